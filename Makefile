@@ -30,7 +30,7 @@ LUA_LIBS := -ledit -lssl -lcrypto
 CORE_C := $(sort $(shell find core -name '*.c'))
 CORE := $(CORE_C:%.c=$(OBJ)/%.o)
 # What every graph is made with stands together in the program: that touches fewer pages than the order of the alphabet.
-NEAR := $(foreach n,base strtab map64 graph observer structure vertex pool uuid schema rows candidate_index node_table nogood rank_order \
+NEAR := $(foreach n,base strtab map32 graph observer structure vertex pool uuid schema rows candidate_index node_table nogood rank_order \
 	reservation occupancy usage_totals job journal load formats input grug grug_read,$(filter %/$n.o,$(CORE)))
 BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c' -print))
 BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 static void schema_free(struct schema *s)
 {
     if (s) {
@@ -189,18 +191,10 @@ uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, ui
 
 uint32_t weir_pair_cell(const struct schema *s, weir_type outer, weir_type t)
 {
-    uint32_t code = pair_code(outer, t), lo = s->ntypes, hi = s->ntypes + s->npairs;
+    uint32_t code = pair_code(outer, t), end = s->ntypes + s->npairs, at;
 
-    while (lo < hi) {
-        uint32_t mid = (lo + hi) / 2;
-        if (s->codes[mid] == code)
-            return CELL_TYPES + TYPE_CELLS * s->ntypes + PAIR_CELLS * (mid - s->ntypes);
-        if (s->codes[mid] < code)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return 0;
+    WEIR_BISECT(at, s->ntypes, end, s->codes[at] < code);
+    return at < end && s->codes[at] == code ? CELL_TYPES + TYPE_CELLS * s->ntypes + PAIR_CELLS * (at - s->ntypes) : 0;
 }
 
 static void add_move(struct row_map *l, uint32_t from, uint32_t to, bool max, bool gated)

@@ -1,27 +1,15 @@
-/* strtab.c - interned strings. Invariant: each string's number is in exactly one slot; at most half of the slots are
- * in use.
- */
+/* strtab.c - interned strings. Invariant: `numbers` has each string's number by the hash of the string. */
 #include "base/strtab.h"
 
 #include <string.h>
 
 #define BLOCK 65536
-#define FIRST_BLOCKS 1024 /* size of the first blocks, so small graphs stay small */
-
-uint32_t weir_strtab_hash(const char *s, size_t len)
-{
-    uint32_t h = 2166136261u;
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)s[i]) * 16777619u;
-    return h ^ (h >> 15);
-}
+#define FIRST_BLOCK 64 /* size of the first block; the strings so far give the size of further blocks, up to BLOCK */
 
 int weir_strtab_init(weir_strtab *n)
 {
     memset(n, 0, sizeof *n);
-    n->nslots = 64;
-    n->slots = weir_mem_zalloc(n->nslots, sizeof *n->slots);
-    if (!n->slots || weir_strtab_add(n, "", 0) != 0) {
+    if (weir_strtab_add(n, "", 0) != 0) {
         weir_strtab_clear(n);
         return WEIR_ENOMEM;
     }
@@ -34,40 +22,26 @@ void weir_strtab_clear(weir_strtab *n)
         weir_mem_free(n->blocks[i]);
     weir_mem_free(n->blocks);
     weir_mem_free(n->texts);
-    weir_mem_free(n->hashes);
-    weir_mem_free(n->slots);
+    weir_map32_free(&n->numbers);
     memset(n, 0, sizeof *n);
 }
 
-/* The slot of a string: the slot in use, or the empty slot for its insertion. */
-static uint32_t find_slot(const weir_strtab *n, const char *s, size_t len, uint32_t h)
+/* Adds a block with room for at least `size` bytes. */
+static int add_block(weir_strtab *n, size_t size)
 {
-    uint32_t at = h & (n->nslots - 1);
-    while (n->slots[at]) {
-        uint32_t i = n->slots[at] - 1;
-        if (n->hashes[i] == h && strncmp(n->texts[i], s, len) == 0 && n->texts[i][len] == '\0')
-            return at;
-        at = (at + 1) & (n->nslots - 1);
-    }
-    return at;
-}
+    size_t like = n->bytes > BLOCK ? BLOCK : n->bytes > FIRST_BLOCK ? n->bytes : FIRST_BLOCK;
+    char *block;
 
-static int grow_slots(weir_strtab *n)
-{
-    uint32_t wide = n->nslots * 2;
-    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
-
-    if (!slots)
+    size = size > like ? size : like;
+    if (weir_array_reserve(&n->blocks, &n->blocks_cap, n->nblocks + 1, sizeof *n->blocks))
         return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < n->count; i++) {
-        uint32_t at = n->hashes[i] & (wide - 1);
-        while (slots[at])
-            at = (at + 1) & (wide - 1);
-        slots[at] = i + 1;
-    }
-    weir_mem_free(n->slots);
-    n->slots = slots;
-    n->nslots = wide;
+    block = weir_mem_alloc(size);
+    if (!block)
+        return WEIR_ENOMEM;
+    n->blocks[n->nblocks++] = block;
+    n->used = 0;
+    n->room = size;
+    n->bytes += size;
     return WEIR_OK;
 }
 
@@ -76,19 +50,8 @@ static const char *store(weir_strtab *n, const char *s, size_t len)
 {
     char *at;
 
-    if (n->nblocks == 0 || n->room - n->used < len + 1) {
-        size_t size = len + 1 > BLOCK / 4 ? len + 1 : n->nblocks < 4 && len < FIRST_BLOCKS ? FIRST_BLOCKS : BLOCK;
-        char *block;
-        if (weir_array_reserve(&n->blocks, &n->blocks_cap, n->nblocks + 1, sizeof *n->blocks))
-            return NULL;
-        block = weir_mem_alloc(size);
-        if (!block)
-            return NULL;
-        n->blocks[n->nblocks++] = block;
-        n->used = 0;
-        n->room = size;
-        n->bytes += size;
-    }
+    if (n->room - n->used < len + 1 && add_block(n, len + 1))
+        return NULL;
     at = n->blocks[n->nblocks - 1] + n->used;
     memcpy(at, s, len);
     at[len] = '\0';
@@ -96,33 +59,65 @@ static const char *store(weir_strtab *n, const char *s, size_t len)
     return at;
 }
 
-weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len)
+weir_name weir_strtab_find_hashed(const weir_strtab *n, const char *s, size_t len, uint64_t hash)
 {
-    uint32_t h = weir_strtab_hash(s, len);
-    uint32_t at = find_slot(n, s, len, h);
-    const char *text;
-
-    if (n->slots[at])
-        return n->slots[at] - 1;
-    if ((n->count + 1) * 2 > n->nslots) {
-        if (grow_slots(n))
-            return WEIR_NO_NAME;
-        at = find_slot(n, s, len, h);
-    }
-    if (weir_array_reserve(&n->texts, &n->cap, n->count + 1, sizeof *n->texts) ||
-        weir_array_reserve(&n->hashes, &n->hashes_cap, n->count + 1, sizeof *n->hashes))
-        return WEIR_NO_NAME;
-    text = store(n, s, len);
-    if (!text)
-        return WEIR_NO_NAME;
-    n->texts[n->count] = text;
-    n->hashes[n->count] = h;
-    n->slots[at] = ++n->count;
-    return n->count - 1;
+    WEIR_MAP32_EACH(&n->numbers, (uint32_t)hash, i)
+        if (strlen(n->texts[i]) == len && memcmp(n->texts[i], s, len) == 0)
+            return i;
+    return WEIR_NO_NAME;
 }
 
 weir_name weir_strtab_find(const weir_strtab *n, const char *s, size_t len)
 {
-    uint32_t at = find_slot(n, s, len, weir_strtab_hash(s, len));
-    return n->slots[at] ? n->slots[at] - 1 : WEIR_NO_NAME;
+    return weir_strtab_find_hashed(n, s, len, hash_text(n->seed, s, len));
+}
+
+weir_name weir_strtab_add(weir_strtab *n, const char *s, size_t len)
+{
+    uint64_t hash;
+    weir_name found;
+    const char *text;
+
+    if (n->numbers.wide == 0)
+        n->seed = weir_hash_seed();
+    hash = hash_text(n->seed, s, len);
+    found = weir_strtab_find_hashed(n, s, len, hash);
+    if (found != WEIR_NO_NAME)
+        return found;
+    if (weir_array_reserve(&n->texts, &n->cap, (size_t)n->count + 1, sizeof *n->texts) ||
+        weir_map32_reserve(&n->numbers, (size_t)n->count + 1) || !(text = store(n, s, len)) ||
+        weir_map32_add(&n->numbers, (uint32_t)hash, n->count))
+        return WEIR_NO_NAME;
+    n->texts[n->count] = text;
+    return n->count++;
+}
+
+/* Copies all texts into one block. */
+static int copy_texts(weir_strtab *to, const weir_strtab *from)
+{
+    size_t bytes = 0;
+
+    for (uint32_t i = 0; i < from->count; i++)
+        bytes += strlen(from->texts[i]) + 1;
+    if (add_block(to, bytes))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < from->count; i++)
+        to->texts[to->count++] = store(to, from->texts[i], strlen(from->texts[i]));
+    return WEIR_OK;
+}
+
+int weir_strtab_copy(weir_strtab *to, const weir_strtab *from)
+{
+    if (from->count == 0)
+        return WEIR_OK;
+    to->seed = from->seed;
+    if (weir_map32_copy(&to->numbers, &from->numbers) ||
+        weir_array_exact(&to->texts, &to->cap, from->count, sizeof *to->texts))
+        return WEIR_ENOMEM;
+    return copy_texts(to, from);
+}
+
+size_t weir_strtab_bytes(const weir_strtab *n)
+{
+    return n->bytes + n->blocks_cap * sizeof *n->blocks + n->cap * sizeof *n->texts + weir_map32_bytes(&n->numbers);
 }

@@ -35,47 +35,6 @@ static int copy_array(void *to, uint32_t *count, uint32_t *cap, const void *from
 
 /* ---- names and schemas ---- */
 
-static size_t text_bytes(const weir_strtab *n)
-{
-    size_t bytes = 0;
-    for (uint32_t i = 0; i < n->count; i++)
-        bytes += strlen(n->texts[i]) + 1;
-    return bytes;
-}
-
-/* Copies all texts into one block. */
-static int copy_texts(const weir_strtab *from, weir_strtab *to)
-{
-    size_t bytes = text_bytes(from), at = 0;
-    char *block;
-
-    if (weir_array_reserve(&to->blocks, &to->blocks_cap, 1, sizeof *to->blocks))
-        return WEIR_ENOMEM;
-    block = weir_mem_alloc(bytes);
-    if (!block)
-        return WEIR_ENOMEM;
-    to->blocks[to->nblocks++] = block;
-    to->used = to->room = to->bytes = bytes;
-    for (uint32_t i = 0; i < from->count; i++) {
-        size_t len = strlen(from->texts[i]) + 1;
-        memcpy(block + at, from->texts[i], len);
-        to->texts[i] = block + at;
-        at += len;
-    }
-    return WEIR_OK;
-}
-
-static int copy_names(const weir_strtab *from, weir_strtab *to)
-{
-    uint32_t unused;
-
-    if (copy_array(&to->texts, &to->count, &to->cap, from->texts, from->count, sizeof *from->texts) ||
-        copy_array(&to->hashes, &unused, &to->hashes_cap, from->hashes, from->count, sizeof *from->hashes) ||
-        copy_array(&to->slots, &unused, &to->nslots, from->slots, from->nslots, sizeof *from->slots))
-        return WEIR_ENOMEM;
-    return copy_texts(from, to);
-}
-
 static int copy_schema(const struct schema *from, struct schema **out)
 {
     struct schema *s;
@@ -250,7 +209,7 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
     }
     if (copy_array(&own->starts, &n, &own->starts_cap, all->starts, all->n, sizeof *all->starts) ||
         copy_array(&own->order, &n, &own->order_cap, all->order, all->n, sizeof *all->order) ||
-        copy_array(&own->slots, &n, &own->nslots, all->slots, all->nslots, sizeof *all->slots) ||
+        weir_map32_copy(&own->ids, &all->ids) ||
         copy_array(&own->queue, &own->nqueue, &own->queue_cap, all->queue, all->nqueue, sizeof *all->queue))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < own->n; i++)
@@ -269,8 +228,7 @@ static int copy_types(const weir_graph *g, weir_graph *c)
         copy_array(&c->type_by_name.type, &n, &c->type_by_name.n, g->type_by_name.type, g->type_by_name.n,
                    sizeof *g->type_by_name.type) ||
         copy_array(&c->kinds, &c->nkinds, &c->cap.kinds, g->kinds, g->nkinds, sizeof *g->kinds) ||
-        copy_array(&c->kind_index.slots, &n, &c->kind_index.nslots, g->kind_index.slots,
-                   g->kind_index.nslots, sizeof *g->kind_index.slots))
+        weir_map32_copy(&c->kind_index.numbers, &g->kind_index.numbers))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -286,7 +244,7 @@ static int copy_flat(const weir_graph *g, weir_graph *c)
                    sizeof *g->subsystems) ||
         copy_array(&c->roots, &c->nroots, &c->cap.roots, g->roots, g->nroots, sizeof *g->roots) ||
         copy_array(&c->uuids.list, &n, &c->uuids.cap, g->uuids.list, g->uuids.cap, sizeof *g->uuids.list) ||
-        copy_array(&c->uuids.slots, &n, &c->uuids.nslots, g->uuids.slots, g->uuids.nslots, sizeof *g->uuids.slots))
+        weir_map32_copy(&c->uuids.vertices, &g->uuids.vertices))
         return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -298,7 +256,7 @@ static void forget_arrays(weir_graph *c)
     c->types = NULL;
     c->type_by_name.type = NULL;
     c->kinds = NULL;
-    c->kind_index.slots = NULL;
+    memset(&c->kind_index.numbers, 0, sizeof c->kind_index.numbers);
     c->vertices = NULL;
     c->inners = NULL;
     c->pools = NULL;
@@ -314,7 +272,7 @@ static void forget_arrays(weir_graph *c)
     c->node_table = NULL;
     c->nogoods = NULL;
     c->uuids.list = NULL;
-    c->uuids.slots = NULL;
+    memset(&c->uuids.vertices, 0, sizeof c->uuids.vertices);
     c->journal = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
@@ -335,7 +293,7 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
     if (g->jobs)
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
-    if (!c->map_index || copy_names(&g->names, &c->names) || copy_aggregates(g, c) || copy_types(g, c) ||
+    if (!c->map_index || weir_strtab_copy(&c->names, &g->names) || copy_aggregates(g, c) || copy_types(g, c) ||
         copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_schedules(g, c) || copy_jobs(g, c)) {
         weir_graph_free(c);
         return weir_fail_nomem(err);

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 enum { NOTE_RANK = 3 }; /* beside the values of enum weir_map */
 
 /* An addition to a vertex of the graph before the merge: a property, tag, datum or rank. */
@@ -43,12 +45,9 @@ struct named {
 static uint32_t name_hash(const weir_graph *g, weir_vertex v)
 {
     char name[256];
-    uint32_t h = 2166136261u;
 
     weir_vertex_name(g, v, name, sizeof name);
-    for (const char *s = name; *s; s++)
-        h = (h ^ (unsigned char)*s) * 16777619u;
-    return h;
+    return (uint32_t)hash_text(0, name, strlen(name));
 }
 
 static int by_hash(const void *a, const void *b)
@@ -76,15 +75,9 @@ static struct named *list_named(const weir_graph *g, const weir_vertex *kids, ui
 /* The first unmatched vertex with the name of o; WEIR_NONE if none. Siblings of equal names are matched in order. */
 static weir_vertex match_named(const struct merge *m, weir_vertex o, struct named *list, uint32_t n)
 {
-    uint32_t hash = name_hash(m->carry.from, o), lo = 0, hi = n;
+    uint32_t hash = name_hash(m->carry.from, o), lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (list[mid].hash < hash)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, n, list[lo].hash < hash);
     for (; lo < n && list[lo].hash == hash; lo++)
         if (!list[lo].matched && weir_strtab_agree(m->carry.from, o, m->carry.to, list[lo].v)) {
             list[lo].matched = true;

@@ -24,15 +24,11 @@ struct dot_box {
     bool loose;  /* below a box of several vertices: ids differ by vertex, and are left out */
 };
 
-/* Four numbers, found by hash; `next` is the next tuple with the hash. */
-struct dot_tuple {
-    uint32_t key[4], next;
-};
+/* Distinct tuples of four numbers. */
 struct dot_tuples {
-    struct dot_tuple *list;
+    uint32_t (*list)[4];
     uint32_t n, cap;
-    uint32_t *heads;
-    uint32_t nheads;
+    struct weir_map32 numbers; /* by hash */
 };
 
 struct dot_fold {

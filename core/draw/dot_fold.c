@@ -13,56 +13,25 @@
 
 /* ---- tuples --------------------------------------------------------------------------------------------------- */
 
-static uint32_t tuple_hash(const uint32_t key[4])
-{
-    uint64_t h = 0;
-
-    for (int i = 0; i < 4; i++)
-        h = (h ^ key[i]) * UINT64_C(0x9E3779B97F4A7C15);
-    return (uint32_t)(h >> 32);
-}
-
-static int tuples_grow(struct dot_tuples *t)
-{
-    uint32_t wide = t->nheads ? t->nheads * 2 : 256, *heads;
-
-    heads = weir_mem_alloc((size_t)wide * sizeof *heads);
-    if (!heads)
-        return WEIR_ENOMEM;
-    memset(heads, 0xff, (size_t)wide * sizeof *heads);
-    for (uint32_t i = 0; i < t->n; i++) {
-        uint32_t at = tuple_hash(t->list[i].key) & (wide - 1);
-        t->list[i].next = heads[at];
-        heads[at] = i;
-    }
-    weir_mem_free(t->heads);
-    t->heads = heads;
-    t->nheads = wide;
-    return WEIR_OK;
-}
-
 uint32_t weir_dot_tuple(struct dot_tuples *t, uint32_t a, uint32_t b, uint32_t c, uint32_t d)
 {
-    struct dot_tuple new = {{a, b, c, d}, WEIR_NONE};
-    uint32_t at;
+    uint32_t key[4] = {a, b, c, d};
+    uint32_t hash = (uint32_t)hash_add(hash_add(a, b), (uint64_t)c << 32 | d);
 
-    if ((t->n >= t->nheads && tuples_grow(t) < 0) ||
-        weir_array_reserve(&t->list, &t->cap, (size_t)t->n + 1, sizeof *t->list) < 0)
-        return WEIR_NONE;
-    at = tuple_hash(new.key) & (t->nheads - 1);
-    for (uint32_t i = t->heads[at]; i != WEIR_NONE; i = t->list[i].next)
-        if (memcmp(t->list[i].key, new.key, sizeof new.key) == 0)
+    WEIR_MAP32_EACH(&t->numbers, hash, i)
+        if (memcmp(t->list[i], key, sizeof key) == 0)
             return i;
-    new.next = t->heads[at];
-    t->list[t->n] = new;
-    t->heads[at] = t->n;
+    if (weir_array_reserve(&t->list, &t->cap, (size_t)t->n + 1, sizeof *t->list) < 0 ||
+        weir_map32_add(&t->numbers, hash, t->n) < 0)
+        return WEIR_NONE;
+    memcpy(t->list[t->n], key, sizeof key);
     return t->n++;
 }
 
 void weir_dot_tuples_free(struct dot_tuples *t)
 {
     weir_mem_free(t->list);
-    weir_mem_free(t->heads);
+    weir_map32_free(&t->numbers);
     memset(t, 0, sizeof *t);
 }
 

@@ -300,7 +300,7 @@ static void count_edge(struct dot *w, uint32_t i)
 /* Writes an arrow. Subsystem 0 is containment, and has no colour. */
 static void write_arrow(struct dot *w, uint32_t i)
 {
-    const uint32_t *key = w->arrows.list[i].key;
+    const uint32_t *key = w->arrows.list[i];
     const char *colour = colours[(key[2] + COLOURS - 1) % COLOURS];
 
     WEIR_WRITE(w->b, "  v");

@@ -12,72 +12,6 @@
 
 #include "base/utf8.h"
 
-/* ---- numbers by number ---------------------------------------------------------------------------------------- */
-
-static uint32_t map32_home(const struct weir_map32 *m, uint32_t key)
-{
-    return (uint32_t)((key * UINT64_C(0x9E3779B97F4A7C15)) >> 32) & m->mask;
-}
-
-uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key)
-{
-    if (!m->slots)
-        return WEIR_NONE;
-    for (uint32_t i = map32_home(m, key); m->slots[2 * (size_t)i + 1]; i = (i + 1) & m->mask)
-        if (m->slots[2 * (size_t)i] == key)
-            return m->slots[2 * (size_t)i + 1] - 1;
-    return WEIR_NONE;
-}
-
-static void map32_put(struct weir_map32 *m, uint32_t key, uint32_t value)
-{
-    uint32_t i = map32_home(m, key);
-
-    while (m->slots[2 * (size_t)i + 1])
-        i = (i + 1) & m->mask;
-    m->slots[2 * (size_t)i] = key;
-    m->slots[2 * (size_t)i + 1] = value + 1;
-}
-
-/* Reserves memory for `want` numbers in all. WEIR_ENOMEM. */
-static int map32_reserve(struct weir_map32 *m, size_t want)
-{
-    size_t had = m->slots ? (size_t)m->mask + 1 : 0, wide = had ? had : 64;
-    struct weir_map32 grown = {NULL, 0, m->count};
-
-    while (wide < 2 * want)
-        wide *= 2;
-    if (wide == had)
-        return WEIR_OK;
-    if (wide > (size_t)UINT32_MAX + 1)
-        return WEIR_ENOMEM;
-    grown.mask = (uint32_t)(wide - 1);
-    grown.slots = weir_mem_zalloc(wide, 2 * sizeof *m->slots);
-    if (!grown.slots)
-        return WEIR_ENOMEM;
-    for (size_t i = 0; i < had; i++)
-        if (m->slots[2 * i + 1])
-            map32_put(&grown, m->slots[2 * i], m->slots[2 * i + 1] - 1);
-    weir_mem_free(m->slots);
-    *m = grown;
-    return WEIR_OK;
-}
-
-int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value)
-{
-    if (map32_reserve(m, (size_t)m->count + 1) < 0)
-        return WEIR_ENOMEM;
-    map32_put(m, key, value);
-    m->count++;
-    return WEIR_OK;
-}
-
-void weir_map32_free(struct weir_map32 *m)
-{
-    weir_mem_free(m->slots);
-    memset(m, 0, sizeof *m);
-}
-
 /* ---- the tree of an allocation -------------------------------------------------------------------------------- */
 
 /* Appends part i to the chain of its parent, or to the roots. */
@@ -177,7 +111,8 @@ int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_
     struct weir_parts p = {.first = WEIR_NONE, .last = WEIR_NONE};
     int rc = WEIR_OK;
 
-    if (weir_array_reserve(&p.list, &p.cap, a->npicks, sizeof *p.list) < 0 || map32_reserve(&p.numbers, a->npicks) < 0)
+    if (weir_array_reserve(&p.list, &p.cap, a->npicks, sizeof *p.list) < 0 ||
+        weir_map32_reserve(&p.numbers, a->npicks) < 0)
         rc = weir_fail_nomem(err);
     for (uint32_t i = 0; rc == WEIR_OK && i < a->npicks; i++)
         rc = add_pick(g, &p, &a->picks[i], err);

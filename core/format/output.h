@@ -19,12 +19,6 @@ struct weir_part {
     bool picked, whole;
 };
 
-/* A map from numbers to numbers. A key is added at most once. */
-struct weir_map32 {
-    uint32_t *slots; /* pairs: key, value + 1; value 0: the entry is empty */
-    uint32_t mask, count;
-};
-
 struct weir_parts {
     struct weir_part *list;
     uint32_t count, cap;
@@ -32,11 +26,6 @@ struct weir_parts {
     struct weir_map32 numbers;
     bool unsorted;
 };
-
-/* The value of a key, or WEIR_NONE. */
-uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key);
-int weir_map32_add(struct weir_map32 *m, uint32_t key, uint32_t value) WEIR_CHECKED;
-void weir_map32_free(struct weir_map32 *m);
 
 /* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + p log p for p
  * parts). */

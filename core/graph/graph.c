@@ -52,53 +52,30 @@ static bool same_kind(const struct kind *a, const struct kind *b)
 
 static uint32_t kind_hash(const struct kind *k)
 {
-    uint64_t h = (uint64_t)k->size * 0x9E3779B97F4A7C15u;
-    h = (h ^ k->type ^ (uint64_t)k->basename << 16 ^ (uint64_t)k->unit << 40 ^ k->exclusive) * 0xD6E8FEB86659FD93u;
-    return (uint32_t)(h >> 32);
-}
+    uint64_t names = (uint64_t)k->basename << 40 ^ (uint64_t)k->unit << 20 ^ k->type * 2u ^ k->exclusive;
 
-static int grow_kind_slots(weir_graph *g)
-{
-    uint32_t wide = g->kind_index.nslots ? g->kind_index.nslots * 2 : 64;
-    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
-
-    if (!slots)
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < g->nkinds; i++) {
-        uint32_t at = kind_hash(&g->kinds[i]) & (wide - 1);
-        while (slots[at])
-            at = (at + 1) & (wide - 1);
-        slots[at] = i + 1;
-    }
-    weir_mem_free(g->kind_index.slots);
-    g->kind_index.slots = slots;
-    g->kind_index.nslots = wide;
-    return WEIR_OK;
+    return (uint32_t)hash_add((uint64_t)k->size, names);
 }
 
 /* Finds or adds a kind. Returns the number, WEIR_NONE where out of memory. */
 static uint32_t kind_intern(weir_graph *g, const struct kind *k)
 {
-    uint32_t at;
+    uint32_t hash;
 
     if (g->kind_index.last != WEIR_NONE && same_kind(&g->kinds[g->kind_index.last], k))
         return g->kind_index.last;
-    if ((g->nkinds + 1) * 2 > g->kind_index.nslots && grow_kind_slots(g))
+    hash = kind_hash(k);
+    WEIR_MAP32_EACH(&g->kind_index.numbers, hash, i)
+        if (same_kind(&g->kinds[i], k))
+            return g->kind_index.last = i;
+    if (weir_array_reserve(&g->kinds, &g->cap.kinds, g->nkinds + 1, sizeof *g->kinds) ||
+        weir_map32_add(&g->kind_index.numbers, hash, g->nkinds))
         return WEIR_NONE;
-    at = kind_hash(k) & (g->kind_index.nslots - 1);
-    while (g->kind_index.slots[at] && !same_kind(&g->kinds[g->kind_index.slots[at] - 1], k))
-        at = (at + 1) & (g->kind_index.nslots - 1);
-    if (!g->kind_index.slots[at]) {
-        if (weir_array_reserve(&g->kinds, &g->cap.kinds, g->nkinds + 1, sizeof *g->kinds))
-            return WEIR_NONE;
-        g->kinds[g->nkinds] = *k;
-        g->whole_kinds |= k->exclusive;
-        if (k->size != 1)
-            g->types[k->type].flags |= TYPE_POOLED;
-        g->kind_index.slots[at] = ++g->nkinds;
-    }
-    g->kind_index.last = g->kind_index.slots[at] - 1;
-    return g->kind_index.last;
+    g->kinds[g->nkinds] = *k;
+    g->whole_kinds |= k->exclusive;
+    if (k->size != 1)
+        g->types[k->type].flags |= TYPE_POOLED;
+    return g->kind_index.last = g->nkinds++;
 }
 
 static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err)

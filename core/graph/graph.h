@@ -27,7 +27,6 @@
 
 #include "base/base.h"
 #include "base/strtab.h"
-#include "base/map64.h"
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE   UINT16_MAX
@@ -92,7 +91,7 @@ struct map {
 
 /* Hash index over the keys of one long map: the last map that was searched twice in a row. */
 struct map_index {
-    struct weir_map64 places; /* position by number of the key; made at the second search */
+    struct weir_map32 places; /* position by number of the key; made at the second search */
     uint32_t pool;            /* WEIR_NONE: no map is indexed */
     int map;
 };
@@ -138,8 +137,8 @@ struct weir_graph {
     struct kind *kinds;
     uint32_t nkinds;
     struct {
-        uint32_t *slots, nslots; /* hash table: the number of a kind plus 1; 0 in an empty slot */
-        uint32_t last;           /* the kind found last, or WEIR_NONE */
+        struct weir_map32 numbers; /* by hash of the kind */
+        uint32_t last;             /* the kind found last, or WEIR_NONE */
     } kind_index;
     struct vertex *vertices;
     uint32_t limit, live; /* vertex numbers given out; live vertices */
@@ -165,9 +164,9 @@ struct weir_graph {
         uint32_t edges;    /* chained through `next_out` */
     } free;                /* first free record of each array, or WEIR_NONE */
     struct {
-        uint8_t (*list)[16];       /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
-        uint32_t cap, n;           /* cap counts elements of `list`, n vertices with a given UUID */
-        uint32_t *slots, nslots;   /* hash table by UUID: the vertex plus 1; 0 in an empty slot */
+        uint8_t (*list)[16];        /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
+        uint32_t cap;               /* elements of `list` */
+        struct weir_map32 vertices; /* by hash of the UUID, where given */
     } uuids;                       /* uuid.c */
     struct aggregates *aggregates; /* never NULL */
     struct schedules *schedules;   /* NULL until a vertex gets a schedule */

@@ -53,7 +53,7 @@ struct map_index *weir_map_index_new(void)
 
 static void index_forget(struct map_index *x)
 {
-    weir_map64_clear(&x->places);
+    weir_map32_free(&x->places);
     x->pool = WEIR_NONE;
 }
 
@@ -97,7 +97,7 @@ static const struct map *map_of(const weir_graph *g, weir_vertex v, int map)
 static void index_fill(struct map_index *x, const struct map *m)
 {
     for (uint32_t i = 0; i < m->count; i++)
-        if (weir_map64_add(&x->places, m->entries[i].key, i)) {
+        if (weir_map32_add(&x->places, m->entries[i].key, i)) {
             index_forget(x);
             return;
         }
@@ -135,7 +135,7 @@ static struct entry *entry_find(const weir_graph *g, const struct pool *p, int m
 
     if (m->count <= SHORT_MAP || !index_serves(g, p, map))
         return entry_scan(m, key);
-    at = weir_map64_get(&g->map_index->places, key);
+    at = weir_map32_get(&g->map_index->places, key);
     return at == WEIR_NONE ? NULL : &m->entries[at];
 }
 
@@ -146,7 +146,7 @@ static void index_follow(const weir_graph *g, const struct pool *p, int map)
     uint32_t last = p->maps[map].count - 1;
 
     if (x->pool == (uint32_t)(p - g->pools) && x->map == map && x->places.count == last && last > 0 &&
-        weir_map64_add(&x->places, p->maps[map].entries[last].key, last))
+        weir_map32_add(&x->places, p->maps[map].entries[last].key, last))
         index_forget(x);
 }
 

@@ -1,6 +1,7 @@
 /* topk.c - the best vertices by score. Invariant: with a limit, the entries are a heap with the worst on top; among
  * equal scores an earlier entry is better. */
 #include "base/base.h"
+#include "base/heap.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -40,26 +41,9 @@ static bool worse(const struct scored *a, const struct scored *b)
     return a->score != b->score ? a->score < b->score : a->order > b->order;
 }
 
-static void sift_down(weir_accum *a, uint32_t at)
-{
-    struct scored it = a->list[at];
-
-    for (;;) {
-        uint32_t kid = 2 * at + 1;
-        if (kid + 1 < a->n && worse(&a->list[kid + 1], &a->list[kid]))
-            kid++;
-        if (kid >= a->n || !worse(&a->list[kid], &it))
-            break;
-        a->list[at] = a->list[kid];
-        at = kid;
-    }
-    a->list[at] = it;
-}
-
 static void make_heap(weir_accum *a)
 {
-    for (uint32_t i = a->n / 2; i-- > 0;)
-        sift_down(a, i);
+    WEIR_HEAP_MAKE(a->list, a->n, x, y, worse(x, y));
     a->sorted = false;
 }
 
@@ -75,7 +59,7 @@ int weir_accum_add(weir_accum *a, weir_vertex v, double score)
         a->added++;
         if (!worse(&it, &a->list[0])) {
             a->list[0] = it;
-            sift_down(a, 0);
+            WEIR_HEAP_DOWN(a->list, a->n, 0, x, y, worse(x, y));
         }
         return WEIR_OK;
     }

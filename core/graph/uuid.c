@@ -64,39 +64,12 @@ static void uuid_text(const uint8_t u[16], char out[37])
     out[36] = '\0';
 }
 
-static uint32_t hash_of(const uint8_t uuid[16])
+static uint32_t hash_of(const weir_graph *g, const uint8_t uuid[16])
 {
-    uint64_t a, b;
+    uint64_t half[2];
 
-    memcpy(&a, uuid, 8);
-    memcpy(&b, uuid + 8, 8);
-    return (uint32_t)(((a ^ (b << 7 | b >> 57)) * 0x9E3779B97F4A7C15u) >> 32);
-}
-
-/* The slot with a UUID, or the empty slot for the UUID. */
-static uint32_t slot_of(const weir_graph *g, const uint8_t uuid[16])
-{
-    uint32_t mask = g->uuids.nslots - 1, at = hash_of(uuid) & mask;
-
-    while (g->uuids.slots[at] && memcmp(g->uuids.list[g->uuids.slots[at] - 1], uuid, 16) != 0)
-        at = (at + 1) & mask;
-    return at;
-}
-
-static int grow_slots(weir_graph *g)
-{
-    uint32_t wide = g->uuids.nslots ? g->uuids.nslots * 2 : 64, had = g->uuids.nslots, *old = g->uuids.slots;
-    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
-
-    if (!slots)
-        return WEIR_ENOMEM;
-    g->uuids.slots = slots;
-    g->uuids.nslots = wide;
-    for (uint32_t i = 0; i < had; i++)
-        if (old[i])
-            slots[slot_of(g, g->uuids.list[old[i] - 1])] = old[i];
-    weir_mem_free(old);
-    return WEIR_OK;
+    memcpy(half, uuid, 16);
+    return (uint32_t)hash_add(hash_add(g->names.seed, half[0]), half[1]);
 }
 
 /* Widens `list` by an eighth only: new elements must be cleared. */
@@ -115,30 +88,23 @@ static int widen(weir_graph *g, uint32_t need)
     return WEIR_OK;
 }
 
-static int reserve(weir_graph *g, weir_vertex v)
-{
-    if (v >= g->uuids.cap && widen(g, v + 1))
-        return WEIR_ENOMEM;
-    return (g->uuids.n + UINT64_C(1)) * 4 > g->uuids.nslots * UINT64_C(3) ? grow_slots(g) : WEIR_OK;
-}
-
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
 {
+    uint32_t hash = hash_of(g, uuid);
     char text[37];
-    uint32_t at;
 
-    if (reserve(g, v))
+    WEIR_MAP32_EACH(&g->uuids.vertices, hash, other)
+        if (other != v && memcmp(g->uuids.list[other], uuid, 16) == 0) {
+            uuid_text(uuid, text);
+            return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
+        }
+    if ((v >= g->uuids.cap && widen(g, v + 1)) ||
+        weir_map32_reserve(&g->uuids.vertices, (size_t)g->uuids.vertices.count + 1))
         return weir_fail_nomem(err);
-    at = slot_of(g, uuid);
-    if (g->uuids.slots[at] && g->uuids.slots[at] - 1 != v) {
-        uuid_text(uuid, text);
-        return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
-    }
     weir_uuid_drop(g, v);
-    at = slot_of(g, uuid);
+    if (weir_map32_add(&g->uuids.vertices, hash, v))
+        return weir_fail_nomem(err);
     memcpy(g->uuids.list[v], uuid, 16);
-    g->uuids.slots[at] = v + 1;
-    g->uuids.n++;
     note_vertex(g, v);
     return WEIR_OK;
 }
@@ -160,22 +126,10 @@ bool weir_uuid_given(const weir_graph *g, weir_vertex v)
 
 void weir_uuid_drop(weir_graph *g, weir_vertex v)
 {
-    uint32_t mask = g->uuids.nslots - 1, hole, at;
-
     if (!weir_uuid_given(g, v))
         return;
-    hole = at = slot_of(g, g->uuids.list[v]);
-    g->uuids.slots[hole] = 0;
-    while (g->uuids.slots[at = (at + 1) & mask]) { /* entries behind the hole move up */
-        uint32_t entry = g->uuids.slots[at], home = hash_of(g->uuids.list[entry - 1]) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            g->uuids.slots[hole] = entry;
-            g->uuids.slots[at] = 0;
-            hole = at;
-        }
-    }
+    weir_map32_remove(&g->uuids.vertices, hash_of(g, g->uuids.list[v]), v);
     memset(g->uuids.list[v], 0, 16);
-    g->uuids.n--;
 }
 
 static uint64_t mix(uint64_t h, const char *s)

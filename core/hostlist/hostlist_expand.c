@@ -6,7 +6,7 @@
 bool weir_hostlist_suffixed(const weir_hostlist *h)
 {
     for (uint32_t i = 0; i < h->n; i++)
-        if (h->runs[i].suffix != NO_TEXT)
+        if (h->runs[i].suffix != WEIR_NO_NAME)
             return true;
     return false;
 }
@@ -22,7 +22,7 @@ bool weir_hostlist_expandable(const weir_hostlist *h)
 
     for (uint32_t i = 0; h && i < h->n; i++) {
         const struct run *r = &h->runs[i];
-        uint64_t each = r->suffix == NO_TEXT ? 0 : name_length(h, r) + 1;
+        uint64_t each = r->suffix == WEIR_NO_NAME ? 0 : name_length(h, r) + 1;
         if (each > 0 && run_length(r) > left / each)
             return false;
         left -= run_length(r) * each;
@@ -48,7 +48,7 @@ static int append_run(weir_hostlist *to, const weir_hostlist *h, const struct ru
     const char *prefix = prefix_text(h, r);
     struct run copy = *r;
 
-    if (weir_text_intern(&to->texts, prefix, strlen(prefix), &copy.prefix) != WEIR_OK)
+    if (hostlist_intern(&to->texts, prefix, strlen(prefix), &copy.prefix) != WEIR_OK)
         return WEIR_ENOMEM;
     return weir_hostlist_append_run(to, &copy);
 }
@@ -68,7 +68,7 @@ int weir_hostlist_expand(weir_hostlist *h)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < h->n && rc == WEIR_OK; i++) {
         const struct run *r = &h->runs[i];
-        rc = r->suffix == NO_TEXT ? append_run(to, h, r) : append_each(to, h, r);
+        rc = r->suffix == WEIR_NO_NAME ? append_run(to, h, r) : append_each(to, h, r);
     }
     if (rc == WEIR_OK) {
         old = *h;

@@ -7,6 +7,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* ---- the index ---- */
 
 struct pieces {
@@ -79,16 +81,9 @@ static int64_t position_in(const struct run *r, const struct run *key)
 
 static int64_t find_indexed(const weir_hostlist *h, const struct run *key)
 {
-    uint32_t lo = 0;
-    uint32_t hi = h->nindex;
+    uint32_t lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (is_after(&h->index[mid], key))
-            hi = mid;
-        else
-            lo = mid + 1;
-    }
+    WEIR_BISECT(lo, 0, h->nindex, !is_after(&h->index[lo], key));
     return lo > 0 ? position_in(&h->index[lo - 1], key) : -1;
 }
 
@@ -118,9 +113,9 @@ static uint64_t number_of(const char *s, uint32_t digits)
  * more. */
 static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t len)
 {
-    const struct texts *t = &h->texts;
+    const weir_strtab *t = &h->texts;
     uint64_t hash = t->seed;
-    uint32_t prefix = NO_TEXT;
+    uint32_t prefix = WEIR_NO_NAME;
     size_t start = 0, hashed = 0;
     int64_t found = -1;
 
@@ -131,16 +126,16 @@ static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t le
             continue;
         if (begins || i - start == WEIR_HOSTLIST_DIGITS) {
             start = begins ? i : start + 1;
-            hash = weir_text_hash(hash, name + hashed, start - hashed);
+            hash = hash_text(hash, name + hashed, start - hashed);
             hashed = start;
-            prefix = weir_text_find_hashed(t, name, start, hash);
+            prefix = weir_strtab_find_hashed(t, name, start, hash);
         }
-        if (prefix == NO_TEXT)
+        if (prefix == WEIR_NO_NAME)
             continue;
         key = (struct run){.prefix = prefix, .digits = (uint32_t)(i + 1 - start)};
         key.lo = number_of(name + start, key.digits);
-        key.suffix = weir_text_find(t, name + i + 1, len - i - 1);
-        if (key.suffix != NO_TEXT)
+        key.suffix = hostlist_text(t, name + i + 1, len - i - 1);
+        if (key.suffix != WEIR_NO_NAME)
             found = earlier(found, find_indexed(h, &key));
     }
     return found;
@@ -169,7 +164,7 @@ static int64_t position_by_text(const weir_hostlist *h, const struct run *r, con
 
 int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
 {
-    struct run key = {.suffix = NO_TEXT};
+    struct run key = {.suffix = WEIR_NO_NAME};
     struct name parts;
 
     if (!h || !name)
@@ -177,14 +172,14 @@ int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
     parts = weir_name_split(name, len);
     key.digits = parts.digits;
     key.lo = key.hi = parts.number;
-    key.prefix = weir_text_find(&h->texts, name, parts.prefix_len);
+    key.prefix = hostlist_text(&h->texts, name, parts.prefix_len);
     if (h->index && h->index_suffixed)
         return earlier(find_indexed(h, &key), find_suffixed(h, name, len));
     if (h->index)
         return find_indexed(h, &key);
     for (uint32_t i = 0; i < h->n; i++) {
         const struct run *r = &h->runs[i];
-        int64_t at = r->suffix == NO_TEXT ? position_in(r, &key) : position_by_text(h, r, name, len);
+        int64_t at = r->suffix == WEIR_NO_NAME ? position_in(r, &key) : position_by_text(h, r, name, len);
         if (at >= 0)
             return at;
     }

@@ -154,7 +154,7 @@ int weir_hostlist_write(const weir_hostlist *h, weir_buf *b)
     weir_buf_add(b, "", 0); /* also allocates the text of an empty list */
     for (uint32_t i = 0; i < h->n && !b->failed && !w.prefix.failed; i++) {
         const struct run *r = &h->runs[i];
-        if (r->suffix != NO_TEXT && one_by_one)
+        if (r->suffix != WEIR_NO_NAME && one_by_one)
             put_each(&w, h, r);
         else
             put_run(&w, h, r);

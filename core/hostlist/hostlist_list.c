@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 weir_hostlist *weir_hostlist_new(void)
 {
     return weir_mem_zalloc(1, sizeof(weir_hostlist));
@@ -23,7 +25,7 @@ void weir_hostlist_free(weir_hostlist *h)
     if (!h)
         return;
     weir_hostlist_drop_index(h);
-    weir_text_clear(&h->texts);
+    weir_strtab_clear(&h->texts);
     weir_mem_free(h->runs);
     weir_mem_free(h);
 }
@@ -36,7 +38,7 @@ int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out)
         return WEIR_EINVAL;
     copy = weir_hostlist_new();
     if (!copy || weir_array_reserve(&copy->runs, &copy->cap, h->n, sizeof *copy->runs) != WEIR_OK ||
-        weir_text_copy(&copy->texts, &h->texts) != WEIR_OK) {
+        weir_strtab_copy(&copy->texts, &h->texts) != WEIR_OK) {
         weir_hostlist_free(copy);
         return WEIR_ENOMEM;
     }
@@ -156,8 +158,8 @@ int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, we
     if (rc != WEIR_OK)
         return rc;
     parts = weir_name_split(name, len);
-    r = (struct run){.lo = parts.number, .hi = parts.number, .suffix = NO_TEXT, .digits = parts.digits};
-    if (weir_text_intern(&h->texts, name, parts.prefix_len, &r.prefix) != WEIR_OK)
+    r = (struct run){.lo = parts.number, .hi = parts.number, .suffix = WEIR_NO_NAME, .digits = parts.digits};
+    if (hostlist_intern(&h->texts, name, parts.prefix_len, &r.prefix) != WEIR_OK)
         return weir_fail_nomem(err);
     rc = weir_hostlist_append_run(h, &r);
     if (rc == WEIR_ENOMEM)
@@ -191,9 +193,9 @@ static int adopt_texts(weir_hostlist *h, const weir_hostlist *other, struct run 
 
     if (h == other)
         return WEIR_OK;
-    if (weir_text_intern(&h->texts, prefix, strlen(prefix), &r->prefix) != WEIR_OK)
+    if (hostlist_intern(&h->texts, prefix, strlen(prefix), &r->prefix) != WEIR_OK)
         return WEIR_ENOMEM;
-    return r->suffix == NO_TEXT ? WEIR_OK : weir_text_intern(&h->texts, suffix, strlen(suffix), &r->suffix);
+    return r->suffix == WEIR_NO_NAME ? WEIR_OK : hostlist_intern(&h->texts, suffix, strlen(suffix), &r->suffix);
 }
 
 int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err)
@@ -221,8 +223,7 @@ size_t weir_hostlist_bytes(const weir_hostlist *h)
 {
     if (!h)
         return 0;
-    return sizeof *h + h->cap * sizeof *h->runs + h->nindex * sizeof *h->index + h->texts.text_cap +
-           (h->texts.cap + (size_t)h->texts.size) * sizeof(uint32_t);
+    return sizeof *h + h->cap * sizeof *h->runs + h->nindex * sizeof *h->index + weir_strtab_bytes(&h->texts);
 }
 
 uint64_t weir_hostlist_count(const weir_hostlist *h)
@@ -233,17 +234,10 @@ uint64_t weir_hostlist_count(const weir_hostlist *h)
 /* The run with position i < h->count. O(log runs) */
 static uint32_t run_at(const weir_hostlist *h, uint64_t i)
 {
-    uint32_t lo = 0;
-    uint32_t hi = h->n;
+    uint32_t after;
 
-    while (hi - lo > 1) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (h->runs[mid].first <= i)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(after, 1, h->n, h->runs[after].first <= i);
+    return after - 1;
 }
 
 size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size)

@@ -123,7 +123,7 @@ static int append_digits(struct reader *r, const struct expression *e, uint64_t 
     struct name prefix = weir_name_split(e->prefix, e->prefix_len);
     uint32_t take = WEIR_HOSTLIST_DIGITS - digits;
     uint64_t above;
-    struct run run = {.suffix = NO_TEXT};
+    struct run run = {.suffix = WEIR_NO_NAME};
 
     if (take > prefix.digits)
         take = prefix.digits;
@@ -133,9 +133,9 @@ static int append_digits(struct reader *r, const struct expression *e, uint64_t 
     run.digits = digits + take;
     if (e->suffix_len > 0 && lo == hi)
         return append_one(r, e, e->prefix_len - take, &run);
-    if (weir_text_intern(&r->list->texts, e->prefix, e->prefix_len - take, &run.prefix) != WEIR_OK)
+    if (hostlist_intern(&r->list->texts, e->prefix, e->prefix_len - take, &run.prefix) != WEIR_OK)
         return WEIR_ENOMEM;
-    if (e->suffix_len > 0 && weir_text_intern(&r->list->texts, e->suffix, e->suffix_len, &run.suffix) != WEIR_OK)
+    if (e->suffix_len > 0 && hostlist_intern(&r->list->texts, e->suffix, e->suffix_len, &run.suffix) != WEIR_OK)
         return WEIR_ENOMEM;
     return weir_hostlist_append_run(r->list, &run);
 }

@@ -13,34 +13,24 @@
 #ifndef WEIR_HOSTLIST_PRIVATE_H
 #define WEIR_HOSTLIST_PRIVATE_H
 
-#include "hostlist/hostlist.h"
+#include <string.h>
 
-#define NO_TEXT UINT32_MAX
+#include "base/strtab.h"
+#include "hostlist/hostlist.h"
 
 struct run {
     uint64_t lo, hi; /* inclusive; 0 for a name without a number */
     uint64_t first;  /* position in the list of the name with number lo */
     uint32_t prefix; /* number of the text */
-    uint32_t suffix; /* number of the text, or NO_TEXT */
+    uint32_t suffix; /* number of the text, or WEIR_NO_NAME */
     uint32_t digits; /* written digits; 0 for a name without a number */
-};
-
-/* The prefixes and suffixes of a list by number, each stored once and NUL-terminated. */
-struct texts {
-    char *text;
-    uint32_t text_len, text_cap;
-    uint32_t *start; /* by number: offset in `text` */
-    uint32_t n, cap;
-    uint32_t *table; /* open addressing: number + 1, or 0; size is 0 or a power of two */
-    uint32_t size;
-    uint64_t seed; /* random start of the hash, against input made up to collide */
 };
 
 struct weir_hostlist {
     struct run *runs;
     uint32_t n, cap;
     uint64_t count;
-    struct texts texts;
+    weir_strtab texts; /* prefixes and suffixes */
     struct run *index; /* as described in hostlist_find.c; NULL: none */
     uint32_t nindex;
     bool index_suffixed; /* some run has a suffix */
@@ -53,27 +43,31 @@ struct name {
     uint64_t number;
 };
 
-/* Extend a hash by `len` bytes. Start with texts.seed. */
-uint64_t weir_text_hash(uint64_t hash, const char *s, size_t len);
-/* The number of a text, given its hash; NO_TEXT if absent. */
-uint32_t weir_text_find_hashed(const struct texts *t, const char *s, size_t len, uint64_t hash);
-/* The number of a text; NO_TEXT if absent. O(len) */
-uint32_t weir_text_find(const struct texts *t, const char *s, size_t len);
+/* The number of a text of a list; WEIR_NO_NAME if absent. Consecutive names mostly have one prefix. O(len) */
+static inline uint32_t hostlist_text(const weir_strtab *t, const char *s, size_t len)
+{
+    const char *last = t->count ? weir_strtab_text(t, t->count - 1) : NULL;
+
+    return last && strlen(last) == len && memcmp(last, s, len) == 0 ? t->count - 1 : weir_strtab_find(t, s, len);
+}
+
 /* Find or add a text; *out is its number. Returns WEIR_OK or WEIR_ENOMEM. */
-int weir_text_intern(struct texts *t, const char *s, size_t len, uint32_t *out) WEIR_CHECKED;
-/* Add all texts of `from` to empty `to`, with equal numbers. Returns WEIR_OK or WEIR_ENOMEM. */
-int weir_text_copy(struct texts *to, const struct texts *from) WEIR_CHECKED;
-/* Free the texts, and zero *t. */
-void weir_text_clear(struct texts *t);
+WEIR_CHECKED static inline int hostlist_intern(weir_strtab *t, const char *s, size_t len, uint32_t *out)
+{
+    *out = hostlist_text(t, s, len);
+    if (*out == WEIR_NO_NAME)
+        *out = weir_strtab_add(t, s, len);
+    return *out == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
+}
 
 static inline const char *prefix_text(const weir_hostlist *h, const struct run *r)
 {
-    return h->texts.text + h->texts.start[r->prefix];
+    return weir_strtab_text(&h->texts, r->prefix);
 }
 
 static inline const char *suffix_text(const weir_hostlist *h, const struct run *r)
 {
-    return r->suffix == NO_TEXT ? "" : h->texts.text + h->texts.start[r->suffix];
+    return r->suffix == WEIR_NO_NAME ? "" : weir_strtab_text(&h->texts, r->suffix);
 }
 
 static inline uint64_t run_length(const struct run *r)

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/heap.h"
+
 static int compare_uint(uint64_t a, uint64_t b)
 {
     return a < b ? -1 : a > b;
@@ -110,28 +112,17 @@ void weir_sweep_end(struct sweep *s)
 
 void weir_sweep_push(struct sweep *s, struct item *item)
 {
-    uint32_t i = s->nfirst++;
-
-    for (; i > 0 && s->first[(i - 1) / 2]->at > item->at; i = (i - 1) / 2)
-        s->first[i] = s->first[(i - 1) / 2];
-    s->first[i] = item;
+    s->first[s->nfirst] = item;
+    WEIR_HEAP_UP(s->first, s->nfirst, a, b, (*a)->at < (*b)->at);
+    s->nfirst++;
 }
 
 static struct item *pop(struct sweep *s)
 {
     struct item *top = s->first[0];
-    struct item *last = s->first[--s->nfirst];
-    uint32_t i = 0;
 
-    for (uint32_t child = 1; child < s->nfirst; child = 2 * i + 1) {
-        if (child + 1 < s->nfirst && s->first[child + 1]->at < s->first[child]->at)
-            child++;
-        if (s->first[child]->at > last->at)
-            break;
-        s->first[i] = s->first[child];
-        i = child;
-    }
-    s->first[i] = last;
+    s->first[0] = s->first[--s->nfirst];
+    WEIR_HEAP_DOWN(s->first, s->nfirst, 0, a, b, (*a)->at < (*b)->at);
     return top;
 }
 

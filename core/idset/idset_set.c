@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 weir_idset *weir_idset_new(void)
 {
     return weir_mem_zalloc(1, sizeof(weir_idset));
@@ -38,37 +40,23 @@ int weir_idset_copy(const weir_idset *s, weir_idset **out)
 /* The first run with an end at or above id; s->n if none. O(log runs) */
 static uint32_t run_ending_from(const weir_idset *s, uint64_t id)
 {
-    uint32_t lo = 0;
-    uint32_t hi = s->n;
+    uint32_t at;
 
-    if (hi == 0 || s->runs[hi - 1].hi < id)
-        return hi;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (s->runs[mid].hi < id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    if (s->n == 0 || s->runs[s->n - 1].hi < id)
+        return s->n;
+    WEIR_BISECT(at, 0, s->n, s->runs[at].hi < id);
+    return at;
 }
 
 /* The first run with a start above id; s->n if none. O(log runs) */
 static uint32_t run_starting_above(const weir_idset *s, uint64_t id)
 {
-    uint32_t lo = 0;
-    uint32_t hi = s->n;
+    uint32_t at;
 
-    if (hi == 0 || s->runs[hi - 1].lo <= id)
-        return hi;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (s->runs[mid].lo <= id)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    if (s->n == 0 || s->runs[s->n - 1].lo <= id)
+        return s->n;
+    WEIR_BISECT(at, 0, s->n, s->runs[at].lo <= id);
+    return at;
 }
 
 /* Replaces runs [i, j) by k runs. On failure nothing has changed. */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 struct vertices {
     weir_vertex *list;
     uint32_t n, cap;
@@ -102,16 +104,10 @@ int weir_index_list(const weir_graph *g, struct index *x)
 /* Position of v in the list, or the position to insert v, from `lo` on. */
 static uint32_t place_of(const weir_graph *g, const struct index *x, weir_vertex v, uint32_t lo)
 {
-    uint32_t hi = x->nlist;
+    uint32_t at;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (x->list[mid] != v && weir_order_before(g, &x->order, x->list[mid], v))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(at, lo, x->nlist, x->list[at] != v && weir_order_before(g, &x->order, x->list[at], v));
+    return at;
 }
 
 /* Whether a is before b in the tree; neither is an ancestor. O(d) */

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 /* ---- properties ---- */
 
 static int by_text(const weir_graph *g, weir_name a, const char *b)
@@ -16,16 +18,10 @@ static int by_text(const weir_graph *g, weir_name a, const char *b)
 /* The first property not before a text. */
 static uint32_t property_from(const weir_graph *g, const struct node_table *r, const char *text)
 {
-    uint32_t lo = 0, hi = r->nproperties;
+    uint32_t at;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (by_text(g, r->properties[mid].key, text) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(at, 0, r->nproperties, by_text(g, r->properties[at].key, text) < 0);
+    return at;
 }
 
 /* Inserts a property without nodes, at a position. */
@@ -188,20 +184,20 @@ int weir_node_table_read_ranks(const weir_graph *g, struct node_table *r)
     return rc;
 }
 
+static bool ends_before(const struct node_table_run *run, const struct ranked *x)
+{
+    struct ranked last = {run->rank + (run->count - 1), run->node + (run->count - 1)};
+
+    return by_rank(&last, x) < 0;
+}
+
 /* The first run that does not end before a node with a rank. */
 static uint32_t run_of(const struct node_table *r, struct ranked x)
 {
-    uint32_t lo = 0, hi = r->nruns;
+    uint32_t at;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2, more = r->runs[mid].count - 1;
-        struct ranked last = {r->runs[mid].rank + more, r->runs[mid].node + more};
-        if (by_rank(&last, &x) < 0)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(at, 0, r->nruns, ends_before(&r->runs[at], &x));
+    return at;
 }
 
 /* Replaces `gone` runs by n runs. */
@@ -295,15 +291,20 @@ static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t 
     return len < NODE_TABLE_NAME ? len : 0;
 }
 
-/* The slot of a name, or the empty slot for the name. Slots of names without nodes stay in use. */
-static uint32_t *slot_of(const weir_graph *g, const struct node_table *r, const char *name, size_t len)
+static uint32_t hash_of(const weir_graph *g, const char *name, size_t len)
 {
-    uint32_t at = weir_strtab_hash(name, len) & (r->nname_slots - 1);
+    return (uint32_t)hash_text(g->names.seed, name, len);
+}
+
+/* The first node of a name; WEIR_NONE if no node has the name. */
+static uint32_t first_named(const weir_graph *g, const struct node_table *r, const char *name, size_t len)
+{
     char other[NODE_TABLE_NAME];
 
-    for (;; at = (at + 1) & (r->nname_slots - 1))
-        if (!r->name_slots[at] || (name_of(g, r, r->name_slots[at] - 1, other) == len && memcmp(name, other, len) == 0))
-            return &r->name_slots[at];
+    WEIR_MAP32_EACH(&r->named, hash_of(g, name, len), i)
+        if (name_of(g, r, i, other) == len && memcmp(name, other, len) == 0)
+            return i;
+    return WEIR_NONE;
 }
 
 static bool is_template(const weir_graph *g, weir_vertex v)
@@ -312,45 +313,58 @@ static bool is_template(const weir_graph *g, weir_vertex v)
     return p && p->name != WEIR_NO_NAME && strstr(weir_strtab_text(&g->names, p->name), "${");
 }
 
-static void add_name(const weir_graph *g, struct node_table *r, uint32_t node)
+/* Makes `node` the first of a name in place of `first` (WEIR_NONE: the name is new). */
+static int set_first(const weir_graph *g, struct node_table *r, const char *name, size_t len, uint32_t first,
+                     uint32_t node)
+{
+    uint32_t hash = hash_of(g, name, len);
+
+    if (first != WEIR_NONE)
+        weir_map32_remove(&r->named, hash, first);
+    return node == WEIR_NONE ? WEIR_OK : weir_map32_add(&r->named, hash, node);
+}
+
+static int add_name(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     char name[NODE_TABLE_NAME];
     size_t len = name_of(g, r, node, name);
-    uint32_t *slot = slot_of(g, r, name, len);
+    uint32_t first = first_named(g, r, name, len);
 
     if (len == 0)
-        return;
+        return WEIR_OK;
     r->templates = r->templates || is_template(g, r->nodes[node]);
-    r->next[node] = *slot;
-    *slot = node + 1;
+    r->next[node] = first + 1; /* WEIR_NONE + 1 == 0: the end */
+    return set_first(g, r, name, len, first, node);
 }
 
 int weir_node_table_read_names(const weir_graph *g, struct node_table *r)
 {
-    weir_mem_free(r->name_slots);
+    int rc;
+
+    weir_map32_free(&r->named);
     weir_mem_free(r->next);
-    r->nname_slots = r->nslots;
-    r->name_slots = weir_mem_zalloc(r->nname_slots, sizeof *r->name_slots);
     r->next = weir_mem_zalloc(r->cap, sizeof *r->next);
-    r->names_known = r->name_slots && r->next;
     r->templates = false;
+    rc = r->next ? weir_map32_reserve(&r->named, r->count) : WEIR_ENOMEM;
     /* downward, so that nodes of equal names are chained in ascending order */
-    for (uint32_t i = r->count; r->names_known && i-- > 0;)
-        add_name(g, r, i);
-    return r->names_known ? WEIR_OK : WEIR_ENOMEM;
+    for (uint32_t i = r->count; !rc && i-- > 0;)
+        rc = add_name(g, r, i);
+    r->names_known = !rc;
+    return rc;
 }
 
 /* Removes a node as the first of a name. Further nodes stay in the chain after removal. */
-static void leave_name(const weir_graph *g, struct node_table *r, uint32_t node)
+static int leave_name(const weir_graph *g, struct node_table *r, uint32_t node)
 {
     char name[NODE_TABLE_NAME];
     size_t len = name_of(g, r, node, name);
-    uint32_t *slot = slot_of(g, r, name, len), other = r->next[node];
+    uint32_t other = r->next[node];
 
+    if (len == 0 || first_named(g, r, name, len) != node)
+        return WEIR_OK;
     while (other && r->nodes[other - 1] == WEIR_NONE)
         other = r->next[other - 1];
-    if (len && other && *slot == node + 1)
-        *slot = other;
+    return set_first(g, r, name, len, node, other - 1);
 }
 
 /* ---- new and removed nodes ---- */
@@ -362,7 +376,7 @@ int weir_node_table_learn(const weir_graph *g, struct node_table *r, uint32_t no
     if (!rc && r->ranks_known)
         rc = add_own_rank(g, r, node);
     if (!rc && r->names_known)
-        add_name(g, r, node);
+        rc = add_name(g, r, node);
     return rc;
 }
 
@@ -373,7 +387,7 @@ int weir_node_table_forget(const weir_graph *g, struct node_table *r, uint32_t n
     if (!rc && r->ranks_known)
         rc = leave_rank(g, r, node);
     if (!rc && r->names_known)
-        leave_name(g, r, node);
+        rc = leave_name(g, r, node);
     return rc;
 }
 
@@ -401,9 +415,9 @@ int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, co
 
     if (len == 0 || len >= NODE_TABLE_NAME)
         return WEIR_OK;
-    for (uint32_t i = *slot_of(g, r, name, len); !rc && i; i = r->next[i - 1])
-        if (r->nodes[i - 1] != WEIR_NONE)
-            rc = weir_idset_add_id(out, i - 1);
+    for (uint32_t i = first_named(g, r, name, len); !rc && i != WEIR_NONE; i = r->next[i] - 1)
+        if (r->nodes[i] != WEIR_NONE)
+            rc = weir_idset_add_id(out, i);
     return rc;
 }
 
@@ -440,16 +454,10 @@ int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, c
 /* The first run that does not end before a rank. */
 static uint32_t run_from(const struct node_table *r, int64_t rank)
 {
-    uint32_t lo = 0, hi = r->nruns;
+    uint32_t at;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (r->runs[mid].rank + r->runs[mid].count <= rank)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(at, 0, r->nruns, r->runs[at].rank + r->runs[at].count <= rank);
+    return at;
 }
 
 int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out)

@@ -17,12 +17,12 @@ void weir_node_table_free(struct node_table *r)
     weir_mem_free(r->properties);
     weir_idset_free(r->live);
     weir_mem_free(r->nodes);
-    weir_mem_free(r->slots);
+    weir_map32_free(&r->numbers);
     weir_mem_free(r->first);
     weir_mem_free(r->added);
     weir_mem_free(r->outside);
     weir_mem_free(r->runs);
-    weir_mem_free(r->name_slots);
+    weir_map32_free(&r->named);
     weir_mem_free(r->next);
     weir_mem_free(r);
 }
@@ -37,11 +37,11 @@ static void drop(weir_graph *g)
 static size_t bytes(const weir_graph *g)
 {
     const struct node_table *r = g->node_table;
-    size_t n = sizeof *r + ((size_t)r->cap + r->nslots) * 4 +
+    size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + weir_map32_bytes(&r->numbers) +
                (size_t)r->rows_cap * sizeof *r->first * (r->added ? 2 : 1) + r->ntypes;
 
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
-    n += (size_t)r->nname_slots * 4 + (r->next ? (size_t)r->cap * 4 : 0) + weir_idset_bytes(r->live);
+    n += weir_map32_bytes(&r->named) + (r->next ? (size_t)r->cap * 4 : 0) + weir_idset_bytes(r->live);
     for (uint32_t i = 0; i < r->nproperties; i++)
         n += weir_idset_bytes(r->properties[i].nodes);
     return n;
@@ -49,27 +49,9 @@ static size_t bytes(const weir_graph *g)
 
 /* ---- numbers ---- */
 
-static uint32_t slot_from(const struct node_table *r, weir_vertex v)
-{
-    return (uint32_t)((v * 0x9E3779B97F4A7C15u) >> 32) & (r->nslots - 1);
-}
-
 uint32_t weir_node_table_number(const struct node_table *r, weir_vertex v)
 {
-    for (uint32_t at = slot_from(r, v); r->slots[at]; at = (at + 1) & (r->nslots - 1))
-        if (r->nodes[r->slots[at] - 1] == v)
-            return r->slots[at] - 1;
-    return WEIR_NONE;
-}
-
-/* Inserts a node. Slots of removed nodes stay in use. */
-static void put_slot(struct node_table *r, uint32_t node)
-{
-    uint32_t at = slot_from(r, r->nodes[node]);
-
-    while (r->slots[at])
-        at = (at + 1) & (r->nslots - 1);
-    r->slots[at] = node + 1;
+    return weir_map32_get(&r->numbers, v);
 }
 
 static void cover(struct node_table_span *s, uint32_t lo, uint32_t hi)
@@ -143,15 +125,14 @@ static int settle(const weir_graph *g, struct node_table *r)
     size_t most = (size_t)r->count + r->count / 8 + NODE_TABLE_ADDED;
 
     r->live = weir_idset_new();
-    for (r->nslots = 8; r->nslots < most + most / 2;)
-        r->nslots *= 2;
-    r->slots = weir_mem_zalloc(r->nslots, sizeof *r->slots);
-    if (!r->live || !r->slots || weir_array_reserve(&r->nodes, &r->cap, most, sizeof *r->nodes))
+    if (!r->live || weir_map32_reserve(&r->numbers, r->count) ||
+        weir_array_reserve(&r->nodes, &r->cap, most, sizeof *r->nodes))
         return WEIR_ENOMEM;
     r->base = r->count;
     r->cap = (uint32_t)most;
     for (uint32_t i = 0; i < r->count; i++) {
-        put_slot(r, i);
+        if (weir_map32_add(&r->numbers, r->nodes[i], i))
+            return WEIR_ENOMEM;
         cover_up(g, r, i);
     }
     return r->count ? weir_idset_add_range(r->live, 0, r->count - 1) : WEIR_OK;
@@ -231,10 +212,9 @@ static int join(const weir_graph *g, struct node_table *r, weir_vertex v)
         return WEIR_ELIMIT;
     if (!r->added)
         r->added = weir_mem_zalloc(r->rows_cap, sizeof *r->added);
-    if (!r->added)
+    if (!r->added || weir_map32_add(&r->numbers, v, node))
         return WEIR_ENOMEM;
     r->nodes[r->count++] = v;
-    put_slot(r, node);
     cover_up(g, r, node);
     return weir_idset_add_id(r->live, node) ? WEIR_ENOMEM : weir_node_table_learn(g, r, node);
 }
@@ -288,6 +268,7 @@ static int leave_below(const weir_graph *g, struct node_table *r, weir_vertex v)
     if (node != WEIR_NONE) {
         rc = weir_node_table_forget(g, r, node);
         rc = rc ? rc : weir_idset_remove_id(r->live, node);
+        weir_map32_remove(&r->numbers, v, node);
         r->nodes[node] = WEIR_NONE;
     }
     for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)

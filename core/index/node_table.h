@@ -45,8 +45,7 @@ struct node_table {
     weir_vertex *nodes;        /* by number; WEIR_NONE: removed */
     uint32_t count, base, cap; /* numbers given out; numbers in preorder; capacity */
     weir_idset *live;          /* numbers of present nodes */
-    /* Hash table by vertex: number + 1; never grows. */
-    uint32_t *slots, nslots;
+    struct weir_map32 numbers; /* by vertex */
     struct node_table_span *first, *added; /* by row number (struct node_table_row); added NULL: no node was added */
     uint32_t nrows, rows_cap;
     /* By type: some vertex of the type is, or once was, neither a node nor inside a node. */
@@ -58,8 +57,8 @@ struct node_table {
     uint32_t nruns, runs_cap;
     bool ranks_known, names_known;
     bool templates; /* some name contains properties or ranks */
-    /* Hash table by name: the number of the first node of the name + 1; `next` chains nodes of equal names. */
-    uint32_t *name_slots, nname_slots, *next;
+    struct weir_map32 named; /* the first node of a name, by hash of the name */
+    uint32_t *next;          /* chains nodes of equal names: number + 1; 0 at the end */
 };
 
 /* The node table of a graph, made or updated; WEIR_ENOMEM. */

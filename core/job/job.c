@@ -16,54 +16,18 @@
 
 /* ---- ids ---- */
 
-static uint32_t id_hash(int64_t id)
+static uint32_t id_hash(const weir_graph *g, int64_t id)
 {
-    return (uint32_t)((uint64_t)id * 0x9E3779B97F4A7C15u >> 32);
-}
-
-static uint32_t id_slot(const weir_graph *g, int64_t id)
-{
-    uint32_t mask = g->jobs->nslots - 1, at = id_hash(id) & mask;
-    while (g->jobs->slots[at] && g->jobs->list[g->jobs->slots[at] - 1].a.job != id)
-        at = (at + 1) & mask;
-    return at;
+    return (uint32_t)hash_add(g->names.seed, (uint64_t)id);
 }
 
 uint32_t weir_job_index(const weir_graph *g, int64_t id)
 {
-    return g->jobs && g->jobs->nslots ? g->jobs->slots[id_slot(g, id)] - 1 : WEIR_NONE;
-}
-
-static int ids_grow(weir_graph *g)
-{
-    uint32_t wide = g->jobs->nslots ? g->jobs->nslots * 2 : 64, *old = g->jobs->slots, had = g->jobs->nslots;
-    uint32_t *slots = weir_mem_zalloc(wide, sizeof *slots);
-
-    if (!slots)
-        return WEIR_ENOMEM;
-    g->jobs->slots = slots;
-    g->jobs->nslots = wide;
-    for (uint32_t i = 0; i < had; i++)
-        if (old[i])
-            slots[id_slot(g, g->jobs->list[old[i] - 1].a.job)] = old[i];
-    weir_mem_free(old);
-    return WEIR_OK;
-}
-
-/* Removes an id from the hash table: entries behind the hole move up. */
-static void id_remove(weir_graph *g, int64_t id)
-{
-    uint32_t mask = g->jobs->nslots - 1, hole = id_slot(g, id), at = hole;
-
-    g->jobs->slots[hole] = 0;
-    while (g->jobs->slots[at = (at + 1) & mask]) {
-        uint32_t entry = g->jobs->slots[at], home = id_hash(g->jobs->list[entry - 1].a.job) & mask;
-        if (((at - home) & mask) >= ((at - hole) & mask)) {
-            g->jobs->slots[hole] = entry;
-            g->jobs->slots[at] = 0;
-            hole = at;
-        }
-    }
+    if (g->jobs)
+        WEIR_MAP32_EACH(&g->jobs->ids, id_hash(g, id), i)
+            if (g->jobs->list[i].a.job == id)
+                return i;
+    return WEIR_NONE;
 }
 
 /* ---- records ---- */
@@ -80,7 +44,7 @@ static void clear_all(weir_graph *g)
         weir_mem_free(jobs->list);
         weir_mem_free(jobs->starts);
         weir_mem_free(jobs->order);
-        weir_mem_free(jobs->slots);
+        weir_map32_free(&jobs->ids);
         weir_mem_free(jobs->queue);
         weir_mem_free(jobs->events);
     }
@@ -115,7 +79,7 @@ static int table_reserve(weir_graph *g)
 {
     struct jobs *all = g->jobs;
 
-    return ((all->live + 1) * 2 > all->nslots && ids_grow(g)) ||
+    return weir_map32_reserve(&all->ids, (size_t)all->live + 1) ||
                    weir_array_reserve(&all->list, &all->cap, all->n + 1, sizeof *all->list) ||
                    weir_array_reserve(&all->starts, &all->starts_cap, all->n + 1, sizeof *all->starts) ||
                    weir_array_reserve(&all->order, &all->order_cap, all->n + 1, sizeof *all->order) ||
@@ -150,13 +114,12 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
     if ((!g->jobs && table_make(g)) || table_reserve(g))
         return weir_fail_nomem(err);
     all = g->jobs;
-    if (all->live == all->n) {
-        all->order[all->n] = all->n;
-        all->n++;
-    }
-    i = all->order[all->live];
+    i = all->live < all->n ? all->order[all->live] : all->n;
+    if (weir_map32_add(&all->ids, id_hash(g, id), i))
+        return weir_fail_nomem(err);
+    if (i == all->n)
+        all->order[all->n++] = i;
     all->list[i] = (struct job){.a.job = id, .queue_place = WEIR_NONE, .used = true, .place = all->live};
-    all->slots[id_slot(g, id)] = i + 1;
     all->live++;
     note_job(g, id);
     *out = i;
@@ -174,7 +137,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     all->list[last].place = j->place;
     all->order[all->live - 1] = i;
     weir_start_queue_remove(g, i);
-    id_remove(g, j->a.job);
+    weir_map32_remove(&all->ids, id_hash(g, j->a.job), i);
     note_job(g, j->a.job);
     weir_mem_free(j->picks);
     weir_mem_free(j->flows);

@@ -80,13 +80,13 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
 struct remainder {
     weir_pick *picks; /* dropped picks have vertex WEIR_NONE until remainder_settle() */
     uint32_t n, cap;
-    struct weir_map64 places; /* index into picks, by vertex */
+    struct weir_map32 places; /* index into picks, by vertex */
 };
 
 static int remainder_add(struct remainder *p, weir_pick pick)
 {
     if (weir_array_reserve(&p->picks, &p->cap, (size_t)p->n + 1, sizeof *p->picks) ||
-        (weir_map64_get(&p->places, pick.vertex) == WEIR_NONE && weir_map64_add(&p->places, pick.vertex, p->n)))
+        (weir_map32_get(&p->places, pick.vertex) == WEIR_NONE && weir_map32_add(&p->places, pick.vertex, p->n)))
         return WEIR_ENOMEM;
     p->picks[p->n++] = pick;
     return WEIR_OK;
@@ -94,7 +94,7 @@ static int remainder_add(struct remainder *p, weir_pick pick)
 
 static weir_pick *remainder_find(const struct remainder *p, weir_vertex v)
 {
-    uint32_t at = weir_map64_get(&p->places, v);
+    uint32_t at = weir_map32_get(&p->places, v);
     return at == WEIR_NONE || p->picks[at].vertex != v ? NULL : &p->picks[at];
 }
 
@@ -104,10 +104,10 @@ static void remainder_drop(weir_pick *pick)
 }
 
 /* Maps vertices to the first pick of each vertex. */
-static int index_picks(struct weir_map64 *places, const weir_pick *picks, uint32_t n)
+static int index_picks(struct weir_map32 *places, const weir_pick *picks, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_map64_get(places, picks[i].vertex) == WEIR_NONE && weir_map64_add(places, picks[i].vertex, i))
+        if (weir_map32_get(places, picks[i].vertex) == WEIR_NONE && weir_map32_add(places, picks[i].vertex, i))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }
@@ -121,7 +121,7 @@ static int remainder_settle(struct remainder *p)
         if (p->picks[i].vertex != WEIR_NONE)
             p->picks[kept++] = p->picks[i];
     p->n = kept;
-    weir_map64_clear(&p->places);
+    weir_map32_free(&p->places);
     return index_picks(&p->places, p->picks, p->n);
 }
 
@@ -298,14 +298,14 @@ static uint32_t slots_left(const weir_allocation *a, const struct remainder *p)
 struct shrinking {
     uint32_t job;
     struct remainder p;
-    struct weir_map64 had; /* index into the job's picks, by vertex */
+    struct weir_map32 had; /* index into the job's picks, by vertex */
 };
 
 static void shrinking_clear(struct shrinking *s)
 {
     weir_mem_free(s->p.picks);
-    weir_map64_clear(&s->p.places);
-    weir_map64_clear(&s->had);
+    weir_map32_free(&s->p.places);
+    weir_map32_free(&s->had);
 }
 
 /* Computes the remainder, and reserves memory. */
@@ -330,7 +330,7 @@ static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, 
 static void remove_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 {
     while (n-- > 0)
-        if (weir_map64_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
+        if (weir_map32_get(&s->had, s->p.picks[n].vertex) == WEIR_NONE)
             weir_span_remove(g, s->job, s->p.picks[n].vertex);
 }
 
@@ -338,7 +338,7 @@ static void remove_new(weir_graph *g, const struct shrinking *s, uint32_t n)
 static int add_new(weir_graph *g, const struct shrinking *s)
 {
     for (uint32_t i = 0; i < s->p.n; i++)
-        if (weir_map64_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
+        if (weir_map32_get(&s->had, s->p.picks[i].vertex) == WEIR_NONE && weir_span_add(g, s->job, &s->p.picks[i])) {
             remove_new(g, s, i);
             return WEIR_ENOMEM;
         }

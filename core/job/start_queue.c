@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+#include "base/heap.h"
+
 int weir_start_queue_reserve(weir_graph *g, uint32_t n)
 {
     return weir_array_reserve(&g->jobs->queue, &g->jobs->queue_cap, n, sizeof *g->jobs->queue);
@@ -18,37 +21,21 @@ bool weir_start_queue_earlier(const weir_graph *g, uint32_t a, uint32_t b)
     return s != t ? s < t : x->job < y->job;
 }
 
-static void put(weir_graph *g, uint32_t at, uint32_t job)
+static void sift(weir_graph *g, uint32_t from)
 {
-    g->jobs->queue[at] = job;
-    g->jobs->list[job].queue_place = at;
-}
+    uint32_t *queue = g->jobs->queue;
+    struct job *jobs = g->jobs->list;
 
-static void sift(weir_graph *g, uint32_t at)
-{
-    uint32_t job = g->jobs->queue[at];
-
-    while (at > 0 && weir_start_queue_earlier(g, job, g->jobs->queue[(at - 1) / 2])) {
-        put(g, at, g->jobs->queue[(at - 1) / 2]);
-        at = (at - 1) / 2;
-    }
-    for (;;) {
-        uint32_t kid = 2 * at + 1;
-        if (kid + 1 < g->jobs->nqueue && weir_start_queue_earlier(g, g->jobs->queue[kid + 1], g->jobs->queue[kid]))
-            kid++;
-        if (kid >= g->jobs->nqueue || !weir_start_queue_earlier(g, g->jobs->queue[kid], job))
-            break;
-        put(g, at, g->jobs->queue[kid]);
-        at = kid;
-    }
-    put(g, at, job);
+    WEIR_HEAP_UP_MOVED(queue, from, a, b, weir_start_queue_earlier(g, *a, *b), jobs[queue[at_]].queue_place = at_);
+    WEIR_HEAP_DOWN_MOVED(queue, g->jobs->nqueue, from, a, b, weir_start_queue_earlier(g, *a, *b),
+                         jobs[queue[at_]].queue_place = at_);
 }
 
 void weir_start_queue_add(weir_graph *g, uint32_t job)
 {
     if (weir_start_queue_time(g, job) == WEIR_FOREVER)
         return;
-    put(g, g->jobs->nqueue, job);
+    g->jobs->queue[g->jobs->nqueue] = job;
     sift(g, g->jobs->nqueue++);
 }
 
@@ -61,7 +48,7 @@ void weir_start_queue_remove(weir_graph *g, uint32_t job)
     g->jobs->list[job].queue_place = WEIR_NONE;
     if (at == --g->jobs->nqueue)
         return;
-    put(g, at, g->jobs->queue[g->jobs->nqueue]);
+    g->jobs->queue[at] = g->jobs->queue[g->jobs->nqueue];
     sift(g, at);
 }
 
@@ -74,18 +61,12 @@ uint32_t weir_start_queue_first(const weir_graph *g)
 
 void weir_displaced_add(weir_graph *g, uint32_t job)
 {
-    uint32_t *list, lo = 0, hi = g->jobs->ndisplaced;
+    uint32_t *list, lo;
 
     weir_start_queue_remove(g, job);
     g->jobs->list[job].displaced = true;
     list = g->jobs->queue + g->jobs->queue_cap - g->jobs->ndisplaced;
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (weir_start_queue_earlier(g, list[mid], job))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, g->jobs->ndisplaced, weir_start_queue_earlier(g, list[lo], job));
     memmove(list - 1, list, lo * sizeof *list);
     list[(int64_t)lo - 1] = job;
     g->jobs->ndisplaced++;

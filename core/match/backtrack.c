@@ -497,6 +497,7 @@ static void end_backtrack(struct backtrack *c)
     drop_demands(c, 0);
     weir_mem_free(c->demands);
     weir_mem_free(c->states);
+    weir_map32_free(&c->state_numbers);
     weir_symmetry_end(&c->symmetries);
 }
 

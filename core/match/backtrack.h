@@ -58,8 +58,9 @@ struct symmetries {
     const struct match *m;
     bool known;            /* false: no two vertices are known to be alike */
     uint64_t key;          /* of the hashes of this search */
-    struct symmetry *list; /* a hash table by vertex */
-    uint32_t n, size;
+    struct symmetry *list;
+    struct weir_map32 numbers; /* in `list`, by vertex */
+    uint32_t n, cap;
 };
 
 /* Keys of candidates refused for a choice. */
@@ -75,8 +76,9 @@ struct backtrack {
     struct demand *demands; /* the demands of the siblings, then the demands nested in chosen vertices */
     uint32_t n, cap;
     struct symmetries symmetries;
-    uint64_t *states; /* refused states: a hash table */
-    uint32_t nstates, states_size;
+    uint64_t *states; /* refused states */
+    uint32_t nstates, states_cap;
+    struct weir_map32 state_numbers; /* in `states`, by the low half of a state */
 
     uint32_t tries;    /* steps so far, against BACKTRACK_TRIES */
     uint32_t refusals; /* candidates refused so far */

@@ -13,9 +13,8 @@
  * pair).
  */
 #include <string.h>
-#include <sys/random.h>
-#include <time.h>
 
+#include "base/hash.h"
 #include "time/schedule.h"
 #include "match/backtrack.h"
 #include "match/match.h"
@@ -23,65 +22,32 @@
 
 #define SYMMETRY_MAX (1u << 19) /* vertices; larger graphs are searched without symmetries */
 
-static uint64_t hash_add(uint64_t h, uint64_t n)
-{
-    h ^= n + 0x9e3779b97f4a7c15u + (h << 6) + (h >> 2);
-    h ^= h >> 30;
-    h *= 0xbf58476d1ce4e5b9u;
-    h ^= h >> 27;
-    h *= 0x94d049bb133111ebu;
-    return h ^ h >> 31;
-}
-
 /* ---- the table ---- */
 
-static struct symmetry *table_entry(const struct symmetries *t, weir_vertex v)
+static struct symmetry *find_record(const struct symmetries *t, weir_vertex v)
 {
-    uint32_t i = (uint32_t)hash_add(0, v) & (t->size - 1);
+    uint32_t i = weir_map32_get(&t->numbers, v);
 
-    while (t->list[i].v != WEIR_NONE && t->list[i].v != v)
-        i = (i + 1) & (t->size - 1);
-    return &t->list[i];
-}
-
-static int grow(struct symmetries *t)
-{
-    struct symmetries old = *t;
-    uint32_t size = t->size ? t->size * 2 : 64;
-    struct symmetry *list = weir_mem_alloc(size * sizeof *list);
-
-    if (!list)
-        return WEIR_ENOMEM;
-    t->list = list;
-    t->size = size;
-    for (uint32_t i = 0; i < size; i++)
-        list[i] = (struct symmetry){.v = WEIR_NONE};
-    for (uint32_t i = 0; i < old.size; i++)
-        if (old.list[i].v != WEIR_NONE)
-            *table_entry(t, old.list[i].v) = old.list[i];
-    weir_mem_free(old.list);
-    return WEIR_OK;
+    return i == WEIR_NONE ? NULL : &t->list[i];
 }
 
 /* The record of v, added where missing; NULL: out of memory. Valid until the next record is added. */
 static struct symmetry *record_at(struct symmetries *t, weir_vertex v)
 {
-    struct symmetry *at = t->size ? table_entry(t, v) : NULL;
+    struct symmetry *at = find_record(t, v);
 
-    if (at && at->v == v)
+    if (at)
         return at;
-    if (t->n >= t->size / 2 && grow(t))
+    if (weir_array_reserve(&t->list, &t->cap, (size_t)t->n + 1, sizeof *t->list) ||
+        weir_map32_add(&t->numbers, v, t->n))
         return NULL;
-    at = table_entry(t, v);
-    at->v = v;
-    t->n++;
-    return at;
+    t->list[t->n] = (struct symmetry){.v = v};
+    return &t->list[t->n++];
 }
 
 const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_vertex v)
 {
-    const struct symmetry *at = t->size ? table_entry(t, v) : NULL;
-    return at && at->v == v ? at : NULL;
+    return find_record(t, v);
 }
 
 /* ---- signatures ---- */
@@ -162,42 +128,33 @@ static int add_use_hash(struct symmetries *t, weir_vertex v, uint64_t by)
         return WEIR_ENOMEM;
     old = at->signature;
     at->use_hash += by;
-    for (; old; at = table_entry(t, v)) {
+    while (old) {
         uint64_t signature = signature_of(t, at), was = old;
         at->signature = signature;
         v = vertex_at(t->m->g, v)->parent;
-        old = v != WEIR_NONE && weir_symmetry_find(t, v) ? table_entry(t, v)->signature : 0;
+        at = v == WEIR_NONE ? NULL : find_record(t, v);
+        old = at ? at->signature : 0;
         if (!old)
             break;
-        table_entry(t, v)->kids_hash += signature - was;
+        at->kids_hash += signature - was;
     }
     return WEIR_OK;
 }
 
 /* ---- uses and keys ---- */
 
-static uint64_t random_key(void)
-{
-    struct timespec now = {0};
-    uint64_t key;
-
-    if (getrandom(&key, sizeof key, GRND_NONBLOCK) == (ssize_t)sizeof key)
-        return key;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_nsec;
-}
-
 /* Begins with symmetries known, unless the policy prunes or edges of other subsystems matter: more than the
  * containment below then decides what a vertex can give. */
 void weir_symmetry_begin(struct symmetries *t, const struct match *m)
 {
     bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
-    *t = (struct symmetries){.m = m, .known = known, .key = random_key()};
+    *t = (struct symmetries){.m = m, .known = known, .key = weir_hash_seed()};
 }
 
 void weir_symmetry_end(struct symmetries *t)
 {
     weir_mem_free(t->list);
+    weir_map32_free(&t->numbers);
     *t = (struct symmetries){0};
 }
 
@@ -290,36 +247,19 @@ int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
     return WEIR_OK;
 }
 
-static uint64_t *state_at(const struct backtrack *c, uint64_t state)
-{
-    uint32_t i = (uint32_t)hash_add(0, state) & (c->states_size - 1);
-
-    while (c->states[i] && c->states[i] != state)
-        i = (i + 1) & (c->states_size - 1);
-    return &c->states[i];
-}
-
 bool weir_backtrack_refused(const struct backtrack *c, uint64_t state)
 {
-    return c->states_size && *state_at(c, state) == state;
+    WEIR_MAP32_EACH(&c->state_numbers, (uint32_t)state, i)
+        if (c->states[i] == state)
+            return true;
+    return false;
 }
 
 int weir_backtrack_refuse(struct backtrack *c, uint64_t state)
 {
-    if (c->nstates >= c->states_size / 2) {
-        uint64_t *old = c->states;
-        uint32_t had = c->states_size;
-        uint64_t *states = weir_mem_zalloc(had ? (size_t)had * 2 : 64, sizeof *states);
-        if (!states)
-            return weir_fail_nomem(c->m->err);
-        c->states = states;
-        c->states_size = had ? had * 2 : 64;
-        for (uint32_t i = 0; i < had; i++)
-            if (old[i])
-                *state_at(c, old[i]) = old[i];
-        weir_mem_free(old);
-    }
-    *state_at(c, state) = state;
-    c->nstates++;
+    if (weir_array_reserve(&c->states, &c->states_cap, (size_t)c->nstates + 1, sizeof *c->states) ||
+        weir_map32_add(&c->state_numbers, (uint32_t)state, c->nstates))
+        return weir_fail_nomem(c->m->err);
+    c->states[c->nstates++] = state;
     return WEIR_OK;
 }

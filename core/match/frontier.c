@@ -8,6 +8,7 @@
 #include "time/schedule.h"
 #include "match/match.h"
 #include "aggregate/rows.h"
+#include "base/heap.h"
 
 /* ---- depth first, to where most is free ---- */
 
@@ -75,41 +76,26 @@ static bool before(const struct search *s, const struct item *a, const struct it
 
 static int put(struct search *s, const struct item *it)
 {
-    uint32_t at = s->n;
-
     if (weir_array_reserve(&s->heap, &s->cap, (size_t)s->n + 1, sizeof *s->heap))
         return weir_fail_nomem(s->m->err);
+    s->heap[s->n] = *it;
+    WEIR_HEAP_UP(s->heap, s->n, a, b, before(s, a, b));
     s->n++;
-    while (at > 0 && before(s, it, &s->heap[(at - 1) / 2])) {
-        s->heap[at] = s->heap[(at - 1) / 2];
-        at = (at - 1) / 2;
-    }
-    s->heap[at] = *it;
     return WEIR_OK;
 }
 
 struct item weir_search_pop(struct search *s)
 {
-    struct item top = s->heap[0], next;
-    uint32_t at = 0;
+    struct item top = s->heap[0];
 
     if (top.next != WEIR_NONE) {
-        next = s->run_items[top.next];
+        s->heap[0] = s->run_items[top.next];
         s->run_items[top.next].next = s->run_free;
         s->run_free = top.next;
     } else {
-        next = s->heap[--s->n];
+        s->heap[0] = s->heap[--s->n];
     }
-    for (;;) {
-        uint32_t kid = 2 * at + 1;
-        if (kid + 1 < s->n && before(s, &s->heap[kid + 1], &s->heap[kid]))
-            kid++;
-        if (kid >= s->n || !before(s, &s->heap[kid], &next))
-            break;
-        s->heap[at] = s->heap[kid];
-        at = kid;
-    }
-    s->heap[at] = next;
+    WEIR_HEAP_DOWN(s->heap, s->n, 0, a, b, before(s, a, b));
     return top;
 }
 

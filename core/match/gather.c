@@ -7,6 +7,7 @@
 
 #include "match/match.h"
 #include "index/rank_order.h"
+#include "base/heap.h"
 
 /* Units that a vertex gave, and the number of picks afterwards. */
 struct gain {
@@ -143,25 +144,15 @@ static int score_next(struct match *m, struct search *s, const weir_resource *r,
     return score_list(m, r, sc);
 }
 
-/* Moves the entry at i down to its position in the heap. A heap, as mostly few of many vertices are taken. */
-static void sift(struct scores *sc, uint32_t i)
+static bool is_better(const struct scored *a, const struct scored *b)
 {
-    struct scored moving = sc->list[i];
-
-    for (uint32_t kid; (kid = 2 * i + 1) < sc->n; i = kid) {
-        if (kid + 1 < sc->n && by_score(&sc->list[kid + 1], &sc->list[kid]) < 0)
-            kid++;
-        if (by_score(&moving, &sc->list[kid]) < 0)
-            break;
-        sc->list[i] = sc->list[kid];
-    }
-    sc->list[i] = moving;
+    return by_score(a, b) < 0;
 }
 
+/* Makes the list a heap, as mostly few of many vertices are taken. */
 static void make_heap(struct scores *sc)
 {
-    for (uint32_t i = sc->n / 2; i-- > 0;)
-        sift(sc, i);
+    WEIR_HEAP_MAKE(sc->list, sc->n, a, b, is_better(a, b));
 }
 
 static weir_vertex pop_best(struct scores *sc)
@@ -169,8 +160,7 @@ static weir_vertex pop_best(struct scores *sc)
     weir_vertex v = sc->list[0].v;
 
     sc->list[0] = sc->list[--sc->n];
-    if (sc->n)
-        sift(sc, 0);
+    WEIR_HEAP_DOWN(sc->list, sc->n, 0, a, b, is_better(a, b));
     return v;
 }
 

@@ -10,6 +10,7 @@
 #include <strings.h>
 
 #include "aggregate/rows.h"
+#include "base/bisect.h"
 
 /* ---- names and paths ----------------------------------------------------------------------------------------- */
 
@@ -148,16 +149,9 @@ static void mark(struct places *p, size_t i)
 
 static bool in_runs(const struct query_run *runs, uint32_t n, uint32_t digits, uint64_t number)
 {
-    uint32_t lo = 0, hi = n;
+    uint32_t lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct query_run *r = &runs[mid];
-        if (r->digits < digits || (r->digits == digits && r->hi < number))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, n, runs[lo].digits < digits || (runs[lo].digits == digits && runs[lo].hi < number));
     return lo < n && runs[lo].digits == digits && runs[lo].lo <= number;
 }
 

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 struct cursor {
     const char *text;
     size_t len, at;
@@ -411,16 +413,10 @@ static int64_t power_up_to(int64_t v, int64_t e, int64_t cap)
 
 static int64_t floor_set(const weir_count *c, int64_t n)
 {
-    uint32_t low = 0, high = c->nset;
+    uint32_t above;
 
-    while (high - low > 1) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->set[middle] <= n)
-            low = middle;
-        else
-            high = middle;
-    }
-    return c->set[low];
+    WEIR_BISECT(above, 1, c->nset, c->set[above] <= n);
+    return c->set[above - 1];
 }
 
 int64_t weir_count_floor(const weir_count *c, int64_t n)

@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define TYPES 32 /* types of domains in one entry */
 
 enum { CORES, GPUS, KINDS };
@@ -553,15 +555,9 @@ static int add_domain(struct builder *b, weir_vertex parent, uint32_t at)
 
 static const struct entry *entry_of(const weir_rack_table *t, uint32_t rank)
 {
-    uint32_t lo = 0, hi = t ? t->nruns : 0;
+    uint32_t lo, hi = t ? t->nruns : 0;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (t->runs[mid].hi < rank)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, hi, t->runs[lo].hi < rank);
     return t && lo < t->nruns && t->runs[lo].lo <= rank ? &t->entries[t->runs[lo].entry] : NULL;
 }
 

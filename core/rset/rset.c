@@ -159,10 +159,9 @@ static uint32_t hash_children(const struct rset_class *c)
     uint32_t lo, hi;
 
     for (uint32_t i = 0; i < c->count; i++) {
-        hash = (hash ^ weir_strtab_hash(c->children[i].type, strlen(c->children[i].type))) * 0x100000001b3u;
+        hash = hash_text(hash, c->children[i].type, strlen(c->children[i].type));
         for (size_t k = 0; weir_idset_run(c->children[i].ids, k, &lo, &hi); k++) {
-            hash = (hash ^ lo ^ (uint64_t)hi << 32) * 0xD6E8FEB86659FD93u;
-            hash ^= hash >> 32;
+            hash = hash_add(hash, lo ^ (uint64_t)hi << 32);
         }
     }
     return (uint32_t)(hash ^ hash >> 32);
@@ -172,9 +171,8 @@ static uint32_t hash_children(const struct rset_class *c)
 struct settling {
     weir_rset *r;
     struct rset_classes *raw;
-    uint32_t *became; /* by raw class: class of r + 1, or 0 */
-    uint32_t *slots;  /* hash table of classes of r, + 1 */
-    uint32_t mask;
+    uint32_t *became;          /* by raw class: class of r + 1, or 0 */
+    struct weir_map32 classes; /* of r, by hash of the children */
 };
 
 /* Returns the class of r with the children of a raw class. A missing class is made, and the children move from the raw
@@ -183,21 +181,20 @@ static uint32_t settle_class(struct settling *s, uint32_t raw)
 {
     struct rset_classes *to = &s->r->classes;
     struct rset_class *c = &s->raw->list[raw];
-    uint32_t at = hash_children(c) & s->mask;
+    uint32_t hash = hash_children(c);
 
-    while (s->slots[at] && !weir_rset_same_children(&to->list[s->slots[at] - 1], c))
-        at = (at + 1) & s->mask;
-    if (s->slots[at])
-        return s->slots[at] - 1;
-    if (weir_array_reserve(&to->list, &to->cap, (size_t)to->count + 1, sizeof *to->list) < 0)
+    WEIR_MAP32_EACH(&s->classes, hash, i)
+        if (weir_rset_same_children(&to->list[i], c))
+            return i;
+    if (weir_array_reserve(&to->list, &to->cap, (size_t)to->count + 1, sizeof *to->list) < 0 ||
+        weir_map32_reserve(&s->classes, (size_t)to->count + 1) < 0)
         return WEIR_NONE;
     to->list[to->count] = (struct rset_class){weir_idset_new(), c->children, c->count, c->cap};
-    if (!to->list[to->count].ranks)
+    if (!to->list[to->count].ranks || weir_map32_add(&s->classes, hash, to->count) < 0)
         return WEIR_NONE;
     c->children = NULL;
     c->count = c->cap = 0;
-    s->slots[at] = ++to->count;
-    return to->count - 1;
+    return to->count++;
 }
 
 static int settle_runs(struct settling *s, const struct rset_runs *runs)
@@ -219,16 +216,13 @@ static int settle_runs(struct settling *s, const struct rset_runs *runs)
 
 int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_runs *runs, weir_err *err)
 {
-    struct settling s = {.r = r, .raw = raw, .mask = 15};
+    struct settling s = {.r = r, .raw = raw};
     int rc;
 
-    while (s.mask < 2 * (uint64_t)raw->count)
-        s.mask = s.mask * 2 + 1;
     s.became = weir_mem_zalloc((size_t)raw->count + 1, sizeof *s.became);
-    s.slots = weir_mem_zalloc((size_t)s.mask + 1, sizeof *s.slots);
-    rc = s.became && s.slots && settle_runs(&s, runs) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
+    rc = s.became && settle_runs(&s, runs) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
     weir_mem_free(s.became);
-    weir_mem_free(s.slots);
+    weir_map32_free(&s.classes);
     if (rc == WEIR_OK && weir_idset_count(r->ranks) > WEIR_RSET_RANKS)
         return weir_fail(err, WEIR_ELIMIT, "R_lite: more than %u ranks", WEIR_RSET_RANKS);
     return rc;

@@ -18,6 +18,7 @@
 
 #include "format/input.h"
 #include "base/strtab.h"
+#include "base/bisect.h"
 
 #define NONE UINT32_MAX
 
@@ -34,7 +35,7 @@ struct graph {
     const json_t *nodes, *edges;
     struct vertex *list;
     uint32_t count;
-    uint32_t *slots, mask; /* hash table by key: index of the vertex + 1 */
+    struct weir_map32 numbers; /* index of the vertex, by hash of the key */
 };
 
 /* ---- reading ---------------------------------------------------------------------------------------------------- */
@@ -49,45 +50,39 @@ static const char *path_of(const json_t *meta)
     return text_of(json_object_get(meta, "paths"), "containment");
 }
 
-/* Returns the slot of a key in the hash table, or the free slot for a new key. */
-static uint32_t slot_of(const struct graph *g, const char *key)
+static uint32_t hash_of(const char *key)
 {
-    uint32_t at = weir_strtab_hash(key, strlen(key)) & g->mask;
-
-    while (g->slots[at] && strcmp(g->list[g->slots[at] - 1].key, key) != 0)
-        at = (at + 1) & g->mask;
-    return at;
+    return (uint32_t)hash_text(0, key, strlen(key));
 }
 
 static uint32_t find(const struct graph *g, const char *key)
 {
-    return key ? g->slots[slot_of(g, key)] - 1 : NONE;
+    if (key)
+        WEIR_MAP32_EACH(&g->numbers, hash_of(key), i)
+            if (strcmp(g->list[i].key, key) == 0)
+                return i;
+    return NONE;
 }
 
 /* Reads the nodes. Returns 1, or 0 if the graph is malformed, or WEIR_ENOMEM. */
 static int read_nodes(struct graph *g)
 {
-    size_t n = json_array_size(g->nodes), size = 16;
+    size_t n = json_array_size(g->nodes);
 
-    while (size < 2 * n)
-        size *= 2;
     g->list = weir_mem_zalloc(n + 1, sizeof *g->list);
-    g->slots = weir_mem_zalloc(size, sizeof *g->slots);
-    if (!g->list || !g->slots)
+    if (!g->list || weir_map32_reserve(&g->numbers, n) < 0)
         return WEIR_ENOMEM;
-    g->mask = (uint32_t)(size - 1);
     for (; g->count < n; g->count++) {
         const json_t *node = json_array_get(g->nodes, g->count);
         struct vertex *v = &g->list[g->count];
-        uint32_t slot;
         *v = (struct vertex){.key = text_of(node, "id"), .meta = json_object_get(node, "metadata"), .parent = NONE};
         v->own = v->rank = -1;
         if (!v->key || !json_is_object(v->meta))
             return 0;
-        slot = slot_of(g, v->key);
-        if (g->slots[slot])
+        if (find(g, v->key) != NONE)
             return 0;
-        g->slots[slot] = g->count + 1;
+        if (weir_map32_add(&g->numbers, hash_of(v->key), g->count) < 0)
+            return WEIR_ENOMEM;
     }
     return 1;
 }
@@ -136,7 +131,7 @@ static void read_edges(struct graph *g)
 static void close_graph(struct graph *g)
 {
     weir_mem_free(g->list);
-    weir_mem_free(g->slots);
+    weir_map32_free(&g->numbers);
 }
 
 /* Reads the graph of a scheduling. Returns 1, or 0 if the graph is malformed, or WEIR_ENOMEM. The caller always calls
@@ -289,15 +284,9 @@ struct lookup {
 
 static const struct rset_class *look_up(const struct lookup *l, int64_t rank)
 {
-    uint32_t lo = 0, hi = l->runs.count;
+    uint32_t lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (l->runs.list[mid].hi < rank)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, l->runs.count, l->runs.list[lo].hi < rank);
     return lo < l->runs.count && l->runs.list[lo].lo <= rank ? &l->classes->list[l->runs.list[lo].class] : NULL;
 }
 

@@ -27,7 +27,7 @@ struct item {
 struct list {
     struct item *items;
     uint32_t count;
-    uint32_t *slots, mask; /* hash table by key: index of the item + 1 */
+    struct weir_map32 numbers; /* index of the item, by hash of the key */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -36,13 +36,17 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static uint32_t slot_of(const struct list *l, const char *key)
+static uint32_t hash_of(const char *key)
 {
-    uint32_t at = weir_strtab_hash(key, strlen(key)) & l->mask;
+    return (uint32_t)hash_text(0, key, strlen(key));
+}
 
-    while (l->slots[at] && strcmp(l->items[l->slots[at] - 1].key, key) != 0)
-        at = (at + 1) & l->mask;
-    return at;
+static uint32_t find(const struct list *l, const char *key)
+{
+    WEIR_MAP32_EACH(&l->numbers, hash_of(key), i)
+        if (strcmp(l->items[i].key, key) == 0)
+            return i;
+    return NONE;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------------------------- */
@@ -84,38 +88,38 @@ static void close_list(struct list *l)
     for (uint32_t i = 0; i < l->count; i++)
         weir_mem_free(l->items[i].key);
     weir_mem_free(l->items);
-    weir_mem_free(l->slots);
+    weir_map32_free(&l->numbers);
 }
 
 /* Reads an array of nodes (`nodes` is NULL) or of edges (`nodes` has the targets, and gives the sort keys). Duplicates
  * count once. The caller always calls close_list(). */
 static int open_list(struct list *l, const json_t *array, const struct list *nodes)
 {
-    size_t n = json_array_size(array), size = 16;
+    size_t n = json_array_size(array);
 
-    while (size < 2 * n)
-        size *= 2;
     memset(l, 0, sizeof *l);
     l->items = weir_mem_zalloc(n + 1, sizeof *l->items);
-    l->slots = weir_mem_zalloc(size, sizeof *l->slots);
-    if (!l->items || !l->slots || n >= NONE / 2)
+    if (!l->items || weir_map32_reserve(&l->numbers, n) < 0)
         return WEIR_ENOMEM;
-    l->mask = (uint32_t)(size - 1);
     for (size_t i = 0; i < n; i++) {
         json_t *value = json_array_get(array, i);
         char *key = nodes ? edge_key(value) : node_key(value);
-        uint32_t slot;
         if (!key)
             return WEIR_ENOMEM;
-        slot = slot_of(l, key);
-        if (l->slots[slot]) {
+        if (find(l, key) != NONE) {
             weir_mem_free(key);
             continue;
         }
+        if (weir_map32_add(&l->numbers, hash_of(key), l->count) < 0) {
+            weir_mem_free(key);
+            return WEIR_ENOMEM;
+        }
         l->items[l->count] = (struct item){key, value, node_number(key), NONE};
-        if (nodes)
-            l->items[l->count].number = (int64_t)nodes->slots[slot_of(nodes, text_of(value, "target"))] - 1;
-        l->slots[slot] = ++l->count;
+        if (nodes) {
+            uint32_t target = find(nodes, text_of(value, "target"));
+            l->items[l->count].number = target == NONE ? -1 : (int64_t)target;
+        }
+        l->count++;
     }
     return WEIR_OK;
 }
@@ -123,10 +127,10 @@ static int open_list(struct list *l, const json_t *array, const struct list *nod
 static void pair(struct list *a, struct list *b)
 {
     for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t at = b->slots[slot_of(b, a->items[i].key)];
-        if (at) {
-            a->items[i].equal = at - 1;
-            b->items[at - 1].equal = i;
+        uint32_t at = find(b, a->items[i].key);
+        if (at != NONE) {
+            a->items[i].equal = at;
+            b->items[at].equal = i;
         }
     }
 }

@@ -8,6 +8,7 @@
 
 #include "job/job.h"
 #include "store/sqlite.h"
+#include "base/bisect.h"
 
 /* A job in the order of the file, with a slice of weir_pick records. */
 struct holder {
@@ -201,16 +202,10 @@ static int sweep(const struct weir_db_reader *r, const struct schedules *b, uint
  * not overlap. */
 static bool held(const struct schedules *b, weir_vertex v, int64_t start, int64_t end)
 {
-    uint32_t lo = 0, hi = b->npicks;
+    uint32_t lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        const struct claim *c = &b->claims[mid];
-        if (c->vertex < v || (c->vertex == v && c->start < end))
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, b->npicks,
+                b->claims[lo].vertex < v || (b->claims[lo].vertex == v && b->claims[lo].start < end));
     return lo > 0 && b->claims[lo - 1].vertex == v && b->claims[lo - 1].end > start;
 }
 

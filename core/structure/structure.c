@@ -56,7 +56,7 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->types);
     weir_mem_free(g->type_by_name.type);
     weir_mem_free(g->kinds);
-    weir_mem_free(g->kind_index.slots);
+    weir_map32_free(&g->kind_index.numbers);
     weir_mem_free(g->vertices);
     weir_mem_free(g->inners);
     weir_mem_free(g->pools);
@@ -65,7 +65,7 @@ void weir_graph_free(weir_graph *g)
     weir_mem_free(g->subsystems);
     weir_mem_free(g->roots);
     weir_mem_free(g->uuids.list);
-    weir_mem_free(g->uuids.slots);
+    weir_map32_free(&g->uuids.vertices);
     weir_mem_free(g);
 }
 
@@ -423,10 +423,10 @@ static size_t inners_bytes(const weir_graph *g)
 size_t weir_graph_bytes(const weir_graph *g)
 {
     const struct weir_observer *o;
-    size_t n = sizeof *g + sizeof *g->aggregates + g->names.bytes + (size_t)g->limit * sizeof *g->vertices;
+    size_t n = sizeof *g + sizeof *g->aggregates + (size_t)g->limit * sizeof *g->vertices;
 
-    n += (size_t)g->names.nslots * 4 + (size_t)g->names.count * 12 + (size_t)g->uuids.cap * 16 +
-         (size_t)g->uuids.nslots * 4;
+    n += weir_strtab_bytes(&g->names);
+    n += (size_t)g->uuids.cap * sizeof *g->uuids.list + weir_map32_bytes(&g->uuids.vertices);
     n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
     WEIR_EACH_OBSERVER (g, bytes, o)
         n += o->bytes(g);

@@ -12,6 +12,7 @@
 #include "time/earliest_fit_private.h"
 #include "aggregate/rows.h"
 #include "aggregate/schema.h"
+#include "base/heap.h"
 
 /* ---- lower bound ---- */
 
@@ -48,16 +49,8 @@ static int64_t most_slots(const struct fit_finder *f)
 /* Replaces the maximum of a heap by t. */
 static void replace_top(int64_t *heap, uint32_t n, int64_t t)
 {
-    uint32_t at = 0;
-
-    for (uint32_t kid; (kid = 2 * at + 1) < n; at = kid) {
-        if (kid + 1 < n && heap[kid + 1] > heap[kid])
-            kid++;
-        if (heap[kid] <= t)
-            break;
-        heap[at] = heap[kid];
-    }
-    heap[at] = t;
+    heap[0] = t;
+    WEIR_HEAP_DOWN(heap, n, 0, a, b, *a > *b);
 }
 
 /* The earliest time at which n hosts may each fit a slot. */

@@ -39,7 +39,7 @@ struct jobs {
     /* The first `live` entries are the jobs in use, the rest are free records. */
     uint32_t *order;
     uint32_t order_cap;
-    uint32_t *slots, nslots; /* hash table by id: index + 1 */
+    struct weir_map32 ids; /* index in `list`, by hash of the id */
     /* The start queue: a heap of jobs by the time of the next event (start_queue.h). */
     uint32_t *queue;
     uint32_t nqueue, queue_cap;

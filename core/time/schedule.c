@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 static void detail_free(struct schedule_detail *p)
 {
     if (!p)
@@ -255,14 +257,8 @@ static uint32_t position_near(const weir_graph *g, const struct schedule *b, int
             hi -= step;
         lo = hi > step ? hi - step + 1 : 0;
     }
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (start_of(g, b, mid) <= start)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
-    return lo;
+    WEIR_BISECT(at, lo, hi, start_of(g, b, at) <= start);
+    return at;
 }
 
 /* Number of spans that start at or before `start`. O(log spans), faster for evenly spread starts. */

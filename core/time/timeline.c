@@ -12,6 +12,8 @@
 
 #include <string.h>
 
+#include "base/bisect.h"
+
 #define FEW    4u
 #define MANY   64u
 #define WEIGHT 3u /* a subtree weighs at most this many times its sibling */
@@ -355,18 +357,10 @@ static void shrink(weir_timeline *p)
 /* The first point that is later than t, in a sorted array. */
 static uint32_t array_after(const struct point *points, uint32_t n, int64_t t)
 {
-    uint32_t lo = 0;
+    uint32_t at;
 
-    while (n > 0) {
-        uint32_t half = n / 2;
-        if (points[lo + half].time <= t) {
-            lo += half + 1;
-            n -= half + 1;
-        } else {
-            n = half;
-        }
-    }
-    return lo;
+    WEIR_BISECT(at, 0, n, points[at].time <= t);
+    return at;
 }
 
 static bool has_point(const weir_timeline *p, int64_t t)

@@ -14,7 +14,6 @@ local NONE = {
   { "core/index/candidate_index.c", "x->list[i - 1], x->list[i]", "as above" },
   { "core/index/candidate_index.c", "qsort_r(x->list", "nlist is 0 while there is no list" },
   { "core/format/jgf/jgf_keys.c", "k->runs[k->nruns++]", "there is room for one more, so runs is" },
-  { "core/job/job.c", "slots[id_slot", "job_slots is there when jobs are" },
   { "core/time/timeline.c", "memcpy(more, p->u",
     "weir_timeline_bytes counts the same storage that is copied: where there is some, `more` is there" },
   { "core/graph/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },

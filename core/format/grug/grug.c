@@ -14,6 +14,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
+
 static int list_add(struct recipe *r, struct list *l, weir_vertex first, uint32_t count)
 {
     if (weir_array_reserve(&l->v, &l->cap, (size_t)l->count + count, sizeof *l->v) < 0)
@@ -160,16 +162,10 @@ static struct mate *find_mates(struct recipe *r, const struct part *e, uint32_t 
 /* Number of the first of n mates with a key of at least `key`. */
 static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key)
 {
-    uint32_t low = 0;
+    uint32_t at;
 
-    while (low < n) {
-        uint32_t mid = low + (n - low) / 2;
-        if (mates[mid].key < key)
-            low = mid + 1;
-        else
-            n = mid;
-    }
-    return low;
+    WEIR_BISECT(at, 0, n, mates[at].key < key);
+    return at;
 }
 
 /* The key that a source pool shares with its targets. */

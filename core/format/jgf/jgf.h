@@ -113,7 +113,7 @@ struct jgf_node {
     int64_t number[JGF_BOOLS_END]; /* flags, too */
     struct jgf_entry *entries;
     uint32_t nentries, entries_cap;
-    struct weir_map64 places; /* index of the entries, when many */
+    struct weir_map32 places; /* index of the entries, when many */
     weir_buf texts;
 };
 

@@ -312,7 +312,7 @@ static int make_vertices(struct jgf *r, uint32_t count)
     r->g->limit = r->g->live = count;
     r->g->serial += count;
     note_vertices(r->g, 0, count);
-    if (r->g->uuids.n > 0)
+    if (r->g->uuids.vertices.count > 0)
         return WEIR_OK;
     weir_mem_free(r->g->uuids.list);
     r->g->uuids.list = NULL;

@@ -1,12 +1,11 @@
-/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is either in a run or in a slot; at most three
- * quarters of the slots are in use.
- */
+/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is either in a run or a text. */
 #include "format/jgf/jgf_keys.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/strtab.h"
+#include "base/bisect.h"
+#include "base/hash.h"
 
 #define NO_NUMBER UINT32_MAX
 #define DIGITS    10
@@ -30,15 +29,9 @@ static uint32_t number_of(const char *key, size_t len)
 
 static uint32_t find_number(const struct jgf_keys *k, uint32_t number)
 {
-    uint32_t low = 0, high = k->nruns; /* only the last run with a first number up to `number` can have the number */
+    uint32_t low; /* only the last run with a first number up to `number` can have the number */
 
-    while (low < high) {
-        uint32_t mid = low + (high - low) / 2;
-        if (k->runs[mid].number <= number)
-            low = mid + 1;
-        else
-            high = mid;
-    }
+    WEIR_BISECT(low, 0, k->nruns, k->runs[low].number <= number);
     if (low == 0 || number - k->runs[low - 1].number >= k->runs[low - 1].count)
         return WEIR_NONE;
     return k->runs[low - 1].item + (number - k->runs[low - 1].number);
@@ -63,21 +56,6 @@ static int add_number(struct jgf_keys *k, uint32_t number, uint32_t item)
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
 
-static const char *text_at(const struct jgf_keys *k, uint32_t slot)
-{
-    return k->texts + k->slots[slot] - 1 + sizeof(uint32_t);
-}
-
-/* The slot of a text, or the empty slot for the text. */
-static uint32_t slot_of(const struct jgf_keys *k, const char *key, size_t len)
-{
-    uint32_t mask = k->nslots - 1, i = weir_strtab_hash(key, len) & mask;
-
-    while (k->slots[i] && strcmp(text_at(k, i), key) != 0)
-        i = (i + 1) & mask;
-    return i;
-}
-
 static uint32_t item_at(const struct jgf_keys *k, size_t at)
 {
     uint32_t item;
@@ -92,17 +70,17 @@ static size_t next_text(const struct jgf_keys *k, size_t at)
     return at + sizeof(uint32_t) + strlen(k->texts + at + sizeof(uint32_t)) + 1;
 }
 
-/* Grows the table and adds all texts again, so that two tables never exist at once. */
-static int grow_slots(struct jgf_keys *k)
+static uint32_t hash_of(const struct jgf_keys *k, const char *key, size_t len)
 {
-    if (weir_scratch_grow(&k->slots, &k->nslots, k->nslots ? 2 * (size_t)k->nslots : 64, sizeof *k->slots) < 0)
-        return WEIR_ENOMEM;
-    memset(k->slots, 0, k->nslots * sizeof *k->slots);
-    for (size_t at = 0; at < k->ntexts; at = next_text(k, at)) {
-        const char *key = k->texts + at + sizeof(uint32_t);
-        k->slots[slot_of(k, key, strlen(key))] = (uint32_t)at + 1;
-    }
-    return WEIR_OK;
+    return (uint32_t)hash_text(k->seed, key, len);
+}
+
+static uint32_t find_text(const struct jgf_keys *k, const char *key, size_t len)
+{
+    WEIR_MAP32_EACH(&k->places, hash_of(k, key, len), at)
+        if (strcmp(k->texts + at + sizeof(uint32_t), key) == 0)
+            return item_at(k, at);
+    return WEIR_NONE;
 }
 
 static int add_text(struct jgf_keys *k, const char *key, size_t len, uint32_t item)
@@ -111,16 +89,14 @@ static int add_text(struct jgf_keys *k, const char *key, size_t len, uint32_t it
 
     if (at + size >= UINT32_MAX)
         return WEIR_ELIMIT;
-    if ((k->n + UINT64_C(1)) * 4 > k->nslots * UINT64_C(3) && grow_slots(k) < 0)
-        return WEIR_ENOMEM;
-    if (weir_scratch_grow(&k->texts, &k->texts_cap, at + size, 1) < 0)
+    k->seed = k->seed ? k->seed : weir_hash_seed();
+    if (weir_scratch_grow(&k->texts, &k->texts_cap, at + size, 1) < 0 ||
+        weir_map32_add(&k->places, hash_of(k, key, len), (uint32_t)at) < 0)
         return WEIR_ENOMEM;
     memcpy(k->texts + at, &item, sizeof item);
     memcpy(k->texts + at + sizeof item, key, len);
     k->texts[at + size - 1] = '\0';
     k->ntexts += (uint32_t)size;
-    k->slots[slot_of(k, key, len)] = (uint32_t)at + 1;
-    k->n++;
     return WEIR_OK;
 }
 
@@ -128,14 +104,11 @@ static int add_text(struct jgf_keys *k, const char *key, size_t len, uint32_t it
 
 uint32_t weir_jgf_keys_find(const struct jgf_keys *k, const char *key, size_t len)
 {
-    uint32_t number = k->nruns ? number_of(key, len) : NO_NUMBER, item = WEIR_NONE, slot;
+    uint32_t number = k->nruns ? number_of(key, len) : NO_NUMBER, item = WEIR_NONE;
 
     if (number != NO_NUMBER)
         item = find_number(k, number);
-    if (item != WEIR_NONE || k->n == 0)
-        return item;
-    slot = slot_of(k, key, len);
-    return k->slots[slot] ? item_at(k, k->slots[slot] - 1) : WEIR_NONE;
+    return item != WEIR_NONE ? item : find_text(k, key, len);
 }
 
 int weir_jgf_keys_add(struct jgf_keys *k, const char *key, size_t len, uint32_t item)
@@ -164,7 +137,7 @@ const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf
 void weir_jgf_keys_free(struct jgf_keys *k)
 {
     weir_mem_free(k->runs);
-    weir_scratch_free(&k->slots, &k->nslots, sizeof *k->slots);
+    weir_map32_free(&k->places);
     weir_scratch_free(&k->texts, &k->texts_cap, 1);
     *k = (struct jgf_keys){0};
 }

@@ -6,7 +6,7 @@
 #ifndef WEIR_JGF_KEYS_H
 #define WEIR_JGF_KEYS_H
 
-#include "base/base.h"
+#include "base/map32.h"
 
 struct jgf_run {
     uint32_t number, item, count; /* number, item: of the first id; count: ids of the run */
@@ -18,7 +18,8 @@ struct jgf_keys {
     uint32_t nruns, runs_cap;
     char *texts; /* all other ids: the item, 4 bytes, and the text with its NUL */
     uint32_t ntexts, texts_cap; /* bytes */
-    uint32_t *slots, nslots, n; /* slots: offset in `texts`, + 1; n: slots in use */
+    struct weir_map32 places;   /* offset in `texts`, by hash of the text */
+    uint64_t seed;              /* of the hashes; 0 before the first text */
 };
 
 /* The item of a key; WEIR_NONE: no such key. O(log runs), O(1) for texts */

@@ -137,20 +137,26 @@ static int map_of(int field)
                                                          : WEIR_EXTENDED;
 }
 
-static uint64_t key_of(int field, weir_name key)
+/* Hash of an entry without value. */
+static uint32_t hash_of(int field, weir_name key)
 {
-    return (uint64_t)key << 8 | (uint64_t)field;
+    return key * (JGF_EPHEMERAL + 1u) + (uint32_t)field;
 }
 
 static int index_entries(struct jgf *r)
 {
     struct jgf_node *n = &r->node;
 
-    weir_map64_clear(&n->places);
+    weir_map32_free(&n->places);
     for (uint32_t i = 0; i < n->nentries; i++)
-        if (weir_map64_add(&n->places, key_of(n->entries[i].field, n->entries[i].key), i))
+        if (weir_map32_add(&n->places, hash_of(n->entries[i].field, n->entries[i].key), i))
             return weir_fail_nomem(r->err);
     return WEIR_OK;
+}
+
+static bool is_entry(const struct jgf_entry *e, int field, weir_name key)
+{
+    return e->field == field && e->key == key;
 }
 
 /* Whether the node has an entry of a key already. Returns 1, 0 or negative. */
@@ -160,10 +166,14 @@ static int has_entry(struct jgf *r, int field, weir_name key)
 
     if (n->nentries == JGF_ENTRIES_SHORT && index_entries(r))
         return WEIR_ENOMEM;
-    if (n->nentries >= JGF_ENTRIES_SHORT)
-        return weir_map64_get(&n->places, key_of(field, key)) != WEIR_NONE;
-    for (uint32_t i = 0; i < n->nentries; i++)
-        if (n->entries[i].field == field && n->entries[i].key == key)
+    if (n->nentries < JGF_ENTRIES_SHORT) {
+        for (uint32_t i = 0; i < n->nentries; i++)
+            if (is_entry(&n->entries[i], field, key))
+                return 1;
+        return 0;
+    }
+    WEIR_MAP32_EACH(&n->places, hash_of(field, key), i)
+        if (is_entry(&n->entries[i], field, key))
             return 1;
     return 0;
 }
@@ -173,7 +183,7 @@ static int push_entry(struct jgf *r, int field, weir_name key, size_t len)
     struct jgf_node *n = &r->node;
 
     if (weir_array_reserve(&n->entries, &n->entries_cap, (size_t)n->nentries + 1, sizeof *n->entries) ||
-        (n->nentries >= JGF_ENTRIES_SHORT && weir_map64_add(&n->places, key_of(field, key), n->nentries)))
+        (n->nentries >= JGF_ENTRIES_SHORT && weir_map32_add(&n->places, hash_of(field, key), n->nentries)))
         return weir_fail_nomem(r->err);
     n->entries[n->nentries++] =
         (struct jgf_entry){key, 0, (uint8_t)field, (uint8_t)weir_entry_fault(map_of(field), len, 0)};
@@ -512,19 +522,10 @@ static int set_uuid(struct jgf *r, uint32_t item)
     return WEIR_OK;
 }
 
-/* Hash of a text: FNV-1a, never 0. */
-static uint64_t hash_text(const char *s, const char *end)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-
-    for (; s < end; s++)
-        h = (h ^ (unsigned char)*s) * UINT64_C(0x100000001b3);
-    return h ? h : 1;
-}
-
 static int set_path(struct jgf *r, uint32_t item)
 {
     const char *path = text_of(r, JGF_PATH), *slash = path ? strrchr(path, '/') : NULL;
+    uint64_t above;
 
     if (!path)
         return WEIR_OK;
@@ -534,8 +535,10 @@ static int set_path(struct jgf *r, uint32_t item)
         memset(&r->paths[r->npaths], 0, (item + 1 - r->npaths) * sizeof *r->paths);
         r->npaths = item + 1;
     }
-    r->paths[item].own = hash_text(path, path + strlen(path));
-    r->paths[item].above = slash && slash > path ? hash_text(path, slash) : 0;
+    above = hash_text(r->g->names.seed, path, slash ? (size_t)(slash - path) : 0);
+    r->paths[item].own = (slash ? hash_text(above, slash, strlen(slash))
+                                : hash_text(above, path, strlen(path))) | 1; /* 0: no path */
+    r->paths[item].above = slash && slash > path ? above | 1 : 0;
     return WEIR_OK;
 }
 

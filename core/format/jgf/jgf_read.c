@@ -536,7 +536,7 @@ void weir_jgf_free(struct jgf *r)
     drop_waiting(&r->waiting);
     weir_mem_free(r->names);
     weir_mem_free(r->node.entries);
-    weir_map64_clear(&r->node.places);
+    weir_map32_free(&r->node.places);
     weir_buf_free(&r->node.texts);
     weir_buf_free(&r->value);
     weir_buf_free(&r->execution_text);
