@@ -285,7 +285,7 @@ static int search(lua_State *L, int64_t grown)
     box->matching = false;
     if (details.held)
         details.held->p = details.inside;
-    weirlua_hooks_end(L, &hooks, &err);
+    weirlua_hooks_end(&hooks, &err);
     if (keep)
         e->stats = stats;
     if (a && rc >= 0)

@@ -77,7 +77,7 @@ static int book(lua_State *L, struct weirlua_graph *box, const weir_request *req
     box->matching = true;
     rc = weir_match(box->g, request, o, &a, err);
     box->matching = false;
-    weirlua_hooks_end(L, &hooks, err);
+    weirlua_hooks_end(&hooks, err);
     *start = rc ? 0 : a->start;
     return rc;
 }

@@ -22,7 +22,7 @@ static int frame(void *data, const weir_request *r, int (*use)(void *use_data, c
     f->copy->matching = true;
     rc = use(use_data, hooks.policy ? &hooks.given : NULL);
     f->copy->matching = false;
-    weirlua_hooks_end(f->L, &hooks, err);
+    weirlua_hooks_end(&hooks, err);
     return rc;
 }
 

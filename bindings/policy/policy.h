@@ -127,6 +127,16 @@ void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hoo
 void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err);
 /* Writes the error value as one line into buf, cut to the size. */
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size);
+/* Returns whether a text contains "name:line: ". */
+bool weirlua_has_place(const char *text);
+/* Pops an error value, and writes its text as one line, without addresses. Never raises. */
+void weirlua_error_text(lua_State *S, char *buf, size_t size);
+/* Pops a function, and writes the place where the function begins, as "file:line: "; a value of a different type, or a
+ * function in C, leaves buf as it is. */
+void weirlua_function_place(lua_State *S, char *buf, size_t size);
+/* Sets err to a failure of a hook (NULL: of the policy's file). place: written where the text names no line. */
+void weirlua_hook_error(const char *name, const char *hook, const char *place, const char *text, weir_err *err);
+#define PLACE_SIZE (LUA_IDSIZE + 16)
 
 /* ---- sandbox_lib.c ---- */
 
@@ -219,7 +229,7 @@ struct hooks {
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
                         const weir_request *request, weir_err *err);
 /* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
-void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err);
+void weirlua_hooks_end(struct hooks *h, weir_err *err);
 /* ---- policy_admit.c ---- */
 
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a

@@ -18,18 +18,34 @@ static lua_State *enter(lua_State *L, struct policy *p, int policy)
     return p->sandbox.S;
 }
 
-/* Moves the error value on top of S into err. */
-static void take_error(lua_State *S, struct policy *p, const char *hook, weir_err *err)
+/* Writes the place of a trusted policy's hook. The stack index `policy` of L has the policy. */
+static void place_of(lua_State *L, int policy, int hook, char *buf, size_t size)
 {
-    if (p->sandbox.S) {
-        weirlua_sandbox_error(&p->sandbox, p->spec.name, hook, err);
-        return;
+    lua_getiuservalue(L, policy, 1);
+    if (lua_istable(L, -1)) {
+        lua_rawgeti(L, -1, hook + 1);
+        weirlua_function_place(L, buf, size);
     }
-    weir_err_clear(err);
-    err->code = WEIR_EPOLICY;
-    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", p->spec.name, hook,
-             lua_type(S, -1) == LUA_TSTRING ? lua_tostring(S, -1) : luaL_typename(S, -1));
-    lua_pop(S, 1);
+    lua_pop(L, 1);
+}
+
+/* Sets err to a failure of a hook; without a text the error value on top of the policy's stack is moved. */
+static void complain(lua_State *L, int policy, int hook, const char *text, weir_err *err)
+{
+    struct policy *p = lua_touserdata(L, policy);
+    const char *name = weirlua_hook_names[hook];
+    char buf[sizeof err->text], place[PLACE_SIZE] = "";
+
+    if (p->sandbox.S && text) {
+        weirlua_sandbox_complain(&p->sandbox, p->spec.name, name, text, err);
+    } else if (p->sandbox.S) {
+        weirlua_sandbox_error(&p->sandbox, p->spec.name, name, err);
+    } else {
+        if (!text)
+            weirlua_error_text(L, buf, sizeof buf);
+        place_of(L, policy, hook, place, sizeof place);
+        weirlua_hook_error(p->spec.name, name, place, text ? text : buf, err);
+    }
 }
 
 /* Runs f(anchor, data) in the policy's state, and counts the time. Returns a status; on success `results` values are on
@@ -56,7 +72,7 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     }
     if (rc == LUA_OK)
         return WEIR_OK;
-    take_error(S, p, weirlua_hook_names[hook], err);
+    complain(L, policy, hook, NULL, err);
     return WEIR_EPOLICY;
 }
 
@@ -133,20 +149,20 @@ static void reject(lua_State *L, const struct policy *p, const char *reason)
 }
 
 /* Pushes the request that admit returned instead. */
-static const weir_request *amended(lua_State *L, const struct policy *p, const char *text)
+static const weir_request *amended(lua_State *L, int policy, const char *text)
 {
+    char why[sizeof ((weir_err *)0)->text];
+    weir_err err = {0};
     weir_request *r;
 
     lua_pushstring(L, text);
     r = weirlua_request_at(L, weirlua_of(L), lua_gettop(L));
-    if (!r) {
-        lua_pushfstring(L, "policy %s: admit: the jobspec that it wants instead: %s", p->spec.name,
-                        lua_tostring(L, -2));
-        lua_replace(L, -3);
-        lua_pushstring(L, weir_status_name(WEIR_EPOLICY));
-        lua_replace(L, -2);
-    }
-    return r;
+    if (r)
+        return r;
+    snprintf(why, sizeof why, "the jobspec that it wants instead: %s", lua_tostring(L, -2));
+    complain(L, policy, HOOK_ADMIT, why, &err);
+    weirlua_fail(L, &err, WEIR_EPOLICY);
+    return NULL;
 }
 
 static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *request)
@@ -176,7 +192,7 @@ static const weir_request *ask_admit(lua_State *L, int policy, const weir_reques
     if (!answer->p)
         return luaL_error(L, "out of memory"), NULL;
     if (a.verdict == AMENDED)
-        return amended(L, p, answer->p);
+        return amended(L, policy, answer->p);
     reject(L, p, answer->p);
     return NULL;
 }

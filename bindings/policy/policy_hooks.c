@@ -310,11 +310,17 @@ static lua_Integer position_of(lua_State *L, int candidates, int positions)
 
 static void read_choice(lua_State *L, struct selection *s, int result, int candidates, int positions)
 {
+    bool *seen = lua_newuserdatauv(L, s->n * sizeof *seen + 1, 0);
+
+    memset(seen, 0, s->n * sizeof *seen);
     s->count = 0;
     while (lua_rawgeti(L, result, s->count + 1) != LUA_TNIL) {
         lua_Integer at = position_of(L, candidates, positions);
-        if (at < 1 || (uint64_t)at > s->n || (size_t)s->count == s->n)
-            luaL_error(L, "it chose what is no candidate, or one twice");
+        if (at < 1 || (uint64_t)at > s->n)
+            luaL_error(L, "it chose what is no candidate");
+        if (seen[at - 1])
+            luaL_error(L, "it chose a candidate twice");
+        seen[at - 1] = true;
         s->chosen[s->count++] = (uint32_t)(at - 1);
         lua_pop(L, 1);
     }
@@ -467,29 +473,24 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     return WEIR_OK;
 }
 
-static int to_text(lua_State *L)
+/* Moves the error of a trusted policy into err. */
+static void trusted_error(const struct hooks *h, weir_err *err)
 {
-    luaL_tolstring(L, 1, NULL);
-    return 1;
+    char text[sizeof err->text], place[PLACE_SIZE] = "";
+
+    if (h->complaint)
+        snprintf(text, sizeof text, "%s", h->complaint);
+    else
+        weirlua_error_text(h->L, text, sizeof text);
+    for (int i = 0; i < HOOKS; i++)
+        if (strcmp(weirlua_hook_names[i], h->failed) == 0) {
+            lua_pushvalue(h->L, h->base + i);
+            weirlua_function_place(h->L, place, sizeof place);
+        }
+    weirlua_hook_error(h->policy->spec.name, h->failed, place, text, err);
 }
 
-/* Moves the error of a trusted policy into err, under lua_pcall, since the core may be running. */
-static void trusted_error(lua_State *L, const struct hooks *h, weir_err *err)
-{
-    const char *text = h->complaint;
-
-    if (!text) {
-        lua_pushcfunction(L, to_text);
-        lua_insert(L, -2);
-        lua_pcall(L, 1, 1, 0);
-        text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that cannot be shown";
-    }
-    weir_err_clear(err);
-    err->code = WEIR_EPOLICY;
-    snprintf(err->text, sizeof err->text, "policy %s: %s: %s", h->policy->spec.name, h->failed, text);
-}
-
-void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
+void weirlua_hooks_end(struct hooks *h, weir_err *err)
 {
     if (!h->policy)
         return;
@@ -500,6 +501,6 @@ void weirlua_hooks_end(lua_State *L, struct hooks *h, weir_err *err)
     else if (h->failed && sandbox_of(h))
         weirlua_sandbox_error(sandbox_of(h), h->policy->spec.name, h->failed, err);
     else if (h->failed)
-        trusted_error(L, h, err);
+        trusted_error(h, err);
     lua_settop(h->L, h->base - 1);
 }

@@ -231,6 +231,6 @@ int weirlua_filter_walk(lua_State *L)
     f.box->matching = true;
     rc = run(&f, &err);
     f.box->matching = false;
-    weirlua_hooks_end(L, &f.hooks, &err);
+    weirlua_hooks_end(&f.hooks, &err);
     return rc ? weirlua_fail(L, &err, rc) : push_best(L, &f);
 }

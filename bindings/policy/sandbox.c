@@ -404,8 +404,7 @@ void weirlua_sandbox_anchor(struct sandbox *sb)
 
 /* ---- errors ---- */
 
-/* Returns whether a text contains "name:line: ". */
-static bool has_place(const char *text)
+bool weirlua_has_place(const char *text)
 {
     for (const char *end = text; (end = strstr(end, ": ")) != NULL; end++) {
         const char *at = end;
@@ -431,13 +430,14 @@ static const char *behind_prelude(const char *text)
 
 int weirlua_sandbox_locate(lua_State *S)
 {
-    const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tostring(S, 1) : NULL,
+    size_t len = 0;
+    const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tolstring(S, 1, &len) : NULL,
                *rest = text ? behind_prelude(text) : NULL;
     lua_Debug ar;
 
-    if (!text || (rest == text && has_place(text)) || !find_place(S, &ar))
+    if (!text || (rest == text && weirlua_has_place(text)) || !find_place(S, &ar))
         return 1;
-    lua_pushstring(S, rest);
+    lua_pushlstring(S, rest, len - (size_t)(rest - text));
     lua_replace(S, 1);
     lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
     lua_insert(S, 1);
@@ -454,62 +454,101 @@ static int to_text(lua_State *S)
     return 1;
 }
 
+/* Copies a text as one line; a zero byte is written as \\0, so that the text does not end there. */
+static void copy_line(char *buf, size_t size, const char *text, size_t len)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < len && n + 2 < size; i++) {
+        char c = text[i];
+        if (c == '\0') {
+            buf[n++] = '\\';
+            c = '0';
+        }
+        buf[n++] = c == '\r' || c == '\n' || c == '\t' ? ' ' : c;
+    }
+    buf[n] = '\0';
+}
+
+void weirlua_error_text(lua_State *S, char *buf, size_t size)
+{
+    const char *text = "an error that cannot be shown";
+    size_t len = strlen(text);
+
+    lua_pushcfunction(S, to_text);
+    lua_insert(S, -2);
+    lua_pcall(S, 1, 1, 0);
+    if (lua_type(S, -1) == LUA_TSTRING)
+        text = lua_tolstring(S, -1, &len);
+    copy_line(buf, size, text, len);
+    lua_pop(S, 1);
+}
+
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
 {
-    const char *text;
     bool spent = sb->left < 0, long_text = sb->long_text;
-    char place[sizeof sb->place];
+    char place[sizeof sb->place], text[64];
 
     memcpy(place, sb->place, sizeof place);
     weirlua_sandbox_begin(sb);
-    lua_pushcfunction(sb->S, to_text);
-    lua_insert(sb->S, -2);
-    lua_pcall(sb->S, 1, 1, 0);
-    text = lua_type(sb->S, -1) == LUA_TSTRING ? lua_tostring(sb->S, -1) : "an error that cannot be shown";
-    if (strcmp(text, "not enough memory") != 0)
-        snprintf(buf, size, "%s", text);
-    else if (long_text)
+    weirlua_error_text(sb->S, buf, size);
+    if (strcmp(buf, "not enough memory") != 0)
+        return;
+    snprintf(text, sizeof text, "%s", buf);
+    if (long_text)
         snprintf(buf, size, "%s%s (a string may have %d KB)", place, text, SANDBOX_TEXT_MAX >> 10);
     else if (spent)
         snprintf(buf, size, "%s%s (it used up its instructions)", place, text);
     else
         snprintf(buf, size, "%s%s (it may have %zu MB)", place, text, sb->limit >> 20);
-    for (char *at = buf; (at = strpbrk(at, "\r\n\t")) != NULL; at++)
-        *at = ' ';
-    lua_pop(sb->S, 1);
+}
+
+void weirlua_function_place(lua_State *S, char *buf, size_t size)
+{
+    lua_Debug ar;
+
+    if (lua_type(S, -1) != LUA_TFUNCTION) {
+        lua_pop(S, 1);
+        return;
+    }
+    lua_getinfo(S, ">S", &ar);
+    if (ar.linedefined > 0)
+        snprintf(buf, size, "%s:%d: ", ar.short_src, ar.linedefined);
 }
 
 /* Writes the place where the function of a hook begins, as "file:line: "; else the name of the file, if known. */
 static void place_of_hook(struct sandbox *sb, const char *hook, char *buf, size_t size)
 {
     int top = lua_gettop(sb->S);
-    lua_Debug ar;
 
     snprintf(buf, size, "%s%s", sb->chunk, sb->chunk[0] ? ": " : "");
     weirlua_sandbox_anchor(sb);
     for (int i = 0; hook && i < HOOKS && lua_istable(sb->S, top + 1); i++) {
-        if (strcmp(weirlua_hook_names[i], hook) != 0 || lua_rawgeti(sb->S, top + 1, i + 1) != LUA_TFUNCTION)
+        if (strcmp(weirlua_hook_names[i], hook) != 0)
             continue;
-        lua_getinfo(sb->S, ">S", &ar);
-        if (ar.linedefined > 0)
-            snprintf(buf, size, "%s:%d: ", ar.short_src, ar.linedefined);
+        lua_rawgeti(sb->S, top + 1, i + 1);
+        weirlua_function_place(sb->S, buf, size);
     }
     lua_settop(sb->S, top);
 }
 
-void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err)
+void weirlua_hook_error(const char *name, const char *hook, const char *place, const char *text, weir_err *err)
 {
-    char place[LUA_IDSIZE + 16] = "";
-
-    if (!has_place(text) && lua_checkstack(sb->S, 4))
-        place_of_hook(sb, hook, place, sizeof place);
     weir_err_clear(err);
     err->code = WEIR_EPOLICY;
+    snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%s%.350s", name, hook ? hook : "", hook ? ": " : "",
+             weirlua_has_place(text) ? "" : place, text);
+}
+
+void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *hook, const char *text, weir_err *err)
+{
+    char place[PLACE_SIZE] = "";
+
+    if (!weirlua_has_place(text) && lua_checkstack(sb->S, 4))
+        place_of_hook(sb, hook, place, sizeof place);
+    weirlua_hook_error(name, hook, place, text, err);
     if (!hook && strncmp(text, "policy ", 7) == 0)
         snprintf(err->text, sizeof err->text, "%s", text);
-    else
-        snprintf(err->text, sizeof err->text, "policy %.64s: %s%s%s%.350s", name, hook ? hook : "", hook ? ": " : "",
-                 place, text);
 }
 
 void weirlua_sandbox_error(struct sandbox *sb, const char *name, const char *hook, weir_err *err)

@@ -11,7 +11,7 @@
  * opts.prelude is a text with three privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
  * library of coroutines; and a function place(f), which returns where a function begins, as "file:line: ". The prelude
  * returns a function; the function gets the result of the main text, and returns the table of functions to be
- * called. */
+ * called. A function "place" of the table returns the place that an error without a place is given. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -133,7 +133,8 @@ static int bridge(lua_State *S)
     }
     back = (struct transfer){L, top + 1, lua_gettop(L) - top};
     if (rc != LUA_OK) {
-        lua_pushstring(S, lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "it failed");
+        if (lua_type(L, -1) != LUA_TSTRING || copy_scalar(S, L, -1))
+            lua_pushliteral(S, "it failed");
         lua_settop(L, top);
         return lua_error(S);
     }
@@ -183,15 +184,12 @@ static int resume(lua_State *S)
 /* place(f) */
 static int place(lua_State *S)
 {
-    lua_Debug ar;
+    char text[PLACE_SIZE] = "";
 
     luaL_checktype(S, 1, LUA_TFUNCTION);
     lua_settop(S, 1);
-    lua_getinfo(S, ">S", &ar);
-    if (ar.linedefined > 0)
-        lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.linedefined);
-    else
-        lua_pushliteral(S, "");
+    weirlua_function_place(S, text, sizeof text);
+    lua_pushstring(S, text);
     return 1;
 }
 
@@ -218,12 +216,37 @@ static int build(lua_State *S)
     return 0;
 }
 
-/* Moves the error on top of S to the host: pushes nil, message, code. */
-static int fail(lua_State *L, struct live *live)
+/* Calls the function "place" of the sandbox, if there is one. */
+static int ask_place(lua_State *S)
 {
+    lua_settop(S, 0);
+    if (lua_rawgetp(S, LUA_REGISTRYINDEX, &functions_key) != LUA_TTABLE || lua_getfield(S, 1, "place") != LUA_TFUNCTION)
+        return 0;
+    lua_call(S, 0, 1);
+    return 1;
+}
+
+/* Writes the text of the error on top of S, behind a place. */
+static void error_text(struct live *live, char *buf, size_t size)
+{
+    lua_State *S = live->sandbox.S;
     char text[512];
 
     weirlua_sandbox_text(&live->sandbox, text, sizeof text);
+    buf[0] = '\0';
+    lua_pushcfunction(S, ask_place);
+    if (!weirlua_has_place(text) && lua_pcall(S, 0, 1, 0) == LUA_OK && lua_type(S, -1) == LUA_TSTRING)
+        snprintf(buf, size, "%.*s", (int)PLACE_SIZE, lua_tostring(S, -1));
+    lua_pop(S, 1);
+    snprintf(buf + strlen(buf), size - strlen(buf), "%s", text);
+}
+
+/* Moves the error on top of S to the host: pushes nil, message, code. */
+static int fail(lua_State *L, struct live *live)
+{
+    char text[512 + PLACE_SIZE];
+
+    error_text(live, text, sizeof text);
     lua_pushnil(L);
     lua_pushstring(L, text);
     lua_pushstring(L, weir_status_name(WEIR_EPOLICY));

@@ -35,6 +35,7 @@ local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5,
 local LAST = 9e12 -- seconds; the last time to ask for
 
 local policy, options
+local doing -- the hook that runs
 local jobs, running, nrunning = {}, {}, 0
 local HOLE = { waits = false }                  -- replaces a job that no longer waits
 local pending, first, last, holes = {}, 1, 0, 0 -- pending[first..last]: jobs in order, each with its place
@@ -172,6 +173,7 @@ end
 local function arrange()
   if not policy.order and sorted then return end
   squeeze()
+  doing = "order"
   for i = 1, last do
     local job = pending[i]
     if policy.order then
@@ -244,7 +246,11 @@ local function ended(job)
   local other = running[nrunning]
   running[job.at], other.at = other, job.at
   running[nrunning], nrunning = nil, nrunning - 1
-  if policy.finished then policy.finished(job, queue.now, options) end
+  if not policy.finished then return end
+  local before = doing
+  doing = "finished"
+  policy.finished(job, queue.now, options)
+  doing = before
 end
 
 -- Puts a running job back among the waiting jobs.
@@ -395,8 +401,9 @@ end
 function host.schedule(now, units)
   queue.now, free = now, units
   arrange()
+  doing = "schedule"
   policy.schedule(queue, options)
-  freed, early = false, false
+  doing, freed, early = nil, false, false
   while first <= last and not pending[first].waits do
     pending[first], needs[first], first, holes = nil, nil, first + 1, holes - 1
   end
@@ -428,6 +435,9 @@ function host.heads(n)
   end
   return table.unpack(ids)
 end
+
+-- Returns the place of the hook that runs, or ran when an error was raised, for errors without a place.
+function host.place() return policy[doing] and place(policy[doing]) or "" end
 
 function host.about() return policy.name, policy.doc end
 
