@@ -158,7 +158,8 @@ int weirlua_same(lua_State *L)
 
 /* ---- private files ---- */
 
-/* file_mode(path): the permissions of a file; or nil, message, code: "unknown" for a missing file. */
+/* file_mode(path): the permissions of a file, and a text that is equal for paths of the same file only; or nil, message,
+ * code: "unknown" for a missing file. */
 int weirlua_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -170,7 +171,8 @@ int weirlua_file_mode(lua_State *L)
         return fail_code(L, path, rc);
     }
     lua_pushinteger(L, st.st_mode & 07777);
-    return 1;
+    lua_pushfstring(L, "%I:%I", (LUAI_UACINT)st.st_dev, (LUAI_UACINT)st.st_ino);
+    return 2;
 }
 
 /* write_private(path, text): writes a new file readable by the owner only: true; or nil, message, code. */

@@ -45,6 +45,14 @@ function M.line(file) return core.read_line(file, LINE_MAX) end
 --- devices are written to. opts.links = false: a path to a link, a pipe or a device is refused.
 function M.write(path, text, opts) return core.write_file(path, text, opts) end
 
+--- Whether two paths name the same regular file, by links or not.
+function M.same(a, b)
+  if a == "-" or b == "-" or a:find "^/dev/" or b:find "^/dev/" then return false end
+  local mode, one = core.file_mode(a)
+  local other_mode, other = core.file_mode(b)
+  return mode ~= nil and other_mode ~= nil and one == other
+end
+
 --- A text quoted as a single word for the shell.
 function M.quoted(path) return "'" .. path:gsub("'", [['\'']]) .. "'" end
 

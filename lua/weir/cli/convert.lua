@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local inputs = require "weir.cli.inputs"
 local join = require "weir.machine.merge"
 local out = require "weir.cli.output"
 local script = require "weir.machine.script"
@@ -28,7 +29,7 @@ local M = {
   },
   notes = [[
 IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
-standard output. OUT is written whole or not at all.
+standard output. OUT is written whole or not at all, is none of the INs, and is what a link there points to.
 
   machines   read     grug, jgf, rv1, hwloc, rdl, recipe, synthetic, sqlite
              written  jgf (.json), rv1 (.R), rv1_nosched, rlite, recipe (.lua), sqlite (.db .sqlite), csv,
@@ -199,6 +200,7 @@ function M.run(opts)
   check_stdin(names)
   if path == "" then out.fail(2, 'convert: "" is no OUT') end
   if opts.from then check_from(opts.from) end
+  inputs.check_output(path, "convert: OUT", names)
   if opts["no-clobber"] and path ~= "-" and files.exists(path) then out.fail(2, "convert: %s is there already", path) end
   local input = read_all(names, opts)
   if input.request then

@@ -19,6 +19,15 @@ function M.resources(opts)
   return out.check(weir.resources(opts.resources or "local"))
 end
 
+--- Fails if an output is one of the command's inputs: an input is never replaced. `inputs`: paths, and any different
+--- text, which names no file; absent values are left out.
+function M.check_output(output, what, inputs)
+  if not output then return end
+  for _, input in pairs(inputs) do
+    if input and files.same(output, input) then out.fail(2, "%s: %s is read by this command, and is not replaced", what, output) end
+  end
+end
+
 --- Returns the policy named by -p.
 function M.policy(name) return out.check(weir.policy(name)) end
 

@@ -5,7 +5,7 @@
 --     min = 1, max = 1, operand = "JOB", stop = true }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand. An option with `many` may be given several times; its value is a list.
+-- operand. An option with `many` may be given several times; its value is a list. `least` and `most` bound a number.
 
 local suggest = require "weir.cli.suggest"
 
@@ -42,20 +42,22 @@ function KINDS.time(value)
   return n and n >= 0 and n <= 9e12 and n or nil, "a number of seconds from 0 to 9e12"
 end
 
-function KINDS.count(value)
+-- A whole number from option.least (0) to option.most.
+function KINDS.count(value, option)
+  local least, most = option.least or 0, option.most or math.maxinteger
   local n = value:find "^%d+$" and math.tointeger(tonumber(value))
-  return n or nil, "a whole number"
+  if n and n >= least and n <= most then return n end
+  if most < math.maxinteger then return nil, ("a whole number from %d to %d"):format(least, most) end
+  return nil, least > 0 and ("a whole number from %d on"):format(least) or "a whole number"
 end
 
 -- A count of at least 1.
-function KINDS.some(value)
-  local n = KINDS.count(value)
-  return n and n > 0 and n or nil, "a whole number from 1 on"
-end
+function KINDS.some(value, option) return KINDS.count(value, { least = 1, most = option.most }) end
 
-function KINDS.above(value)
+-- A number from option.least to option.most.
+function KINDS.number(value, option)
   local n = tonumber(value)
-  return n and n > 0 and n < math.huge and n or nil, "a number above 0"
+  return n and n >= option.least and n <= option.most and n or nil, ("a number from %g to %g"):format(option.least, option.most)
 end
 
 function KINDS.share(value)
@@ -74,7 +76,7 @@ end
 local function convert(option, value)
   if option.choices then return check_choice(option, value) end
   if not option.kind then return value end
-  local result, wanted = KINDS[option.kind](value)
+  local result, wanted = KINDS[option.kind](value, option)
   if result == nil then fail('--%s: %s is wanted, not "%s"', option[2], wanted, value) end
   return result
 end

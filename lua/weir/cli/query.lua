@@ -64,6 +64,9 @@ function M.run(words)
   if not s then return fail((": Runtime error: %s\n"):format(why)) end
   if o.elapsed then show_load(s.machine, os.clock() - started) end
   local file
+  if o.test_output and files.same(o.test_output, o.load_file or "-") then
+    return fail(("[ERROR] --test-output: %s is the file of --load-file, and is not replaced\n"):format(o.test_output))
+  end
   if o.test_output then
     file, why = io.open(o.test_output, "w")
     if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end

@@ -39,12 +39,13 @@ local M = {
     { nil, "json", nil, "the metrics as JSON" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
-    { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "above" },
+    { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", least = 1e-6, most = 1e6 },
     { nil, "sample", "SHARE", "take only that share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
     { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
-    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "some" },
-    { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "above" },
-    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "some" },
+    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "some",
+      most = 1000000000 },
+    { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "number", least = 0.001, most = 1000 },
+    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "some", most = 1000000000 },
     { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
@@ -68,6 +69,8 @@ Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, o
   weir replay -r "cluster:1 core:100" KTH-SP2-1996-2.1-cln.swf.gz
   weir replay -r "node:120 core:2 memory:2(size=512,unit=MB)" --map core+memory -q conservative HPC2N.swf.gz --jobs jobs.csv
   weir replay -r "cluster:1 node:64" --map node --generate 5000 --compare fcfs easy sjbf
+
+Files are written whole or not at all, and through links; one that is read is never written.
 
 Exit status: 0 done, 2 wrong use or unreadable input.]],
 }
@@ -106,9 +109,17 @@ local function sort_operands(opts)
   return path, list
 end
 
--- Fails if two outputs share a file or standard output.
-local function check_outputs(opts)
-  if opts.jobs and opts.jobs == opts.evalys then out.fail(2, "replay: --jobs and --evalys: both are to be written to %s", opts.jobs) end
+-- Fails if an output is an input, or two outputs share a file or standard output.
+local function check_outputs(opts, path)
+  local read = { path or false, opts.resources, opts.policy or false, opts.queue and opts.queue:match "^[^:]*" or false,
+    table.unpack(opts.compare or {}) }
+  for _, name in ipairs { "jobs", "evalys" } do inputs.check_output(opts[name], "replay: --" .. name, read) end
+  for _, name in ipairs { "jobs.csv", "replay.json", "index.html" } do
+    inputs.check_output(opts.report and opts.report .. "/" .. name, "replay: --report", read)
+  end
+  if opts.jobs and opts.evalys and (opts.jobs == opts.evalys or files.same(opts.jobs, opts.evalys)) then
+    out.fail(2, "replay: --jobs and --evalys: both are to be written to %s", opts.jobs)
+  end
   if opts.json and (opts.jobs == "-" or opts.evalys == "-") then
     out.fail(2, "replay: --json and --%s -: one of them can have standard output", opts.jobs == "-" and "jobs" or "evalys")
   end
@@ -121,7 +132,7 @@ local function check_options(opts, path, variants)
   for _, name in ipairs { "load", "largest" } do
     if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
   end
-  check_outputs(opts)
+  check_outputs(opts, path)
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end

@@ -100,6 +100,7 @@ local function check_options(opts)
   end
   if #chosen > 1 then out.fail(2, "show: %s: one of them is wanted", table.concat(chosen, " and ")) end
   picture.check(opts)
+  inputs.check_output(opts.output, "show: --output", { opts.resources, opts.policy, table.unpack(opts.job or {}) })
   if opts.reserve and not opts.job then out.fail(2, "show: --reserve is for -j") end
   if opts.full and not opts[1] then out.fail(2, "show: --full shows one pool: its URI is wanted") end
   if opts.subsystem and chosen[1] and chosen[1] ~= "--tree" then

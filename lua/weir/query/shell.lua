@@ -116,7 +116,9 @@ function M:loop(next_line)
   if why then return nil, "<stdin>: " .. why end
   local o = self.session.options
   if not o.graph_output then return true end
-  return files.write(o.graph_output .. "." .. o.graph_format, dump[o.graph_format](self.session.machine))
+  local path = o.graph_output .. "." .. o.graph_format
+  if files.same(path, o.load_file or "-") then return nil, path .. ": is the file of --load-file, and is not replaced" end
+  return files.write(path, dump[o.graph_format](self.session.machine))
 end
 
 --- Returns a shell for a session. streams: {out (for allocations), screen, errors}; the defaults are standard output

@@ -2,6 +2,7 @@
 
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
+local files = require "weir.files"
 local record = require "weir.repl.recording"
 local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
@@ -179,6 +180,13 @@ end)
 
 -- ---- files --------------------------------------------------------------------------------------------------
 
+-- Fails if a file to be written is the session's machine or policy.
+local function check_output(session, path)
+  for _, input in ipairs { session.name, session.policy } do
+    if type(input) == "string" and files.same(path, input) then fail("%s is read by this session, and is not replaced", path) end
+  end
+end
+
 command("record", "FILE|off", "writes what follows as a script that checks itself", "file", function(session, path)
   if session.recording then
     record.close(session.recording)
@@ -187,6 +195,7 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
     if path == "off" then return end
   end
   if path == "" or path == "off" then fail ":record: a file is wanted" end
+  check_output(session, path)
   local recording, why = record.open { path = path, resources = session.name, policy = session.policy,
     engine = session.engine }
   if not recording then fail("%s", why) end
@@ -194,15 +203,16 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
 end)
 
 command("source", "FILE", "runs the inputs of a file", "file", function(session, path)
-  local text, why = require("weir.files").read(path, "input")
+  local text, why = files.read(path, "input")
   if not text then fail("%s", why) end
   if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
 end)
 
 -- Writes a picture to a file; fails with `why` if the text is nil.
-local function drawn(path, text, why)
+local function drawn(session, path, text, why)
   local ok = text
-  if ok then ok, why = require("weir.files").write(path, text) end
+  check_output(session, path)
+  if ok then ok, why = files.write(path, text) end
   if not ok then fail("%s", why) end
   out.line("drawn in " .. path)
 end
@@ -220,13 +230,13 @@ command("show", "FILE.svg|FILE.html [COLOUR]", "draws the machine as it is now; 
     local picture = require "weir.html.picture"
     local path, ending, colour = picture_file("show", words, { svg = true, html = true, htm = true })
     local make = ending == "svg" and picture.svg or picture.html
-    drawn(path, make(session.graph, { colour = colour }))
+    drawn(session, path, make(session.graph, { colour = colour }))
   end)
 
 command("timeline", "FILE.svg [TYPE]", "draws what is allocated and reserved over time, a lane for each node or TYPE", "file",
   function(session, words)
     local path, _, by = picture_file("timeline", words, { svg = true })
-    drawn(path, require("weir.html.picture").timeline(session.graph, { by = by }))
+    drawn(session, path, require("weir.html.picture").timeline(session.graph, { by = by }))
   end)
 
 command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.done = true end)
