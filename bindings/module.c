@@ -180,7 +180,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_sandbox_run_open(L, s);
         weirlua_sandbox_live_open(L, s);
         weirlua_engine_open(L, s);
-        weirlua_lifted_open(L, s);
+        weirlua_detached_open(L, s);
         weirlua_editor_open(L, s);
         weirlua_tls_open(L, s);
         weirlua_snapshot_open(L, s);

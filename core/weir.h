@@ -777,15 +777,15 @@ int weir_release(weir_graph *g, int64_t job, weir_err *err);
 
 /* A job that is detached from the schedule for a while, so that matches can be made as if the job did not exist. The
  * record belongs to the caller. */
-typedef struct weir_lifted weir_lifted;
+typedef struct weir_detached weir_detached;
 /* Detaches a job: afterwards the graph has no such job. WEIR_ENOENT: no such job. O(k d f) */
-int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err);
+int weir_job_detach(weir_graph *g, int64_t job, weir_detached **out, weir_err *err);
 /* Attaches a detached job as it was, with times, units and label, but with the end `end` unless `end` is 0, and frees
  * the record. WEIR_EBUSY: a pick is in use by now. WEIR_EEXIST: the id is in use by now. WEIR_EINVAL: vertices were
  * added or removed since, or the job would end before its start. On failure the record remains. O(k d f) */
-int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err);
+int weir_job_attach(weir_graph *g, weir_detached *x, int64_t end, weir_err *err);
 /* Frees the record of a detached job, which is thereby released. */
-void weir_lifted_free(weir_lifted *x);
+void weir_detached_free(weir_detached *x);
 /* Returns the resources and times of a job as text for weir_job_book() in a copy of the graph, such as that of the
  * parent of a forked process, to be freed with weir_free. NULL: err says why. O(k d f) */
 char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err);

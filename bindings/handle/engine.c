@@ -570,8 +570,8 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"free", weirlua_engine_free},
                                        {"admitted", weirlua_engine_admitted},
                                        {"visits", weirlua_engine_visits},
-                                       {"lift", weirlua_engine_lift},
-                                       {"put", weirlua_engine_put},
+                                       {"detach", weirlua_engine_detach},
+                                       {"attach", weirlua_engine_attach},
                                        {"record", weirlua_engine_record},
                                        {"book", weirlua_engine_book},
                                        {"close", engine_close},     {NULL, NULL}};

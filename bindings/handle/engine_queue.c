@@ -14,19 +14,19 @@
  * @method free(type: string): integer, integer -- Units of a type that no job has now, in all; and those of vertices
  *   without any use in or below.
  * @method visits(): integer -- The number of vertices visited by place so far.
- * @method lift(job: any): any -- Detaches a job: removes the job from the schedules, to be put back; or nil, message,
+ * @method detach(job: any): any -- Detaches a job: removes the job from the schedules, to be put back; or nil, message,
  *   code.
  * @method record(job: any): string?, string?, string? -- The resources and times of a job as a text, for `book` in the
  *   parent of a forked process.
  * @method book(record: string, job: integer): boolean?, string?, string? -- Books the resources of a record under an
  *   id; busy: some resource of the record is in use, or vertices or states have changed since the fork.
- * @method put(lifted: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the old
- *   end or a new end; busy: some resource of the job is in use. */
+ * @method attach(detached: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the
+ *   old end or a new end; busy: some resource of the job is in use. */
 #include "policy/policy.h"
 
 #include <string.h>
 
-#define LIFTED "weir.lifted"
+#define DETACHED "weir.detached"
 
 /* Reads the arguments 3 to 6 of place. */
 static weir_match_options read_place(lua_State *L)
@@ -181,26 +181,26 @@ int weirlua_engine_visits(lua_State *L)
 
 /* ---- detached jobs ---- */
 
-struct lifted {
-    weir_lifted *x;
+struct detached {
+    weir_detached *x;
     uint32_t number; /* of the graph */
 };
 
-static int lifted_gc(lua_State *L)
+static int detached_gc(lua_State *L)
 {
-    struct lifted *own = luaL_checkudata(L, 1, LIFTED);
-    weir_lifted *x = own->x;
+    struct detached *own = luaL_checkudata(L, 1, DETACHED);
+    weir_detached *x = own->x;
 
     own->x = NULL;
-    weir_lifted_free(x);
+    weir_detached_free(x);
     return 0;
 }
 
-/* lift(job) -> lifted */
-int weirlua_engine_lift(lua_State *L)
+/* detach(job) -> detached */
+int weirlua_engine_detach(lua_State *L)
 {
     struct weirlua_graph *box;
-    struct lifted *own;
+    struct detached *own;
     weir_err err = {0};
     int64_t job;
     int rc;
@@ -208,17 +208,17 @@ int weirlua_engine_lift(lua_State *L)
     weirlua_engine_idle(L, &box);
     job = weirlua_check_job(L, 2, box);
     own = lua_newuserdatauv(L, sizeof *own, 0);
-    *own = (struct lifted){NULL, box->number};
-    luaL_setmetatable(L, LIFTED);
-    rc = weir_job_lift(box->g, job, &own->x, &err);
+    *own = (struct detached){NULL, box->number};
+    luaL_setmetatable(L, DETACHED);
+    rc = weir_job_detach(box->g, job, &own->x, &err);
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }
 
-/* put(lifted[, end]) */
-int weirlua_engine_put(lua_State *L)
+/* attach(detached[, end]) */
+int weirlua_engine_attach(lua_State *L)
 {
     struct weirlua_graph *box;
-    struct lifted *own = luaL_checkudata(L, 2, LIFTED);
+    struct detached *own = luaL_checkudata(L, 2, DETACHED);
     int64_t end = lua_isnoneornil(L, 3) ? 0 : weirlua_check_time(L, 3);
     weir_err err = {0};
     int rc;
@@ -226,7 +226,7 @@ int weirlua_engine_put(lua_State *L)
     weirlua_engine_idle(L, &box);
     luaL_argcheck(L, own->x, 2, "it was put back already");
     luaL_argcheck(L, own->number == box->number, 2, "it is of another graph");
-    rc = weir_job_put(box->g, own->x, end, &err);
+    rc = weir_job_attach(box->g, own->x, end, &err);
     if (!rc)
         own->x = NULL;
     return weirlua_status(L, rc, &err);
@@ -262,10 +262,10 @@ int weirlua_engine_book(lua_State *L)
     return weirlua_status(L, weir_job_book(box->g, job, text, len, &err), &err);
 }
 
-void weirlua_lifted_open(lua_State *L, struct weirlua *s)
+void weirlua_detached_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"close", lifted_gc}, {NULL, NULL}};
-    static const luaL_Reg meta[] = {{"__gc", lifted_gc}, {"__close", lifted_gc}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"close", detached_gc}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", detached_gc}, {"__close", detached_gc}, {NULL, NULL}};
 
-    weirlua_class(L, s, LIFTED, methods, meta);
+    weirlua_class(L, s, DETACHED, methods, meta);
 }

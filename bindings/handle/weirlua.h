@@ -432,11 +432,11 @@ int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_admitted(lua_State *L);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);
-int weirlua_engine_lift(lua_State *L);
-int weirlua_engine_put(lua_State *L);
+int weirlua_engine_detach(lua_State *L);
+int weirlua_engine_attach(lua_State *L);
 int weirlua_engine_record(lua_State *L);
 int weirlua_engine_book(lua_State *L);
-void weirlua_lifted_open(lua_State *L, struct weirlua *s);
+void weirlua_detached_open(lua_State *L, struct weirlua *s);
 
 __attribute__((visibility("default"))) int luaopen_weir_core(lua_State *L); /* exported by the Lua module */
 

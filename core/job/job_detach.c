@@ -7,7 +7,7 @@
 #include "job/job.h"
 #include "time/availability.h"
 
-struct weir_lifted {
+struct weir_detached {
     uint64_t serial; /* of the graph: vertices are unchanged since */
     weir_allocation a;
     weir_name policy;
@@ -16,7 +16,7 @@ struct weir_lifted {
     uint32_t nflows;
 };
 
-void weir_lifted_free(weir_lifted *x)
+void weir_detached_free(weir_detached *x)
 {
     if (!x)
         return;
@@ -25,7 +25,7 @@ void weir_lifted_free(weir_lifted *x)
     weir_mem_free(x);
 }
 
-static int keep(weir_lifted *x, const struct job *j)
+static int keep(weir_detached *x, const struct job *j)
 {
     x->a = j->a;
     x->policy = j->policy;
@@ -42,10 +42,10 @@ static int keep(weir_lifted *x, const struct job *j)
     return WEIR_OK;
 }
 
-int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
+int weir_job_detach(weir_graph *g, int64_t job, weir_detached **out, weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    weir_lifted *x;
+    weir_detached *x;
     int rc = weir_graph_writable(g, err);
 
     *out = NULL;
@@ -55,7 +55,7 @@ int weir_job_lift(weir_graph *g, int64_t job, weir_lifted **out, weir_err *err)
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     x = weir_mem_zalloc(1, sizeof *x);
     if (!x || keep(x, &g->jobs->list[i])) {
-        weir_lifted_free(x);
+        weir_detached_free(x);
         return weir_fail_nomem(err);
     }
     x->serial = weir_graph_serial(g);
@@ -75,7 +75,7 @@ static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t
 }
 
 /* Checks that a job can be attached. A job past the end of its interval is checked for the present instant. */
-static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64_t end, weir_err *err)
+static int check(const weir_graph *g, const weir_detached *x, int64_t start, int64_t end, weir_err *err)
 {
     int64_t from = start > g->now ? start : g->now, to = end > from ? end : from + 1;
     int rc = weir_graph_writable(g, err);
@@ -95,7 +95,7 @@ static int check(const weir_graph *g, const weir_lifted *x, int64_t start, int64
     return WEIR_OK;
 }
 
-int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
+int weir_job_attach(weir_graph *g, weir_detached *x, int64_t end, weir_err *err)
 {
     uint32_t i;
     int rc;
@@ -111,7 +111,7 @@ int weir_job_put(weir_graph *g, weir_lifted *x, int64_t end, weir_err *err)
     }
     g->jobs->list[i].policy = x->policy;
     g->jobs->list[i].a.nslots = x->a.nslots;
-    weir_lifted_free(x);
+    weir_detached_free(x);
     return WEIR_OK;
 }
 
@@ -186,7 +186,7 @@ static weir_pick pick_number(struct record_text *t, const weir_graph *g)
     return p;
 }
 
-static int read_lists(struct record_text *t, const weir_graph *g, weir_lifted *x)
+static int read_lists(struct record_text *t, const weir_graph *g, weir_detached *x)
 {
     size_t left = (size_t)(t->end - t->at);
 
@@ -206,7 +206,7 @@ static int read_lists(struct record_text *t, const weir_graph *g, weir_lifted *x
     return WEIR_OK;
 }
 
-static int read_record(struct record_text *t, weir_graph *g, weir_lifted *x, weir_err *err)
+static int read_record(struct record_text *t, weir_graph *g, weir_detached *x, weir_err *err)
 {
     uint64_t states;
 
@@ -228,15 +228,15 @@ static int read_record(struct record_text *t, weir_graph *g, weir_lifted *x, wei
 int weir_job_book(weir_graph *g, int64_t job, const char *text, size_t len, weir_err *err)
 {
     struct record_text t = {text, text + len, false};
-    weir_lifted *x = weir_mem_zalloc(1, sizeof *x);
+    weir_detached *x = weir_mem_zalloc(1, sizeof *x);
     int rc = x ? weir_graph_writable(g, err) : weir_fail_nomem(err);
 
     if (!rc) {
         x->a.job = job;
         rc = read_record(&t, g, x, err);
     }
-    rc = rc ? rc : weir_job_put(g, x, 0, err);
+    rc = rc ? rc : weir_job_attach(g, x, 0, err);
     if (rc)
-        weir_lifted_free(x);
+        weir_detached_free(x);
     return rc;
 }

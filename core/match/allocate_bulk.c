@@ -53,7 +53,7 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
     if (m->has_busy_mask && m->occupancy->type != t)
         return false;
     if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] ||
-        (r->nwith > 0 && !weir_candidate_plain(m, r)))
+        (r->nwith > 0 && !weir_candidate_by_aggregates(m, r)))
         return false;
     return !policy_interferes(m, r) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
            m->options->reading == 0 && !m->options->trace && !m->options->inside &&
@@ -99,7 +99,7 @@ static bool is_unused(const struct match *m, weir_vertex v)
 
     if (m->view == VIEW_ALL)
         return true;
-    if (m->view == VIEW_LATER)
+    if (m->view == VIEW_RESERVED)
         return (m->has_busy_mask && occupancy_alone(m->g, m->occupancy, v)) ||
                weir_availability_unused(m->g, v, m->t0, m->t1);
     if (b && (b->active > 0 || b->next < m->t1))

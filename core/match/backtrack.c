@@ -116,7 +116,7 @@ static int list_candidates(struct backtrack *c, struct demand *d)
     weir_search_end(&s);
     if (!rc && !c->ordered)
         rc = count_remaining(c, d);
-    if (!rc && d->npools && m->view <= VIEW_LATER && m->policy->evaluate)
+    if (!rc && d->npools && m->view <= VIEW_RESERVED && m->policy->evaluate)
         rc = drop_unscored(c, d);
     return rc;
 }
@@ -157,7 +157,7 @@ static int add_demands(struct backtrack *c, weir_vertex under, const weir_resour
  * demands account for the slots. */
 static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
 {
-    int64_t step = weir_slot_apart(c->m, slot) ? 1 : slots;
+    int64_t step = weir_slot_whole_pools(c->m, slot) ? 1 : slots;
     int rc = WEIR_OK;
 
     for (int64_t left = slots; !rc && left > 0; left -= step) {

@@ -85,7 +85,7 @@ static int64_t room_of(const struct backtrack *c, weir_vertex v)
     }
     if (!own || own->uses == 0)
         m->conflicts_from = m->npicks; /* no pick is at or below v */
-    room = weir_candidate_room(m, v);
+    room = weir_candidate_units_left(m, v);
     m->conflicts_from = conflicts_from;
     return room;
 }

@@ -62,7 +62,7 @@ static uint64_t own_hash_of(const struct symmetries *s, weir_vertex v)
 
     if (m->view != VIEW_ALL)
         h = hash_add(h, state_available(vertex_at(g, v)->state));
-    if (m->view <= VIEW_LATER && schedule_of(g, v)) {
+    if (m->view <= VIEW_RESERVED && schedule_of(g, v)) {
         h = hash_add(h, (uint64_t)weir_availability_free(g, v, m->t0, m->t1));
         h = hash_add(h, weir_schedule_touched(g, v, m->t0, m->t1, false) +
                             2u * weir_schedule_touched(g, v, m->t0, m->t1, true));

@@ -127,7 +127,7 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
  * may be in use. */
 static bool is_unused(const struct match *m, weir_vertex v)
 {
-    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_LATER && !m->has_fit_index ? m->occupancy : NULL;
+    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_RESERVED && !m->has_fit_index ? m->occupancy : NULL;
 
     if (c && kind_of(m->g, v)->type == c->type && occupancy_alone(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
@@ -142,7 +142,7 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
 
 /* Whether aggregates decide if a vertex taken as a whole holds the nested resources: only counts, of types that do
  * not nest. */
-static bool is_plain(struct match *m, const weir_resource *r)
+static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 {
     if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
         weir_allocate_competes(m, r->with, r->nwith))
@@ -158,16 +158,16 @@ static bool is_plain(struct match *m, const weir_resource *r)
     return true;
 }
 
-bool weir_candidate_plain(struct match *m, const weir_resource *r)
+bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r)
 {
-    bool plain;
+    bool decided;
 
-    if (r->index < RESOURCE_CACHE && m->plain[r->index])
-        return m->plain[r->index] == 1;
-    plain = is_plain(m, r);
+    if (r->index < RESOURCE_CACHE && m->by_aggregates[r->index])
+        return m->by_aggregates[r->index] == 1;
+    decided = decided_by_aggregates(m, r);
     if (r->index < RESOURCE_CACHE)
-        m->plain[r->index] = plain ? 1 : 2;
-    return plain;
+        m->by_aggregates[r->index] = decided ? 1 : 2;
+    return decided;
 }
 
 /* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller asks
@@ -182,7 +182,8 @@ static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r)
     /* the search has compared the needs with the totals below v: where all vertices are up, the totals decide */
     if (!wants_picks && m->needs_known_met)
         return 1;
-    if (!wants_picks && weir_candidate_plain(m, r) && (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
+    if (!wants_picks && weir_candidate_by_aggregates(m, r) &&
+        (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
         m->view = VIEW_CAPACITY;
@@ -227,7 +228,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 /* Units of v already held by the growing job. */
 static int64_t own_units(const struct match *m, weir_vertex v)
 {
-    const struct schedule *b = m->growing && m->view <= VIEW_LATER ? schedule_of(m->g, v) : NULL;
+    const struct schedule *b = m->growing && m->view <= VIEW_RESERVED ? schedule_of(m->g, v) : NULL;
     uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->growing - m->g->jobs->list)) : WEIR_NONE;
 
     return i != WEIR_NONE ? weir_schedule_span(m->g, b, i).amount : 0;
@@ -248,7 +249,7 @@ static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
 
     if (conflicts(m, v, false, &conflict))
         return -1;
-    if (m->view <= VIEW_LATER)
+    if (m->view <= VIEW_RESERVED)
         left = weir_availability_free(m->g, v, m->t0, m->t1);
     left -= conflict.used;
     if (left > want)
@@ -259,7 +260,7 @@ static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
     return left > 0 ? left : 0;
 }
 
-int64_t weir_candidate_room(const struct match *m, weir_vertex v)
+int64_t weir_candidate_units_left(const struct match *m, weir_vertex v)
 {
     return units_left(m, v, WEIR_FOREVER);
 }

@@ -300,7 +300,7 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
             return rc;
         m->stats.starts++;
         m->has_busy_mask = m->occupancy != NULL;
-        rc = weir_match_attempt(m, VIEW_LATER, t);
+        rc = weir_match_attempt(m, VIEW_RESERVED, t);
         m->has_busy_mask = false;
         *start = rc ? t : *start;
         if (rc == 0 && tries == 0 && !m->options->met && (rc = weir_match_feasible(m, t)) == 1)

@@ -38,7 +38,7 @@ static int64_t left_of(const struct match *m, weir_vertex v)
 
     if (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state))
         return 0;
-    if (m->view <= VIEW_LATER)
+    if (m->view <= VIEW_RESERVED)
         left = weir_availability_free(m->g, v, m->t0, m->t1);
     for (uint32_t i = 0; i < m->npicks; i++)
         if (m->picks[i].vertex == v)

@@ -295,7 +295,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool scored = m->view <= VIEW_LATER && (m->policy->evaluate || policy_selects(m, want));
+    bool scored = m->view <= VIEW_RESERVED && (m->policy->evaluate || policy_selects(m, want));
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 

@@ -146,7 +146,7 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
         return weir_match_feasible(m, *start);
     rc = o->trace ? 1 : weir_match_bound_ok(m, *start);
     if (rc == 1)
-        rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_LATER, *start);
+        rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_RESERVED, *start);
     m->has_busy_mask = false;
     if (rc == 0 && o->mode == WEIR_RESERVE)
         rc = weir_match_reserve(m, *start, start);
@@ -370,7 +370,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
     m.growing = &g->jobs->list[i];
     rc = weir_request_bind(r, g, &m.request)
              ? weir_fail_nomem(err)
-             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_LATER,
+             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
                                   a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)

@@ -37,7 +37,7 @@
 /* The vertices that count as available while a request is placed. */
 enum match_view {
     VIEW_NOW,      /* free at the time of the clock and all over the window */
-    VIEW_LATER,    /* free all over a window that starts later */
+    VIEW_RESERVED,    /* free all over a window that starts later */
     VIEW_CAPACITY, /* below a vertex that is free as a whole: all vertices that are up */
     VIEW_ALL       /* feasibility: all vertices */
 };
@@ -112,8 +112,8 @@ struct match {
     /* Caches: nothing that they depend on changes during a match */
     weir_type types[RESOURCE_CACHE]; /* by resource: the type */
     bool typed[RESOURCE_CACHE];      /* by resource: `types` is set */
-    /* by resource: result of weir_candidate_plain(): 1 true, 2 false, 0 not known yet */
-    uint8_t plain[RESOURCE_CACHE];
+    /* by resource: result of weir_candidate_by_aggregates(): 1 true, 2 false, 0 not known yet */
+    uint8_t by_aggregates[RESOURCE_CACHE];
     struct {
         struct index *index;
         weir_type type;
@@ -157,11 +157,11 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
  * slots may lie anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
 /* Whether v has children of all types of a slot. O(children of v) */
-bool weir_slot_stands(struct match *m, weir_vertex v, const weir_resource *slot);
+bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether the resources of a slot must be children of its host (WEIR_SLOT_PARENT). */
-bool weir_slot_close(const struct match *m, const weir_resource *slot);
+bool weir_slot_children_only(const struct match *m, const weir_resource *slot);
 /* Whether no two slots may have parts of the same pool (WEIR_WHOLE_POOLS), so that slots are placed one by one. */
-bool weir_slot_apart(struct match *m, const weir_resource *slot);
+bool weir_slot_whole_pools(struct match *m, const weir_resource *slot);
 /* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
 bool weir_slot_summed(const struct match *m);
 /* Adds up the order fields of the vertices of one slot, the picks from number `from` on. */
@@ -216,13 +216,13 @@ bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_reso
 /* Whether v, which serves r by resources below, may do so beside the conflicting picks. */
 bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether aggregates alone decide if a vertex taken as a whole holds the resources nested in r. */
-bool weir_candidate_plain(struct match *m, const weir_resource *r);
+bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r);
 /* Whether v can give r some of its units only. */
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices without any user can serve r. */
 bool weir_candidate_idle(struct match *m, const weir_resource *r);
 /* Units that v, a divisible pool, has left; negative: conflicting picks have all of v. O(conflicting picks) */
-int64_t weir_candidate_room(const struct match *m, weir_vertex v);
+int64_t weir_candidate_units_left(const struct match *m, weir_vertex v);
 /* Takes at most `want` units of v for r. Returns the units taken, picks added; 0: v does not fit; or negative. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
@@ -272,7 +272,7 @@ static inline void count_event(struct match *m, enum weir_event event, weir_vert
 /* Whether picks of the current view reach the caller, so that the order of the policy matters. */
 static inline bool view_ordered(const struct match *m)
 {
-    return m->view <= VIEW_LATER || (m->view == VIEW_CAPACITY && m->options->inside);
+    return m->view <= VIEW_RESERVED || (m->view == VIEW_CAPACITY && m->options->inside);
 }
 
 /* Whether the caller asks for a reading of another scheduler. */

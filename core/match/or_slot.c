@@ -231,7 +231,7 @@ static void keep_slots(struct or_slots *x, uint32_t n)
 static bool has_slot_at(const struct or_slots *x, weir_vertex v)
 {
     for (uint32_t i = 0; i < x->n; i++)
-        if (weir_slot_stands(x->m, v, &x->list[i]))
+        if (weir_slot_is_parent(x->m, v, &x->list[i]))
             return true;
     return false;
 }

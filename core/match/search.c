@@ -90,7 +90,7 @@ static bool vertex_bound_ok(struct search *s, weir_vertex v)
 static bool is_known_busy(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view <= VIEW_LATER && kind_of(m->g, v)->type == m->occupancy->type &&
+    return m->has_busy_mask && m->view <= VIEW_RESERVED && kind_of(m->g, v)->type == m->occupancy->type &&
            (s->type == m->occupancy->type || m->has_fit_index) && occupancy_busy(m->g, m->occupancy, v);
 }
 
@@ -234,7 +234,7 @@ static int admit(struct search *s, weir_vertex v)
         count_event(m, WEIR_EVENT_STATE, v, s->r);
         return 0;
     }
-    if (m->view <= VIEW_LATER && is_held(m, v)) {
+    if (m->view <= VIEW_RESERVED && is_held(m, v)) {
         count_event(m, WEIR_EVENT_BUSY, v, s->r);
         return 0;
     }
@@ -267,7 +267,7 @@ static bool is_host(const struct search *s, weir_vertex v)
     if (s->host != SEARCH_PARENT)
         return kind_of(s->m->g, v)->type == s->host;
     for (uint32_t i = 0; i < s->nslots; i++)
-        if (weir_slot_stands(s->m, v, &s->slot[i]))
+        if (weir_slot_is_parent(s->m, v, &s->slot[i]))
             return true;
     return false;
 }
@@ -504,7 +504,7 @@ static int push_linked(struct search *s, weir_vertex under)
 static bool uses_free_list(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view == VIEW_LATER && under == WEIR_NONE && s->type == m->occupancy->type &&
+    return m->has_busy_mask && m->view == VIEW_RESERVED && under == WEIR_NONE && s->type == m->occupancy->type &&
            s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune;
 }
 
@@ -520,7 +520,7 @@ static bool has_few_fits(const struct search *s, weir_vertex under)
     const struct match *m = s->m;
     uint64_t few = FIT_TIES;
 
-    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_LATER || under != WEIR_NONE || has_barred(s) ||
+    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_RESERVED || under != WEIR_NONE || has_barred(s) ||
         search_descends(s) || (s->host != m->occupancy->type && s->type != m->occupancy->type))
         return false;
     for (uint32_t i = 0; i < m->occupancy->words; i++) {
@@ -587,7 +587,7 @@ static bool is_close(const struct match *m, weir_vertex under, const weir_resour
 {
     if (under == WEIR_NONE)
         return false;
-    return reads(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_close(m, r->parent));
+    return reads(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_children_only(m, r->parent));
 }
 
 int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)

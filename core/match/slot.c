@@ -62,7 +62,7 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
 /* weir_slot_bound() by the resources of the slot from number `from` on. */
 static int64_t bound_from(struct match *m, weir_vertex under, const weir_resource *slot, uint32_t from, int64_t most)
 {
-    bool apart = weir_slot_apart(m, slot);
+    bool apart = weir_slot_whole_pools(m, slot);
 
     for (uint32_t i = from; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
@@ -94,7 +94,7 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
     uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     int rc = 1;
 
-    if (slots == 1 || !weir_slot_apart(m, slot))
+    if (slots == 1 || !weir_slot_whole_pools(m, slot))
         return m->allocate(m, under, slot->with, slot->nwith, slots);
     m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     for (int64_t i = 0; rc == 1 && i < slots; i++)
@@ -157,7 +157,7 @@ static int append_host(struct hosts *h, struct host host)
 
 static bool scored(const struct match *m)
 {
-    return m->view <= VIEW_LATER && m->policy->evaluate;
+    return m->view <= VIEW_RESERVED && m->policy->evaluate;
 }
 
 /* Number of the first key of the next host; where scores decide, without keys, the number of the host. */
@@ -190,7 +190,7 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 static bool is_predictable(struct match *m, const weir_resource *slot)
 {
     return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 &&
-           !weir_slot_apart(m, slot);
+           !weir_slot_whole_pools(m, slot);
 }
 
 /* Adds a host with a single search for the first resource of the slot, which bounds the slots and yields the keys;

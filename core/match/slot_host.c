@@ -2,7 +2,7 @@
 #include "aggregate/schema.h"
 #include "match/match.h"
 
-bool weir_slot_apart(struct match *m, const weir_resource *slot)
+bool weir_slot_whole_pools(struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
@@ -92,12 +92,12 @@ static bool is_single(const weir_resource *slot)
     return slot->nwith == 1 && slot->with->count.min == 1 && count_limit(&slot->with->count) == 1;
 }
 
-bool weir_slot_close(const struct match *m, const weir_resource *slot)
+bool weir_slot_children_only(const struct match *m, const weir_resource *slot)
 {
     return slot->any || (reads(m, WEIR_SLOT_PARENT) && !is_single(slot));
 }
 
-bool weir_slot_stands(struct match *m, weir_vertex v, const weir_resource *slot)
+bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot)
 {
     const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
     uint32_t found = 0;
@@ -121,7 +121,7 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
     if (weir_flow_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;
     if (reads(m, WEIR_SLOT_PARENT))
-        return weir_slot_stands(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
+        return weir_slot_is_parent(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
     if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
         return m->node_type;
     return local_host(m, under, slot);

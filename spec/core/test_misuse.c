@@ -91,13 +91,13 @@ static int no_number(void *data, const weir_graph *graph, weir_vertex v, double 
     return 1;
 }
 
-static int lift(int64_t job, weir_err *err)
+static int detach(int64_t job, weir_err *err)
 {
-    weir_lifted *x = NULL;
-    int rc = weir_job_lift(g, job, &x, err);
+    weir_detached *x = NULL;
+    int rc = weir_job_detach(g, job, &x, err);
 
     CHECK(rc != WEIR_OK && !x, "nothing comes out");
-    weir_lifted_free(x);
+    weir_detached_free(x);
     return rc;
 }
 
@@ -208,7 +208,7 @@ static int call(int row, weir_err *err)
     case 42: return match_by((weir_policy){.name = "x", .order = (const char *const[]){"id", "id", "id", "id", "id"}, .norder = 5}, err);
     case 43: return match_by((weir_policy){.name = "x", .keys = no_number, .serial = 1}, err);
     case 44: return weir_job_shrink(g, 77, &node, 1, err);
-    case 45: return lift(77, err);
+    case 45: return detach(77, err);
     default: return WEIR_OK;
     }
 }
@@ -299,7 +299,7 @@ static int change(int row, weir_err *err)
     case 9: return match((weir_match_options){.at = 100, .duration = 1}, err);
     case 10: return explain(100, WEIR_NONE, err);
     case 11: return weir_vertex_allocate(g, node, 9, 1, 100, 200, err);
-    case 12: return lift(1, err);
+    case 12: return detach(1, err);
     case 13: return weir_job_shrink(g, 1, &node, 1, err);
     case 14: return weir_vertex_release(g, node, 1, 0, err);
     case 15: return weir_vertex_set(g, node, WEIR_TAGS, "a", "b", err);

@@ -1,5 +1,5 @@
 -- Attacks on the sandbox, on readers and on the books, with ideas of their own besides those of sandbox_attacks_spec.lua: scripts that
--- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, lift, put, states
+-- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, detach, attach, states
 -- and the clock, after each step of which the books are added up again from what vertices tell.
 local core = require "weir.core"
 local weir = require "weir"
@@ -148,9 +148,9 @@ local STEPS = {
   grow = function(e, _, job) return job and e:grow(job.id, any(SHAPES)) end,
   shrink = function(e, _, job) return job and e:shrink(job.id, any(job:vertices()).vertex) end,
   release = function(e, _, job) return job and e:release(job.id) end,
-  lift = function(e, t, job)
-    local lifted = job and assert(e:lift(job.id))
-    if lifted and not e:put(lifted, any { t + 5, t, math.huge, job.at }) then e:put(lifted) end
+  detach = function(e, t, job)
+    local detached = job and assert(e:detach(job.id))
+    if detached and not e:attach(detached, any { t + 5, t, math.huge, job.at }) then e:attach(detached) end
   end,
   state = function(e)
     local list = {}
@@ -161,7 +161,7 @@ local STEPS = {
     if duration > 0 then e:place(any(SHAPES), math.random(1000, 9999), t, duration, any { true, false }) end
   end,
 }
-local NAMES = { "match", "match", "match", "grow", "shrink", "release", "lift", "state", "place" }
+local NAMES = { "match", "match", "match", "grow", "shrink", "release", "detach", "state", "place" }
 
 describe("a history of all that changes books", function()
   for seed = 1, 12 do

@@ -144,14 +144,14 @@ static int lift(struct world *w, weir_err *err)
 {
     int64_t job = some_job(w), now = weir_graph_now(w->g), end = next(w, 2) ? now + next(w, 90) : 0;
     bool late = overrun(w->g); /* the one that is lifted, or another */
-    weir_lifted *x = NULL;
-    int rc = weir_job_lift(w->g, job, &x, err);
+    weir_detached *x = NULL;
+    int rc = weir_job_detach(w->g, job, &x, err);
 
-    if (rc != WEIR_OK || weir_job_put(w->g, x, end, err) == WEIR_OK || weir_job_put(w->g, x, 0, err) == WEIR_OK)
+    if (rc != WEIR_OK || weir_job_attach(w->g, x, end, err) == WEIR_OK || weir_job_attach(w->g, x, 0, err) == WEIR_OK)
         return rc;
     if (!late)
         fuzz_fail("what was lifted cannot be put back: %s", err->text);
-    weir_lifted_free(x);
+    weir_detached_free(x);
     return WEIR_OK;
 }
 

@@ -1,4 +1,4 @@
---- cases_change.lua - histories in which everything may change: besides what cases.lua plays, jobs grow, shrink, are lifted
+--- cases_change.lua - histories in which everything may change: besides what cases.lua plays, jobs grow, shrink, are detached
 --- and put back; vertices come and go; policies are replaced; the machine is duplicated, saved and loaded, and parts of
 --- it are copied and merged. Each answer is compared with that of the reference.
 
@@ -58,7 +58,7 @@ function MAKE.drop(rnd) return { op = "drop", nth = place(rnd) } end
 
 function MAKE.expire() return { op = "expire" } end
 
-function MAKE.lift(rnd) return { op = "lift", nth = place(rnd), longer = rnd:pick { nil, 0, 0, 5, -3, 30 } } end
+function MAKE.detach(rnd) return { op = "detach", nth = place(rnd), longer = rnd:pick { nil, 0, 0, 5, -3, 30 } } end
 
 local function pool(rnd, type)
   local size = type == "memory" and rnd:pick { 4, 8, 6 } or nil
@@ -93,7 +93,7 @@ function MAKE.merge(rnd)
 end
 
 local WEIGHTS = {
-  match = 60, plain = 40, other = 30, grow = 20, shrink = 20, drop = 24, expire = 8, lift = 6, add = 12, remove = 12, property = 5,
+  match = 60, plain = 40, other = 30, grow = 20, shrink = 20, drop = 24, expire = 8, detach = 6, add = 12, remove = 12, property = 5,
   policy = 5, dup = 2, save = 3, copy = 3, merge = 6,
 }
 local DECK = {}
@@ -246,18 +246,18 @@ function PLAY.shrink(world, step)
 end
 
 -- Taken out of the books, looked at without it, and put back, perhaps with another end.
-function PLAY.lift(world, step)
+function PLAY.detach(world, step)
   local ref, id = world.ref, job_of(world, step)
   if not id then return end
-  say(world, "local lifted = e:lift(%d)", id)
-  local lifted, mine = assert(world.engine:lift(id)), ref:lift(id)
+  say(world, "local detached = e:detach(%d)", id)
+  local detached, mine = assert(world.engine:detach(id)), ref:detach(id)
   cases.check_world(world)
   local finish = step.longer and mine.job.finish < math.huge and Reference.microseconds(mine.job.finish + step.longer) or nil
   if finish and finish <= mine.job.start then finish = nil end
-  say(world, "show(e:put(lifted, %s))", finish)
-  local done, why, code = world.engine:put(lifted, finish)
-  agree("put", done, why, code, not ref:put(mine, finish) and "busy" or nil)
-  return done and "lifted"
+  say(world, "show(e:attach(detached, %s))", finish)
+  local done, why, code = world.engine:attach(detached, finish)
+  agree("put", done, why, code, not ref:attach(mine, finish) and "busy" or nil)
+  return done and "detached"
 end
 
 -- ---- the machine --------------------------------------------------------------------------------------------

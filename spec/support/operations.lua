@@ -210,10 +210,10 @@ group("matches", [[
   return e:soonest(must(core.request "node=4/slot=1/core=2"), 9, 0, 10)
   return e:admitted "slot=1/core=1"
   return e:free "core" + e:visits()
-  return e:put(must(e:lift(1)), 60)
+  return e:attach(must(e:detach(1)), 60)
   return e:record(1)
   return e:book(texts.record, 77)
-  return e:lift(2)
+  return e:detach(2)
   return e:explain "node=4/slot=1/core=2"
   return e:explain("slot=1/core=1", { policy = policies.hooked })
   return e:explain("slot=99/gpu=1", { policy = policies.sandboxed })

@@ -1,5 +1,5 @@
 --- reference_change.lua - what changes the machine of the reference, and what its jobs have: vertices come and go, jobs
--- give parts back, are lifted and put back; and the parts of a machine that copies have. Adds to the books.
+-- give parts back, are detached and put back; and the parts of a machine that copies have. Adds to the books.
 
 local Reference = require "spec.support.reference_books"
 
@@ -175,13 +175,13 @@ function Reference:extend(id, picks)
   end
 end
 
--- ---- lifting ------------------------------------------------------------------------------------------------
+-- ---- detaching ------------------------------------------------------------------------------------------------
 
 --- Takes a job out of the books, to be put back.
-function Reference:lift(id)
-  local lifted = { job = self.jobs[id], holdings = self:holdings(id) }
+function Reference:detach(id)
+  local detached = { job = self.jobs[id], holdings = self:holdings(id) }
   self:release(id)
-  return lifted
+  return detached
 end
 
 local function may_have(self, v, span, t0, t1)
@@ -198,15 +198,15 @@ local function may_have(self, v, span, t0, t1)
 end
 
 --- Puts it back with another end (nil: as it was); false: something of it is in use.
-function Reference:put(lifted, finish)
-  local job = lifted.job
+function Reference:attach(detached, finish)
+  local job = detached.job
   local t0, t1 = math.max(job.start, self.clock), finish or job.finish
-  for _, h in ipairs(lifted.holdings) do
+  for _, h in ipairs(detached.holdings) do
     if not may_have(self, h.vertex, h.span, t0, math.max(t1, t0 + 1e-6)) then return false end -- past its end: for now
   end
   job.finish = t1
   self.jobs[job.id] = job
-  for _, h in ipairs(lifted.holdings) do
+  for _, h in ipairs(detached.holdings) do
     h.span.finish = t1
     h.vertex.spans[#h.vertex.spans + 1] = h.span
   end

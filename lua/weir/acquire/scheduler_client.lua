@@ -32,8 +32,8 @@ local M = {}
 --- chosen by callers, as by Flux, may be larger.
 M.IDS_MOST = (1 << 53) - 1
 
-local Follow = {}
-Follow.__index = Follow
+local SchedulerClient = {}
+SchedulerClient.__index = SchedulerClient
 
 local function tell(self, what, ...)
   if self.on[what] then self.on[what](...) end
@@ -214,21 +214,21 @@ end
 
 -- ---- the stream -----------------------------------------------------------------------------------------------------
 
-function Follow:start() self.consumer:start() end
+function SchedulerClient:start() self.consumer:start() end
 
-function Follow:receive(group, response)
+function SchedulerClient:receive(group, response)
   if self.record then self.record { group = group, response = response } end
   return self.consumer:receive(group, response)
 end
 
-function Follow:error(group, why)
+function SchedulerClient:error(group, why)
   if self.record then self.record { group = group, error = why } end
   return self.consumer:error(group, why)
 end
 
 --- Handles the loss of the provider. Jobs stay, and nothing more is placed. After `start` and the first responses,
 --- returned targets are used again, and missing targets count as taken.
-function Follow:disconnected()
+function SchedulerClient:disconnected()
   self.consumer:disconnected()
   self.again = self.engine ~= nil
   if self.engine then set_online(self, self.targets.all, false) end
@@ -267,7 +267,7 @@ end
 --- Matches like engine:match, once all groups have responded. An id assigned here was never assigned before, so a late
 --- or repeated free hits no younger job. An id chosen by the caller, opts.job, has no effect on ids assigned later:
 --- assigning goes on from the last id and skips ids in use. A chosen id used twice means the current job.
-function Follow:match(request, opts)
+function SchedulerClient:match(request, opts)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
   local own, given = with_id(self, opts)
@@ -280,7 +280,7 @@ end
 
 --- Books the picks of a match made in a copy of the process (a result of engine:record), with an id as of `match`. Returns
 --- the allocation; or nil, message, code: "gone" if a pick is no longer free.
-function Follow:book(record, job)
+function SchedulerClient:book(record, job)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
   local own, given = with_id(self, { job = job })
@@ -293,7 +293,7 @@ function Follow:book(record, job)
 end
 
 --- Returns true if a job that must end is still on taken targets.
-function Follow:owes(job)
+function SchedulerClient:owes(job)
   for _, users in pairs(self.users) do
     if users[job] then return true end
   end
@@ -301,13 +301,13 @@ function Follow:owes(job)
 end
 
 --- Returns true if a request could ever run on the acquired targets, online or not; or nil, message, code.
-function Follow:feasible(request) return self:match(request, { mode = "feasible" }) end
+function SchedulerClient:feasible(request) return self:match(request, { mode = "feasible" }) end
 
 --- pend watches a waiting request: on.unsatisfiable(name) is called when a shrink makes the request impossible. settled
 -- ends the watch.
-function Follow:pend(name, request) self.pending[name] = request end
+function SchedulerClient:pend(name, request) self.pending[name] = request end
 
-function Follow:settled(name) self.pending[name] = nil end
+function SchedulerClient:settled(name) self.pending[name] = nil end
 
 -- Removes a job from taken targets of `set` (nil: all). Returns true if the job was on any.
 local function forget(self, job, set)
@@ -335,7 +335,7 @@ local function shrink_job(self, job, set)
 end
 
 --- Serves sched.free: a job has ended, or has left the targets `what` (an idset). Returns true; or nil, message, code.
-function Follow:free(job, what)
+function SchedulerClient:free(job, what)
   local set = what and core.idset(what)
   local done, why, code
   if set then done, why, code = shrink_job(self, job, set) else done, why, code = self.engine:release(job) end
@@ -348,7 +348,7 @@ end
 
 --- Advances the clock. Returns the events of the engine; or nil, message, code. A job that expires is freed as by
 -- `free`.
-function Follow:advance(to)
+function SchedulerClient:advance(to)
   local ok, events, code = self.engine:advance(to)
   if not ok then return nil, events, code end
   local gone = false
@@ -367,7 +367,7 @@ end
 
 --- Recovers running jobs, {id =, R =} each. A job on targets not acquired gets a fatal exception; a job that cannot be
 --- booked ends the recovery: nil, message, code.
-function Follow:hello(jobs)
+function SchedulerClient:hello(jobs)
   local lost = {}
   for _, job in ipairs(jobs) do
     local here, elsewhere, code = recover.book(self.targets, job.id, job.R)
@@ -383,7 +383,7 @@ function Follow:hello(jobs)
 end
 
 --- Returns the jobs on targets to be given back: target -> {job = true}. To be saved together with the graph.
-function Follow:owing() return self.users end
+function SchedulerClient:owing() return self.users end
 
 --- Makes a client. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, if it exists
 --- already; users, from `owing`; last, the last id assigned (by default the largest id of a job in the graph); on;
@@ -392,7 +392,7 @@ function M.new(opts)
   local self = setmetatable({
     policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,
     again = false, last = opts.last or not opts.graph and 0 or nil,
-  }, Follow)
+  }, SchedulerClient)
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),
     send = function(method, payload, group)

@@ -421,11 +421,11 @@ end
 -- Changes the expected end of a running job. Reservations in the way are dropped.
 function M:lasts_until(job, t)
   if not self.engine:job(job.id) then return end
-  local lifted = assert(self.engine:lift(job.id))
-  local ok = self.engine:put(lifted, t)
+  local detached = assert(self.engine:detach(job.id))
+  local ok = self.engine:attach(detached, t)
   if not ok then
     asking.drop_reservations(self)
-    assert(self.engine:put(lifted, t))
+    assert(self.engine:attach(detached, t))
   end
   local sooner = t < job.due
   job.due = t

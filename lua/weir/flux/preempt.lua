@@ -31,22 +31,22 @@ end
 -- Returns the first jobs of `victims` to be ended besides jobs leaving already; nil if ending all is not enough.
 -- Restores the schedules.
 local function choose(self, job, victims)
-  local lifted, chosen = {}, {}
-  local function lift(other)
-    if self.engine:job(other.id) then lifted[#lifted + 1] = assert(self.engine:lift(other.id)) end
+  local detached, chosen = {}, {}
+  local function detach(other)
+    if self.engine:job(other.id) then detached[#detached + 1] = assert(self.engine:detach(other.id)) end
   end
-  if job.reserved then lift(job) end
-  for other in pairs(self.leaving) do lift(other) end
+  if job.reserved then detach(job) end
+  for other in pairs(self.leaving) do detach(other) end
   local done = fits(self, job)
   for _, id in ipairs(victims) do
     local victim = not done and self.jobs[id]
     if victim and may_go(self, victim) and not self.leaving[victim] then
-      lift(victim)
+      detach(victim)
       chosen[#chosen + 1] = victim
       done = fits(self, job)
     end
   end
-  for i = #lifted, 1, -1 do assert(self.engine:put(lifted[i])) end
+  for i = #detached, 1, -1 do assert(self.engine:attach(detached[i])) end
   return done and chosen or nil
 end
 

@@ -17,8 +17,8 @@ local providers = require "weir.acquire.provider"
 
 local M = {}
 
-local Nested = {}
-Nested.__index = Nested
+local ChildInstances = {}
+ChildInstances.__index = ChildInstances
 
 local ALL = { group = "default" }
 
@@ -78,16 +78,16 @@ local function make(self, job, leaving, passing)
 end
 
 --- Returns the child of a job, or nil if no child has opened the job.
-function Nested:of(job) return self.children[job] end
+function ChildInstances:of(job) return self.children[job] end
 
 --- Returns the child with a group ("job.N") of the protocol, or nil.
-function Nested:of_group(group)
+function ChildInstances:of_group(group)
   local job = type(group) == "string" and group:match "^job%.(%d+)$"
   return job and self.children[math.tointeger(tonumber(job))]
 end
 
 --- Opens the allocation of a job to a child; an open job stays as before. Returns the child; or nil, message, code.
-function Nested:open(job)
+function ChildInstances:open(job)
   if self.children[job] then return self.children[job] end
   local has, owed = targets_of(self, job)
   if has:empty() and owed:empty() then return nil, ("job %d: there is no such job that has targets now"):format(job), "unknown" end
@@ -104,7 +104,7 @@ function M.describe(child)
 end
 
 --- Returns the descriptions of all children, by ascending job.
-function Nested:list()
+function ChildInstances:list()
   local list = core.array {}
   for _, child in pairs(self.children) do list[#list + 1] = M.describe(child) end
   table.sort(list, function(a, b) return a.job < b.job end)
@@ -143,12 +143,12 @@ local function follow(self, child)
 end
 
 --- Notes a change of the targets of `job`, or of any job if nil, for the next update.
-function Nested:touch(job)
+function ChildInstances:touch(job)
   if next(self.children) then self.touched[job or "all"] = true end
 end
 
 --- Tells the children of all changes noted since the last update. Costs nothing if none was noted.
-function Nested:update()
+function ChildInstances:update()
   local touched = self.touched
   if not next(touched) then return end
   self.touched = {}
@@ -164,7 +164,7 @@ end
 
 --- Asks a child to give targets back. Returns true; or nil, message, code. With `pass`, targets go on to the parent of
 -- the service as soon as they are released.
-function Nested:ask_back(child, what, pass)
+function ChildInstances:ask_back(child, what, pass)
   local ok, set = pcall(core.idset, what)
   if not ok or not set or set:empty() then return nil, 'ranks: an idset such as "0-3,7" is wanted', "invalid" end
   local has = targets_of(self, child.job)
@@ -178,7 +178,7 @@ function Nested:ask_back(child, what, pass)
 end
 
 --- Serves resource.release of a child. Returns an empty payload; or nil, message, code.
-function Nested:release(child, mine, targets)
+function ChildInstances:release(child, mine, targets)
   local done, why, code = child.provider:release(mine, { group = ALL.group, targets = targets })
   if not done then return nil, why, code end
   local set = core.idset(targets)
@@ -193,7 +193,7 @@ end
 
 --- Returns a copy of `request` with a constraint against the targets that the job has already: a child gets whole
 -- targets only, so a part of a target of the job cannot be added.
-function Nested:elsewhere(child, request)
+function ChildInstances:elsewhere(child, request)
   local has, owed = targets_of(self, child.job)
   local spec = core.json_decode(request:format "json")
   local attributes = spec.attributes or {}
@@ -215,7 +215,7 @@ end
 --- Returns true if the match of `request` can be handed to a child: all picks are targets, or contain targets. Storage
 --- of a rack, for example, is on no target, and the job may hold a part of the storage already. Otherwise nil, message,
 --- code. A request without a match passes: explaining the failure is left to the match.
-function Nested:fits(request)
+function ChildInstances:fits(request)
   local a = self.service.engine:match(request, { mode = "preview" })
   for _, pick in ipairs(a and a:vertices() or {}) do
     local v = pick.vertex
@@ -227,7 +227,7 @@ function Nested:fits(request)
 end
 
 --- Ends the streams of a connection, or the stream `call`.
-function Nested:leave(client, call)
+function ChildInstances:leave(client, call)
   for _, child in pairs(self.children) do
     for key in pairs(child.provider.streams) do
       if key == call or client and key.client == client then child.provider:disconnect(key) end
@@ -236,14 +236,14 @@ function Nested:leave(client, call)
 end
 
 --- Ends all streams with an error.
-function Nested:close(why, code)
+function ChildInstances:close(why, code)
   for _, child in pairs(self.children) do
     for call in pairs(child.provider.streams) do call.fail(why, code) end
   end
 end
 
 --- Returns as plain data the idsets of all children for M.new; must outlive the process.
-function Nested:save()
+function ChildInstances:save()
   local data = {}
   for job, child in pairs(self.children) do
     data[tostring(job)] = { leaving = tostring(child.leaving), passing = tostring(child.passing) }
@@ -253,7 +253,7 @@ end
 
 --- Makes the children of a service. `known`: result of an earlier `save`, or nil; entries of ended jobs are dropped.
 function M.new(service, known)
-  local self = setmetatable({ service = service, children = {}, touched = {} }, Nested)
+  local self = setmetatable({ service = service, children = {}, touched = {} }, ChildInstances)
   for job, entry in pairs(known or {}) do
     local id = math.tointeger(tonumber(job))
     local has, owed = targets_of(self, id)

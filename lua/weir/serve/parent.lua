@@ -125,8 +125,8 @@ function On.exit(self, why)
   if not self.service then return end
   self.service.opts.log(("the parent has ended this service: %s"):format(why))
   withdraw(self, self.service.provider.targets)
-  self.service.nested:update()
-  self.service.nested:close("the instance around this one has ended: " .. why, "over")
+  self.service.child_instances:update()
+  self.service.child_instances:close("the instance around this one has ended: " .. why, "over")
   self.service:event { event = "exit", note = why }
   self.stop(why)
 end

@@ -13,8 +13,8 @@ local wire = require "weir.serve.wire"
 
 local M = {}
 
-local Link = {}
-Link.__index = Link
+local PeerConnection = {}
+PeerConnection.__index = PeerConnection
 
 local FIRST, LAST = 20, 2000 -- milliseconds between attempts to connect: the first interval, and the longest
 
@@ -152,29 +152,29 @@ end
 -- ---- from outside -----------------------------------------------------------------------------------------------
 
 --- Begins to connect.
-function Link:start() connect(self) end
+function PeerConnection:start() connect(self) end
 
 --- Queues a request for the next flush. Calls f(result), for streams several times, or f(nil, message, code).
-function Link:send(method, params, f)
+function PeerConnection:send(method, params, f)
   self.last = self.last + 1
   self.calls[self.last] = f
   self.out[#self.out + 1] = core.json_encode { id = self.last, method = method, params = params } .. "\n"
 end
 
 --- Sends the queued requests, if connected.
-function Link:flush()
+function PeerConnection:flush()
   if not self.out[1] or not self.open then return end
   clients.write(self, table.concat(self.out))
   self.out = {}
 end
 
 --- Breaks the connection; a reconnect follows after a pause.
-function Link:again(why)
+function PeerConnection:again(why)
   if self.pipe then lost(self, self.pipe, why) end
 end
 
 --- Runs the loop until done() is true, at most for `seconds`. For use before a server runs the loop.
-function Link:wait(seconds, done)
+function PeerConnection:wait(seconds, done)
   local late = false
   local timer = clients.timer(seconds, function() late = true end)
   while not done() and not late do
@@ -185,7 +185,7 @@ function Link:wait(seconds, done)
 end
 
 --- Closes the connection without reconnecting.
-function Link:close()
+function PeerConnection:close()
   self.over = true
   hang_up(self)
   if self.timer and not self.timer:is_closing() then self.timer:close() end
@@ -194,7 +194,7 @@ end
 
 --- Closes the connection outside of the loop, and runs the loop until the handles are closed, as the Lua state may be
 -- closed next.
-function Link:finish()
+function PeerConnection:finish()
   self:close()
   uv.run "nowait"
 end
@@ -206,7 +206,7 @@ function M.new(text, on, guard, access)
   if not address then return nil, why, code end
   return setmetatable({
     address = address, access = access or {}, on = on, guard = guard, calls = {}, out = {}, last = 0, pause = FIRST, open = false,
-  }, Link)
+  }, PeerConnection)
 end
 
 return M

@@ -82,7 +82,7 @@ function Service:settle()
     target_r.tidy(self.follower.targets, back)
     self.stashed = self.stashed - back
   end
-  self.nested:touch()
+  self.child_instances:touch()
   if self.parent then self.parent:settle() end
   self:keeps()
 end
@@ -105,7 +105,7 @@ end
 -- Reports an exception of a job. A job with a child need not end, as the child can do with less: the event asks the
 -- child to shrink.
 local function on_exception(self, x)
-  if self.nested:of(x.job) then return self:event { event = "shrink", job = x.job, targets = x.targets } end
+  if self.child_instances:of(x.job) then return self:event { event = "shrink", job = x.job, targets = x.targets } end
   self:event { event = "exception", job = x.job, severity = x.severity, type = x.type, note = x.note, targets = x.targets }
 end
 
@@ -247,10 +247,10 @@ local function open(self, graph)
   }
   self.engine = self.follower.engine
   self.owners = owners.new(function(job) return self:there(job) end, known and known.owners)
-  self.nested = child_instances.new(self)
+  self.child_instances = child_instances.new(self)
   acquire(self)
   if self.follower.consumer.failed then return nil, self.follower.consumer.failed, "invalid" end
-  self.nested = child_instances.new(self, known and known.children)
+  self.child_instances = child_instances.new(self, known and known.children)
   return true
 end
 
@@ -281,13 +281,13 @@ local function keep_rest(self)
   if last >= self.ids then self.ids, self.kept = math.min(last + IDS, scheduler_client.IDS_MOST), false end
   if self.kept then return end
   service_state.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
-    children = self.nested:save(), owners = self.owners:save() })
+    children = self.child_instances:save(), owners = self.owners:save() })
   self.kept = true
 end
 
 -- Publishes the R of each child for readers of the store.
 local function publish(self)
-  local children = self.nested.children
+  local children = self.child_instances.children
   for key in pairs(self.fresh and self.opts.store:published() or {}) do
     local job = key:match "^children/(%d+)/R$"
     if job then self.published[math.tointeger(tonumber(job))] = "" end
@@ -311,8 +311,8 @@ end
 -- the service must `restore`.
 function Service:commit()
   if self.lost then return true end -- already reported
-  local store, touched = self.opts.store, next(self.nested.touched) ~= nil or self.fresh or not self.kept
-  self.nested:update()
+  local store, touched = self.opts.store, next(self.child_instances.touched) ~= nil or self.fresh or not self.kept
+  self.child_instances:update()
   if not self.dirty and store then return store:tick() end
   self.dirty = false
   if not store then return true end
@@ -341,7 +341,7 @@ function Service:restore()
   for key in pairs(self.provider.streams) do
     if not own_group(key) then key.fail("the service had to go back to its last state; acquire again", "io") end
   end
-  self.nested:close("the service had to go back to its last state; acquire again", "io")
+  self.child_instances:close("the service had to go back to its last state; acquire again", "io")
   if self.parent then self.parent:reconnect "the service had to go back to its last state" end
   self.engine:close()
   self.graph:close()
@@ -375,7 +375,7 @@ function Service:advance(to)
   if not events then return nil, why, code end
   for _, x in ipairs(events) do
     self:event { event = x.event, job = x.job, at = x.time }
-    self.nested:touch(x.job)
+    self.child_instances:touch(x.job)
     self:ended(x.job)
   end
   if events[1] then self:changed() end
@@ -554,7 +554,7 @@ function Service:leave(client)
   for key in pairs(self.provider.streams) do
     if not own_group(key) and key.client == client then mine[#mine + 1] = key end
   end
-  self.nested:leave(client)
+  self.child_instances:leave(client)
   for _, key in ipairs(mine) do self.provider:disconnect(key) end
   if mine[1] then self:settle() end
 end
@@ -562,7 +562,7 @@ end
 --- Ends a stream.
 function Service:cancel(call)
   self.listeners[call] = nil
-  self.nested:leave(nil, call)
+  self.child_instances:leave(nil, call)
   if self.provider:disconnect(call) then self:settle() end
 end
 

@@ -112,22 +112,22 @@ end
 
 -- Closes detached jobs that are not attached again. Until garbage collection they would hold memory for all their
 -- vertices.
-local function forget_lifted(lifted)
-  for _, own in ipairs(lifted) do
+local function forget_detached(detached)
+  for _, own in ipairs(detached) do
     if own then own:close() end
   end
 end
 
 -- Allocates for a job at t by moving reservations to different resources.
 local function make_room(self, job, t)
-  local others, lifted = others_from(self, job, t), {}
+  local others, detached = others_from(self, job, t), {}
   if #others == 0 then return false end
-  for i, other in ipairs(others) do lifted[i] = assert(self.engine:lift(other.id)) end
+  for i, other in ipairs(others) do detached[i] = assert(self.engine:detach(other.id)) end
   if place_all(self, job, t, others) then
-    forget_lifted(lifted)
+    forget_detached(detached)
     return true
   end
-  for i = 1, #lifted do assert(self.engine:put(lifted[i])) end
+  for i = 1, #detached do assert(self.engine:attach(detached[i])) end
   return false
 end
 
@@ -135,9 +135,9 @@ end
 
 -- Runs f with the reservation of the job detached; attaches the reservation again if f returns false.
 local function without_reservation(self, job, f, ...)
-  local lifted <close> = job.reserved and assert(self.engine:lift(job.id))
+  local detached <close> = job.reserved and assert(self.engine:detach(job.id))
   local result = f(self, job, ...)
-  if lifted and not result then assert(self.engine:put(lifted)) end
+  if detached and not result then assert(self.engine:attach(detached)) end
   return result
 end
 
@@ -203,18 +203,18 @@ end
 
 -- Detaches victims one by one until the job fits. Returns their number; or nil, with nothing changed.
 local function book_over(self, job, victims)
-  local lifted = {}
+  local detached = {}
   for i, id in ipairs(victims) do
     local victim = self.jobs[id]
     if not victim or victim.state ~= "running" then break end
-    lifted[i] = not victim.released and assert(self.engine:lift(id))
+    detached[i] = not victim.released and assert(self.engine:detach(id))
     if book_now(self, job) then
-      forget_lifted(lifted)
+      forget_detached(detached)
       return i
     end
   end
-  for i = #lifted, 1, -1 do
-    if lifted[i] then assert(self.engine:put(lifted[i])) end
+  for i = #detached, 1, -1 do
+    if detached[i] then assert(self.engine:attach(detached[i])) end
   end
 end
 

@@ -474,7 +474,7 @@ local function extend(self, t)
   asking.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
     job.due = t + math.max(60, t - job.start)
-    assert(self.engine:put(assert(self.engine:lift(job.id)), job.due))
+    assert(self.engine:attach(assert(self.engine:detach(job.id)), job.due))
     link(self.late, job.due, job)
     self:wake(job.due)
   end

@@ -92,7 +92,7 @@ local DEAD = {
   http = { { finished("http", function() return core.http {} end) } },
   http_request = {}, -- spec/bindings/system/http_spec.lua
   idset = { { finished("idset", function() return core.idset "1" end) } },
-  lifted = { { finished("lifted", function(w) return assert(w.e:lift(1)) end) } },
+  detached = { { finished("detached", function(w) return assert(w.e:detach(1)) end) } },
   map = { { with_closed_graph(function(w) return (select(2, assert(w.g:coarsen { keep = { "rack" } }))) end), "graph" },
     { finished("map", function(w) return (select(2, assert(w.g:coarsen { keep = { "rack" } }))) end), "graph" } },
   pieces = { { finished("pieces", function(w) return assert(w.g:pieces()) end) } },
@@ -159,7 +159,7 @@ local TAKES = {
     engine.grow e:grow(X, "slot=1/core")
     engine.release e:release(X)
     engine.shrink e:shrink(X, v)
-    engine.lift e:lift(X)
+    engine.detach e:detach(X)
     engine.record e:record(X)
     vertex.release v:release(X)
   ]],
@@ -181,7 +181,7 @@ local TAKES = {
     core.filter_walk core.filter_walk(X, g)
     core.filter_limit core.filter_limit(X, 1)
   ]],
-  lifted = "engine.put e:put(X)",
+  detached = "engine.attach e:attach(X)",
   query = "graph.find g:find(X)",
   constraint = "rset.where rset:where(X)",
   rset = [[
@@ -321,10 +321,10 @@ local WRONG = {
   job = function(w, other) return { other.a, w.v, w.g, "text", {} } end,
   request = function(w) return { finish("request", core.request "slot=1/core"), w.query, w.v, 7, {} } end,
   policy = function(w) return { finish("policy", core.policy_table {}), w.query, w.v, 7, "no such policy" } end,
-  lifted = function(w, other)
-    local l = assert(w.e:lift(2))
-    assert(w.e:put(l))
-    return { l, other.e:lift(2), w.a, 7, {}, "text" }
+  detached = function(w, other)
+    local l = assert(w.e:detach(2))
+    assert(w.e:attach(l))
+    return { l, other.e:detach(2), w.a, 7, {}, "text" }
   end,
   query = function(w) return { finish("query", core.query "id=1"), w.constraint, w.v, 7, {} } end,
   constraint = function(w) return { finish("constraint", core.constraint { ranks = { "1" } }), w.query, w.v, 7, {}, "text" } end,

@@ -37,17 +37,17 @@ static int match(weir_graph *g, const char *shape, int64_t job, int mode, int64_
 static void test_round(void)
 {
     weir_graph *g = machine(), *before = NULL;
-    weir_lifted *x = NULL;
+    weir_detached *x = NULL;
     weir_err err = {0};
 
     CHECK(match(g, "slot=3/[core=1;memory=5]", 1, WEIR_NOW, 0) == WEIR_OK, "a job");
     CHECK(match(g, "slot=4/node", 2, WEIR_RESERVE, 0) == WEIR_OK, "a reservation");
     CHECK(weir_graph_dup(g, &before, NULL) == WEIR_OK, "a copy");
     for (int64_t job = 1; job <= 2; job++) {
-        CHECK(weir_job_lift(g, job, &x, NULL) == WEIR_OK, "lifts %d", (int)job);
+        CHECK(weir_job_detach(g, job, &x, NULL) == WEIR_OK, "detaches %d", (int)job);
         CHECK(weir_job_get(g, job) == NULL, "it is gone");
         CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
-        CHECK(weir_job_put(g, x, 0, NULL) == WEIR_OK, "puts it back");
+        CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_OK, "puts it back");
         CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
         CHECK(weir_graph_compare(g, before, true, &err) == WEIR_OK, "%s", err.text);
     }
@@ -62,7 +62,7 @@ static void test_feeds(void)
     weir_graph *g = machine(), *before = NULL;
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_vertex pdu, v;
-    weir_lifted *x = NULL;
+    weir_detached *x = NULL;
     weir_err err = {0};
 
     d.type = "pdu";
@@ -75,9 +75,9 @@ static void test_feeds(void)
     }
     CHECK(match(g, "slot=2/node/[core=1;power=3]", 1, WEIR_NOW, 0) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "a job");
     CHECK(weir_graph_dup(g, &before, NULL) == WEIR_OK, "a copy");
-    CHECK(weir_job_lift(g, 1, &x, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 20, "lifts it");
+    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 20, "detaches it");
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "puts it back");
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "puts it back");
     CHECK(weir_check(g, &err) == WEIR_OK && weir_graph_compare(g, before, true, &err) == WEIR_OK, "%s", err.text);
     weir_graph_free(before);
     weir_graph_free(g);
@@ -86,23 +86,23 @@ static void test_feeds(void)
 static void test_refusals(void)
 {
     weir_graph *g = machine();
-    weir_lifted *x = NULL;
+    weir_detached *x = NULL;
     weir_vertex v;
 
-    CHECK(weir_job_lift(g, 7, &x, NULL) == WEIR_ENOENT && !x, "there is no such job");
+    CHECK(weir_job_detach(g, 7, &x, NULL) == WEIR_ENOENT && !x, "there is no such job");
     CHECK(match(g, "slot=4/node", 1, WEIR_NOW, 0) == WEIR_OK, "a job");
-    CHECK(weir_job_lift(g, 1, &x, NULL) == WEIR_OK, "lifts it");
+    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK, "detaches it");
     CHECK(match(g, "slot=1/core=1", 2, WEIR_NOW, 0) == WEIR_OK, "another takes a core");
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_EBUSY, "a core of it is in use");
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "a core of it is in use");
     CHECK(weir_job_count(g) == 1, "nothing was booked");
     CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/core=1", 1, WEIR_NOW, 100) == WEIR_OK, "its id is taken");
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_EEXIST, "the id is in use");
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EEXIST, "the id is in use");
     CHECK(weir_release(g, 1, NULL) == WEIR_OK, "it goes");
-    CHECK(weir_job_put(g, x, -1, NULL) == WEIR_EINVAL, "an end before the start");
+    CHECK(weir_job_attach(g, x, -1, NULL) == WEIR_EINVAL, "an end before the start");
     CHECK(weir_graph_lookup(g, "/cluster0/node3/core1", &v, NULL) == WEIR_OK && weir_graph_unlink(g, v, NULL) == WEIR_OK, "a core is removed");
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_EINVAL, "vertices went");
-    weir_lifted_free(x);
-    weir_lifted_free(NULL);
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EINVAL, "vertices went");
+    weir_detached_free(x);
+    weir_detached_free(NULL);
     weir_graph_free(g);
 }
 
@@ -110,15 +110,15 @@ static void test_refusals(void)
 static void test_shared(void)
 {
     weir_graph *g = machine();
-    weir_lifted *x = NULL;
+    weir_detached *x = NULL;
 
     CHECK(match(g, "node{x:false}/slot=1/core=1", 1, WEIR_NOW, 0) == WEIR_OK, "shares a node");
-    CHECK(weir_job_lift(g, 1, &x, NULL) == WEIR_OK, "lifts it");
+    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK, "detaches it");
     CHECK(match(g, "slot=7/core=1", 2, WEIR_NOW, 0) == WEIR_OK, "all other cores");
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_EBUSY, "its core is in use");
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "its core is in use");
     CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/node", 2, WEIR_NOW, 0) == WEIR_OK, "a node as a whole");
-    CHECK(weir_job_put(g, x, 0, NULL) == WEIR_EBUSY, "that is the one it shares");
-    CHECK(weir_release(g, 2, NULL) == WEIR_OK && weir_job_put(g, x, 0, NULL) == WEIR_OK, "it comes back");
+    CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "that is the one it shares");
+    CHECK(weir_release(g, 2, NULL) == WEIR_OK && weir_job_attach(g, x, 0, NULL) == WEIR_OK, "it comes back");
     CHECK(weir_check(g, NULL) == WEIR_OK, "the books are right");
     weir_graph_free(g);
 }
@@ -126,10 +126,10 @@ static void test_shared(void)
 static void test_longer(void)
 {
     weir_graph *g = machine();
-    weir_lifted *x = NULL;
+    weir_detached *x = NULL;
 
     CHECK(match(g, "slot=4/node", 1, WEIR_NOW, 0) == WEIR_OK, "a job");
-    CHECK(weir_job_lift(g, 1, &x, NULL) == WEIR_OK && weir_job_put(g, x, 30 * SECOND, NULL) == WEIR_OK, "it lasts longer");
+    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK && weir_job_attach(g, x, 30 * SECOND, NULL) == WEIR_OK, "it lasts longer");
     CHECK(match(g, "slot=1/core=1", 2, WEIR_RESERVE, 0) == WEIR_OK, "a reservation");
     CHECK(weir_job_get(g, 2)->start == 30 * SECOND, "behind it");
     weir_graph_free(g);
@@ -160,17 +160,17 @@ static void test_soonest(void)
     weir_graph_free(g);
 }
 
-static int lift_once(void *arg)
+static int detach_once(void *arg)
 {
-    weir_lifted *x = NULL;
-    int rc = weir_job_lift(arg, 1, &x, NULL), back;
+    weir_detached *x = NULL;
+    int rc = weir_job_detach(arg, 1, &x, NULL), back;
 
     if (rc) {
         CHECK(weir_job_get(arg, 1) != NULL, "the job is there still");
         return rc;
     }
     do
-        back = weir_job_put(arg, x, 0, NULL);
+        back = weir_job_attach(arg, x, 0, NULL);
     while (back == WEIR_ENOMEM && (rc = back));
     CHECK(back == WEIR_OK && weir_job_get(arg, 1) != NULL, "it is there again");
     return rc;
@@ -183,7 +183,7 @@ static void test_nomem(void)
 
     CHECK(match(g, "slot=3/[core=1;memory=5]", 1, WEIR_NOW, 0) == WEIR_OK, "a job");
     CHECK(match(g, "slot=4/node", 2, WEIR_RESERVE, 0) == WEIR_OK, "a reservation");
-    check_nomem(lift_once, g, "lifting");
+    check_nomem(detach_once, g, "detaching");
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
     weir_graph_free(g);
 }

@@ -75,7 +75,7 @@ describe("weir repl -s", function()
     { "vertices by a filter", { 'g:walk{filter = "return {evaluate = function(v) return v.id end}", type = "rack"}[1].vertex.path' },
       '"/cluster0/rack1"\n' },
     { "Lua of its own", { "n = 0 for v in g:root():children() do n = n + v:nchildren() end", "n" }, "6\n" },
-    { "that a method is not there", { "e:lift(1)" }, "weir: e:lift is not there with a service; there is advance,", find = true },
+    { "that a method is not there", { "e:detach(1)" }, "weir: e:detach is not there with a service; there is advance,", find = true },
     { "that the structure stays", { "g:unlink(1)" }, "weir: g:unlink is not there with a service", find = true },
     { "that properties stay", { 'g"/cluster0".properties.x = 1' }, "weir: properties are not changed on a service; tags are\n" },
     { "that undo is not there", { "undo()" }, "weir: undo is not there with a service: others may have built", find = true },
@@ -146,7 +146,7 @@ describe("weir repl -s", function()
 {"duration":null,"job":1,"start":0,"state":"allocated","vertices":[{"amount":1,"exclusive":true,"path":"/cluster0/rack0/node0"}]}
 ]], ok.out)
     assert.equal(0, ok.status)
-    assert.equal(1, filter("e:lift(1)\nprint 'not reached'\n").status)
+    assert.equal(1, filter("e:detach(1)\nprint 'not reached'\n").status)
     assert.equal("path,type,state,free,size\n/cluster0/rack0,rack,up,1,1\n/cluster0/rack1,rack,up,1,1\n",
       filter('find "type=rack"', "-m", "csv").out)
   end)

@@ -16,12 +16,12 @@ params.takes("child.list", "", {})
 --- resource.acquire. In the answer, "leaving" are the targets still to be given back from an earlier connection.
 --- Opening again changes nothing
 M["child.open"] = function(self, call, p)
-  call.answer(child_instances.describe(params.check(self.nested:open(p.job))))
+  call.answer(child_instances.describe(params.check(self.child_instances:open(p.job))))
 end
 
 --- {"id":2,"method":"child.list"}: all opened jobs, and whether a child is connected
 M["child.list"] = function(self, call)
-  call.answer { children = self.nested:list() }
+  call.answer { children = self.child_instances:list() }
 end
 
 return M

@@ -105,7 +105,7 @@ function M.match(self, call, p)
   local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, stats = true }
   if not call.record then check_match(self, p, opts) end
   -- the child of an earlier job with an equal id must end before the id is given again
-  if opts.job then self.nested:update() end
+  if opts.job then self.child_instances:update() end
   local a, why, code
   if call.record then
     a, why, code = self.follower:book(call.record, opts.job)
@@ -127,11 +127,11 @@ end
 --- {"id":2,"method":"release","params":{"job":1}}; with "targets": only resources on these targets
 function M.release(self, call, p)
   local job, set = p.job, p.targets
-  if set and self.nested:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
+  if set and self.child_instances:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
   local owes = self.follower:owes(job)
   params.check(self.follower:free(job, set))
   self:changed()
-  self.nested:touch(job)
+  self.child_instances:touch(job)
   if owes then self:settle() end
   self:ended(job)
   call.answer { job = job }
@@ -143,18 +143,18 @@ local NOT_HERE = { busy = true, infeasible = true }
 -- missing here
 function M.grow(self, call, p)
   local job, asked = p.job, request(p)
-  local child = self.nested:of(job)
-  if child then asked = self.nested:elsewhere(child, asked) end
+  local child = self.child_instances:of(job)
+  if child then asked = self.child_instances:elsewhere(child, asked) end
   local function try()
     if child then
-      local fits, strange, kind = self.nested:fits(asked)
+      local fits, strange, kind = self.child_instances:fits(asked)
       if not fits then return nil, strange, kind end
     end
     local a, why, code = self:within(self.engine.grow, self.engine, job, asked)
     if not a then return nil, why, code end
     self:changed()
-    self.nested:touch(job)
-    self.nested:update() -- a child learns of its new targets before the answer
+    self.child_instances:touch(job)
+    self.child_instances:update() -- a child learns of its new targets before the answer
     call.answer(full(self, a, p.format))
     return true
   end
@@ -180,7 +180,7 @@ end
 -- Asks a child to give targets back. A child releases whole targets only, as soon as no job of the child uses them.
 local function ask_back(self, call, p, child)
   if not p.ranks then params.fail("busy", "job %d is an instance of its own: it gives back targets, so ranks is wanted", child.job) end
-  params.check(self.nested:ask_back(child, p.ranks, p.pass))
+  params.check(self.child_instances:ask_back(child, p.ranks, p.pass))
   self:changed()
   call.answer { job = child.job, leaving = tostring(child.leaving) }
 end
@@ -189,7 +189,7 @@ end
 --- child of an opened job is asked to give the ranks back; with "pass": true the ranks go on to the parent of the
 --- service
 function M.shrink(self, call, p)
-  local child = self.nested:of(p.job)
+  local child = self.child_instances:of(p.job)
   if child then return ask_back(self, call, p, child) end
   local what, name = part(self, p)
   params.check(self.engine:job(p.job))

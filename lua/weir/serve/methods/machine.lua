@@ -139,7 +139,7 @@ function M.state(self, call, p)
     params.check(self.provider[on and "online" or "offline"](self.provider, core.idset { target }))
     self:settle()
   end
-  self.nested:touch()
+  self.child_instances:touch()
   self:changed()
   call.answer { path = v.path, state = v.state }
 end

@@ -41,7 +41,7 @@ end
 --- RFC 28. "cancel", or the end of the connection, gives all targets back.
 M["resource.acquire"] = function(self, call, p)
   call.stream()
-  local child = self.nested:of_group(p.group)
+  local child = self.child_instances:of_group(p.group)
   if child then return params.check(child_instances.acquire(child, call)) end
   params.check(self.provider:acquire(call, p))
   self:settle()
@@ -50,9 +50,9 @@ end
 --- {"id":2,"method":"resource.release","params":{"group":"debug","targets":"1-3,5"}}
 M["resource.release"] = function(self, call, p)
   local function mine(key) return type(key) == "table" and key.client == call.client end
-  local child = self.nested:of_group(p.group)
+  local child = self.child_instances:of_group(p.group)
   if child then
-    call.answer(params.check(self.nested:release(child, mine, p.targets)))
+    call.answer(params.check(self.child_instances:release(child, mine, p.targets)))
     return self:settle()
   end
   call.answer(params.check(self.provider:release(mine, p)))
