@@ -120,6 +120,16 @@ int weir_xml_run(XML_Parser xml, const char *text, size_t len, const char *sourc
                         (int)XML_GetCurrentColumnNumber(xml) + 1, "XML: %s", XML_ErrorString(what));
 }
 
+int weir_xml_check_attributes(XML_Parser xml, const char *element, const char **attrs, const char *source,
+                              weir_err *err)
+{
+    for (size_t i = 0; i <= WEIR_XML_ATTRIBUTES; i++)
+        if (!attrs[2 * i])
+            return WEIR_OK;
+    return weir_fail_at(err, WEIR_ELIMIT, source, (int)XML_GetCurrentLineNumber(xml), 0,
+                        "<%.64s> has more than %d attributes", element, WEIR_XML_ATTRIBUTES);
+}
+
 int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err)
 {
     json_error_t what;

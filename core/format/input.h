@@ -103,5 +103,9 @@ void weir_host_describe(const char *name, char *basename, weir_pool_desc *d);
 /* A parser of XML that takes its memory from weir_mem_*; NULL: out of memory. */
 XML_Parser weir_xml_new(void);
 int weir_xml_run(XML_Parser xml, const char *text, size_t len, const char *source, weir_err *err);
+/* Fails with WEIR_ELIMIT for an element of more than WEIR_XML_ATTRIBUTES attributes. */
+int weir_xml_check_attributes(XML_Parser xml, const char *element, const char **attrs, const char *source,
+                              weir_err *err);
+#define WEIR_XML_ATTRIBUTES 256 /* the running time of hwloc grows with the square of an element's attributes */
 
 #endif

@@ -224,7 +224,10 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
     r->chars.len = 0;
     if (r->rc < 0)
         return;
-    if (r->part && (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0 || strcmp(name, "graph") == 0))
+    r->rc = weir_xml_check_attributes(r->xml, name, attrs, r->source, r->err);
+    if (r->rc < 0)
+        XML_StopParser(r->xml, XML_FALSE);
+    else if (r->part && (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0 || strcmp(name, "graph") == 0))
         STOP(r, "<%s> inside another node or edge", name);
     else if (strcmp(name, "key") == 0)
         start_key(r, attrs);

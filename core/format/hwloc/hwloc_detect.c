@@ -140,9 +140,15 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 {
     struct checker *l = user;
     bool object = strcmp(name, "object") == 0;
-    const char *fault = object ? object_fault(attrs) : NULL;
+    const char *fault;
     int line = (int)XML_GetCurrentLineNumber(l->xml);
 
+    l->rc = l->rc ? l->rc : weir_xml_check_attributes(l->xml, name, attrs, l->source, l->err);
+    if (l->rc < 0) {
+        XML_StopParser(l->xml, XML_FALSE);
+        return;
+    }
+    fault = object ? object_fault(attrs) : NULL;
     if (object && !fault && l->objects == 0)
         fault = first_fault(attrs);
     if (object && !fault)

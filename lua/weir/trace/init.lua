@@ -14,6 +14,7 @@ local M = {}
 
 local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl" }
 local LOOKAHEAD, PROBLEMS, TIME_MAX, PROCS_MAX = 10000, 1000, 9e12, 1 << 22
+local IDLE_MAX = 1000000 -- comments and blank lines; a few bytes of gzip may be as many as one likes
 M.formats = { "swf", "csv", "jsonl" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
@@ -128,6 +129,9 @@ local function numbered(self)
     n = n + 1
     local line, why = files.line(self.file)
     if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
+    if line and n - self.read - self.malformed - self.left_out > IDLE_MAX then
+      error { trace = ("%s:%d: more than %d lines are comments or blank"):format(self.path, n, IDLE_MAX) }
+    end
     return line and n == 1 and files.unmarked(line) or line, n
   end
 end

@@ -337,6 +337,9 @@ static void test_counts(void)
          "\"t%u\":[{}],", "\"z\":[{}]}}]},\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0\"}}]}}",
          "test: scheduling.children[0].topo.t31[0]: more than 65536 domains, or 32 types of them", 31},
         {"hwloc", MACHINE, "<object type='Misc'>", "", "test:1: more than 200 elements inside each other", 198},
+        {"hwloc", "<topology><object type='Machine'", " a%u='1'", "/></topology>", "test:1: <object> has more than 256 attributes", 256},
+        {"hwloc", "<topology", " a%u='1'", "/>", "test:1: <topology> has more than 256 attributes", 256},
+        {"grug", "<graphml><graph", " a%u='1'", "/></graphml>", "test:1: <graph> has more than 256 attributes", 256},
         {"hwloc", MACHINE, "<object type='Misc'/>", "", "test:1: more than 65536 objects", 65535},
     };
 

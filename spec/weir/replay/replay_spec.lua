@@ -99,6 +99,20 @@ describe("a trace", function()
     end)
   end
 
+  it("ends where it is nothing but comments or blank lines", function()
+    for ending, lines in pairs { swf = "; x\n", csv = "\n", jsonl = " \n" } do
+      local path = os.tmpname() .. "." .. ending
+      local file <close> = assert(io.open(path, "w"))
+      file:write(ending == "csv" and "submit,runtime,procs\n" or "", lines:rep(1000001))
+      file:flush()
+      local t, why = trace.open(path, { format = ending })
+      if t then t, why = t.next() end
+      os.remove(path)
+      assert.is_nil(t)
+      assert.matches(":100000%d: more than 1000000 lines are comments or blank$", why)
+    end
+  end)
+
   it("comes in the order of submission, as far as it looks ahead", function()
     local path = file("o.swf", swf({ 1, 50, 5, 1 }, { 2, 0, 5, 1 }, { 3, 50, 5, 1 }, { 4, 20, 5, 1 }))
     assert.equal("2 4 1 3", ids((read_all(path))))
