@@ -85,7 +85,7 @@ static int methods(lua_State *L)
 {
     lua_pushfstring(L, "weir.%s", luaL_checkstring(L, 1));
     if (lua_rawget(L, LUA_REGISTRYINDEX) != LUA_TTABLE)
-        return luaL_error(L, "there is no class '%s'", lua_tostring(L, 1));
+        return luaL_error(L, "there is no class '%s'", weirlua_quote(L, lua_tostring(L, 1)));
     lua_getfield(L, -1, "__index");
     luaL_checktype(L, -1, LUA_TTABLE);
     return 1;

@@ -50,7 +50,7 @@ static int read_overrun(lua_State *L, int arg)
     if (strcmp(rule, "expire") == 0)
         return WEIR_OVERRUN_EXPIRE;
     if (*rule)
-        luaL_error(L, "field 'overrun': hold or expire expected, got '%s'", rule);
+        luaL_error(L, "field 'overrun': hold or expire expected, got '%s'", weirlua_quote(L, rule));
     return -1;
 }
 
@@ -115,7 +115,8 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     while (i < 4 && strcmp(modes[i], mode) != 0)
         i++;
     if (i == 4)
-        luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'", mode);
+        luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'",
+                   weirlua_quote(L, mode));
     o->mode = i; /* enum weir_mode has the order of the names */
     o->at = weirlua_field_time(L, arg, "at", o->at);
     o->duration = weirlua_field_duration(L, arg, "duration", 0);

@@ -65,7 +65,7 @@ static void add_list(lua_State *L, int list, weir_idset *set)
     for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1), n++)
         if (!lua_isinteger(L, -2))
             luaL_argerror(L, list, lua_pushfstring(L, "list of ids expected, this has the key '%s'",
-                                                   luaL_tolstring(L, -2, NULL)));
+                                                   weirlua_quote(L, luaL_tolstring(L, -2, NULL))));
     ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
     lua_pushnil(L);
     while (i < n && lua_next(L, list)) {
@@ -73,7 +73,7 @@ static void add_list(lua_State *L, int list, weir_idset *set)
         lua_Integer id = lua_tointegerx(L, -1, &exact);
         if (lua_type(L, -1) != LUA_TNUMBER || !exact || id < 0 || id > (lua_Integer)WEIR_IDSET_MAX)
             luaL_argerror(L, list, lua_pushfstring(L, "list of ids from 0 to 4294967295 expected, there is '%s' in it",
-                                                   luaL_tolstring(L, -1, NULL)));
+                                                   weirlua_quote(L, luaL_tolstring(L, -1, NULL))));
         ids[i++] = (uint32_t)id;
         lua_pop(L, 1);
     }

@@ -194,7 +194,7 @@ static bool wants_graph(lua_State *L)
     const char *as = weirlua_field_string(L, 3, "as", "list");
 
     if (strcmp(as, "list") != 0 && strcmp(as, "graph") != 0)
-        luaL_error(L, "field 'as': list or graph expected, got '%s'", as);
+        luaL_error(L, "field 'as': list or graph expected, got '%s'", weirlua_quote(L, as));
     return as[0] == 'g';
 }
 

@@ -98,7 +98,7 @@ static int request_format(lua_State *L)
 {
     static const char *const formats[] = {"json", "jobspec", "yaml", "shape", "resources", NULL};
     weir_request *r = check_request(L, 1);
-    const char *format = formats[luaL_checkoption(L, 2, "json", formats)];
+    const char *format = formats[weirlua_check_option(L, 2, "json", formats)];
     struct weirlua_box *text = weirlua_box_push(L, weir_free);
     weir_err err = {0};
 

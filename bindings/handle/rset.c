@@ -482,7 +482,7 @@ static const char **push_names(lua_State *L, size_t *count)
     for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1), n++)
         if (lua_type(L, -2) != LUA_TSTRING)
             luaL_error(L, "field 'properties': names with ranks expected, this has the key '%s'",
-                       luaL_tolstring(L, -2, NULL));
+                       weirlua_quote(L, luaL_tolstring(L, -2, NULL)));
     names = lua_newuserdatauv(L, (n + 1) * sizeof *names, 0);
     *count = n;
     n = 0;
@@ -560,7 +560,7 @@ int weirlua_graph_rset(lua_State *L)
     while (what < 3 && strcmp(states[what], state) != 0)
         what++;
     if (what == 3)
-        luaL_error(L, "field 'state': all, down or allocated expected, got '%s'", state);
+        luaL_error(L, "field 'state': all, down or allocated expected, got '%s'", weirlua_quote(L, state));
     scheduling = weirlua_field_boolean(L, 2, "scheduling", false);
     out = weirlua_rset_push(L);
     return weirlua_rset_finish(L, out, weir_graph_rset(box->g, (enum weir_rset_what)what, scheduling, out, &err), &err);

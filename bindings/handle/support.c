@@ -75,6 +75,30 @@ const char *weirlua_show(lua_State *L, int idx)
     return lua_tostring(L, -1);
 }
 
+#define QUOTE_MAX 100
+
+const char *weirlua_quote(lua_State *L, const char *text)
+{
+    size_t n = strlen(text);
+
+    if (n <= QUOTE_MAX)
+        return lua_pushstring(L, text);
+    for (n = QUOTE_MAX; n > QUOTE_MAX - 4 && ((unsigned char)text[n] & 0xc0) == 0x80; n--) /* a character stays whole */
+        continue;
+    lua_pushlstring(L, text, n);
+    return lua_pushfstring(L, "%s...", lua_tostring(L, -1));
+}
+
+int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const char *const list[])
+{
+    const char *text = luaL_optstring(L, arg, otherwise);
+
+    for (int i = 0; list[i]; i++)
+        if (strcmp(list[i], text) == 0)
+            return i;
+    return luaL_argerror(L, arg, lua_pushfstring(L, "invalid option '%s'", weirlua_quote(L, text)));
+}
+
 /* ---- results ---- */
 
 static void push_error_text(lua_State *L, const weir_err *err, int code)
@@ -188,7 +212,7 @@ void weirlua_options(lua_State *L, int arg, const char *const *known)
         while (key && known[i] && strcmp(known[i], key) != 0)
             i++;
         if (!key || !known[i])
-            luaL_error(L, "there is no option '%s' here", weirlua_show(L, -2));
+            luaL_error(L, "there is no option '%s' here", weirlua_quote(L, weirlua_show(L, -2)));
     }
 }
 

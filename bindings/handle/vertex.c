@@ -244,7 +244,7 @@ static int vertex_index(lua_State *L)
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION)
-        return luaL_error(L, "a vertex has no field or method '%s'", weirlua_show(L, 2));
+        return luaL_error(L, "a vertex has no field or method '%s'", weirlua_quote(L, weirlua_show(L, 2)));
     return 1;
 }
 
@@ -255,7 +255,7 @@ static int set_state(lua_State *L, const struct weirlua_handle *h)
     weir_err err = {0};
 
     if (state < 0)
-        return luaL_error(L, "there is no state '%s'", name);
+        return luaL_error(L, "there is no state '%s'", weirlua_quote(L, name));
     return weir_vertex_set_state(h->g, h->v, state, &err) ? weirlua_raise(L, &err) : 0;
 }
 
@@ -284,7 +284,7 @@ static int vertex_newindex(lua_State *L)
     if (strcmp(key, "rank") == 0)
         return set_rank(L, &h);
     return luaL_error(L, "field '%s' of a vertex cannot be set; state, rank, properties.KEY, tags.KEY and data.KEY can",
-                      key);
+                      weirlua_quote(L, key));
 }
 
 /* __tostring. Never raises: error messages print stale vertices too. */

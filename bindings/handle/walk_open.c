@@ -49,7 +49,7 @@ static void take_field(lua_State *L, struct walk *walk)
 {
     if (lua_type(L, -1) != LUA_TSTRING || !weirlua_fields_add(&walk->fields, lua_tostring(L, -1)))
         luaL_error(L, "field 'fields': at most %d of %s expected, got %s", WEIRLUA_FIELDS, weirlua_fields_known,
-                   weirlua_show(L, -1));
+                   weirlua_quote(L, weirlua_show(L, -1)));
     lua_pop(L, 1);
 }
 
@@ -94,7 +94,7 @@ static unsigned events_of(lua_State *L, const struct walk *walk, bool *breadth)
         return WEIR_POSTORDER;
     if (strcmp(order, "both") != 0 || evaluates)
         luaL_error(L, "field 'order': pre, post, %s expected, got '%s'", evaluates ? "breadth" : "both or breadth",
-                   order);
+                   weirlua_quote(L, order));
     return WEIR_PREORDER | WEIR_POSTORDER;
 }
 
@@ -120,7 +120,7 @@ static const char *subsystem_of(lua_State *L, const weir_graph *g, const char *n
     for (uint32_t i = 0; i < weir_subsystem_count(g); i++)
         if (strcmp(weir_subsystem_name(g, i), name) == 0)
             return weir_subsystem_name(g, i);
-    luaL_error(L, "there is no subsystem '%s'", name);
+    luaL_error(L, "there is no subsystem '%s'", weirlua_quote(L, name));
     return NULL;
 }
 

@@ -90,6 +90,10 @@ void weirlua_weigh(lua_State *L, size_t bytes);
 void weirlua_hide_address(lua_State *L, int arg);
 /* Pushes and returns the text of the value as scripts see the text: without an address. */
 const char *weirlua_show(lua_State *L, int idx);
+/* Pushes and returns a text for an error that quotes a caller: at most 100 bytes, with "..." for the rest. */
+const char *weirlua_quote(lua_State *L, const char *text);
+/* Returns the place of the text at `arg` in a list that ends with NULL, as luaL_checkoption does. */
+int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const char *const list[]);
 
 /* Pushes nil, message, code. The message begins with the place (source, line) of the error. Returns 3. */
 int weirlua_fail(lua_State *L, const weir_err *err, int code);

@@ -309,7 +309,7 @@ static int policy_index(lua_State *L)
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
                           "hooks, budget, overran, sandboxed, profile",
-                          key);
+                          weirlua_quote(L, key));
     return 1;
 }
 

@@ -179,7 +179,7 @@ static void check_value(lua_State *L, const struct option *o)
     }
     if (!is_of_type(L, o->type))
         refuse(L, o, lua_pushfstring(L, "%s expected, got %s", type_names[o->type],
-                                     lua_type(L, -1) == LUA_TTABLE ? "table" : weirlua_show(L, -1)));
+                                     lua_type(L, -1) == LUA_TTABLE ? "table" : weirlua_quote(L, weirlua_show(L, -1))));
     if (o->type == OPTION_INTEGER || o->type == OPTION_NUMBER)
         check_range(L, o);
     check_choice(L, o);
@@ -247,6 +247,8 @@ static void push_names(lua_State *L, int about)
 
 static void check_given(lua_State *L, const struct policy_spec *spec, int given, int about)
 {
+    const char *names;
+
     for (lua_pushnil(L); lua_next(L, given); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
             weirlua_policy_refuse(L, spec, "options are given by name, such as {k = 4}");
@@ -255,8 +257,9 @@ static void check_given(lua_State *L, const struct policy_spec *spec, int given,
             continue;
         }
         push_names(L, about);
-        weirlua_policy_refuse(L, spec, "there is no option '%s'; it has%s", lua_tostring(L, -4),
-                              lua_rawlen(L, -1) ? lua_tostring(L, -1) : " none");
+        names = lua_rawlen(L, -1) ? lua_tostring(L, -1) : " none";
+        weirlua_policy_refuse(L, spec, "there is no option '%s'; it has%s",
+                              weirlua_quote(L, lua_tostring(L, -4)), names);
     }
 }
 

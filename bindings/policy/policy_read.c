@@ -127,7 +127,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
             refuse(L, spec,
                    "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options",
-                   key ? key : luaL_typename(L, -2));
+                   weirlua_quote(L, key ? key : luaL_typename(L, -2)));
     }
 }
 
@@ -185,7 +185,8 @@ static void read_fields(lua_State *L, struct policy_spec *spec)
 
     for (uint32_t i = 0; i < n; i++)
         if (!weirlua_fields_add(&spec->fields, names[i]))
-            refuse(L, spec, "field 'fields': '%s' cannot be passed; %s can", names[i], weirlua_fields_known);
+            refuse(L, spec, "field 'fields': '%s' cannot be passed; %s can", weirlua_quote(L, names[i]),
+                   weirlua_fields_known);
 }
 
 static void read_candidates(lua_State *L, struct policy_spec *spec)

@@ -66,7 +66,8 @@ void weirlua_json_check_list(lua_State *L, int idx)
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), seen++)
         if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > n)
-            luaL_error(L, "cannot be written as JSON: a list with the key '%s'", weirlua_show(L, -2));
+            luaL_error(L, "cannot be written as JSON: a list with the key '%s'",
+                       weirlua_quote(L, weirlua_show(L, -2)));
     if (seen != n)
         luaL_error(L, "cannot be written as JSON: a list with holes");
 }
@@ -78,7 +79,7 @@ void weirlua_json_check_key(lua_State *L, int idx)
 
     if (lua_type(L, idx) != LUA_TSTRING)
         luaL_error(L, "cannot be written as JSON: a table with the key '%s', which is no string",
-                   weirlua_show(L, idx));
+                   weirlua_quote(L, weirlua_show(L, idx)));
     key = lua_tolstring(L, idx, &len);
     if (memchr(key, '\0', len))
         luaL_error(L, "cannot be written as JSON: a key with a zero byte");

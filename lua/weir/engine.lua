@@ -22,7 +22,7 @@ local OPTIONS = { resources = true, policy = true, policies = true, budget = tru
 local function check_options(opts)
   if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 3) end
   for key in pairs(opts) do
-    if not OPTIONS[key] then error(("weir.engine: there is no option '%s' here"):format(tostring(key)), 3) end
+    if not OPTIONS[key] then error(("weir.engine: there is no option '%s' here"):format(tostring(key):sub(1, 100)), 3) end
   end
 end
 

@@ -36,7 +36,7 @@ local function check_options(opts)
   local known = {}
   for _, name in ipairs(OPTIONS) do known[name] = true end
   for key in pairs(opts) do
-    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key))) end
+    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key):sub(1, 100))) end
   end
 end
 

@@ -12,7 +12,7 @@ local OPTIONS = { format = true, source = true, types = true, instructions = tru
 
 local function check_options(opts)
   for key in pairs(opts or {}) do
-    if not OPTIONS[key] then error(("there is no option '%s' here"):format(tostring(key)), 0) end
+    if not OPTIONS[key] then error(("there is no option '%s' here"):format(tostring(key):sub(1, 100)), 0) end
   end
 end
 

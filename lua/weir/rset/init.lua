@@ -26,7 +26,7 @@ local PARTS = { ranks = true, hosts = true, property = true, constraint = true }
 local function check_parts(what)
   if type(what) ~= "table" then error("subset: a table expected, {ranks =, hosts =, property =, constraint =}") end
   for key in pairs(what) do
-    if not PARTS[key] then error(("subset: there is no option '%s' here"):format(tostring(key))) end
+    if not PARTS[key] then error(("subset: there is no option '%s' here"):format(tostring(key):sub(1, 100))) end
   end
 end
 

@@ -102,9 +102,9 @@ describe("a trace", function()
   it("ends where it is nothing but comments or blank lines", function()
     for ending, lines in pairs { swf = "; x\n", csv = "\n", jsonl = " \n" } do
       local path = os.tmpname() .. "." .. ending
-      local file <close> = assert(io.open(path, "w"))
-      file:write(ending == "csv" and "submit,runtime,procs\n" or "", lines:rep(1000001))
-      file:flush()
+      local written <close> = assert(io.open(path, "w"))
+      written:write(ending == "csv" and "submit,runtime,procs\n" or "", lines:rep(1000001))
+      written:flush()
       local t, why = trace.open(path, { format = ending })
       if t then t, why = t.next() end
       os.remove(path)
