@@ -242,7 +242,7 @@ static int graph_advance(lua_State *L)
     return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
 }
 
-/* rewind(to): true after setting the clock of a graph without jobs back; or nil, message, code. */
+/* rewind(to): true after setting the clock of a graph back, and the times of jobs likewise; or nil, message, code. */
 static int graph_rewind(lua_State *L)
 {
     struct weirlua_graph *box = check_writable_graph(L);

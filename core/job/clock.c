@@ -314,24 +314,55 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
     }
 }
 
+/* ---- setting the clock back ---- */
+
+/* Moves the times of a job with the clock, which is set back from g->now by `back`. A job that began when the clock was
+ * right keeps the start; a job that is overdue stays overdue. */
+static void move_back(weir_graph *g, uint32_t job, int64_t back)
+{
+    struct job *j = &g->jobs->list[job];
+    int64_t start = j->a.start - back;
+
+    if (j->a.start <= g->now - back)
+        start = j->a.start;
+    j->a.start = g->jobs->starts[job] = start > 0 ? start : 0;
+    if (j->a.end != WEIR_FOREVER)
+        j->a.end = j->a.end - back > j->a.start ? j->a.end - back : j->a.start + 1;
+    note_job(g, j->a.job);
+}
+
+/* Moves all jobs. The order of the start queue stays, as all jobs in the queue move by `back`. */
+static void move_jobs_back(weir_graph *g, int64_t back)
+{
+    for (uint32_t i = 0; i < live_jobs(g); i++)
+        move_back(g, g->jobs->order[i], back);
+    weir_schedules_retimed(g);
+    for (weir_vertex v = 0; v < g->limit; v++) {
+        const struct schedule *b = vertex_valid(g, v) ? schedule_of(g, v) : NULL;
+        if (b && b->next != WEIR_FOREVER)
+            weir_rows_soon(g, v, b->next + back);
+    }
+}
+
 int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
 
     if (rc)
         return rc;
-    if (live_jobs(g) > 0)
-        return weir_fail(err, WEIR_EBUSY, "the clock cannot be set back: there are %" PRIu32 " jobs", live_jobs(g));
     if (now < 0 || now > g->now)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set back to %" PRId64 " us",
                          g->now, now);
     weir_occupancies_clear(g); /* starts found before may be after further starts now */
     weir_usage_clear(g);
+    if (live_jobs(g) > 0)
+        move_jobs_back(g, g->now - now);
     if (g->jobs) {
         g->jobs->nevents = 0;
         g->jobs->advances++;
     }
     g->now = now;
     g->revision++;
+    g->state_changes++; /* records of jobs (weir_job_record) made before refer to the clock before */
     return WEIR_OK;
 }

@@ -213,7 +213,8 @@ static int read_record(struct record_text *t, weir_graph *g, weir_detached *x, w
     x->serial = (uint64_t)number(t, INT64_MAX);
     states = (uint64_t)number(t, INT64_MAX);
     if (!t->wrong && (x->serial != weir_graph_serial(g) || states != g->state_changes))
-        return weir_fail(err, WEIR_EBUSY, "vertices were added, removed, or got another state");
+        return weir_fail(err, WEIR_EBUSY,
+                         "vertices were added, removed or got another state, or the clock was set back");
     x->a.start = number(t, INT64_MAX);
     x->a.end = number(t, INT64_MAX);
     x->a.nslots = (uint32_t)number(t, UINT32_MAX);

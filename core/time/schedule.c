@@ -511,6 +511,40 @@ int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amo
     return WEIR_OK;
 }
 
+/* Sorts the active spans by start. */
+static void sort_active(const weir_graph *g, struct schedule *b)
+{
+    uint32_t *jobs = b->cap ? b->jobs : b->few;
+
+    for (uint32_t i = 1; i < b->active; i++)
+        for (uint32_t k = i; k > 0 && start_of(g, b, k) < start_of(g, b, k - 1); k--) {
+            uint32_t job = jobs[k];
+            int64_t amount = b->detail ? b->detail->amounts[k] : 0;
+            jobs[k] = jobs[k - 1];
+            jobs[k - 1] = job;
+            if (b->detail) {
+                b->detail->amounts[k] = b->detail->amounts[k - 1];
+                b->detail->amounts[k - 1] = amount;
+            }
+        }
+}
+
+void weir_schedules_retimed(weir_graph *g)
+{
+    for (uint32_t i = 0; g->schedules && i < g->schedules->n; i++) {
+        struct schedule *b = &g->schedules->list[i];
+        if (b->refs == 0)
+            continue;
+        if (b->detail) {
+            weir_timeline_free(b->detail->timeline); /* made again by a later span */
+            b->detail->timeline = NULL;
+        }
+        sort_active(g, b);
+        set_last(g, b);
+        set_next(g, b, b->active);
+    }
+}
+
 /* ---- queries ---- */
 
 /* Whether a span overlaps [t0, t1). */

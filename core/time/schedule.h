@@ -47,6 +47,9 @@ struct schedule_memo {
 };
 int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum schedule_change what,
                          struct schedule_memo *memo, uint32_t *done) WEIR_CHECKED;
+/* Brings all schedules up to date after the times of jobs have changed: all reservations by the same amount, and none
+ * to a start before an active job. Cannot fail. */
+void weir_schedules_retimed(weir_graph *g);
 /* Changes the amount of a span, and `exclusive`. */
 int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
 /* Makes the record of a graph without schedules. */

@@ -108,6 +108,9 @@ than --clock-jump. Connections whose token has left the file, or has another rol
 cannot be read, or is wrong, changes nothing, and the log says so. Started by systemd the service says when it is ready, and takes
 the sockets that are handed over.
 
+Time that ran ahead of the wall clock, as that was wrong while there were jobs, is set back, and the times of the jobs with it, by
+weir -s SOCKET call clock.follow.
+
 A client may close its writing half and wait. All that it has asked for is answered, and then the connection is closed; streams
 (events, resource.acquire and others) end at once, with {"ended": true}, and what they have acquired is given back:
 

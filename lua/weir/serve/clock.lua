@@ -3,7 +3,8 @@
 -- Engine time never goes back, so a single moment with a wrong wall clock would last for ever. The monotonic uptime
 -- measures how much time has passed; the wall clock is followed while the two differ by at most `jump` seconds. Beyond
 -- `jump`, uptime carries the time on, and the log says so once, until the wall clock is plausible again or an
--- administrator makes the service follow the wall clock (SIGHUP, or a restart).
+-- administrator makes the service follow the wall clock (SIGHUP, the method clock.follow, or a restart). Only clock.follow
+-- sets engine time back (Service:follow).
 
 local core = require "weir.core"
 local uv = require "luv"

@@ -471,6 +471,7 @@ local function reload(self)
   if read_again(self, "the tokens were", self.tokens) then withdraw(self) end
   read_again(self, "the certificate was", self.tls)
   if self.service.reload then
+    self.service:tell_ahead(self.clock:now())
     local policy, why = self.service:reload()
     self.log(policy and "the policy was loaded again: " .. policy.label or "the policy was not loaded again: " .. why,
       { level = policy and "info" or "error" })
@@ -583,6 +584,10 @@ function Server:use(service)
   self.service = service
   service.opts.limits, service.opts.tokens = self.limits, self.tokens
   service.opts.copies, self.copies.service = self.copies, service
+  service.opts.wall = function()
+    self.clock:follow()
+    return self.clock:now()
+  end
   service.opts.metrics = function() return self:metrics() end
   service.opts.server_stats = function(detailed)
     local waiting, calls = 0, 0

@@ -392,7 +392,27 @@ function Service:begin(now)
   if #self.engine:jobs() == 0 and self.graph:rewind(now) then
     return self.opts.log(("the time of the state was %.0f s ahead of the wall clock: without a job, it is the wall's again"):format(ahead))
   end
-  self.opts.log(("the time of the state is %.0f s ahead of the wall clock, and there are jobs: it stands still until then"):format(ahead))
+  self:tell_ahead(now)
+end
+
+--- Logs by how much the time of the service is ahead of the wall clock, if a second or more.
+function Service:tell_ahead(now)
+  local ahead = self.opts.clock == "wall" and self.engine:now() - now or 0
+  if ahead < 1 then return end
+  self.opts.log(("the time of the state is %.0f s ahead of the wall clock, and there are jobs: it stands still until then; "
+    .. "the method clock.follow sets it back, and the times of the jobs with it"):format(ahead))
+end
+
+--- Sets the time to `now`, the wall clock, also back; jobs move along (graph:rewind). Returns true; or nil, message, code.
+function Service:follow(now)
+  local was = self.engine:now()
+  if now >= was then return self:advance(now) end
+  local ok, why, code = self.graph:rewind(now)
+  if not ok then return nil, why, code end
+  self:changed()
+  self.opts.log(("the clock was set back by %.0f s, with %d jobs"):format(was - now, #self.engine:jobs()))
+  self:event { event = "clock", was = was, now = now }
+  return true
 end
 
 --- Advances the engine to the wall clock, never back. A manual clock moves by `advance` only.

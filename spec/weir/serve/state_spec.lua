@@ -72,7 +72,7 @@ local ANSWERED = {
 }
 
 -- Requests of the rest, which are about what these clients do not have.
-local OTHERS = { cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" } }
+local OTHERS = { ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" } }
 
 -- Requests that are right but for something that is not there, or not so: method, params.
 local REFUSED = {

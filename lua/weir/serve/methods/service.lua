@@ -19,6 +19,7 @@ params.takes("stats", "", {})
 params.takes("metrics", "", {})
 params.takes("events", "streams", {})
 params.takes("advance", "clock jobs owners children machine targets", { to = "seconds!" })
+params.takes("clock.follow", "clock jobs owners children machine targets", {})
 params.takes("cancel", "streams targets jobs owners machine", { id = "call!" })
 
 --- {"id":1,"method":"hello"}
@@ -90,7 +91,7 @@ end
 --- {"id":4,"method":"events"}: a stream of events of jobs: exception; requeue; shrink, a request to a job opened to a
 --- child; start of a reservation; hold, when a reservation is put off for the first time because a job past its end has
 --- its resources; expire, when a job is released at its end; each with the job and "at", its start or end. Further
---- events: policy, when a policy has used more than twice its seconds and is replaced by its predecessor; and between
+--- events: clock, when the time goes back from "was" to "now", and the times of the jobs with it; policy, when a policy has used more than twice its seconds and is replaced by its predecessor; and between
 --- the service and its parent: parent, exit
 function M.events(self, call)
   call.stream()
@@ -104,6 +105,16 @@ function M.advance(self, call, p)
   params.check_field("to", self:advance(p.to))
   self:changed()
   call.answer { now = self.engine:now() }
+end
+
+--- {"id":9,"method":"clock.follow"}: takes the time from the wall clock of the system, however far away. Where that is
+--- before the time of the service, the jobs move along: what is left until the start or the end of a job stays, and
+--- jobs that began before keep their start
+M["clock.follow"] = function(self, call)
+  if self.opts.clock ~= "wall" then params.fail("invalid", "the clock is not the wall's; use advance") end
+  local was = self.engine:now()
+  params.check(self:follow(self.opts.wall()))
+  call.answer { now = self.engine:now(), was = was, jobs = #self.engine:jobs() }
 end
 
 --- {"id":6,"method":"cancel","params":{"id":4}}: ends a stream of the client
