@@ -303,6 +303,7 @@ bench: deps build build/test/bench_jansson build/test/bench_serve ## time and co
 	@build/weir run spec/bench/policy.lua
 	@build/weir run spec/bench/replay.lua
 	@build/weir run spec/bench/serve.lua
+	@build/weir run spec/bench/copies.lua
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir
