@@ -328,6 +328,13 @@ describe("what a match with a filter has chosen", function()
     { "is down by now", function(c) assert(c:ask("state", { uri = "/cluster0/node3", state = "down" })) end },
     { "is below what is down by now", function(c) assert(c:ask("state", { uri = "/cluster0", state = "down" })) end },
     { "has left the machine", function(c) assert(c:ask("resource.remove", { targets = "3" })) end },
+    { "was drained", function(c) assert(c:ask("resource.drain", { targets = "3", reason = "disk" })) end },
+    { "was excluded", function(c) assert(c:ask("resource.exclude", { targets = "3" })) end },
+    { "is offline by now", function(c) assert(c:ask("resource.offline", { targets = "3" })) end },
+    { "was moved to another group", function(c) assert(c:ask("resource.move", { targets = "3", group = "debug" })) end },
+    { "was reserved for the time of the job", function(c)
+      assert(c:ask("match", { request = "slot=4/node", mode = "reserve", at = c:ask("stats").now + 3600, duration = 10 }))
+    end },
   } do
     it("[W8] is refused where it " .. case[1] .. ", and nothing has changed", function()
       local got = meanwhile("cluster:1 node:4 core:2", case[2])
@@ -336,6 +343,15 @@ describe("what a match with a filter has chosen", function()
       assert.is_true(got.same)
     end)
   end
+
+  it("[W8] is booked where the policy was loaded again meanwhile", function()
+    local got = meanwhile("cluster:1 node:4 core:2", function(c)
+      assert(c:ask("policy.load", { name = "high" }))
+      assert(c:ask "policy.reload")
+    end)
+    assert.equal("/cluster0/node3", got.result.vertices[1].path)
+    assert.matches("^filter@", got.result.policy)
+  end)
 
   it("[W8] is booked where something else has changed meanwhile", function()
     local got = meanwhile("cluster:1 node:4 core:2", function(c)
