@@ -1,35 +1,37 @@
-/* node_table.c - numbers of nodes: makes the table, follows the tree, and bounds the nodes below each row.
- * Invariant: the number of each node below a row is within the bounds of the row.
+/* node_table.c - see node_table.h. Invariant: the table tells what the tree, the properties and the ranks of the nodes
+ * tell, as every change drops the table.
  */
-#include "index/node_table_private.h"
+#include "index/node_table.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "aggregate/rows.h"
+#include "base/bisect.h"
+#include "base/hash.h"
 #include "graph/observer.h"
 
-void weir_node_table_free(struct node_table *r)
+static void table_free(struct node_table *r)
 {
     if (!r)
         return;
     for (uint32_t i = 0; i < r->nproperties; i++)
         weir_idset_free(r->properties[i].nodes);
     weir_mem_free(r->properties);
-    weir_idset_free(r->live);
+    weir_idset_free(r->all);
     weir_mem_free(r->nodes);
     weir_map32_free(&r->numbers);
-    weir_mem_free(r->first);
-    weir_mem_free(r->added);
+    weir_mem_free(r->rows);
     weir_mem_free(r->outside);
     weir_mem_free(r->runs);
-    weir_map32_free(&r->named);
+    weir_map32_free(&r->names);
     weir_mem_free(r->next);
     weir_mem_free(r);
 }
 
 static void drop(weir_graph *g)
 {
-    weir_node_table_free(g->node_table);
+    table_free(g->node_table);
     g->node_table = NULL;
     weir_observe_end(g, &weir_node_table_observer);
 }
@@ -37,11 +39,11 @@ static void drop(weir_graph *g)
 static size_t bytes(const weir_graph *g)
 {
     const struct node_table *r = g->node_table;
-    size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + weir_map32_bytes(&r->numbers) +
-               (size_t)r->rows_cap * sizeof *r->first * (r->added ? 2 : 1) + r->ntypes;
+    size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + (size_t)r->nrows * sizeof *r->rows + r->ntypes;
 
+    n += weir_map32_bytes(&r->numbers) + weir_map32_bytes(&r->names) + (size_t)r->count * sizeof *r->next;
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
-    n += weir_map32_bytes(&r->named) + (r->next ? (size_t)r->cap * 4 : 0) + weir_idset_bytes(r->live);
+    n += weir_idset_bytes(r->all);
     for (uint32_t i = 0; i < r->nproperties; i++)
         n += weir_idset_bytes(r->properties[i].nodes);
     return n;
@@ -49,40 +51,7 @@ static size_t bytes(const weir_graph *g)
 
 /* ---- numbers ---- */
 
-uint32_t weir_node_table_number(const struct node_table *r, weir_vertex v)
-{
-    return weir_map32_get(&r->numbers, v);
-}
-
-static void cover(struct node_table_span *s, uint32_t lo, uint32_t hi)
-{
-    if (lo == hi)
-        return;
-    if (s->lo == s->hi)
-        *s = (struct node_table_span){lo, hi};
-    s->lo = s->lo < lo ? s->lo : lo;
-    s->hi = s->hi > hi ? s->hi : hi;
-}
-
-/* Widens the bounds of all rows over a node. */
-static void cover_up(const weir_graph *g, struct node_table *r, uint32_t node)
-{
-    weir_vertex v = r->nodes[node], p;
-
-    for (; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
-        const struct inner *in = inner_of(g, p);
-        struct levels lv;
-        weir_levels_of(in->rows_cap, &lv);
-        for (uint32_t l = 0; l <= lv.n; l++) {
-            uint32_t row = in->row + row_over(&lv, l, vertex_at(g, v)->pos);
-            cover(node < r->base ? &r->first[row] : &r->added[row], node, node + 1);
-        }
-    }
-}
-
-/* ---- making ---- */
-
-bool weir_node_table_has_below(const weir_graph *g, const struct node_table *r, const struct inner *in)
+static bool has_below(const weir_graph *g, const struct node_table *r, const struct inner *in)
 {
     return in && in->cells && type_cell(schema_at(g, in->schema), r->type) != 0;
 }
@@ -94,77 +63,280 @@ static void note_outside(const weir_graph *g, struct node_table *r, weir_vertex 
     const struct inner *in = inner_of(g, v);
 
     r->outside[kind_of(g, v)->type] = true;
-    if (!in || !in->cells || weir_node_table_has_below(g, r, in))
+    if (!in || !in->cells || has_below(g, r, in))
         return;
     for (weir_type t = 0; t < r->ntypes; t++)
         r->outside[t] = r->outside[t] || type_cell(schema_at(g, in->schema), t) != 0;
 }
 
-/* Lists v, if a node, and the nodes below v, in preorder. The depth of the tree is bounded. */
-static int list_nodes(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
+/* Adds v, the last node so far, to all rows over v. */
+static void cover(const weir_graph *g, struct node_table *r, weir_vertex v)
+{
+    for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
+        const struct inner *in = inner_of(g, p);
+        struct levels lv;
+        weir_levels_of(in->rows_cap, &lv);
+        for (uint32_t l = 0; l <= lv.n; l++) {
+            struct node_table_span *s = &r->rows[in->row + row_over(&lv, l, vertex_at(g, v)->pos)];
+            s->lo = s->lo == s->hi ? r->count - 1 : s->lo;
+            s->hi = r->count;
+        }
+    }
+}
+
+/* Numbers v, if a node, and the nodes below v, in preorder. The depth of the tree is bounded. */
+static int number_nodes(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
 {
     const struct inner *in = inner_of(g, v);
     int rc = WEIR_OK;
 
     if (kind_of(g, v)->type == r->type) {
-        if (weir_array_reserve(&r->nodes, &r->cap, (size_t)r->count + 1, sizeof *r->nodes))
+        if (weir_array_reserve(&r->nodes, &r->cap, (size_t)r->count + 1, sizeof *r->nodes) ||
+            weir_map32_add(&r->numbers, v, r->count))
             return WEIR_ENOMEM;
         r->nodes[r->count++] = v;
+        cover(g, r, v);
         inside = true;
     }
     if (!inside)
         note_outside(g, r, v);
-    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
-        rc = in->kids[i] == WEIR_NONE ? WEIR_OK : list_nodes(g, r, in->kids[i], inside);
+    for (uint32_t i = 0; has_below(g, r, in) && !rc && i < in->nkids; i++)
+        rc = in->kids[i] == WEIR_NONE ? WEIR_OK : number_nodes(g, r, in->kids[i], inside);
     return rc;
 }
 
-/* Reserves the numbers for later nodes, and inserts the nodes listed. */
-static int settle(const weir_graph *g, struct node_table *r)
-{
-    size_t most = (size_t)r->count + r->count / 8 + NODE_TABLE_ADDED;
+/* ---- properties ---- */
 
-    r->live = weir_idset_new();
-    if (!r->live || weir_map32_reserve(&r->numbers, r->count) ||
-        weir_array_reserve(&r->nodes, &r->cap, most, sizeof *r->nodes))
-        return WEIR_ENOMEM;
-    r->base = r->count;
-    r->cap = (uint32_t)most;
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (weir_map32_add(&r->numbers, r->nodes[i], i))
-            return WEIR_ENOMEM;
-        cover_up(g, r, i);
-    }
-    return r->count ? weir_idset_add_range(r->live, 0, r->count - 1) : WEIR_OK;
+static int by_text(const void *a, const void *b, void *data)
+{
+    const struct node_table_property *x = a, *y = b;
+    const weir_graph *g = data;
+
+    return strcmp(weir_strtab_text(&g->names, x->key), weir_strtab_text(&g->names, y->key));
 }
+
+static int add_property(struct node_table *r, struct weir_map32 *known, weir_name key, uint32_t node)
+{
+    uint32_t at = weir_map32_get(known, key);
+
+    if (at == WEIR_NONE) {
+        weir_idset *nodes = weir_idset_new();
+        if (!nodes || weir_map32_add(known, key, r->nproperties) ||
+            weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1, sizeof *r->properties)) {
+            weir_idset_free(nodes);
+            return WEIR_ENOMEM;
+        }
+        at = r->nproperties++;
+        r->properties[at] = (struct node_table_property){key, nodes};
+    }
+    return weir_idset_add_id(r->properties[at].nodes, node);
+}
+
+static int read_properties(const weir_graph *g, struct node_table *r)
+{
+    struct weir_map32 known = {0};
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < r->count; i++) {
+        const struct pool *p = pool_of(g, r->nodes[i]);
+        const struct map *m = p ? &p->maps[WEIR_PROPERTIES] : NULL;
+        for (uint32_t k = 0; m && !rc && k < m->count; k++)
+            rc = add_property(r, &known, m->entries[k].key, i);
+    }
+    weir_map32_free(&known);
+    if (!rc && r->nproperties > 1)
+        qsort_r(r->properties, r->nproperties, sizeof *r->properties, by_text, (void *)(uintptr_t)g);
+    return rc;
+}
+
+/* The first property not before a text. */
+static uint32_t property_from(const weir_graph *g, const struct node_table *r, const char *text)
+{
+    uint32_t at;
+
+    WEIR_BISECT(at, 0, r->nproperties, strcmp(weir_strtab_text(&g->names, r->properties[at].key), text) < 0);
+    return at;
+}
+
+int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                                 weir_idset *out)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = property_from(g, r, name); !rc && i < r->nproperties; i++) {
+        const char *text = weir_strtab_text(&g->names, r->properties[i].key);
+        if (strncmp(text, name, len) != 0 || text[len] > '@')
+            break;
+        if (text[len] == '\0' || text[len] == '@')
+            rc = weir_idset_add(out, r->properties[i].nodes);
+    }
+    return rc;
+}
+
+/* ---- ranks ---- */
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct node_table_run *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->node < y->node ? -1 : x->node > y->node;
+}
+
+/* Lists the ranks of all nodes, each a run; then joins runs. */
+static int read_ranks(const weir_graph *g, struct node_table *r)
+{
+    uint32_t n = 0, kept = 0;
+
+    if (weir_array_reserve(&r->runs, &r->runs_cap, r->count, sizeof *r->runs))
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < r->count; i++) {
+        int64_t rank = weir_vertex_rank(g, r->nodes[i]);
+        if (rank != WEIR_NO_RANK)
+            r->runs[n++] = (struct node_table_run){rank, i, 1};
+    }
+    if (n)
+        qsort(r->runs, n, sizeof *r->runs, by_rank);
+    for (uint32_t i = 0; i < n; i++) {
+        struct node_table_run *last = kept ? &r->runs[kept - 1] : NULL, x = r->runs[i];
+        if (last && x.rank == last->rank + last->count && x.node == last->node + last->count)
+            last->count++;
+        else
+            r->runs[kept++] = x;
+    }
+    r->nruns = kept;
+    return WEIR_OK;
+}
+
+/* The first run that does not end before a rank. */
+static uint32_t run_from(const struct node_table *r, int64_t rank)
+{
+    uint32_t at;
+
+    WEIR_BISECT(at, 0, r->nruns, r->runs[at].rank + r->runs[at].count <= rank);
+    return at;
+}
+
+int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out)
+{
+    uint32_t lo, hi;
+    int rc = WEIR_OK;
+
+    for (size_t k = 0; !rc && weir_idset_run(ranks, k, &lo, &hi); k++)
+        for (uint32_t i = run_from(r, lo); !rc && i < r->nruns && r->runs[i].rank <= hi; i++) {
+            const struct node_table_run *x = &r->runs[i];
+            uint32_t from = x->rank < lo ? (uint32_t)(lo - x->rank) : 0;
+            uint32_t last = x->rank + x->count > hi ? (uint32_t)(hi - x->rank) : x->count - 1;
+            rc = weir_idset_add_range(out, x->node + from, x->node + last);
+        }
+    return rc;
+}
+
+/* ---- names ---- */
+
+static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t node, char name[NODE_TABLE_NAME])
+{
+    size_t len = weir_vertex_name(g, r->nodes[node], name, NODE_TABLE_NAME);
+    return len < NODE_TABLE_NAME ? len : 0;
+}
+
+static uint32_t hash_of(const weir_graph *g, const char *name, size_t len)
+{
+    return (uint32_t)hash_text(g->names.seed, name, len);
+}
+
+static int read_names(const weir_graph *g, struct node_table *r)
+{
+    r->next = weir_mem_alloc((size_t)r->count * sizeof *r->next + 1);
+    for (uint32_t i = 0; r->next && i < r->count; i++) {
+        char name[NODE_TABLE_NAME];
+        size_t len = name_of(g, r, i, name);
+        uint32_t hash = hash_of(g, name, len), first = len ? weir_map32_get(&r->names, hash) : WEIR_NONE;
+        r->next[i] = first == WEIR_NONE ? WEIR_NONE : r->next[first];
+        if (first != WEIR_NONE)
+            r->next[first] = i;
+        else if (len && weir_map32_add(&r->names, hash, i))
+            return WEIR_ENOMEM;
+    }
+    return r->next ? WEIR_OK : WEIR_ENOMEM;
+}
+
+int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
+                             weir_idset *out)
+{
+    char other[NODE_TABLE_NAME];
+    int rc = WEIR_OK;
+
+    if (len == 0 || len >= NODE_TABLE_NAME)
+        return WEIR_OK;
+    for (uint32_t i = weir_map32_get(&r->names, hash_of(g, name, len)); !rc && i != WEIR_NONE; i = r->next[i])
+        if (name_of(g, r, i, other) == len && memcmp(name, other, len) == 0)
+            rc = weir_idset_add_id(out, i);
+    return rc;
+}
+
+/* Adds the nodes with a name in a list, by a pass over all nodes: for lists longer than the table. */
+static int add_listed(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts, weir_idset *out)
+{
+    char name[NODE_TABLE_NAME];
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < r->count; i++) {
+        size_t len = name_of(g, r, i, name);
+        if (len && weir_hostlist_find(hosts, name, len) >= 0)
+            rc = weir_idset_add_id(out, i);
+    }
+    return rc;
+}
+
+int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, const weir_hostlist *hosts,
+                              weir_idset *out)
+{
+    uint64_t n = weir_hostlist_count(hosts);
+    char name[NODE_TABLE_NAME];
+    int rc = WEIR_OK;
+
+    if (n > r->count)
+        return add_listed(g, r, hosts, out);
+    for (uint64_t i = 0; !rc && i < n; i++) {
+        size_t len = weir_hostlist_nth(hosts, i, name, sizeof name);
+        rc = len < sizeof name ? weir_node_table_add_name(g, r, name, len, out) : WEIR_OK;
+    }
+    return rc;
+}
+
+/* ---- making and dropping ---- */
 
 static int fill(const weir_graph *g, struct node_table *r)
 {
     int rc = WEIR_OK;
 
-    r->nrows = g->aggregates->nrows;
-    r->rows_cap = g->aggregates->nrows + 1;
-    r->ntypes = g->ntypes;
-    r->first = weir_mem_zalloc(r->rows_cap, sizeof *r->first);
-    r->outside = weir_mem_zalloc((size_t)g->ntypes + 1, sizeof *r->outside);
-    if (!r->first || !r->outside)
+    r->all = weir_idset_new();
+    r->rows = weir_mem_zalloc((size_t)r->nrows + 1, sizeof *r->rows);
+    r->outside = weir_mem_zalloc((size_t)r->ntypes + 1, sizeof *r->outside);
+    if (!r->all || !r->rows || !r->outside)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
-            rc = list_nodes(g, r, g->roots[i], false);
-    rc = rc ? rc : settle(g, r);
-    return rc ? rc : weir_node_table_read_properties(g, r);
+            rc = number_nodes(g, r, g->roots[i], false);
+    if (!rc && r->count)
+        rc = weir_idset_add_range(r->all, 0, r->count - 1);
+    rc = rc ? rc : read_properties(g, r);
+    rc = rc ? rc : read_ranks(g, r);
+    return rc ? rc : read_names(g, r);
 }
 
-int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_table **out)
+static int make(const weir_graph *g, weir_type node_type, struct node_table **out)
 {
     struct node_table *r = weir_mem_zalloc(1, sizeof *r);
 
     if (!r)
         return WEIR_ENOMEM;
     r->type = node_type;
+    r->nrows = g->aggregates->nrows;
+    r->ntypes = g->ntypes;
     if (fill(g, r)) {
-        weir_node_table_free(r);
+        table_free(r);
         return WEIR_ENOMEM;
     }
     *out = r;
@@ -173,195 +345,72 @@ int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_t
 
 int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out)
 {
-    struct node_table *r;
-
-    if (g->node_table && g->node_table->type != node_type)
-        drop(g);
-    if (!g->node_table && weir_node_table_make(g, node_type, &g->node_table))
+    if (!g->node_table && make(g, node_type, &g->node_table))
         return WEIR_ENOMEM;
     weir_observe(g, &weir_node_table_observer);
-    r = g->node_table;
-    if ((!r->ranks_known && weir_node_table_read_ranks(g, r)) || (!r->names_known && weir_node_table_read_names(g, r)))
-        return WEIR_ENOMEM;
-    *out = r;
+    *out = g->node_table;
     return WEIR_OK;
-}
-
-/* ---- new nodes ---- */
-
-static int widen_types(const weir_graph *g, struct node_table *r)
-{
-    bool *wider;
-
-    if (g->ntypes <= r->ntypes)
-        return WEIR_OK;
-    wider = weir_mem_realloc(r->outside, g->ntypes * sizeof *wider);
-    if (!wider)
-        return WEIR_ENOMEM;
-    memset(wider + r->ntypes, 0, (g->ntypes - r->ntypes) * sizeof *wider);
-    r->outside = wider;
-    r->ntypes = g->ntypes;
-    return WEIR_OK;
-}
-
-static int join(const weir_graph *g, struct node_table *r, weir_vertex v)
-{
-    uint32_t node = r->count;
-
-    if (node == r->cap)
-        return WEIR_ELIMIT;
-    if (!r->added)
-        r->added = weir_mem_zalloc(r->rows_cap, sizeof *r->added);
-    if (!r->added || weir_map32_add(&r->numbers, v, node))
-        return WEIR_ENOMEM;
-    r->nodes[r->count++] = v;
-    cover_up(g, r, node);
-    return weir_idset_add_id(r->live, node) ? WEIR_ENOMEM : weir_node_table_learn(g, r, node);
-}
-
-static int join_below(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
-{
-    const struct inner *in = inner_of(g, v);
-    int rc = WEIR_OK;
-
-    if (kind_of(g, v)->type == r->type) {
-        rc = join(g, r, v);
-        inside = true;
-    } else if (!inside) {
-        note_outside(g, r, v);
-    }
-    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
-        rc = in->kids[i] == WEIR_NONE ? WEIR_OK : join_below(g, r, in->kids[i], inside);
-    return rc;
-}
-
-static bool is_inside(const weir_graph *g, const struct node_table *r, weir_vertex v)
-{
-    while (v != WEIR_NONE && kind_of(g, v)->type != r->type)
-        v = vertex_at(g, v)->parent;
-    return v != WEIR_NONE;
 }
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    struct node_table *r = g->node_table;
-    const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
-    bool inside;
-    int rc;
-
-    inside = is_inside(g, r, p);
-    rc = widen_types(g, r);
-    for (uint32_t i = pos; !rc && i < pos + count; i++)
-        rc = join_below(g, r, kids[i], inside);
-    if (rc)
-        drop(g);
-}
-
-/* ---- removed nodes ---- */
-
-static int leave_below(const weir_graph *g, struct node_table *r, weir_vertex v)
-{
-    const struct inner *in = inner_of(g, v);
-    uint32_t node = kind_of(g, v)->type == r->type ? weir_node_table_number(r, v) : WEIR_NONE;
-    int rc = WEIR_OK;
-
-    if (node != WEIR_NONE) {
-        rc = weir_node_table_forget(g, r, node);
-        rc = rc ? rc : weir_idset_remove_id(r->live, node);
-        weir_map32_remove(&r->numbers, v, node);
-        r->nodes[node] = WEIR_NONE;
-    }
-    for (uint32_t i = 0; weir_node_table_has_below(g, r, in) && !rc && i < in->nkids; i++)
-        rc = in->kids[i] == WEIR_NONE ? WEIR_OK : leave_below(g, r, in->kids[i]);
-    return rc;
+    (void)p, (void)pos, (void)count;
+    drop(g);
 }
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    if (leave_below(g, g->node_table, v))
-        drop(g);
-}
-
-/* ---- rows ---- */
-
-static int widen_rows(struct node_table *r, uint32_t rows)
-{
-    uint32_t had = r->rows_cap;
-
-    if (r->added && weir_array_reserve(&r->added, &had, rows, sizeof *r->added))
-        return WEIR_ENOMEM;
-    return weir_array_reserve(&r->first, &r->rows_cap, rows, sizeof *r->first);
-}
-
-static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
-{
-    struct node_table *r = g->node_table;
-
-    if (widen_rows(r, first + count)) {
-        drop(g);
-        return;
-    }
-    r->nrows = first + count > r->nrows ? first + count : r->nrows;
-    memset(r->first + first, 0, count * sizeof *r->first);
-    if (r->added)
-        memset(r->added + first, 0, count * sizeof *r->added);
-}
-
-static void rows_moved(weir_graph *g, weir_vertex v)
-{
-    struct node_table *r = g->node_table;
-    const struct inner *in = inner_of(g, v);
-    struct levels lv;
-
-    weir_levels_of(in->rows_cap, &lv);
-    for (uint32_t i = 0; i < in->nkids; i++) {
-        const struct inner *kid = in->kids[i] == WEIR_NONE ? NULL : inner_of(g, in->kids[i]);
-        uint32_t node = in->kids[i] == WEIR_NONE ? WEIR_NONE : weir_node_table_number(r, in->kids[i]);
-        struct node_table_row below =
-            kid && kid->cells ? node_table_below(r, kid, 0) : (struct node_table_row){{0, 0}, {0, 0}};
-        if (node != WEIR_NONE)
-            cover(node < r->base ? &below.first : &below.added, node, node + 1);
-        for (uint32_t l = 0; l <= lv.n; l++) {
-            uint32_t row = in->row + row_over(&lv, l, i);
-            cover(&r->first[row], below.first.lo, below.first.hi);
-            if (r->added)
-                cover(&r->added[row], below.added.lo, below.added.hi);
-        }
-    }
-}
-
-/* ---- changed pools ---- */
-
-static bool is_empty(struct node_table_row row)
-{
-    return row.first.lo == row.first.hi && row.added.lo == row.added.hi;
-}
-
-static int rerank(const weir_graph *g, struct node_table *r, weir_vertex v, uint32_t node)
-{
-    const struct inner *in = inner_of(g, v);
-
-    if (in && in->cells && !is_empty(node_table_below(r, in, 0))) /* nodes below may inherit the rank of v */
-        r->ranks_known = false;
-    return r->ranks_known && node != WEIR_NONE ? weir_node_table_rerank(g, r, node) : WEIR_OK;
+    (void)v;
+    drop(g);
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    struct node_table *r = g->node_table;
-    uint32_t node;
-    int rc = WEIR_OK;
+    const struct node_table *r = g->node_table;
+    const struct inner *in = inner_of(g, v);
+    struct node_table_span below = in && in->cells ? node_table_below(r, in, 0) : (struct node_table_span){0, 0};
 
-    if (map != WEIR_PROPERTIES)
-        return;
-    node = kind_of(g, v)->type == r->type ? weir_node_table_number(r, v) : WEIR_NONE;
-    r->names_known = r->names_known && !r->templates;
-    if (key == WEIR_NO_NAME)
-        rc = rerank(g, r, v, node);
-    else if (node != WEIR_NONE)
-        rc = weir_node_table_move(g, r, node, key);
-    if (rc)
+    (void)key;
+    /* nodes inherit ranks, and names may contain properties */
+    if (map == WEIR_PROPERTIES && (kind_of(g, v)->type == r->type || below.lo < below.hi))
         drop(g);
+}
+
+static bool is_same_data(const void *a, const void *b, size_t n)
+{
+    return n == 0 || memcmp(a, b, n) == 0;
+}
+
+/* Whether two tables of a graph are equal. */
+static bool is_same(const struct node_table *a, const struct node_table *b)
+{
+    bool same = a->count == b->count && a->nrows == b->nrows && a->ntypes == b->ntypes && a->nruns == b->nruns &&
+                a->nproperties == b->nproperties;
+
+    same = same && is_same_data(a->nodes, b->nodes, a->count * sizeof *a->nodes) &&
+           is_same_data(a->rows, b->rows, a->nrows * sizeof *a->rows) &&
+           is_same_data(a->outside, b->outside, a->ntypes) &&
+           is_same_data(a->runs, b->runs, a->nruns * sizeof *a->runs) &&
+           is_same_data(a->next, b->next, a->count * sizeof *a->next);
+    for (uint32_t i = 0; same && i < a->nproperties; i++)
+        same = a->properties[i].key == b->properties[i].key &&
+               weir_idset_equal(a->properties[i].nodes, b->properties[i].nodes);
+    for (uint32_t i = 0; same && i < a->names.wide; i++)
+        same = a->names.slots[i].at == 0 ||
+               weir_map32_get(&b->names, a->names.slots[i].key) == a->names.slots[i].at - 1;
+    return same && a->names.count == b->names.count;
+}
+
+static int check(const weir_graph *g, weir_err *err)
+{
+    struct node_table *made;
+    bool same;
+
+    if (make(g, g->node_table->type, &made))
+        return weir_fail_nomem(err);
+    same = is_same(g->node_table, made);
+    table_free(made);
+    return same ? WEIR_OK : weir_fail(err, WEIR_EINVAL, "weir_check: the node table is not what the nodes say");
 }
 
 const struct weir_observer weir_node_table_observer = {
@@ -369,10 +418,9 @@ const struct weir_observer weir_node_table_observer = {
     .unlinked = unlinked,
     .described = described,
     .described_many = drop,
-    .rows_given = rows_given,
-    .rows_moved = rows_moved,
+    .rows_moved = unlinked,
     .reset = drop,
     .freed = drop,
     .bytes = bytes,
-    .check = weir_node_table_check,
+    .check = check,
 };

@@ -37,18 +37,12 @@ bool weir_filter_matters(const struct search *s)
     return inside;
 }
 
-/* Whether a span has an allowed node. */
-static bool allows_one(const struct match *m, struct node_table_span s)
-{
-    int64_t first = s.lo < s.hi ? weir_idset_next(m->allowed, (int64_t)s.lo - 1) : -1;
-    return first >= 0 && first < s.hi;
-}
-
 bool weir_filter_excludes_row(const struct match *m, const struct inner *in, uint32_t row)
 {
-    struct node_table_row s = node_table_below(m->node_table, in, row);
+    struct node_table_span s = node_table_below(m->node_table, in, row);
+    int64_t first = s.lo < s.hi ? weir_idset_next(m->allowed, (int64_t)s.lo - 1) : s.lo;
 
-    return (s.first.lo < s.first.hi || s.added.lo < s.added.hi) && !allows_one(m, s.first) && !allows_one(m, s.added);
+    return s.lo < s.hi && (first < 0 || first >= s.hi);
 }
 
 bool weir_filter_excludes(const struct match *m, weir_vertex v)
@@ -60,23 +54,10 @@ bool weir_filter_excludes(const struct match *m, weir_vertex v)
     return in && in->cells && weir_filter_excludes_row(m, in, 0);
 }
 
-/* Whether a span has a forbidden node below v. */
-static bool forbids_one(const struct match *m, weir_vertex v, struct node_table_span s)
-{
-    for (int64_t i = weir_idset_next(m->node_table->live, (int64_t)s.lo - 1); i >= 0 && i < s.hi;
-         i = weir_idset_next(m->node_table->live, i)) {
-        if (weir_idset_test(m->allowed, (uint32_t)i))
-            i = weir_idset_run_end(m->allowed, i);
-        else if (weir_vertex_within(m->g, m->node_table->nodes[i], v))
-            return true;
-    }
-    return false;
-}
-
 int weir_filter_allows_whole(struct match *m, weir_vertex v)
 {
     const struct inner *in = inner_of(m->g, v);
-    struct node_table_row below;
+    struct node_table_span below;
     int rc;
 
     if (!weir_request_constrained(m->request) || m->node_type == WEIR_NO_TYPE || !in || !in->cells ||
@@ -86,5 +67,5 @@ int weir_filter_allows_whole(struct match *m, weir_vertex v)
     if (rc)
         return rc;
     below = node_table_below(m->node_table, in, 0);
-    return !forbids_one(m, v, below.first) && !forbids_one(m, v, below.added);
+    return below.lo == below.hi || weir_idset_run_end(m->allowed, below.lo) >= (int64_t)below.hi - 1;
 }

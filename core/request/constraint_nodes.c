@@ -32,7 +32,7 @@ static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
 int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct node_table *r, weir_idset **out)
 {
     const struct machine m = {g, r};
-    const struct weir_subjects subjects = {r->live, &m, named, having, ranked};
+    const struct weir_subjects subjects = {r->all, &m, named, having, ranked};
 
     return weir_constraint_solve(c, &subjects, out);
 }

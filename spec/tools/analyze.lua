@@ -19,7 +19,6 @@ local NONE = {
   { "core/graph/pool.c", "m->entries[m->count++]", "where there is room for more there is an array" },
   { "core/query/query_parse.c", "*exit_field(q, a.last)", "read_all and read_any fill a part before they return OK" },
   { "core/request/request_needs.c", "s->demands[i]", "there is a demand for each need of the request" },
-  { "core/index/node_facts.c", "memmove(r->runs + at + n", "where there is room for more there is an array" },
   { "core/rset/rset_algebra.c", "weir_hostlist_nth", "opened with two lists that are there" },
   { "core/rset/rset_collect.c", "g->pools[i].used", "npools is 0 while there are none" },
   { "core/rset/rset_read.c", "(*out)->scheduling", "weir_graph_rset returned OK, so the set is there" },

@@ -1,5 +1,5 @@
-/* test_node_table.c - the node table follows random changes of a machine: after each it is compared with one made anew, and a request with
- * a constraint is met on the machine and on a copy, which has none yet. */
+/* test_node_table.c - random changes of a machine drop the node table wherever a table made anew would differ: a table that is still
+ * there is compared with such a table, and a request with a constraint is met on the machine and on a copy, which has none yet. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -131,44 +131,49 @@ static void run(uint64_t from, int steps)
         CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
         before = r;
         change(g);
+        kept += g->node_table == before;
         if (!compare(g, &policies[dice(3)])) {
             printf("seed %llu step %d\n", (unsigned long long)from, i);
             break;
         }
-        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
-        kept += r == before;
     }
-    CHECK(kept > (uint32_t)steps * 9 / 10, "the node table follows: %u of %d", kept, steps);
+    CHECK(kept > (uint32_t)steps / 20, "changes that no node has to do with leave the table: %u of %d", kept, steps);
     weir_graph_free(g);
 }
 
-/* Nodes with ranks that others have: a run of ranks is cut where one of another number comes between. */
+/* Nodes with ranks that others have. */
 static void test_shared_ranks(void)
 {
-    static const int64_t later[] = {5, 6, 7};
+    static const int64_t ranks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 5, 6, 7, 6};
+    static const struct {
+        uint32_t lo, hi;
+        uint64_t nodes;
+    } rows[] = {{0, 8, 13}, {5, 5, 2}, {6, 6, 3}, {5, 6, 5}, {7, 90, 3}, {9, 9, 0}};
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_graph *g = weir_graph_new();
-    weir_vertex root = WEIR_NONE, v[12];
+    weir_vertex root = WEIR_NONE, v;
     struct node_table *r;
-    weir_err err = {0};
 
     d.type = "cluster";
     CHECK(weir_graph_add_many(g, WEIR_NONE, &d, 1, 1, &root, NULL) == WEIR_OK, "a cluster");
     d.type = "node";
-    for (d.rank = 0; d.rank < 9; d.rank++)
-        CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[d.rank], NULL) == WEIR_OK, "a node");
-    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
-    for (int i = 0; i < 3; i++) {
-        d.rank = later[i];
-        CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v[9 + i], NULL) == WEIR_OK && weir_check(g, &err) == WEIR_OK,
-              "a second node of rank %d: %s", (int)d.rank, err.text);
+    for (size_t i = 0; i < sizeof ranks / sizeof *ranks; i++) {
+        d.rank = ranks[i];
+        CHECK(weir_graph_add_many(g, root, &d, 1, 1, &v, NULL) == WEIR_OK, "a node");
     }
-    for (int i = 11; i >= 0; i--)
-        CHECK(weir_graph_unlink(g, v[i], NULL) == WEIR_OK && weir_check(g, &err) == WEIR_OK, "node %d goes: %s", i, err.text);
+    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_idset *want = weir_idset_new(), *out = weir_idset_new();
+        CHECK(weir_idset_add_range(want, rows[i].lo, rows[i].hi) == WEIR_OK && weir_node_table_add_ranks(r, want, out) == WEIR_OK &&
+                  weir_idset_count(out) == rows[i].nodes,
+              "ranks %u to %u: %llu nodes", rows[i].lo, rows[i].hi, (unsigned long long)weir_idset_count(out));
+        weir_idset_free(want);
+        weir_idset_free(out);
+    }
     weir_graph_free(g);
 }
 
-/* Changes go through also where the node table cannot follow: it is then made anew. */
+/* Changes need no memory for the node table: they drop it. */
 static void run_nomem(void)
 {
     for (long n = 1; n < 400; n++) {

@@ -203,7 +203,7 @@ static void check_allowed(weir_graph *g, const char *json, const char *wanted)
     weir_idset *nodes = NULL;
     char *text;
 
-    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a roster");
+    CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C3] a node table");
     CHECK(weir_constraint_parse(json, strlen(json), &c, NULL) == WEIR_OK, "[C3] %s", json);
     CHECK(weir_constraint_nodes(c, g, r, &nodes) == WEIR_OK, "[C3] %s is solved", json);
     nodes = by_id(g, r, nodes);
@@ -258,7 +258,7 @@ static int match_once(void *data)
     return rc;
 }
 
-/* A change goes through also where the node table cannot follow: it is then made anew. */
+/* A change needs no memory for the node table, which it drops. */
 static void test_changes_without_memory(weir_graph *g, weir_vertex v)
 {
     static const char *const keys[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};
@@ -268,7 +268,7 @@ static void test_changes_without_memory(weir_graph *g, weir_vertex v)
         const char *key = keys[n - 1];
         char json[64];
         int rc;
-        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C4] a roster");
+        CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "[C4] a node table");
         weir_mem_fail_after(n);
         rc = weir_vertex_set(g, v, WEIR_PROPERTIES, key, "", NULL);
         weir_mem_fail_after(0);
