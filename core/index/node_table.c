@@ -175,37 +175,50 @@ int weir_node_table_add_property(const weir_graph *g, const struct node_table *r
 
 /* ---- ranks ---- */
 
+struct ranked {
+    int64_t rank;
+    uint32_t node;
+};
+
 static int by_rank(const void *a, const void *b)
 {
-    const struct node_table_run *x = a, *y = b;
+    const struct ranked *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return x->node < y->node ? -1 : x->node > y->node;
 }
 
-/* Lists the ranks of all nodes, each a run; then joins runs. */
+static int add_rank(struct node_table *r, struct ranked x)
+{
+    struct node_table_run *last = r->nruns ? &r->runs[r->nruns - 1] : NULL;
+
+    if (last && x.rank == last->rank + last->count && x.node == last->node + last->count) {
+        last->count++;
+        return WEIR_OK;
+    }
+    if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns + 1, sizeof *r->runs))
+        return WEIR_ENOMEM;
+    r->runs[r->nruns++] = (struct node_table_run){x.rank, x.node, 1};
+    return WEIR_OK;
+}
+
 static int read_ranks(const weir_graph *g, struct node_table *r)
 {
-    uint32_t n = 0, kept = 0;
+    struct ranked *list = weir_mem_alloc((size_t)r->count * sizeof *list + 1);
+    uint32_t n = 0;
+    int rc = list ? WEIR_OK : WEIR_ENOMEM;
 
-    if (weir_array_reserve(&r->runs, &r->runs_cap, r->count, sizeof *r->runs))
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; i < r->count; i++) {
+    for (uint32_t i = 0; !rc && i < r->count; i++) {
         int64_t rank = weir_vertex_rank(g, r->nodes[i]);
         if (rank != WEIR_NO_RANK)
-            r->runs[n++] = (struct node_table_run){rank, i, 1};
+            list[n++] = (struct ranked){rank, i};
     }
     if (n)
-        qsort(r->runs, n, sizeof *r->runs, by_rank);
-    for (uint32_t i = 0; i < n; i++) {
-        struct node_table_run *last = kept ? &r->runs[kept - 1] : NULL, x = r->runs[i];
-        if (last && x.rank == last->rank + last->count && x.node == last->node + last->count)
-            last->count++;
-        else
-            r->runs[kept++] = x;
-    }
-    r->nruns = kept;
-    return WEIR_OK;
+        qsort(list, n, sizeof *list, by_rank);
+    for (uint32_t i = 0; !rc && i < n; i++)
+        rc = add_rank(r, list[i]);
+    weir_mem_free(list);
+    return rc;
 }
 
 /* The first run that does not end before a rank. */
@@ -248,6 +261,8 @@ static uint32_t hash_of(const weir_graph *g, const char *name, size_t len)
 static int read_names(const weir_graph *g, struct node_table *r)
 {
     r->next = weir_mem_alloc((size_t)r->count * sizeof *r->next + 1);
+    if (weir_map32_reserve(&r->names, r->count))
+        return WEIR_ENOMEM;
     for (uint32_t i = 0; r->next && i < r->count; i++) {
         char name[NODE_TABLE_NAME];
         size_t len = name_of(g, r, i, name);

@@ -13,20 +13,11 @@
 #define BULK_WASTE      1024
 #define BULK_WASTE_EACH 16
 
-struct bulk_need {
-    weir_type type;
-    int64_t amount;
-};
-
 struct bulk {
     struct match *m;
-    const weir_resource *r;
-    weir_type type;
-    struct bulk_need needs[SEARCH_NEEDS]; /* units below each vertex */
-    uint32_t nneeds;
+    struct search search; /* prepared, for the tests of rows and vertices, and for the free list */
     uint32_t want, have, wasted;
-    bool backward;               /* the tree is traversed from its end */
-    weir_vertex open; /* this vertex and all vertices above are open */
+    bool backward; /* the tree is traversed from its end */
 };
 
 /* ---- what it is for ---- */
@@ -60,75 +51,11 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
            (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
 }
 
-static bool read_needs(struct bulk *b)
-{
-    uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(b->m->request, b->r->index, &n);
-
-    for (uint32_t i = 0; i < n; i++) {
-        if (needs[i].amount == 0)
-            continue;
-        if (b->nneeds == SEARCH_NEEDS || weir_flow_find(b->m->g, needs[i].type) != WEIR_NONE)
-            return false;
-        b->needs[b->nneeds++] = (struct bulk_need){weir_type_find(b->m->g, needs[i].type), needs[i].amount};
-    }
-    return true;
-}
-
 /* ---- one vertex ---- */
-
-/* Whether v holds the needs. */
-static bool is_large(const struct bulk *b, weir_vertex v)
-{
-    const struct inner *in = inner_of(b->m->g, v);
-    uint32_t which = b->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
-
-    for (uint32_t i = 0; i < b->nneeds; i++) {
-        uint32_t cell = in && in->cells ? type_cell(b->m->g->aggregates->schemas[in->schema], b->needs[i].type) : 0;
-        if (!cell || in->cells[cell + which] < b->needs[i].amount)
-            return false;
-    }
-    return true;
-}
-
-/* Whether no job has any part of v, or of vertices below v, in the window. */
-static bool is_unused(const struct match *m, weir_vertex v)
-{
-    const struct schedule *b = schedule_of(m->g, v);
-    const struct inner *in = inner_of(m->g, v);
-
-    if (m->view == VIEW_ALL)
-        return true;
-    if (m->view == VIEW_RESERVED)
-        return (m->has_busy_mask && occupancy_alone(m->g, m->occupancy, v)) ||
-               weir_availability_unused(m->g, v, m->t0, m->t1);
-    if (b && (b->active > 0 || b->next < m->t1))
-        return false;
-    return !in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && WEIR_FOREVER - in->cells[CELL_SOON] >= m->t1);
-}
-
-/* Whether v is up, and no job holds v as a whole in the window. */
-static bool is_open(const struct match *m, weir_vertex v)
-{
-    return m->view == VIEW_ALL || (state_available(vertex_at(m->g, v)->state) &&
-                                   !(schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true)));
-}
-
-/* Whether all vertices above v are open. */
-static bool is_open_above(struct bulk *b, weir_vertex v)
-{
-    const weir_graph *g = b->m->g;
-
-    for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE && u != b->open; u = vertex_at(g, u)->parent)
-        if (!is_open(b->m, u))
-            return false;
-    b->open = vertex_at(g, v)->parent;
-    return true;
-}
 
 enum verdict { IGNORED, BUSY, SMALL, FITS };
 
-static enum verdict judge(const struct bulk *b, weir_vertex v)
+static enum verdict judge(struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
@@ -136,22 +63,21 @@ static enum verdict judge(const struct bulk *b, weir_vertex v)
         return IGNORED;
     if (m->view == VIEW_NOW && !vertex_unused(m->g, v))
         return IGNORED;
-    if (!is_unused(m, v))
+    if (!weir_candidate_unused(m, v))
         return BUSY;
-    return is_large(b, v) ? FITS : SMALL;
+    return weir_search_vertex_ok(&b->search, v) ? FITS : SMALL;
 }
 
-/* Counts a tested vertex, and takes v where v fits. */
+/* Takes v where v fits, and counts the refusals. */
 static void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
 {
     struct match *m = b->m;
 
     if (verdict == IGNORED)
         return;
-    m->stats.visited++;
     if (verdict == FITS) {
         m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, false};
-        m->picks[m->npicks++] = (weir_pick){v, b->r->index, 1, true};
+        m->picks[m->npicks++] = (weir_pick){v, b->search.r->index, 1, true};
         b->have++;
         return;
     }
@@ -166,56 +92,21 @@ static bool is_over(const struct bulk *b)
     return b->have == b->want || b->wasted > most || weir_interrupted();
 }
 
-/* ---- from a occupancy ---- */
-
-/* Whether v can serve at any time. A useless vertex is refused for the rest of the match. */
-static bool is_useful(struct bulk *b, weir_vertex v)
-{
-    const weir_graph *g = b->m->g;
-    bool up = state_available(vertex_at(g, v)->state);
-
-    for (weir_vertex u = vertex_at(g, v)->parent; up && u != WEIR_NONE && u != b->open; u = vertex_at(g, u)->parent)
-        up = state_available(vertex_at(g, u)->state);
-    if (up && (b->m->view == VIEW_NOW || is_large(b, v)))
-        return true;
-    b->m->stats.state += !up;
-    b->m->stats.visited++;
-    b->wasted++;
-    if (!up || b->m->single_resource)
-        weir_occupancy_refuse(g, b->m->occupancy, v);
-    return false;
-}
+/* ---- from an occupancy ---- */
 
 static int take_free(struct bulk *b, struct index *x)
 {
-    struct free_list l;
     weir_vertex v;
+    int rc = 1;
 
-    if (weir_free_list_begin(&l, b->m->g, x, b->m->occupancy))
+    if (weir_free_list_begin(&b->search.free_list, b->m->g, x, b->m->occupancy))
         return weir_fail_nomem(b->m->err);
-    while (!is_over(b) && (v = weir_free_list_next(&l)) != WEIR_NONE)
-        if (is_useful(b, v) && is_open_above(b, v))
-            look_at(b, v, judge(b, v));
-    return WEIR_OK;
+    while (!is_over(b) && (rc = weir_search_next_free(&b->search, &v)) > 0)
+        look_at(b, v, judge(b, v));
+    return rc < 0 ? rc : WEIR_OK;
 }
 
 /* ---- row by row ---- */
-
-/* Whether the aggregates of a row allow a vertex with the needs. */
-static bool row_bound_ok(const struct bulk *b, const struct schema *s, const int64_t *cells)
-{
-    bool now = b->m->view == VIEW_NOW;
-    uint32_t cell = type_cell(s, b->type);
-
-    if (!cell || cells[cell + (now ? TYPE_IDLE : TYPE_TOTAL)] == 0)
-        return false;
-    for (uint32_t i = 0; i < b->nneeds; i++) {
-        uint32_t pair = weir_pair_cell(s, b->type, b->needs[i].type);
-        if (pair && cells[pair + (now ? PAIR_FREE : PAIR_TOTAL)] < b->needs[i].amount)
-            return false;
-    }
-    return true;
-}
 
 static void sweep_row(struct bulk *b, weir_vertex v, const struct levels *lv, uint32_t l, uint32_t r);
 
@@ -226,7 +117,8 @@ static void sweep_below(struct bulk *b, weir_vertex v)
     const struct inner *in = inner_of(g, v);
     struct levels lv;
 
-    if (!in || !in->cells || !row_bound_ok(b, schema_at(g, in->schema), in->cells) || !is_open(b->m, v))
+    if (!in || !in->cells || !weir_search_row_ok(&b->search, schema_at(g, in->schema), in->cells) ||
+        weir_search_admit(&b->search, v) != 1)
         return;
     weir_levels_of(in->rows_cap, &lv);
     sweep_row(b, v, &lv, 0, 0);
@@ -249,13 +141,14 @@ static void sweep_kids(struct bulk *b, const weir_vertex *kids, uint32_t n)
         weir_vertex v = kids[b->backward ? n - 1 - i : i];
         if (v == WEIR_NONE)
             continue;
-        if (kind_of(g, v)->type != b->type) {
+        if (kind_of(g, v)->type != b->search.type) {
             sweep_below(b, v);
             continue;
         }
         if (!last || !is_alike(last, vertex_at(g, v)))
             verdict = judge(b, v);
         last = vertex_at(g, v);
+        b->m->stats.visited += verdict != IGNORED;
         look_at(b, v, verdict);
     }
 }
@@ -274,7 +167,7 @@ static void sweep_row(struct bulk *b, weir_vertex v, const struct levels *lv, ui
     }
     for (uint32_t i = begin; i < end && !is_over(b); i++) {
         uint32_t at = b->backward ? begin + end - 1 - i : i;
-        if (row_bound_ok(b, schema_at(g, in->schema), row_cells(g, in, at)))
+        if (weir_search_row_ok(&b->search, schema_at(g, in->schema), row_cells(g, in, at)))
             sweep_row(b, v, lv, l == 0 ? lv->n : l - 1, at);
     }
 }
@@ -305,7 +198,7 @@ static int take(struct bulk *b, weir_vertex under)
     if (m->view == VIEW_NOW && m->policy->keys) /* keys are not computed for one more index */
         return WEIR_OK;
     if (m->view != VIEW_ALL)
-        rc = weir_match_index(m, true, b->type, INDEX_ANY, &x);
+        rc = weir_match_index(m, true, b->search.type, INDEX_ANY, &x);
     if (rc)
         return rc;
     if ((x && weir_index_list(m->g, x)) ||
@@ -322,12 +215,13 @@ static int take(struct bulk *b, weir_vertex under)
 
 int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
-    struct bulk b = {.m = m, .r = r, .type = weir_match_type(m, r), .open = WEIR_NONE};
+    struct bulk b = {.m = m};
     uint32_t npicks = m->npicks;
     int rc;
 
-    if (!applies(m, r, want) || !read_needs(&b))
+    if (!applies(m, r, want))
         return 0;
+    weir_search_prepare(&b.search, m, r, r, true);
     b.want = (uint32_t)want;
     rc = take(&b, under);
     if (!rc && b.have == b.want)

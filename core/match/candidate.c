@@ -123,9 +123,8 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
 
 /* ---- taking ---- */
 
-/* Whether v is unused in the window. An occupancy tells for whole uses; with a fit index a vertex free in the mask
- * may be in use. */
-static bool is_unused(const struct match *m, weir_vertex v)
+/* An occupancy tells for whole uses; with a fit index a vertex free in the mask may be in use. */
+bool weir_candidate_unused(const struct match *m, weir_vertex v)
 {
     const struct occupancy *c = m->has_busy_mask && m->view == VIEW_RESERVED && !m->has_fit_index ? m->occupancy : NULL;
 
@@ -205,7 +204,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 
     if (size == 0 || conflicts(m, v, true, &conflict))
         return 0;
-    if (!is_unused(m, v)) {
+    if (!weir_candidate_unused(m, v)) {
         count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
@@ -238,7 +237,7 @@ static int64_t own_units(const struct match *m, weir_vertex v)
 static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 {
     return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->growing - m->g->jobs->list), m->t0, m->t1)
-                   : !is_unused(m, v);
+                   : !weir_candidate_unused(m, v);
 }
 
 /* Units left in v, at most `want`; negative: v is in conflict. */

@@ -221,6 +221,8 @@ bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r);
 bool weir_candidate_divisible(const struct match *m, weir_vertex v, const weir_resource *r);
 /* Whether only vertices without any user can serve r. */
 bool weir_candidate_idle(struct match *m, const weir_resource *r);
+/* Whether no job has any part of v, or of vertices below v, in the window. */
+bool weir_candidate_unused(const struct match *m, weir_vertex v);
 /* Units that v, a divisible pool, has left; negative: conflicting picks have all of v. O(conflicting picks) */
 int64_t weir_candidate_units_left(const struct match *m, weir_vertex v);
 /* Takes at most `want` units of v for r. Returns the units taken, picks added; 0: v does not fit; or negative. */

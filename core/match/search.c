@@ -43,7 +43,7 @@ static bool falls_short(struct search *s, const char *type, int64_t need, int64_
     return false;
 }
 
-static bool row_bound_ok(struct search *s, const struct schema *sc, const int64_t *cells)
+bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t *cells)
 {
     uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
 
@@ -60,11 +60,10 @@ static bool row_bound_ok(struct search *s, const struct schema *sc, const int64_
 static bool below_bound_ok(struct search *s, weir_vertex v)
 {
     const struct inner *in = inner_of(s->m->g, v);
-    return in && in->cells && row_bound_ok(s, s->m->g->aggregates->schemas[in->schema], in->cells);
+    return in && in->cells && weir_search_row_ok(s, s->m->g->aggregates->schemas[in->schema], in->cells);
 }
 
-/* Whether the aggregates of v, a vertex of the type, allow the needs below v. */
-static bool vertex_bound_ok(struct search *s, weir_vertex v)
+bool weir_search_vertex_ok(struct search *s, weir_vertex v)
 {
     const weir_graph *g = s->m->g;
     const struct inner *in = inner_of(g, v);
@@ -148,7 +147,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
         return WEIR_OK;
     if (weir_nogood_row(s, in->row + row, &key))
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
-    else if (!row_bound_ok(s, schema_at(g, in->schema), row_cells(g, in, row)))
+    else if (!weir_search_row_ok(s, schema_at(g, in->schema), row_cells(g, in, row)))
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
     else if (is_filtered(s) && weir_filter_excludes_row(s->m, in, row))
         count_event(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
@@ -223,8 +222,7 @@ static bool is_refused(struct search *s, weir_vertex v)
     return in && in->cells && is_filtered(s) && weir_filter_excludes_row(m, in, 0);
 }
 
-/* Whether the search may enter v, by state, holders, constraint and policy. Returns 1, 0 or negative. */
-static int admit(struct search *s, weir_vertex v)
+int weir_search_admit(struct search *s, weir_vertex v)
 {
     struct match *m = s->m;
     const weir_graph *g = m->g;
@@ -304,12 +302,12 @@ static int open_vertex(struct search *s, weir_vertex v)
         weir_nogood_pass(s);
         return WEIR_OK;
     }
-    if (host ? !vertex_bound_ok(s, v) : !below_bound_ok(s, v)) {
+    if (host ? !weir_search_vertex_ok(s, v) : !below_bound_ok(s, v)) {
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
         weir_nogood_refuse(s, v);
         return WEIR_OK;
     }
-    go = admit(s, v);
+    go = weir_search_admit(s, v);
     if (go == 0)
         weir_nogood_pass(s);
     return go <= 0 || host ? go : open_row(s, v, 0, 0);
@@ -325,11 +323,11 @@ static int test_vertex(struct search *s, weir_vertex v)
 {
     int go;
 
-    if (!vertex_bound_ok(s, v)) {
+    if (!weir_search_vertex_ok(s, v)) {
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
         return weir_search_rejected(s, v);
     }
-    go = admit(s, v);
+    go = weir_search_admit(s, v);
     if (go == 0)
         weir_nogood_pass(s);
     return go;
@@ -353,10 +351,12 @@ static bool is_reachable(struct search *s, weir_vertex v)
 }
 
 /* Whether v can serve at any time: states, the constraint and the totals below v do not depend on time. A vertex
- * that cannot is refused for the rest of the match. */
+ * that cannot is refused for the rest of the match. Free units do depend on time, so that VIEW_NOW leaves them to the
+ * caller. */
 static bool is_ever_usable(struct search *s, weir_vertex v)
 {
-    bool reachable = is_reachable(s, v), useful = reachable && vertex_bound_ok(s, v);
+    bool reachable = is_reachable(s, v);
+    bool useful = reachable && (s->m->view == VIEW_NOW || weir_search_vertex_ok(s, v));
 
     if (reachable && !useful)
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
@@ -375,7 +375,7 @@ static bool is_held_above(const struct search *s, weir_vertex v)
     return v != WEIR_NONE && v != s->admitted;
 }
 
-static int next_free(struct search *s, weir_vertex *v)
+int weir_search_next_free(struct search *s, weir_vertex *v)
 {
     struct match *m = s->m;
     weir_vertex next;
@@ -401,7 +401,7 @@ static int next_free(struct search *s, weir_vertex *v)
 int weir_search_next(struct search *s, weir_vertex *v)
 {
     if (s->free_list.occupancy)
-        return next_free(s, v);
+        return weir_search_next_free(s, v);
     weir_nogood_found(s);
     while (s->n > 0) {
         struct item it = weir_search_pop(s);
@@ -464,7 +464,8 @@ static void read_spare(struct search *s, const char *text)
     s->spare[s->nspare++] = weir_type_find(s->m->g, text);
 }
 
-static void prepare(struct search *s, struct match *m, const weir_resource *r, bool idle)
+void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
+                         bool idle)
 {
     memset(s, 0, sizeof *s);
     s->m = m;
@@ -477,6 +478,7 @@ static void prepare(struct search *s, struct match *m, const weir_resource *r, b
         read_spare(s, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
         s->barred = weir_request_resources(m->request, &s->nbarred);
+    read_needs(s, whole);
 }
 
 /* Pushes the vertices that edges from `under` lead to, unless they lie below `under`; all vertices above each must
@@ -493,7 +495,7 @@ static int push_linked(struct search *s, weir_vertex under)
             continue;
         rc = 1;
         while (rc > 0 && (up = vertex_at(g, up)->parent) != WEIR_NONE)
-            rc = admit(s, up);
+            rc = weir_search_admit(s, up);
         weir_index_settle(g, s->index, v);
         rc = rc > 0 ? push_kid(s, v) : rc;
     }
@@ -542,7 +544,7 @@ static int push_fits(struct search *s)
         for (uint64_t left = ~m->occupancy->busy[i]; rc >= 0 && left; left &= left - 1) {
             weir_vertex v = m->occupancy->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
             for (rc = 1; rc > 0 && (up = vertex_at(m->g, up)->parent) != WEIR_NONE;)
-                rc = admit(s, up);
+                rc = weir_search_admit(s, up);
             rc = rc > 0 ? push_kid(s, v) : rc;
         }
     return rc < 0 ? rc : WEIR_OK;
@@ -592,8 +594,7 @@ static bool is_close(const struct match *m, weir_vertex under, const weir_resour
 
 int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
 {
-    prepare(s, m, r, idle);
-    read_needs(s, r);
+    weir_search_prepare(s, m, r, r, idle);
     s->kids_only = is_close(m, under, r);
     return begin(s, under);
 }
@@ -601,8 +602,7 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
 int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
                       const weir_resource *r, weir_type host)
 {
-    prepare(s, m, r, weir_candidate_idle(m, r));
-    read_needs(s, slot);
+    weir_search_prepare(s, m, slot, r, weir_candidate_idle(m, r));
     s->needs_type = s->host = host;
     s->slot = slot;
     s->nslots = 1;
@@ -652,8 +652,7 @@ bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resourc
 {
     struct search s;
 
-    prepare(&s, m, r, idle);
-    read_needs(&s, r);
+    weir_search_prepare(&s, m, r, r, idle);
     count_event(m, WEIR_EVENT_VISITED, under, r);
     if (enough(&s, under, r, times))
         return true;

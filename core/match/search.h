@@ -161,6 +161,20 @@ void weir_nogood_end(struct search *s);
  * serve. */
 bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key);
 
+/* Sets everything of a search for r that does not depend on the start, with the needs of `whole`, which is r, or a
+ * slot that r is the first resource of. */
+void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
+                         bool idle_only);
+/* Whether the aggregates of a row allow a candidate with its needs; else s->shortage tells why. */
+bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t *cells);
+/* Whether the aggregates of v, a candidate, allow the needs below v; else s->shortage tells why. */
+bool weir_search_vertex_ok(struct search *s, weir_vertex v);
+/* Whether the search may enter v, by state, holders, constraint and policy. Returns 1, 0 or negative. */
+int weir_search_admit(struct search *s, weir_vertex v);
+/* The next vertex of s->free_list that states, holders above and the constraint allow. Returns 1 with *v set, 0 at
+ * the end, or negative. */
+int weir_search_next_free(struct search *s, weir_vertex *v);
+
 /* Whether all vertices below `under` together can hold `times` units of r and the needs of r, by aggregates. A
  * failure counts as pruned. O(roots) */
 bool weir_search_bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t times, bool idle_only);
