@@ -176,8 +176,8 @@ static void set_alarm(double seconds)
     setitimer(ITIMER_REAL, &timer, NULL);
 }
 
-/* limited(seconds, f, ...): what f returns; matches, walks and finds that f begins fail with the code "interrupted" once the time is
- * over, and have changed nothing. Not to be nested. */
+/* limited(seconds, f, ...): the results of f. Matches, walks and finds begun by f fail with the code "interrupted" once
+ * the time is over, with nothing changed. Calls must not be nested. */
 int weirlua_limited(lua_State *L)
 {
     struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;

@@ -158,7 +158,7 @@ int weirlua_same(lua_State *L)
 
 /* ---- private files ---- */
 
-/* file_mode(path): the permissions of a file, and a text that is equal for paths of the same file only; or nil, message,
+/* file_mode(path): the permissions of a file, and a text that is equal only for paths of one file; or nil, message,
  * code: "unknown" for a missing file. */
 int weirlua_file_mode(lua_State *L)
 {

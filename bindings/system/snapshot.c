@@ -1,15 +1,16 @@
-/* snapshot.c - a function that runs in a forked copy of the process, with limits that the kernel keeps. The copy sees all that the
- * process has, as of the fork, and can change nothing of that: the copy has one descriptor, a pipe for its answer, and ends by
- * _exit(), so that no buffer, database or handle of the parent is touched. Linux.
+/* snapshot.c - runs a function in a forked copy of the process, under limits enforced by the kernel. The copy sees all
+ * memory of the process as of the fork, and can change no state of the parent: the copy has one descriptor, a pipe for
+ * an answer, and ends by _exit(), so that no buffer, database or handle of the parent is touched. Linux.
  *
- *   snapshot(f, {seconds =, memory =, answer =})   a child that runs f(write); or nil, message, code. write(text) may give `answer`
- *                                                  bytes in all; `memory` are bytes beside those that are mapped now
- *   child:take()    the descriptor of the pipe, which is the caller's from then on
+ *   snapshot(f, {seconds =, memory =, answer =})
+ *                   a child that runs f(write); or nil, message, code. All calls of write(text) together may write
+ *                   `answer` bytes; `memory` are bytes in addition to the bytes mapped at the fork
+ *   child:take()    the descriptor of the pipe; the caller has to close the descriptor
  *   child:kill()    ends the child at once
- *   child:reap()    nil while the child runs; then how it ended ("done", "raised", "answer", "memory" or "killed"), and the seconds
- *                   of the processor that the child had
+ *   child:reap()    nil while the child runs; then the kind of end ("done", "raised", "answer", "memory" or "killed"),
+ *                   and the processor time of the child in seconds
  *
- * Invariant: a child is waited for by its handle only, so that its process id is its own until then. */
+ * Invariant: only the handle of a child waits for the child, so that no further process gets the process id before. */
 #include "handle/weirlua.h"
 
 #include <errno.h>
@@ -36,9 +37,9 @@ struct limits {
 };
 
 struct snapshot {
-    pid_t pid;   /* 0: it was waited for */
-    pid_t owner; /* the process that has forked it, as handles are copied with everything else; 0: closed */
-    int fd;    /* -1: taken */
+    pid_t pid;   /* 0: the child was waited for */
+    pid_t owner; /* the process that forked the child: a fork copies handles, too; 0: closed */
+    int fd;      /* -1: taken */
     enum end end;
     double cpu; /* seconds */
 };
@@ -56,7 +57,7 @@ static void limit_to(__rlimit_resource_t what, rlim_t n)
     setrlimit(what, &limit);
 }
 
-/* Bytes that the process has mapped. */
+/* Bytes mapped by the process. */
 static rlim_t mapped(void)
 {
     unsigned long long pages = 0;
@@ -80,7 +81,7 @@ static void handle_by_default(void)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Where memory runs out, the system is to end the copy and not the service. */
+/* Makes the copy, not the service, the process to be killed by the kernel when memory runs out. */
 static void volunteer(void)
 {
     int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
@@ -88,11 +89,11 @@ static void volunteer(void)
     if (fd < 0)
         return;
     if (write(fd, "1000", 4) != 4)
-        errno = 0; /* the limits are there all the same */
+        errno = 0; /* the limits hold in any case */
     close(fd);
 }
 
-/* Leaves the pipe and the standard error, which sanitizers write to. */
+/* Closes all descriptors except the pipe and the standard error, used by sanitizers. */
 static bool close_others(int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -118,7 +119,7 @@ static void confine(int fd, pid_t parent, const struct limits *limits)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* Upvalue 1: the bytes that may still be written. */
+/* write(text). Upvalue 1: the number of bytes left to write. */
 static int write_answer(lua_State *L)
 {
     size_t len;
@@ -139,7 +140,7 @@ static int write_answer(lua_State *L)
     return 0;
 }
 
-/* (limits): what f is called with. */
+/* Calls f, at 1, with a function write() for the limits at 2. */
 static int call_with_write(lua_State *L)
 {
     const struct limits *limits = lua_touserdata(L, 2);
@@ -151,7 +152,7 @@ static int call_with_write(lua_State *L)
     return 0;
 }
 
-/* The function is at 1. */
+/* Calls the function at 1 and ends the process. */
 static void run(lua_State *L, const struct limits *limits)
 {
     int rc;
@@ -201,8 +202,8 @@ static struct limits read_limits(lua_State *L)
     return limits;
 }
 
-/* Forks with all signals held back, so that no handler of the parent ever runs in the child: one of libuv would write to the parent's
- * own pipe. */
+/* Forks with all signals blocked, so that no handler of the parent ever runs in the child: a handler of libuv would
+ * write to a pipe of the parent. */
 static pid_t fork_quietly(void)
 {
     sigset_t all, old;
@@ -299,7 +300,9 @@ static bool ended(struct snapshot *own, int flags)
         return false;
     own->pid = 0;
     own->cpu = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
-    own->end = pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) < END_KILLED ? (enum end)WEXITSTATUS(status) : END_KILLED;
+    own->end = END_KILLED;
+    if (pid > 0 && WIFEXITED(status) && WEXITSTATUS(status) < END_KILLED)
+        own->end = (enum end)WEXITSTATUS(status);
     return true;
 }
 
@@ -331,7 +334,8 @@ static int snapshot_gc(lua_State *L)
 
 void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"take", snapshot_take}, {"kill", snapshot_kill}, {"reap", snapshot_reap}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"take", snapshot_take}, {"kill", snapshot_kill}, {"reap", snapshot_reap}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", snapshot_gc}, {"__close", snapshot_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, SNAPSHOT, methods, meta);
