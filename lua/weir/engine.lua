@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local part = require "weir.rset.job_part"
 local policy = require "weir.policy"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -61,10 +62,7 @@ end
 -- ---- policies -----------------------------------------------------------------------------------------------
 
 local function names_of(allowed)
-  local names = {}
-  for name in pairs(allowed or {}) do names[#names + 1] = name end
-  table.sort(names)
-  return #names > 0 and table.concat(names, ", ") or "none"
+  return next(allowed or {}) and table.concat(tables.keys(allowed), ", ") or "none"
 end
 
 -- The options of a match, with the policy chosen by the job.
@@ -75,8 +73,7 @@ local function with_choice(self, request, opts)
   if not (allowed and allowed[name]) then
     return nil, ('policy "%s" is not one that jobs may choose (%s)'):format(name:sub(1, 64), names_of(allowed)), "rejected"
   end
-  local own = {}
-  for key, value in pairs(opts or {}) do own[key] = value end
+  local own = tables.copy(opts)
   own.policy = allowed[name]
   return own
 end

@@ -24,6 +24,7 @@ local core = require "weir.core"
 local engines = require "weir.engine"
 local recover = require "weir.acquire.recover"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 local targets = require "weir.acquire.targets"
 
 local M = {}
@@ -117,13 +118,10 @@ end
 
 -- Raises a fatal exception for each job with taken targets.
 local function raise(self, lost)
-  local jobs = {}
-  for job in pairs(lost) do jobs[#jobs + 1] = job end
-  table.sort(jobs)
-  for _, job in ipairs(jobs) do
-    local set = core.idset(lost[job])
+  for job, list in tables.sorted(lost) do
+    local set = tostring(core.idset(list))
     tell(self, "exception", {
-      job = job, severity = 0, type = "resources", targets = tostring(set), note = ("target %s was taken away"):format(tostring(set)),
+      job = job, severity = 0, type = "resources", targets = set, note = ("target %s was taken away"):format(set),
     })
   end
 end
@@ -257,8 +255,7 @@ end
 -- Returns a copy of the options of a match, with an id if the match books a job and the caller has given none; and the
 -- id assigned.
 local function with_id(self, opts)
-  local own = {}
-  for key, value in pairs(opts or {}) do own[key] = value end
+  local own = tables.copy(opts)
   local given = BOOKS[own.mode or "now"] and own.job == nil and next_id(self) or nil
   own.job = own.job or given
   return own, given

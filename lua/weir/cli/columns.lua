@@ -7,6 +7,7 @@
 --- prefix "?:" drops a field that is empty in all lines, "+:" widens a field to the longest value, "?+:" does both.
 
 local suggest = require "weir.cli.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 local Format = {}
@@ -39,9 +40,7 @@ end
 
 local function check_field(name, headings)
   if headings[name] then return end
-  local known = {}
-  for field in pairs(headings) do known[#known + 1] = field end
-  table.sort(known)
+  local known = tables.keys(headings)
   fail('there is no field "%s"%s; there is %s', name, suggest.hint(name, known), table.concat(known, ", "))
 end
 
@@ -163,8 +162,7 @@ local function longest(rows, field)
 end
 
 local function widened(spec, width)
-  local copy = {}
-  for key, value in pairs(spec) do copy[key] = value end
+  local copy = tables.copy(spec)
   copy.width = width
   if (copy.precision or 0) > 0 and copy.kind ~= "d" then copy.precision = math.max(copy.precision, width) end
   return copy

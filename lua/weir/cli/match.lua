@@ -3,6 +3,8 @@
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
+local plain = require "weir.plain"
+local tables = require "weir.tables"
 local view = require "weir.cli.view"
 local weir = require "weir"
 
@@ -63,22 +65,11 @@ local function show_document(_, a, format)
   out.line "" -- fails with the cause if standard output is broken
 end
 
-local function finite(t) return t < math.huge and t or core.null end
-
-local function picks(a)
-  local list = core.array {}
-  for i, pick in ipairs(a:vertices()) do
-    local v = pick.vertex
-    local unit = v.unit ~= "" and v.unit or nil
-    list[i] = { path = v.path, type = v.type, unit = unit, amount = pick.amount, exclusive = pick.exclusive }
-  end
-  return list
-end
-
 local function as_json(job, a)
   if a == true then return { request = job.name, feasible = true } end
-  local id = a.state ~= "matched" and a.id or nil
-  return { request = job.name, job = id, state = a.state, start = a.at, duration = finite(a.duration), vertices = picks(a) }
+  local t = plain.allocation(a)
+  t.request = job.name
+  return t
 end
 
 local STATS = { "visited", "pruned", "state", "constraint", "busy", "policy", "callbacks", "starts" }
@@ -119,10 +110,9 @@ end
 local function trace_json(trace)
   local list = core.array {}
   for i, event in ipairs(trace) do
-    local plain = {}
-    for key, value in pairs(event) do plain[key] = value end
-    plain.vertex = event.vertex and event.vertex.path or core.null
-    list[i] = plain
+    local copy = tables.copy(event)
+    copy.vertex = event.vertex and event.vertex.path or core.null
+    list[i] = copy
   end
   return list
 end

@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
+local tables = require "weir.tables"
 
 local M = {
   name = "serve",
@@ -150,16 +151,10 @@ local function acquires_of(text)
   return list
 end
 
-local function names_of(map)
-  local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
-  table.sort(names)
-  return table.concat(names, ", ")
-end
+local function names_of(map) return table.concat(tables.keys(map), ", ") end
 
 local function limits_of(words)
-  local limits = {}
-  for name, n in pairs(require("weir.serve.server").LIMITS) do limits[name] = n end
+  local limits = tables.copy(require("weir.serve.server").LIMITS)
   for _, word in ipairs(words or {}) do
     local name, text = word:match "^(%w+)=(%d+)$"
     local n = math.tointeger(tonumber(text))

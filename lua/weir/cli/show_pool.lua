@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local pool = require "weir.cli.vertex_report"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -25,9 +26,7 @@ end
 
 -- Prints a map as sorted lines; the label is on the first line.
 local function show_map(label, map, text)
-  local keys = {}
-  for key in pairs(map or {}) do keys[#keys + 1] = key end
-  table.sort(keys)
+  local keys = tables.keys(map)
   for i, key in ipairs(keys) do line(i == 1 and label or "", text(key, map[key])) end
 end
 
@@ -65,9 +64,7 @@ local function show_edges(t)
 end
 
 local function show_below(t)
-  local types = {}
-  for type in pairs(t.below or {}) do types[#types + 1] = type end
-  table.sort(types)
+  local types = tables.keys(t.below)
   for i, type in ipairs(types) do
     local row = t.below[type]
     line(i == 1 and "below" or "", ("%s: %d of %d free"):format(type, row.free, row.total))

@@ -3,6 +3,7 @@
 local out = require "weir.cli.output"
 
 local remote = require "weir.cli.remote"
+local tables = require "weir.tables"
 
 local M = {
   name = "top",
@@ -35,11 +36,8 @@ local function rate(now, before, key)
 end
 
 local function use_rows(totals)
-  local rows, types = { { "type", "total", "used", "", "free", "idle" } }, {}
-  for type in pairs(totals) do types[#types + 1] = type end
-  table.sort(types)
-  for _, type in ipairs(types) do
-    local row = totals[type]
+  local rows = { { "type", "total", "used", "", "free", "idle" } }
+  for type, row in tables.sorted(totals) do
     rows[#rows + 1] = { type, tostring(row.total), tostring(row.total - row.free), bar(1 - row.free / row.total), tostring(row.free),
       tostring(row.idle) }
   end

@@ -1,16 +1,15 @@
 --- vertex_report.lua - the full description of a vertex, as plain data.
 
 local core = require "weir.core"
+local plain = require "weir.plain"
+local tables = require "weir.tables"
 
 local M = {}
 
 local function map_of(map)
-  local t = {}
-  for k, v in pairs(map) do t[k] = v end
+  local t = tables.copy(map)
   return next(t) and t or nil
 end
-
-local function finite(t) return t < math.huge and t or core.null end
 
 --- Returns the uses of a vertex by jobs, {job=, start=, end=, amount=, exclusive=, vertex=} each, sorted by start. A
 --- job that holds an ancestor as a whole also uses the vertex; `vertex` is the vertex allocated to the job.
@@ -84,7 +83,7 @@ end
 local function uses_of(v)
   local list = core.array {}
   for i, use in ipairs(M.holders(v)) do
-    list[i] = { job = use.job, start = use.start, ["end"] = finite(use["end"]), amount = use.amount,
+    list[i] = { job = use.job, start = use.start, ["end"] = plain.finite(use["end"]), amount = use.amount,
       exclusive = use.exclusive, vertex = use.vertex.path }
   end
   return list
@@ -92,7 +91,7 @@ end
 
 local function plan_of(v)
   local list = core.array(M.plan(v))
-  for _, row in ipairs(list) do row["end"] = finite(row["end"]) end
+  for _, row in ipairs(list) do row["end"] = plain.finite(row["end"]) end
   return list
 end
 

@@ -23,6 +23,7 @@
 local core = require "weir.core"
 local engines = require "weir.engine"
 local policy = require "weir.policy"
+local tables = require "weir.tables"
 local wording = require "weir.explain.text"
 
 local M = { text = wording.text, headline = wording.headline }
@@ -295,8 +296,7 @@ end
 
 local function plain_shortage(s)
   if not s then return nil end
-  local plain = {}
-  for key, value in pairs(s) do plain[key] = value end
+  local plain = tables.copy(s)
   plain.best = s.best and s.best.path
   return plain
 end

@@ -5,6 +5,7 @@
 -- are deferred until the pass is over.
 
 local queue_policy = require "weir.sim.queue_policy"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -167,9 +168,8 @@ end
 --- Opens new policies, for use(): `default`, and by queue; texts: sources of policies by path, for paths not readable
 --- here. Or nil, message, code if any fails to open; the old policies stay in use.
 function M:open(default, queues, texts)
-  local by_queue, order, names = {}, {}, { "" }
-  for name in pairs(queues) do names[#names + 1] = name end
-  table.sort(names)
+  local by_queue, order, names = {}, {}, tables.keys(queues)
+  table.insert(names, 1, "")
   for i, name in ipairs(names) do
     local line, why, code = open(self, name, queues[name] or default, texts)
     if not line then return nil, why, code end

@@ -9,6 +9,7 @@ local policy = require "weir.policy"
 local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -135,8 +136,7 @@ local LONGEST = core.limits.policy -- bytes of the text of a policy
 
 -- Merges the texts given before and now.
 local function with_texts(old, given)
-  local all = {}
-  for path, text in pairs(old) do all[path] = text end
+  local all = tables.copy(old)
   for path, text in pairs(type(given) == "table" and given or {}) do
     if type(text) ~= "string" or #text > LONGEST then return nil, ("%s: a text of at most %d bytes is expected"):format(path, LONGEST) end
     all[path] = text

@@ -2,6 +2,7 @@
 -- Arguments win.
 
 local suggest = require "weir.cli.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -53,18 +54,12 @@ local KNOWN = {
 
 local ALIAS = { mode = "queue-depth" }
 
-local function names()
-  local list = {}
-  for name in pairs(KNOWN) do list[#list + 1] = name end
-  table.sort(list)
-  return list
-end
-
 local function put(into, name, value)
   name = ALIAS[name] or name
   local known = KNOWN[name]
   if not known then
-    return nil, ('there is no option "%s"%s; there is %s'):format(name, suggest.hint(name, names()), table.concat(names(), ", "))
+    local names = tables.keys(KNOWN)
+    return nil, ('there is no option "%s"%s; there is %s'):format(name, suggest.hint(name, names), table.concat(names, ", "))
   end
   local read, why = known[1](value)
   if read == nil then return nil, ("option %s: %s, not %s"):format(name, why, tostring(value)) end

@@ -10,6 +10,7 @@
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
 local suggest = require "weir.cli.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -84,17 +85,10 @@ local FIELDS = {
   unit = text, exclusive = boolean, properties = map, tags = map, rank = optional_id, scope = scope,
 }
 
-local function field_names()
-  local names = {}
-  for k in pairs(FIELDS) do names[#names + 1] = k end
-  table.sort(names)
-  return names
-end
-
 local function check_field(path, key, value)
   local check = FIELDS[key]
   if not check then
-    fail(path, "unknown field %s%s", show(key), type(key) == "string" and suggest.hint(key, field_names()) or "")
+    fail(path, "unknown field %s%s", show(key), type(key) == "string" and suggest.hint(key, tables.keys(FIELDS)) or "")
   end
   local wanted = check(value)
   if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(value)) end

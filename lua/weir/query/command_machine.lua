@@ -5,6 +5,7 @@ local files = require "weir.files"
 local machine = require "weir.query.machine"
 local matching = require "weir.query.matching"
 local part = require "weir.query.part"
+local tables = require "weir.tables"
 local update = require "weir.query.update"
 local report = require "weir.query.report"
 local search = require "weir.query.search"
@@ -55,14 +56,12 @@ M["set-property"] = function(shell, words)
 end
 
 local function put_properties(shell, v, path)
-  local keys, properties = {}, shell.session.machine:properties(v)
-  for key in pairs(properties) do keys[#keys + 1] = key end
-  table.sort(keys)
-  if #keys == 0 then
+  local properties = shell.session.machine:properties(v)
+  if not next(properties) then
     local number = shell.session.machine.number[v]
     return shell:put(("No properties were found for %s (vtx's uniq_id=%d).\n"):format(path, number))
   end
-  for _, key in ipairs(keys) do shell:put(key, "=", properties[key], "\n") end
+  for key, value in tables.sorted(properties) do shell:put(key, "=", value, "\n") end
 end
 
 local function at_path(shell, path)

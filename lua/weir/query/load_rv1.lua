@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -27,9 +28,7 @@ local function numbers(graph, document)
 end
 
 local function clear(properties)
-  local keys = {}
-  for key in pairs(properties) do keys[#keys + 1] = key end
-  for _, key in ipairs(keys) do properties[key] = nil end
+  for _, key in ipairs(tables.keys(properties)) do properties[key] = nil end
 end
 
 -- Checks the names of all hosts: returns true, or nil and a reason. Quirk: the property "NAME@core" is only a property

@@ -2,6 +2,7 @@
 -- blanks. The shorthand leaves out the descendants of exclusive vertices.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 local tree = require "weir.query.tree"
 
 local M = {}
@@ -12,10 +13,8 @@ local quote = core.json_encode
 
 --- Returns {"key": "value", ...} with sorted keys.
 function M.map(entries)
-  local keys, parts = {}, {}
-  for key in pairs(entries) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for i, key in ipairs(keys) do parts[i] = quote(key) .. ": " .. quote(entries[key]) end
+  local parts = {}
+  for key, value in tables.sorted(entries) do parts[#parts + 1] = quote(key) .. ": " .. quote(value) end
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 

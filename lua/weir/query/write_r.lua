@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local jgf = require "weir.query.write_jgf"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 local tree = require "weir.query.tree"
 
 local M = {}
@@ -54,18 +55,11 @@ local function collect(machine, root)
   return r
 end
 
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
 local function by_rank(a, b) return a.rank < b.rank end
 
 local function rows_text(r)
   local rows, hosts = {}, {}
-  for _, children in ipairs(sorted_keys(r.rows)) do
+  for _, children in ipairs(tables.keys(r.rows)) do
     local ranks = {}
     for i, host in ipairs(r.rows[children]) do
       ranks[i] = host.rank
@@ -85,7 +79,7 @@ end
 
 local function properties_text(r)
   local parts = {}
-  for i, key in ipairs(sorted_keys(r.properties)) do
+  for i, key in ipairs(tables.keys(r.properties)) do
     parts[i] = quote(key) .. ": " .. quote(idset(r.properties[key]))
   end
   return #parts > 0 and '"properties": {' .. table.concat(parts, ", ") .. "}, " or ""

@@ -1,35 +1,20 @@
 --- json.lua - any value as JSON; handles as in the --json output of commands.
 
+local allocations = require "weir.plain"
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
 local pool = require "weir.cli.vertex_report"
 local rows = require "weir.repl.rows"
+local tables = require "weir.tables"
 
 local M = {}
 
 local plain
 
-local function finite(t) return t < math.huge and t or core.null end
-
-local function copy_map(map)
-  local t = {}
-  for key, value in pairs(map) do t[key] = value end
-  return t
-end
-
-local function picks(a)
-  local list = core.array {}
-  for i, pick in ipairs(a:vertices()) do list[i] = { path = pick.vertex.path, amount = pick.amount, exclusive = pick.exclusive } end
-  return list
-end
-
 local PLAIN = {
-  vertex = function(v) return rows.is_view(v) and copy_map(v) or pool.base(v) end,
+  vertex = function(v) return rows.is_view(v) and tables.copy(v) or pool.base(v) end,
   graph = function(g) return { vertices = g:count(), below = g:aggregate() } end,
-  allocation = function(a)
-    return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration),
-      vertices = picks(a) }
-  end,
+  allocation = allocations.allocation,
   number = function(n) return n == n and math.abs(n) < math.huge and n or tostring(n) end,
   string = function(s) return utf8.len(s) and s or ("%q"):format(s) end,
   boolean = function(b) return b end,

@@ -3,6 +3,7 @@
 
 local clients = require "weir.serve.client"
 local core = require "weir.core"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -33,9 +34,7 @@ local function absent(name, methods)
   return function(_, key)
     if methods[key] ~= nil then return methods[key] end
     if type(key) ~= "string" then return nil end
-    local names = {}
-    for known in pairs(methods) do names[#names + 1] = known end
-    table.sort(names)
+    local names = tables.keys(methods)
     error(("%s:%s is not there with a service; there is %s"):format(name, key, table.concat(names, ", ")), 2)
   end
 end
@@ -360,12 +359,7 @@ function G:count() return assert(self.service:ask "stats").vertices end
 function G:aggregate(v) return assert(self.service:ask("show", { as = "totals", uri = v and v.path })).totals end
 
 --- Returns the types of pools.
-function G:types()
-  local list = {}
-  for type in pairs(self:aggregate()) do list[#list + 1] = type end
-  table.sort(list)
-  return list
-end
+function G:types() return tables.keys(self:aggregate()) end
 
 function G:now() return assert(self.service:ask "stats").now end
 

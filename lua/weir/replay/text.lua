@@ -1,5 +1,7 @@
 --- text.lua - metrics as a table for people: a single run, or several runs side by side with the change from the first.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local function seconds(t)
@@ -16,10 +18,7 @@ local function number(x) return ("%.4g"):format(x) end
 local function count(x) return ("%d"):format(x) end
 
 local function types_of(m)
-  local names = {}
-  for name in pairs(m.utilisation) do names[#names + 1] = name end
-  table.sort(names)
-  return names
+  return tables.keys(m.utilisation)
 end
 
 -- Returns a list of {name, value, format, whether to show 0}.

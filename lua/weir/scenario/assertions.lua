@@ -22,6 +22,7 @@ local blame = require "weir.scenario.error_location"
 local job = require "weir.scenario.job"
 local picture = require "weir.scenario.picture"
 local reason = require "weir.scenario.expect_explain"
+local tables = require "weir.tables"
 local where = require "weir.scenario.vertex_names"
 
 local M = {}
@@ -190,10 +191,8 @@ end
 function CHECK.holds(args)
   local one, s = one_job(args[1], "holds")
   if type(args[2]) ~= "table" then misuse("assert.holds: a job and units are expected: { core = 8 }") end
-  local record, ok, wanted, is, types = s.ledger.open[one], true, {}, {}, {}
-  for type in pairs(args[2]) do types[#types + 1] = type end
-  table.sort(types)
-  for i, type in ipairs(types) do
+  local record, ok, wanted, is = s.ledger.open[one], true, {}, {}
+  for i, type in ipairs(tables.keys(args[2])) do
     local has = 0
     for _, pick in ipairs(record and record.picks or {}) do has = has + (pick.units[type] or 0) end
     ok = ok and has == args[2][type]

@@ -29,6 +29,7 @@ local reason = require "weir.scenario.expect_explain"
 local sim = require "weir.sim"
 local stream = require "weir.scenario.stream"
 local suggest = require "weir.cli.suggest"
+local tables = require "weir.tables"
 local weir = require "weir"
 local where = require "weir.scenario.vertex_names"
 
@@ -552,8 +553,7 @@ local function combine(cases, name, values)
   local all = {}
   for _, case in ipairs(cases) do
     for _, value in ipairs(values) do
-      local opts = {}
-      for key, x in pairs(case.opts) do opts[key] = x end
+      local opts = tables.copy(case.opts)
       opts[name] = value
       local word = type(value) == "table" and (value.name or value[1]) or value
       all[#all + 1] = { words = (case.words and case.words .. ", " or "") .. tostring(word), opts = opts }
@@ -566,8 +566,7 @@ end
 --- }, ... } do it("... under " .. name, function() local s = scenario(opts) ... end) end
 function M.each(opts)
   check_keys(opts, OPTIONS, "scenario.each")
-  local plain = {}
-  for key, x in pairs(opts) do plain[key] = x end
+  local plain = tables.copy(opts)
   local cases = { { opts = plain } }
   for _, name in ipairs(VARIED) do
     if is_list(opts[name]) then cases = combine(cases, name, opts[name]) end

@@ -1,6 +1,7 @@
 --- metrics.lua - counters and measurements of a service, in the text format of Prometheus.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -44,11 +45,8 @@ end
 -- Adds a metric with a label. `values`: {[value of the label] = number}, printed in ascending order of labels.
 function Page:by(name, kind, help, key, values)
   self:head(name, kind, help)
-  local names = {}
-  for value in pairs(values) do names[#names + 1] = value end
-  table.sort(names)
-  for _, value in ipairs(names) do
-    self[#self + 1] = ('weir_%s{%s="%s"} %s'):format(name, key, label(value), number(values[value]))
+  for value, n in tables.sorted(values) do
+    self[#self + 1] = ('weir_%s{%s="%s"} %s'):format(name, key, label(value), number(n))
   end
 end
 

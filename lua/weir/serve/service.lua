@@ -15,6 +15,7 @@ local core = require "weir.core"
 local effort = require "weir.serve.effort"
 local engines = require "weir.engine"
 local scheduler_client = require "weir.acquire.scheduler_client"
+local tables = require "weir.tables"
 local target_r = require "weir.serve.target_r"
 local service_state = require "weir.serve.service_state"
 local child_instances = require "weir.serve.child_instances"
@@ -179,10 +180,7 @@ end
 local function users_as_data(users)
   local data = {}
   for target, jobs in pairs(users) do
-    local list = core.array {}
-    for job in pairs(jobs) do list[#list + 1] = job end
-    table.sort(list)
-    data[tostring(target)] = list
+    data[tostring(target)] = core.array(tables.keys(jobs))
   end
   return data
 end

@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
+local tables = require "weir.tables"
 
 -- Describes a policy. For an unreadable policy the reason replaces the doc line.
 local function describe(entry)
@@ -17,13 +18,6 @@ local function describe(entry)
   return row
 end
 
-local function sorted_keys(t)
-  local keys = {}
-  for key in pairs(t or {}) do keys[#keys + 1] = key end
-  table.sort(keys)
-  return keys
-end
-
 local function default_of(option)
   if option.default == nil then return "" end
   local value = type(option.default) == "table" and core.json_encode(option.default) or tostring(option.default)
@@ -31,7 +25,7 @@ local function default_of(option)
 end
 
 local function show_options(row)
-  for _, key in ipairs(sorted_keys(row.options)) do
+  for _, key in ipairs(tables.keys(row.options)) do
     local option = row.options[key]
     local choices = option.choices and " (" .. table.concat(option.choices, ", ") .. ")" or ""
     out.line(("    %s%s  %s%s  %s"):format(key, default_of(option), option.type, choices, option.doc or ""))

@@ -2,6 +2,7 @@
 
 local out = require "weir.cli.output"
 local remote = require "weir.cli.remote"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -44,11 +45,8 @@ M.show = {
 
 local function show_totals(totals, json)
   if json then return out.json(totals) end
-  local types, rows = {}, { { "type", "total", "free", "idle" } }
-  for type in pairs(totals) do types[#types + 1] = type end
-  table.sort(types)
-  for _, type in ipairs(types) do
-    local row = totals[type]
+  local rows = { { "type", "total", "free", "idle" } }
+  for type, row in tables.sorted(totals) do
     rows[#rows + 1] = { type, tostring(row.total), tostring(row.free), tostring(row.idle) }
   end
   out.table(rows, { false, true, true, true })

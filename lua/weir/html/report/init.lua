@@ -22,6 +22,7 @@ local core = require "weir.core"
 local colours = require "weir.html.picture.html".colours
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -201,10 +202,8 @@ local function metrics_of(given)
 end
 
 local function series_of(run)
-  local list, names = array(), {}
-  for name in pairs(run.series or {}) do names[#names + 1] = name end
-  table.sort(names)
-  for i, name in ipairs(names) do
+  local list = array()
+  for i, name in ipairs(tables.keys(run.series)) do
     local points = array()
     for k, x in ipairs(run.series[name]) do
       if not is_number(x) then fail("%s: series %s: place %d: no number", run.title, name, k) end

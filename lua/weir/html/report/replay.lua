@@ -1,5 +1,7 @@
 --- replay.lua - turns the data of a replay (weir.replay.data, also as read from replay.json) into a run of a report.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local JOBS_MAX = 300000 -- series of more jobs are not computed from the jobs
@@ -94,9 +96,7 @@ local function lookup(metrics, path)
 end
 
 local function metrics_of(m)
-  local list, types = {}, {}
-  for type in pairs(m.utilisation or {}) do types[#types + 1] = type end
-  table.sort(types)
+  local list, types = {}, tables.keys(m.utilisation)
   for _, row in ipairs(ROWS) do
     local value = lookup(m, row[2])
     if value and (value ~= 0 or not WRONG[row[2]]) then

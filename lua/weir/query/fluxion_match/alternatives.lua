@@ -3,6 +3,7 @@
 -- unlike in RFC 14. Such jobspecs are expanded into several requests of weir.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -11,8 +12,7 @@ M.limit = 1000 -- limit of the requests from a single jobspec
 -- ---- xor_slots ----------------------------------------------------------------------------------------------
 
 local function with(r, kind, inner)
-  local copy = {}
-  for key, value in pairs(r) do copy[key] = value end
+  local copy = tables.copy(r)
   copy.type = kind
   if #inner > 0 then copy.with = inner end
   return copy

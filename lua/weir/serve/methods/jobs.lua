@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
+local plain = require "weir.plain"
 local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
@@ -37,17 +38,6 @@ params.takes("explain", "", {
 
 -- ---- description of a job -------------------------------------------------------------------------------------------
 
-local function finite(t) return t < math.huge and t or core.null end
-
-local function picks(a)
-  local list = core.array {}
-  for i, pick in ipairs(a:vertices()) do
-    local v = pick.vertex
-    list[i] = { path = v.path, type = v.type, unit = v.unit ~= "" and v.unit or nil, amount = pick.amount, exclusive = pick.exclusive }
-  end
-  return list
-end
-
 local function document(a, format)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
@@ -58,14 +48,15 @@ end
 -- Returns the state of an allocation without its resources. `owner`: the user of the match, or nil for an
 -- administrator.
 local function brief(self, a)
-  return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = finite(a.duration), policy = a.policy,
-    owner = self.owners:of(a.id) }
+  local t = plain.times(a)
+  t.policy, t.owner = a.policy, self.owners:of(a.id)
+  return t
 end
 
 local function full(self, a, format)
   self:tells(a.count)
   local t = brief(self, a)
-  t.vertices, t.resources = picks(a), document(a, format)
+  t.vertices, t.resources = plain.vertices(a), document(a, format)
   return t
 end
 
@@ -127,7 +118,9 @@ end
 --- {"id":2,"method":"release","params":{"job":1}}; with "targets": only resources on these targets
 function M.release(self, call, p)
   local job, set = p.job, p.targets
-  if set and self.child_instances:of(job) then params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job) end
+  if set and self.child_instances:of(job) then
+    params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job)
+  end
   local owes = self.follower:owes(job)
   params.check(self.follower:free(job, set))
   self:changed()
@@ -231,9 +224,9 @@ function M.explain(self, call, p)
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end
   local report, columns = params.check(self.engine:explain(request(p), opts)), p.columns
-  local plain = weir.explain.plain(report)
-  plain.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
-  call.answer(plain)
+  local told = weir.explain.plain(report)
+  told.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
+  call.answer(told)
 end
 
 return M

@@ -4,6 +4,7 @@ local core = require "weir.core"
 local examples = require "weir.serve.examples"
 local params = require "weir.serve.params"
 local roles = require "weir.serve.roles"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -57,10 +58,7 @@ end
 function M.methods(_, call, p)
   local name, services = p.name, require "weir.serve.service"
   if name then return call.answer(about(name, services)) end
-  local list = core.array {}
-  for method in pairs(services.methods) do list[#list + 1] = method end
-  table.sort(list)
-  call.answer { methods = list }
+  call.answer { methods = core.array(tables.keys(services.methods)) }
 end
 
 --- {"id":3,"method":"stats"}

@@ -1,0 +1,32 @@
+--- plain.lua - allocations as plain data, for JSON: in the output of commands, of the service and of the repl.
+
+local core = require "weir.core"
+
+local M = {}
+
+--- Returns a time, or null for infinity.
+function M.finite(t) return t < math.huge and t or core.null end
+
+--- Returns the vertices of an allocation: {path =, type =, unit =, amount =, exclusive =} each.
+function M.vertices(a)
+  local list = core.array {}
+  for i, pick in ipairs(a:vertices()) do
+    local v = pick.vertex
+    list[i] = { path = v.path, type = v.type, unit = v.unit ~= "" and v.unit or nil, amount = pick.amount, exclusive = pick.exclusive }
+  end
+  return list
+end
+
+--- Returns the times and the state of an allocation; a matched allocation is no job.
+function M.times(a)
+  return { job = a.state ~= "matched" and a.id or nil, state = a.state, start = a.at, duration = M.finite(a.duration) }
+end
+
+--- Returns times and vertices of an allocation.
+function M.allocation(a)
+  local t = M.times(a)
+  t.vertices = M.vertices(a)
+  return t
+end
+
+return M
