@@ -61,8 +61,8 @@ int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err 
  * devices included. */
 int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 
-/* Builds a graph from the value of "graph"; `path`, "graph" or "scheduling.graph", is its position in the document. */
-int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err);
+/* Makes the graph in the text of the value of `scheduling` of an R. */
+int weir_jgf_read_scheduling(const char *text, const char *source, weir_graph **out, weir_err *err);
 /* Sets *out to the outermost object of a JSON text, to be freed with json_decref(). */
 int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 

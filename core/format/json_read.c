@@ -471,9 +471,14 @@ int weir_json_capture(weir_json *j, weir_buf *out)
     return type;
 }
 
+uint64_t weir_json_offset(const weir_json *j)
+{
+    return j->before + (j->at > 0 ? j->events[j->at - 1].end : 0);
+}
+
 uint64_t weir_json_expect(const weir_json *j, uint64_t n)
 {
-    uint64_t seen = j->before + (j->at > 0 ? j->events[j->at - 1].end : 0);
+    uint64_t seen = weir_json_offset(j);
     double all = seen > 0 ? (double)n * (double)j->total / (double)seen : 0;
 
     return all < (double)UINT32_MAX ? (uint64_t)all : UINT32_MAX;

@@ -52,6 +52,8 @@ int weir_json_skip(weir_json *j, int type) WEIR_CHECKED;
 /* After a key: adds the source text of its value to a buffer. Returns the type of the first event of the value. */
 int weir_json_capture(weir_json *j, weir_buf *out) WEIR_CHECKED;
 
+/* Bytes of the text up to the end of the current event. */
+uint64_t weir_json_offset(const weir_json *j);
 /* Expected total of elements, if n were read so far and the rest of the text is alike; 0: the length of the text is
  * not known. */
 uint64_t weir_json_expect(const weir_json *j, uint64_t n);

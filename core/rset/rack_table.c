@@ -48,6 +48,7 @@ struct run {
 };
 
 struct weir_rack_table {
+    json_t *document; /* owns the texts of domains and storages */
     struct entry *entries;
     uint32_t nentries;
     struct run *runs; /* ascending */
@@ -386,17 +387,13 @@ static int list_runs(weir_rack_table *t)
     return WEIR_OK;
 }
 
-bool weir_rack_table_is(const json_t *scheduling)
-{
-    const char *writer = json_string_value(json_object_get(scheduling, "writer"));
-    return writer && strcmp(writer, WEIR_TREEPOOL) == 0;
-}
-
-int weir_rack_table_read(const json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err)
+int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err)
 {
     struct reader r = {.source = source, .err = err, .t = weir_mem_zalloc(1, sizeof *r.t)};
     int rc = r.t ? read_entries(&r, json_object_get(scheduling, "children")) : weir_fail_nomem(err);
 
+    if (r.t)
+        r.t->document = json_incref(scheduling);
     if (rc == WEIR_OK && list_runs(r.t) < 0)
         rc = weir_fail_nomem(err);
     weir_idset_free(r.ranks);
@@ -421,6 +418,7 @@ void weir_rack_table_free(weir_rack_table *t)
     weir_mem_free(t->runs);
     weir_mem_free(t->domains);
     weir_mem_free(t->storages);
+    json_decref(t->document);
     weir_mem_free(t);
 }
 

@@ -65,27 +65,15 @@ struct change {
 /* Applies a change to *ranks, which is replaced. */
 static int changed_ranks(const struct change *c, weir_idset **ranks)
 {
-    weir_idset *stay = NULL, *result = NULL;
-    uint32_t lo, hi, klo, khi;
-    size_t before = 0, run = 0;
+    weir_idset *stay = NULL, *moved = NULL;
     int rc = weir_idset_intersect(*ranks, c->keep, &stay);
 
+    if (rc == WEIR_OK && c->to)
+        rc = weir_rset_map_ranks(c->keep, c->to, stay, &moved);
     weir_idset_free(*ranks);
-    *ranks = stay;
-    if (rc < 0 || !c->to)
-        return rc;
-    result = weir_idset_new();
-    rc = result ? WEIR_OK : WEIR_ENOMEM;
-    for (size_t k = 0; rc == WEIR_OK && weir_idset_run(stay, k, &lo, &hi); k++)
-        for (uint64_t rank = lo; rc == WEIR_OK && rank <= hi; rank++) {
-            while (weir_idset_run(c->keep, run, &klo, &khi) && khi < rank) {
-                before += (size_t)(khi - klo) + 1;
-                run++;
-            }
-            rc = weir_idset_add_id(result, c->to[before + (size_t)(rank - klo)]);
-        }
-    weir_idset_free(stay);
-    *ranks = result;
+    *ranks = c->to ? moved : stay;
+    if (c->to)
+        weir_idset_free(stay);
     return rc;
 }
 
@@ -105,9 +93,11 @@ static int append_changed(json_t *list, json_t *entry, const struct change *c)
     return json_array_append_new(list, with_ranks(entry, ranks));
 }
 
-static int change(const json_t *scheduling, const struct change *c, json_t **out, weir_err *err)
+int weir_rack_table_part(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
+                         weir_err *err)
 {
     const json_t *children = json_object_get(scheduling, "children");
+    const struct change c = {ranks, to};
     json_t *list = json_array();
     int rc = list ? 0 : -1;
 
@@ -118,23 +108,12 @@ static int change(const json_t *scheduling, const struct change *c, json_t **out
         return WEIR_OK;
     }
     for (size_t i = 0; rc == 0 && i < json_array_size(children); i++)
-        rc = append_changed(list, json_array_get(children, i), c);
+        rc = append_changed(list, json_array_get(children, i), &c);
     if (rc == 0)
         *out = with_children(scheduling, list);
     else
         json_decref(list);
     return *out ? WEIR_OK : weir_fail_nomem(err);
-}
-
-int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, json_t **out, weir_err *err)
-{
-    return change(scheduling, &(struct change){ranks, NULL}, out, err);
-}
-
-int weir_rack_table_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
-                           weir_err *err)
-{
-    return change(scheduling, &(struct change){ranks, to}, out, err);
 }
 
 /* ---- joining -------------------------------------------------------------------------------------------------- */

@@ -259,20 +259,43 @@ void weir_rset_hosts_drop(struct rset_hosts *h)
     weir_mem_free(h);
 }
 
-struct rset_scheduling *weir_rset_scheduling_new(json_t *value, const struct rset_classes *whole)
+struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *content,
+                                                 const struct rset_classes *whole)
 {
-    struct rset_scheduling *s = weir_mem_zalloc(1, sizeof *s);
+    struct rset_scheduling *s = content->value || content->text ? weir_mem_zalloc(1, sizeof *s) : NULL;
 
     if (!s) {
-        json_decref(value);
+        json_decref(content->value);
+        weir_mem_free(content->text);
         return NULL;
     }
-    s->refs = 1;
-    s->value = value;
-    if (copy_classes(whole, &s->whole) == WEIR_OK)
+    *s = (struct rset_scheduling){1, content->value, content->text, NULL, content->graph, {0}};
+    s->writer = content->writer ? weir_mem_strdup(content->writer) : NULL;
+    if ((s->writer || !content->writer) && copy_classes(whole, &s->whole) == WEIR_OK)
         return s;
     weir_rset_scheduling_drop(s);
     return NULL;
+}
+
+const char *weir_rset_scheduling_text(struct rset_scheduling *s)
+{
+    weir_buf text = {0};
+
+    if (s->text)
+        return s->text;
+    if (weir_rset_write_json(s->value, &text) < 0) {
+        weir_buf_free(&text);
+        return NULL;
+    }
+    json_decref(s->value);
+    s->value = NULL;
+    s->text = text.data;
+    return s->text;
+}
+
+json_t *weir_rset_scheduling_json(const struct rset_scheduling *s)
+{
+    return s->value ? json_incref(s->value) : json_loads(s->text, 0, NULL);
 }
 
 struct rset_scheduling *weir_rset_scheduling_ref(struct rset_scheduling *s)
@@ -287,6 +310,8 @@ void weir_rset_scheduling_drop(struct rset_scheduling *s)
     if (!s || --s->refs > 0)
         return;
     json_decref(s->value);
+    weir_mem_free(s->text);
+    weir_mem_free(s->writer);
     weir_rset_classes_clear(&s->whole);
     weir_mem_free(s);
 }

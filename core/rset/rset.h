@@ -7,7 +7,7 @@
  *   rset_algebra.c    union, difference, intersection, parts
  *   rset_remap.c      sets with new ranks
  *   rset_scheduling.c the key `scheduling`: its writer, and the part of the key that belongs to a part of the set
- *   rset_jgf.c        scheduling as a JSON graph: parts of the graph, new ranks
+ *   rset_jgf.c        scheduling as a JSON graph: parts of the graph, new ranks, by the reader of machines
  *   rset_jgf_join.c   scheduling as a JSON graph: two graphs joined
  *   rack_table.c      scheduling as RFC 49 has it: the topology of nodes (rack_table_ranks.c: parts, new ranks)
  *   rset_check.c      validation beyond the rules that reading enforces
@@ -67,7 +67,10 @@ struct rset_hosts {
  * from the document. A part of the set keeps the full value: only writing cuts the value down to the part. */
 struct rset_scheduling {
     uint32_t refs;
-    json_t *value;
+    json_t *value; /* as read, until the text is wanted; then NULL */
+    char *text;    /* compact JSON; NULL: not wanted yet */
+    char *writer;  /* NULL: the value names no writer */
+    bool graph;    /* the value has the key `graph` */
     struct rset_classes whole;
 };
 
@@ -112,10 +115,16 @@ int weir_rset_runs_of(const struct rset_classes *c, struct rset_runs *out) WEIR_
  * set. Fails with WEIR_ELIMIT if there are more ranks than WEIR_RSET_RANKS. */
 int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_runs *runs, weir_err *err) WEIR_CHECKED;
 
-/* Make a shared record with one reference. The records own `ranks`, `list` and `value`, which are freed on failure;
- * `whole` is copied. Return NULL if out of memory. */
+/* Make a shared record with one reference. The records own `ranks`, `list`, and value or text of the content, which are
+ * freed on failure; the writer of the content, and `whole`, are copied. Return NULL if out of memory, or if the content
+ * has neither value nor text. */
 struct rset_hosts *weir_rset_hosts_new(weir_idset *ranks, weir_hostlist *list);
-struct rset_scheduling *weir_rset_scheduling_new(json_t *value, const struct rset_classes *whole);
+struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *content,
+                                                 const struct rset_classes *whole);
+/* Return the text of a record, which is made from the value on the first call, or a reference to the value. NULL: out
+ * of memory. */
+const char *weir_rset_scheduling_text(struct rset_scheduling *s);
+json_t *weir_rset_scheduling_json(const struct rset_scheduling *s);
 /* Add a reference to a shared record, which may be NULL, and return the record. */
 struct rset_hosts *weir_rset_hosts_ref(struct rset_hosts *h);
 struct rset_scheduling *weir_rset_scheduling_ref(struct rset_scheduling *s);
@@ -145,47 +154,51 @@ int weir_rset_from_execution(const json_t *execution, const char *source, weir_r
 int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err) WEIR_CHECKED;
 /* Writes the array R_lite. */
 int weir_rset_write_rlite(const weir_rset *r, weir_buf *b) WEIR_CHECKED;
+/* Writes a value as compact JSON. WEIR_ENOMEM */
+int weir_rset_write_json(const json_t *value, weir_buf *b) WEIR_CHECKED;
 
 /* ---- rset_algebra.c ---- */
 
 /* Copies times, slots and the unknown keys of a set to the result of an operation, where the result has none so far. */
 void weir_rset_inherit(weir_rset *result, const weir_rset *from);
 
+/* ---- rset_remap.c ---- */
+
+/* Makes the new numbers of some ranks: the i-th rank of `old` becomes to[i]. */
+int weir_rset_map_ranks(const weir_idset *old, const uint32_t *to, const weir_idset *ranks,
+                        weir_idset **out) WEIR_CHECKED;
+
 /* ---- rset_scheduling.c ---- */
 
-/* The operations on `scheduling` for the writers (RFC 20) of a scheme. Values of unknown writers are kept unchanged and
- * never cut. Each operation may be NULL; `scheduling` is always the value of the key. The caller owns *out.
- *   build     makes the graph; *out stays NULL if R_lite is to decide
- *   cut       makes the part that belongs to r
- *   join      makes one value of two
- *   renumber  makes a value with new ranks: the i-th of `ranks` becomes to[i] */
+/* The operations on `scheduling` for the writers (RFC 20) of a scheme. Values of unknown writers are kept unchanged
+ * and never cut.
+ *   part  writes the part that belongs to r; with `to`, the i-th rank of r becomes to[i]
+ *   join  makes one value of two; the caller owns *out */
 struct rset_writer {
     const char *scheme;
-    int (*build)(const json_t *scheduling, const char *source, weir_graph **out, weir_err *err);
-    int (*cut)(const weir_rset *r, json_t **out, weir_err *err);
+    int (*part)(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err);
     int (*join)(const json_t *a, const json_t *b, json_t **out, weir_err *err);
-    int (*renumber)(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out, weir_err *err);
 };
 
 /* Returns the operations for the scheduling of a set, or NULL if the set has no scheduling or the writer is unknown. */
 const struct rset_writer *weir_rset_known_writer(const weir_rset *r);
-/* Makes the part of the scheduling that belongs to the set. *out is a new reference, NULL if nothing belongs to the
- * set. */
-int weir_rset_scheduling_part(const weir_rset *r, json_t **out, weir_err *err) WEIR_CHECKED;
+/* Return true if the scheduling of a set has a JSON graph, or the topology of RFC 49. */
+bool weir_rset_has_graph(const weir_rset *r);
+bool weir_rset_has_topology(const weir_rset *r);
+/* Writes the part of the scheduling that belongs to the set: nothing if the set has no such part. With `to`, the i-th
+ * rank of the set becomes to[i]. */
+int weir_rset_write_scheduling(const weir_rset *r, const uint32_t *to, weir_buf *b, weir_err *err) WEIR_CHECKED;
 /* Gives the union of a and b the scheduling of both. If the writers differ, the scheduling of a is kept, or else of
  * b. */
 int weir_rset_scheduling_join(weir_rset *result, const weir_rset *a, const weir_rset *b, weir_err *err) WEIR_CHECKED;
+/* Gives a set a value or a text as scheduling, by the writer of a second set. Takes ownership of both. WEIR_ENOMEM,
+ * also if both are NULL. */
+int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, json_t *value, char *text,
+                              weir_err *err) WEIR_CHECKED;
 
-/* ---- rset_jgf.c: the operations of struct rset_writer for JSON graphs ---- */
+/* ---- rset_jgf.c, rset_jgf_join.c: the operations of struct rset_writer for JSON graphs ---- */
 
-int weir_rset_jgf_cut(const weir_rset *r, json_t **out, weir_err *err) WEIR_CHECKED;
-int weir_rset_jgf_renumber(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
-                           weir_err *err) WEIR_CHECKED;
-/* Makes the graph; *out stays NULL if `scheduling` has no key `graph`. */
-int weir_rset_jgf_build(const json_t *scheduling, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
-
-/* ---- rset_jgf_join.c ---- */
-
+int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err) WEIR_CHECKED;
 /* Joins two JSON graphs. Fails with WEIR_EEXIST if an id names different vertices in the two graphs. */
 int weir_rset_jgf_join(const json_t *a, const json_t *b, json_t **out, weir_err *err) WEIR_CHECKED;
 
@@ -200,6 +213,11 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
  * set and graph number the resources alike (see rset_graph.c). On failure, the graph may be changed: the caller frees
  * it. */
 int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err) WEIR_CHECKED;
+
+/* Finds the vertices with the names of hosts: nodes[i] is the vertex of the i-th host, or WEIR_NONE. Returns 1, or 0,
+ * with nothing found, if two vertices have the name of one host, or WEIR_ENOMEM. The call makes the index of `hosts`.
+ */
+int weir_rset_find_hosts(const weir_graph *g, weir_hostlist *hosts, weir_vertex *nodes, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_collect.c ---- */
 

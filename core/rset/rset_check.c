@@ -83,7 +83,7 @@ static int check_graph(const weir_rset *r, weir_err *err)
     weir_graph *g = NULL;
     int rc;
 
-    if (!r->scheduling || !weir_rset_known_writer(r) || !json_object_get(r->scheduling->value, "graph"))
+    if (!r->scheduling || !weir_rset_known_writer(r) || !r->scheduling->graph)
         return WEIR_OK;
     rc = weir_rset_build(r, NULL, &g, err);
     if (rc == WEIR_OK)

@@ -703,21 +703,17 @@ int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_
 static int attach_graph(const struct weir_written *in, weir_rset *r, weir_err *err)
 {
     weir_buf b = {0};
-    json_t *value;
     int rc;
 
     WEIR_WRITE(&b, "{");
     rc = weir_jgf_write(in, WEIR_FULL_GRAPH, &b, err);
     WEIR_WRITE(&b, "}");
-    if (rc == WEIR_OK && b.failed)
-        rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK) {
-        value = json_loadb(b.data, b.len, 0, NULL);
-        r->scheduling = value ? weir_rset_scheduling_new(value, &r->classes) : NULL;
-        rc = r->scheduling ? WEIR_OK : weir_fail_nomem(err);
-    }
-    weir_buf_free(&b);
-    return rc;
+    if (rc < 0 || b.failed)
+        weir_buf_free(&b);
+    if (rc < 0)
+        return rc;
+    r->scheduling = weir_rset_scheduling_new(&(struct rset_scheduling){.text = b.data, .graph = true}, &r->classes);
+    return r->scheduling ? WEIR_OK : weir_fail_nomem(err);
 }
 
 static int make_rset(const struct weir_written *in, int what, bool scheduling, weir_rset **out, weir_err *err)

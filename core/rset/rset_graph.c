@@ -228,6 +228,15 @@ static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex 
     return rc;
 }
 
+static int read_topology(struct flat *f)
+{
+    json_t *scheduling = weir_rset_scheduling_json(f->r->scheduling);
+    int rc = scheduling ? weir_rack_table_read(scheduling, f->source, &f->topology, f->err) : weir_fail_nomem(f->err);
+
+    json_decref(scheduling);
+    return rc;
+}
+
 int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
 {
     struct flat f = {.r = r, .source = source, .err = err, .g = weir_graph_new()};
@@ -236,8 +245,8 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     if (!f.g)
         return weir_fail_nomem(err);
     weir_graph_begin(f.g);
-    if (r->scheduling && weir_rack_table_is(r->scheduling->value))
-        rc = weir_rack_table_read(r->scheduling->value, source, &f.topology, err);
+    if (weir_rset_has_topology(r))
+        rc = read_topology(&f);
     if (rc == WEIR_OK)
         rc = make_room(&f);
     if (rc == WEIR_OK)
@@ -278,19 +287,10 @@ static bool all_found(const struct fit *f)
     return true;
 }
 
-/* Records the vertex of a rank. Returns false if the rank already has a vertex. */
-static bool note(struct fit *f, uint64_t place, weir_vertex v)
+static void forget(weir_vertex *nodes, uint64_t n)
 {
-    if (f->nodes[place] != WEIR_NONE)
-        return false;
-    f->nodes[place] = v;
-    return true;
-}
-
-static void forget(struct fit *f)
-{
-    for (uint32_t i = 0; i < f->n; i++)
-        f->nodes[i] = WEIR_NONE;
+    for (uint64_t i = 0; i < n; i++)
+        nodes[i] = WEIR_NONE;
 }
 
 static bool may_be_host(const weir_graph *g, weir_vertex v)
@@ -299,25 +299,36 @@ static bool may_be_host(const weir_graph *g, weir_vertex v)
            (vertex_at(g, v)->parent == WEIR_NONE || strcmp(weir_vertex_type(g, v), "node") == 0);
 }
 
+int weir_rset_find_hosts(const weir_graph *g, weir_hostlist *hosts, weir_vertex *nodes, weir_err *err)
+{
+    char *name = weir_mem_alloc(WEIR_NAME_MAX + 1);
+    bool sure = true;
+    int rc = name ? weir_hostlist_index(hosts) : WEIR_ENOMEM;
+
+    forget(nodes, weir_hostlist_count(hosts));
+    for (weir_vertex v = 0; rc == WEIR_OK && sure && v < weir_graph_limit(g); v++) {
+        size_t len = may_be_host(g, v) ? weir_vertex_name(g, v, name, WEIR_NAME_MAX + 1) : 0;
+        int64_t at = len > 0 && len <= WEIR_NAME_MAX ? weir_hostlist_find(hosts, name, len) : -1;
+        sure = at < 0 || nodes[at] == WEIR_NONE;
+        if (at >= 0)
+            nodes[at] = v;
+    }
+    if (!sure)
+        forget(nodes, weir_hostlist_count(hosts));
+    weir_mem_free(name);
+    return rc < 0 ? weir_fail_nomem(err) : sure;
+}
+
 /* Finds the nodes by the names of the hosts. Returns 1 if all are found and unique, 0 if not, or a negative error. */
 static int find_hosts(struct fit *f)
 {
     weir_hostlist *hosts = NULL;
-    char *name = weir_mem_alloc(WEIR_NAME_MAX + 1);
-    bool sure = true;
-    int rc = name ? weir_rset_hosts(f->r, &hosts, f->err) : weir_fail_nomem(f->err);
+    int rc = weir_rset_hosts(f->r, &hosts, f->err);
 
-    if (rc == WEIR_OK && weir_hostlist_index(hosts) < 0)
-        rc = weir_fail_nomem(f->err);
-    for (weir_vertex v = 0; rc == WEIR_OK && sure && v < weir_graph_limit(f->g); v++) {
-        size_t len = may_be_host(f->g, v) ? weir_vertex_name(f->g, v, name, WEIR_NAME_MAX + 1) : 0;
-        int64_t at = len > 0 && len <= WEIR_NAME_MAX ? weir_hostlist_find(hosts, name, len) : -1;
-        if (at >= 0)
-            sure = note(f, (uint64_t)at, v);
-    }
+    if (rc == WEIR_OK)
+        rc = weir_rset_find_hosts(f->g, hosts, f->nodes, f->err);
     weir_hostlist_free(hosts);
-    weir_mem_free(name);
-    return rc < 0 ? rc : sure && all_found(f);
+    return rc < 0 ? rc : rc && all_found(f);
 }
 
 /* Gives each node the rank of its host in the set. */
@@ -341,10 +352,13 @@ static int find_ranks(struct fit *f)
     for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
         const struct pool *p = weir_vertex_live(f->g, v) ? pool_of(f->g, v) : NULL;
         struct weir_rank_place place = {f->r->ranks, 0, 0};
+        uint64_t at;
         if (!p || p->rank < 0 || p->rank > WEIR_IDSET_MAX || !weir_idset_test(f->r->ranks, (uint32_t)p->rank))
             continue;
-        if (!note(f, weir_rank_place(&place, (uint32_t)p->rank), v))
+        at = weir_rank_place(&place, (uint32_t)p->rank);
+        if (f->nodes[at] != WEIR_NONE)
             return 0;
+        f->nodes[at] = v;
     }
     return all_found(f);
 }
@@ -359,7 +373,7 @@ static int find_nodes(struct fit *f)
         rc = set_ranks(f);
         return rc < 0 ? rc : 1;
     }
-    forget(f);
+    forget(f->nodes, f->n);
     return find_ranks(f);
 }
 
@@ -511,7 +525,6 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
     f.nodes = weir_mem_alloc(f.n * sizeof *f.nodes);
     if (!f.nodes)
         return weir_fail_nomem(err);
-    forget(&f);
     rc = find_nodes(&f);
     if (rc == 1) {
         rc = is_nested(&f) ? WEIR_OK : drop_ranks(&f);
@@ -531,16 +544,17 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
 
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
 {
-    const struct rset_writer *writer = weir_rset_known_writer(r);
+    bool graph = weir_rset_has_graph(r) && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0;
+    const char *text = graph ? weir_rset_scheduling_text(r->scheduling) : NULL;
     weir_graph *g = NULL;
-    int rc = WEIR_OK;
+    int rc;
 
-    if (writer && writer->build && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0)
-        rc = writer->build(r->scheduling->value, source, &g, err);
-    if (rc == WEIR_OK && g)
-        rc = weir_rset_fit(r, g, err);
-    else if (rc == WEIR_OK)
+    if (graph)
+        rc = text ? weir_jgf_read_scheduling(text, source, &g, err) : weir_fail_nomem(err);
+    else
         rc = weir_rset_build_flat(r, source, &g, err);
+    if (rc == WEIR_OK && graph)
+        rc = weir_rset_fit(r, g, err);
     if (rc == WEIR_OK)
         *out = g;
     else

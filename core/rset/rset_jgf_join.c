@@ -12,12 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/strtab.h"
-
 #define NONE UINT32_MAX
 
 struct item {
-    char *key;
     json_t *value;
     int64_t number; /* sort key; -1: none */
     uint32_t equal; /* index of the equal item in the second list; NONE */
@@ -27,7 +24,7 @@ struct item {
 struct list {
     struct item *items;
     uint32_t count;
-    struct weir_map32 numbers; /* index of the item, by hash of the key */
+    json_t *index; /* index of the item, by key, in the order of the items */
 };
 
 static const char *text_of(const json_t *object, const char *key)
@@ -36,59 +33,37 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-static uint32_t hash_of(const char *key)
+/* Writes the key of a node, its id, or of an edge: source, target, subsystem and relationship. */
+static void write_key(const json_t *value, bool edge, weir_buf *b)
 {
-    return (uint32_t)hash_text(0, key, strlen(key));
+    const json_t *meta = json_object_get(value, "metadata");
+
+    b->len = 0;
+    weir_buf_puts(b, text_of(value, edge ? "source" : "id"));
+    if (edge)
+        weir_buf_printf(b, "\1%s\1%s\1%s", text_of(value, "target"), text_of(meta, "subsystem"),
+                        text_of(meta, "relationship"));
 }
 
-static uint32_t find(const struct list *l, const char *key)
+/* Returns the number that a node has as id; -1: the id is no number. */
+static int64_t node_number(const char *id)
 {
-    WEIR_MAP32_EACH(&l->numbers, hash_of(key), i)
-        if (strcmp(l->items[i].key, key) == 0)
-            return i;
-    return NONE;
+    size_t n = strlen(id);
+    return n > 0 && n <= 18 && strspn(id, "0123456789") == n ? strtoll(id, NULL, 10) : -1;
 }
 
-/* ---- keys ------------------------------------------------------------------------------------------------------- */
-
-static char *node_key(const json_t *node)
+static int64_t find(const struct list *l, const char *key)
 {
-    return weir_mem_strdup(text_of(node, "id"));
-}
-
-static int64_t node_number(const char *key)
-{
-    size_t n = strlen(key);
-    return n > 0 && n <= 18 && strspn(key, "0123456789") == n ? strtoll(key, NULL, 10) : -1;
-}
-
-/* Makes the key of an edge from source, target, subsystem and relationship. */
-static char *edge_key(const json_t *edge)
-{
-    const json_t *meta = json_object_get(edge, "metadata");
-    weir_buf b = {0};
-
-    weir_buf_puts(&b, text_of(edge, "source"));
-    weir_buf_add(&b, "\1", 1);
-    weir_buf_puts(&b, text_of(edge, "target"));
-    weir_buf_add(&b, "\1", 1);
-    weir_buf_puts(&b, text_of(meta, "subsystem"));
-    weir_buf_add(&b, "\1", 1);
-    weir_buf_puts(&b, text_of(meta, "relationship"));
-    if (!b.failed)
-        return b.data;
-    weir_buf_free(&b);
-    return NULL;
+    const json_t *at = json_object_get(l->index, key);
+    return at ? json_integer_value(at) : -1;
 }
 
 /* ---- lists ------------------------------------------------------------------------------------------------------ */
 
 static void close_list(struct list *l)
 {
-    for (uint32_t i = 0; i < l->count; i++)
-        weir_mem_free(l->items[i].key);
     weir_mem_free(l->items);
-    weir_map32_free(&l->numbers);
+    json_decref(l->index);
 }
 
 /* Reads an array of nodes (`nodes` is NULL) or of edges (`nodes` has the targets, and gives the sort keys). Duplicates
@@ -96,42 +71,39 @@ static void close_list(struct list *l)
 static int open_list(struct list *l, const json_t *array, const struct list *nodes)
 {
     size_t n = json_array_size(array);
+    weir_buf key = {0};
+    int rc = WEIR_OK;
 
-    memset(l, 0, sizeof *l);
-    l->items = weir_mem_zalloc(n + 1, sizeof *l->items);
-    if (!l->items || weir_map32_reserve(&l->numbers, n) < 0)
+    *l = (struct list){weir_mem_zalloc(n + 1, sizeof *l->items), 0, json_object()};
+    if (!l->items || !l->index || n >= NONE)
         return WEIR_ENOMEM;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
         json_t *value = json_array_get(array, i);
-        char *key = nodes ? edge_key(value) : node_key(value);
-        if (!key)
-            return WEIR_ENOMEM;
-        if (find(l, key) != NONE) {
-            weir_mem_free(key);
+        write_key(value, nodes, &key);
+        if (!key.failed && find(l, key.data) >= 0)
             continue;
-        }
-        if (weir_map32_add(&l->numbers, hash_of(key), l->count) < 0) {
-            weir_mem_free(key);
-            return WEIR_ENOMEM;
-        }
-        l->items[l->count] = (struct item){key, value, node_number(key), NONE};
-        if (nodes) {
-            uint32_t target = find(nodes, text_of(value, "target"));
-            l->items[l->count].number = target == NONE ? -1 : (int64_t)target;
-        }
-        l->count++;
+        if (key.failed || json_object_set_new_nocheck(l->index, key.data, json_integer(l->count)) < 0)
+            rc = WEIR_ENOMEM;
+        else
+            l->items[l->count++] =
+                (struct item){value, nodes ? find(nodes, text_of(value, "target")) : node_number(key.data), NONE};
     }
-    return WEIR_OK;
+    weir_buf_free(&key);
+    return rc;
 }
 
 static void pair(struct list *a, struct list *b)
 {
-    for (uint32_t i = 0; i < a->count; i++) {
-        uint32_t at = find(b, a->items[i].key);
-        if (at != NONE) {
-            a->items[i].equal = at;
-            b->items[at].equal = i;
-        }
+    const char *key;
+    json_t *at;
+
+    json_object_foreach(a->index, key, at)
+    {
+        int64_t i = json_integer_value(at), j = find(b, key);
+        if (j < 0)
+            continue;
+        a->items[i].equal = (uint32_t)j;
+        b->items[j].equal = (uint32_t)i;
     }
 }
 
@@ -153,7 +125,7 @@ static int check_equal(const struct item *a, const struct item *b, weir_err *err
             return weir_fail(err, WEIR_EEXIST,
                              "scheduling.graph: vertex \"%.64s\" is something else in the other set, its %s differs: "
                              "graphs of one machine are wanted",
-                             a->key, same[i]);
+                             text_of(a->value, "id"), same[i]);
     return WEIR_OK;
 }
 

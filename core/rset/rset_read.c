@@ -308,6 +308,7 @@ static int read_execution(struct reader *r, json_t *execution)
 static int read_scheduling(struct reader *r, json_t *value)
 {
     const json_t *writer = json_object_get(value, "writer");
+    struct rset_scheduling content;
 
     if (!value || json_is_null(value))
         return WEIR_OK;
@@ -315,7 +316,10 @@ static int read_scheduling(struct reader *r, json_t *value)
         return BAD(r, "scheduling: an object such as {\"graph\": ...} is wanted");
     if (writer && !json_is_string(writer))
         return BAD(r, "scheduling.writer: a string is wanted, such as \"fluxion\"");
-    r->r->scheduling = weir_rset_scheduling_new(json_incref(value), &r->r->classes);
+    content = (struct rset_scheduling){.value = json_incref(value),
+                                       .writer = (char *)(uintptr_t)json_string_value(writer),
+                                       .graph = json_object_get(value, "graph")};
+    r->r->scheduling = weir_rset_scheduling_new(&content, &r->r->classes);
     return r->r->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
@@ -366,20 +370,21 @@ int weir_rset_from_execution(const json_t *execution, const char *source, weir_r
 static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *err)
 {
     weir_graph *g = NULL;
+    const char *text;
     int rc = weir_rset_build(r, source, &g, err);
 
     if (rc == WEIR_OK)
         rc = weir_graph_rset(g, WEIR_RSET_ALL, false, out, err);
-    if (rc == WEIR_OK) {
-        (*out)->scheduling = weir_rset_scheduling_new(json_incref(r->scheduling->value), &(*out)->classes);
-        (*out)->document = json_incref(r->document);
-        if (!(*out)->scheduling) {
-            weir_rset_free(*out);
-            *out = NULL;
-            rc = weir_fail_nomem(err);
-        }
-    }
     weir_graph_free(g);
+    if (rc < 0)
+        return rc;
+    (*out)->document = json_incref(r->document);
+    text = weir_rset_scheduling_text(r->scheduling);
+    rc = weir_rset_scheduling_give(*out, r, NULL, text ? weir_mem_strdup(text) : NULL, err);
+    if (rc == WEIR_OK)
+        return WEIR_OK;
+    weir_rset_free(*out);
+    *out = NULL;
     return rc;
 }
 

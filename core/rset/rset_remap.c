@@ -67,17 +67,16 @@ static int number_ranks(struct remap *m, const weir_hostlist *hosts)
     return WEIR_OK;
 }
 
-/* Maps some ranks of the set to new ranks. */
-static int map_ranks(const struct remap *m, const weir_idset *ranks, weir_idset **out)
+int weir_rset_map_ranks(const weir_idset *old, const uint32_t *to, const weir_idset *ranks, weir_idset **out)
 {
-    struct weir_rank_place place = {m->r->ranks, 0, 0};
+    struct weir_rank_place place = {old, 0, 0};
     uint32_t *list = weir_mem_alloc((size_t)(weir_idset_count(ranks) + 1) * sizeof *list), lo, hi;
     weir_idset *mapped = weir_idset_new();
     size_t n = 0;
 
     for (size_t k = 0; list && weir_idset_run(ranks, k, &lo, &hi); k++)
         for (uint64_t rank = lo; rank <= hi; rank++)
-            list[n++] = m->to[weir_rank_place(&place, (uint32_t)rank)];
+            list[n++] = to[weir_rank_place(&place, (uint32_t)rank)];
     if (list && mapped && weir_idset_add_list(mapped, list, n) == WEIR_OK) {
         weir_mem_free(list);
         *out = mapped;
@@ -118,7 +117,7 @@ static int map_class(const struct remap *m, uint32_t i, bool ids, struct rset_cl
     if (rc == WEIR_OK && ids)
         rc = renumber_ids(raw);
     if (rc == WEIR_OK)
-        rc = map_ranks(m, m->r->classes.list[i].ranks, &ranks);
+        rc = weir_rset_map_ranks(m->r->ranks, m->to, m->r->classes.list[i].ranks, &ranks);
     for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
         rc = weir_rset_run_add(runs, lo, hi, i);
     weir_idset_free(ranks);
@@ -149,7 +148,7 @@ static int map_properties(struct remap *m)
 {
     for (uint32_t i = 0; i < m->r->nprops; i++) {
         weir_idset *ranks = NULL;
-        if (map_ranks(m, m->r->props[i].ranks, &ranks) < 0 ||
+        if (weir_rset_map_ranks(m->r->ranks, m->to, m->r->props[i].ranks, &ranks) < 0 ||
             weir_rset_add_property(m->result, m->r->props[i].name, ranks) < 0)
             return weir_fail_nomem(m->err);
     }
@@ -183,21 +182,15 @@ static int map_hosts(struct remap *m, const weir_hostlist *hosts)
  * old ids. */
 static int map_scheduling(struct remap *m, bool ids)
 {
-    const struct rset_writer *writer = weir_rset_known_writer(m->r);
-    json_t *part = NULL, *value = NULL;
-    int rc = ids ? WEIR_OK : weir_rset_scheduling_part(m->r, &part, m->err);
+    weir_buf part = {0};
+    int rc = ids ? WEIR_OK : weir_rset_write_scheduling(m->r, m->to, &part, m->err);
 
-    if (rc < 0 || !part)
-        return rc;
-    if (writer && writer->renumber)
-        rc = writer->renumber(part, m->r->ranks, m->to, &value, m->err);
-    else
-        value = json_incref(part);
-    json_decref(part);
-    if (rc < 0)
-        return rc;
-    m->result->scheduling = weir_rset_scheduling_new(value, &m->result->classes);
-    return m->result->scheduling ? WEIR_OK : weir_fail_nomem(m->err);
+    if (rc == WEIR_OK && part.len > 0 && !part.failed)
+        return weir_rset_scheduling_give(m->result, m->r, NULL, part.data, m->err);
+    if (rc == WEIR_OK && part.failed)
+        rc = weir_fail_nomem(m->err);
+    weir_buf_free(&part);
+    return rc;
 }
 
 int weir_rset_remap(const weir_rset *r, const weir_hostlist *hosts, bool ids, weir_rset **out, weir_err *err)

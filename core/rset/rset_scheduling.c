@@ -8,25 +8,29 @@
 
 #include "rset/rack_table.h"
 
-static int cut_treepool(const weir_rset *r, json_t **out, weir_err *err)
+static int treepool_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
 {
-    return weir_rack_table_cut(r->scheduling->value, r->ranks, out, err);
+    json_t *all = weir_rset_scheduling_json(r->scheduling), *part = NULL;
+    int rc = all ? weir_rack_table_part(all, r->ranks, to, &part, err) : weir_fail_nomem(err);
+
+    if (rc == WEIR_OK && weir_rset_write_json(part, out) < 0)
+        rc = weir_fail_nomem(err);
+    json_decref(all);
+    json_decref(part);
+    return rc;
 }
 
 /* The known writers, by scheme. */
 static const struct rset_writer writers[] = {
-    {"fluxion", weir_rset_jgf_build, weir_rset_jgf_cut, weir_rset_jgf_join, weir_rset_jgf_renumber},
-    {WEIR_TREEPOOL, NULL, cut_treepool, weir_rack_table_join, weir_rack_table_renumber},
+    {"fluxion", weir_rset_jgf_part, weir_rset_jgf_join},
+    {WEIR_TREEPOOL, treepool_part, weir_rack_table_join},
 };
 
 const char *weir_rset_writer(const weir_rset *r)
 {
-    const json_t *writer;
-
     if (!r->scheduling)
         return NULL;
-    writer = json_object_get(r->scheduling->value, "writer");
-    return json_is_string(writer) ? json_string_value(writer) : "fluxion";
+    return r->scheduling->writer ? r->scheduling->writer : "fluxion";
 }
 
 const struct rset_writer *weir_rset_known_writer(const weir_rset *r)
@@ -38,6 +42,16 @@ const struct rset_writer *weir_rset_known_writer(const weir_rset *r)
         if (strlen(writers[i].scheme) == n && memcmp(writers[i].scheme, writer, n) == 0)
             return &writers[i];
     return NULL;
+}
+
+bool weir_rset_has_graph(const weir_rset *r)
+{
+    return r->scheduling && r->scheduling->graph && weir_rset_known_writer(r) == &writers[0];
+}
+
+bool weir_rset_has_topology(const weir_rset *r)
+{
+    return r->scheduling && strcmp(weir_rset_writer(r), WEIR_TREEPOOL) == 0;
 }
 
 /* Returns true if the set still has all resources of the set in its document. */
@@ -54,23 +68,47 @@ static bool is_whole(const weir_rset *r)
     return true;
 }
 
-int weir_rset_scheduling_part(const weir_rset *r, json_t **out, weir_err *err)
+int weir_rset_write_scheduling(const weir_rset *r, const uint32_t *to, weir_buf *b, weir_err *err)
 {
     const struct rset_writer *writer = weir_rset_known_writer(r);
 
-    *out = NULL;
-    if (!r->scheduling)
+    if (!r->scheduling || (weir_idset_count(r->ranks) == 0 && !is_whole(r)))
         return WEIR_OK;
-    if (is_whole(r)) {
-        *out = json_incref(r->scheduling->value);
-        return WEIR_OK;
-    }
-    if (weir_idset_count(r->ranks) == 0)
-        return WEIR_OK;
-    if (writer && writer->cut)
-        return writer->cut(r, out, err);
-    *out = json_incref(r->scheduling->value);
+    if (writer && (to || !is_whole(r)))
+        return writer->part(r, to, b, err);
+    if (r->scheduling->text)
+        weir_buf_puts(b, r->scheduling->text);
+    else if (weir_rset_write_json(r->scheduling->value, b) < 0)
+        return weir_fail_nomem(err);
     return WEIR_OK;
+}
+
+int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, json_t *value, char *text, weir_err *err)
+{
+    struct rset_scheduling content = *like->scheduling;
+
+    content.value = value;
+    content.text = text;
+    r->scheduling = weir_rset_scheduling_new(&content, &r->classes);
+    return r->scheduling ? WEIR_OK : weir_fail_nomem(err);
+}
+
+/* Sets *out to the part of the scheduling that belongs to r, or to NULL. */
+static int part_of(const weir_rset *r, json_t **out, weir_err *err)
+{
+    weir_buf text = {0};
+    int rc = WEIR_OK;
+
+    *out = NULL;
+    if (is_whole(r)) {
+        *out = weir_rset_scheduling_json(r->scheduling);
+        return *out ? WEIR_OK : weir_fail_nomem(err);
+    }
+    rc = weir_rset_write_scheduling(r, NULL, &text, err);
+    if (rc == WEIR_OK && text.len > 0 && !(*out = json_loads(text.data, 0, NULL)))
+        rc = weir_fail_nomem(err);
+    weir_buf_free(&text);
+    return rc;
 }
 
 /* Gives the result the joined scheduling parts of a and b, read from different documents. */
@@ -78,21 +116,18 @@ static int join_parts(weir_rset *result, const struct rset_writer *writer, const
                       weir_err *err)
 {
     json_t *x = NULL, *y = NULL, *both = NULL;
-    int rc = weir_rset_scheduling_part(a, &x, err);
+    int rc = part_of(a, &x, err);
 
     if (rc == WEIR_OK)
-        rc = weir_rset_scheduling_part(b, &y, err);
+        rc = part_of(b, &y, err);
     if (rc == WEIR_OK && x && y)
         rc = writer->join(x, y, &both, err);
     else if (rc == WEIR_OK)
         both = json_incref(x ? x : y);
-    if (rc == WEIR_OK && both) {
-        result->scheduling = weir_rset_scheduling_new(json_incref(both), &result->classes);
-        rc = result->scheduling ? WEIR_OK : weir_fail_nomem(err);
-    }
+    if (rc == WEIR_OK && both)
+        rc = weir_rset_scheduling_give(result, x && (a->scheduling->graph || !y) ? a : b, both, NULL, err);
     json_decref(x);
     json_decref(y);
-    json_decref(both);
     return rc;
 }
 
@@ -100,7 +135,7 @@ int weir_rset_scheduling_join(weir_rset *result, const weir_rset *a, const weir_
 {
     const struct rset_writer *writer = weir_rset_known_writer(a);
 
-    if (a->scheduling && b->scheduling && a->scheduling != b->scheduling && writer && writer->join &&
+    if (a->scheduling && b->scheduling && a->scheduling != b->scheduling && writer &&
         writer == weir_rset_known_writer(b))
         return join_parts(result, writer, a, b, err);
     result->scheduling = weir_rset_scheduling_ref(a->scheduling ? a->scheduling : b->scheduling);

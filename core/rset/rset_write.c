@@ -26,9 +26,11 @@ static int add_dump(const char *text, size_t len, void *b)
     return 0;
 }
 
-static int write_json(const json_t *value, weir_buf *b)
+int weir_rset_write_json(const json_t *value, weir_buf *b)
 {
-    return json_dump_callback(value, add_dump, b, JSON_COMPACT | JSON_ENCODE_ANY) == 0 ? WEIR_OK : WEIR_ENOMEM;
+    int rc = json_dump_callback(value, add_dump, b, JSON_COMPACT | JSON_ENCODE_ANY);
+
+    return rc == 0 && !b->failed ? WEIR_OK : WEIR_ENOMEM;
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -51,7 +53,7 @@ static int write_members(json_t *object, weir_buf *b)
         WEIR_WRITE(b, ",");
         weir_write_string(b, keys[i]);
         WEIR_WRITE(b, ":");
-        rc = write_json(json_object_get(object, keys[i]), b);
+        rc = weir_rset_write_json(json_object_get(object, keys[i]), b);
     }
     weir_mem_free(keys);
     return rc;
@@ -218,14 +220,14 @@ int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err)
 
 static int write_scheduling(const weir_rset *r, weir_buf *b, weir_err *err)
 {
-    json_t *part = NULL;
-    int rc = weir_rset_scheduling_part(r, &part, err);
+    size_t before = b->len, from;
+    int rc;
 
-    if (rc == WEIR_OK && part) {
-        WEIR_WRITE(b, ",\"scheduling\":");
-        rc = write_json(part, b) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
-    }
-    json_decref(part);
+    WEIR_WRITE(b, ",\"scheduling\":");
+    from = b->len;
+    rc = weir_rset_write_scheduling(r, NULL, b, err);
+    if (b->len == from)
+        b->len = before;
     return rc;
 }
 
@@ -300,23 +302,25 @@ char *weir_rset_format(const weir_rset *r, const char *format, weir_err *err)
     return NULL;
 }
 
-char *weir_rset_get(const weir_rset *r, const char *key, weir_err *err)
+static int write_key(const weir_rset *r, const char *key, weir_buf *b, weir_err *err)
 {
-    json_t *value = NULL;
-    weir_buf b = {0};
-    int rc = WEIR_OK;
+    const json_t *value = strncmp(key, "execution.", 10) == 0 ? json_object_get(r->execution, key + 10)
+                                                              : json_object_get(r->document, key);
 
     if (strcmp(key, "scheduling") == 0)
-        rc = weir_rset_scheduling_part(r, &value, err);
-    else if (strncmp(key, "execution.", 10) == 0)
-        value = json_incref(json_object_get(r->execution, key + 10));
-    else
-        value = json_incref(json_object_get(r->document, key));
-    if (rc == WEIR_OK && !value)
-        rc = weir_fail(err, WEIR_ENOENT, "the set has no \"%.64s\"", key);
-    if (rc == WEIR_OK && (write_json(value, &b) < 0 || b.failed))
+        return weir_rset_write_scheduling(r, NULL, b, err);
+    return value && weir_rset_write_json(value, b) < 0 ? weir_fail_nomem(err) : WEIR_OK;
+}
+
+char *weir_rset_get(const weir_rset *r, const char *key, weir_err *err)
+{
+    weir_buf b = {0};
+    int rc = write_key(r, key, &b, err);
+
+    if (rc == WEIR_OK && b.failed)
         rc = weir_fail_nomem(err);
-    json_decref(value);
+    if (rc == WEIR_OK && b.len == 0)
+        rc = weir_fail(err, WEIR_ENOENT, "the set has no \"%.64s\"", key);
     if (rc == WEIR_OK)
         return b.data;
     weir_buf_free(&b);

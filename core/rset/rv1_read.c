@@ -37,7 +37,8 @@ static int read_topology(const struct jgf *r, weir_rset *set)
     if (!children && !weir_json_starved(&what))
         return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "scheduling.children: %s", what.text);
     scheduling = json_pack("{s:s, s:o}", "writer", WEIR_TREEPOOL, "children", children);
-    set->scheduling = scheduling ? weir_rset_scheduling_new(scheduling, &set->classes) : NULL;
+    set->scheduling = weir_rset_scheduling_new(
+        &(struct rset_scheduling){.value = scheduling, .writer = (char[]){WEIR_TREEPOOL}}, &set->classes);
     return set->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
 }
 

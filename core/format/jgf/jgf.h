@@ -73,6 +73,18 @@ struct jgf_waiting {
     uint32_t nspans, spans_cap;
 };
 
+/* Where an element of "nodes" or "edges" lies in the text: from its first byte up to the byte behind. */
+struct jgf_element {
+    size_t from, to;
+    uint32_t ends[2]; /* items at the ends of an edge */
+    size_t rank;      /* start of the number of metadata.rank of a vertex; 0: no rank */
+};
+
+struct jgf_array {
+    struct jgf_element *elements;
+    uint32_t count, cap;
+};
+
 /* The metadata of a vertex. */
 enum jgf_field {
     JGF_TYPE,
@@ -114,6 +126,7 @@ struct jgf_node {
     struct jgf_entry *entries;
     uint32_t nentries, entries_cap;
     struct weir_map32 places; /* index of the entries, when many */
+    size_t rank;              /* offset in the text of the number of the rank; 0: not read */
     weir_buf texts;
 };
 
@@ -122,7 +135,10 @@ struct jgf {
     const char *source;
     weir_err *err;
     bool is_r;                                    /* the document is an R: its further keys are kept, too */
+    bool is_scheduling;                           /* the document is the value of `scheduling` of an R */
     int (*on_node)(struct jgf *r, uint32_t item); /* called for each vertex read; NULL: nothing to do */
+    struct jgf_array *marks; /* receives where nodes and edges lie in the text, two arrays; NULL: not wanted */
+    uint32_t *positions;     /* receives, by vertex, the position in "nodes"; NULL: not wanted */
 
     weir_json *json;
     weir_graph *g;    /* the graph to make; at first only names, kinds and pools */
@@ -140,6 +156,7 @@ struct jgf {
     bool has_graph, has_nodes, has_edges;
     uint32_t nodes_seen, edges_seen; /* elements of "nodes" and "edges" so far */
     struct jgf_node node;
+    uint32_t ends[2]; /* items at the ends of the edge read last */
     weir_buf value;         /* value of the entry that is being read */
     struct jgf_edge *names; /* metadata.name of the edge that is being read */
     uint32_t nnames, names_cap;

@@ -275,6 +275,8 @@ static int make_vertex(struct maker *m, weir_vertex v)
     if (it.faulty)
         return fail_entry(m->r, &it);
     write_vertex(g, v, &it);
+    if (m->r->positions)
+        m->r->positions[v] = it.at;
     above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
     rank = it.has_rank ? (int64_t)it.rank : above;
     rc = set_rank(g, v, rank, above);

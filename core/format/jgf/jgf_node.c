@@ -110,6 +110,7 @@ static int take_text(struct jgf *r, int field, int type)
 static int take_integer(struct jgf *r, int field, int type)
 {
     int64_t min = ranges[field].min, max = ranges[field].max, *n = &r->node.number[field];
+    size_t len;
 
     if (type != WEIR_JSON_INTEGER)
         return bad_value(r, field, type, "an integer");
@@ -117,6 +118,9 @@ static int take_integer(struct jgf *r, int field, int type)
         return bad_field(r, WEIR_EINVAL, field, "is %.24s, it must be from %" PRId64 " to %" PRId64,
                          weir_json_text(r->json, NULL), min, max);
     r->node.given |= BIT(field);
+    weir_json_text(r->json, &len);
+    if (field == JGF_RANK)
+        r->node.rank = weir_json_offset(r->json) - len;
     return WEIR_OK;
 }
 

@@ -252,6 +252,8 @@ static int finish_edge(struct jgf *r, const struct edge_draft *d)
     if (!d->has_source || !d->has_target)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, d->has_source ? ".target" : ".source",
                             "is missing, the id of a vertex is wanted");
+    r->ends[0] = d->e.source;
+    r->ends[1] = d->e.target;
     if (r->nnames == 0 || d->has_subsystem)
         return relate(r, &d->e);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++) {
@@ -302,17 +304,32 @@ static int read_edge(struct jgf *r, int type)
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */
 
+/* Notes where in the text the element lies that began at `from` and was read last. */
+static int mark_element(const struct jgf *r, struct jgf_array *a, size_t from)
+{
+    if (weir_array_reserve(&a->elements, &a->cap, (size_t)a->count + 1, sizeof *a->elements) < 0)
+        return weir_fail_nomem(r->err);
+    a->elements[a->count++] = (struct jgf_element){.from = from,
+                                                   .to = weir_json_offset(r->json),
+                                                   .ends = {r->ends[0], r->ends[1]},
+                                                   .rank = a == r->marks ? r->node.rank : 0};
+    return WEIR_OK;
+}
+
 /* Reads the elements of an array that was begun: calls fn for each element, and counts. */
-static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_t *count)
+static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_t *count, struct jgf_array *marks)
 {
     int type, rc = WEIR_OK;
 
     for (; rc == WEIR_OK && (type = weir_json_next(r->json)) != WEIR_JSON_ARRAY_END; ++*count) {
+        size_t from = weir_json_offset(r->json) - 1; /* of the brace */
         if (type < 0)
             return type;
         if (*count == UINT32_MAX)
             return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "%s: more than 2^32 elements", r->path);
         rc = fn(r, type);
+        if (rc == WEIR_OK && marks)
+            rc = mark_element(r, marks, from);
     }
     return rc;
 }
@@ -338,7 +355,8 @@ static int read_part(struct jgf *r)
         return weir_json_skip(r->json, type);
     if (type != WEIR_JSON_ARRAY)
         return fail_array(r, nodes);
-    rc = nodes ? read_array(r, weir_jgf_node, &r->nodes_seen) : read_array(r, read_edge, &r->edges_seen);
+    rc = nodes ? read_array(r, weir_jgf_node, &r->nodes_seen, r->marks)
+               : read_array(r, read_edge, &r->edges_seen, r->marks ? r->marks + 1 : NULL);
     *(nodes ? &r->has_nodes : &r->has_edges) = true;
     return rc;
 }
@@ -496,6 +514,8 @@ static int read_document(struct jgf *r)
         return type;
     if (type != WEIR_JSON_OBJECT)
         return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
+    if (r->is_scheduling)
+        return read_scheduling(r, type);
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
         rc = read_top(r);
     if (rc == WEIR_OK && type >= 0)
@@ -543,38 +563,26 @@ void weir_jgf_free(struct jgf *r)
     weir_buf_free(&r->children_text);
 }
 
+static int read_with(struct jgf *r, const struct weir_input *in, weir_graph **out)
+{
+    int rc = weir_jgf_document(r, in);
+
+    if (rc == WEIR_OK && !r->has_graph)
+        rc = weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "there is no \"graph\" in the outermost object");
+    if (rc == WEIR_OK)
+        rc = weir_jgf_make(r, out);
+    weir_jgf_free(r);
+    return rc;
+}
+
 int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct jgf r = {.source = source, .err = err};
-    int rc = weir_jgf_document(&r, in);
-
-    if (rc == WEIR_OK && !r.has_graph)
-        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "there is no \"graph\" in the outermost object");
-    if (rc == WEIR_OK)
-        rc = weir_jgf_make(&r, out);
-    weir_jgf_free(&r);
-    return rc;
+    return read_with(&(struct jgf){.source = source, .err = err}, in, out);
 }
 
-static int add_text(const char *text, size_t len, void *data)
+int weir_jgf_read_scheduling(const char *text, const char *source, weir_graph **out, weir_err *err)
 {
-    weir_buf_add(data, text, len);
-    return ((weir_buf *)data)->failed ? -1 : 0;
-}
+    const struct weir_input in = {.text = text, .len = strlen(text)};
 
-int weir_jgf_build(const json_t *graph, const char *path, const char *source, weir_graph **out, weir_err *err)
-{
-    bool inner = strcmp(path, "graph") != 0;
-    struct weir_input in;
-    weir_buf text = {0};
-    int rc;
-
-    weir_buf_puts(&text, inner ? "{\"scheduling\":{\"graph\":" : "{\"graph\":");
-    if (json_dump_callback(graph, add_text, &text, JSON_COMPACT | JSON_ENCODE_ANY) != 0)
-        text.failed = true;
-    weir_buf_puts(&text, inner ? "}}" : "}");
-    in = (struct weir_input){.text = text.data, .len = text.len};
-    rc = text.failed ? weir_fail_nomem(err) : weir_jgf_read(&in, source, out, err);
-    weir_buf_free(&text);
-    return rc;
+    return read_with(&(struct jgf){.source = source, .err = err, .is_scheduling = true}, &in, out);
 }

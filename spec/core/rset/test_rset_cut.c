@@ -34,10 +34,20 @@ static const struct {
     {"edges of other subsystems stay where both ends do", TWO(NAME("n0"), NAME("n1")),
      BELOW "," E("a", "b", META("\"subsystem\":\"power\"")) "," E("a", "d", META("\"subsystem\":\"power\"")),
      "rank0/core[0-3]", "a b|a>b a>b"},
-    {"edges of vertices that are not there", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "z", "") "," E("c", "z", ""),
-     "rank0/core[0-3]", "a b|a>b a>z"},
-    {"a loop of one", TWO(NAME("n0"), NAME("n1")), BELOW "," E("c", "c", ""), "rank1/core[0-3]", "c d|c>d c>c"},
-    {"two parents: the first", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "d", ""), "rank1/core[0-3]", "c d|c>d"},
+    {"edges of vertices that are not there: no reader takes the graph, which is left as it is", TWO(NAME("n0"), NAME("n1")),
+     BELOW "," E("a", "z", "") "," E("c", "z", ""), "rank0/core[0-3]", "a b c d|a>b c>d a>z c>z"},
+    {"a loop of one: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("c", "c", ""), "rank1/core[0-3]",
+     "a b c d|a>b c>d c>c"},
+    {"a circle of two: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("d", "c", ""), "rank1/core[0-3]",
+     "a b c d|a>b c>d d>c"},
+    {"two parents: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "d", ""), "rank1/core[0-3]",
+     "a b c d|a>b c>d a>d"},
+    {"a vertex without a type: likewise", HOST("a", NAME("n0")) "," V("b", "\"id\":0"), E("a", "b", ""), "rank1/core[0-3]",
+     "a b|a>b"},
+    {"edges without vertices: likewise", "", E("a", "b", ""), "rank1/core[0-3]", "|a>b"},
+    {"vertices in any order", CPU("d", ID("0")) "," HOST("c", NAME("n1")) "," CPU("b", ID("0")) "," HOST("a", NAME("n0")),
+     E("c", "d", "") "," E("a", "b", ""), "rank0/core[0-3]", "b a|a>b"},
+    {"nothing of it", TWO(NAME("n0"), NAME("n1")), BELOW, "rank2/core0", "|"},
     {"numbers at the ends of names", HOST("a", NAME("n0")) "," CPU("b", NAME("core1")) "," CPU("c", NAME("core2")),
      E("a", "b", "") "," E("a", "c", ""), "rank0/core[0,2]", "a c|a>c"},
     {"a pool without a number stays", HOST("a", NAME("n0")) "," CPU("b", NAME("core")) "," CPU("c", ""),
@@ -110,6 +120,36 @@ static void test_rows(void)
     }
 }
 
+/* All bytes but those of the vertices and edges that go stay, wherever they stand; ranks of vertices are renumbered. */
+static void test_bytes(void)
+{
+#define LAID(edges, nodes) "{\"z\":[1.5],\"graph\":{\"edges\":[" edges "],\"w\":{},\"nodes\":[" nodes "],\"v\":\"\\\"\"},\"y\":[]}"
+#define HOST_A HOST("a", RANK("3") ",\"own\":[{}]")
+#define HOST_C(rank) "{\"metadata\":{\"rank\":" rank ",\"type\":\"node\",\"name\":\"\"},\"own\":\"rank\",\"id\":\"c\"}"
+    static const char all[] = LAID(E("a", "b", "") "," E("c", "d", ""),
+                                   HOST_A "," CPU("b", ID("0") RANK("3")) "," HOST_C("7") "," CPU("d", ID("0") RANK("-1")));
+    static const char cut[] = LAID(E("c", "d", ""), HOST_C("7") "," CPU("d", ID("0") RANK("-1")));
+    static const char moved[] = LAID(E("c", "d", ""), HOST_C("0") "," CPU("d", ID("0") RANK("-1")));
+    weir_buf b = {0};
+    weir_rset *r, *part, *low = NULL;
+    char *text;
+
+    weir_buf_printf(&b, DOC(ENTRY("3,7", "\"core\":\"0\""), "},") "\"scheduling\":%s}", all);
+    r = must_read(b.data);
+    part = part_of(r, "rank7/core0");
+    text = weir_rset_get(part, "scheduling", NULL);
+    CHECK(check_same(text, cut), "%s", text);
+    weir_free(text);
+    CHECK(weir_rset_remap(part, NULL, false, &low, NULL) == WEIR_OK, "other ranks");
+    text = weir_rset_get(low, "scheduling", NULL);
+    CHECK(check_same(text, moved), "%s", text);
+    weir_free(text);
+    weir_rset_free(low);
+    weir_rset_free(part);
+    weir_rset_free(r);
+    weir_buf_free(&b);
+}
+
 static int cut_once(void *part)
 {
     weir_err err = {0};
@@ -132,6 +172,7 @@ int main(void)
 {
     json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
     test_rows();
+    test_bytes();
     test_nomem();
     return check_report();
 }
