@@ -114,7 +114,7 @@ int weirlua_constraint_new(lua_State *L)
     luaL_checkany(L, 1);
     lua_settop(L, 1);
     if (lua_type(L, 1) == LUA_TTABLE) {
-        weirlua_json_write(L, 1, JSON_COMPACT);
+        weirlua_json_write(L, 1, false, 0);
         lua_replace(L, 1);
     }
     if (lua_type(L, 1) != LUA_TSTRING)

@@ -22,7 +22,7 @@ static weir_request *check_request(lua_State *L, int arg)
 static const char *text_at(lua_State *L, int arg, size_t *len)
 {
     if (lua_type(L, arg) == LUA_TTABLE) {
-        weirlua_json_write(L, arg, JSON_COMPACT);
+        weirlua_json_write(L, arg, false, 0);
         lua_replace(L, arg);
     } else if (lua_type(L, arg) != LUA_TSTRING) {
         luaL_argerror(L, arg, lua_pushfstring(L, "request, table or text expected, got %s", luaL_typename(L, arg)));

@@ -50,7 +50,7 @@ static weir_rset *rset_at(lua_State *L, int arg)
         luaL_argerror(L, arg,
                       lua_pushfstring(L, "resource set, R as text or table expected, got %s", luaL_typename(L, arg)));
     if (type == LUA_TTABLE)
-        weirlua_json_write(L, arg, JSON_COMPACT | JSON_SORT_KEYS);
+        weirlua_json_write(L, arg, true, 0);
     else
         lua_pushvalue(L, arg);
     text = lua_tolstring(L, -1, &len);

@@ -56,7 +56,7 @@ static const char *text_to_store(lua_State *L, int kind)
     size_t len;
 
     if (kind == WEIRLUA_DATA) {
-        weirlua_json_write(L, 3, JSON_COMPACT | JSON_SORT_KEYS | JSON_ENCODE_ANY);
+        weirlua_json_write(L, 3, true, 0);
         return lua_tostring(L, -1);
     }
     if (lua_type(L, 3) == LUA_TBOOLEAN && lua_toboolean(L, 3))

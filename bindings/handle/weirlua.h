@@ -346,8 +346,9 @@ void weirlua_tls_open(lua_State *L, struct weirlua *s);
 /* ---- json.c ---- */
 
 void weirlua_json_open(lua_State *L, struct weirlua *s);
-/* Pushes the JSON text of the value at idx. `place` names the value in errors. */
-void weirlua_json_write(lua_State *L, int idx, size_t flags);
+/* Pushes the JSON text of the value at idx, with the keys of objects in order (`sort`) or in any order, in lines with
+ * `indent` blanks a level, or, for 0, compact. */
+void weirlua_json_write(lua_State *L, int idx, bool sort, int indent);
 /* Pushes the value of a JSON text and returns 1, or pushes nil, message, code and returns 3. */
 int weirlua_json_read(lua_State *L, const char *text, size_t len);
 /* Like weirlua_json_read(); with `keys`, each object has the list of all keys, in the order of the text, as well. */
@@ -356,11 +357,8 @@ int weirlua_json_encode(lua_State *L);
 int weirlua_json_decode(lua_State *L);
 int weirlua_json_array(lua_State *L);
 int weirlua_json_line(lua_State *L);
-/* _is_list returns whether a table is written as a JSON array. _check_list raises for a table that is no list. Both
- * raise for a key that no JSON object can have. */
+/* Returns whether a table is written as a JSON array. */
 bool weirlua_json_is_list(lua_State *L, int idx);
-void weirlua_json_check_list(lua_State *L, int idx);
-void weirlua_json_check_key(lua_State *L, int idx);
 
 /* ---- document.c ---- */
 

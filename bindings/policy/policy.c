@@ -55,7 +55,7 @@ static const char *push_json(lua_State *L, int table, const char *key)
         return NULL;
     }
     lua_pop(L, 2);
-    weirlua_json_write(L, -1, JSON_COMPACT);
+    weirlua_json_write(L, -1, false, 0);
     lua_replace(L, -2);
     return lua_tostring(L, -1);
 }

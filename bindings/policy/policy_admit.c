@@ -129,7 +129,7 @@ static int call_admit(lua_State *S)
         lua_pushnil(S);
     } else if (lua_istable(S, -2)) {
         a->verdict = AMENDED;
-        weirlua_json_write(S, -2, JSON_COMPACT);
+        weirlua_json_write(S, -2, false, 0);
     } else if (lua_isboolean(S, -2)) {
         a->verdict = REJECTED;
         if (lua_isnil(S, -1))

@@ -283,6 +283,6 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
         }
     if (lua_type(L, given) == LUA_TTABLE)
         check_given(L, spec, given, about);
-    weirlua_json_write(L, about, JSON_COMPACT | JSON_SORT_KEYS);
+    weirlua_json_write(L, about, true, 0);
     lua_remove(L, about);
 }

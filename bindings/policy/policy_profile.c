@@ -77,7 +77,7 @@ static void push_lines(lua_State *L, const struct policy_profile *profile)
 static int write_reads(lua_State *S)
 {
     weirlua_push_reads(S);
-    weirlua_json_write(S, -1, JSON_COMPACT);
+    weirlua_json_write(S, -1, false, 0);
     return 1;
 }
 

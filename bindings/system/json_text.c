@@ -1,6 +1,4 @@
-/* json_text.c - Lua values as compact JSON text, keys in any order: the answers of a service. Accepts and rejects the
- * values that json.c does, with equal messages, but makes no tree. Invariant: the C stack or a userdata owns the text
- * at all times. */
+/* json_text.c - Lua values as JSON text. Invariant: the C stack or a userdata owns the text at all times. */
 #include "handle/weirlua.h"
 
 #include <math.h>
@@ -9,26 +7,34 @@
 #include <string.h>
 
 #define DEPTH_MAX 200
+#define VALUE     100  /* bytes charged for a value; a text is charged by length besides */
 #define SHORT     4096 /* bytes */
 
-/* A text under construction. Short texts stay on the C stack and make no garbage. */
+/* A text under construction. Short texts stay on the C stack and make no garbage. A table found in several places is
+ * written several times, and 60 tables may describe 2^60 places: in a sandbox the bytes still allowed are counted
+ * down. */
 struct text {
     char *at;
     size_t len, room;
     struct weirlua_box *box; /* the owner of a longer text, or NULL */
+    int slot;                /* index on the Lua stack for the owner */
+    bool sort;               /* keys in order of their bytes, else in any order */
+    int indent;              /* blanks a level; 0: all in one line */
+    bool limited;
+    size_t left; /* if limited */
     char first[SHORT];
 };
 
 static void put_value(lua_State *L, struct text *t, int idx, int depth);
 
-/* Moves the text to an owner of `room` bytes, at index 2. */
+/* Moves the text to an owner of `room` bytes. */
 static void enlarge(lua_State *L, struct text *t, size_t room)
 {
     char *grown;
 
     if (!t->box) {
         t->box = weirlua_box_push(L, free);
-        lua_replace(L, 2);
+        lua_replace(L, t->slot);
     }
     grown = realloc(t->box->p, room);
     if (!grown)
@@ -129,14 +135,20 @@ static void put_string(lua_State *L, struct text *t, int idx, const char *troubl
 
 /* ---- numbers ---- */
 
-/* Writes a number with a decimal point or an exponent, so that readers see a real number. */
+/* Writes a number with a decimal point or an exponent, so that readers see a real number. An exponent has neither plus
+ * sign nor leading zeros. */
 static void put_real(lua_State *L, struct text *t, double x)
 {
-    char *out = more(L, t, 40);
+    char *out = more(L, t, 40), *e;
     int n = weir_number_write(out, 32, x);
 
     if (!strpbrk(out, ".e"))
         n += snprintf(out + n, 8, ".0");
+    if ((e = strchr(out, 'e'))) {
+        char *to = e + 1 + (e[1] == '-'), *from = to + strspn(to, "+0");
+        n -= (int)(from - to);
+        memmove(to, from, strlen(from) + 1);
+    }
     t->len += (size_t)n;
 }
 
@@ -152,41 +164,143 @@ static void put_number(lua_State *L, struct text *t, int idx)
 
 /* ---- lists and objects ---- */
 
+static void charge(lua_State *L, struct text *t, size_t bytes)
+{
+    if (!t->limited)
+        return;
+    if (bytes > t->left)
+        luaL_error(L, "cannot be written as JSON: it would take more memory than is left"
+                      " (a table counts in each place where it is)");
+    t->left -= bytes;
+    weirlua_sandbox_spend(L, (int64_t)bytes);
+}
+
+/* Begins a line for an element, or for the end, of a list or an object, if the text has lines. */
+static void put_line(lua_State *L, struct text *t, int depth)
+{
+    size_t n = (size_t)(depth * t->indent);
+
+    if (t->indent == 0)
+        return;
+    put(L, t, "\n", 1);
+    memset(more(L, t, n), ' ', n);
+    t->len += n;
+}
+
+static void check_list(lua_State *L, int idx)
+{
+    lua_Integer n = (lua_Integer)lua_rawlen(L, idx), seen = 0;
+
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), seen++)
+        if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > n)
+            luaL_error(L, "cannot be written as JSON: a list with the key '%s'",
+                       weirlua_quote(L, weirlua_show(L, -2)));
+    if (seen != n)
+        luaL_error(L, "cannot be written as JSON: a list with holes");
+}
+
 static void put_array(lua_State *L, struct text *t, int idx, int depth)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, idx);
 
-    weirlua_json_check_list(L, idx);
+    check_list(L, idx);
     put(L, t, "[", 1);
     for (lua_Integer i = 1; i <= n; i++) {
-        if (i > 1)
-            put(L, t, ",", 1);
+        put(L, t, ",", i > 1);
+        put_line(L, t, depth + 1);
         lua_rawgeti(L, idx, i);
         put_value(L, t, lua_gettop(L), depth + 1);
         lua_pop(L, 1);
     }
+    if (n > 0)
+        put_line(L, t, depth);
     put(L, t, "]", 1);
+}
+
+static void check_key(lua_State *L, int idx)
+{
+    const char *key;
+    size_t len;
+
+    if (lua_type(L, idx) != LUA_TSTRING)
+        luaL_error(L, "cannot be written as JSON: a table with the key '%s', which is no string",
+                   weirlua_quote(L, weirlua_show(L, idx)));
+    key = lua_tolstring(L, idx, &len);
+    if (memchr(key, '\0', len))
+        luaL_error(L, "cannot be written as JSON: a key with a zero byte");
+}
+
+/* Writes a member: the key and the value at the top of the stack. */
+static void put_member(lua_State *L, struct text *t, bool first, int depth)
+{
+    put(L, t, ",", !first);
+    put_line(L, t, depth);
+    charge(L, t, (size_t)lua_rawlen(L, -2));
+    put_string(L, t, -2, "a key is not UTF-8, or out of memory");
+    put(L, t, ": ", t->indent ? 2 : 1);
+    put_value(L, t, lua_gettop(L), depth);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* Pushes an array of the keys of the table at idx, in order. The table keeps the keys alive. */
+static const char **push_keys(lua_State *L, int idx, size_t *count)
+{
+    const char **keys;
+    size_t n = 0;
+
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), n++)
+        check_key(L, -2);
+    keys = lua_newuserdatauv(L, (n + 1) * sizeof *keys, 0);
+    *count = n;
+    n = 0;
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
+        keys[n++] = lua_tostring(L, -2);
+    qsort(keys, n, sizeof *keys, compare_keys);
+    return keys;
+}
+
+/* Writes the members of the table at idx in the order of their keys. Returns the number of members. */
+static size_t put_sorted(lua_State *L, struct text *t, int idx, int depth)
+{
+    size_t n;
+    const char **keys = push_keys(L, idx, &n);
+
+    for (size_t i = 0; i < n; i++) {
+        lua_pushstring(L, keys[i]);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, idx);
+        put_member(L, t, i == 0, depth);
+        lua_pop(L, 2);
+    }
+    lua_pop(L, 1);
+    return n;
 }
 
 static void put_object(lua_State *L, struct text *t, int idx, int depth)
 {
-    bool first = true;
+    size_t n = 0;
 
     put(L, t, "{", 1);
-    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), first = false) {
-        weirlua_json_check_key(L, -2);
-        if (!first)
-            put(L, t, ",", 1);
-        put_string(L, t, -2, "a key is not UTF-8, or out of memory");
-        put(L, t, ":", 1);
-        put_value(L, t, lua_gettop(L), depth + 1);
-    }
+    if (t->sort)
+        n = put_sorted(L, t, idx, depth + 1);
+    else
+        for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1)) {
+            check_key(L, -2);
+            put_member(L, t, n++ == 0, depth + 1);
+        }
+    if (n > 0)
+        put_line(L, t, depth);
     put(L, t, "}", 1);
 }
 
 static void put_value(lua_State *L, struct text *t, int idx, int depth)
 {
     luaL_checkstack(L, 8, "JSON");
+    charge(L, t, VALUE + (lua_type(L, idx) == LUA_TSTRING ? (size_t)lua_rawlen(L, idx) : 0));
     if (depth > DEPTH_MAX)
         luaL_error(L, "cannot be written as JSON: nested deeper than %d, or in a circle", DEPTH_MAX);
     switch (lua_type(L, idx)) {
@@ -209,21 +323,44 @@ static void put_value(lua_State *L, struct text *t, int idx, int depth)
     }
 }
 
-/* json_line(value): the value as text of one line, line end included. */
+/* Pushes the value at idx as text, followed by `end`. */
+static int push_text(lua_State *L, struct text *t, int idx, const char *end)
+{
+    t->at = t->first;
+    t->room = sizeof t->first;
+    lua_pushnil(L);
+    t->slot = lua_gettop(L);
+    put_value(L, t, idx, 0);
+    put(L, t, end, strlen(end));
+    lua_pushlstring(L, t->at, t->len);
+    if (t->box)
+        weirlua_box_clear(t->box);
+    lua_replace(L, t->slot);
+    return 1;
+}
+
+void weirlua_json_write(lua_State *L, int idx, bool sort, int indent)
+{
+    struct text t;
+
+    t.box = NULL;
+    t.len = 0;
+    t.sort = sort;
+    t.indent = indent;
+    t.limited = weirlua_state(L, NULL)->readonly;
+    t.left = t.limited ? weirlua_sandbox_left(L) : 0;
+    push_text(L, &t, lua_absindex(L, idx), "");
+}
+
+/* json_line(value): the value as text of one line, keys in any order, line end included: the answers of a service. */
 int weirlua_json_line(lua_State *L)
 {
     struct text t;
 
     luaL_checkany(L, 1);
-    lua_settop(L, 2);
     t.box = NULL;
-    t.at = t.first;
     t.len = 0;
-    t.room = sizeof t.first;
-    put_value(L, &t, 1, 0);
-    put(L, &t, "\n", 1);
-    lua_pushlstring(L, t.at, t.len);
-    if (t.box)
-        weirlua_box_clear(t.box);
-    return 1;
+    t.sort = t.limited = false;
+    t.indent = 0;
+    return push_text(L, &t, 1, "\n");
 }

@@ -578,13 +578,14 @@ describe("JSON", function()
   end)
 
   -- {value, its line}
-  local LINES = { { nil, "null" }, { core.null, "null" }, { 1, "1" }, { 1.0, "1.0" }, { 1e20, "1e+20" }, { -0.5, "-0.5" },
+  local LINES = { { nil, "null" }, { core.null, "null" }, { 1, "1" }, { 1.0, "1.0" }, { 1e20, "1e20" }, { -0.5, "-0.5" }, { 2^-30, "9.3132257461547852e-10" },
     { "\"\\\b\f\n\r\t", '"\\"\\\\\\b\\f\\n\\r\\t"' }, { "\0\1\31", '"\\u0000\\u0001\\u001F"' },
     { "\u{e9}\u{20ac}\u{1f600}\u{10ffff}", '"\u{e9}\u{20ac}\u{1f600}\u{10ffff}"' }, { {}, "{}" }, { core.array {}, "[]" },
     { { 1, { a = true } }, '[1,{"a":true}]' }, { ("x"):rep(10000), '"' .. ("x"):rep(10000) .. '"' } }
   for _, row in ipairs(LINES) do
     it("is one line: " .. row[2]:sub(1, 30), function()
       assert.equal(row[2] .. "\n", core.json_line(row[1]))
+      assert.equal(row[2], core.json_encode(row[1]))
       assert.same(row[1] == nil and core.null or row[1], core.json_decode(core.json_line(row[1])))
     end)
   end
