@@ -16,29 +16,29 @@ struct allocation {
     } taken[];
 };
 
-void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
 {
     struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 2);
 
     own->a = *a;
     own->a.picks = NULL;
-    own->number = box->number;
+    own->number = handle->number;
     for (uint32_t i = 0; i < a->npicks; i++) {
         own->taken[i].pick = a->picks[i];
-        own->taken[i].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(box, a->picks[i].vertex);
+        own->taken[i].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(handle, a->picks[i].vertex);
     }
     luaL_setmetatable(L, ALLOCATION);
-    lua_pushstring(L, weir_job_policy(box->g, a->job)); /* nil for a preview */
+    lua_pushstring(L, weir_job_policy(handle->g, a->job)); /* nil for a preview */
     lua_setiuservalue(L, -2, 2);
 }
 
-int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box)
+int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *handle)
 {
     struct allocation *own = luaL_testudata(L, arg, ALLOCATION);
 
     if (!own)
         return luaL_checkinteger(L, arg);
-    luaL_argcheck(L, own->number == box->number, arg, "the allocation is one of another graph");
+    luaL_argcheck(L, own->number == handle->number, arg, "the allocation is one of another graph");
     return own->a.job;
 }
 
@@ -56,9 +56,9 @@ static void wrap_pick(lua_State *L, const weir_pick *p)
     lua_setfield(L, -2, "resource");
 }
 
-void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p)
+void weirlua_push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *p)
 {
-    weirlua_push_vertex(L, box, p->vertex);
+    weirlua_push_vertex(L, handle, p->vertex);
     wrap_pick(L, p);
 }
 
@@ -76,27 +76,27 @@ static int allocation_vertices(lua_State *L)
 }
 
 /* Raises unless all vertices of the allocation still exist. */
-static void check_alive(lua_State *L, const struct weirlua_graph *box, const struct allocation *own)
+static void check_alive(lua_State *L, const struct weirlua_graph *handle, const struct allocation *own)
 {
     for (uint32_t i = 0; i < own->a.npicks; i++) {
         weir_vertex v = own->taken[i].pick.vertex;
         uint64_t generation = own->taken[i].handle >> 52 & 1023;
-        if (v >= weir_graph_limit(box->g) || !weir_vertex_live(box->g, v) ||
-            (weir_vertex_generation(box->g, v) & 1023) != generation)
+        if (v >= weir_graph_limit(handle->g) || !weir_vertex_live(handle->g, v) ||
+            (weir_vertex_generation(handle->g, v) & 1023) != generation)
             luaL_error(L, "the allocation is stale: a vertex of it was removed from the graph");
     }
 }
 
-/* Returns the allocation in the form of the core, and the graph in *box. Pushes the owner of the picks. */
-static weir_allocation as_it_is(lua_State *L, const struct allocation *own, struct weirlua_graph **box)
+/* Returns the allocation in the form of the core, and the graph in *handle. Pushes the owner of the picks. */
+static weir_allocation as_it_is(lua_State *L, const struct allocation *own, struct weirlua_graph **handle)
 {
     weir_pick *picks = lua_newuserdatauv(L, (own->a.npicks + 1) * sizeof *picks, 0);
     weir_allocation a = own->a;
 
-    *box = weirlua_graph_find(weirlua_of(L), own->number);
-    if (!*box)
+    *handle = weirlua_graph_find(weirlua_of(L), own->number);
+    if (!*handle)
         luaL_error(L, "the graph of the allocation is closed");
-    check_alive(L, *box, own);
+    check_alive(L, *handle, own);
     for (uint32_t i = 0; i < a.npicks; i++)
         picks[i] = own->taken[i].pick;
     a.picks = picks;
@@ -108,11 +108,11 @@ static int allocation_format(lua_State *L)
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
     const char *format = luaL_checkstring(L, 2);
     struct weirlua_box *text = weirlua_box_push(L, weir_free);
-    struct weirlua_graph *box;
-    weir_allocation a = as_it_is(L, own, &box);
+    struct weirlua_graph *handle;
+    weir_allocation a = as_it_is(L, own, &handle);
     weir_err err = {0};
 
-    return weirlua_text(L, text, weir_allocation_format(box->g, &a, format, &err), &err);
+    return weirlua_text(L, text, weir_allocation_format(handle->g, &a, format, &err), &err);
 }
 
 static int allocation_write(lua_State *L)
@@ -120,11 +120,11 @@ static int allocation_write(lua_State *L)
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
     FILE *file = weirlua_check_file(L, 2);
     const char *format = luaL_checkstring(L, 3);
-    struct weirlua_graph *box;
-    weir_allocation a = as_it_is(L, own, &box);
+    struct weirlua_graph *handle;
+    weir_allocation a = as_it_is(L, own, &handle);
     weir_err err = {0};
 
-    return weirlua_status(L, weir_allocation_write(box->g, &a, format, weirlua_to_file, file, &err), &err);
+    return weirlua_status(L, weir_allocation_write(handle->g, &a, format, weirlua_to_file, file, &err), &err);
 }
 
 /* rset([{scheduling = false}]): the resource set of the allocation; without scheduling the set has no graph. */
@@ -132,7 +132,7 @@ static int allocation_rset(lua_State *L)
 {
     static const char *const known[] = {"scheduling", NULL};
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_allocation a;
     weir_rset **out;
     weir_err err = {0};
@@ -140,9 +140,9 @@ static int allocation_rset(lua_State *L)
 
     weirlua_options(L, 2, known);
     scheduling = weirlua_field_boolean(L, 2, "scheduling", true);
-    a = as_it_is(L, own, &box);
+    a = as_it_is(L, own, &handle);
     out = weirlua_rset_push(L);
-    return weirlua_rset_finish(L, out, weir_allocation_rset(box->g, &a, scheduling, out, &err), &err);
+    return weirlua_rset_finish(L, out, weir_allocation_rset(handle->g, &a, scheduling, out, &err), &err);
 }
 
 static const char *state_name(int state)

@@ -14,30 +14,30 @@ struct engine {
 };
 
 /* Returns the engine at index 1 and the graph. Raises unless both are open. */
-static struct engine *check_engine(lua_State *L, struct weirlua_graph **box)
+static struct engine *check_engine(lua_State *L, struct weirlua_graph **handle)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
 
     luaL_argcheck(L, e->number, 1, "the engine is closed");
-    *box = weirlua_graph_find(weirlua_of(L), e->number);
-    luaL_argcheck(L, *box, 1, "the graph of the engine is closed");
+    *handle = weirlua_graph_find(weirlua_of(L), e->number);
+    luaL_argcheck(L, *handle, 1, "the graph of the engine is closed");
     return e;
 }
 
 /* Returns the engine at index 1 and the graph. Raises where a match runs, and where the graph may not be changed. */
-static struct engine *check_idle(lua_State *L, struct weirlua_graph **box)
+static struct engine *check_idle(lua_State *L, struct weirlua_graph **handle)
 {
-    struct engine *e = check_engine(L, box);
+    struct engine *e = check_engine(L, handle);
 
-    if ((*box)->matching)
+    if ((*handle)->matching)
         luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
-    weirlua_check_writable(L, weirlua_of(L), *box);
+    weirlua_check_writable(L, weirlua_of(L), *handle);
     return e;
 }
 
-uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box)
+uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle)
 {
-    return &check_idle(L, box)->visits;
+    return &check_idle(L, handle)->visits;
 }
 
 /* Returns the value of enum weir_overrun of a field, -1 for nil. */
@@ -59,7 +59,7 @@ int weirlua_engine_new(lua_State *L)
 {
     static const char *const known[] = {"resources", "policy", "overrun", NULL};
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct engine *e;
     weir_err err = {0};
     int rc, overrun;
@@ -72,7 +72,7 @@ int weirlua_engine_new(lua_State *L)
     lua_rawget(L, 1);
     if (!luaL_testudata(L, 2, WEIRLUA_GRAPH))
         return luaL_error(L, "field 'resources': graph expected, got %s", luaL_typename(L, 2));
-    box = weirlua_check_graph(L, s, 2);
+    handle = weirlua_check_graph(L, s, 2);
     e = lua_newuserdatauv(L, sizeof *e, 2);
     *e = (struct engine){0};
     luaL_setmetatable(L, ENGINE);
@@ -82,23 +82,23 @@ int weirlua_engine_new(lua_State *L)
         return 3;
     lua_replace(L, 4);
     lua_settop(L, 4);
-    rc = weirlua_policy_init(L, 4, box, &err);
+    rc = weirlua_policy_init(L, 4, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     lua_settop(L, 4);
     lua_setiuservalue(L, 3, 2);
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, 3, 1);
-    e->number = box->number;
+    e->number = handle->number;
     if (overrun >= 0)
-        weir_graph_overrun(box->g, (enum weir_overrun)overrun);
+        weir_graph_overrun(handle->g, (enum weir_overrun)overrun);
     lua_settop(L, 3);
     return 1;
 }
 
 /* ---- match ---- */
 
-static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_match_options *o, bool *stats)
+static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
                                         WEIRLUA_READINGS, NULL};
@@ -107,7 +107,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *box, weir_
     int i = 0;
 
     *stats = true;
-    o->at = weir_graph_now(box->g);
+    o->at = weir_graph_now(handle->g);
     if (lua_isnil(L, arg))
         return;
     weirlua_options(L, arg, known);
@@ -141,19 +141,20 @@ struct details {
 #define INSIDE 8 /* stack index, in `search`, of the table of opts.inside */
 
 /* Fills the tables at stack indices `trace` and `inside`. */
-static void tell_details(lua_State *L, const struct weirlua_graph *box, const struct details *d, int trace, int inside)
+static void tell_details(lua_State *L, const struct weirlua_graph *handle, const struct details *d, int trace,
+                         int inside)
 {
     if (d->trace)
-        weirlua_trace_fill(L, d->trace, box, trace);
+        weirlua_trace_fill(L, d->trace, handle, trace);
     for (uint32_t i = 0; i < d->ninside; i++) {
-        weirlua_push_pick(L, box, &d->inside[i]);
+        weirlua_push_pick(L, handle, &d->inside[i]);
         lua_rawseti(L, inside, (lua_Integer)i + 1);
     }
 }
 
 /* The result of a match. */
 struct match_result {
-    const struct weirlua_graph *box;
+    const struct weirlua_graph *handle;
     const weir_allocation *a;
     const struct details *details; /* or NULL */
 };
@@ -164,17 +165,17 @@ static int copy_result(lua_State *L)
     const struct match_result *result = lua_touserdata(L, 1);
 
     if (result->details)
-        tell_details(L, result->box, result->details, 2, 3);
-    weirlua_push_allocation(L, result->box, result->a);
+        tell_details(L, result->handle, result->details, 2, 3);
+    weirlua_push_allocation(L, result->handle, result->a);
     return 1;
 }
 
 /* Pushes a copy of the result of a match. Raises without memory, after releasing a new job. `graph` is the stack index
  * of the graph's handle. */
-static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, const weir_allocation *a, bool grown,
+static int give_allocation(lua_State *L, struct weirlua_graph *handle, int graph, const weir_allocation *a, bool grown,
                            const struct details *details)
 {
-    struct match_result result = {box, a, details};
+    struct match_result result = {handle, a, details};
     weir_err err = {0};
     int64_t job = a->job;
     bool preview = a->state == WEIR_MATCHED;
@@ -188,7 +189,7 @@ static int give_allocation(lua_State *L, struct weirlua_graph *box, int graph, c
     if (preview)
         weir_allocation_free(a);
     else if (rc != LUA_OK && !grown)
-        undone = weir_release(box->g, job, &err);
+        undone = weir_release(handle->g, job, &err);
     if (rc != LUA_OK)
         return undone ? weirlua_raise(L, &err) : lua_error(L);
     lua_pushvalue(L, graph);
@@ -256,8 +257,8 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
  * options. */
 static int search(lua_State *L, int64_t grown)
 {
-    struct weirlua_graph *box;
-    struct engine *e = check_idle(L, &box);
+    struct weirlua_graph *handle;
+    struct engine *e = check_idle(L, &handle);
     weir_stats stats = {0};
     weir_match_options o = {.stats = &stats};
     const weir_allocation *a = NULL;
@@ -268,30 +269,30 @@ static int search(lua_State *L, int64_t grown)
     bool keep;
     int rc;
 
-    read_options(L, 3, box, &o, &keep);
+    read_options(L, 3, handle, &o, &keep);
     lua_getiuservalue(L, 1, 1); /* 4: graph and policy stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     ask_details(L, 3, &details, &o); /* 6 to 9 */
     request = weirlua_admitted(L, 2, 5);
     if (!request)
         return 3;
-    check_engine(L, &box);
-    rc = weirlua_policy_init(L, 5, box, &err);
-    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, box, request, &err);
+    check_engine(L, &handle);
+    rc = weirlua_policy_init(L, 5, handle, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, request, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = hooks.policy ? &hooks.given : NULL;
-    box->matching = true;
-    rc = grown ? weir_job_grow(box->g, grown, request, &o, &a, &err) : weir_match(box->g, request, &o, &a, &err);
-    box->matching = false;
+    handle->matching = true;
+    rc = grown ? weir_job_grow(handle->g, grown, request, &o, &a, &err) : weir_match(handle->g, request, &o, &a, &err);
+    handle->matching = false;
     if (details.held)
         details.held->p = details.inside;
     weirlua_hooks_end(&hooks, &err);
     if (keep)
         e->stats = stats;
     if (a && rc >= 0)
-        return give_allocation(L, box, 4, a, grown != 0, &details);
-    tell_details(L, box, &details, TRACE, INSIDE);
+        return give_allocation(L, handle, 4, a, grown != 0, &details);
+    tell_details(L, handle, &details, TRACE, INSIDE);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     lua_pushboolean(L, 1);
@@ -310,11 +311,11 @@ static int engine_match(lua_State *L)
 /* grow(job, request): the allocation of the job with the resources added; or nil, message, code. */
 static int engine_grow(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     int64_t job;
 
-    check_engine(L, &box);
-    job = weirlua_check_job(L, 2, box);
+    check_engine(L, &handle);
+    job = weirlua_check_job(L, 2, handle);
     luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
     luaL_checkany(L, 3);
     lua_remove(L, 2);
@@ -325,12 +326,12 @@ static int engine_grow(lua_State *L)
 
 /* Pushes the allocation of a job after some of its picks were released, or true when nothing is left. `graph` is the
  * stack index of the graph's handle. */
-static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t job)
+static int push_rest(lua_State *L, struct weirlua_graph *handle, int graph, int64_t job)
 {
-    const weir_allocation *a = weir_job_get(box->g, job);
+    const weir_allocation *a = weir_job_get(handle->g, job);
 
     if (a)
-        return give_allocation(L, box, graph, a, true, NULL);
+        return give_allocation(L, handle, graph, a, true, NULL);
     lua_pushboolean(L, 1);
     return 1;
 }
@@ -338,15 +339,15 @@ static int push_rest(lua_State *L, struct weirlua_graph *box, int graph, int64_t
 /* shrink(job, vertex | list of vertices): the allocation of the job with less, or true when nothing is left. */
 static int engine_shrink(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     int64_t job;
     uint32_t n;
     const weir_vertex *list;
     weir_err err = {0};
     int rc;
 
-    check_idle(L, &box);
-    job = weirlua_check_job(L, 2, box);
+    check_idle(L, &handle);
+    job = weirlua_check_job(L, 2, handle);
     lua_settop(L, 3);
     lua_getiuservalue(L, 1, 1); /* 4 */
     if (lua_type(L, 3) != LUA_TTABLE) {
@@ -355,51 +356,51 @@ static int engine_shrink(lua_State *L)
         lua_rawseti(L, -2, 1);
         lua_replace(L, 3);
     }
-    list = weirlua_check_list(L, 3, box, &n);
-    rc = weir_job_shrink(box->g, job, list, n, &err);
-    return rc ? weirlua_fail(L, &err, rc) : push_rest(L, box, 4, job);
+    list = weirlua_check_list(L, 3, handle, &n);
+    rc = weir_job_shrink(handle->g, job, list, n, &err);
+    return rc ? weirlua_fail(L, &err, rc) : push_rest(L, handle, 4, job);
 }
 
 /* ---- jobs ---- */
 
 static int engine_release(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_err err = {0};
 
-    check_idle(L, &box);
-    return weirlua_status(L, weir_release(box->g, weirlua_check_job(L, 2, box), &err), &err);
+    check_idle(L, &handle);
+    return weirlua_status(L, weir_release(handle->g, weirlua_check_job(L, 2, handle), &err), &err);
 }
 
-static void push_job(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a)
+static void push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
 {
-    weirlua_push_allocation(L, box, a);
+    weirlua_push_allocation(L, handle, a);
     lua_getiuservalue(L, 1, 1);
     lua_setiuservalue(L, -2, 1);
 }
 
 static int engine_job(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     const weir_allocation *a;
 
-    check_engine(L, &box);
-    a = weir_job_get(box->g, weirlua_check_job(L, 2, box));
+    check_engine(L, &handle);
+    a = weir_job_get(handle->g, weirlua_check_job(L, 2, handle));
     if (!a)
         return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "there is no such job"}, WEIR_ENOENT);
-    push_job(L, box, a);
+    push_job(L, handle, a);
     return 1;
 }
 
 static int engine_jobs(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    check_engine(L, &box);
+    check_engine(L, &handle);
     lua_getiuservalue(L, 1, 1);
     lua_newtable(L);
-    for (uint32_t i = 0; i < weir_job_count(box->g); i++) {
-        push_job(L, box, weir_job_at(box->g, i));
+    for (uint32_t i = 0; i < weir_job_count(handle->g); i++) {
+        push_job(L, handle, weir_job_at(handle->g, i));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -428,25 +429,25 @@ static void push_clock_events(lua_State *L, const weir_graph *g)
 
 static int engine_advance(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_err err = {0};
     int rc;
 
-    check_idle(L, &box);
-    rc = weir_graph_advance(box->g, weirlua_check_time(L, 2), &err);
+    check_idle(L, &handle);
+    rc = weir_graph_advance(handle->g, weirlua_check_time(L, 2), &err);
     if (rc)
         return weirlua_status(L, rc, &err);
     lua_pushboolean(L, true);
-    push_clock_events(L, box->g);
+    push_clock_events(L, handle->g);
     return 2;
 }
 
 static int engine_now(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    check_engine(L, &box);
-    weirlua_push_time(L, weir_graph_now(box->g));
+    check_engine(L, &handle);
+    weirlua_push_time(L, weir_graph_now(handle->g));
     return 1;
 }
 
@@ -455,17 +456,17 @@ static int engine_now(lua_State *L)
 /* use(policy): sets the policy for later matches. On failure the engine keeps the former policy. */
 static int engine_use(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_err err = {0};
     int rc;
 
-    check_idle(L, &box);
+    check_idle(L, &handle);
     lua_settop(L, 2);
     if (!weirlua_policy_at(L, weirlua_of(L), 2))
         return 3;
     lua_replace(L, 2);
     lua_settop(L, 2);
-    rc = weirlua_policy_init(L, 2, box, &err);
+    rc = weirlua_policy_init(L, 2, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     lua_setiuservalue(L, 1, 2);
@@ -476,10 +477,10 @@ static int engine_use(lua_State *L)
 /* policy(): the name of the policy, and the policy itself. */
 static int engine_policy(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct policy *p;
 
-    check_engine(L, &box);
+    check_engine(L, &handle);
     lua_getiuservalue(L, 1, 2);
     p = luaL_testudata(L, -1, WEIRLUA_POLICY);
     lua_pushstring(L, p && p->open ? p->spec.name : "first");
@@ -489,8 +490,8 @@ static int engine_policy(lua_State *L)
 
 static int engine_stats(lua_State *L)
 {
-    struct weirlua_graph *box;
-    const weir_stats *st = &check_engine(L, &box)->stats;
+    struct weirlua_graph *handle;
+    const weir_stats *st = &check_engine(L, &handle)->stats;
     const struct {
         const char *name;
         uint64_t value;
@@ -508,9 +509,9 @@ static int engine_stats(lua_State *L)
 
 static int engine_resources(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    check_engine(L, &box);
+    check_engine(L, &handle);
     lua_getiuservalue(L, 1, 1);
     return 1;
 }
@@ -519,9 +520,9 @@ static int engine_resources(lua_State *L)
 static int engine_close(lua_State *L)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
-    struct weirlua_graph *box = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
+    struct weirlua_graph *handle = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
 
-    if (box && box->matching)
+    if (handle && handle->matching)
         return luaL_error(L, "the engine cannot be closed while a match runs");
     e->number = 0;
     return 0;

@@ -63,20 +63,20 @@ static int ask_sums(weir_graph *g, const weir_request *request, weir_match_optio
 #define PLACE_POLICY 9 /* stack index of the engine's policy in place */
 
 /* Matches with the hooks of the policy, and sets *start. Returns a status. */
-static int book(lua_State *L, struct weirlua_graph *box, const weir_request *request, weir_match_options *o,
+static int book(lua_State *L, struct weirlua_graph *handle, const weir_request *request, weir_match_options *o,
                 int64_t *start, weir_err *err)
 {
     const weir_allocation *a = NULL;
     struct hooks hooks;
-    int rc = weirlua_policy_init(L, PLACE_POLICY, box, err);
+    int rc = weirlua_policy_init(L, PLACE_POLICY, handle, err);
 
-    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, box, request, err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, handle, request, err);
     if (rc)
         return rc;
     o->policy = hooks.policy ? &hooks.given : NULL;
-    box->matching = true;
-    rc = weir_match(box->g, request, o, &a, err);
-    box->matching = false;
+    handle->matching = true;
+    rc = weir_match(handle->g, request, o, &a, err);
+    handle->matching = false;
     weirlua_hooks_end(&hooks, err);
     *start = rc ? 0 : a->start;
     return rc;
@@ -85,7 +85,7 @@ static int book(lua_State *L, struct weirlua_graph *box, const weir_request *req
 /* place(request, job, at, duration[, later[, sums]]) -> start */
 int weirlua_engine_place(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_stats stats = {0};
     weir_match_options o;
     const weir_request *request;
@@ -94,7 +94,7 @@ int weirlua_engine_place(lua_State *L)
     int64_t start;
     int rc;
 
-    weirlua_engine_idle(L, &box);
+    weirlua_engine_idle(L, &handle);
     lua_settop(L, 7);
     o = read_place(L);
     o.stats = &stats;
@@ -103,9 +103,9 @@ int weirlua_engine_place(lua_State *L)
     request = weirlua_admitted(L, 2, PLACE_POLICY);
     if (!request)
         return 3;
-    visits = weirlua_engine_idle(L, &box);
-    rc = lua_toboolean(L, 7) ? ask_sums(box->g, request, &o, &err) : WEIR_OK;
-    rc = rc ? rc : book(L, box, request, &o, &start, &err);
+    visits = weirlua_engine_idle(L, &handle);
+    rc = lua_toboolean(L, 7) ? ask_sums(handle->g, request, &o, &err) : WEIR_OK;
+    rc = rc ? rc : book(L, handle, request, &o, &start, &err);
     *visits += stats.visited;
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -116,14 +116,14 @@ int weirlua_engine_place(lua_State *L)
 /* soonest(request, job, at, duration) -> time */
 int weirlua_engine_soonest(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     const weir_request *request;
     weir_err err = {0};
     weir_match_options o = {0};
     int64_t start;
     int rc;
 
-    weirlua_engine_idle(L, &box);
+    weirlua_engine_idle(L, &handle);
     lua_settop(L, 5);
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
@@ -133,8 +133,8 @@ int weirlua_engine_soonest(lua_State *L)
     request = weirlua_admitted(L, 2, 7);
     if (!request)
         return 3;
-    weirlua_engine_idle(L, &box);
-    rc = weir_soonest(box->g, request, &o, &start, &err);
+    weirlua_engine_idle(L, &handle);
+    rc = weir_soonest(handle->g, request, &o, &start, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);
@@ -144,9 +144,9 @@ int weirlua_engine_soonest(lua_State *L)
 /* admitted(request) -> request */
 int weirlua_engine_admitted(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    weirlua_engine_idle(L, &box);
+    weirlua_engine_idle(L, &handle);
     lua_settop(L, 2);
     lua_getiuservalue(L, 1, 2);
     return weirlua_admitted(L, 2, 3) ? 1 : 3;
@@ -155,12 +155,12 @@ int weirlua_engine_admitted(lua_State *L)
 /* free(type) -> units, idle units */
 int weirlua_engine_free(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     const char *type = luaL_checkstring(L, 2);
     weir_aggregate a;
 
-    weirlua_engine_idle(L, &box);
-    for (uint32_t i = 0; weir_graph_aggregate(box->g, WEIR_NONE, i, &a); i++)
+    weirlua_engine_idle(L, &handle);
+    for (uint32_t i = 0; weir_graph_aggregate(handle->g, WEIR_NONE, i, &a); i++)
         if (strcmp(a.type, type) == 0) {
             lua_pushinteger(L, a.free);
             lua_pushinteger(L, a.idle);
@@ -173,9 +173,9 @@ int weirlua_engine_free(lua_State *L)
 
 int weirlua_engine_visits(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    lua_pushinteger(L, (lua_Integer)*weirlua_engine_idle(L, &box));
+    lua_pushinteger(L, (lua_Integer)*weirlua_engine_idle(L, &handle));
     return 1;
 }
 
@@ -199,34 +199,34 @@ static int detached_gc(lua_State *L)
 /* detach(job) -> detached */
 int weirlua_engine_detach(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct detached *own;
     weir_err err = {0};
     int64_t job;
     int rc;
 
-    weirlua_engine_idle(L, &box);
-    job = weirlua_check_job(L, 2, box);
+    weirlua_engine_idle(L, &handle);
+    job = weirlua_check_job(L, 2, handle);
     own = lua_newuserdatauv(L, sizeof *own, 0);
-    *own = (struct detached){NULL, box->number};
+    *own = (struct detached){NULL, handle->number};
     luaL_setmetatable(L, DETACHED);
-    rc = weir_job_detach(box->g, job, &own->x, &err);
+    rc = weir_job_detach(handle->g, job, &own->x, &err);
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }
 
 /* attach(detached[, end]) */
 int weirlua_engine_attach(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct detached *own = luaL_checkudata(L, 2, DETACHED);
     int64_t end = lua_isnoneornil(L, 3) ? 0 : weirlua_check_time(L, 3);
     weir_err err = {0};
     int rc;
 
-    weirlua_engine_idle(L, &box);
+    weirlua_engine_idle(L, &handle);
     luaL_argcheck(L, own->x, 2, "it was put back already");
-    luaL_argcheck(L, own->number == box->number, 2, "it is of another graph");
-    rc = weir_job_attach(box->g, own->x, end, &err);
+    luaL_argcheck(L, own->number == handle->number, 2, "it is of another graph");
+    rc = weir_job_attach(handle->g, own->x, end, &err);
     if (!rc)
         own->x = NULL;
     return weirlua_status(L, rc, &err);
@@ -237,29 +237,29 @@ int weirlua_engine_attach(lua_State *L)
 /* record(job) -> text */
 int weirlua_engine_record(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct weirlua_box *text;
     weir_err err = {0};
     int64_t job;
 
-    weirlua_engine_idle(L, &box);
-    job = weirlua_check_job(L, 2, box);
+    weirlua_engine_idle(L, &handle);
+    job = weirlua_check_job(L, 2, handle);
     text = weirlua_box_push(L, weir_free);
-    return weirlua_text(L, text, weir_job_record(box->g, job, &err), &err);
+    return weirlua_text(L, text, weir_job_record(handle->g, job, &err), &err);
 }
 
 /* book(record, job) */
 int weirlua_engine_book(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     size_t len;
     const char *text = luaL_checklstring(L, 2, &len);
     lua_Integer job = luaL_checkinteger(L, 3);
     weir_err err = {0};
 
-    weirlua_engine_idle(L, &box);
+    weirlua_engine_idle(L, &handle);
     luaL_argcheck(L, job > 0, 3, "a job number above 0 expected");
-    return weirlua_status(L, weir_job_book(box->g, job, text, len, &err), &err);
+    return weirlua_status(L, weir_job_book(handle->g, job, text, len, &err), &err);
 }
 
 void weirlua_detached_open(lua_State *L, struct weirlua *s)

@@ -8,11 +8,11 @@
 
 struct weirlua_graph *weirlua_graph_closed(lua_State *L)
 {
-    struct weirlua_graph *box = lua_newuserdatauv(L, sizeof *box, 0);
+    struct weirlua_graph *handle = lua_newuserdatauv(L, sizeof *handle, 0);
 
-    *box = (struct weirlua_graph){NULL, 0, false, false, NULL};
+    *handle = (struct weirlua_graph){NULL, 0, false, false, NULL};
     luaL_setmetatable(L, WEIRLUA_GRAPH);
-    return box;
+    return handle;
 }
 
 static void remember(lua_State *L, uint32_t number)
@@ -25,52 +25,52 @@ static void remember(lua_State *L, uint32_t number)
 
 /* Closes a graph. In a finalizer (last) the core's graph is freed later, with the handle: a function of the binding may
  * be reading the graph further down the stack. */
-static void close_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box, bool last)
+static void close_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *handle, bool last)
 {
-    weir_graph *g = box->g;
+    weir_graph *g = handle->g;
 
-    if (box->number)
-        weirlua_graph_forget(s, box);
-    box->number = 0;
+    if (handle->number)
+        weirlua_graph_forget(s, handle);
+    handle->number = 0;
     if (!last && lua_gc(L, LUA_GCISRUNNING) != 1)
         return;
-    box->g = NULL;
+    handle->g = NULL;
     weir_graph_free(g);
 }
 
 struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg)
 {
-    struct weirlua_graph *box = luaL_checkudata(L, arg, WEIRLUA_GRAPH);
+    struct weirlua_graph *handle = luaL_checkudata(L, arg, WEIRLUA_GRAPH);
 
-    if (box->borrowed)
-        box = weirlua_graph_find(s, box->number);
-    if (!box || box->number == 0)
+    if (handle->borrowed)
+        handle = weirlua_graph_find(s, handle->number);
+    if (!handle || handle->number == 0)
         luaL_argerror(L, arg, "the graph is closed");
-    return box;
+    return handle;
 }
 
-void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box)
+void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *handle)
 {
     if (s->readonly)
         luaL_error(L, "a policy may only read the graph");
-    if (box->matching)
+    if (handle->matching)
         luaL_error(L, "the graph cannot be changed while a match runs on it");
     if (lua_gc(L, LUA_GCISRUNNING) < 0)
         luaL_error(L, "a finalizer may not change a graph");
 }
 
-void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box)
+void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *handle)
 {
-    uint32_t number = box->number;
+    uint32_t number = handle->number;
 
     luaL_checkstack(L, 8, "graph");
     lua_getfield(L, LUA_REGISTRYINDEX, HANDLES);
     if (lua_rawgeti(L, -1, number) == LUA_TNIL) {
         if (!s->readonly)
             luaL_error(L, "the graph is being collected");
-        box = weirlua_graph_closed(L);
-        box->borrowed = true;
-        box->number = number;
+        handle = weirlua_graph_closed(L);
+        handle->borrowed = true;
+        handle->number = number;
         remember(L, number);
         lua_replace(L, -2);
     }
@@ -79,34 +79,34 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *b
 
 static int graph_close(lua_State *L)
 {
-    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
+    struct weirlua_graph *handle = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
 
-    if (box->borrowed)
+    if (handle->borrowed)
         return luaL_error(L, "a policy may only read the graph");
-    if (box->matching)
+    if (handle->matching)
         return luaL_error(L, "the graph cannot be closed while a match runs on it");
-    if (box->number)
-        close_graph(L, weirlua_of(L), box, false);
+    if (handle->number)
+        close_graph(L, weirlua_of(L), handle, false);
     return 0;
 }
 
 static int graph_gc(lua_State *L)
 {
-    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
+    struct weirlua_graph *handle = luaL_checkudata(L, 1, WEIRLUA_GRAPH);
 
-    if (!box->borrowed && !box->matching)
-        close_graph(L, weirlua_of(L), box, true);
+    if (!handle->borrowed && !handle->matching)
+        close_graph(L, weirlua_of(L), handle, true);
     return 0;
 }
 
 static int graph_tostring(lua_State *L)
 {
-    struct weirlua_graph *box = luaL_checkudata(L, 1, WEIRLUA_GRAPH), *own = box;
+    struct weirlua_graph *handle = luaL_checkudata(L, 1, WEIRLUA_GRAPH), *own = handle;
 
-    if (box->borrowed)
-        box = weirlua_graph_find(weirlua_of(L), box->number);
-    if (box && box->number)
-        lua_pushfstring(L, "graph of %I vertices", (LUAI_UACINT)weir_graph_count(box->g));
+    if (handle->borrowed)
+        handle = weirlua_graph_find(weirlua_of(L), handle->number);
+    if (handle && handle->number)
+        lua_pushfstring(L, "graph of %I vertices", (LUAI_UACINT)weir_graph_count(handle->g));
     else
         lua_pushfstring(L, "graph (closed): %p", (void *)own);
     return 1;
@@ -114,35 +114,35 @@ static int graph_tostring(lua_State *L)
 
 /* ---- making ---- */
 
-int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err)
+int weirlua_graph_finish(lua_State *L, struct weirlua_graph *handle, int rc, const weir_err *err)
 {
-    if (rc || !box->g)
+    if (rc || !handle->g)
         return weirlua_fail(L, err, rc ? rc : WEIR_ENOMEM);
-    weirlua_graph_register(L, weirlua_of(L), box);
-    remember(L, box->number);
+    weirlua_graph_register(L, weirlua_of(L), handle);
+    remember(L, handle->number);
     return 1;
 }
 
 int weirlua_graph_new(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    box->g = weir_graph_new();
-    return weirlua_graph_finish(L, box, WEIR_OK, &err);
+    handle->g = weir_graph_new();
+    return weirlua_graph_finish(L, handle, WEIR_OK, &err);
 }
 
 int weirlua_graph_load(lua_State *L)
 {
     static const char *const known[] = {"format", NULL};
     const char *path = luaL_checkstring(L, 1), *format;
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_err err = {0};
 
     weirlua_options(L, 2, known);
     format = weirlua_field_string(L, 2, "format", NULL);
-    box = weirlua_graph_closed(L);
-    return weirlua_graph_finish(L, box, weir_graph_load(path, format, &box->g, &err), &err);
+    handle = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, handle, weir_graph_load(path, format, &handle->g, &err), &err);
 }
 
 int weirlua_graph_parse(lua_State *L)
@@ -150,14 +150,14 @@ int weirlua_graph_parse(lua_State *L)
     static const char *const known[] = {"format", "source", NULL};
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len), *format, *source;
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_err err = {0};
 
     weirlua_options(L, 2, known);
     format = weirlua_field_string(L, 2, "format", NULL);
     source = weirlua_field_string(L, 2, "source", "<string>");
-    box = weirlua_graph_closed(L);
-    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, source, format, &box->g, &err), &err);
+    handle = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, handle, weir_graph_parse(text, len, source, format, &handle->g, &err), &err);
 }
 
 /* guess(text): the name of the format that parse would choose for a text, or nil. */
@@ -174,39 +174,40 @@ int weirlua_graph_synthetic(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_graph_parse(text, len, "<synthetic>", "synthetic", &box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_graph_parse(text, len, "<synthetic>", "synthetic", &handle->g, &err),
+                                &err);
 }
 
 int weirlua_graph_discover(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_graph_discover(&box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_graph_discover(&handle->g, &err), &err);
 }
 
 /* ---- reading ---- */
 
 static int graph_root(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
 
-    weirlua_push_vertex(L, box, weir_graph_root(box->g, luaL_optstring(L, 2, NULL), 0));
+    weirlua_push_vertex(L, handle, weir_graph_root(handle->g, luaL_optstring(L, 2, NULL), 0));
     return 1;
 }
 
 static int graph_roots(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *subsystem = luaL_optstring(L, 2, NULL);
     weir_vertex v;
 
     lua_newtable(L);
-    for (uint32_t i = 0; (v = weir_graph_root(box->g, subsystem, i)) != WEIR_NONE; i++) {
-        weirlua_push_vertex(L, box, v);
+    for (uint32_t i = 0; (v = weir_graph_root(handle->g, subsystem, i)) != WEIR_NONE; i++) {
+        weirlua_push_vertex(L, handle, v);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -214,17 +215,17 @@ static int graph_roots(lua_State *L)
 
 static int graph_vertex(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     weir_vertex v = WEIR_NONE;
     weir_err err = {0};
     const char *uri = luaL_checkstring(L, 2);
     int64_t begin = weirlua_timing(weirlua_of(L));
-    int rc = weir_graph_lookup(box->g, uri, &v, &err);
+    int rc = weir_graph_lookup(handle->g, uri, &v, &err);
 
     weirlua_spend_since(L, weirlua_of(L), begin);
     if (rc)
         return weirlua_fail(L, &err, rc);
-    weirlua_push_vertex(L, box, v);
+    weirlua_push_vertex(L, handle, v);
     return 1;
 }
 
@@ -236,12 +237,12 @@ static int graph_count(lua_State *L)
 
 static int graph_types(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     lua_Integer n = 0;
     weir_aggregate a;
 
     lua_newtable(L);
-    for (uint32_t i = 0; weir_graph_aggregate(box->g, WEIR_NONE, i, &a); i++) {
+    for (uint32_t i = 0; weir_graph_aggregate(handle->g, WEIR_NONE, i, &a); i++) {
         lua_pushstring(L, a.type);
         lua_rawseti(L, -2, ++n);
     }
@@ -250,11 +251,11 @@ static int graph_types(lua_State *L)
 
 static int graph_subsystems(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
 
     lua_newtable(L);
-    for (uint32_t i = 0; i < weir_subsystem_count(box->g); i++) {
-        lua_pushstring(L, weir_subsystem_name(box->g, i));
+    for (uint32_t i = 0; i < weir_subsystem_count(handle->g); i++) {
+        lua_pushstring(L, weir_subsystem_name(handle->g, i));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -282,29 +283,29 @@ int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v)
 static int graph_aggregate(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *box = weirlua_check_graph(L, s, 1);
-    weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box);
+    struct weirlua_graph *handle = weirlua_check_graph(L, s, 1);
+    weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle);
 
-    return weirlua_push_aggregate(L, box->g, v);
+    return weirlua_push_aggregate(L, handle->g, v);
 }
 
 /* The iterator. Upvalues: state, graph, next index, number of edges left, serial of the graph. */
 static int next_edge(lua_State *L)
 {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     uint32_t from, i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
                    left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
     weir_edge e;
 
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(2));
-    box = weirlua_check_graph(L, weirlua_of(L), 1);
-    if (weir_graph_serial(box->g) != (uint64_t)lua_tointeger(L, lua_upvalueindex(5)))
+    handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    if (weir_graph_serial(handle->g) != (uint64_t)lua_tointeger(L, lua_upvalueindex(5)))
         return luaL_error(L, "the graph changed while its edges were read");
     if (left == 0)
         return 0;
     from = i;
-    while (!weir_edge_get(box->g, i, &e))
+    while (!weir_edge_get(handle->g, i, &e))
         if (++i == UINT32_MAX)
             return 0;
     weirlua_spend(L, weirlua_of(L), i - from);
@@ -312,29 +313,29 @@ static int next_edge(lua_State *L)
     lua_replace(L, lua_upvalueindex(3));
     lua_pushinteger(L, (lua_Integer)left - 1);
     lua_replace(L, lua_upvalueindex(4));
-    weirlua_push_edge(L, box, &e);
+    weirlua_push_edge(L, handle, &e);
     return 1;
 }
 
 static int graph_edges(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
 
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
-    lua_pushinteger(L, weir_edge_count(box->g));
-    lua_pushinteger(L, (lua_Integer)weir_graph_serial(box->g));
+    lua_pushinteger(L, weir_edge_count(handle->g));
+    lua_pushinteger(L, (lua_Integer)weir_graph_serial(handle->g));
     lua_pushcclosure(L, next_edge, 5);
     return 1;
 }
 
 static int graph_check(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     weir_err err = {0};
 
-    return weirlua_status(L, weir_check(box->g, &err), &err);
+    return weirlua_status(L, weir_check(handle->g, &err), &err);
 }
 
 static int graph_bytes(lua_State *L)

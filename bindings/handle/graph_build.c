@@ -6,10 +6,10 @@
 static struct weirlua_graph *check_writable_graph(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *box = weirlua_check_graph(L, s, 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, s, 1);
 
-    weirlua_check_writable(L, s, box);
-    return box;
+    weirlua_check_writable(L, s, handle);
+    return handle;
 }
 
 static int graph_begin(lua_State *L)
@@ -140,8 +140,8 @@ static void undo_add(weir_graph *g, weir_vertex first, uint32_t count)
 static int graph_add(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *box = check_writable_graph(L);
-    weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, box), v = WEIR_NONE;
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle), v = WEIR_NONE;
     lua_Integer count = luaL_optinteger(L, 4, 1), stride = luaL_optinteger(L, 5, 1);
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     const struct entry *entries;
@@ -154,18 +154,18 @@ static int graph_add(lua_State *L)
     read_desc(L, 3, &d);
     entries = push_entries(L, 3, &n);
     if (count == 1)
-        rc = weir_graph_add(box->g, parent, &d, &v, &err);
+        rc = weir_graph_add(handle->g, parent, &d, &v, &err);
     else
-        rc = weir_graph_add_many(box->g, parent, &d, (uint32_t)count, stride, &v, &err);
+        rc = weir_graph_add_many(handle->g, parent, &d, (uint32_t)count, stride, &v, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     for (uint32_t k = 0; !rc && k < (uint32_t)count; k++)
-        rc = set_entries(box->g, v + k, entries, n, &err);
+        rc = set_entries(handle->g, v + k, entries, n, &err);
     if (rc) {
-        undo_add(box->g, v, (uint32_t)count);
+        undo_add(handle->g, v, (uint32_t)count);
         return weirlua_fail(L, &err, rc);
     }
-    weirlua_push_vertex(L, box, v);
+    weirlua_push_vertex(L, handle, v);
     return 1;
 }
 
@@ -190,27 +190,27 @@ static const char *unlink_options(lua_State *L, bool *force)
  * have units of v where jobs are the reason. */
 static int graph_unlink(lua_State *L)
 {
-    struct weirlua_graph *box = check_writable_graph(L);
+    struct weirlua_graph *handle = check_writable_graph(L);
     bool force;
     const char *subsystem = unlink_options(L, &force);
-    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, box);
+    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, handle);
     weir_err err = {0};
 
     if (force)
-        return weirlua_unlink_forced(L, box, v);
+        return weirlua_unlink_forced(L, handle, v);
     if (strcmp(subsystem, "containment") != 0)
-        return weirlua_status(L, weir_edge_unlink(box->g, v, subsystem, &err), &err);
-    if (weirlua_unlink_refused(L, box, v))
+        return weirlua_status(L, weir_edge_unlink(handle->g, v, subsystem, &err), &err);
+    if (weirlua_unlink_refused(L, handle, v))
         return 4;
-    return weirlua_status(L, weir_graph_unlink(box->g, v, &err), &err);
+    return weirlua_status(L, weir_graph_unlink(handle->g, v, &err), &err);
 }
 
 static int graph_add_edge(lua_State *L)
 {
     static const char *const known[] = {"subsystem", "type", "back", NULL};
     struct weirlua *s = weirlua_of(L);
-    struct weirlua_graph *box = check_writable_graph(L);
-    weir_vertex source = weirlua_check_vertex_of(L, s, 2, box), target = weirlua_check_vertex_of(L, s, 3, box);
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex source = weirlua_check_vertex_of(L, s, 2, handle), target = weirlua_check_vertex_of(L, s, 3, handle);
     const char *subsystem, *type, *back;
     weir_err err = {0};
 
@@ -220,35 +220,35 @@ static int graph_add_edge(lua_State *L)
     type = weirlua_field_string(L, 4, "type", "contains");
     back = weirlua_field_string(L, 4, "back", NULL);
     luaL_argcheck(L, subsystem, 4, "field 'subsystem': string expected, got nothing");
-    return weirlua_status(L, weir_edge_add(box->g, source, target, subsystem, type, back, &err), &err);
+    return weirlua_status(L, weir_edge_add(handle->g, source, target, subsystem, type, back, &err), &err);
 }
 
 /* merge(g2[, uri]): adds the vertices and edges of g2 missing in the graph; uri names the vertex corresponding to the
  * root of g2. */
 static int graph_merge(lua_State *L)
 {
-    struct weirlua_graph *box = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
+    struct weirlua_graph *handle = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
     weir_err err = {0};
 
-    luaL_argcheck(L, box != other, 2, "another graph expected");
-    return weirlua_status(L, weir_graph_merge(box->g, other->g, luaL_optstring(L, 3, NULL), &err), &err);
+    luaL_argcheck(L, handle != other, 2, "another graph expected");
+    return weirlua_status(L, weir_graph_merge(handle->g, other->g, luaL_optstring(L, 3, NULL), &err), &err);
 }
 
 static int graph_advance(lua_State *L)
 {
-    struct weirlua_graph *box = check_writable_graph(L);
+    struct weirlua_graph *handle = check_writable_graph(L);
     weir_err err = {0};
 
-    return weirlua_status(L, weir_graph_advance(box->g, weirlua_check_time(L, 2), &err), &err);
+    return weirlua_status(L, weir_graph_advance(handle->g, weirlua_check_time(L, 2), &err), &err);
 }
 
 /* rewind(to): true after setting the clock of a graph back, and the times of jobs likewise; or nil, message, code. */
 static int graph_rewind(lua_State *L)
 {
-    struct weirlua_graph *box = check_writable_graph(L);
+    struct weirlua_graph *handle = check_writable_graph(L);
     weir_err err = {0};
 
-    return weirlua_status(L, weir_graph_rewind(box->g, weirlua_check_time(L, 2), &err), &err);
+    return weirlua_status(L, weir_graph_rewind(handle->g, weirlua_check_time(L, 2), &err), &err);
 }
 
 const luaL_Reg weirlua_graph_writers[] = {

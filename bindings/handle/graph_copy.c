@@ -10,10 +10,10 @@
 static int graph_dup(lua_State *L)
 {
     struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1);
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_graph_dup(from->g, &box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_graph_dup(from->g, &handle->g, &err), &err);
 }
 
 /* copy(v): the part of the subtree of v that is available now. */
@@ -22,13 +22,13 @@ static int graph_copy(lua_State *L)
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *from = weirlua_check_graph(L, s, 1);
     weir_vertex v = weirlua_check_vertex_of(L, s, 2, from);
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_graph_copy(from->g, v, &box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_graph_copy(from->g, v, &handle->g, &err), &err);
 }
 
-weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *box, uint32_t *n)
+weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *handle, uint32_t *n)
 {
     size_t count = (luaL_checktype(L, arg, LUA_TTABLE), lua_rawlen(L, arg));
     weir_vertex *list;
@@ -40,7 +40,7 @@ weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_grap
             luaL_argerror(L, arg,
                           lua_pushfstring(L, "list of vertices expected, number %I in it is a %s", (LUAI_UACINT)i + 1,
                                           luaL_typename(L, -1)));
-        list[i] = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+        list[i] = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
         lua_pop(L, 1);
     }
     *n = (uint32_t)count;
@@ -50,13 +50,13 @@ weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_grap
 /* extract(list): the vertices, with all vertices below and above. */
 static int graph_extract(lua_State *L)
 {
-    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *box;
+    struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *handle;
     uint32_t n;
     const weir_vertex *list = weirlua_check_list(L, 2, from, &n);
     weir_err err = {0};
 
-    box = weirlua_graph_closed(L);
-    return weirlua_graph_finish(L, box, weir_graph_extract(from->g, list, n, &box->g, &err), &err);
+    handle = weirlua_graph_closed(L);
+    return weirlua_graph_finish(L, handle, weir_graph_extract(from->g, list, n, &handle->g, &err), &err);
 }
 
 /* compare(other[, books]): true; or nil, the first difference, code. With `books` schedules are compared too. */

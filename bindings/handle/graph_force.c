@@ -56,12 +56,12 @@ static uint32_t push_jobs(lua_State *L, const weir_graph *g, weir_vertex v)
 #define NAMED 10 /* jobs named in a message */
 
 /* Pushes "PATH is in use by jobs 1, 2; ..." for the n jobs listed at index `jobs`. */
-static void push_refusal(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int jobs, uint32_t n)
+static void push_refusal(lua_State *L, const struct weirlua_graph *handle, weir_vertex v, int jobs, uint32_t n)
 {
     luaL_Buffer b;
 
     luaL_buffinit(L, &b);
-    weirlua_push_field(L, box, v, FIELD_PATH);
+    weirlua_push_field(L, handle, v, FIELD_PATH);
     luaL_addvalue(&b);
     luaL_addstring(&b, n == 1 ? " is in use by job " : " is in use by jobs ");
     for (uint32_t i = 0; i < n && i < NAMED; i++) {
@@ -77,9 +77,9 @@ static void push_refusal(lua_State *L, const struct weirlua_graph *box, weir_ver
     luaL_pushresult(&b);
 }
 
-bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
+bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *handle, weir_vertex v)
 {
-    uint32_t n = push_jobs(L, box->g, v);
+    uint32_t n = push_jobs(L, handle->g, v);
     int jobs = lua_gettop(L);
 
     if (n == 0) {
@@ -87,7 +87,7 @@ bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_
         return false;
     }
     lua_pushnil(L);
-    push_refusal(L, box, v, jobs, n);
+    push_refusal(L, handle, v, jobs, n);
     lua_pushstring(L, weir_status_name(WEIR_EBUSY));
     lua_pushvalue(L, jobs);
     return true;
@@ -106,16 +106,16 @@ int weirlua_vertex_jobs(lua_State *L)
     return 1;
 }
 
-static void push_loss(lua_State *L, const struct weirlua_graph *box, int64_t job, weir_vertex v, int64_t amount)
+static void push_loss(lua_State *L, const struct weirlua_graph *handle, int64_t job, weir_vertex v, int64_t amount)
 {
     lua_createtable(L, 0, 5);
     lua_pushinteger(L, job);
     lua_setfield(L, -2, "job");
-    weirlua_push_vertex(L, box, v);
+    weirlua_push_vertex(L, handle, v);
     lua_setfield(L, -2, "vertex");
-    weirlua_push_field(L, box, v, FIELD_PATH);
+    weirlua_push_field(L, handle, v, FIELD_PATH);
     lua_setfield(L, -2, "path");
-    weirlua_push_field(L, box, v, FIELD_TYPE);
+    weirlua_push_field(L, handle, v, FIELD_TYPE);
     lua_setfield(L, -2, "type");
     lua_pushinteger(L, amount);
     lua_setfield(L, -2, "amount");
@@ -124,22 +124,22 @@ static void push_loss(lua_State *L, const struct weirlua_graph *box, int64_t job
 
 /* Appends the picks of a job at and below v to the list on top of the stack; for a pick of a whole vertex above,
  * appends v. */
-static void push_losses(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a, weir_vertex v)
+static void push_losses(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a, weir_vertex v)
 {
-    const weir_graph *g = box->g;
+    const weir_graph *g = handle->g;
 
     for (uint32_t i = 0; i < a->npicks; i++) {
         const weir_pick *p = &a->picks[i];
         if (weir_vertex_within(g, p->vertex, v))
-            push_loss(L, box, a->job, p->vertex, p->amount);
+            push_loss(L, handle, a->job, p->vertex, p->amount);
         else if (p->exclusive && weir_vertex_within(g, v, p->vertex))
-            push_loss(L, box, a->job, v, weir_vertex_size(g, v));
+            push_loss(L, handle, a->job, v, weir_vertex_size(g, v));
     }
 }
 
-int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v)
+int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *handle, weir_vertex v)
 {
-    uint32_t n = push_jobs(L, box->g, v);
+    uint32_t n = push_jobs(L, handle->g, v);
     int jobs = lua_gettop(L), rc;
     int64_t *ids = lua_newuserdatauv(L, (n + (size_t)1) * sizeof *ids, 0);
     weir_err err = {0};
@@ -149,8 +149,8 @@ int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v
         lua_rawgeti(L, jobs, (lua_Integer)i + 1);
         ids[i] = lua_tointeger(L, -1);
         lua_pop(L, 1);
-        push_losses(L, box, weir_job_get(box->g, ids[i]), v);
+        push_losses(L, handle, weir_job_get(handle->g, ids[i]), v);
     }
-    rc = weir_graph_unlink_forced(box->g, v, ids, n, &err);
+    rc = weir_graph_unlink_forced(handle->g, v, ids, n, &err);
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }

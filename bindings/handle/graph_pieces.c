@@ -25,11 +25,11 @@ static weir_pieces *check(lua_State *L)
 /* pieces([stamp]): the changes since the save with that stamp, else the whole graph; or nil, message, code. */
 int weirlua_graph_pieces(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *stamp = luaL_optstring(L, 2, NULL);
     weir_pieces **p = push(L);
     weir_err err = {0};
-    int rc = weir_graph_pieces(box->g, stamp, p, &err);
+    int rc = weir_graph_pieces(handle->g, stamp, p, &err);
 
     return rc ? weirlua_fail(L, &err, rc) : 1;
 }
@@ -84,20 +84,20 @@ static int stamp(lua_State *L)
 static int stored(lua_State *L)
 {
     weir_pieces *p = check(L);
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 2);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 2);
     weir_err err = {0};
 
-    return weirlua_status(L, weir_pieces_stored(p, box->g, &err), &err);
+    return weirlua_status(L, weir_pieces_stored(p, handle->g, &err), &err);
 }
 
 /* graph(): the graph of the pieces; or nil, message, code. */
 static int graph(lua_State *L)
 {
     const weir_pieces *p = check(L);
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_pieces_graph(p, &box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_pieces_graph(p, &handle->g, &err), &err);
 }
 
 static int pieces_gc(lua_State *L)

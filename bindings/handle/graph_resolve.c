@@ -2,10 +2,10 @@
  * allocation, as a list like allocation:vertices(). */
 #include "handle/weirlua.h"
 
-static void push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *pick)
+static void push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *pick)
 {
     lua_createtable(L, 0, 3);
-    weirlua_push_vertex(L, box, pick->vertex);
+    weirlua_push_vertex(L, handle, pick->vertex);
     lua_setfield(L, -2, "vertex");
     lua_pushinteger(L, pick->amount);
     lua_setfield(L, -2, "amount");
@@ -16,7 +16,7 @@ static void push_pick(lua_State *L, const struct weirlua_graph *box, const weir_
 int weirlua_graph_resolve(lua_State *L)
 {
     static const char *const known[] = {"source", NULL};
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     size_t len;
     const char *text = luaL_checklstring(L, 2, &len), *source;
     struct weirlua_box *list;
@@ -28,13 +28,13 @@ int weirlua_graph_resolve(lua_State *L)
     weirlua_options(L, 3, known);
     source = weirlua_field_string(L, 3, "source", "<string>");
     list = weirlua_box_push(L, weir_free);
-    rc = weir_graph_resolve(box->g, text, len, source, &picks, &n, &err);
+    rc = weir_graph_resolve(handle->g, text, len, source, &picks, &n, &err);
     list->p = picks;
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
-        push_pick(L, box, &picks[i]);
+        push_pick(L, handle, &picks[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

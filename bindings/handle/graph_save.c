@@ -6,7 +6,7 @@
 static int graph_save(lua_State *L)
 {
     static const char *const known[] = {"format", "changed", NULL};
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *path = luaL_checkstring(L, 2), *format;
     unsigned flags;
     weir_err err = {0};
@@ -14,25 +14,25 @@ static int graph_save(lua_State *L)
     weirlua_options(L, 3, known);
     format = weirlua_field_string(L, 3, "format", NULL);
     flags = weirlua_field_boolean(L, 3, "changed", false) ? WEIR_SAVE_CHANGED : 0;
-    return weirlua_status(L, weir_graph_save(box->g, path, format, flags, &err), &err);
+    return weirlua_status(L, weir_graph_save(handle->g, path, format, flags, &err), &err);
 }
 
 /* changed(): the list of vertices changed since the last save. */
 static int graph_changed(lua_State *L)
 {
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     struct weirlua_box *list = weirlua_box_push(L, weir_free);
     weir_vertex *v = NULL;
     uint32_t n = 0;
     weir_err err = {0};
-    int rc = weir_graph_changed(box->g, &v, &n, &err);
+    int rc = weir_graph_changed(handle->g, &v, &n, &err);
 
     if (rc)
         return weirlua_fail(L, &err, rc);
     list->p = v;
     lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
     for (uint32_t i = 0; i < n; i++) {
-        weirlua_push_vertex(L, box, v[i]);
+        weirlua_push_vertex(L, handle, v[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     weirlua_box_clear(list);

@@ -18,11 +18,11 @@ struct hostlist {
 
 weir_hostlist **weirlua_hostlist_push(lua_State *L)
 {
-    struct hostlist *box = lua_newuserdatauv(L, sizeof *box, 0);
+    struct hostlist *handle = lua_newuserdatauv(L, sizeof *handle, 0);
 
-    *box = (struct hostlist){0};
+    *handle = (struct hostlist){0};
     luaL_setmetatable(L, HOSTLIST);
-    return &box->h;
+    return &handle->h;
 }
 
 int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc)
@@ -35,10 +35,10 @@ int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc)
 
 static struct hostlist *check_box(lua_State *L, int arg)
 {
-    struct hostlist *box = luaL_checkudata(L, arg, HOSTLIST);
+    struct hostlist *handle = luaL_checkudata(L, arg, HOSTLIST);
 
-    luaL_argcheck(L, box->h, arg, "the hostlist is closed");
-    return box;
+    luaL_argcheck(L, handle->h, arg, "the hostlist is closed");
+    return handle;
 }
 
 static weir_hostlist *check_list(lua_State *L, int arg)
@@ -49,10 +49,10 @@ static weir_hostlist *check_list(lua_State *L, int arg)
 /* Returns the list at `arg`, to be changed: resets the count of searches. */
 static weir_hostlist *check_changing(lua_State *L, int arg)
 {
-    struct hostlist *box = check_box(L, arg);
+    struct hostlist *handle = check_box(L, arg);
 
-    box->searches = 0;
-    return box->h;
+    handle->searches = 0;
+    return handle->h;
 }
 
 /* Returns the position at `arg`, counted from 0; UINT64_MAX for a number that is no position. */
@@ -271,15 +271,15 @@ static int list_copy(lua_State *L)
 /* Returns the position from 0 of the name at index 2, or -1. */
 static int64_t search(lua_State *L)
 {
-    struct hostlist *box = check_box(L, 1);
+    struct hostlist *handle = check_box(L, 1);
     const char *name;
     size_t len;
 
     luaL_checktype(L, 2, LUA_TSTRING);
     name = lua_tolstring(L, 2, &len);
-    if (box->searches < INDEX_AFTER && ++box->searches == INDEX_AFTER && weir_hostlist_index(box->h))
-        box->searches = 0; /* without an index, for lack of memory */
-    return weir_hostlist_find(box->h, name, len);
+    if (handle->searches < INDEX_AFTER && ++handle->searches == INDEX_AFTER && weir_hostlist_index(handle->h))
+        handle->searches = 0; /* without an index, for lack of memory */
+    return weir_hostlist_find(handle->h, name, len);
 }
 
 /* find(name): the first position of the name, or nil. */
@@ -342,12 +342,12 @@ static int list_index(lua_State *L)
 /* The iterator of names(). Upvalues: 2 a copy of the list, 3 the next position. */
 static int step_names(lua_State *L)
 {
-    struct hostlist *box = lua_touserdata(L, lua_upvalueindex(2));
+    struct hostlist *handle = lua_touserdata(L, lua_upvalueindex(2));
     lua_Integer i = lua_tointeger(L, lua_upvalueindex(3));
 
-    if (!box->h)
+    if (!handle->h)
         return luaL_error(L, "the hostlist is closed");
-    push_name(L, box->h, (uint64_t)i);
+    push_name(L, handle->h, (uint64_t)i);
     if (lua_isnil(L, -1))
         return 1;
     lua_pushinteger(L, i + 1);
@@ -371,19 +371,19 @@ static int list_names(lua_State *L)
 static int list_format(lua_State *L)
 {
     const weir_hostlist *h = check_list(L, 1);
-    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_hostlist_format(h, &err);
 
-    return text ? weirlua_text(L, box, text, &err) : weirlua_raise(L, &err);
+    return text ? weirlua_text(L, handle, text, &err) : weirlua_raise(L, &err);
 }
 
 static int list_gc(lua_State *L)
 {
-    struct hostlist *box = luaL_checkudata(L, 1, HOSTLIST);
-    weir_hostlist *h = box->h;
+    struct hostlist *handle = luaL_checkudata(L, 1, HOSTLIST);
+    weir_hostlist *h = handle->h;
 
-    box->h = NULL;
+    handle->h = NULL;
     weir_hostlist_free(h);
     return 0;
 }

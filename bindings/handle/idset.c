@@ -9,27 +9,27 @@
 
 weir_idset **weirlua_idset_push(lua_State *L)
 {
-    weir_idset **box = lua_newuserdatauv(L, sizeof *box, 0);
+    weir_idset **handle = lua_newuserdatauv(L, sizeof *handle, 0);
 
-    *box = NULL;
+    *handle = NULL;
     luaL_setmetatable(L, IDSET);
-    return box;
+    return handle;
 }
 
-int weirlua_idset_finish(lua_State *L, weir_idset *const *box, int rc)
+int weirlua_idset_finish(lua_State *L, weir_idset *const *handle, int rc)
 {
     if (rc)
         return luaL_error(L, "%s", rc == WEIR_ENOMEM ? "out of memory" : weir_status_name(rc));
-    weirlua_weigh(L, weir_idset_bytes(*box));
+    weirlua_weigh(L, weir_idset_bytes(*handle));
     return 1;
 }
 
 static weir_idset *check_set(lua_State *L, int arg)
 {
-    weir_idset **box = luaL_checkudata(L, arg, IDSET);
+    weir_idset **handle = luaL_checkudata(L, arg, IDSET);
 
-    luaL_argcheck(L, *box, arg, "the idset is closed");
-    return *box;
+    luaL_argcheck(L, *handle, arg, "the idset is closed");
+    return *handle;
 }
 
 static void check_rc(lua_State *L, int rc)
@@ -80,27 +80,27 @@ static void add_list(lua_State *L, int list, weir_idset *set)
     check_rc(L, weir_idset_add_list(set, ids, i));
 }
 
-static int make_set(lua_State *L, int arg, weir_idset **box, weir_err *err)
+static int make_set(lua_State *L, int arg, weir_idset **handle, weir_err *err)
 {
     size_t len;
     const char *text;
 
     if (lua_type(L, arg) == LUA_TSTRING) {
         text = lua_tolstring(L, arg, &len);
-        return weir_idset_parse(text, len, box, err);
+        return weir_idset_parse(text, len, handle, err);
     }
-    *box = weir_idset_new();
-    check_rc(L, *box ? WEIR_OK : WEIR_ENOMEM);
+    *handle = weir_idset_new();
+    check_rc(L, *handle ? WEIR_OK : WEIR_ENOMEM);
     if (lua_type(L, arg) == LUA_TTABLE)
-        add_list(L, arg, *box);
+        add_list(L, arg, *handle);
     else
-        check_rc(L, weir_idset_add_id(*box, check_id(L, arg)));
+        check_rc(L, weir_idset_add_id(*handle, check_id(L, arg)));
     return WEIR_OK;
 }
 
 weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err)
 {
-    weir_idset **box;
+    weir_idset **handle;
     int type = lua_type(L, arg), top = lua_gettop(L);
 
     if (luaL_testudata(L, arg, IDSET))
@@ -108,27 +108,27 @@ weir_idset *weirlua_idset_at(lua_State *L, int arg, weir_err *err)
     if (type != LUA_TSTRING && type != LUA_TTABLE && type != LUA_TNUMBER)
         luaL_argerror(L, arg,
                       lua_pushfstring(L, "idset, id, list of ids or text expected, got %s", luaL_typename(L, arg)));
-    box = weirlua_idset_push(L);
-    if (make_set(L, arg, box, err))
+    handle = weirlua_idset_push(L);
+    if (make_set(L, arg, handle, err))
         return NULL;
-    weirlua_weigh(L, weir_idset_bytes(*box));
+    weirlua_weigh(L, weir_idset_bytes(*handle));
     lua_settop(L, top + 1);
     lua_replace(L, arg);
-    return *box;
+    return *handle;
 }
 
 /* idset([ids]): a new set of no ids, a text, an id, a list of ids, or a copy of a set. */
 int weirlua_idset_new(lua_State *L)
 {
-    weir_idset **box;
+    weir_idset **handle;
     weir_err err = {0};
     int rc;
 
     lua_settop(L, lua_gettop(L) > 0 ? 1 : 0);
     if (lua_gettop(L) == 0) {
-        box = weirlua_idset_push(L);
-        *box = weir_idset_new();
-        return weirlua_idset_finish(L, box, *box ? WEIR_OK : WEIR_ENOMEM);
+        handle = weirlua_idset_push(L);
+        *handle = weir_idset_new();
+        return weirlua_idset_finish(L, handle, *handle ? WEIR_OK : WEIR_ENOMEM);
     }
     if (!luaL_testudata(L, 1, IDSET)) {
         if (!weirlua_idset_at(L, 1, &err))
@@ -136,9 +136,9 @@ int weirlua_idset_new(lua_State *L)
         lua_settop(L, 1);
         return 1;
     }
-    box = weirlua_idset_push(L);
-    rc = weir_idset_copy(check_set(L, 1), box);
-    return weirlua_idset_finish(L, box, rc);
+    handle = weirlua_idset_push(L);
+    rc = weir_idset_copy(check_set(L, 1), handle);
+    return weirlua_idset_finish(L, handle, rc);
 }
 
 /* copy(): a new set of the same ids. */
@@ -424,11 +424,11 @@ static int set_prev(lua_State *L)
 /* Returns the set of a loop: upvalue 2. */
 static const weir_idset *loop_set(lua_State *L)
 {
-    weir_idset **box = lua_touserdata(L, lua_upvalueindex(2));
+    weir_idset **handle = lua_touserdata(L, lua_upvalueindex(2));
 
-    if (!*box)
+    if (!*handle)
         luaL_error(L, "the idset is closed");
-    return *box;
+    return *handle;
 }
 
 /* The iterator of ids(). Index 2: the id returned last. */
@@ -485,32 +485,32 @@ static int set_format(lua_State *L)
     static const char *const known[] = {"brackets", "ranges", NULL};
     const weir_idset *set = check_set(L, 1);
     unsigned flags;
-    struct weirlua_box *box;
+    struct weirlua_box *handle;
     weir_err err = {0};
 
     weirlua_options(L, 2, known);
     flags = (weirlua_field_boolean(L, 2, "ranges", true) ? WEIR_IDSET_RANGES : 0) |
             (weirlua_field_boolean(L, 2, "brackets", false) ? WEIR_IDSET_BRACKETS : 0);
-    box = weirlua_box_push(L, weir_free);
-    return weirlua_text(L, box, weir_idset_format(set, flags, &err), &err);
+    handle = weirlua_box_push(L, weir_free);
+    return weirlua_text(L, handle, weir_idset_format(set, flags, &err), &err);
 }
 
 static int set_tostring(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
-    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_idset_format(set, WEIR_IDSET_RANGES, &err);
 
-    return text ? weirlua_text(L, box, text, &err) : weirlua_raise(L, &err);
+    return text ? weirlua_text(L, handle, text, &err) : weirlua_raise(L, &err);
 }
 
 static int set_gc(lua_State *L)
 {
-    weir_idset **box = luaL_checkudata(L, 1, IDSET);
-    weir_idset *set = *box;
+    weir_idset **handle = luaL_checkudata(L, 1, IDSET);
+    weir_idset *set = *handle;
 
-    *box = NULL;
+    *handle = NULL;
     weir_idset_free(set);
     return 0;
 }

@@ -18,10 +18,10 @@ struct constraint {
 
 static weir_query *check_query(lua_State *L, int arg)
 {
-    struct query *box = luaL_checkudata(L, arg, QUERY);
+    struct query *handle = luaL_checkudata(L, arg, QUERY);
 
-    luaL_argcheck(L, box->q, arg, "the query is closed");
-    return box->q;
+    luaL_argcheck(L, handle->q, arg, "the query is closed");
+    return handle->q;
 }
 
 /* Pushes nil, message, code. An expression has no file, so that the message itself gives the position. */
@@ -41,7 +41,7 @@ static int fail_at(lua_State *L, const weir_err *err, int code)
 /* Replaces the text or query at `arg` by a query. Returns NULL with nil, message, code pushed. */
 static weir_query *query_at(lua_State *L, int arg)
 {
-    struct query *box;
+    struct query *handle;
     const char *text;
     size_t len;
     weir_err err = {0};
@@ -52,19 +52,19 @@ static weir_query *query_at(lua_State *L, int arg)
     if (lua_type(L, arg) != LUA_TSTRING)
         luaL_argerror(L, arg, lua_pushfstring(L, "expression or query expected, got %s", luaL_typename(L, arg)));
     text = lua_tolstring(L, arg, &len);
-    box = lua_newuserdatauv(L, sizeof *box, 1);
-    box->q = NULL;
+    handle = lua_newuserdatauv(L, sizeof *handle, 1);
+    handle->q = NULL;
     luaL_setmetatable(L, QUERY);
     lua_pushvalue(L, arg);
     lua_setiuservalue(L, -2, 1);
-    rc = weir_query_parse(text, len, &box->q, &err);
+    rc = weir_query_parse(text, len, &handle->q, &err);
     if (rc) {
-        box->q = NULL;
+        handle->q = NULL;
         fail_at(L, &err, rc);
         return NULL;
     }
     lua_replace(L, arg);
-    return box->q;
+    return handle->q;
 }
 
 int weirlua_query_new(lua_State *L)
@@ -85,10 +85,10 @@ static int query_match(lua_State *L)
 
 static int query_gc(lua_State *L)
 {
-    struct query *box = luaL_checkudata(L, 1, QUERY);
-    weir_query *q = box->q;
+    struct query *handle = luaL_checkudata(L, 1, QUERY);
+    weir_query *q = handle->q;
 
-    box->q = NULL;
+    handle->q = NULL;
     weir_query_free(q);
     return 0;
 }
@@ -105,7 +105,7 @@ static int query_tostring(lua_State *L)
 /* constraint(table | JSON text): a constraint. */
 int weirlua_constraint_new(lua_State *L)
 {
-    struct constraint *box;
+    struct constraint *handle;
     const char *text;
     size_t len;
     weir_err err = {0};
@@ -120,12 +120,12 @@ int weirlua_constraint_new(lua_State *L)
     if (lua_type(L, 1) != LUA_TSTRING)
         luaL_argerror(L, 1, lua_pushfstring(L, "table or JSON text expected, got %s", luaL_typename(L, 1)));
     text = lua_tolstring(L, 1, &len);
-    box = lua_newuserdatauv(L, sizeof *box, 0);
-    box->c = NULL;
+    handle = lua_newuserdatauv(L, sizeof *handle, 0);
+    handle->c = NULL;
     luaL_setmetatable(L, CONSTRAINT);
-    rc = weir_constraint_parse(text, len, &box->c, &err);
+    rc = weir_constraint_parse(text, len, &handle->c, &err);
     if (rc) {
-        box->c = NULL;
+        handle->c = NULL;
         return weirlua_fail(L, &err, rc);
     }
     return 1;
@@ -133,10 +133,10 @@ int weirlua_constraint_new(lua_State *L)
 
 const weir_constraint *weirlua_check_constraint(lua_State *L, int arg)
 {
-    struct constraint *box = luaL_checkudata(L, arg, CONSTRAINT);
+    struct constraint *handle = luaL_checkudata(L, arg, CONSTRAINT);
 
-    luaL_argcheck(L, box->c, arg, "the constraint is closed");
-    return box->c;
+    luaL_argcheck(L, handle->c, arg, "the constraint is closed");
+    return handle->c;
 }
 
 static int constraint_match(lua_State *L)
@@ -150,10 +150,10 @@ static int constraint_match(lua_State *L)
 
 static int constraint_gc(lua_State *L)
 {
-    struct constraint *box = luaL_checkudata(L, 1, CONSTRAINT);
-    weir_constraint *c = box->c;
+    struct constraint *handle = luaL_checkudata(L, 1, CONSTRAINT);
+    weir_constraint *c = handle->c;
 
-    box->c = NULL;
+    handle->c = NULL;
     weir_constraint_free(c);
     return 0;
 }
@@ -178,13 +178,13 @@ void weirlua_query_open(lua_State *L, struct weirlua *s)
 
 /* ---- find ---- */
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
+static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
 {
     weir_vertex v = WEIR_NONE;
 
     lua_pushliteral(L, "start");
     if (lua_rawget(L, 3) != LUA_TNIL)
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
     lua_pop(L, 1);
     return v;
 }
@@ -201,26 +201,26 @@ static bool wants_graph(lua_State *L)
 static int push_list(lua_State *L, struct weirlua_box *found, uint32_t n, uint32_t number)
 {
     const weir_vertex *list = found->p;
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
     lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
-    box = weirlua_graph_find(weirlua_of(L), number);
-    if (!box)
+    handle = weirlua_graph_find(weirlua_of(L), number);
+    if (!handle)
         return luaL_error(L, "the graph was closed");
     for (uint32_t i = 0; i < n; i++) {
-        weirlua_push_vertex(L, box, list[i]);
+        weirlua_push_vertex(L, handle, list[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     weirlua_box_clear(found);
     return 1;
 }
 
-static int push_extract(lua_State *L, const struct weirlua_graph *box, const weir_vertex *list, uint32_t n)
+static int push_extract(lua_State *L, const struct weirlua_graph *handle, const weir_vertex *list, uint32_t n)
 {
     struct weirlua_graph *out = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, out, weir_graph_extract(box->g, list, n, &out->g, &err), &err);
+    return weirlua_graph_finish(L, out, weir_graph_extract(handle->g, list, n, &out->g, &err), &err);
 }
 
 /* find(expression | query[, {start=, as="list"|"graph"}]): the matching vertices in preorder; as "graph" a graph of the
@@ -228,7 +228,7 @@ static int push_extract(lua_State *L, const struct weirlua_graph *box, const wei
 static int graph_find(lua_State *L)
 {
     static const char *const known[] = {"start", "as", NULL};
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     struct weirlua_box *found;
     weir_vertex start, *list = NULL;
     const weir_query *q;
@@ -240,17 +240,17 @@ static int graph_find(lua_State *L)
     luaL_checkany(L, 2);
     lua_settop(L, 3);
     weirlua_options(L, 3, known);
-    start = start_of(L, box);
+    start = start_of(L, handle);
     graph = wants_graph(L);
     q = query_at(L, 2);
     if (!q)
         return 3;
     found = weirlua_box_push(L, weir_free);
-    rc = weir_find(box->g, q, start, &list, &n, &err);
+    rc = weir_find(handle->g, q, start, &list, &n, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     found->p = list;
-    return graph ? push_extract(L, box, list, n) : push_list(L, found, n, box->number);
+    return graph ? push_extract(L, handle, list, n) : push_list(L, found, n, handle->number);
 }
 
 const luaL_Reg weirlua_graph_finders[] = {{"find", graph_find}, {NULL, NULL}};

@@ -12,10 +12,10 @@ struct request {
 
 static weir_request *check_request(lua_State *L, int arg)
 {
-    struct request *box = luaL_checkudata(L, arg, REQUEST);
+    struct request *handle = luaL_checkudata(L, arg, REQUEST);
 
-    luaL_argcheck(L, box->r, arg, "the request is closed");
-    return box->r;
+    luaL_argcheck(L, handle->r, arg, "the request is closed");
+    return handle->r;
 }
 
 /* Returns the text of the request at `arg`; a table is written as JSON. */
@@ -32,7 +32,7 @@ static const char *text_at(lua_State *L, int arg, size_t *len)
 
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
 {
-    struct request *box;
+    struct request *handle;
     const char *text, *source;
     size_t len;
     weir_err err = {0};
@@ -43,17 +43,17 @@ weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
         return check_request(L, arg);
     source = lua_type(L, arg) == LUA_TTABLE ? "<table>" : "<request>";
     text = text_at(L, arg, &len);
-    box = lua_newuserdatauv(L, sizeof *box, 0);
-    box->r = NULL;
+    handle = lua_newuserdatauv(L, sizeof *handle, 0);
+    handle->r = NULL;
     luaL_setmetatable(L, REQUEST);
-    rc = weir_request_parse(text, len, source, &box->r, &err);
+    rc = weir_request_parse(text, len, source, &handle->r, &err);
     if (rc) {
-        box->r = NULL;
+        handle->r = NULL;
         weirlua_fail(L, &err, rc);
         return NULL;
     }
     lua_replace(L, arg);
-    return box->r;
+    return handle->r;
 }
 
 int weirlua_request_new(lua_State *L)
@@ -65,10 +65,10 @@ int weirlua_request_new(lua_State *L)
 
 static int request_gc(lua_State *L)
 {
-    struct request *box = luaL_checkudata(L, 1, REQUEST);
-    weir_request *r = box->r;
+    struct request *handle = luaL_checkudata(L, 1, REQUEST);
+    weir_request *r = handle->r;
 
-    box->r = NULL;
+    handle->r = NULL;
     weir_request_free(r);
     return 0;
 }

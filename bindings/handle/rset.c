@@ -12,27 +12,27 @@
 
 weir_rset **weirlua_rset_push(lua_State *L)
 {
-    weir_rset **box = lua_newuserdatauv(L, sizeof *box, 0);
+    weir_rset **handle = lua_newuserdatauv(L, sizeof *handle, 0);
 
-    *box = NULL;
+    *handle = NULL;
     luaL_setmetatable(L, RSET);
-    return box;
+    return handle;
 }
 
-int weirlua_rset_finish(lua_State *L, weir_rset *const *box, int rc, const weir_err *err)
+int weirlua_rset_finish(lua_State *L, weir_rset *const *handle, int rc, const weir_err *err)
 {
     if (rc)
         return weirlua_fail(L, err, rc);
-    weirlua_weigh(L, weir_rset_bytes(*box));
+    weirlua_weigh(L, weir_rset_bytes(*handle));
     return 1;
 }
 
 static weir_rset *check_set(lua_State *L, int arg)
 {
-    weir_rset **box = luaL_checkudata(L, arg, RSET);
+    weir_rset **handle = luaL_checkudata(L, arg, RSET);
 
-    luaL_argcheck(L, *box, arg, "the resource set is closed");
-    return *box;
+    luaL_argcheck(L, *handle, arg, "the resource set is closed");
+    return *handle;
 }
 
 /* Replaces the R at `arg` (a set, a text, a table) by a set. Returns NULL with nil, message, code pushed. */
@@ -40,7 +40,7 @@ static weir_rset *rset_at(lua_State *L, int arg)
 {
     int type = lua_type(L, arg), top = lua_gettop(L), rc;
     const char *text;
-    weir_rset **box;
+    weir_rset **handle;
     weir_err err = {0};
     size_t len;
 
@@ -54,16 +54,16 @@ static weir_rset *rset_at(lua_State *L, int arg)
     else
         lua_pushvalue(L, arg);
     text = lua_tolstring(L, -1, &len);
-    box = weirlua_rset_push(L);
-    rc = weir_rset_parse(text, len, NULL, box, &err);
+    handle = weirlua_rset_push(L);
+    rc = weir_rset_parse(text, len, NULL, handle, &err);
     if (rc) {
         weirlua_fail(L, &err, rc);
         return NULL;
     }
-    weirlua_weigh(L, weir_rset_bytes(*box));
+    weirlua_weigh(L, weir_rset_bytes(*handle));
     lua_replace(L, arg);
     lua_settop(L, top);
-    return *box;
+    return *handle;
 }
 
 /* rset([R[, source]]): a set from an R as text, called `source` in errors, or from a table; without R, a set without
@@ -71,23 +71,23 @@ static weir_rset *rset_at(lua_State *L, int arg)
 int weirlua_rset_new(lua_State *L)
 {
     const char *source = luaL_optstring(L, 2, NULL), *text;
-    weir_rset **box;
+    weir_rset **handle;
     weir_err err = {0};
     size_t len;
     int rc;
 
     lua_settop(L, 1);
     if (lua_isnil(L, 1)) {
-        box = weirlua_rset_push(L);
-        *box = weir_rset_new();
-        return weirlua_rset_finish(L, box, *box ? WEIR_OK : WEIR_ENOMEM, &err);
+        handle = weirlua_rset_push(L);
+        *handle = weir_rset_new();
+        return weirlua_rset_finish(L, handle, *handle ? WEIR_OK : WEIR_ENOMEM, &err);
     }
     if (lua_type(L, 1) != LUA_TSTRING)
         return rset_at(L, 1) ? 1 : 3;
     text = lua_tolstring(L, 1, &len);
-    box = weirlua_rset_push(L);
-    rc = weir_rset_parse(text, len, source, box, &err);
-    return weirlua_rset_finish(L, box, rc, &err);
+    handle = weirlua_rset_push(L);
+    rc = weir_rset_parse(text, len, source, handle, &err);
+    return weirlua_rset_finish(L, handle, rc, &err);
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
@@ -95,9 +95,9 @@ int weirlua_rset_new(lua_State *L)
 /* Pushes a copy of a set of ids. */
 static void push_ids(lua_State *L, const weir_idset *ids)
 {
-    weir_idset **box = weirlua_idset_push(L);
+    weir_idset **handle = weirlua_idset_push(L);
 
-    weirlua_idset_finish(L, box, weir_idset_copy(ids, box));
+    weirlua_idset_finish(L, handle, weir_idset_copy(ids, handle));
 }
 
 /* count([type]): the number of ids of a type, or of ranks. */
@@ -126,17 +126,17 @@ static int set_ranks(lua_State *L)
 static int set_hosts(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
-    weir_hostlist **box = weirlua_hostlist_push(L);
+    weir_hostlist **handle = weirlua_hostlist_push(L);
     weir_err err = {0};
-    int rc = weir_rset_hosts(r, box, &err);
+    int rc = weir_rset_hosts(r, handle, &err);
 
     if (rc == WEIR_ENOENT) {
         lua_pushnil(L);
         return 1;
     }
-    if (rc == WEIR_OK && !*box)
-        *box = weir_hostlist_new();
-    return weirlua_hostlist_finish(L, box, rc == WEIR_OK && !*box ? WEIR_ENOMEM : rc);
+    if (rc == WEIR_OK && !*handle)
+        *handle = weir_hostlist_new();
+    return weirlua_hostlist_finish(L, handle, rc == WEIR_OK && !*handle ? WEIR_ENOMEM : rc);
 }
 
 /* Pushes {type = idset} of an entry. */
@@ -258,16 +258,16 @@ static int set_get(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
     const char *key = luaL_checkstring(L, 2);
-    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_rset_get(r, key, &err);
     int n;
 
     if (!text)
         return weirlua_fail(L, &err, err.code);
-    box->p = text;
+    handle->p = text;
     n = weirlua_json_read(L, text, strlen(text));
-    weirlua_box_clear(box);
+    weirlua_box_clear(handle);
     return n;
 }
 
@@ -284,10 +284,10 @@ static int set_format(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
     const char *format = luaL_optstring(L, 2, "rv1");
-    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
     weir_err err = {0};
 
-    return weirlua_text(L, box, weir_rset_format(r, format, &err), &err);
+    return weirlua_text(L, handle, weir_rset_format(r, format, &err), &err);
 }
 
 static int meta_tostring(lua_State *L)
@@ -304,10 +304,10 @@ static int meta_tostring(lua_State *L)
 static int set_graph(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
-    struct weirlua_graph *box = weirlua_graph_closed(L);
+    struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
 
-    return weirlua_graph_finish(L, box, weir_rset_graph(r, &box->g, &err), &err);
+    return weirlua_graph_finish(L, handle, weir_rset_graph(r, &handle->g, &err), &err);
 }
 
 /* ---- algebra ---------------------------------------------------------------------------------------------------- */
@@ -548,7 +548,7 @@ int weirlua_graph_rset(lua_State *L)
 {
     static const char *const known[] = {"state", "scheduling", NULL};
     static const char *const states[] = {"all", "down", "allocated"}; /* enum weir_rset_what */
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *state;
     weir_rset **out;
     weir_err err = {0};
@@ -563,15 +563,16 @@ int weirlua_graph_rset(lua_State *L)
         luaL_error(L, "field 'state': all, down or allocated expected, got '%s'", weirlua_quote(L, state));
     scheduling = weirlua_field_boolean(L, 2, "scheduling", false);
     out = weirlua_rset_push(L);
-    return weirlua_rset_finish(L, out, weir_graph_rset(box->g, (enum weir_rset_what)what, scheduling, out, &err), &err);
+    return weirlua_rset_finish(L, out, weir_graph_rset(handle->g, (enum weir_rset_what)what, scheduling, out, &err),
+                               &err);
 }
 
 static int set_gc(lua_State *L)
 {
-    weir_rset **box = luaL_checkudata(L, 1, RSET);
-    weir_rset *r = *box;
+    weir_rset **handle = luaL_checkudata(L, 1, RSET);
+    weir_rset *r = *handle;
 
-    *box = NULL;
+    *handle = NULL;
     weir_rset_free(r);
     return 0;
 }

@@ -29,17 +29,17 @@ struct weirlua *weirlua_of(lua_State *L)
 struct weirlua_graph *weirlua_graph_search(struct weirlua *s, uint32_t number)
 {
     struct weirlua *home = s->home;
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
 
-    for (box = home->buckets[number % WEIRLUA_BUCKETS]; box; box = box->next)
-        if (box->number == number) {
-            home->recent = box;
-            return box;
+    for (handle = home->buckets[number % WEIRLUA_BUCKETS]; handle; handle = handle->next)
+        if (handle->number == number) {
+            home->recent = handle;
+            return handle;
         }
     return NULL;
 }
 
-void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *box)
+void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *handle)
 {
     uint32_t tries = 0;
     struct weirlua_graph **bucket;
@@ -49,21 +49,21 @@ void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_grap
             luaL_error(L, "too many graphs are open");
         s->last_number = s->last_number % WEIRLUA_NUMBER_MAX + 1;
     } while (weirlua_graph_find(s, s->last_number));
-    box->number = s->last_number;
-    bucket = &s->buckets[box->number % WEIRLUA_BUCKETS];
-    box->next = *bucket;
-    *bucket = box;
+    handle->number = s->last_number;
+    bucket = &s->buckets[handle->number % WEIRLUA_BUCKETS];
+    handle->next = *bucket;
+    *bucket = handle;
 }
 
-void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box)
+void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *handle)
 {
-    struct weirlua_graph **at = &s->buckets[box->number % WEIRLUA_BUCKETS];
+    struct weirlua_graph **at = &s->buckets[handle->number % WEIRLUA_BUCKETS];
 
-    while (*at && *at != box)
+    while (*at && *at != handle)
         at = &(*at)->next;
     if (*at)
-        *at = box->next;
-    if (s->recent == box)
+        *at = handle->next;
+    if (s->recent == handle)
         s->recent = NULL;
 }
 

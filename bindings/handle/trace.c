@@ -16,12 +16,12 @@ static void release(void *p)
 
 struct weirlua_trace *weirlua_trace_push(lua_State *L)
 {
-    struct weirlua_box *box = weirlua_box_push(L, release);
+    struct weirlua_box *handle = weirlua_box_push(L, release);
 
-    box->p = calloc(1, sizeof(struct weirlua_trace));
-    if (!box->p)
+    handle->p = calloc(1, sizeof(struct weirlua_trace));
+    if (!handle->p)
         luaL_error(L, "out of memory");
-    return box->p;
+    return handle->p;
 }
 
 void weirlua_trace_event(void *data, const weir_trace *event)
@@ -41,7 +41,7 @@ void weirlua_trace_event(void *data, const weir_trace *event)
     t->list[t->n++] = *event;
 }
 
-static void push_event(lua_State *L, const struct weirlua_graph *box, const weir_trace *event)
+static void push_event(lua_State *L, const struct weirlua_graph *handle, const weir_trace *event)
 {
     static const char *const names[WEIR_EVENTS] = {"visited", "pruned", "state",  "constraint",
                                                    "busy",    "policy", "scored", "chosen"};
@@ -49,7 +49,7 @@ static void push_event(lua_State *L, const struct weirlua_graph *box, const weir
     lua_createtable(L, 0, 6);
     lua_pushstring(L, names[event->event]);
     lua_setfield(L, -2, "event");
-    weirlua_push_vertex(L, box, event->vertex); /* nil: the whole graph */
+    weirlua_push_vertex(L, handle, event->vertex); /* nil: the whole graph */
     lua_setfield(L, -2, "vertex");
     lua_pushinteger(L, event->resource);
     lua_setfield(L, -2, "resource");
@@ -70,10 +70,10 @@ static void push_event(lua_State *L, const struct weirlua_graph *box, const weir
     }
 }
 
-void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *box, int table)
+void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *handle, int table)
 {
     for (size_t i = 0; i < t->n; i++) {
-        push_event(L, box, &t->list[i]);
+        push_event(L, handle, &t->list[i]);
         lua_rawseti(L, table, (lua_Integer)i + 1);
     }
     lua_pushinteger(L, (lua_Integer)t->lost);

@@ -12,27 +12,28 @@
 
 #define VERTEX "weir.vertex"
 
-static uint64_t bits_of(const struct weirlua_graph *box, weir_vertex v, int kind)
+static uint64_t bits_of(const struct weirlua_graph *handle, weir_vertex v, int kind)
 {
-    return (uint64_t)kind << 62 | (uintptr_t)weirlua_vertex_bits(box->number, v, weir_vertex_generation(box->g, v));
+    return (uint64_t)kind << 62 |
+           (uintptr_t)weirlua_vertex_bits(handle->number, v, weir_vertex_generation(handle->g, v));
 }
 
-static void push_bits(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int kind)
+static void push_bits(lua_State *L, const struct weirlua_graph *handle, weir_vertex v, int kind)
 {
-    lua_pushlightuserdata(L, (void *)(uintptr_t)bits_of(box, v, kind));
+    lua_pushlightuserdata(L, (void *)(uintptr_t)bits_of(handle, v, kind));
 }
 
-void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v)
+void *weirlua_vertex_value(const struct weirlua_graph *handle, weir_vertex v)
 {
-    return (void *)(uintptr_t)bits_of(box, v, WEIRLUA_VERTEX);
+    return (void *)(uintptr_t)bits_of(handle, v, WEIRLUA_VERTEX);
 }
 
-void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v)
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *handle, weir_vertex v)
 {
     if (v == WEIR_NONE)
         lua_pushnil(L);
     else
-        push_bits(L, box, v, WEIRLUA_VERTEX);
+        push_bits(L, handle, v, WEIRLUA_VERTEX);
 }
 
 /* Fills *h. Returns NULL, or the reason why the bits are no vertex. */
@@ -86,11 +87,11 @@ struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int 
     return h;
 }
 
-weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box)
+weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *handle)
 {
     struct weirlua_handle h = weirlua_check_vertex(L, s, arg);
 
-    if (h.box != box)
+    if (h.box != handle)
         luaL_argerror(L, arg, "the vertex belongs to another graph");
     return h.v;
 }
@@ -139,12 +140,12 @@ bool weirlua_fields_add(struct weirlua_fields *list, const char *name)
 }
 
 /* Pushes a text written by `write`, computed for v and mostly short. */
-static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
+static void push_computed(lua_State *L, const struct weirlua_graph *handle, weir_vertex v,
                           size_t (*write)(const weir_graph *, weir_vertex, char *, size_t))
 {
     char text[256], *at;
-    size_t len = write(box->g, v, text, sizeof text);
-    uint32_t number = box->number;
+    size_t len = write(handle->g, v, text, sizeof text);
+    uint32_t number = handle->number;
     luaL_Buffer b;
 
     if (len < sizeof text) {
@@ -152,9 +153,9 @@ static void push_computed(lua_State *L, const struct weirlua_graph *box, weir_ve
         return;
     }
     at = luaL_buffinitsize(L, &b, len + 1);
-    if (weirlua_graph_find(weirlua_state(L, NULL), number) != box) /* the allocation may have collected the graph */
+    if (weirlua_graph_find(weirlua_state(L, NULL), number) != handle) /* the allocation may have collected the graph */
         luaL_error(L, "the graph was closed");
-    write(box->g, v, at, len + 1);
+    write(handle->g, v, at, len + 1);
     luaL_pushresultsize(&b, len);
 }
 
@@ -174,41 +175,42 @@ static void push_uuid(lua_State *L, const weir_graph *g, weir_vertex v)
     lua_pushstring(L, uuid);
 }
 
-static inline void push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+static inline void push_field(lua_State *L, const struct weirlua_graph *handle, weir_vertex v, int field)
 {
-    const weir_graph *g = box->g;
+    const weir_graph *g = handle->g;
     int64_t n;
 
     switch (field) {
     case FIELD_TYPE: lua_pushstring(L, weir_vertex_type(g, v)); break;
     case FIELD_BASENAME: lua_pushstring(L, weir_vertex_basename(g, v)); break;
-    case FIELD_NAME: push_computed(L, box, v, weir_vertex_name); break;
+    case FIELD_NAME: push_computed(L, handle, v, weir_vertex_name); break;
     case FIELD_ID: n = weir_vertex_id(g, v), push_optional(L, n, n != WEIR_NO_ID); break;
     case FIELD_SIZE: lua_pushinteger(L, weir_vertex_size(g, v)); break;
     case FIELD_UNIT: lua_pushstring(L, weir_vertex_unit(g, v)); break;
     case FIELD_STATE: lua_pushstring(L, weir_state_name(weir_vertex_state(g, v))); break;
     case FIELD_RANK: n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK); break;
-    case FIELD_PATH: push_computed(L, box, v, weir_vertex_path); break;
+    case FIELD_PATH: push_computed(L, handle, v, weir_vertex_path); break;
     case FIELD_UUID: push_uuid(L, g, v); break;
     case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
     case FIELD_FREE: lua_pushinteger(L, weir_vertex_free(g, v)); break;
     case FIELD_INDEX: lua_pushinteger(L, v); break;
-    case FIELD_PROPERTIES: push_bits(L, box, v, WEIRLUA_PROPERTIES); break;
-    case FIELD_TAGS: push_bits(L, box, v, WEIRLUA_TAGS); break;
-    case FIELD_DATA: push_bits(L, box, v, WEIRLUA_DATA); break;
+    case FIELD_PROPERTIES: push_bits(L, handle, v, WEIRLUA_PROPERTIES); break;
+    case FIELD_TAGS: push_bits(L, handle, v, WEIRLUA_TAGS); break;
+    case FIELD_DATA: push_bits(L, handle, v, WEIRLUA_DATA); break;
     default: lua_pushnil(L);
     }
 }
 
-void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field)
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *handle, weir_vertex v, int field)
 {
-    push_field(L, box, v, field);
+    push_field(L, handle, v, field);
 }
 
-int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v, const struct weirlua_fields *list)
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *handle, weir_vertex v,
+                        const struct weirlua_fields *list)
 {
     for (uint32_t i = 0; i < list->n; i++)
-        push_field(L, box, v, list->codes[i]);
+        push_field(L, handle, v, list->codes[i]);
     return (int)list->n;
 }
 

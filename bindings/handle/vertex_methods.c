@@ -104,12 +104,12 @@ static int vertex_children(lua_State *L)
     return 1;
 }
 
-void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e)
+void weirlua_push_edge(lua_State *L, const struct weirlua_graph *handle, const weir_edge *e)
 {
     lua_createtable(L, 0, 5);
-    weirlua_push_vertex(L, box, e->source);
+    weirlua_push_vertex(L, handle, e->source);
     lua_setfield(L, -2, "source");
-    weirlua_push_vertex(L, box, e->target);
+    weirlua_push_vertex(L, handle, e->target);
     lua_setfield(L, -2, "target");
     lua_pushstring(L, e->subsystem);
     lua_setfield(L, -2, "subsystem");

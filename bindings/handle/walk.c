@@ -35,13 +35,13 @@ void weirlua_walk_charge_more(lua_State *L, struct walk *walk, int64_t visits)
 /* ---- visits ---- */
 
 /* Pushes the fields of v and returns the number. Raises where an earlier filter has removed v. */
-static int push_fields(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+static int push_fields(lua_State *L, const struct walk *walk, const struct weirlua_graph *handle, weir_vertex v)
 {
     if (walk->fields.n == 0)
         return 0;
-    if (weir_graph_serial(box->g) != walk->serial)
+    if (weir_graph_serial(handle->g) != walk->serial)
         luaL_error(L, "the graph changed while it was walked");
-    return weirlua_fields_push(L, box, v, &walk->fields);
+    return weirlua_fields_push(L, handle, v, &walk->fields);
 }
 
 /* Pushes the i-th of the n functions in a user value of the walk at index `at`. */
@@ -56,23 +56,23 @@ static void push_filter(lua_State *L, int at, int slot, uint32_t i, uint32_t n)
 
 /* Calls the function on top of the stack with v and the fields, and leaves the result. Raises where the graph was
  * closed before or by the function. */
-static void call_filter(lua_State *L, const struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+static void call_filter(lua_State *L, const struct walk *walk, const struct weirlua_graph *handle, weir_vertex v)
 {
-    weirlua_push_vertex(L, box, v);
-    lua_call(L, 1 + push_fields(L, walk, box, v), 1);
+    weirlua_push_vertex(L, handle, v);
+    lua_call(L, 1 + push_fields(L, walk, handle, v), 1);
     if (!walk->open)
         luaL_error(L, "the walk was closed by its own filter");
     weirlua_walk_graph(L, walk);
 }
 
 /* Asks the pruning filters about v (W3): all must agree to go on; the first that refuses ends the descent at v. */
-static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *box, weir_vertex v)
+static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weirlua_graph *handle, weir_vertex v)
 {
     bool on = true;
 
     for (uint32_t i = 0; on && i < walk->nprune; i++) {
         push_filter(L, at, WALK_PRUNE, i, walk->nprune);
-        call_filter(L, walk, box, v);
+        call_filter(L, walk, handle, v);
         on = lua_toboolean(L, -1);
         lua_pop(L, 1);
     }
@@ -108,15 +108,15 @@ static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 /* Returns the next event to report; 0 at the end. The graph is open before and after. */
 static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
-    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+    struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
     bool all = walk->nprune || walk->compares; /* the core does not filter types */
     int event;
 
     while ((event = pull(L, at, walk, v)) != WEIR_WALK_DONE) {
         if (walk->nprune && event == WEIR_PREORDER)
-            ask_prune(L, at, walk, box, *v);
+            ask_prune(L, at, walk, handle, *v);
         if ((unsigned)event & walk->events)
-            if (!all || !walk->type || strcmp(weir_vertex_type(box->g, *v), walk->type) == 0)
+            if (!all || !walk->type || strcmp(weir_vertex_type(handle->g, *v), walk->type) == 0)
                 return event;
     }
     return 0;
@@ -125,12 +125,12 @@ static int next_visit(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 /* Pushes vertex, event, depth and fields. Returns the number of values. */
 static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int event)
 {
-    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+    struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
 
-    weirlua_push_vertex(L, box, v);
+    weirlua_push_vertex(L, handle, v);
     lua_pushstring(L, event == WEIR_PREORDER ? "pre" : "post");
     lua_pushinteger(L, walk->compares ? walk->depth : weir_walk_depth(walk->w));
-    return 3 + push_fields(L, walk, box, v);
+    return 3 + push_fields(L, walk, handle, v);
 }
 
 /* The iterator of a for loop. Upvalue 2 is the walk; the arguments of the loop are ignored. */
@@ -181,11 +181,11 @@ static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
     for (size_t i = 0; i < n; i++) {
         double score = 0;
         weir_vertex v = weir_accum_get(a, i, &score);
-        struct weirlua_graph *box = weirlua_walk_graph(L, walk);
-        if (!weir_vertex_live(box->g, v))
+        struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
+        if (!weir_vertex_live(handle->g, v))
             return luaL_error(L, "the graph changed while it was walked");
         lua_createtable(L, 0, 2);
-        weirlua_push_vertex(L, box, v);
+        weirlua_push_vertex(L, handle, v);
         lua_setfield(L, -2, "vertex");
         lua_pushnumber(L, score);
         lua_setfield(L, -2, "score");
@@ -219,28 +219,28 @@ static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v,
 /* Runs the walk at index 3 to the end and pushes vertices with scores, best first. */
 static int collect(lua_State *L, struct walk *walk, int64_t best)
 {
-    struct weirlua_box *box = weirlua_box_push(L, free_accum);
+    struct weirlua_box *handle = weirlua_box_push(L, free_accum);
     weir_vertex v = WEIR_NONE;
     enum verdict verdict = SCORED;
     double score;
     int rc;
 
-    box->p = weir_accum_new((size_t)best);
-    if (!box->p)
+    handle->p = weir_accum_new((size_t)best);
+    if (!handle->p)
         return luaL_error(L, "out of memory");
     if (weirlua_walk_drivable(walk)) {
-        weirlua_walk_drive(L, walk, box->p);
+        weirlua_walk_drive(L, walk, handle->p);
         verdict = STOP;
     }
     while (verdict != STOP && next_visit(L, 3, walk, &v)) {
         verdict = ask_evaluate(L, walk, v, &score);
-        rc = verdict == SCORED ? weir_accum_add(box->p, v, score) : WEIR_OK;
+        rc = verdict == SCORED ? weir_accum_add(handle->p, v, score) : WEIR_OK;
         if (rc)
             return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory"
                                                    : "evaluate returned a score that is not a number");
     }
-    push_best(L, walk, box->p);
-    weirlua_box_clear(box);
+    push_best(L, walk, handle->p);
+    weirlua_box_clear(handle);
     return 1;
 }
 
@@ -282,7 +282,7 @@ int weirlua_walk(lua_State *L)
 {
     static const char *const known[] = {"start", "subsystem", "order", "reverse", "upward",         "type",
                                         "prune", "evaluate",  "best",  "visit",   "order_children", "fields", NULL};
-    struct weirlua_graph *box = weirlua_check_graph(L, weirlua_of(L), 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     struct walk *walk;
     int64_t best;
 
@@ -293,7 +293,7 @@ int weirlua_walk(lua_State *L)
     luaL_setmetatable(L, WALK);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, 3, WALK_GRAPH);
-    weirlua_walk_read(L, walk, box);
+    weirlua_walk_read(L, walk, handle);
     best = best_of(L, walk->nevaluate > 0);
     if (push_callback(L, walk->nevaluate > 0))
         return tell_all(L, walk);

@@ -20,7 +20,7 @@ struct field {
 
 struct drive {
     struct walk *walk;
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     const weir_graph *g;
     weir_accum *accum;
     int prune, evaluate, types; /* stack indices */
@@ -45,7 +45,7 @@ static inline void push_field(lua_State *L, const struct drive *d, const weir_wa
     if (field->how == PUSH_TYPE) {
         lua_pushvalue(L, d->type);
     } else if (field->how == PUSH_ANY) {
-        weirlua_push_field(L, d->box, x->vertex, field->code);
+        weirlua_push_field(L, d->handle, x->vertex, field->code);
     } else {
         memcpy(&n, (const char *)x + field->at, sizeof n);
         if (n == WEIR_NO_ID)
@@ -71,7 +71,7 @@ static inline void call(lua_State *L, const struct drive *d, int f, const weir_w
     for (const struct field *field = d->fields; field != d->fields_end; field++)
         push_field(L, d, x, field);
     lua_call(L, d->arguments, results);
-    if (!d->walk->open || d->box->number != d->number)
+    if (!d->walk->open || d->handle->number != d->number)
         gone(L, d);
 }
 
@@ -180,7 +180,7 @@ static struct field field_of(uint8_t code)
 /* Pushes the functions, and room for the strings of types. */
 static void prepare(lua_State *L, struct drive *d)
 {
-    d->g = d->box->g;
+    d->g = d->handle->g;
     d->number = d->walk->number;
     d->fields_end = d->fields + d->walk->fields.n;
     d->arguments = 1 + (int)d->walk->fields.n;
@@ -198,7 +198,7 @@ static void prepare(lua_State *L, struct drive *d)
 
 void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum)
 {
-    struct drive d = {.walk = walk, .box = weirlua_walk_graph(L, walk), .accum = accum};
+    struct drive d = {.walk = walk, .handle = weirlua_walk_graph(L, walk), .accum = accum};
     int64_t begin;
     bool on = true;
     int n;

@@ -98,7 +98,7 @@ static unsigned events_of(lua_State *L, const struct walk *walk, bool *breadth)
     return WEIR_PREORDER | WEIR_POSTORDER;
 }
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
+static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
 {
     weir_vertex v = WEIR_NONE;
 
@@ -106,7 +106,7 @@ static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
     if (lua_rawget(L, 2) != LUA_TNIL) {
         if (!lua_islightuserdata(L, -1))
             luaL_error(L, "field 'start': vertex expected, got %s", luaL_typename(L, -1));
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
     }
     lua_pop(L, 1);
     return v;
@@ -124,7 +124,7 @@ static const char *subsystem_of(lua_State *L, const weir_graph *g, const char *n
     return NULL;
 }
 
-static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *box, weir_walk_options *o)
+static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *handle, weir_walk_options *o)
 {
     weir_err err = {0};
 
@@ -132,20 +132,20 @@ static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *box
     o->leaves = weirlua_walk_drivable(walk);
     o->type = walk->nprune ? NULL : walk->type;
     walk->skips = o->type != NULL;
-    walk->w = weir_walk_new(box->g, o, &err);
+    walk->w = weir_walk_new(handle->g, o, &err);
     if (!walk->w)
         weirlua_raise(L, &err);
     walk->open = true;
     weirlua_walk_charge(L, walk, 1);
 }
 
-void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *box)
+void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *handle)
 {
-    weir_walk_options o = {.start = start_of(L, box)};
+    weir_walk_options o = {.start = start_of(L, handle)};
 
     walk->state = weirlua_of(L);
-    walk->number = box->number;
-    walk->serial = weir_graph_serial(box->g);
+    walk->number = handle->number;
+    walk->serial = weir_graph_serial(handle->g);
     walk->nprune = take_filters(L, "prune", WALK_PRUNE);
     walk->nevaluate = take_filters(L, "evaluate", WALK_EVALUATE);
     take_fields(L, walk);
@@ -157,9 +157,9 @@ void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *bo
     walk->events = events_of(L, walk, &o.breadth);
     o.reverse = walk->reverse = weirlua_field_boolean(L, 2, "reverse", false);
     o.upward = walk->upward = weirlua_field_boolean(L, 2, "upward", false);
-    o.subsystem = walk->subsystem = subsystem_of(L, box->g, weirlua_field_string(L, 2, "subsystem", NULL));
+    o.subsystem = walk->subsystem = subsystem_of(L, handle->g, weirlua_field_string(L, 2, "subsystem", NULL));
     if (walk->compares)
         weirlua_order_begin(L, 3, walk, o.start);
     else
-        open_core(L, walk, box, &o);
+        open_core(L, walk, handle, &o);
 }

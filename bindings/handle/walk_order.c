@@ -42,23 +42,23 @@ static uint32_t count_ends(lua_State *L, const weir_graph *g, const struct walk 
 
 static struct weirlua_graph *check_same(lua_State *L, const struct walk *walk)
 {
-    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
+    struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
 
-    if (weir_graph_serial(box->g) != walk->serial)
+    if (weir_graph_serial(handle->g) != walk->serial)
         luaL_error(L, "the graph changed while it was walked");
-    return box;
+    return handle;
 }
 
 /* Asks the function whether b comes before a. */
 static bool before(lua_State *L, int at, struct walk *walk, weir_vertex b, weir_vertex a)
 {
-    struct weirlua_graph *box = check_same(L, walk);
+    struct weirlua_graph *handle = check_same(L, walk);
     bool less;
 
     weirlua_walk_charge(L, walk, 1);
     lua_getiuservalue(L, at, WALK_COMPARE);
-    weirlua_push_vertex(L, box, b);
-    weirlua_push_vertex(L, box, a);
+    weirlua_push_vertex(L, handle, b);
+    weirlua_push_vertex(L, handle, a);
     lua_call(L, 2, 1);
     less = lua_toboolean(L, -1);
     lua_pop(L, 1);
@@ -96,16 +96,16 @@ static void sort(lua_State *L, int at, struct walk *walk, weir_vertex *list, uin
 /* Descends: makes the sorted children of v (the starts for WEIR_NONE) the top frame. */
 static void push_frame(lua_State *L, int at, struct walk *walk, weir_vertex v, weir_vertex start)
 {
-    struct weirlua_graph *box = weirlua_walk_graph(L, walk);
-    uint32_t n = start != WEIR_NONE ? 1 : count_ends(L, box->g, walk, v);
+    struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
+    uint32_t n = start != WEIR_NONE ? 1 : count_ends(L, handle->g, walk, v);
     struct frame *f;
 
     luaL_checkstack(L, 8, "walk");
     f = lua_newuserdatauv(L, sizeof *f + n * sizeof f->kids[0], 0);
     f->v = v;
     f->n = f->next = 0;
-    for (box = check_same(L, walk); f->n < n; f->n++)
-        f->kids[f->n] = start != WEIR_NONE ? start : end_at(L, box->g, walk, v, f->n);
+    for (handle = check_same(L, walk); f->n < n; f->n++)
+        f->kids[f->n] = start != WEIR_NONE ? start : end_at(L, handle->g, walk, v, f->n);
     sort(L, at, walk, f->kids, n);
     lua_getiuservalue(L, at, WALK_FRAMES);
     lua_insert(L, -2);

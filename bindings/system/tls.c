@@ -30,35 +30,35 @@ static int fail(lua_State *L, const char *what, int code)
 
 static SSL_CTX *check_context(lua_State *L, int arg)
 {
-    SSL_CTX **box = luaL_checkudata(L, arg, CONTEXT);
+    SSL_CTX **handle = luaL_checkudata(L, arg, CONTEXT);
 
-    luaL_argcheck(L, *box, arg, "the context is closed");
-    return *box;
+    luaL_argcheck(L, *handle, arg, "the context is closed");
+    return *handle;
 }
 
 static int context_gc(lua_State *L)
 {
-    SSL_CTX **box = luaL_checkudata(L, 1, CONTEXT);
+    SSL_CTX **handle = luaL_checkudata(L, 1, CONTEXT);
 
-    SSL_CTX_free(*box);
-    *box = NULL;
+    SSL_CTX_free(*handle);
+    *handle = NULL;
     return 0;
 }
 
 /* Pushes an empty context for a server or a client. */
 static SSL_CTX *push_context(lua_State *L, const SSL_METHOD *side)
 {
-    SSL_CTX **box = lua_newuserdatauv(L, sizeof *box, 0);
+    SSL_CTX **handle = lua_newuserdatauv(L, sizeof *handle, 0);
 
-    *box = NULL;
+    *handle = NULL;
     luaL_setmetatable(L, CONTEXT);
-    *box = SSL_CTX_new(side);
-    if (!*box)
+    *handle = SSL_CTX_new(side);
+    if (!*handle)
         luaL_error(L, "out of memory");
-    SSL_CTX_set_min_proto_version(*box, TLS1_2_VERSION);
-    SSL_CTX_set_options(*box, SSL_OP_NO_RENEGOTIATION);
-    SSL_CTX_set_session_cache_mode(*box, SSL_SESS_CACHE_OFF);
-    return *box;
+    SSL_CTX_set_min_proto_version(*handle, TLS1_2_VERSION);
+    SSL_CTX_set_options(*handle, SSL_OP_NO_RENEGOTIATION);
+    SSL_CTX_set_session_cache_mode(*handle, SSL_SESS_CACHE_OFF);
+    return *handle;
 }
 
 /* tls_server(certificate, key): a context from files in PEM form, the first with the chain; or nil, message, code. */
