@@ -5,7 +5,8 @@ local weir = require "weir"
 
 local MACHINES = { "cluster:1 node:150 core:2", "cluster:1 rack:9 node:18 core:2 gpu:1", "cluster:2 node:70",
   "cluster:1 rack:3 node:40 socket:2 core:1" }
-local SHAPES = { "slot=%d/node", "node=%d/slot/core", "slot=1/node=%d", "slot=%d/node/core=2", "slot=%d/core", "slot=%d/node{x}" }
+local SHAPES = { "slot=%d/node", "node=%d/slot/core", "slot=1/node=%d", "slot=%d/node/core=2", "slot=%d/core", "slot=%d/node{x}",
+  "rack/slot=%d/node" }
 local MODES = { "now", "reserve", "preview", "feasible" }
 
 local function told(a, _, code)
@@ -38,6 +39,19 @@ local function change(e, g, roll)
     e:shrink(jobs[1].id, { picks[1].vertex })
   end
 end
+
+describe("many whole nodes of one rack", function()
+  it("are reserved where and when no job has them", function()
+    local g <close> = assert(weir.synthetic "cluster:1 rack:2 node:18 core:2")
+    local e = weir.engine { resources = g, policy = "low" }
+    for i = 1, 36 do assert(e:match("slot=1/node", { duration = 100 + i * 37 % 50 })) end
+    for _ = 1, 6 do
+      local searched, got = both(e, g, "low", "rack/slot=16/node", { mode = "reserve", duration = 10 })
+      assert.equal(searched, got)
+      assert(g:check())
+    end
+  end)
+end)
 
 describe("many whole nodes", function()
   for seed = 1, 24 do
