@@ -123,12 +123,12 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
 
 /* ---- taking ---- */
 
-/* An occupancy tells for whole uses; with a fit index a vertex free in the mask may be in use. */
+/* An occupancy tells; with a fit index a vertex free in the mask may be in use. */
 bool weir_candidate_unused(const struct match *m, weir_vertex v)
 {
     const struct occupancy *c = m->has_busy_mask && m->view == VIEW_RESERVED && !m->has_fit_index ? m->occupancy : NULL;
 
-    if (c && kind_of(m->g, v)->type == c->type && occupancy_alone(m->g, c, v))
+    if (c && kind_of(m->g, v)->type == c->type && occupancy_knows(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
     return m->view >= VIEW_CAPACITY || weir_availability_unused(m->g, v, m->t0, m->t1);
 }

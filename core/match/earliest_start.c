@@ -24,7 +24,7 @@ static int64_t need_of(const struct match *m, const char *type)
     return 0;
 }
 
-/* Whether the request needs vertices of the type of r not held as a whole by further jobs. */
+/* Whether the request needs a number of vertices of the type of r. */
 static bool is_counted(struct match *m, const weir_resource *r)
 {
     weir_type t = r->slot ? WEIR_NO_TYPE : weir_match_type(m, r);
@@ -33,28 +33,30 @@ static bool is_counted(struct match *m, const weir_resource *r)
            weir_flow_find(m->g, r->type) == WEIR_NONE && need_of(m, r->type) > 0;
 }
 
-/* The type of the occupancy to use: of the first vertices wanted whole, else of the first resource with an amount. */
-static weir_type occupancy_type(struct match *m)
-{
-    for (int whole = 1; whole >= 0; whole--)
-        for (uint32_t i = 0; i < m->request->count; i++) {
-            const weir_resource *r = weir_request_resource(m->request, i);
-            if (is_counted(m, r) && (whole ? weir_candidate_idle(m, r) : r->takes))
-                return weir_type_find(m->g, r->type);
-        }
-    return WEIR_NO_TYPE;
-}
-
-/* Number of resources of a type in the request; not `idle_too`: without those for unused vertices only. */
-static uint32_t count_resources(struct match *m, weir_type t, bool idle_too)
+/* Number of resources of a type in the request; `shared`: of those that do not take vertices of size 1 as a whole. */
+static uint32_t count_resources(struct match *m, weir_type t, bool shared)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
-        n += !r->slot && weir_type_find(m->g, r->type) == t && (idle_too || !weir_candidate_idle(m, r));
+        n += !r->slot && weir_type_find(m->g, r->type) == t && !(shared && (r->takes || weir_candidate_idle(m, r)));
     }
     return n;
+}
+
+/* The type of the occupancy to use, a type of which the request takes unused vertices only: of the first vertices with
+ * children, else of the first vertices. */
+static weir_type occupancy_type(struct match *m)
+{
+    for (int idle = 1; idle >= 0; idle--)
+        for (uint32_t i = 0; i < m->request->count; i++) {
+            const weir_resource *r = weir_request_resource(m->request, i);
+            if (is_counted(m, r) && (!idle || weir_candidate_idle(m, r)) &&
+                count_resources(m, weir_match_type(m, r), true) == 0)
+                return weir_match_type(m, r);
+        }
+    return WEIR_NO_TYPE;
 }
 
 /* Whether the constraint allows the node of v. */
@@ -168,6 +170,7 @@ static int use_fit_index(struct match *m, weir_type host, bool make)
 /* Chooses m->occupancy; NULL where none is kept and none is to be made. */
 static int use_occupancy(struct match *m, bool make)
 {
+    bool open = false;
     weir_type t;
 
     m->has_fit_index = false;
@@ -180,14 +183,14 @@ static int use_occupancy(struct match *m, bool make)
     }
     t = !make && m->g->occupancies.n == 0 ? WEIR_NO_TYPE : occupancy_type(m);
     m->occupancy = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
-    if (t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->occupancy))
+    if ((t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->occupancy)) ||
+        (m->occupancy && weir_occupancy_open(m->g, m->occupancy, make, &open)))
         return weir_fail_nomem(m->err);
+    m->occupancy = open ? m->occupancy : NULL;
     if (!m->occupancy)
         return WEIR_OK;
-    if (count_resources(m, t, false) == 0 && weir_occupancy_used(m->g, m->occupancy, make, &m->occupancy))
-        return weir_fail_nomem(m->err);
     m->occupancy_need = (uint64_t)need_of(m, type_text(m->g, t));
-    m->single_resource = count_resources(m, t, true) == 1;
+    m->single_resource = count_resources(m, t, false) == 1;
     weir_occupancy_reset(m->occupancy);
     return refuse_constrained(m);
 }

@@ -10,12 +10,6 @@
 #include "time/usage_totals.h"
 #include "time/availability.h"
 
-struct units {
-    weir_type type;
-    /* By bit of the host; NULL: no job has units below. */
-    weir_timeline **timelines;
-};
-
 /* A release of units of a host, from `start` on. */
 struct release {
     uint32_t bit;
@@ -23,7 +17,7 @@ struct release {
 };
 
 struct fits {
-    struct units *units;
+    struct host_usage *units; /* by type of unit */
     uint32_t nunits, units_cap;
     struct fit_table *tables;
     uint32_t ntables, tables_cap;
@@ -34,13 +28,6 @@ struct fits {
 
 /* ---- timelines ---- */
 
-static void units_free(const struct occupancy *c, struct units *u)
-{
-    for (uint32_t i = 0; u->timelines && i < fit_bits(c); i++)
-        weir_timeline_free(u->timelines[i]);
-    weir_mem_free(u->timelines);
-}
-
 void weir_fits_free(struct occupancy *c)
 {
     struct fits *r = c->fits;
@@ -48,7 +35,7 @@ void weir_fits_free(struct occupancy *c)
     if (!r)
         return;
     for (uint32_t i = 0; i < r->nunits; i++)
-        units_free(c, &r->units[i]);
+        weir_host_usage_free(c, &r->units[i]);
     for (uint32_t i = 0; i < r->ntables; i++)
         weir_mem_free(r->tables[i].times);
     weir_mem_free(r->units);
@@ -64,56 +51,14 @@ size_t weir_fits_bytes(const struct occupancy *c)
     size_t n = r ? sizeof *r + r->tables_cap * sizeof *r->tables + r->releases_cap * sizeof *r->releases : 0;
 
     for (uint32_t i = 0; r && i < r->nunits; i++)
-        for (uint32_t k = 0; k < fit_bits(c); k++)
-            n += sizeof(weir_timeline *) +
-                 (r->units[i].timelines[k] ? weir_timeline_bytes(r->units[i].timelines[k]) : 0);
-    return r ? n + (size_t)r->ntables * (fit_bits(c) + fit_bits(c) / FIT_GROUP) * sizeof(int64_t) : 0;
-}
-
-/* The bit of the host above v; WEIR_NONE: no host. */
-static uint32_t host_of(const weir_graph *g, const struct occupancy *c, weir_vertex v)
-{
-    do
-        v = vertex_at(g, v)->parent;
-    while (v != WEIR_NONE && kind_of(g, v)->type != c->type);
-    return v != WEIR_NONE && occupancy_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
-}
-
-static int change_timeline(struct units *u, uint32_t bit, const weir_allocation *a, int64_t amount)
-{
-    if (amount == 0)
-        return WEIR_OK;
-    if (!u->timelines[bit])
-        u->timelines[bit] = weir_timeline_new();
-    return u->timelines[bit] ? weir_timeline_add(u->timelines[bit], a->start, a->end, amount) : WEIR_ENOMEM;
-}
-
-/* Adds (sign 1) or subtracts (-1) picks of a job, from number `from` on, by host: neighbouring picks mostly share a
- * host. */
-static int change_units(const weir_graph *g, const struct occupancy *c, struct units *u, uint32_t job, uint32_t from,
-                        int sign)
-{
-    const weir_allocation *a = &g->jobs->list[job].a;
-    uint32_t host = WEIR_NONE;
-    int64_t sum = 0;
-
-    for (uint32_t i = from; i < a->npicks; i++) {
-        uint32_t bit = host_of(g, c, a->picks[i].vertex);
-        if (bit == WEIR_NONE)
-            continue;
-        if (bit != host && host != WEIR_NONE && change_timeline(u, host, a, sum))
-            return WEIR_ENOMEM;
-        sum = bit == host ? sum : 0;
-        host = bit;
-        sum += sign * weir_usage_pick(g, &a->picks[i], u->type);
-    }
-    return host == WEIR_NONE ? WEIR_OK : change_timeline(u, host, a, sum);
+        n += weir_host_usage_bytes(c, &r->units[i]);
+    return r ? n + (size_t)r->ntables * (occupancy_bits(c) + occupancy_bits(c) / FIT_GROUP) * sizeof(int64_t) : 0;
 }
 
 void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
-        if (change_units(g, c, &c->fits->units[i], job, from, 1))
+        if (weir_host_usage_change(g, c, &c->fits->units[i], &g->jobs->list[job].a, from, 1))
             weir_fits_free(c);
 }
 
@@ -122,7 +67,7 @@ static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
 {
     struct fits *r = c->fits;
 
-    if (r->nreleases > fit_bits(c) * 4) {
+    if (r->nreleases > occupancy_bits(c) * 4) {
         for (uint32_t i = 0; i < r->ntables; i++)
             r->tables[i].serial = 0;
         r->nreleases = 0;
@@ -137,31 +82,27 @@ static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
 static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
-    uint32_t last = WEIR_NONE;
+    struct host_picks p = {.to = 0};
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; !rc && i < c->ntouched; i++)
         for (uint64_t left = c->mask[c->touched[i]]; !rc && left; left &= left - 1)
             rc = note_release(c, c->touched[i] * 64 + (uint32_t)__builtin_ctzll(left), a->start);
-    for (uint32_t i = 0; !rc && i < a->npicks; i++) {
-        uint32_t bit = host_of(g, c, a->picks[i].vertex);
-        if (bit != WEIR_NONE && bit != last)
-            rc = note_release(c, bit, a->start);
-        last = bit;
-    }
+    while (!rc && weir_host_picks_next(g, c, a, &p))
+        rc = note_release(c, p.bit, a->start);
     return rc;
 }
 
 void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
-        if (change_units(g, c, &c->fits->units[i], job, 0, -1))
+        if (weir_host_usage_change(g, c, &c->fits->units[i], &g->jobs->list[job].a, 0, -1))
             weir_fits_free(c);
     if (c->fits && c->fits->ntables > 0 && note_hosts(g, c, job))
         weir_fits_free(c);
 }
 
-static struct units *units_of(const struct occupancy *c, weir_type t)
+static struct host_usage *units_of(const struct occupancy *c, weir_type t)
 {
     for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
         if (c->fits->units[i].type == t)
@@ -169,22 +110,27 @@ static struct units *units_of(const struct occupancy *c, weir_type t)
     return NULL;
 }
 
+/* Adds all jobs to empty timelines. */
+static int add_jobs(const weir_graph *g, const struct occupancy *c, struct host_usage *u)
+{
+    int rc = weir_host_usage_reserve(c, u);
+
+    for (uint32_t i = 0; !rc && i < job_records(g); i++)
+        if (g->jobs->list[i].used)
+            rc = weir_host_usage_change(g, c, u, &g->jobs->list[i].a, 0, 1);
+    return rc;
+}
+
 /* Makes the timelines of a type of units, from all jobs. */
 static int make_units(const weir_graph *g, struct occupancy *c, weir_type t)
 {
     struct fits *r = c->fits;
-    struct units u = {t, NULL};
+    struct host_usage u = {t, NULL};
     int rc = weir_array_reserve(&r->units, &r->units_cap, (size_t)r->nunits + 1, sizeof *r->units);
 
-    if (!rc)
-        u.timelines = weir_mem_zalloc(fit_bits(c), sizeof *u.timelines);
-    if (!u.timelines)
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        if (g->jobs->list[i].used)
-            rc = change_units(g, c, &u, i, 0, 1);
+    rc = rc ? rc : add_jobs(g, c, &u);
     if (rc)
-        units_free(c, &u);
+        weir_host_usage_free(c, &u);
     else
         r->units[r->nunits++] = u;
     return rc;
@@ -369,9 +315,9 @@ void weir_fit_set_time(struct fit_table *x, uint32_t bit, int64_t t)
 
 static void clear_table(const weir_graph *g, const struct occupancy *c, struct fit_table *x)
 {
-    for (uint32_t i = 0; i < fit_bits(c); i++)
+    for (uint32_t i = 0; i < occupancy_bits(c); i++)
         x->times[i] = i < c->count && c->vertices[i] != WEIR_NONE ? INT64_MIN : WEIR_FOREVER;
-    for (uint32_t i = 0; i < fit_bits(c); i++)
+    for (uint32_t i = 0; i < occupancy_bits(c); i++)
         x->first[i / FIT_GROUP] =
             i % FIT_GROUP && x->first[i / FIT_GROUP] < x->times[i] ? x->first[i / FIT_GROUP] : x->times[i];
     x->from = INT64_MIN;
@@ -393,7 +339,7 @@ static void catch_up(struct fits *r, struct fit_table *x)
 /* Takes a table, the least recently used where all are in use; NULL: out of memory. */
 static struct fit_table *table_take(const struct occupancy *c, struct fits *r)
 {
-    size_t n = (size_t)fit_bits(c) + fit_bits(c) / FIT_GROUP;
+    size_t n = (size_t)occupancy_bits(c) + occupancy_bits(c) / FIT_GROUP;
     struct fit_table *x = r->tables;
 
     if (r->ntables == FIT_TABLES) {
@@ -405,7 +351,7 @@ static struct fit_table *table_take(const struct occupancy *c, struct fits *r)
         return NULL;
     x = &r->tables[r->ntables];
     x->times = weir_mem_alloc(n * sizeof *x->times);
-    x->first = x->times + fit_bits(c);
+    x->first = x->times + occupancy_bits(c);
     r->ntables += x->times != NULL;
     return x->times ? x : NULL;
 }
@@ -453,7 +399,7 @@ static uint32_t earliest(const struct fit_finder *f)
     const struct fit_table *x = f->table;
     uint32_t group = 0, bit;
 
-    for (uint32_t i = 1; i < fit_bits(f->c) / FIT_GROUP; i++)
+    for (uint32_t i = 1; i < occupancy_bits(f->c) / FIT_GROUP; i++)
         group = x->first[i] < x->first[group] ? i : group;
     bit = group * FIT_GROUP;
     for (uint32_t i = bit + 1; i < group * FIT_GROUP + FIT_GROUP; i++)
@@ -495,7 +441,7 @@ static int64_t find_one(const struct fit_finder *f, int64_t latest)
     memset(f->c->busy, 0xff, f->c->words * sizeof *f->c->busy);
     if (x->times[first] <= latest && x->times[first] != WEIR_FOREVER)
         try_host(f, first, &b);
-    for (uint32_t i = 0; i < fit_bits(f->c) / FIT_GROUP; i++)
+    for (uint32_t i = 0; i < occupancy_bits(f->c) / FIT_GROUP; i++)
         for (uint32_t bit = i * FIT_GROUP; x->first[i] <= b.start && bit < i * FIT_GROUP + FIT_GROUP; bit++)
             if (bit != first && x->times[bit] <= b.start && x->times[bit] != WEIR_FOREVER)
                 try_host(f, bit, &b);
@@ -521,21 +467,19 @@ int weir_fits_find(const weir_graph *g, struct occupancy *c, const struct fit_re
 
 /* ---- checking ---- */
 
-static int check_units(const weir_graph *g, const struct occupancy *c, const struct units *u)
+static int check_units(const weir_graph *g, const struct occupancy *c, const struct host_usage *u)
 {
-    struct units anew = {u->type, weir_mem_zalloc(fit_bits(c), sizeof *anew.timelines)};
-    int rc = anew.timelines ? WEIR_OK : WEIR_ENOMEM;
+    struct host_usage anew = {u->type, NULL};
+    int rc = add_jobs(g, c, &anew);
     bool same = true;
 
-    for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        rc = g->jobs->list[i].used ? change_units(g, c, &anew, i, 0, 1) : WEIR_OK;
-    for (uint32_t bit = 0; !rc && same && bit < fit_bits(c); bit++)
+    for (uint32_t bit = 0; !rc && same && bit < occupancy_bits(c); bit++)
         for (uint32_t i = 0; same && i < job_records(g); i++) {
             int64_t t = g->jobs->list[i].a.start;
             int64_t a = anew.timelines[bit] ? weir_timeline_used_at(anew.timelines[bit], t) : 0;
             same = (u->timelines[bit] ? weir_timeline_used_at(u->timelines[bit], t) : 0) == a;
         }
-    units_free(c, &anew);
+    weir_host_usage_free(c, &anew);
     return rc ? rc : same ? WEIR_OK : WEIR_EINVAL;
 }
 

@@ -29,12 +29,6 @@ struct fit_finder {
     int64_t from;
 };
 
-/* Number of bits of an occupancy, used or not. */
-static inline uint32_t fit_bits(const struct occupancy *c)
-{
-    return c->words * 64;
-}
-
 /* Clears a bit of c->busy. */
 static inline void fit_free_bit(struct occupancy *c, uint32_t bit)
 {

@@ -62,7 +62,7 @@ static int find_bound(const struct fit_finder *f, uint32_t n, int64_t *t)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         heap[i] = WEIR_FOREVER;
-    for (uint32_t i = 0; i < fit_bits(f->c) / FIT_GROUP; i++)
+    for (uint32_t i = 0; i < occupancy_bits(f->c) / FIT_GROUP; i++)
         for (uint32_t bit = i * FIT_GROUP; f->table->first[i] < heap[0] && bit < i * FIT_GROUP + FIT_GROUP; bit++)
             if (f->table->times[bit] < heap[0] && weir_fit_usable(f->g, f->c, bit)) {
                 int64_t time = weir_fit_raise(f, bit);
@@ -158,7 +158,7 @@ static int wake(struct sweep *w, int64_t t)
     struct fit_table *x = &w->asleep;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; i < fit_bits(w->f->c) / FIT_GROUP && !is_enough(w); i++)
+    for (uint32_t i = 0; i < occupancy_bits(w->f->c) / FIT_GROUP && !is_enough(w); i++)
         for (uint32_t bit = i * FIT_GROUP; x->first[i] <= t && bit < i * FIT_GROUP + FIT_GROUP; bit++)
             if (!rc && x->times[bit] <= t && !is_enough(w))
                 rc = look(w, bit, t);
@@ -185,7 +185,7 @@ static int64_t next_chance(const struct sweep *w)
 {
     int64_t t = WEIR_FOREVER;
 
-    for (uint32_t i = 0; i < fit_bits(w->f->c) / FIT_GROUP; i++)
+    for (uint32_t i = 0; i < occupancy_bits(w->f->c) / FIT_GROUP; i++)
         t = w->asleep.first[i] < t ? w->asleep.first[i] : t;
     for (uint32_t i = 0; i < w->nopen; i++)
         t = w->open[i].more < t ? w->open[i].more : t;
@@ -214,7 +214,7 @@ static void mark_busy(struct sweep *w, int64_t t)
 
 static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t *start)
 {
-    size_t n = (size_t)fit_bits(f->c) + fit_bits(f->c) / FIT_GROUP;
+    size_t n = (size_t)occupancy_bits(f->c) + occupancy_bits(f->c) / FIT_GROUP;
     struct sweep w = {.f = f, .latest = latest};
     int rc = 0;
 
@@ -226,7 +226,7 @@ static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t 
         return WEIR_ENOMEM;
     }
     memcpy(w.asleep.times, f->table->times, n * sizeof *w.asleep.times);
-    w.asleep.first = w.asleep.times + fit_bits(f->c);
+    w.asleep.first = w.asleep.times + occupancy_bits(f->c);
     while (rc == 0 && t <= latest && t != WEIR_FOREVER && (rc = fits_at(&w, t)) == 0) {
         t = next_chance(&w);
         rc = weir_interrupted() ? WEIR_EINTERRUPTED : 0;

@@ -1,22 +1,23 @@
 /* occupancy_check.c - compares occupancies with the jobs. For tests. */
 #include "time/occupancy_private.h"
 #include "time/earliest_fit.h"
+#include "aggregate/schema.h"
 
 static int broken(weir_err *err, const weir_graph *g, const struct occupancy *c, const char *what)
 {
     return weir_fail(err, WEIR_EINVAL, "weir_check: the occupancy of %s: %s", type_text(g, c->type), what);
 }
 
-/* Whether a job holds v at time t or, where `used`, has anything below v. */
-static bool is_held(const weir_graph *g, weir_vertex v, int64_t t, bool used)
+/* Whether a job has anything of v at time t. */
+static bool is_used(const weir_graph *g, weir_vertex v, int64_t t)
 {
     for (uint32_t i = 0; i < job_records(g); i++) {
         const struct job *j = &g->jobs->list[i];
         if (!j->used || t < j->a.start || t >= j->a.end)
             continue;
         for (uint32_t k = 0; k < j->a.npicks; k++)
-            if ((j->picks[k].exclusive && weir_vertex_within(g, v, j->picks[k].vertex)) ||
-                (used && j->picks[k].vertex != v && weir_vertex_within(g, j->picks[k].vertex, v)))
+            if (weir_vertex_within(g, j->picks[k].vertex, v) ||
+                (j->picks[k].exclusive && weir_vertex_within(g, v, j->picks[k].vertex)))
                 return true;
     }
     return false;
@@ -31,41 +32,16 @@ static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, 
         uint64_t one = UINT64_C(1) << (bit % 64);
         bool in_all = all[bit / 64] & one, in_own = own[bit / 64] & one;
         bool live = bit < c->count && c->vertices[bit] != WEIR_NONE;
-        if ((in_all || in_own) != (live && is_held(g, c->vertices[bit], p->time[i], c->below)) || (in_all && in_own))
-            return broken(err, g, c, "a vertex is held when it is not, or the other way round");
+        if ((in_all || in_own) != (live && is_used(g, c->vertices[bit], p->time[i])) || (in_all && in_own))
+            return broken(err, g, c, "a vertex is in use when no job has it, or the other way round");
         if (in_own && !(any[bit / 64] & one))
-            return broken(err, g, c, "a page forgets what is held in a slot");
+            return broken(err, g, c, "a page forgets what is in use in a slot");
         nall += in_all;
         nown += in_own;
     }
-    return nall == p->all && nown == p->held[i] && nown <= p->most ? WEIR_OK
-                                                                   : broken(err, g, c, "the held are miscounted");
-}
-
-/* Spans at and below v, exclusive spans of v excepted. */
-static uint32_t count_parts(const weir_graph *g, weir_vertex v)
-{
-    const struct schedule *b = schedule_of(g, v);
-    uint32_t n = b ? b->shared : 0;
-
-    for (uint32_t i = 0; i < weir_vertex_children(g, v); i++) {
-        weir_vertex kid = weir_vertex_child(g, v, i);
-        b = schedule_of(g, kid);
-        n += count_parts(g, kid) + (b ? b->count - b->shared : 0);
-    }
-    return n;
-}
-
-static int check_parts(const weir_graph *g, const struct occupancy *c, weir_err *err)
-{
-    uint64_t n = 0;
-
-    for (uint32_t bit = 0; bit < c->count; bit++) {
-        if (c->vertices[bit] != WEIR_NONE && c->parts[bit] != count_parts(g, c->vertices[bit]))
-            return broken(err, g, c, "parts of vertices are miscounted");
-        n += c->vertices[bit] != WEIR_NONE ? c->parts[bit] : 0;
-    }
-    return n == c->nparts ? WEIR_OK : broken(err, g, c, "parts of vertices are wrong in all");
+    if (nall == p->all && nown == p->held[i] && nown <= p->most)
+        return WEIR_OK;
+    return broken(err, g, c, "the vertices in use are miscounted");
 }
 
 static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
@@ -86,10 +62,8 @@ static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
 
 static int check_occupancy(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
-    int rc = check_parts(g, c, err);
+    int rc = check_slots(g, c, err);
 
-    rc = rc ? rc : check_slots(g, c, err);
-    rc = rc || !c->partial ? rc : check_slots(g, c->partial, err);
     rc = rc ? rc : weir_fits_check(g, c);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(err);
@@ -101,7 +75,7 @@ int weir_occupancies_check(const weir_graph *g, weir_err *err)
     int rc = WEIR_OK;
 
     for (uint32_t t = 0; !rc && t < g->occupancies.n; t++)
-        if (weir_occupancy_of(g, (weir_type)t))
+        if (weir_occupancy_of(g, (weir_type)t) && !weir_type_above(g, (weir_type)t, (weir_type)t))
             rc = check_occupancy(g, g->occupancies.by_type[t], err);
     return rc;
 }

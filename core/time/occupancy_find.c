@@ -19,7 +19,7 @@ void weir_occupancy_refuse(const weir_graph *g, struct occupancy *c, weir_vertex
         return;
     *word |= bit;
     c->nrefused++;
-    if (c->below && c->parts[vertex_at(g, v)->bit] > 0)
+    if (c->parts.timelines && c->parts.timelines[vertex_at(g, v)->bit])
         return;
     while (v != WEIR_NONE && !schedule_of(g, v))
         v = vertex_at(g, v)->parent;

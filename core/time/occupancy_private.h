@@ -71,30 +71,17 @@ static inline uint32_t slots_before(const struct page *p, int64_t t)
 
 /* The set of vertices held at any time in a page beside SET_ALL, recomputed if stale. */
 const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p);
-/* Makes the first page and slot. */
-int weir_occupancy_open(struct occupancy *c) WEIR_CHECKED;
-void weir_occupancy_close(struct occupancy *c); /* Frees all pages. */
-/* Adds a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
-int weir_occupancy_edge_add(struct occupancy *c, int64_t t) WEIR_CHECKED;
-/* Removes a start or end of a job at t, and the slot with the last. */
-void weir_occupancy_edge_remove(struct occupancy *c, int64_t t);
-/* Marks in c->mask the vertices that a job holds by the picks from number `from` on. */
+/* Marks in c->mask the vertices that a job has as a whole, or inside vertices that it has as a whole, by the picks from
+ * number `from` on. */
 void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
 /* Clears c->mask. */
 void weir_occupancy_untouch(struct occupancy *c);
-/* Adds the marked vertices to all slots of [start, end), or removes the vertices. Slots must begin at start and
- * end. */
-void weir_occupancy_mark(struct occupancy *c, int64_t start, int64_t end, bool on);
-/* Adds picks of a job from number `from` on, marked in c->mask, to c->partial. `held`: earlier picks hold vertices. */
-void weir_occupancy_partial_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from, bool held);
-/* Removes a job, marked in c->mask, from c->partial. */
-void weir_occupancy_partial_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
-/* Copies the bits of c to c->partial after a change of vertices. */
-void weir_occupancy_partial_sync(struct occupancy *c);
-/* Frees c->partial. */
-void weir_occupancy_partial_free(struct occupancy *c);
-/* Memory of c->partial. */
-size_t weir_occupancy_partial_bytes(const struct occupancy *c);
+/* Adds the picks of a job, from number `from` on, to the pages, if any; whole vertices are marked in c->mask. Cannot
+ * fail: out of memory, and past OCCUPANCY_BYTES, the pages are dropped, and made again later. */
+void weir_occupancy_pages_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from);
+/* Removes a job from the pages, if any; whole vertices are marked in c->mask. Cannot fail. */
+void weir_occupancy_pages_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
+void weir_occupancy_close(struct occupancy *c); /* Frees all pages. */
 /* Compares with the jobs, slot by slot: for weir_check(). O(slots * jobs) */
 int weir_occupancies_check(const weir_graph *g, weir_err *err);
 /* Notes a release of vertices from `start` on: lower bounds of starts are void beyond. */

@@ -95,30 +95,26 @@ int weir_usage_add(weir_graph *g, uint32_t job)
 {
     int rc = add_to_timelines(g, &g->jobs->list[job]);
 
-    if (!rc && weir_occupancies_add(g, job, 0)) {
-        take_back(g, &g->jobs->list[job], g->usage.n);
-        rc = WEIR_ENOMEM;
-    }
+    if (!rc)
+        weir_occupancies_add(g, job, 0);
     return rc;
 }
 
 void weir_usage_keep(weir_graph *g, uint32_t job)
 {
     g->jobs->list[job].counted = false;
-    if (weir_usage_add(g, job)) {
+    if (add_to_timelines(g, &g->jobs->list[job]))
         weir_usage_clear(g);
-        weir_occupancies_clear(g);
-    }
+    weir_occupancies_add(g, job, 0);
 }
 
 void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 {
     struct job *j = &g->jobs->list[job];
-    int rc = from < j->a.npicks ? weir_occupancies_add(g, job, from) : WEIR_OK;
+    int rc = WEIR_OK;
 
-    if (rc)
-        weir_occupancies_clear(g);
-    rc = WEIR_OK;
+    if (from < j->a.npicks)
+        weir_occupancies_add(g, job, from);
     j->counted = false;
     for (uint32_t t = 0; !rc && t < g->usage.n && !is_end_timeline(g, t); t++) {
         int64_t n = g->usage.by_type[t] ? job_takes(g, j, from, (weir_type)t) : 0;
