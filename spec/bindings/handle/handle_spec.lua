@@ -397,10 +397,10 @@ describe("policies", function()
     local e, g = engine()
     for text, policy in pairs {
       ["boom"] = { evaluate = function() error "boom" end },
-      ["order: it must return up to 4 numbers"] = { order = function() return 1, 2, 3, 4, 5 end },
+      ["handle_spec.lua:400: it must return up to 4 numbers"] = { order = function() return 1, 2, 3, 4, 5 end },
       ["it must return a number"] = { evaluate = function() return "high" end },
-      ["no candidate, or one twice"] = { select = function() return { 99 } end },
-      ["twice"] = { select = function() return { 1, 1 } end },
+      ["it chose what is no candidate"] = { select = function() return { 99 } end },
+      ["it chose a candidate twice"] = { select = function() return { 1, 1 } end },
       ["attempt to index"] = { prune = function(v) return v.tags.none.none end },
       ["from an object"] = { evaluate = function()
         error(setmetatable({}, { __tostring = function() return "from an object" end }))
