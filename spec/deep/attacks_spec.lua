@@ -1,6 +1,6 @@
 -- Attacks on the sandbox, on readers and on the books, with ideas of their own besides those of sandbox_attacks_spec.lua: scripts that
--- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, detach, attach, states
--- and the clock, after each step of which the books are added up again from what vertices tell.
+-- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, detach,
+-- attach, states and the clock, after each step of which the schedules are added up again from what vertices tell.
 local core = require "weir.core"
 local weir = require "weir"
 

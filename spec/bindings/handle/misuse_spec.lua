@@ -336,7 +336,7 @@ local UNEVEN, NODES = uneven()
 local KINDS = { "core", "gpu", "memory", "disk", "nic", "fpga" }
 local TOO_MUCH = { -- what, request, what is said, the nodes
   { "too many resources that compete", side_by_side(300, "slot=1{s%d}/core"), "more than 256 resources compete with each other" },
-  { "too many ways to share", UNEVEN, "20000 tries did not tell", NODES },
+  { "too many ways to share", UNEVEN, "40000 tries did not tell", NODES },
   { "too many mixes", alternatives(KINDS, 100), "or_slots: there are too many mixes to try" },
 }
 describe("what is asked for", function()
