@@ -80,13 +80,16 @@ static int members(lua_State *L)
     return 1;
 }
 
-/* methods(class): the table of methods of a class of handles, to be extended in Lua. */
+/* methods(class): the table of methods of a class of handles, to be extended in Lua. A class with fields has a function
+ * as __index, with the table as the upvalue 2. */
 static int methods(lua_State *L)
 {
     lua_pushfstring(L, "weir.%s", luaL_checkstring(L, 1));
     if (lua_rawget(L, LUA_REGISTRYINDEX) != LUA_TTABLE)
         return luaL_error(L, "there is no class '%s'", weirlua_quote(L, lua_tostring(L, 1)));
     lua_getfield(L, -1, "__index");
+    if (lua_iscfunction(L, -1))
+        lua_getupvalue(L, -1, 2);
     luaL_checktype(L, -1, LUA_TTABLE);
     return 1;
 }

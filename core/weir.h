@@ -1093,12 +1093,11 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *   "hwloc"      XML of hwloc; "hwloc:TYPES" selects types, as in "hwloc:node,socket,L3cache,core"
  *   "synthetic"  a line such as "cluster:1 rack:4 node:16"
  *   "sqlite"     a database, with the schedule
- * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "tree", "dot", "svg", "csv"; for allocations
- * "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand", "tree":
+ * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "dot", "svg", "csv"; for allocations "rv1",
+ * "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
  *   jgf    JSON Graph Format: weir_graph_parse() makes the same graph of the text, without the schedule. A shorthand
  *          leaves out the vertices below a vertex that is taken as a whole, as Fluxion does, and says so in "writer".
  *   rv1    an R (RFC 20) with the graph in "scheduling"; rv1_nosched: without the graph; rlite: the array R_lite alone
- *   tree   indented lines
  *   dot    the language of Graphviz: a box for a vertex or for siblings alike ("core[0-39] x40"), states and use as
  *          fills, other subsystems as coloured arrows. Above about 400 boxes, siblings with equal subtrees share their
  *          subtrees as well, and the deepest levels are summed up, unless `all` is set.

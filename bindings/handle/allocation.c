@@ -205,7 +205,8 @@ static int allocation_tostring(lua_State *L)
  * @field state: string -- allocated, reserved or matched.
  * @field policy: string? -- name@hash of the policy that chose the vertices.
  * @method vertices(): table[] -- The picks: {vertex =, amount =, exclusive =, resource =} each.
- * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, tree, ...
+ * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, ...
+ *   Outside of the sandbox also tree.
  * @method write(file: file, format: string): boolean?, string?, string? -- Writes the text of a format to an open file,
  *   piece by piece.
  * @method rset(): any -- The R of the allocation as a value. */

@@ -107,6 +107,6 @@ enum weir_detail { WEIR_NO_GRAPH, WEIR_SHORTHAND, WEIR_FULL_GRAPH };
  * WEIR_JGF_SHORTHAND. */
 int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
 
-weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_tree_write, weir_csv_write;
+weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_csv_write;
 
 #endif

@@ -36,7 +36,6 @@ static const struct format formats[] = {
      .load = weir_sqlite_load,
      .save = weir_sqlite_save},
     {.name = "synthetic", .probe = weir_probe_synthetic, .read = weir_synthetic_read},
-    {.name = "tree", .traits = FOR_BOTH, .write = weir_tree_write},
     {.name = "dot", .traits = FOR_GRAPHS | TAKES_START | TAKES_ALL, .write = weir_dot_write},
     {.name = "svg", .traits = FOR_GRAPHS | TAKES_START | TAKES_BY | TAKES_WIDTH, .write = weir_svg_write},
     {.name = "csv", .traits = FOR_GRAPHS | TAKES_START, .write = weir_csv_write},

@@ -12,8 +12,9 @@ local method_errors = require "weir.method_errors"
 local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
 local rset = require "weir.rset"
-local recipe_write = require "weir.machine.recipe_write"
 local script = require "weir.machine.script"
+
+require "weir.formats"
 
 local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
@@ -100,19 +101,12 @@ end
 -- ---- methods that are written in Lua ------------------------------------------------------------------------
 
 local graph = core.methods "graph"
-local coarsen, format = graph.coarsen, graph.format
+local coarsen = graph.coarsen
 
 --- Returns a coarse view and the map between view and graph: g:coarsen{keep = {"rack", "node"}}; see
 --- machine/coarsen.lua.
 function graph.coarsen(self, opts)
   return coarse.remember(coarsen(self, opts))
-end
-
---- The graph as a text: see the writers in weir.h, and "recipe", which also returns a list of the parts that a recipe
---- cannot express.
-function graph.format(self, name, opts)
-  if name == "recipe" then return recipe_write.text(self) end
-  return format(self, name, opts)
 end
 
 --- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
@@ -131,6 +125,6 @@ engines.reads(weir.request)
 --- programs.
 weir.explain = explain
 
-for _, class in ipairs { "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end
+for _, class in ipairs { "allocation", "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end
 
 return weir

@@ -1,7 +1,7 @@
 --- demo.lua - what weir does, on this machine and on one of 1,024 nodes. `make demo` runs it: weir run spec/tools/demo.lua
 
 local out = require "weir.cli.output"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 local weir = require "weir"
 
 local style = out.style()

@@ -4,7 +4,7 @@ local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local pool = require "weir.cli.vertex_report"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 
 local M = {
   name = "find",

@@ -5,7 +5,7 @@ local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local plain = require "weir.plain"
 local tables = require "weir.tables"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 local weir = require "weir"
 
 local M = {

@@ -4,7 +4,7 @@
 -- drawing appear only for people: on a terminal, without NO_COLOR, in a UTF-8 locale.
 
 local core = require "weir.core"
-local tree = require "weir.cli.tree"
+local lines = require "weir.view.lines"
 
 local M = {}
 
@@ -92,13 +92,13 @@ function M.style()
   local colours, blocks = person and has_colours(), person and has_utf8()
   style = {
     bold = colours and painter "1" or plain, dim = colours and painter "2" or plain,
-    guides = blocks and tree.utf8 or tree.ascii, blocks = blocks,
+    guides = blocks and lines.utf8 or lines.ascii, blocks = blocks,
     bar = person and (blocks and { "█", "░" } or { "#", "." }) or nil,
   }
   return style
 end
 
-function M.tree(node) tree.draw(node, M.line, M.style()) end
+function M.tree(node) lines.draw(node, M.line, M.style()) end
 
 local function widths_of(rows)
   local widths = {}

@@ -7,7 +7,7 @@ local out = require "weir.cli.output"
 local picture = require "weir.cli.picture"
 local pool = require "weir.cli.vertex_report"
 local totals = require "weir.cli.totals"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 
 local M = {
   name = "show",

@@ -4,6 +4,7 @@
 local clients = require "weir.serve.client"
 local core = require "weir.core"
 local tables = require "weir.tables"
+local view = require "weir.view"
 local weir = require "weir"
 
 local M = {}
@@ -179,6 +180,7 @@ function methods_of_allocation.vertices(self)
 end
 
 function methods_of_allocation.format(self, format)
+  if format == "tree" then return view.text(self:trees()) end
   if not self.id then return nil, "a preview is not kept by the service", "unknown" end
   local answer, why, code = self.service:ask("job", { job = self.id, format = format })
   if not answer then return nil, why, code end

@@ -5,7 +5,7 @@ local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
 local rows = require "weir.repl.rows"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 
 local M = { lines = 40, width = 80 }
 
@@ -24,7 +24,7 @@ end
 local function draw(trees, most)
   local left = most
   for _, tree in ipairs(trees) do
-    require("weir.cli.tree").draw(tree, function(line)
+    require("weir.view.lines").draw(tree, function(line)
       left = left - 1
       if left >= 0 then out.line(line) end
     end, out.style())

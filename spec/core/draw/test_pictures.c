@@ -167,7 +167,7 @@ static int take_piece(void *data, const char *text, size_t len)
 
 static void test_sinks(void)
 {
-    static const char *const names[] = {"csv", "svg", "dot", "tree", "jgf"};
+    static const char *const names[] = {"csv", "svg", "dot", "jgf"};
     weir_graph *g = parse("cluster:1 rack:20 node:50 core:10");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -498,7 +498,6 @@ static void test_worn(void)
         {"svg", "property.place", "and 10 more values", false},
         {"dot", NULL, "nnnn", false},
         {"dot", NULL, "node39", true},
-        {"tree", NULL, "type0", false},
         {"csv", NULL, "/cluster0/node39/type85000000008,", false},
     };
     weir_graph *g = worn_machine();
@@ -603,7 +602,6 @@ static void test_nomem(void)
         {large, "svg", {WEIR_NONE, "type", 0, false}},
         {worn, "svg", {WEIR_NONE, "property.place", 0, false}},
         {worn, "dot", {WEIR_NONE, NULL, 0, true}},
-        {worn, "tree", WEIR_FORMAT_OPTIONS_INIT},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)

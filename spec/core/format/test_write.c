@@ -99,26 +99,20 @@ static void expect_text(const weir_graph *g, const weir_allocation *a, const cha
 static const struct allocation_row {
     const char *what;
     struct want want[PICKS];
-    const char *rlite, *nodelist, *tree;
+    const char *rlite, *nodelist;
 } allocation_rows[] = {
-    {"nothing", {{0}}, "[]", "[]", ""},
+    {"nothing", {{0}}, "[]", "[]"},
     {"a node",
      {{"/cluster0/rack0/node1", ALL}},
      "[{\"rank\":\"1\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0-1\"}}]",
-     "[\"node1\"]",
-     "cluster0\n  rack0\n    node1  whole: core[0-7] gpu[0-1] memory[0-1] 128 GB\n"},
+     "[\"node1\"]"},
     {"nodes in disorder, and a core of one of them",
      {{"/cluster0/rack1/node2", ALL},
       {"/cluster0/rack0/node1/socket1/core5", ALL},
       {"/cluster0/rack0/node1", ALL},
       {"/cluster0/rack0/node0", ALL}},
      "[{\"rank\":\"0-2\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0-1\"}}]",
-     "[\"node[0-2]\"]",
-     "cluster0\n"
-     "  rack0\n"
-     "    node[0-1]  each whole: core[0-7] gpu[0-1] memory[0-1] 128 GB\n"
-     "  rack1\n"
-     "    node2  whole: core[0-7] gpu[0-1] memory[0-1] 128 GB\n"},
+     "[\"node[0-2]\"]"},
     {"parts",
      {{"/cluster0/rack0/node1/socket0/core2", ALL},
       {"/cluster0/rack0/node1/socket0/core0", ALL},
@@ -129,32 +123,19 @@ static const struct allocation_row {
      "[{\"rank\":\"0\",\"children\":{\"core\":\"4-7\",\"gpu\":\"1\"}},"
      "{\"rank\":\"1\",\"children\":{\"core\":\"0-2\"}},"
      "{\"rank\":\"3\",\"children\":{\"core\":\"\"}}]",
-     "[\"node[0-1,3]\"]",
-     "cluster0\n"
-     "  rack0\n"
-     "    node0\n"
-     "      socket1  whole: core[4-7] gpu1 memory1 64 GB\n"
-     "    node1\n"
-     "      socket0\n"
-     "        core[0-2]\n"
-     "        memory0  24 of 64 GB\n"
-     "  rack1\n"
-     "    node3  shared\n"},
+     "[\"node[0-1,3]\"]"},
     {"a part twice",
      {{"/cluster0/rack0/node0/socket0/memory0", 24}, {"/cluster0/rack0/node0/socket0/memory0", 8}},
      "[{\"rank\":\"0\",\"children\":{\"core\":\"\"}}]",
-     "[\"node0\"]",
-     "cluster0\n  rack0\n    node0\n      socket0\n        memory0  32 of 64 GB\n"},
+     "[\"node0\"]"},
     {"a rack",
      {{"/cluster0/rack1", ALL}},
      "[{\"rank\":\"2-3\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0-1\"}}]",
-     "[\"node[2-3]\"]",
-     "cluster0\n  rack1  whole: node[2-3] 16 core 4 gpu 4 memory 256 GB\n"},
+     "[\"node[2-3]\"]"},
     {"everything",
      {{"/cluster0", ALL}},
      "[{\"rank\":\"0-3\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0-1\"}}]",
-     "[\"node[0-3]\"]",
-     "cluster0  whole: node[0-3] 32 core 8 gpu 8 memory 512 GB\n"},
+     "[\"node[0-3]\"]"},
 };
 
 static void test_allocations(void)
@@ -169,7 +150,6 @@ static void test_allocations(void)
         snprintf(r, sizeof r, "{\"version\":1,\"execution\":{\"R_lite\":%s,\"nodelist\":%s,\"starttime\":0}}",
                  row->rlite, row->nodelist);
         expect_text(g, &a, "rlite", row->rlite, row->what);
-        expect_text(g, &a, "tree", row->tree, row->what);
         expect_text(g, &a, "rv1_nosched", r, row->what);
     }
     weir_graph_free(g);
@@ -282,9 +262,9 @@ static void test_errors(void)
     weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0};
 
     expect_error(g, &a, "rlite", "vertex 0, which is not in the graph");
-    expect_error(g, NULL, "xml", "one of jgf, rv1, rv1_nosched, rlite, tree, dot, svg, csv is wanted");
-    expect_error(g, NULL, NULL, "one of jgf, rv1, rv1_nosched, rlite, tree, dot, svg, csv is wanted");
-    expect_error(g, &a, "dot", "one of jgf, jgf_shorthand, rv1, rv1_nosched, rv1_shorthand, rlite, tree");
+    expect_error(g, NULL, "xml", "one of jgf, rv1, rv1_nosched, rlite, dot, svg, csv is wanted");
+    expect_error(g, NULL, NULL, "one of jgf, rv1, rv1_nosched, rlite, dot, svg, csv is wanted");
+    expect_error(g, &a, "dot", "one of jgf, jgf_shorthand, rv1, rv1_nosched, rv1_shorthand, rlite");
     d.type = "node";
     d.name = "no de";
     d.rank = 0;
@@ -383,38 +363,6 @@ static void test_jgf(void)
     weir_graph_free(g);
 }
 
-/* ---- trees ---------------------------------------------------------------------------------------------------- */
-
-static weir_graph *small_machine(void)
-{
-    weir_graph *g = weir_graph_new();
-    weir_vertex node = add(g, WEIR_NONE, "node", 0, 1), cores = add(g, node, "core", 0, 5);
-    weir_pool_desc odd = {"core", NULL, "odd[31m\"core\"", NULL, NULL, 9, 1, WEIR_NO_RANK, false};
-    weir_vertex v, memory;
-
-    CHECK(weir_graph_add(g, node, &odd, &v, NULL) == WEIR_OK, "a core with a name");
-    memory = add(g, node, "memory", 0, 2);
-    CHECK(weir_vertex_set_state(g, cores + 1, WEIR_DOWN, NULL) == WEIR_OK, "down");
-    CHECK(weir_graph_unlink(g, cores + 3, NULL) == WEIR_OK, "a core goes");
-    CHECK(weir_edge_add(g, memory, cores, "near", "feeds", NULL, NULL) == WEIR_OK, "an edge");
-    return g;
-}
-
-static void test_tree(void)
-{
-    weir_graph *g = small_machine();
-
-    expect_text(g, NULL, "tree",
-                "node0\n"
-                "  core0\n"
-                "  core1  down\n"
-                "  core[2,4]\n"
-                "  odd[31m\"core\"\n"
-                "  memory[0-1]  each 64 GB\n",
-                "a graph");
-    weir_graph_free(g);
-}
-
 /* ---- there and back ------------------------------------------------------------------------------------------- */
 
 static char *write_graph(const weir_graph *g, const char *format)
@@ -439,18 +387,18 @@ static weir_graph *read_graph(const char *text, const char *format, const char *
     return g;
 }
 
-/* A graph written, read and written again: the same text from the second time on, and the same tree always. */
+/* A graph written, read and written again: the same text from the second time on, and the same table always. */
 static void round_trip(const weir_graph *g, const char *format, const char *what)
 {
-    char *first = write_graph(g, format), *second = NULL, *third = NULL, *tree[2] = {NULL, NULL};
+    char *first = write_graph(g, format), *second = NULL, *third = NULL, *table[2] = {NULL, NULL};
     weir_graph *copy = read_graph(first, format, what), *again = NULL;
 
     if (copy) {
         second = write_graph(copy, format);
         again = read_graph(second, format, what);
-        tree[0] = write_graph(g, "tree");
-        tree[1] = write_graph(copy, "tree");
-        CHECK(check_same(tree[0], tree[1]), "%s, %s: the same machine", what, format);
+        table[0] = write_graph(g, "csv");
+        table[1] = write_graph(copy, "csv");
+        CHECK(check_same(table[0], table[1]), "%s, %s: the same machine", what, format);
         if (strcmp(format, "jgf") == 0) {
             weir_err err = {0};
             CHECK(weir_graph_compare(g, copy, false, &err) == WEIR_OK, "[M1] %s: %s", what, err.text);
@@ -465,8 +413,8 @@ static void round_trip(const weir_graph *g, const char *format, const char *what
     weir_free(first);
     weir_free(second);
     weir_free(third);
-    weir_free(tree[0]);
-    weir_free(tree[1]);
+    weir_free(table[0]);
+    weir_free(table[1]);
 }
 
 static void test_round_trips(void)
@@ -637,7 +585,7 @@ static void test_many(void)
     d.name = name;
     CHECK(weir_graph_add(g, cluster, &d, NULL, NULL) == WEIR_OK, "a long name");
     for (size_t i = 0; i < 3; i++) {
-        text = weir_graph_format(g, (const char *[]){"jgf", "tree", "dot"}[i], NULL);
+        text = weir_graph_format(g, (const char *[]){"jgf", "csv", "dot"}[i], NULL);
         CHECK(text && strstr(text, name), "the long name is there");
         weir_free(text);
     }
@@ -666,7 +614,7 @@ static int format_once(void *arg)
 static void test_nomem(void)
 {
     static const char *const formats[] = {"rv1",  "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand",
-                                          "tree", "dot"};
+                                          "dot"};
     weir_graph *g = machine();
     weir_pick picks[PICKS];
     weir_allocation a = allocation(g,
@@ -695,7 +643,6 @@ int main(void)
     test_properties();
     test_errors();
     test_jgf();
-    test_tree();
     test_round_trips();
     test_rlite_round_trip();
     test_random();

@@ -307,7 +307,7 @@ describe("weir match", function()
 job 1: slot=1/node  allocated  start 0 s  no end
 cluster0
 `-- rack0
-    `-- node0  whole
+    `-- node0  whole: 8 core, 32 memory
 job 2: slot=1/node{-x}/core=4  allocated  start 0 s  no end
 cluster0
 `-- rack0

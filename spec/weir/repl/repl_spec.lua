@@ -69,7 +69,8 @@ describe("weir repl on a terminal", function()
 
   it("shows an allocation as its tree", function()
     local t <close> = open()
-    assert.equal("job 1  allocated, start 0 s, no end\ncluster0\n└── rack0\n    └── node[0-1]  whole\n", say(t, 'e:match "slot=2/node"'))
+    assert.equal("job 1  allocated, start 0 s, no end\ncluster0\n└── rack0\n    └── node[0-1]  each whole: 4 core\n",
+      say(t, 'e:match "slot=2/node"'))
   end)
 
   it("keeps a local of one input for the next, and the last value as _", function()

@@ -22,7 +22,7 @@ describe("weir -s", function()
 job 1: slot=1/node  allocated  start 0 s  no end
 cluster0
 `-- rack0
-    `-- node0  whole
+    `-- node0  whole: 4 core
 job 2: slot=1/core=2  allocated  start 0 s  no end
 cluster0
 `-- rack0

@@ -2,36 +2,24 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local texts = require "weir.texts"
 
 local M = {}
 
 local ESCAPES = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quot;", ["'"] = "&#39;" }
 
--- Replaces each byte outside of valid UTF-8 by U+FFFD.
-local function as_utf8(text)
-  local parts, from = {}, 1
-  while true do
-    local length, bad = utf8.len(text, from)
-    if length then break end
-    parts[#parts + 1] = text:sub(from, bad - 1) .. "\u{FFFD}"
-    from = bad + 1
-  end
-  parts[#parts + 1] = text:sub(from)
-  return table.concat(parts)
-end
-
 --- Escapes a value for XML and HTML, in attributes too.
 function M.escape(text)
-  text = as_utf8(tostring(text)):gsub("[%z\1-\8\11\12\14-\31\127]", "\u{FFFD}"):gsub("\239\191[\190\191]", "\u{FFFD}")
+  text = texts.utf8(tostring(text)):gsub("[%z\1-\8\11\12\14-\31\127]", "\u{FFFD}"):gsub("\239\191[\190\191]", "\u{FFFD}")
   return (text:gsub("[&<>\"']", ESCAPES))
 end
 
 -- A copy of a value with all texts made valid UTF-8.
 local function cleaned(value)
-  if type(value) == "string" then return as_utf8(value) end
+  if type(value) == "string" then return texts.utf8(value) end
   if type(value) ~= "table" then return value end
   local out = getmetatable(value) and core.array {} or {}
-  for k, x in pairs(value) do out[type(k) == "string" and as_utf8(k) or k] = cleaned(x) end
+  for k, x in pairs(value) do out[type(k) == "string" and texts.utf8(k) or k] = cleaned(x) end
   return out
 end
 

@@ -6,7 +6,7 @@ local plain = require "weir.plain"
 local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 local weir = require "weir"
 
 local M = {}

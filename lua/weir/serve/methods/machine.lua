@@ -6,7 +6,7 @@ local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local pool = require "weir.cli.vertex_report"
-local view = require "weir.cli.view"
+local view = require "weir.view"
 
 local M = {}
 

@@ -1,4 +1,4 @@
---- view.lua - trees of graphs and of allocations, in the shape for tree.lua.
+--- view - graphs and allocations as trees: {label=, note=, used=, kids={...}}, drawn by lines.lua.
 --
 -- Alike siblings share a line: "core[0-39]  12 of 40 free". Where whole subtrees are alike except for ids, the ids
 -- are left out below the line: "node[0-31]" has "2 socket" below.
@@ -7,6 +7,8 @@
 --   key: equal for the siblings of a run
 --   mark: the contribution to the key of the parent
 --   n, ids, free, size: count, ids, free units and total units
+
+local lines = require "weir.view.lines"
 
 local M = {}
 
@@ -47,11 +49,15 @@ local function basics(v)
   return { v.type, v.basename, v.unit or "", v.size, v.state, usual and "" or name }, usual and id or nil
 end
 
-local function new_item(v)
+-- Whether jobs can have a vertex in a state.
+local function is_available(state) return state == "up" or state == "degraded" end
+
+-- `out`: a vertex above is not available. Whether a pool below is in use is not told then, as nothing below is free.
+local function new_item(v, out)
   local words, id = basics(v)
   return {
     words = words, ids = { id }, name = v.name, basename = v.basename, type = v.type, unit = v.unit or "",
-    state = v.state, each = v.size, size = v.size, free = v.free, n = 1,
+    state = v.state, each = v.size, size = v.size, free = out and v.size or v.free, n = 1,
   }
 end
 
@@ -70,7 +76,7 @@ local function with_unit(amount, unit) return unit ~= "" and amount .. " " .. un
 
 -- Returns the note about amounts, such as "12 of 40 free", "16 GB each" or "used".
 local function amount_note(item)
-  if item.state ~= "up" and item.state ~= "degraded" then return "" end
+  if not is_available(item.state) then return "" end
   local used = item.size - item.free
   if used > 0 and item.size == 1 then return "used" end
   if used > 0 and item.kids and item.each == 1 and item.free == 0 then return "used" end
@@ -99,11 +105,11 @@ end
 -- Returns the used part of the units of an item, from 0 to 1; nil without units to measure.
 local function used_part(item)
   local countable = item.n > 1 or item.each > 1
-  if item.exact or not countable or item.size == 0 or (item.state ~= "up" and item.state ~= "degraded") then return nil end
+  if item.exact or not countable or item.size == 0 or not is_available(item.state) then return nil end
   return (item.size - item.free) / item.size
 end
 
--- Converts an item to a node of tree.lua. Below a run of several vertices the ids are left out, since only the first
+-- Converts an item to a node of lines.lua. Below a run of several vertices the ids are left out, since only the first
 -- vertex has these ids.
 local function to_tree(item, label, limit)
   local node = { label = label(item), note = (item.note or note)(item), kids = {}, used = used_part(item) }
@@ -120,12 +126,12 @@ end
 
 -- ---- graphs -------------------------------------------------------------------------------------------------
 
--- Returns the summary of a vertex with hidden children: "16 core, 1 of 2 gpu free".
-local function summarize(v, types)
+-- Returns the summary of a vertex with hidden children: "16 core, 1 of 2 gpu free"; with `all`, "16 core, 2 gpu".
+local function summarize(v, types, all)
   local parts, totals = {}, v:aggregate()
   for _, type in ipairs(types) do
     local row = totals[type]
-    if row and row.free < row.total then
+    if row and row.free < row.total and not all then
       parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
     elseif row and row.total > 0 then
       parts[#parts + 1] = ("%d %s"):format(row.total, type)
@@ -163,7 +169,7 @@ local function scan_children(v, depth, marks)
   for child in marks.kids(v) do
     local run = runs[#runs]
     if continues(run, child, marks) then
-      join(run, child.free, run.each, child.id)
+      join(run, marks.out and run.each or child.free, run.each, child.id)
     else
       append(runs, scan(child, depth, marks))
     end
@@ -184,13 +190,15 @@ end
 -- Returns the item of a vertex. Alike leaves form a run, free or used; inner vertices only if the whole subtrees are
 -- equal.
 function scan(v, depth, marks)
-  local item = new_item(v)
+  local item, out = new_item(v, marks.out), marks.out
+  marks.out = out or not is_available(item.state)
   if depth > 1 and (marks.elsewhere or v:nchildren() > 0) then item.kids = scan_children(v, depth - 1, marks) end
+  marks.out = out
   if item.kids and #item.kids == 0 or not marks.elsewhere and v:nchildren() == 0 then
     item.key, item.leaf, item.kids = table.concat(item.words, "\0"), #item.ids == 1, nil
     return item
   end
-  if not item.kids and not marks.elsewhere then item.summary = summarize(v, marks.types) end
+  if not item.kids and not marks.elsewhere then item.summary = summarize(v, marks.types, out or not is_available(item.state)) end
   local words = table.move(item.words, 1, #item.words, 1, { item.free, item.summary or "" })
   for _, kid in ipairs(item.kids or {}) do words[#words + 1] = ("%s*%d/%d"):format(kid.key, kid.n, kid.free) end
   words[#words + 1] = table.concat(item.words, "\0")
@@ -198,19 +206,21 @@ function scan(v, depth, marks)
   return item
 end
 
+local function is_out(v) return v ~= nil and (not is_available(v.state) or is_out(v:parent())) end
+
 --- Returns the tree of a vertex. opts: depth (levels shown), limit (runs shown below a vertex), subsystem.
 function M.vertex(v, opts)
   opts = opts or {}
   local item = scan(v, opts.depth or math.huge, {
     n = 0, known = {}, types = v:graph():types(), kids = M.kids(opts.subsystem),
-    elsewhere = opts.subsystem ~= nil and opts.subsystem ~= "containment",
+    elsewhere = opts.subsystem ~= nil and opts.subsystem ~= "containment", out = is_out(v:parent()),
   })
   return to_tree(item, exact_label, opts.limit or math.huge)
 end
 
 -- ---- allocations --------------------------------------------------------------------------------------------
 
--- Returns the note about a pick: "24 of 64 GB", "16 GB each", "whole", "shared".
+-- Returns the note about a pick: "24 of 64 GB", "16 GB each", "whole: 16 core, 2 gpu", "shared".
 local function pick_note(item)
   local pick = item.pick
   if not pick then return "" end
@@ -219,7 +229,8 @@ local function pick_note(item)
     return ("%d of %s%s"):format(pick.amount, with_unit(item.each, item.unit), item.n > 1 and " each" or "")
   end
   if item.each > 1 then return with_unit(item.each, item.unit) .. (item.n > 1 and " each" or "") end
-  return pick.exclusive and item.inner and "whole" or ""
+  if not (pick.exclusive and item.inner) then return "" end
+  return (item.n > 1 and "each whole: " or "whole: ") .. item.summary
 end
 
 -- Returns the item of a vertex in the tree so far; creates the item, and items of ancestors, on the first call.
@@ -250,13 +261,28 @@ end
 --- Returns the trees of an allocation: the picks below the ancestors of the picks.
 function M.allocation(allocation, opts)
   local items, tops, trees = {}, {}, {}
-  for _, pick in ipairs(allocation:vertices()) do place(items, tops, pick.vertex).pick = pick end
+  local picks = allocation:vertices()
+  local types = picks[1] and picks[1].vertex:graph():types()
+  for _, pick in ipairs(picks) do
+    local item = place(items, tops, pick.vertex)
+    item.pick = pick
+    if pick.exclusive and item.inner then item.summary = summarize(pick.vertex, types, true) end
+  end
   table.sort(tops, in_graph_order)
   for i, item in ipairs(tops) do
     settle(item)
     trees[i] = to_tree(item, exact_label, opts and opts.limit or math.huge)
   end
   return trees
+end
+
+--- Returns trees as text, a line each.
+function M.text(trees)
+  local text = {}
+  for _, tree in ipairs(trees) do
+    lines.draw(tree, function(line) text[#text + 1] = line .. "\n" end)
+  end
+  return table.concat(text)
 end
 
 return M

@@ -1,4 +1,6 @@
---- tree.lua - draws a tree of {label=, note=, used=, kids={...}} as lines.
+--- lines.lua - draws a tree of {label=, note=, used=, kids={...}} as lines.
+
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -16,9 +18,9 @@ local function bar(used, marks)
 end
 
 local function draw(node, first, rest, style, emit)
-  local note = node.note ~= "" and node.note
+  local note = node.note ~= "" and node.note and texts.plain(node.note)
   local measure = style.bar and node.used and style.dim(bar(node.used, style.bar)) or ""
-  emit(style.dim(first) .. style.bold(node.label) .. measure .. (note and "  " .. style.dim(note) or ""))
+  emit(style.dim(first) .. style.bold(texts.plain(node.label)) .. measure .. (note and "  " .. style.dim(note) or ""))
   for i, kid in ipairs(node.kids or {}) do
     local last = i == #node.kids
     draw(kid, rest .. (last and style.guides.last or style.guides.fork),
@@ -26,7 +28,7 @@ local function draw(node, first, rest, style, emit)
   end
 end
 
---- Calls `emit` with each line of a tree. style: guides (tree.ascii or tree.utf8), bold and dim (functions of a
+--- Calls `emit` with each line of a tree. style: guides (M.ascii or M.utf8), bold and dim (functions of a
 --- text), and bar (the marks for used and free units in bars beside pools; nil for no bars).
 function M.draw(node, emit, style)
   style = style or {}

@@ -1,0 +1,108 @@
+--- formats.lua - the formats that are written in Lua: trees and recipes. Adds them to the methods format, write and
+--- save of graphs and of allocations, beside the formats of the core.
+
+local core = require "weir.core"
+local files = require "weir.files"
+local recipe_write = require "weir.machine.recipe_write"
+local view = require "weir.view"
+
+-- The formats of a graph: `write(g, opts)` returns the text, or nil, message, code; `takes` has the options.
+local GRAPHS = {
+  recipe = { takes = {}, write = recipe_write.text },
+  tree = {
+    takes = { start = true },
+    write = function(g, opts)
+      local trees = {}
+      for i, v in ipairs(opts.start and { opts.start } or g:roots()) do trees[i] = view.vertex(v) end
+      return view.text(trees)
+    end,
+  },
+}
+
+-- The formats of an allocation.
+local ALLOCATIONS = { tree = { takes = {}, write = function(a) return view.text(view.allocation(a)) end } }
+
+-- ---- options ----------------------------------------------------------------------------------------------------
+
+local TYPES = { by = "string", width = "integer", all = "boolean" }
+
+local function type_of(x) return math.type(x) == "integer" and "integer" or type(x) end
+
+-- Returns the vertex named by the option `start`: a vertex of the graph, or a URI. Returns nil, message, code where
+-- the graph has no such vertex.
+local function start_of(g, start)
+  if type(start) == "string" then return g:vertex(start) end
+  local class = type(start) == "userdata" and debug.getmetatable(start)
+  if not class or class.__name ~= "weir.vertex" then error "field 'start': a vertex or a URI expected" end
+  if start:graph() ~= g then error "field 'start': the vertex is of another graph" end
+  return start
+end
+
+-- Returns the options, with `start` as a vertex; or nil, message, code. Options of wrong types raise an error.
+local function checked(g, name, takes, opts)
+  local out = {}
+  if opts ~= nil and type(opts) ~= "table" then error(("bad argument to 'format' (table expected, got %s)"):format(type(opts))) end
+  for key, value in pairs(opts or {}) do
+    if key ~= "start" and not TYPES[key] then error(("there is no option '%s' here"):format(tostring(key))) end
+    if TYPES[key] and type_of(value) ~= TYPES[key] then error(("field '%s': %s expected"):format(key, TYPES[key])) end
+    if value and not takes[key] then return nil, ('"%s" is written without the option `%s`'):format(name, key), "invalid" end
+    out[key] = value
+  end
+  if out.start == nil then return out end
+  local why, code
+  out.start, why, code = start_of(g, out.start)
+  if not out.start then return nil, why, code end
+  return out
+end
+
+-- ---- methods ----------------------------------------------------------------------------------------------------
+
+-- Adds the formats written in Lua to the message about an unknown format.
+local function told(formats, ok, why, ...)
+  if ok or type(why) ~= "string" then return ok, why, ... end
+  local names = {}
+  for name in pairs(formats) do names[#names + 1] = name end
+  table.sort(names)
+  return ok, why:gsub("^(an? %l+ cannot be written as .*: one of .*) is wanted$", "%1, " .. table.concat(names, ", ") .. " is wanted"), ...
+end
+
+-- Replaces the methods format(name, opts) and write(file, name, opts) of a class.
+local function extend(class, formats)
+  local methods = core.methods(class)
+  local format, write = methods.format, methods.write
+
+  function methods.format(self, name, opts)
+    local made = formats[name]
+    if not made then return told(formats, format(self, name, opts)) end
+    local set, why, code = checked(self, name, made.takes, opts)
+    if not set then return nil, why, code end
+    return made.write(self, set)
+  end
+
+  function methods.write(self, file, name, opts)
+    if not formats[name] then return told(formats, write(self, file, name, opts)) end
+    if io.type(file) ~= "file" then error(io.type(file) and "the file is closed" or "FILE* expected") end
+    local text, why, code = self:format(name, opts)
+    if not text then return nil, why, code end
+    local ok
+    ok, why = file:write(text)
+    if not ok then return nil, why, "io" end
+    return true
+  end
+end
+
+extend("graph", GRAPHS)
+extend("allocation", ALLOCATIONS)
+
+local graph = core.methods "graph"
+local save = graph.save
+
+--- Saves a graph to a file: see weir_graph_save() in weir.h. opts: format, changed.
+function graph.save(self, path, opts)
+  local name = type(opts) == "table" and opts.format
+  if not (name and GRAPHS[name]) then return told(GRAPHS, save(self, path, opts)) end
+  if opts.changed then return nil, ('"%s" is written as a whole'):format(name), "invalid" end
+  local text, why, code = self:format(name)
+  if not text then return nil, why, code end
+  return files.write(path, text)
+end

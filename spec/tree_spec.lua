@@ -1,0 +1,186 @@
+-- One tree under one name: format "tree", weir show, match, find, convert, the REPL and the service print the same lines.
+local shell = require "spec.support.shell"
+local view = require "weir.view"
+local weir = require "weir"
+
+local MACHINE = "cluster:1 rack:2 node:2 socket:2 core:2 memory:1(size=16,unit=GB)"
+
+local function slurp(command) return shell.weir(command).out end
+
+describe("the tree of a machine", function()
+  local TREE = [[
+cluster0
+`-- rack[0-1]
+    `-- 2 node
+        `-- 2 socket
+            |-- 2 core
+            `-- 1 memory  16 GB
+]]
+
+  -- {where, lines}
+  for _, case in ipairs {
+    { "g:format", function(g) return g:format "tree" end },
+    { "weir show", function() return slurp { "show", "-r", MACHINE } end },
+    { "weir show --tree --all", function() return slurp { "show", "-r", MACHINE, "--tree", "--all" } end },
+    { "weir convert", function() return slurp { "convert", "-F", "tree", MACHINE, "-" } end },
+    { "weir find --graph tree", function() return slurp { "find", "-r", MACHINE, "--graph", "tree", "size>0" } end },
+    { "g:write", function(g)
+      local file <close> = assert(io.tmpfile())
+      assert.is_true(g:write(file, "tree"))
+      file:seek "set"
+      return file:read "a"
+    end },
+    { "g:save", function(g)
+      local path = os.tmpname()
+      assert.is_true(g:save(path, { format = "tree" }))
+      local file <close> = assert(io.open(path))
+      os.remove(path)
+      return file:read "a"
+    end },
+  } do
+    it("is what it is elsewhere, from " .. case[1], function()
+      local g <close> = weir.synthetic(MACHINE)
+      assert.equal(TREE, case[2](g))
+    end)
+  end
+
+  -- {what is done to /cluster0/rack1, lines of the tree of the rack}
+  for _, case in ipairs {
+    { "a node is down, and nothing in it is called used", function(_, g) g "/cluster0/rack1/node3".state = "down" end, [[
+rack1
+|-- node2
+|   `-- socket[0-1]
+|       |-- 2 core
+|       `-- 1 memory  16 GB
+`-- node3  down
+    `-- socket[0-1]
+        |-- 2 core
+        `-- 1 memory  16 GB
+]] },
+    { "all of it is down", function(_, g) g "/cluster0".state = "down" end, [[
+rack1
+`-- node[2-3]
+    `-- 2 socket
+        |-- 2 core
+        `-- 1 memory  16 GB
+]] },
+    { "parts are used", function(_, g)
+      assert(g "/cluster0/rack1/node2/socket0":allocate { job = 8 })
+      assert(g "/cluster0/rack1/node3/socket0/memory0":allocate { job = 9, amount = 4 })
+    end, [[
+rack1
+|-- node2
+|   |-- socket0  used
+|   |   |-- core[0-1]  0 of 2 free
+|   |   `-- memory0  0 of 16 GB free
+|   `-- socket1
+|       |-- core[2-3]
+|       `-- memory1  16 GB
+`-- node3
+    |-- socket0
+    |   |-- core[0-1]
+    |   `-- memory0  12 of 16 GB free
+    `-- socket1
+        |-- core[2-3]
+        `-- memory1  16 GB
+]] },
+  } do
+    it("shows a part where " .. case[1], function()
+      local g <close> = weir.synthetic(MACHINE)
+      case[2](weir.engine { resources = g }, g)
+      assert.equal(case[3], g:format("tree", { start = "/cluster0/rack1" }))
+      assert.equal(case[3], g:format("tree", { start = g "/cluster0/rack1" }))
+    end)
+  end
+
+  it("of nothing is no text", function()
+    local g <close> = weir.new()
+    assert.equal("", g:format "tree")
+  end)
+
+  it("shows names as valid UTF-8", function()
+    local g <close> = weir.synthetic "node:1"
+    assert(g:add(g "/node0", { type = "core", name = 'odd "\255' }))
+    assert.equal('node0\n`-- odd "\u{FFFD}\n', g:format "tree")
+  end)
+
+  -- {options, part of the message, code: the call returns; nil: the call raises}
+  for _, case in ipairs {
+    { { all = true }, '"tree" is written without the option `all`', "invalid" },
+    { { start = "/node9" }, "node9", "unknown" }, { { start = true }, "a vertex or a URI expected" },
+    { { start = io.stdout }, "a vertex or a URI expected" }, { { depth = 1 }, "no option 'depth'" },
+    { { width = "1" }, "field 'width': integer expected" }, { 5, "table expected" },
+  } do
+    it("checks its options: " .. case[2], function()
+      local g <close> = weir.synthetic "node:1"
+      local ok, text, why, code = pcall(g.format, g, "tree", case[1])
+      assert.same({ case[3] ~= nil, case[3] }, { ok, code })
+      assert.truthy((why or text):find(case[2], 1, true), why or text)
+    end)
+  end
+
+  it("takes no start of another graph, and is not saved by its changes", function()
+    local g <close> = weir.synthetic "node:1"
+    local other <close> = weir.synthetic "node:1"
+    assert.error_matches(function() g:format("tree", { start = other:root() }) end, "another graph")
+    assert.equal("invalid", select(3, g:save("/nonexistent", { format = "tree", changed = true })))
+    assert.equal("io", select(3, g:save("/nonexistent/x", { format = "tree" })))
+    assert.matches("rlite.*tree is wanted", select(2, g:format "png"))
+  end)
+
+  it("goes into an open file only", function()
+    local g <close> = weir.synthetic "node:1"
+    local file = assert(io.tmpfile())
+    file:close()
+    assert.error_matches(function() g:write(file, "tree") end, "closed")
+    assert.error_matches(function() g:write("x", "tree") end, "FILE")
+    local full <close> = assert(io.open("/dev/full", "w"))
+    full:setvbuf "no"
+    assert.equal("io", select(3, g:write(full, "tree")))
+  end)
+end)
+
+describe("the tree of an allocation", function()
+  -- {request, lines}: jobs on one machine, one after the other
+  local JOBS = {
+    { "slot=2/node", [[
+cluster0
+`-- rack0
+    `-- node[0-1]  each whole: 2 socket, 4 core, 32 memory
+]] },
+    { "slot=1/node{-x}/socket/[core=1;memory=6]", [[
+cluster0
+`-- rack1
+    `-- node2
+        `-- socket0  whole: 2 core, 16 memory
+]] },
+    { "slot=1/[core=2;memory=8]", [[
+cluster0
+`-- rack1
+    `-- node3
+        `-- socket0
+            |-- core[0-1]
+            `-- memory0  8 of 16 GB
+]] },
+  }
+
+  it("names what is taken as a whole with what is in it, and the rest by its ids", function()
+    local g <close> = weir.synthetic(MACHINE)
+    local e = weir.engine { resources = g }
+    for _, row in ipairs(JOBS) do
+      local a = assert(e:match(row[1]))
+      assert.equal(row[2], a:format "tree")
+      assert.equal(row[2], view.text(view.allocation(a)))
+      local file <close> = assert(io.tmpfile())
+      assert.is_true(a:write(file, "tree"))
+      file:seek "set"
+      assert.equal(row[2], file:read "a")
+    end
+  end)
+
+  it("is what weir match prints", function()
+    local words, trees = { "match", "-r", MACHINE }, ""
+    for i, row in ipairs(JOBS) do words[3 + i], trees = row[1], trees .. row[2] end
+    assert.equal(trees, (slurp(words):gsub("job %d+:[^\n]*\n", "")))
+  end)
+end)
