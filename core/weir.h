@@ -814,10 +814,10 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
                          weir_err *err);
 /* Gives back `amount` units (0: all) that a job holds on v. */
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
-/* A11: gives the i-th job with a pick of v itself; false: no more. */
+/* A11: gives the i-th job with a pick of v itself; false: no more. A use is not active while the job is reserved. */
 typedef struct weir_use {
     int64_t job, start, end, amount;
-    bool exclusive;
+    bool exclusive, active;
 } weir_use;
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
 /* A4: lists the jobs that hold or will hold something at or below v, by ascending ids (the shared list of an
@@ -1093,7 +1093,7 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *   "hwloc"      XML of hwloc; "hwloc:TYPES" selects types, as in "hwloc:node,socket,L3cache,core"
  *   "synthetic"  a line such as "cluster:1 rack:4 node:16"
  *   "sqlite"     a database, with the schedule
- * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "dot", "svg", "csv"; for allocations "rv1",
+ * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "dot", "csv"; for allocations "rv1",
  * "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
  *   jgf    JSON Graph Format: weir_graph_parse() makes the same graph of the text, without the schedule. A shorthand
  *          leaves out the vertices below a vertex that is taken as a whole, as Fluxion does, and says so in "writer".
@@ -1101,17 +1101,14 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *   dot    the language of Graphviz: a box for a vertex or for siblings alike ("core[0-39] x40"), states and use as
  *          fills, other subsystems as coloured arrows. Above about 400 boxes, siblings with equal subtrees share their
  *          subtrees as well, and the deepest levels are summed up, unless `all` is set.
- *   svg    a picture of the current use: blocks of cells in the order of containment, in as much detail as several
- *          thousand cells show: single cores, or whole nodes with the shares of jobs, or racks with the part in use.
- *          At most 2 MB.
  *   csv    a table (RFC 4180 quoting, lines end in LF) with a row for each vertex, in preorder, and the columns path,
  *          type, basename, id, name, size, unit, state, rank, free, allocated, jobs, properties, tags, exclusive,
  *          data. An empty field means none. `state` is the state of the vertex alone; `free` takes ancestors into
  *          account. `jobs` are the jobs ("1-3,7") that hold or will hold something at or below the vertex, or an
  *          ancestor as a whole. properties and tags are "key=value;key", with '\' before ';', '=' and '\'; data is a
  *          JSON object.
- * Costs are O(n), except for svg: O(vertices in use), and O(n) where vertices are not up or colours show data of
- * vertices. */
+ * Trees for people and pictures (SVG, HTML) are made by the library in Lua, which draws what this interface tells.
+ * Costs are O(n). */
 
 /* Reads a machine from a text into a new graph. `source` names the text in errors; NULL for `format`: the content
  * tells the format. */
@@ -1127,14 +1124,10 @@ const char *weir_format_guess(const char *text, size_t len);
 
 /* Options of the writers. WEIR_EINVAL: the format does not have the option. */
 typedef struct weir_format_options {
-    weir_vertex start; /* dot, svg, csv: only the vertices at and below; WEIR_NONE: all */
-    const char *by;    /* svg: the meaning of colours: "job" (default), "state", "type", "property.KEY", "tag.KEY" */
-    uint32_t width;    /* svg: pixels, WEIR_WIDTH_MIN to WEIR_WIDTH_MAX; 0: 1200 at most */
+    weir_vertex start; /* dot, csv: only the vertices at and below; WEIR_NONE: all */
     bool all;          /* dot: a box for every vertex */
 } weir_format_options;
-#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE, NULL, 0, false}
-#define WEIR_WIDTH_MIN 320
-#define WEIR_WIDTH_MAX 8000
+#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE, false}
 
 /* Returns the text of a graph, to be freed with weir_free; NULL: err says why. */
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);

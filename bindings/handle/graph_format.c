@@ -28,14 +28,10 @@ static bool read_start(lua_State *L, const struct weirlua_graph *handle, int tab
 
 static bool read_options(lua_State *L, const struct weirlua_graph *handle, int table, weir_format_options *o)
 {
-    static const char *const known[] = {"start", "by", "width", "all", NULL};
-    int64_t width;
+    static const char *const known[] = {"start", "all", NULL};
 
     weirlua_options(L, table, known);
-    o->by = weirlua_field_string(L, table, "by", NULL);
     o->all = weirlua_field_boolean(L, table, "all", false);
-    width = weirlua_field_integer(L, table, "width", 0);
-    o->width = width < 0 || width > UINT32_MAX ? UINT32_MAX : (uint32_t)width;
     return read_start(L, handle, table, &o->start);
 }
 

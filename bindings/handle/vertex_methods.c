@@ -178,7 +178,7 @@ static int vertex_uses(lua_State *L)
     weirlua_anchor(L, s, h.box);
     lua_newtable(L);
     for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
-        lua_createtable(L, 0, 5);
+        lua_createtable(L, 0, 6);
         lua_pushinteger(L, u.job);
         lua_setfield(L, -2, "job");
         weirlua_push_time(L, u.start);
@@ -189,6 +189,8 @@ static int vertex_uses(lua_State *L)
         lua_setfield(L, -2, "amount");
         lua_pushboolean(L, u.exclusive);
         lua_setfield(L, -2, "exclusive");
+        lua_pushboolean(L, u.active);
+        lua_setfield(L, -2, "active");
         lua_rawseti(L, -2, (lua_Integer)i + 1);
         weirlua_spend(L, s, 64);
     }
@@ -284,8 +286,8 @@ static int vertex_graph(lua_State *L)
  * @method aggregate(): table<string, table> -- Units below the vertex, of all types: {core = {total, free, idle}}.
  * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
  *   given.
- * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount and
- *   exclusive.
+ * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount,
+ *   exclusive and active (false while the job is reserved).
  * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
  * @method allocate(what: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =} without
  *   a match; all units, from now on and without an end if not given. Not for policies.

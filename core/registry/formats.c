@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "draw/dot.h"
-#include "draw/svg.h"
 #include "rset/rset.h"
 #include "store/sqlite.h"
 
@@ -37,7 +36,6 @@ static const struct format formats[] = {
      .save = weir_sqlite_save},
     {.name = "synthetic", .probe = weir_probe_synthetic, .read = weir_synthetic_read},
     {.name = "dot", .traits = FOR_GRAPHS | TAKES_START | TAKES_ALL, .write = weir_dot_write},
-    {.name = "svg", .traits = FOR_GRAPHS | TAKES_START | TAKES_BY | TAKES_WIDTH, .write = weir_svg_write},
     {.name = "csv", .traits = FOR_GRAPHS | TAKES_START, .write = weir_csv_write},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };

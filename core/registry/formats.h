@@ -16,9 +16,7 @@ enum format_traits {
     FOR_GRAPHS = 4u,       /* write() takes graphs */
     FOR_ALLOCATIONS = 8u,  /* write() takes allocations */
     TAKES_START = 16u,     /* members of weir_format_options with an effect on write() */
-    TAKES_BY = 32u,
-    TAKES_WIDTH = 64u,
-    TAKES_ALL = 128u
+    TAKES_ALL = 32u
 };
 
 struct format {

@@ -675,7 +675,7 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
     if (!b || i >= b->count)
         return false;
     s = weir_schedule_span(g, b, i);
-    *out = (weir_use){g->jobs->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive};
+    *out = (weir_use){g->jobs->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive, s.active};
     return true;
 }
 

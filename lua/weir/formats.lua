@@ -1,4 +1,4 @@
---- formats.lua - the formats that are written in Lua: trees and recipes. Adds them to the methods format, write and
+--- formats.lua - the formats that are written in Lua: trees, recipes and pictures. Adds them to the methods format, write and
 --- save of graphs and of allocations, beside the formats of the core.
 
 local core = require "weir.core"
@@ -17,7 +17,14 @@ local GRAPHS = {
       return view.text(trees)
     end,
   },
+  svg = {
+    takes = { start = true, by = true, width = true },
+    write = function(...) return require("weir.html.picture.svg").svg(...) end,
+  },
 }
+
+-- Options that formats of the core take.
+local CORE = { start = true, all = true }
 
 -- The formats of an allocation.
 local ALLOCATIONS = { tree = { takes = {}, write = function(a) return view.text(view.allocation(a)) end } }
@@ -73,14 +80,18 @@ local function extend(class, formats)
 
   function methods.format(self, name, opts)
     local made = formats[name]
-    if not made then return told(formats, format(self, name, opts)) end
-    local set, why, code = checked(self, name, made.takes, opts)
+    local set, why, code = checked(self, name, made and made.takes or CORE, opts)
     if not set then return nil, why, code end
+    if not made then return told(formats, format(self, name, set)) end
     return made.write(self, set)
   end
 
   function methods.write(self, file, name, opts)
-    if not formats[name] then return told(formats, write(self, file, name, opts)) end
+    if not formats[name] then
+      local set, why, code = checked(self, name, CORE, opts)
+      if not set then return nil, why, code end
+      return told(formats, write(self, file, name, set))
+    end
     if io.type(file) ~= "file" then error(io.type(file) and "the file is closed" or "FILE* expected") end
     local text, why, code = self:format(name, opts)
     if not text then return nil, why, code end

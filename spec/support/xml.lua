@@ -1,6 +1,6 @@
 --- xml.lua - a small XML reader for specs: elements as {name =, attributes =, parent =, text =, children...}; raises at
 --- what is not well-formed.
-local ENTITIES = { amp = "&", lt = "<", gt = ">", quot = '"', apos = "'" }
+local ENTITIES = { amp = "&", lt = "<", gt = ">", quot = '"', apos = "'", ["#39"] = "'" }
 
 local function plain(text)
   assert(utf8.len(text), "text is not UTF-8")

@@ -253,8 +253,8 @@ describe("svg", function()
     { "a part", { 5, 5 }, {}, { "job 5: 25 %" } },
     { "some, by their numbers", { 9, 3, 3 }, {}, { "job 3: 25 %", "job 9: 13 %" } },
     { "one all cores, the other the gpus", { 1, 1, 1, 1, 1, 1, 1, 1 }, { 2, 2 }, { "job 1: 50 %", "job 2: 50 %" } },
-    { "six are told, those that have most", { 8, 7, 6, 5, 4, 3, 2, 2 }, {},
-      { "job 2: 25 %", "job 3: 13 %", "job 4: 13 %", "job 5: 13 %", "job 6: 13 %", "job 7: 13 %" } },
+    { "six are told, those that have most, and the others together", { 9, 8, 7, 6, 5, 4, 3, 3 }, {},
+      { "job 3: 25 %", "job 4: 13 %", "job 5: 13 %", "job 6: 13 %", "job 7: 13 %", "job 8: 13 %", "other jobs: 13 %" } },
   } do
     it("shows the jobs in a node: " .. case[1], function()
       local g <close> = weir.synthetic "cluster:1 rack:16 node:64 [core:8 gpu:2]"

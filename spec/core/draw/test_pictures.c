@@ -1,11 +1,9 @@
-/* test_pictures.c - the writers for people: Graphviz, SVG, tables. Texts written by hand for machines of a few vertices,
- * well-formed XML whatever the names are, sizes that are bounded, options, sinks, failing allocations.
+/* test_pictures.c - the writers for people: Graphviz, tables. Texts written by hand for machines of a few vertices,
+ * sizes that are bounded, options, sinks, failing allocations.
  */
 #include "check.h"
 
-#include <expat.h>
-
-#include "draw/svg.h"
+#include "base/base.h"
 
 /* ---- machines ------------------------------------------------------------------------------------------------- */
 
@@ -167,7 +165,7 @@ static int take_piece(void *data, const char *text, size_t len)
 
 static void test_sinks(void)
 {
-    static const char *const names[] = {"csv", "svg", "dot", "jgf"};
+    static const char *const names[] = {"csv", "dot", "jgf"};
     weir_graph *g = parse("cluster:1 rack:20 node:50 core:10");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -237,7 +235,7 @@ static void test_dot(void)
                          "  v10 -> v1 [style=dashed color=\"#0072b2\" fontcolor=\"#0072b2\" label=\"near: feeds x2\"];\n}\n");
     o.start = cores + 5;
     expect_text(g, "dot", &o, DOT_HEAD "  v6 [label=\"core5\\njob 3\"" USED "}\n");
-    o = (weir_format_options){WEIR_NONE, NULL, 0, true};
+    o = (weir_format_options){WEIR_NONE, true};
     text = format(g, "dot", &o);
     CHECK(count(text, "label=") == weir_graph_count(g) + 2, "all: a box for each vertex, an arrow for each edge");
     try_dot(text);
@@ -290,161 +288,6 @@ static void test_dot_cut(void)
     weir_graph_free(g);
 }
 
-/* ---- pictures ------------------------------------------------------------------------------------------------- */
-
-static void expect_xml(const char *text, const char *what)
-{
-    XML_Parser xml = XML_ParserCreate(NULL);
-    enum XML_Status ok = text ? XML_Parse(xml, text, (int)strlen(text), 1) : XML_STATUS_ERROR;
-
-    CHECK(ok == XML_STATUS_OK, "%s: line %d: %s", what, (int)XML_GetCurrentLineNumber(xml),
-          XML_ErrorString(XML_GetErrorCode(xml)));
-    XML_ParserFree(xml);
-}
-
-/* How many cells a machine has, and what must be in its picture. */
-static void test_svg(void)
-{
-    static const struct {
-        const char *machine;
-        size_t cells, blocks;
-        const char *part;
-    } rows[] = {
-        {"node:1 socket:2 core:8 gpu:1 memory:1(size=64,unit=GB)", 20, 2, "16 core \xc2\xb7 2 gpu"},
-        {"cluster:1 rack:4 node:16 core:4", 256, 68, ">rack3<"},
-        {"cluster:1 rack:16 node:64 core:40", 1024, 16, ">1,024 node "},
-        {"cluster:1 node:5000", 5000, 0, ">5,000 node<"},
-        {"cluster:1 rack:500 node:200 core:2", 500, 0, ">100,000 node "},
-        {"cluster:1 node:100000", 2000, 0, "to node49 (50)"},
-        {"thing:1", 1, 0, "/thing0<"},
-        {"room:3[island:2[hut:5]]", 30, 9, ">hut4<"},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        weir_graph *g = parse(rows[i].machine);
-        char *text = format(g, "svg", NULL), *again = format(g, "svg", NULL);
-        expect_xml(text, rows[i].machine);
-        CHECK(count(text, "class=\"cell\"") == rows[i].cells, "%s: %zu cells", rows[i].machine,
-              count(text, "class=\"cell\""));
-        CHECK(count(text, "class=\"block\"") == rows[i].blocks, "%s: %zu blocks", rows[i].machine,
-              count(text, "class=\"block\""));
-        CHECK(text && strstr(text, rows[i].part), "%s: %s is in it", rows[i].machine, rows[i].part);
-        CHECK(text && strlen(text) <= SVG_BYTES_MAX, "%s: %zu bytes", rows[i].machine, strlen(text));
-        CHECK(check_same(text, again), "%s: the same bytes again", rows[i].machine);
-        weir_free(text);
-        weir_free(again);
-        weir_graph_free(g);
-    }
-}
-
-/* Names of any kind and length. */
-static void test_svg_names(void)
-{
-    static const char *const names[] = {"<&>\"'", "]]>", "\xef\xbf\xbf\xef\xbf\xbe", "\xe6\x9c\xba\xe5\x99\xa8",
-                                        "<script>alert(1)<script>"};
-    weir_graph *g = weir_graph_new();
-    weir_vertex top = add_named(g, WEIR_NONE, "cluster", "a <b> & \"c\"");
-    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
-    static char name[50001];
-    char *text;
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        add_named(g, add_named(g, top, "node", names[i]), "core", names[i]);
-    memset(name, '&', sizeof name - 1);
-    for (int i = 0; i < 50; i++) {
-        snprintf(name + sizeof name - 12, 12, "%011d", i);
-        add_named(g, top, "node", name);
-    }
-    CHECK(weir_vertex_set(g, top, WEIR_TAGS, "<k>", "a\tb\033[1m</text>\xff\xc3.", NULL) == WEIR_OK, "a tag");
-    o.by = "tag.<k>";
-    text = format(g, "svg", &o);
-    expect_xml(text, "names");
-    CHECK(text && strstr(text, ">&lt;k&gt;: a?b?[1m&lt;/text&gt;\xef\xbf\xbd\xef\xbf\xbd.<"), "the tag is escaped");
-    CHECK(text && strstr(text, "<title>a &lt;b&gt; &amp; &quot;c&quot;</title>"), "the title is escaped");
-    CHECK(text && !strstr(text, "<script"), "no name is markup");
-    CHECK(text && strlen(text) < 100000, "long names are cut: %zu bytes", strlen(text));
-    weir_free(text);
-    weir_graph_free(g);
-}
-
-/* Every cell as costly as it can be: many jobs, long names, and a path that is all entities. */
-static void test_svg_bound(void)
-{
-    weir_graph *g = weir_graph_new();
-    weir_vertex top = add(g, WEIR_NONE, "cluster", 0, 1);
-    static char name[301];
-    char *text;
-
-    memset(name, '"', sizeof name - 1);
-    weir_graph_begin(g);
-    for (int i = 0; i < 6000; i++) {
-        snprintf(name + 200, sizeof name - 200, "%0100d", i);
-        memset(name + 200, '"', 94);
-        add(g, add_named(g, top, "node", name), "core", 0, 8);
-    }
-    CHECK(weir_graph_end(g, NULL) == WEIR_OK, "the end");
-    for (weir_vertex v = 0; v < weir_graph_limit(g); v++)
-        if (strcmp(weir_vertex_type(g, v), "core") == 0)
-            CHECK(weir_vertex_allocate(g, v, 1 + v, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK, "a core is taken");
-    text = format(g, "svg", NULL);
-    expect_xml(text, "the largest picture");
-    CHECK(text && strlen(text) <= SVG_BYTES_MAX, "%zu bytes", strlen(text));
-    CHECK(count(text, "class=\"cell\"") > 500, "%zu cells are left", count(text, "class=\"cell\""));
-    weir_free(text);
-    weir_graph_free(g);
-}
-
-/* A tree as deep as there can be, several roots, and nothing at all. */
-static void test_svg_odd(void)
-{
-    weir_graph *g = weir_graph_new();
-    weir_vertex v = WEIR_NONE;
-    char *text = format(g, "svg", NULL);
-
-    expect_xml(text, "nothing");
-    weir_free(text);
-    for (int i = 0; i < WEIR_PATH_DEPTH; i++)
-        v = add(g, v, "level", i, 1);
-    for (int i = 0; i < 40; i++)
-        add(g, add(g, WEIR_NONE, "root", i, 1), i % 3 ? "leaf" : "twig", 0, (uint32_t)(i + 1));
-    text = format(g, "svg", NULL);
-    expect_xml(text, "deep");
-    CHECK(count(text, "class=\"cell\"") == 1 + 820, "%zu cells", count(text, "class=\"cell\""));
-    weir_free(text);
-    weir_graph_free(g);
-}
-
-static void test_svg_use(void)
-{
-    static const struct {
-        const char *by, *part;
-    } rows[] = {
-        {NULL, "<title>/cluster0/rack0/node0/socket0/core0\njob 1</title><rect class=\"jb0\""},
-        {NULL, "/node1/socket0/memory0\n64 GB\njob 2: 38 %\njob 13: 13 %</title>"},
-        {NULL, "/node2/socket0/core0\ndegraded\nreserved for job 3</title>"},
-        {NULL, "/node3/socket1/gpu1\ndown</title><rect class=\"x\""},
-        {NULL, ">job 2: 1 core, 24 GB memory</text>"},
-        {"state", "/node3/socket1/gpu1\ndown</title><rect class=\"s1\""},
-        {"state", ">degraded</text>"},
-        {"type", ">memory</text>"},
-        {"property.row", "/node3/socket1/gpu1\ndown\nrow: b</title><rect class=\"ja0\""},
-        {"property.row", ">row: b</text>"},
-        {"tag.none", "/node0/socket0/core0\njob 1</title><rect class=\"f\""},
-    };
-    weir_graph *g = busy_machine();
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
-        char *text;
-        o.by = rows[i].by;
-        text = format(g, "svg", &o);
-        expect_xml(text, rows[i].part);
-        CHECK(text && strstr(text, rows[i].part), "by %s: %s is in it", o.by ? o.by : "job", rows[i].part);
-        weir_free(text);
-    }
-    weir_graph_free(g);
-}
-
 /* ---- a machine that has seen a few things --------------------------------------------------------------------- */
 
 /* Places of removed vertices among roots and children, long names, many kinds of things, more jobs than are told apart, a clock
@@ -487,50 +330,25 @@ static weir_graph *worn_machine(void)
 static void test_worn(void)
 {
     static const struct {
-        const char *format, *by, *part;
+        const char *format, *part;
         bool below; /* only a node */
     } rows[] = {
-        {"svg", NULL, "at 5 s", false},
-        {"svg", NULL, "/cluster0/node39/type05000000000\ndraining\njob 1000</title>", false},
-        {"svg", NULL, "draining", true},
-        {"svg", "state", ">draining</text>", false},
-        {"svg", "type", ">type0</text>", false},
-        {"svg", "property.place", "and 10 more values", false},
-        {"dot", NULL, "nnnn", false},
-        {"dot", NULL, "node39", true},
-        {"csv", NULL, "/cluster0/node39/type85000000008,", false},
+        {"dot", "nnnn", false},
+        {"dot", "node39", true},
+        {"csv", "/cluster0/node39/type85000000008,", false},
     };
     weir_graph *g = worn_machine();
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
         char *text;
-        o.by = rows[i].by;
         o.start = rows[i].below ? find(g, "/cluster0/node39") : WEIR_NONE;
         text = format(g, rows[i].format, &o);
-        if (strcmp(rows[i].format, "svg") == 0)
-            expect_xml(text, rows[i].part);
-        CHECK(text && strstr(text, rows[i].part), "%s by %s: %s is in it", rows[i].format, o.by ? o.by : "nothing", rows[i].part);
+        CHECK(text && strstr(text, rows[i].part), "%s: %s is in it", rows[i].format, rows[i].part);
         CHECK(!text || !strstr(text, "gone0"), "%s: what went is not", rows[i].format);
         weir_free(text);
     }
     CHECK(weir_check(g, NULL) == WEIR_OK, "sound");
-    weir_graph_free(g);
-}
-
-/* A cell has more jobs than are told apart; the others are told together. */
-static void test_svg_crowd(void)
-{
-    weir_graph *g = parse("cluster:1 node:3000 core:2");
-    weir_vertex v = add(g, find(g, "/cluster0/node7"), "core", 100, 300);
-    char *text;
-
-    for (uint32_t i = 0; i < 300; i++)
-        CHECK(weir_vertex_allocate(g, v + i, 1 + i, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK, "a core is taken");
-    text = format(g, "svg", NULL);
-    expect_xml(text, "a crowd");
-    CHECK(text && strstr(text, "<title>/cluster0/node7\n") && strstr(text, "\nother jobs: "), "the others are told");
-    weir_free(text);
     weir_graph_free(g);
 }
 
@@ -546,15 +364,10 @@ static void test_options(void)
         int code;
         const char *part;
     } rows[] = {
-        {"jgf", {node, NULL, 0, false}, WEIR_EINVAL, "\"jgf\" is written without the option `start`"},
-        {"csv", {WEIR_NONE, "job", 0, false}, WEIR_EINVAL, "\"csv\" is written without the option `by`"},
-        {"dot", {WEIR_NONE, NULL, 500, false}, WEIR_EINVAL, "\"dot\" is written without the option `width`"},
-        {"svg", {WEIR_NONE, NULL, 0, true}, WEIR_EINVAL, "\"svg\" is written without the option `all`"},
-        {"svg", {WEIR_NONE, NULL, 319, false}, WEIR_EINVAL, "a width of 319: 320 to 8000 are wanted"},
-        {"svg", {WEIR_NONE, NULL, 8001, false}, WEIR_EINVAL, "a width of 8001"},
-        {"svg", {WEIR_NONE, "property.", 0, false}, WEIR_EINVAL, "one of job, state, type, property.KEY, tag.KEY"},
-        {"svg", {4000, NULL, 0, false}, WEIR_ENOENT, "there is no vertex 4000"},
-        {"png", {WEIR_NONE, NULL, 0, false}, WEIR_EINVAL, "svg, csv"},
+        {"jgf", {node, false}, WEIR_EINVAL, "\"jgf\" is written without the option `start`"},
+        {"csv", {WEIR_NONE, true}, WEIR_EINVAL, "\"csv\" is written without the option `all`"},
+        {"csv", {4000, false}, WEIR_ENOENT, "there is no vertex 4000"},
+        {"png", {WEIR_NONE, false}, WEIR_EINVAL, "dot, csv"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -595,13 +408,9 @@ static void test_nomem(void)
     const struct attempt rows[] = {
         {busy, "csv", WEIR_FORMAT_OPTIONS_INIT},
         {busy, "dot", WEIR_FORMAT_OPTIONS_INIT},
-        {busy, "dot", {WEIR_NONE, NULL, 0, true}},
+        {busy, "dot", {WEIR_NONE, true}},
         {large, "dot", WEIR_FORMAT_OPTIONS_INIT},
-        {busy, "svg", WEIR_FORMAT_OPTIONS_INIT},
-        {busy, "svg", {WEIR_NONE, "property.row", 400, false}},
-        {large, "svg", {WEIR_NONE, "type", 0, false}},
-        {worn, "svg", {WEIR_NONE, "property.place", 0, false}},
-        {worn, "dot", {WEIR_NONE, NULL, 0, true}},
+        {worn, "dot", {WEIR_NONE, true}},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
@@ -618,13 +427,7 @@ int main(void)
     test_dot();
     test_dot_large();
     test_dot_cut();
-    test_svg();
-    test_svg_names();
-    test_svg_bound();
-    test_svg_odd();
-    test_svg_use();
     test_worn();
-    test_svg_crowd();
     test_options();
     test_nomem();
     return check_report();

@@ -209,21 +209,6 @@ describe("pages", function()
       assert.truthy(text:find("<b>", 1, true))
     end)
   end
-
-  it("have the colours of the core's pictures", function()
-    local g <close> = weir.synthetic "node:1"
-    local svg = g:format "svg"
-    for hue = 0, 11 do
-      for shade = 0, 2 do
-        local class = ("j%s%d"):format(("abcdefghijkl"):sub(hue + 1, hue + 1), shade)
-        assert.truthy(svg:find((".%s{fill:%s}"):format(class, palette.job(hue + 12 * shade)), 1, true), class)
-      end
-    end
-    for i, colour in ipairs(palette.heats) do assert.truthy(svg:find((".h%d{fill:%s}"):format(i - 1, colour), 1, true)) end
-    for i, state in ipairs(scene.STATES) do
-      assert.truthy(svg:find((".s%d{fill:%s}"):format(i - 1, palette.states[state]), 1, true), state)
-    end
-  end)
 end)
 
 describe("the page of a machine", function()

@@ -14,7 +14,7 @@ local M = {}
 
 local PLAIN = { use = "job", job = "job", state = "state", type = "type" }
 
---- Translates the meaning of colours into the word of the core's picture writer: "use" (jobs), "state", "type",
+--- Translates the meaning of colours into the word of the format "svg": "use" (jobs), "state", "type",
 --- "property:KEY", "tag:KEY". Returns nil, message, "invalid" for any further word.
 function M.colour(word)
   if word == nil then return "job" end

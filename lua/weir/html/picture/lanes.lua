@@ -9,10 +9,10 @@ local M = {}
 -- ---- collecting ---------------------------------------------------------------------------------------------------
 
 local function booking_of(c, use)
-  local key = ("%d %.17g %.17g"):format(use.job, use.start, use["end"])
+  local key = ("%d %.17g %.17g %s"):format(use.job, use.start, use["end"], use.active)
   local b = c.known[key]
   if not b then
-    b = { job = use.job, start = use.start, stop = use["end"], reserved = use.start > c.now }
+    b = { job = use.job, start = use.start, stop = use["end"], reserved = not use.active }
     c.known[key], c.bookings[#c.bookings + 1] = b, b
   end
   return b

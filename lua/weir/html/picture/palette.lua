@@ -1,5 +1,4 @@
---- palette.lua - the colours of pictures. The core's picture writer has equal colours, so that a job has the same
---- colour everywhere.
+--- palette.lua - the colours of pictures: a job has the same colour everywhere.
 
 local M = {}
 
@@ -28,7 +27,7 @@ M.nth = M.job
 --- Whether white letters are readable on a colour.
 function M.is_dark(colour)
   local r, g, b = colour:match "^#(%x%x)(%x%x)(%x%x)$"
-  return tonumber(r, 16) * 0.299 + tonumber(g, 16) * 0.587 + tonumber(b, 16) * 0.114 < 140
+  return tonumber(r, 16) * 0.299 + tonumber(g, 16) * 0.587 + tonumber(b, 16) * 0.114 < 137
 end
 
 return M

@@ -33,7 +33,11 @@ end
 
 local function kind_of(s, v)
   local type, basename, size, unit = v.type, v.basename, v.size, v.unit
-  return intern(s.known_kinds, s.kinds, ("%s\0%s\0%s\0%d"):format(type, basename, unit, size), { type, basename, size, unit })
+  local last = s.last_kind
+  if last and last[1] == type and last[2] == basename and last[3] == size and last[4] == unit then return s.last_number end
+  s.last_number = intern(s.known_kinds, s.kinds, ("%s\0%s\0%s\0%d"):format(type, basename, unit, size), { type, basename, size, unit })
+  s.last_kind = s.kinds[s.last_number + 1]
+  return s.last_number
 end
 
 -- ---- what few vertices have -------------------------------------------------------------------------------------
@@ -78,9 +82,9 @@ local function note_data(s, v, p)
 end
 
 local function booking_of(s, use)
-  local key = ("%d %.17g %.17g"):format(use.job, use.start, use["end"])
+  local key = ("%d %.17g %.17g %s"):format(use.job, use.start, use["end"], use.active)
   local stop = use["end"] < math.huge and use["end"] or -1
-  return intern(s.known_bookings, s.bookings, key, { use.job, use.start, stop, use.start > s.now and 1 or 0 })
+  return intern(s.known_bookings, s.bookings, key, { use.job, use.start, stop, use.active and 0 or 1 })
 end
 
 -- Appends the spans of a vertex, before the spans of any vertex below, with shape 0 until the shape is known. Returns

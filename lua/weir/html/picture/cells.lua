@@ -1,0 +1,245 @@
+--- cells.lua - draws the boxes of a picture as SVG. A box is drawn before the boxes inside, and each cell is one <g> of
+--- the class "cell", with a <title> that describes the cell in words.
+
+local colours = require "weir.html.picture.colours"
+local layout = require "weir.html.picture.layout"
+local markup = require "weir.html.picture.markup"
+local model = require "weir.html.picture.model"
+local scene = require "weir.html.picture.scene"
+local texts = require "weir.html.picture.svg_text"
+
+local M = {}
+
+local SLIVER = 0.05 -- smallest drawn part of a job, so that each job is visible
+local WHOLE = 0.999
+local LETTERS_MIN = 7
+
+-- ---- shapes -----------------------------------------------------------------------------------------------------
+
+local function say(page, ...)
+  local text = string.format(...)
+  page.out[#page.out + 1], page.bytes = text, page.bytes + #text
+end
+
+M.say = say
+
+--- Draws a rectangle.
+function M.rect(page, class, x, y, w, h)
+  if w > 0 and h > 0 then say(page, '<rect class="%s" x="%d" y="%d" width="%d" height="%d"/>', class, x, y, w, h) end
+end
+
+--- Writes a text, cut to the width `room`; nothing, if too little of the text would be left.
+function M.text(page, class, x, y, size, text, room)
+  local cut = texts.cut(text, size, room)
+  if cut then say(page, '<text class="%s" x="%d" y="%d" font-size="%d">%s</text>', class, x, y, size, markup.escape(cut)) end
+end
+
+local function is_available(state) return state == "up" or state == "degraded" end
+
+--- Draws the mark of a state other than "up".
+function M.state(page, state, x, y, w, h)
+  if state == "degraded" and w > 4 then
+    M.rect(page, "q", x + 1, y + 1, w - 2, h - 2)
+  elseif not is_available(state) and w > 0 then
+    say(page, '<rect fill="url(#p-%s)" x="%d" y="%d" width="%d" height="%d"/>', state, x, y, w, h)
+  end
+end
+
+--- Draws the mark of a reservation: a corner at the upper right.
+function M.corner(page, class, right, y, side)
+  say(page, '<path class="%s e" d="M%d %dh%dv%dz"/>', class, right - side, y, side, side)
+end
+
+-- ---- titles -----------------------------------------------------------------------------------------------------
+
+--- Returns the size of a pool, "1,024 GB".
+local function size_of(kind) return texts.number(kind.size) .. (kind.unit ~= "" and " " .. kind.unit or "") end
+
+local function is_pool(box)
+  return box.members == 1 and box.shape.count == 0 and (box.kind.size ~= 1 or box.kind.unit ~= "")
+end
+
+local function where(box)
+  if box.members == 1 then return { box.path } end
+  return { box.path, ("to %s (%d)"):format(box.last, box.members) }
+end
+
+local function job_text(job) return job and "job " .. job or "other jobs" end
+
+local function add_states(lines, cell)
+  for _, state in ipairs(scene.STATES) do
+    local part = state ~= "up" and cell.parts[state]
+    if part then lines[#lines + 1] = part < 1 and texts.percent(part) .. " " .. state or state end
+  end
+end
+
+local function add_jobs(lines, cell)
+  if cell.heat and cell.used > 0 then lines[#lines + 1] = texts.percent(cell.used) .. " in use" end
+  for _, share in ipairs(cell.heat and {} or cell.shares) do
+    lines[#lines + 1] = job_text(share.job) .. (share.part < 1 and ": " .. texts.percent(share.part) or "")
+  end
+  if cell.next then lines[#lines + 1] = "reserved for job " .. cell.next end
+end
+
+--- Returns the words for a value of a property, such as "class: 2".
+function M.value_text(page, value)
+  if value == model.SEVERAL then value = "several values" end
+  return value == "" and page.key or page.by == "map" and page.key .. ": " .. value or value
+end
+
+local function title(page, lines)
+  for i, line in ipairs(lines) do lines[i] = markup.escape(texts.shorten(line)) end
+  say(page, "<title>%s</title>", table.concat(lines, "\n"))
+end
+
+local function cell_title(page, cell)
+  local lines = where(cell)
+  if is_pool(cell) then lines[#lines + 1] = size_of(cell.kind) end
+  add_states(lines, cell)
+  add_jobs(lines, cell)
+  if page.by == "map" and cell.value ~= nil then lines[#lines + 1] = M.value_text(page, cell.value) end
+  title(page, lines)
+end
+
+-- ---- fills ------------------------------------------------------------------------------------------------------
+
+-- Returns the x coordinate for a part, from 0 to 1, of the width of a cell.
+local function at(cell, part) return cell.x + math.floor(part * cell.w + 0.5) end
+
+local function fill_jobs(page, cell)
+  local sum, from = 0, 0
+  for _, share in ipairs(cell.shares) do sum = sum + math.max(share.part, SLIVER) end
+  for _, share in ipairs(cell.shares) do
+    local part = math.max(share.part, SLIVER) / math.max(1, sum)
+    local x, stop = at(cell, from), at(cell, from + part)
+    if stop == x and x < cell.x + cell.w then stop = stop + 1 end
+    M.rect(page, colours.job(page, share.job).class, x, cell.y, stop - x, cell.h)
+    from = from + part
+  end
+end
+
+local function fill_states(page, cell)
+  local from = 0
+  for i, state in ipairs(scene.STATES) do
+    local part = cell.parts[state] or 0
+    M.rect(page, "s" .. i - 1, at(cell, from), cell.y, at(cell, from + part) - at(cell, from), cell.h)
+    from = from + part
+  end
+end
+
+-- Returns the most frequent state of a cell, "up" aside, with its part; "up", 0 if the whole cell is up.
+local function worst_state(cell)
+  local worst, most = "up", 0
+  for _, state in ipairs(scene.STATES) do
+    local part = state ~= "up" and cell.parts[state] or 0
+    if part > most then worst, most = state, part end
+  end
+  return worst, most
+end
+
+-- Draws the mark of a state over the whole cell, or over the part of the state at the right end.
+local function mark_states(page, cell)
+  local worst, part = worst_state(cell)
+  if part <= 0 or page.by == "state" then return end
+  if part >= WHOLE then return M.state(page, worst, cell.x, cell.y, cell.w, cell.h) end
+  if worst == "degraded" then return end
+  local right = cell.x + cell.w
+  local x = math.max(cell.x, math.min(at(cell, 1 - part), right - 3))
+  M.rect(page, "x", x, cell.y, right - x, cell.h)
+  M.state(page, worst, x, cell.y, right - x, cell.h)
+end
+
+local function fill_use(page, cell)
+  local worst, part = worst_state(cell)
+  if cell.used < WHOLE then
+    M.rect(page, not is_available(worst) and part >= WHOLE and "x" or "f", cell.x, cell.y, cell.w, cell.h)
+  end
+  if not cell.heat then return fill_jobs(page, cell) end
+  if cell.used > 0 then M.rect(page, colours.heat(cell.used).class, cell.x, cell.y, cell.w, cell.h) end
+end
+
+local function fill(page, cell)
+  if page.by == "state" then return fill_states(page, cell) end
+  if page.by == "job" then return fill_use(page, cell) end
+  M.rect(page, colours.value(page, cell.value).class, cell.x, cell.y, cell.w, cell.h)
+end
+
+-- ---- letters ----------------------------------------------------------------------------------------------------
+
+local function on(paint) return paint.dark and "w c" or "k c" end
+
+-- Returns the class of the letters on a cell: light on dark colours, with an outline on several colours.
+local function letters_on(page, cell)
+  if page.by == "state" then return (cell.state == "down" or cell.state == "failing") and "w c" or "k c" end
+  if page.by ~= "job" then
+    return (cell.value == nil or cell.value == model.SEVERAL) and "t c" or on(colours.value(page, cell.value))
+  end
+  if worst_state(cell) ~= "up" then return "t c g" end
+  if cell.heat and cell.used > 0 then return colours.heat(cell.used).dark and "hd c" or "hl c" end
+  if #cell.shares == 0 then return "t c" end
+  return #cell.shares == 1 and cell.used >= WHOLE and on(colours.job(page, cell.shares[1].job)) or "t c g"
+end
+
+-- Returns the name of a cell, or, if the name is too wide, the id; nil if neither fits. Returns the font size, too.
+local function name_of(cell, size)
+  if not cell.id or texts.width(cell.name, size) <= cell.w - 2 then return cell.name, size end
+  if size > LETTERS_MIN + 1 and texts.width(cell.name, size - 1) <= cell.w - 1 then return cell.name, size - 1 end
+  local id = tostring(cell.id)
+  while size > LETTERS_MIN and texts.width(id, size) > cell.w - 2 do size = size - 1 end
+  return texts.width(id, size) <= cell.w and id or nil, size
+end
+
+-- Returns the second line of a cell: the job, the size, or the part in use.
+local function detail_of(page, cell)
+  if cell.heat then return texts.percent(cell.used) end
+  if page.by == "job" and #cell.shares == 1 and cell.used >= WHOLE then return job_text(cell.shares[1].job) end
+  return is_pool(cell) and size_of(cell.kind) or nil
+end
+
+local function write_letters(page, cell)
+  local size = page.unit >= 36 and 11 or page.unit >= 30 and 10 or page.unit >= 18 and 9 or page.unit >= 13 and cell.heat and 8
+  if not size then return end
+  local x, y, class, detail = cell.x + cell.w // 2, cell.y + cell.h // 2, letters_on(page, cell), detail_of(page, cell)
+  local two = detail and cell.h >= 2 * size + 8 and texts.width(detail, size - 1) <= cell.w - 2
+  if two then M.text(page, class, x, y + size, size - 1, detail, cell.w) end
+  local name, fit = name_of(cell, size)
+  if name then M.text(page, class, x, two and y - 2 or y + fit // 3 + 1, fit, name, cell.w) end
+end
+
+-- ---- boxes ------------------------------------------------------------------------------------------------------
+
+local function draw_cell(page, cell)
+  local side = cell.h < 16 and (cell.h + 1) // 2 or cell.h < 36 and (cell.h + 2) // 3 or 12
+  say(page, '<g class="cell">')
+  cell_title(page, cell)
+  fill(page, cell)
+  mark_states(page, cell)
+  if cell.next and page.by == "job" then
+    M.corner(page, cell.heat and "t" or colours.job(page, cell.next).class, cell.x + cell.w, cell.y, side)
+  end
+  write_letters(page, cell)
+  say(page, "</g>\n")
+end
+
+local function draw_block(page, box)
+  local head, pad, lines = layout.head(page, box), layout.pad(page, box), where(box)
+  if box.state ~= "up" then lines[#lines + 1] = box.state end
+  say(page, '<g class="block">')
+  title(page, lines)
+  say(page, '<rect class="b" rx="3" x="%d" y="%d" width="%d" height="%d"/>', box.x, box.y, box.w, box.h)
+  local size = head >= 16 and 11 or head >= 14 and 10 or 9
+  if head > 0 then M.text(page, "m", box.x + pad, box.y + head - 4, size, box.name, box.w - 2 * pad) end
+  say(page, "</g>\n")
+end
+
+--- Draws all boxes, with the upper left corner of the page at (x, y), until `most` bytes are there.
+function M.draw(page, x, y, most)
+  say(page, '<g transform="translate(%d %d)">\n', x, y)
+  for i = 2, #page do
+    if page.bytes > most then break end
+    if page[i].kids then draw_block(page, page[i]) else draw_cell(page, page[i]) end
+  end
+  say(page, "</g>\n")
+end
+
+return M

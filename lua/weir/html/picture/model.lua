@@ -1,0 +1,353 @@
+--- model.lua - the scene of a machine (see scene.lua) for pictures made in Lua: vertices by number, and the units, the
+--- states and the values in a range of numbers.
+---
+--- A vertex with everything below has the numbers [p, q); siblings with everything below have a range, too. A vertex is
+--- {p =, q =, kind =, shape =, run =, i = place in the run}. Ranges of marks, {p =, q =, value =}, are disjoint and in
+--- order.
+
+local texts = require "weir.texts"
+
+local M = {}
+M.__index = M
+
+-- ---- shapes -----------------------------------------------------------------------------------------------------
+
+local function add(map, key, n) map[key] = (map[key] or 0) + n end
+
+-- Reads a flat list of runs. Returns {runs =, size = vertices below, totals = units below by type, count = children}.
+local function shape_of(m, flat)
+  local shape = { runs = {}, size = 0, totals = {}, count = 0 }
+  for i = 1, #flat, 6 do
+    local kind, inner = m.kinds[flat[i] + 1], m.shapes[flat[i + 4] + 1]
+    local run = { kind = kind, id = flat[i + 1], step = flat[i + 2], count = flat[i + 3], shape = inner, first = shape.size,
+      each = 1 + inner.size }
+    shape.runs[#shape.runs + 1] = run
+    shape.size, shape.count = shape.size + run.each * run.count, shape.count + run.count
+    add(shape.totals, kind.type, kind.size * run.count)
+    for type, units in pairs(inner.totals) do add(shape.totals, type, units * run.count) end
+    if inner.count > 0 then m.inner[kind.type] = true end
+  end
+  return shape
+end
+
+-- Returns vertex i of a run, in a shape whose vertices begin at number `base`.
+local function vertex_of(run, i, base)
+  local p = base + run.first + i * run.each
+  return { p = p, q = p + run.each, kind = run.kind, shape = run.shape, run = run, i = i }
+end
+
+--- Calls f(vertex) for each child of a vertex, or for each root.
+function M:each_child(v, f)
+  local base = v and v.p + 1 or 0
+  for _, run in ipairs((v and v.shape or self.top).runs) do
+    for i = 0, run.count - 1 do f(vertex_of(run, i, base)) end
+  end
+end
+
+--- Returns the vertex of a number.
+function M:vertex_at(p)
+  local runs, base = self.top.runs, 0
+  while true do
+    local lo, hi = 1, #runs
+    while lo < hi do
+      local mid = (lo + hi + 1) // 2
+      if base + runs[mid].first <= p then lo = mid else hi = mid - 1 end
+    end
+    local run = runs[lo]
+    local v = vertex_of(run, (p - base - run.first) // run.each, base)
+    if v.p == p then return v end
+    runs, base = v.shape.runs, v.p + 1
+  end
+end
+
+function M:name_of(v) return self.names[v.p] or v.kind.basename .. v.run.id + v.i * v.run.step end
+
+-- ---- spans of jobs ----------------------------------------------------------------------------------------------
+
+-- Returns the place of the first number in a sorted list that is above x, or, without `after`, not below x.
+local function place(list, x, after)
+  local lo, hi = 1, #list + 1
+  while lo < hi do
+    local mid = (lo + hi) // 2
+    if list[mid] < x or after and list[mid] == x then lo = mid + 1 else hi = mid end
+  end
+  return lo
+end
+
+-- Reads the spans whose bookings are reserved, or not. reach[i] is the end of the first i spans.
+local function spans_of(m, s, reserved)
+  local out, far = { firsts = {}, reach = {} }, 0
+  for i = 1, #s.spans, 7 do
+    local booking, shape = s.bookings[s.spans[i + 2] + 1], m.shapes[s.spans[i + 6] + 1]
+    if booking[4] == reserved then
+      local span = { p = s.spans[i], n = s.spans[i + 1], job = booking[1], start = booking[2], amount = s.spans[i + 3],
+        exclusive = s.spans[i + 4] == 1, kind = m.kinds[s.spans[i + 5] + 1], shape = shape, each = 1 + shape.size }
+      far = math.max(far, span.p + (span.n - 1) * span.each + 1)
+      out[#out + 1], out.firsts[#out + 1], out.reach[#out + 1] = span, span.p, far
+    end
+  end
+  return out
+end
+
+-- Calls f(span, number of vertices) for each span with a vertex in [a, b).
+local function each_span(spans, a, b, f)
+  for i = place(spans.reach, a, true), place(spans.firsts, b) - 1 do
+    local s = spans[i]
+    local n = math.min(s.n, (b - s.p + s.each - 1) // s.each) - math.max(0, (a - s.p + s.each - 1) // s.each)
+    if n > 0 then f(s, n) end
+  end
+end
+
+--- Returns the jobs that have a vertex as a whole, now and first reserved; `now` and `later` if no job has.
+function M:holders(v, now, later)
+  local start = later and -math.huge or math.huge
+  each_span(self.active, v.p, v.p + 1, function(s) now = s.exclusive and s.job or now end)
+  each_span(self.reserved, v.p, v.p + 1, function(s)
+    if s.exclusive and s.start < start then later, start = s.job, s.start end
+  end)
+  return now, later
+end
+
+--- Returns the units in use in [a, b): a list of {job =, units = by type}; with `lumped`, a single entry for all jobs.
+function M:units(a, b, lumped)
+  local list, known = {}, {}
+  each_span(self.active, a, b, function(s, n)
+    local key = lumped or s.job
+    local entry = known[key]
+    if not entry then
+      entry = { job = not lumped and s.job or nil, units = {} }
+      known[key], list[#list + 1] = entry, entry
+    end
+    add(entry.units, s.kind.type, s.amount * n)
+    if s.exclusive then
+      for type, units in pairs(s.shape.totals) do add(entry.units, type, units * n) end
+    end
+  end)
+  return list
+end
+
+--- Returns the job of the first reservation in [a, b).
+function M:next_job(a, b)
+  local job, start = nil, math.huge
+  each_span(self.reserved, a, b, function(s)
+    if s.start < start then job, start = s.job, s.start end
+  end)
+  return job
+end
+
+--- Returns the units that a job has, by type in the order of the machine: a list of {type =, units =}, with the field
+--- reserved, whether all are reserved.
+function M:picks(job)
+  if not self.by_job then
+    self.by_job = {}
+    for i, spans in ipairs { self.active, self.reserved } do
+      for _, s in ipairs(spans) do
+        local list = self.by_job[s.job] or { known = {}, reserved = i == 2 }
+        local entry = list.known[s.kind.type]
+        if not entry then
+          entry = { type = s.kind.type, units = 0 }
+          list.known[s.kind.type], list[#list + 1] = entry, entry
+        end
+        entry.units, self.by_job[s.job] = entry.units + s.amount * s.n, list
+      end
+    end
+  end
+  return self.by_job[job] or {}
+end
+
+-- ---- states and values ------------------------------------------------------------------------------------------
+
+-- Appends a mark, unless empty; extends the last mark where the value is equal.
+local function emit(out, p, q, value)
+  local last = out[#out]
+  if p >= q then return end
+  if last and last.q == p and last.value == value then last.q = q else out[#out + 1] = { p = p, q = q, value = value } end
+end
+
+-- Returns marks for the innermost values of vertices. `list`: {p =, q =, value =} of vertices, in order, nested.
+local function innermost(list)
+  local out, stack, at = {}, {}, 0
+  local function close(p)
+    while #stack > 0 and stack[#stack].q <= p do
+      local top = table.remove(stack)
+      emit(out, at, top.q, top.value)
+      at = math.max(at, top.q)
+    end
+  end
+  for _, mark in ipairs(list) do
+    close(mark.p)
+    if #stack > 0 then emit(out, at, mark.p, stack[#stack].value) end
+    stack[#stack + 1], at = mark, mark.p
+  end
+  close(math.huge)
+  return out
+end
+
+local function outermost(list)
+  local out, stop = {}, 0
+  for _, mark in ipairs(list) do
+    if mark.p >= stop then out[#out + 1], stop = mark, mark.q end
+  end
+  return out
+end
+
+-- Reads a flat list of {first number, count, value}: {p =, q =, value =} of each vertex.
+local function read_marks(m, flat, values)
+  local list = {}
+  for i = 1, #flat, 3 do
+    local value = values[flat[i + 2] + 1]
+    if value == true then value = "" end -- a property without a value
+    for p = flat[i], flat[i] + flat[i + 1] - 1 do
+      list[#list + 1] = { p = p, q = m:vertex_at(p).q, value = value }
+    end
+  end
+  return list
+end
+
+-- Calls f(first number, end, value) for each mark in [a, b).
+local function each_mark(marks, a, b, f)
+  local lo, hi = 1, #marks + 1
+  while lo < hi do
+    local mid = (lo + hi) // 2
+    if marks[mid].q <= a then lo = mid + 1 else hi = mid end
+  end
+  while marks[lo] and marks[lo].p < b do
+    f(math.max(a, marks[lo].p), math.min(b, marks[lo].q), marks[lo].value)
+    lo = lo + 1
+  end
+end
+
+--- Returns the state of a vertex: of its own, unless "up", else of the nearest vertex above with another state.
+function M:state_at(p)
+  local state = "up"
+  each_mark(self.states_in, p, p + 1, function(_, _, x) state = x end)
+  return state
+end
+
+--- Returns the parts of the vertices in [a, b) in each state, by name; a part of 0 is left out.
+function M:states(a, b)
+  local parts, up = {}, b - a
+  each_mark(self.states_in, a, b, function(p, q, state)
+    add(parts, state, (q - p) / (b - a))
+    up = up - (q - p)
+  end)
+  parts.up = up > 0 and up / (b - a) or nil
+  return parts
+end
+
+--- Returns the number of nodes (of vertices, in a machine without nodes) in each state other than "up".
+function M:count_states()
+  local counts, stack = {}, {}
+  for _, mark in ipairs(self.state_marks) do
+    while #stack > 0 and stack[#stack].q <= mark.p do table.remove(stack) end
+    local n = self:count_nodes(mark.p, mark.q)
+    add(counts, mark.value, n)
+    if #stack > 0 then add(counts, stack[#stack].value, -n) end
+    stack[#stack + 1] = mark
+  end
+  return counts
+end
+
+-- Returns the number of nodes in the range of a vertex, or of the whole machine.
+function M:count_nodes(p, q)
+  if not self.top.totals.node then return q - p end
+  if p == 0 and q == self.count then return self.top.totals.node end
+  local v = self:vertex_at(p)
+  return (v.kind.type == "node" and 1 or 0) + (v.shape.totals.node or 0)
+end
+
+--- The value of a range whose vertices have different values, or some of them none.
+M.SEVERAL = {}
+
+-- Returns whether there is a leaf in [a, b). A number that begins a range leads to a leaf in a few steps.
+local function has_leaf(m, a, b)
+  for p = a, b - 1 do
+    if m:vertex_at(p).q == p + 1 then return true end
+  end
+  return false
+end
+
+--- Returns the common value of a property in [a, b), the range of a vertex or of siblings: the value of the nearest
+--- vertex above, or of all leaves; M.SEVERAL if the leaves differ; nil without a value.
+function M:value(property, a, b)
+  local value, at
+  each_mark(property.inner, a, a + 1, function(_, _, x) value = x end)
+  if value == nil then value = property.above end
+  if value ~= nil and b <= self:vertex_at(a).q then return value end
+  value, at = nil, a
+  each_mark(property.outer, a, b, function(p, q, x)
+    if value ~= nil and x ~= value or has_leaf(self, at, p) then value = M.SEVERAL end
+    value, at = value == nil and x or value, q
+  end)
+  if value ~= nil and has_leaf(self, at, b) then return M.SEVERAL end
+  return value
+end
+
+--- Returns the common type of siblings in [a, b), or M.SEVERAL.
+function M:common_type(a, b)
+  local type = self:vertex_at(a).kind.type
+  while a < b do
+    local v = self:vertex_at(a)
+    if v.kind.type ~= type then return M.SEVERAL end
+    a = a + (v.run.count - v.i) * v.run.each
+  end
+  return type
+end
+
+-- Returns the value of a property of the nearest vertex above `start`.
+local function value_above(start, word)
+  local map, key = word:match "^(%a+):(.+)$"
+  local up = start and start:parent()
+  while up do
+    local value = (map == "tag" and up.tags or up.properties)[key]
+    if value ~= nil then return value == true and "" or value end
+    up = up:parent()
+  end
+end
+
+--- Returns the marks of a property, named as in a scene, such as "property:class"; a property of no vertex has none.
+function M:property(word)
+  local list = {}
+  for _, map in ipairs(self.scene.properties) do
+    if map.word == word then list = read_marks(self, map.runs, map.values) end
+  end
+  return { inner = innermost(list), outer = outermost(list), above = value_above(self.start, word) }
+end
+
+-- ---- making one -------------------------------------------------------------------------------------------------
+
+-- Returns the state of `start` as far as vertices above decide, and the jobs that have a vertex above as a whole.
+local function above_of(start)
+  local state, holder, later, up = "up", nil, nil, start and start:parent()
+  while up do
+    if state == "up" then state = up.state end
+    local uses = up:uses()
+    for i = #uses, 1, -1 do
+      local use = uses[i]
+      if use.exclusive and use.active then holder = holder or use.job end
+      if use.exclusive and not use.active then later = use.job end
+    end
+    up = up:parent()
+  end
+  return state, holder, later
+end
+
+--- Returns the model of a scene of a graph, or of a vertex and everything below.
+function M.of(s, start)
+  local m = setmetatable({ scene = s, count = s.count, kinds = {}, shapes = {}, inner = {}, names = {}, start = start }, M)
+  for i, k in ipairs(s.kinds) do
+    m.kinds[i] = { type = texts.utf8(k[1]), basename = texts.utf8(k[2]), size = k[3], unit = texts.utf8(k[4]) }
+  end
+  for i, flat in ipairs(s.shapes) do m.shapes[i] = shape_of(m, flat) end
+  m.top = shape_of(m, s.roots)
+  for i = 1, #s.names, 2 do m.names[s.names[i]] = texts.utf8(s.names[i + 1]) end
+  m.prefix = texts.utf8(s.prefix)
+  m.active, m.reserved = spans_of(m, s, 0), spans_of(m, s, 1)
+  m.state, m.holder, m.later = above_of(start)
+  m.state_marks = read_marks(m, s.states, s.state_names)
+  if m.state ~= "up" then table.insert(m.state_marks, 1, { p = 0, q = s.count, value = m.state }) end
+  m.states_in = innermost(m.state_marks)
+  return m
+end
+
+return M

@@ -1,0 +1,283 @@
+--- svg.lua - a picture of a machine and of the jobs that now use the machine.
+---
+--- A picture has at most M.BYTES bytes, however large the machine and however long the names: a larger picture is drawn
+--- anew with half as many boxes. Equal graphs give equal bytes.
+
+local boxes = require "weir.html.picture.boxes"
+local cells = require "weir.html.picture.cells"
+local colours = require "weir.html.picture.colours"
+local layout = require "weir.html.picture.layout"
+local markup = require "weir.html.picture.markup"
+local model = require "weir.html.picture.model"
+local palette = require "weir.html.picture.palette"
+local scene = require "weir.html.picture.scene"
+local texts = require "weir.html.picture.svg_text"
+local utf8_of = require "weir.texts".utf8
+
+local M = {}
+
+M.BYTES = 2000000
+M.WIDTH_MIN, M.WIDTH_MAX = 320, 8000
+local WIDTH, MARGIN, LEAST, LINE = 1200, 24, 520, 20
+local HEAD_ROOM = 6000 -- bytes reserved for the head of the picture
+local LISTED = 30 -- entries of a legend
+
+-- ---- heading ----------------------------------------------------------------------------------------------------
+
+-- Returns the names of the roots, or the path of the start.
+local function heading_of(page)
+  if page.start then return utf8_of(page.start.path) end
+  local m, names = page.model, {}
+  m:each_child(nil, function(v) if #names < 4 then names[#names + 1] = #names < 3 and m:name_of(v) or "\u{2026}" end end)
+  return #names > 0 and table.concat(names, ", ") or "nothing"
+end
+
+-- Returns the common unit of all pools of a type, or "".
+local function unit_of(m, type)
+  local unit
+  for _, kind in ipairs(m.kinds) do
+    if kind.type == type and unit and unit ~= kind.unit then return "" end
+    if kind.type == type then unit = kind.unit end
+  end
+  return unit or ""
+end
+
+-- Returns an amount of a type: "64 GB memory".
+local function amount_text(m, type, n)
+  local unit = unit_of(m, type)
+  return ("%s %s%s"):format(texts.number(n), unit ~= "" and unit .. " " or "", type)
+end
+
+local TYPES_TOLD = 5
+
+-- Returns totals: "40,960 core, 62 % in use", of nodes first, then of the types of leaves.
+local function totals_of(page)
+  local m, words = page.model, {}
+  local totals, entry = m.top.totals, m:units(0, m.count, true)[1]
+  local used = m.holder and totals or entry and entry.units or {}
+  if (totals.node or 0) > 0 then words[1] = amount_text(m, "node", totals.node) end
+  local most = TYPES_TOLD + #words
+  for _, type in ipairs(page.types) do
+    if #words < most and type ~= "node" and not m.inner[type] and (totals[type] or 0) > 0 then
+      local part = (used[type] or 0) / totals[type]
+      words[#words + 1] = amount_text(m, type, totals[type]) .. (part > 0 and ", " .. texts.percent(part) .. " in use" or "")
+    end
+  end
+  return words
+end
+
+local function count_jobs(page)
+  local jobs, n = {}, 0
+  if not page.heat then jobs = page.shades end
+  for _, booking in ipairs(page.heat and page.model.scene.bookings or {}) do jobs[booking[1]] = true end
+  for _ in pairs(jobs) do n = n + 1 end
+  return n
+end
+
+-- Returns the facts about the picture below the heading.
+local function facts_of(page)
+  local m, words = page.model, totals_of(page)
+  local counts, jobs, now = m:count_states(), count_jobs(page), m.scene.now
+  for _, state in ipairs(scene.STATES) do
+    if (counts[state] or 0) > 0 and state ~= "up" then
+      words[#words + 1] = ("%s %s%s"):format(texts.number(counts[state]), m.top.totals.node and "node " or "", state)
+    end
+  end
+  if jobs > 0 then words[#words + 1] = texts.number(jobs) .. (jobs == 1 and " job" or " jobs") end
+  if now > 0 then words[#words + 1] = ("at %s s"):format(texts.number(math.floor(now))) end
+  return words
+end
+
+-- Writes the facts in lines. Returns the y below.
+local function write_facts(page, y, room)
+  local line
+  for _, word in ipairs(facts_of(page)) do
+    if line and texts.width(line, 12) + texts.width(word, 12) > room - 16 then
+      cells.text(page, "m", MARGIN, y, 12, line, room)
+      line, y = nil, y + 18
+    end
+    line = line and line .. " \u{B7} " .. word or word
+  end
+  if not line then return y end
+  cells.text(page, "m", MARGIN, y, 12, line, room)
+  return y + 18
+end
+
+-- ---- legend -----------------------------------------------------------------------------------------------------
+
+-- Appends the states of the picture to a list of entries {mark =, class =, text =, state =}.
+local function add_states(page, list)
+  for i, state in ipairs(scene.STATES) do
+    if page.used_states[state] and page.by == "state" then
+      list[#list + 1] = { mark = "fill", class = "s" .. i - 1, text = state }
+    elseif page.used_states[state] and state ~= "up" then
+      list[#list + 1] = { mark = "state", class = state == "degraded" and "f" or "x", text = state, state = state }
+    end
+  end
+end
+
+-- Returns the coloured jobs with most cells, by id, and the number of all coloured jobs.
+local function largest_jobs(page)
+  local jobs = {}
+  for job in pairs(page.shades) do jobs[#jobs + 1] = job end
+  table.sort(jobs, function(a, b)
+    local x, y = page.weights[a] or 0, page.weights[b] or 0
+    if x ~= y then return x > y end
+    return a < b
+  end)
+  local list = table.move(jobs, 1, math.min(#jobs, LISTED), 1, {})
+  table.sort(list)
+  return list, #jobs
+end
+
+local JOB_TYPES = 3
+
+local function add_jobs(page, list)
+  local jobs, all = largest_jobs(page)
+  for _, job in ipairs(jobs) do
+    local words, picks = {}, page.model:picks(job)
+    for i = 1, math.min(#picks, JOB_TYPES) do words[i] = amount_text(page.model, picks[i].type, picks[i].units) end
+    list[#list + 1] = { mark = picks.reserved and "corner" or "fill", class = colours.job(page, job).class,
+      text = ("job %d%s%s"):format(job, #words > 0 and ": " or "", table.concat(words, ", ")) }
+  end
+  if all == #jobs then return end
+  list[#list + 1] = { text = ("and %s more job%s"):format(texts.number(all - #jobs), all - #jobs == 1 and "" or "s") }
+end
+
+local function add_values(page, list)
+  for i = 1, math.min(#page.words, LISTED) do
+    list[#list + 1] = { mark = "fill", class = colours.nth(i - 1).class, text = utf8_of(cells.value_text(page, page.words[i])) }
+  end
+  if #page.words <= LISTED then return end
+  list[#list + 1] = { text = ("and %s more values"):format(texts.number(#page.words - LISTED)) }
+end
+
+local function entries_of(page)
+  local list = {}
+  if page.by == "job" or page.by == "map" then list[1] = { mark = "fill", class = "f", text = page.by == "job" and "free" or "none" } end
+  if page.used_several then list[#list + 1] = { mark = "fill", class = "x", text = "several values" } end
+  if page.by == "job" and page.used_next then list[#list + 1] = { mark = "corner", class = "t", text = "reserved" } end
+  add_states(page, list)
+  if page.by == "job" then add_jobs(page, list) elseif page.by ~= "state" then add_values(page, list) end
+  return list
+end
+
+local function write_entry(page, entry, x, y, wide)
+  if entry.class then cells.rect(page, entry.mark == "corner" and "f" or entry.class, x, y, 14, 14) end
+  if entry.mark == "state" then cells.state(page, entry.state, x, y, 14, 14) end
+  if entry.mark == "corner" then cells.corner(page, entry.class, x + 14, y, 8) end
+  cells.text(page, "t", x + 22, y + 11, 12, entry.text, wide - 24)
+end
+
+-- Writes the scale of heat cells. Returns the y below.
+local function write_scale(page, y)
+  cells.text(page, "t", MARGIN, y + 11, 12, "in use: 1 %", 100)
+  for i = 1, 10 do cells.rect(page, colours.heat(i / 10).class, MARGIN + 60 + 22 * i, y, 22, 14) end
+  cells.text(page, "t", MARGIN + 60 + 22 * 11 + 8, y + 11, 12, "all", 100)
+  return y + LINE
+end
+
+-- Writes the legend. Returns the y below.
+local function write_legend(page, y, room)
+  if page.heat and page.by == "job" then y = write_scale(page, y) end
+  local list, wide = entries_of(page), 100
+  for _, entry in ipairs(list) do wide = math.max(wide, texts.width(entry.text, 12) + 40) end
+  wide = math.min(wide, room)
+  local columns = room // wide
+  for i, entry in ipairs(list) do
+    write_entry(page, entry, MARGIN + (i - 1) % columns * wide, y + (i - 1) // columns * LINE, wide)
+  end
+  return y + (#list + columns - 1) // columns * LINE
+end
+
+-- ---- styles -----------------------------------------------------------------------------------------------------
+
+local LIGHT = ".bg{fill:#fff}.t{fill:#1f2328}.m{fill:#59636e}.w{fill:#fff}.k{fill:#1f2328}"
+  .. ".b{fill:#f5f7f9;stroke:#d1d9e0}.f{fill:#e0e5ea}.x{fill:#b4bcc4}.o{fill:#6e7781}"
+  .. ".l{fill:none;stroke:#3d4752;stroke-width:1.2}.bad{stroke:#b3382c;stroke-width:2}"
+  .. ".hd{fill:#fff}.hl{fill:#1f2328}.e{stroke:#fff}"
+  .. ".g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}"
+local DARK = "@media(prefers-color-scheme:dark){.bg{fill:#0d1117}.t{fill:#e6edf3}.m{fill:#9198a1}"
+  .. ".b{fill:#11161d;stroke:#30363d}.f{fill:#252b33}.x{fill:#59626c}.o{fill:#8b949e}"
+  .. ".hd{fill:#1f2328}.hl{fill:#e6edf3}.l{stroke:#c4ccd4}.bad{stroke:#ff8a7a}.e{stroke:#0d1117}.g{stroke:#0d1117}"
+local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}]]
+  .. ".s{font-weight:600}.r{text-anchor:end}.c{text-anchor:middle}.cell:hover{opacity:.7}"
+  .. ".q{fill:none;stroke:#b7791f;stroke-width:2}.z{fill:none;stroke:#6e7781;stroke-dasharray:2 2}"
+
+local STRIPES = "M-1 1l2-2M0 6l6-6M5 7l2-2"
+-- The lines over a state, by state.
+local LINES = { { "down", STRIPES .. "M-1 5l2 2M0 0l6 6M5-1l2 2" }, { "draining", STRIPES }, { "failing", STRIPES },
+  { "unknown", "M2 3h2" }, { "null", "M0 3h6" } }
+
+local function styles()
+  local words = { "<style>", FIXED, LIGHT }
+  for i = 0, 35 do
+    words[#words + 1] = (".%s{fill:%s}"):format(colours.nth(i).class, palette.nth(i))
+  end
+  for i, colour in ipairs(palette.heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i - 1, colour) end
+  for i, state in ipairs(scene.STATES) do words[#words + 1] = (".s%d{fill:%s}"):format(i - 1, palette.states[state]) end
+  words[#words + 1] = DARK
+  for i, colour in ipairs(palette.dark_heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i - 1, colour) end
+  words[#words + 1] = "}</style>\n<defs>"
+  for _, row in ipairs(LINES) do
+    words[#words + 1] = ('<pattern id="p-%s" width="6" height="6" patternUnits="userSpaceOnUse"><path class="%s" d="%s"/></pattern>')
+      :format(row[1], row[1] == "failing" and "l bad" or "l", row[2])
+  end
+  return table.concat(words) .. "</defs>\n"
+end
+
+-- ---- the page ---------------------------------------------------------------------------------------------------
+
+-- Writes the page without the frame. Returns width and height.
+local function write_page(page, limit)
+  local wide = page.width + 2 * MARGIN
+  local width = math.max(LEAST + 2 * MARGIN, wide)
+  if limit and width > limit then width = math.max(wide, limit) end
+  local room = width - 2 * MARGIN
+  cells.text(page, "t s", MARGIN, MARGIN + 16, 20, heading_of(page), room * 7 // 8) -- bold letters are wider
+  local y = write_facts(page, MARGIN + 40, room)
+  cells.draw(page, MARGIN, y, M.BYTES)
+  return width, write_legend(page, y + page.height + MARGIN, room) + MARGIN - 6
+end
+
+local function frame(page, width, height)
+  return ('<?xml version="1.0" encoding="UTF-8"?>\n<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" '
+    .. 'viewBox="0 0 %d %d" role="img">\n<title>%s</title>\n%s<rect class="bg" x="0" y="0" width="%d" height="%d"/>\n%s</svg>\n')
+    :format(width, height, width, height, markup.escape(texts.shorten(heading_of(page))), styles(), width, height,
+      table.concat(page.out))
+end
+
+-- Returns by and, for the values of a map, the key and the word of the map in a scene; or nil, message, "invalid".
+local function meaning_of(by)
+  if by == nil or by == "job" or by == "state" or by == "type" then return by or "job" end
+  local map, key = by:match "^(%a+)%.(.+)$"
+  if map == "property" or map == "tag" then return "map", key, map .. ":" .. key end
+  return nil, ('colours by "%s": one of job, state, type, property.KEY, tag.KEY is wanted'):format(by:sub(1, 64)), "invalid"
+end
+
+--- Draws a graph. opts: start (a vertex: only the vertex and everything below), by ("job", "state", "type",
+--- "property.KEY", "tag.KEY"), width in pixels, 320 to 8000. Returns the text; or nil, message, code. Time is linear in
+--- the vertices.
+function M.svg(g, opts)
+  opts = opts or {}
+  local by, key, word = meaning_of(opts.by)
+  if not by then return nil, key, word end
+  if opts.width and (opts.width < M.WIDTH_MIN or opts.width > M.WIDTH_MAX) then
+    return nil, ("a width of %d: %d to %d are wanted"):format(opts.width, M.WIDTH_MIN, M.WIDTH_MAX), "invalid"
+  end
+  local m, limit = model.of(scene.of(g, opts.start), opts.start), boxes.MOST
+  local page, width, height
+  local property, types = word and m:property(word), g:types()
+  repeat
+    page = boxes.choose(m, limit)
+    page.model, page.start, page.by, page.key, page.property = m, opts.start, by, key and utf8_of(key), property
+    page.types, page.out, page.bytes = types, {}, 0
+    layout.place(page, (opts.width or WIDTH) - 2 * MARGIN)
+    colours.choose(page)
+    width, height = write_page(page, opts.width)
+    limit = limit // 2
+  until page.bytes <= M.BYTES - HEAD_ROOM or limit == 0
+  return frame(page, width, height)
+end
+
+return M
