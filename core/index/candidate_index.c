@@ -425,16 +425,17 @@ static struct index *find(weir_graph *g, const struct order *o, weir_type t, enu
     return NULL;
 }
 
+/* Drops the least recently used index, where there are enough and no search uses it. */
 static void make_room(weir_graph *g)
 {
-    uint32_t oldest = 0;
+    uint32_t oldest = WEIR_NONE;
 
-    if (g->indexes.n < INDEX_MAX)
-        return;
-    for (uint32_t i = 1; i < g->indexes.n; i++)
-        if (g->indexes.list[i]->last_use < g->indexes.list[oldest]->last_use)
+    for (uint32_t i = 0; g->indexes.n >= INDEX_MAX && i < g->indexes.n; i++)
+        if (g->indexes.list[i]->searches == 0 &&
+            (oldest == WEIR_NONE || g->indexes.list[i]->last_use < g->indexes.list[oldest]->last_use))
             oldest = i;
-    drop_at(g, oldest);
+    if (oldest != WEIR_NONE)
+        drop_at(g, oldest);
 }
 
 int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
@@ -448,7 +449,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
         return rc;
     x = find(g, &o, t, mode);
     if (!x) {
-        if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, INDEX_MAX, sizeof *g->indexes.list))
+        if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, g->indexes.n + 1, sizeof *g->indexes.list))
             return weir_fail_nomem(err);
         weir_observe(g, &weir_index_observer);
         x = weir_mem_zalloc(1, sizeof *x);

@@ -13,7 +13,7 @@
 #include "index/rank_order.h"
 #include "aggregate/schema.h"
 
-#define INDEX_MAX   32   /* indexes per graph; the least recently used is dropped first */
+#define INDEX_MAX   32   /* indexes per graph, but for those in use; the least recently used is dropped first */
 #define INDEX_NOTES 1024 /* noted vertices in one index; with more the index is dropped */
 
 enum index_mode {
@@ -29,6 +29,7 @@ struct index {
     weir_type type;
     enum index_mode mode;
     uint64_t last_use;
+    uint32_t searches; /* searches in progress; an index in use is never dropped to make room */
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
     bool unknown;             /* the candidate of some row is UNKNOWN (candidate_index.c) */

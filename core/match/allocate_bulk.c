@@ -59,12 +59,12 @@ static enum verdict judge(struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
-    if (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state))
-        return IGNORED;
-    if (m->view == VIEW_NOW && !vertex_unused(m->g, v))
-        return IGNORED;
-    if (!weir_candidate_unused(m, v))
-        return BUSY;
+    if (m->view != VIEW_ALL) {
+        if (!state_available(vertex_at(m->g, v)->state) || (m->view == VIEW_NOW && !vertex_unused(m->g, v)))
+            return IGNORED;
+        if (!weir_candidate_unused(m, v))
+            return BUSY;
+    }
     return weir_search_vertex_ok(&b->search, v) ? FITS : SMALL;
 }
 

@@ -127,10 +127,17 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
 bool weir_candidate_unused(const struct match *m, weir_vertex v)
 {
     const struct occupancy *c = m->has_busy_mask && m->view == VIEW_RESERVED && !m->has_fit_index ? m->occupancy : NULL;
+    const struct schedule *b = schedule_of(m->g, v);
+    const struct inner *in = inner_of(m->g, v);
 
+    if (m->view >= VIEW_CAPACITY)
+        return true;
     if (c && kind_of(m->g, v)->type == c->type && occupancy_knows(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
-    return m->view >= VIEW_CAPACITY || weir_availability_unused(m->g, v, m->t0, m->t1);
+    if (m->view != VIEW_NOW)
+        return weir_availability_unused(m->g, v, m->t0, m->t1);
+    return !(b && (b->active > 0 || b->next < m->t1)) &&
+           !(in && in->cells && (in->cells[CELL_ACTIVE] > 0 || WEIR_FOREVER - in->cells[CELL_SOON] < m->t1));
 }
 
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r)

@@ -1,4 +1,4 @@
-/* context.c - services of a match for its parts: the listener, scores and failures of the policy, cached indexes. */
+/* context.c - services of a match for its parts: the listener, scores and failures of the policy, indexes. */
 #include <math.h>
 #include <string.h>
 
@@ -44,21 +44,6 @@ int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_v
 int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out)
 {
     static const weir_policy unordered;
-    int rc;
 
-    for (uint32_t i = 0; i < m->nindexes; i++)
-        if (m->indexes[i].type == t && m->indexes[i].mode == mode && m->indexes[i].ordered == ordered) {
-            *out = m->indexes[i].index;
-            return WEIR_OK;
-        }
-    rc = weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
-    if (m->g->indexes.n == INDEX_MAX) /* an older index may have made way */
-        m->nindexes = 0;
-    if (rc || m->nindexes == INDEX_CACHE)
-        return rc;
-    m->indexes[m->nindexes].index = *out;
-    m->indexes[m->nindexes].type = t;
-    m->indexes[m->nindexes].mode = mode;
-    m->indexes[m->nindexes++].ordered = ordered;
-    return WEIR_OK;
+    return weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
 }

@@ -15,7 +15,7 @@
  *   candidate.c           the units that one vertex can give for one resource
  *   flow.c                units on the way to the source of another subsystem
  *   constraint_filter.c   the nodes that a constraint allows
- *   context.c             the listener, the scores of the policy, the cached indexes
+ *   context.c             the listener, the scores of the policy, the indexes
  *
  * Functions that place something return 1 (placed, picks added), 0 (does not fit, picks as before) or a negative
  * status.
@@ -31,7 +31,6 @@
 
 #define WEIR_NO_END INT64_MIN
 #define RESOURCE_CACHE 32 /* resources of a request with cached facts */
-#define INDEX_CACHE    4  /* indexes that a match caches */
 #define FILTER_AFTER   8  /* nodes refused by a constraint before all allowed nodes are computed */
 
 /* The vertices that count as available while a request is placed. */
@@ -114,13 +113,6 @@ struct match {
     bool typed[RESOURCE_CACHE];      /* by resource: `types` is set */
     /* by resource: result of weir_candidate_by_aggregates(): 1 true, 2 false, 0 not known yet */
     uint8_t by_aggregates[RESOURCE_CACHE];
-    struct {
-        struct index *index;
-        weir_type type;
-        enum index_mode mode;
-        bool ordered;
-    } indexes[INDEX_CACHE];
-    uint32_t nindexes;
 };
 
 /* The type of a resource of the request; WEIR_NO_TYPE: the graph has no such type. */

@@ -436,6 +436,9 @@ void weir_search_end(struct search *s)
     weir_mem_free(s->opened);
     s->heap = s->run_items = NULL;
     s->opened = NULL;
+    if (s->index)
+        s->index->searches--;
+    s->index = NULL;
 }
 
 /* ---- starting ---- */
@@ -550,35 +553,38 @@ static int push_fits(struct search *s)
     return rc < 0 ? rc : WEIR_OK;
 }
 
-static int begin(struct search *s, weir_vertex under)
+/* Pushes the first items, or begins the free list. */
+static int push_first(struct search *s, weir_vertex under)
 {
     struct match *m = s->m;
-    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle_only ? INDEX_IDLE : INDEX_FREE;
-    struct index *index;
     int rc;
 
-    if (s->type == WEIR_NO_TYPE)
-        return WEIR_OK;
-    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->type, mode, &index);
-    if (rc)
-        return rc;
-    s->index = index;
-    weir_index_settle(m->g, index, under);
     if (uses_free_list(s, under))
-        return weir_free_list_begin(&s->free_list, m->g, index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
-    if (has_few_fits(s, under)) {
-        rc = push_fits(s);
-        if (rc)
-            weir_search_end(s);
-        return rc;
-    }
+        return weir_free_list_begin(&s->free_list, m->g, s->index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
+    if (has_few_fits(s, under))
+        return push_fits(s);
     weir_nogood_begin(s);
     if (under != WEIR_NONE)
         rc = below_bound_ok(s, under) && !is_nogood(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else if (!(rc = weir_nogood_open(s, WEIR_NONE)))
         rc = push_kids(s, m->g->roots, 0, m->g->nroots);
-    if (!rc && follows_links(m, under, s->r))
-        rc = push_linked(s, under);
+    return rc || !follows_links(m, under, s->r) ? rc : push_linked(s, under);
+}
+
+static int begin(struct search *s, weir_vertex under)
+{
+    struct match *m = s->m;
+    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle_only ? INDEX_IDLE : INDEX_FREE;
+    int rc;
+
+    if (s->type == WEIR_NO_TYPE)
+        return WEIR_OK;
+    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->type, mode, &s->index);
+    if (rc)
+        return rc;
+    s->index->searches++;
+    weir_index_settle(m->g, s->index, under);
+    rc = push_first(s, under);
     if (rc)
         weir_search_end(s);
     return rc;

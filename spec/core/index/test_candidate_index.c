@@ -1,5 +1,7 @@
 /* test_candidate_index.c - all vertices of a type in order: after each change of a machine the list, in which that found its place, is what
  * one made anew is. */
+#include <stdio.h>
+
 #include "index/candidate_index.h"
 #include "check.h"
 #include "dice.h"
@@ -87,9 +89,49 @@ static void run(uint32_t steps, bool short_of)
     weir_graph_free(g);
 }
 
+/* More types than there are indexes: the index of a search in progress stays while the resources of a slot need others. */
+static void test_many_types(void)
+{
+    static const char *const up[] = {"id"};
+    const weir_policy low = {.name = "low", .order = up, .norder = 1};
+    weir_match_options o = {.mode = WEIR_NOW, .policy = &low};
+    weir_graph *g = weir_graph_new();
+    weir_vertex root = add(g, WEIR_NONE, "cluster", 0, 1);
+    const weir_allocation *a = NULL;
+    weir_request *r = NULL;
+    weir_buf shape = {0};
+    weir_err err = {0};
+    char type[16];
+
+    for (int64_t n = 0; n < 4; n++) {
+        weir_vertex node = add(g, root, "node", n, 1);
+        for (int i = 0; i < INDEX_MAX + 9; i++) {
+            snprintf(type, sizeof type, "t%c%c", 'a' + i / 26, 'a' + i % 26);
+            add(g, node, type, 0, 1);
+            if (n == 0) {
+                weir_buf_puts(&shape, i == 0 ? "slot=3/[" : ";");
+                weir_buf_puts(&shape, type);
+            }
+        }
+    }
+    weir_buf_puts(&shape, "]");
+    CHECK(weir_request_parse(shape.data, shape.len, "shape", &r, &err) == WEIR_OK, "%s", err.text);
+    for (int i = 0; i < 2; i++) {
+        CHECK(weir_match(g, r, &o, &a, &err) == WEIR_OK && a->npicks == 3 * (INDEX_MAX + 9), "a slot of many types: %s", err.text);
+        CHECK(g->indexes.n <= INDEX_MAX + 1, "%u indexes are left", g->indexes.n);
+        CHECK(weir_check(g, &err) == WEIR_OK && a && weir_release(g, a->job, &err) == WEIR_OK, "%s", err.text);
+        for (uint32_t k = 0; k < g->indexes.n; k++)
+            CHECK(g->indexes.list[k]->searches == 0, "index %u is in no search", k);
+    }
+    weir_buf_free(&shape);
+    weir_request_free(r);
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     run(400, false);
     run(400, true);
+    test_many_types();
     return check_report();
 }
