@@ -1,6 +1,7 @@
--- What a forked copy of the service costs: weir run spec/bench/copies.lua. On machines of about 10,000 and 500,000 vertices, a short walk
--- with a filter and a look that stays in the service: the time until the answer, and for the copy the time of the processor of the child,
--- the page faults of the service and of the children, and the memory that the service keeps.
+-- copies.lua - the cost of a forked copy of the service: weir run spec/bench/copies.lua. On machines of about 10,000
+-- and 500,000 vertices, a short walk with a filter and a request that the service answers itself: the time until the
+-- answer, and for the copy the processor time of the child, the page faults of the service and of the children, and
+-- the memory that the service keeps.
 package.path = "./?.lua;" .. package.path
 
 local service = require "spec.support.service"
@@ -11,7 +12,7 @@ local ROUNDS = 50
 local MACHINES = { "cluster:1 rack:10 node:24 core:40", "cluster:1 rack:128 node:64 core:60" }
 local FILTER = "return {prune = function(v) return v.type == 'cluster' end, evaluate = function() return 1 end}"
 
--- Fields of /proc/PID/stat behind the name: faults of the process and of the children that it waited for, seconds of both.
+-- Fields of /proc/PID/stat behind the name: page faults of the process and of its reaped children, seconds of both.
 local function usage(pid)
   local file <close> = assert(io.open(("/proc/%d/stat"):format(pid)))
   local fields = {}

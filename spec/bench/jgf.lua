@@ -1,11 +1,12 @@
--- What reading JSON Graph Format costs: time against jansson's for parsing the same text (at most twice that is allowed), and
--- memory, which grows with the graph and not with the text: at its peak at most 96 bytes a vertex, over what the process has
--- before, from a file and from a text (which is there before, and does not count). The same machine comes in several texts: as
--- weir writes it, that with UUIDs that nobody can derive, as Fluxion writes it, that with ids in no order, that with its edges
--- first, and that indented, which is more than twice as long.
--- The peak is what any process would see that reads a machine: pages of libraries count that only reading touches (0.4 MB).
--- In a process of its own: weir run spec/bench/jgf.lua NODES, of 55 vertices each (default 5004: 96, 96, 81, 81, 81 and 203 MB).
--- Prints JSON; fails where a limit is not kept.
+-- jgf.lua - the cost of reading JSON Graph Format: time against jansson's for parsing the text (at most twice as much
+-- is allowed), and memory, which grows with the graph and not with the text: at most 96 bytes a vertex at the peak,
+-- above the process before, from a file and from a text (the text itself does not count). One machine comes in
+-- several texts: as weir writes JGF, with UUIDs that cannot be derived, as Fluxion writes JGF, with ids in no order,
+-- with edges first, and indented, which is more than twice as long.
+--
+-- The peak is as seen by any process that reads a machine: pages of libraries that only reading touches count (0.4
+-- MB). In a process of its own: weir run spec/bench/jgf.lua NODES, of 55 vertices each (default 5004: 96, 96, 81, 81,
+-- 81 and 203 MB). Prints JSON; fails where a limit is not kept.
 package.path = "./?.lua;" .. package.path
 local core = require "weir.core"
 local bench = require "spec.bench.measure"
@@ -25,7 +26,7 @@ local COMPACT = {
   edge = '{"source":"%d","target":"%d","metadata":{"subsystem":"containment"}}',
 }
 
--- The same with each member in a line of its own, as jansson indents by four.
+-- The text with each member in a line of its own, as jansson indents by four.
 local function indented(text)
   local depth = 3
   return (text:gsub('[{},]', function(mark)
@@ -102,12 +103,12 @@ local TEXTS = {
   { "Fluxion's, edges first", write_edges_first },
   { "Fluxion's, indented", function(g) write_fluxion(g, INDENTED, same) end },
 }
-local PLAIN, LONG = 3, 6 -- of these: the same, but for blanks
+local PLAIN, LONG = 3, 6 -- numbers of two texts that are equal but for blanks
 
 -- ---- measuring ----
 
--- Loads the file, or its text, in a process of its own: milliseconds of the processor, vertices, bytes held at most and at the
--- end. What was there for a moment while the text was read from its file is forgotten (clear_refs).
+-- Loads the file, or its text, in a process of its own: processor milliseconds, vertices, bytes at the peak and at
+-- the end. Memory used only while the text was read from its file is left out (clear_refs).
 local LOADER = [[
   local function bytes(key)
     for line in io.lines "/proc/self/status" do
@@ -193,5 +194,5 @@ os.remove(PATH)
 bench.print()
 if reports[LONG].peak > 1.1 * reports[PLAIN].peak then error("memory grew with the text", 0) end
 if slow then error(("a text took more than %d times what jansson needs"):format(TIME_LIMIT), 0) end
--- A small machine is mostly what the process needs anyway.
+-- On a small machine the memory of the process itself dominates.
 if large and vertices > 50000 then error(("a load took more than %d bytes a vertex"):format(PEAK_LIMIT), 0) end

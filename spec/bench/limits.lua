@@ -1,6 +1,7 @@
--- How far weir goes, and how what it does grows: `weir run spec/bench/limits.lua [FACTOR] [all]`. For each operation the time at
--- FACTOR times (4) the size that the spec has, and what doubling the size makes of it: 2 is linear, 4 is quadratic. Then, with
--- `all`, the sizes that weir is made for: ten million vertices, a million jobs (needs 8 GB).
+-- limits.lua - how far weir scales: `weir run spec/bench/limits.lua [FACTOR] [all]`. For each operation of
+-- spec/support/growth.lua the time at FACTOR (4) times the size of the spec, and the factor by which doubling the
+-- size multiplies the time: 2 is linear, 4 is quadratic. Then, with `all`, the sizes that weir is made for: ten
+-- million vertices, a million jobs (needs 8 GB).
 package.path = "./?.lua;" .. package.path
 local growth = require "spec.support.growth"
 local weir = require "weir"

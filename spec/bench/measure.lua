@@ -1,4 +1,4 @@
---- measure.lua - what the benchmarks share: rows of a point of the table, each with its median and spread.
+--- measure.lua - helpers of the benchmarks: rows of a point of the table, each with its median and spread.
 local core = require "weir.core"
 
 local FEWEST, LONGEST = 5, 1e6 -- calls made in any case; microseconds after which no more are made
@@ -12,7 +12,7 @@ function M.spread(values)
   return { median = values[(n + 1) // 2], p10 = values[math.max(1, n // 10)], p90 = values[math.max(1, n * 9 // 10)] }
 end
 
---- Notes a row: the number of the point, what it is, the unit, all values; `more` goes with it.
+--- Records a row: the number of the point, a name, the unit, all values; the fields of `more` are added.
 function M.row(point, name, unit, values, more)
   local row = M.spread(values)
   row.point, row.name, row.unit = point, name, unit
@@ -21,8 +21,8 @@ function M.row(point, name, unit, values, more)
   return row
 end
 
---- Microseconds for each of some calls; `after` is not counted. The clock is that on the wall: it is exact, and who else runs
---- shows in the spread, not in the median.
+--- Microseconds of each call; `after` is not counted. The clock is the wall clock: exact, and load by further
+--- processes shows in the spread, not in the median.
 function M.times(repeats, call, after)
   local list, all = {}, 0
   for i = 0, repeats do
@@ -33,7 +33,7 @@ function M.times(repeats, call, after)
     all = all + list[i]
     if after then after(result, i) end
   end
-  list[0] = nil -- the first one builds what is kept from then on
+  list[0] = nil -- the first call builds caches for the later calls
   return list
 end
 
@@ -45,7 +45,7 @@ function M.kilobytes(file, key)
   end
 end
 
---- What a benchmark prints when it is done.
+--- Prints all rows as JSON.
 function M.print() print(core.json_encode(M.rows)) end
 
 return M

@@ -1,5 +1,6 @@
--- Point 9: what an allocation of whole nodes costs as text, and, for the largest, against writing bytes that are there already: into
--- a file and into a pipe that another process reads. In a process of its own: weir run spec/bench/output.lua RACKS NODES.
+-- output.lua - point 9: the cost of an allocation of whole nodes as text, and, for the largest, against writing bytes
+-- held in memory: into a file and into a pipe read by a second process. In a process of its own: weir run
+-- spec/bench/output.lua RACKS NODES.
 package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
@@ -28,7 +29,7 @@ end
 
 local text = a:format "jgf"
 
--- Milliseconds from an empty sink to a closed one; one of each kind after the other, so that both see the same machine.
+-- Milliseconds from an empty sink to a closed one; the two kinds alternate, so that both see equal load.
 local function compare(open)
   local kinds = { { function(file) return a:write(file, "jgf") end, {} }, { function(file) return file:write(text) end, {} } }
   for _ = 0, 5 do

@@ -1,5 +1,6 @@
--- What replaying costs: seconds of the processor and memory for logs of real machines (pending without them) and for generated jobs.
--- Arguments: how many jobs to generate (default 20000). Written to build/bench_replay.json for programs.
+-- replay.lua - the cost of replaying: processor seconds and memory for logs of real machines (pending without them)
+-- and for generated jobs. Arguments: how many jobs to generate (default 20000). Written to build/bench_replay.json
+-- for programs.
 local core = require "weir.core"
 local replay = require "weir.replay"
 local lublin = require "weir.trace.lublin"

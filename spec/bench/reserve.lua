@@ -1,6 +1,7 @@
--- Point 6: a queue of jobs of 1 to 512 nodes with different durations, each at its earliest start, then all released in any
--- order. In a process of its own: weir run spec/bench/reserve.lua RACKS JOBS. Prints JSON. The second round finds the memory of
--- the first. The clock is that of the processor: means are wanted here, and who else runs shows in them.
+-- reserve.lua - point 6: a queue of jobs of 1 to 512 nodes with different durations, each at its earliest start, then
+-- all released in random order. In a process of its own: weir run spec/bench/reserve.lua RACKS JOBS. Prints JSON. The
+-- second round reuses the memory of the first. The clock is the processor's: the row is a mean, on which load by
+-- further processes would show.
 package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
@@ -13,7 +14,7 @@ local engine = assert(weir.engine { resources = g, policy = "low" })
 local LARGEST = math.min(512, RACKS * 18)
 
 local state = 42
-local function random(n) -- the same in all versions of Lua
+local function random(n) -- a generator that is equal in all versions of Lua
   state = (state * 6364136223846793005 + 1442695040888963407)
   return (state >> 33) % n + 1
 end

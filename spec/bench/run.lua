@@ -6,8 +6,8 @@ local core = require "weir.core"
 local bench = require "spec.bench.measure"
 
 local WEIR = os.getenv "WEIR_BIN" or "build/weir"
-local LARGE, LARGE_KB = 2000, 3 << 20 -- racks from which on a machine is large; what it needs, the largest benchmarks on it
-local JGF_NODES = 5000 -- whose texts are read, at most: a quarter of a gigabyte
+local LARGE, LARGE_KB = 2000, 3 << 20 -- racks of a large machine; the memory that its benchmarks need
+local JGF_NODES = 5000 -- the most nodes of the texts read: a quarter of a gigabyte
 
 local sizes = {}
 for _, racks in ipairs(#arg > 0 and arg or { 56, 560, 5600 }) do

@@ -1,7 +1,7 @@
--- What a service does under load: clients that match one of 10,080 nodes and release it, one request in flight each and several, with
--- the state in memory and on disk; beside it Redis's SET where that is installed.
+-- serve.lua - a service under load: clients that match and release one of 10,080 nodes, with one request in flight
+-- each and with several, with the state in memory and on disk; beside it Redis's SET where Redis is installed.
 --   weir run spec/bench/serve.lua [SECONDS]           each row for so long; 5 if not given
---   weir run spec/bench/serve.lua soak SECONDS        whether memory and descriptors stay as they are
+--   weir run spec/bench/serve.lua soak SECONDS        whether memory and descriptors stay constant
 
 local core = require "weir.core"
 local service = require "spec.support.service"
@@ -11,9 +11,9 @@ local uv = require "luv"
 local MACHINE, CLIENTS = "cluster:1 rack:140 node:72 core:4", 64
 local LOAD = shell.bin:match "^(.*)/[^/]*$" .. "/test/bench_serve"
 
--- ---- running programs --------------------------------------------------------------------------------------------------------------
+-- ---- running programs ---------------------------------------------------------------------------------------------
 
--- What a program prints, once it has ended; meanwhile(): called each second.
+-- The output of a program, once the program has ended; meanwhile() is called each second.
 local function run(program, words, meanwhile)
   local out, text, code = uv.new_pipe(false), "", nil
   local process = assert(uv.spawn(program, { args = words, stdio = { nil, out, 2 } }, function(status) code = status end))
@@ -29,7 +29,7 @@ end
 
 local function installed(program) return os.execute(("command -v %s >/dev/null 2>&1"):format(program)) == true end
 
--- Seconds of the processor that a process has had.
+-- Processor seconds that a process has used.
 local function cpu(pid)
   local file <close> = assert(io.open(("/proc/%d/stat"):format(pid)))
   local fields = file:read("a"):match "^.*%)%s(.*)$"
@@ -41,7 +41,7 @@ local function load(s, seconds, depth, meanwhile)
   return core.json_decode(run(LOAD, { s.path, tostring(CLIENTS), tostring(seconds), tostring(depth) }, meanwhile))
 end
 
--- A service on the machine; durable: with its state on disk, on the disk of this directory.
+-- Starts a service on the machine; durable: with its state on the disk of this directory.
 local function start(durable)
   local dir = shell.directory()
   local words = { "-r", MACHINE }
@@ -54,7 +54,7 @@ local function start(durable)
   return service.start(dir, words)
 end
 
--- ---- rows ---------------------------------------------------------------------------------------------------------------------------
+-- ---- rows ---------------------------------------------------------------------------------------------------------
 
 local function row(name, rate, p50, p99, micro)
   print(("%-62s %8.0f /s   p50 %6.2f ms   p99 %6.2f ms%s"):format(name, rate, p50, p99,
@@ -87,7 +87,7 @@ local function redis(seconds, name, words)
   os.execute(("rm -rf '%s/appendonlydir'"):format(dir))
 end
 
--- ---- a soak --------------------------------------------------------------------------------------------------------------------------
+-- ---- a soak -------------------------------------------------------------------------------------------------------
 
 local function look(s, seen)
   local status, n = {}, 0

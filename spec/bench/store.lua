@@ -1,5 +1,6 @@
--- What the database costs: a machine of 10,080 nodes saved, saved again after one match, loaded; against generating it.
--- Arguments: racks of 18 nodes, 55 vertices each (default 560). Written to build/bench_store.json for programs.
+-- store.lua - the cost of the database: a machine of 10,080 nodes saved, saved again after one match, loaded; against
+-- generating the machine. Arguments: racks of 18 nodes, 55 vertices each (default 560). Written to
+-- build/bench_store.json for programs.
 local weir = require "weir"
 local core = require "weir.core"
 package.path = "./?.lua;" .. package.path

@@ -1,5 +1,5 @@
-/* bench_jansson.c - what jansson needs to parse a file of JSON, for spec/bench/jgf.lua: bench_jansson FILE prints the
- * milliseconds of the processor for a text that is in memory, and for the file read as it comes. */
+/* bench_jansson.c - the time jansson needs to parse a JSON file, for spec/bench/jgf.lua. `bench_jansson FILE`
+ * prints the processor milliseconds for parsing the text from memory, and for parsing the file as it is read. */
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static double now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
-/* The text of a file, to be freed; NULL: it cannot be read. */
+/* Returns the text of a file, to be freed; NULL if the file cannot be read. */
 static char *slurp(const char *path, size_t *len)
 {
     FILE *f = fopen(path, "rb");
@@ -31,7 +31,7 @@ static char *slurp(const char *path, size_t *len)
     return text;
 }
 
-/* Prints how long a parse took that began at `start`; false: there is nothing that was parsed. */
+/* Prints the time since `start`; false when parsing failed (root is NULL). */
 static int report(json_t *root, double start, const char *what)
 {
     double ms = now_ms() - start;

@@ -16,7 +16,7 @@
 #define CLIENTS_MAX 4096
 #define BUCKETS     200000 /* of 10 microseconds */
 
-/* What a client has in flight: a match (job 0), or the release of a job. */
+/* A request of a client in flight: a match (job 0), or the release of a job. */
 struct slot {
     long job;
     double sent;
@@ -55,7 +55,7 @@ static int dial(const char *path)
     return -1;
 }
 
-/* Adds the next request of a slot to `out`; how many bytes that makes. */
+/* Adds the next request of a slot to `out`; returns the number of bytes added. */
 static size_t put_request(char *out, size_t room, struct client *c, int i, double t)
 {
     struct slot *s = &c->slots[i];
@@ -85,7 +85,7 @@ static long number_after(const char *line, const char *key)
     return at ? strtol(at + strlen(key), NULL, 10) : -1;
 }
 
-/* Takes one answer, a text that ends in a zero; which slot it was for, or -1. */
+/* Takes one answer, a text that ends in a zero; returns the number of its slot, or -1. */
 static int take(struct client *c, const char *line, double t)
 {
     long i = number_after(line, "\"id\":"), us = 0;
@@ -107,7 +107,7 @@ static int take(struct client *c, const char *line, double t)
     return (int)i;
 }
 
-/* Reads what has come and asks anew, in one write; -1: the service has gone. */
+/* Reads all answers that have come and sends the next requests in one write; -1: the service has gone. */
 static int serve(struct client *c)
 {
     char out[DEPTH_MAX * 100], *line = c->in, *stop;
@@ -149,7 +149,7 @@ static struct client *start(const char *path, int ep)
     return c;
 }
 
-/* Milliseconds that so many of a hundred needed at most. */
+/* The milliseconds within which `part` percent of the requests were answered. */
 static double percentile(double part)
 {
     long sum = 0, i = 0;

@@ -1,6 +1,6 @@
-/* check.h - what the C tests share: counting checks, finding the test data, making the n-th allocation fail.
+/* check.h - helpers of the C tests: counting checks, finding the test data, making the n-th allocation fail.
  *
- * A test includes it once, calls CHECK(condition, description, ...) and ends with `return check_report();`.
+ * A test includes check.h once, calls CHECK(condition, description, ...) and ends with `return check_report();`.
  */
 #ifndef CHECK_H
 #define CHECK_H
@@ -40,7 +40,7 @@ static inline int check_report(void)
     return check_failed ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
-/* True when both are NULL or both the same text. */
+/* True when both are NULL or both have equal text. */
 static inline bool check_same(const char *a, const char *b)
 {
     return a && b ? strcmp(a, b) == 0 : a == b;
@@ -55,8 +55,9 @@ static inline const char *check_data(const char *name, char *path, size_t size)
     return path;
 }
 
-/* Calls `once` with the 1st, 2nd, ... allocation failing until it goes through three times running (an allocation that
- * may fail without harm gives one such call). Each other call must return WEIR_ENOMEM. Returns how many did. */
+/* Calls `once` with the 1st, 2nd, ... allocation failing until `once` succeeds three times running (an allocation
+ * that may fail without harm gives one success). Every failing call must return WEIR_ENOMEM. Returns the number of
+ * failing calls. */
 static inline long check_nomem(int (*once)(void *), void *arg, const char *what)
 {
     long failed = 0;

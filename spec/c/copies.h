@@ -1,4 +1,4 @@
-/* copies.h - what the tests of copies and of merges share: short forms, and random graphs with random books. */
+/* copies.h - helpers of the tests of copies and merges: short forms, and random graphs with random jobs. */
 #ifndef COPIES_H
 #define COPIES_H
 

@@ -1,4 +1,4 @@
-/* dice.h - random numbers for C tests, the same on every machine: a test sets `seed`, and from there on it is one history. */
+/* dice.h - random numbers for C tests, equal on every machine: each `seed` gives one sequence. */
 #ifndef DICE_H
 #define DICE_H
 
@@ -15,7 +15,7 @@ static inline uint32_t dice(uint32_t n)
     return (uint32_t)(seed >> 33) % n;
 }
 
-/* Of a graph that has one. */
+/* A random vertex of a graph that is not empty. */
 static inline weir_vertex some_vertex(const weir_graph *g)
 {
     for (;;) {

@@ -1,6 +1,7 @@
-/* example.c - a program that uses libweir as it is installed: two nodes of a small machine for a job, and back.
+/* example.c - a program that uses libweir as installed: allocates two nodes of a small machine to a job, and
+ * releases the job.
  *
- *   cc example.c $(pkg-config --cflags --libs weir) */
+ * cc example.c $(pkg-config --cflags --libs weir) */
 #include <stdio.h>
 #include <string.h>
 #include <weir.h>

@@ -1,12 +1,12 @@
-/* lua_host.c - a plain Lua interpreter built like everything else here, so that under sanitizers the module is loaded by a
- * host that has their runtime: lua_host SCRIPT [ARGS]. Memory can be made to run out in it:
+/* lua_host.c - a plain Lua interpreter built with the flags of the module, so that under sanitizers the module is
+ * loaded by a host that has their runtime: lua_host SCRIPT [ARGS]. Scripts can make memory run out:
  *
- *   host.fail(n, times)      of the Lua allocations from now on the n-th fails, and the next, `times` in all
- *   host.preload()           `require "weir.core"` gives the module linked into the host, whose core fail_core() reaches
+ *   host.fail(n, times)      from now on the n-th allocation of Lua fails, and the next, `times` in all
+ *   host.preload()           `require "weir.core"` gives the module linked into the host, within reach of fail_core()
  *   host.fail_core(n)        the n-th allocation of the core linked into the host fails; once
- *   host.fail()              none fails any more: how many did, of Lua's
+ *   host.fail()              no allocation fails any more; returns how many allocations of Lua did
  *
- * Lua collects its garbage and asks again before it gives up, so that it takes two failures to fail once. */
+ * Lua collects its garbage and retries before giving up, so that two failures are needed for one error. */
 #include <dlfcn.h>
 #include <lauxlib.h>
 #include <lua.h>
@@ -20,9 +20,9 @@
 int luaopen_weir_core(lua_State *L);
 
 static struct {
-    lua_Integer left;   /* allocations until they fail; 0: they do not */
-    lua_Integer times;  /* that they still fail */
-    lua_Integer failed; /* that did */
+    lua_Integer left;   /* allocations until the first failure; 0: no failures */
+    lua_Integer times;  /* failures still to come */
+    lua_Integer failed; /* failures so far */
 } plan;
 
 static void *allocate(void *ud, void *p, size_t old, size_t size)
@@ -75,7 +75,7 @@ static void open_host(lua_State *L)
     lua_setglobal(L, "host");
 }
 
-/* What the library of the editor keeps for good would look lost once it was unloaded with the module. */
+/* Keeps the editor's library loaded: memory that the library keeps for good would count as leaked after unloading. */
 static void keep_loaded(void)
 {
     if (!dlopen("libedit.so.2", RTLD_NOW | RTLD_NODELETE))

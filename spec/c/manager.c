@@ -1,5 +1,6 @@
-/* manager.c - a service manager for specs: manager NOTIFY LISTEN PROGRAM ARGUMENT... starts a program with a listening
- * Unix socket as descriptor 3 and NOTIFY_SOCKET, prints its process id and each message on a line, and ends as it does. */
+/* manager.c - a service manager for specs: manager NOTIFY LISTEN PROGRAM ARGUMENT... starts a program with a
+ * listening Unix socket as descriptor 3 and NOTIFY_SOCKET, prints the process id and each message on a line, and
+ * exits with the program's status. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -39,7 +40,7 @@ static void become(int fd, char **argv)
     _exit(127);
 }
 
-/* Prints what has come; false: nothing has. */
+/* Prints the messages received; false: none. */
 static int tell(int fd)
 {
     char text[4096];

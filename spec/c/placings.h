@@ -1,4 +1,4 @@
-/* placings.h - what tests share that meet a request on a machine and on a copy, and compare. */
+/* placings.h - helpers of tests that match a request on a machine and on a copy, and compare the picks. */
 #ifndef PLACINGS_H
 #define PLACINGS_H
 

@@ -1,4 +1,4 @@
-/* rsets.h - what the tests of resource sets share: reading them, short texts for them, a machine. */
+/* rsets.h - helpers of the tests of resource sets: reading, short texts, a machine. */
 #ifndef RSETS_H
 #define RSETS_H
 
@@ -6,12 +6,12 @@
 
 #include "rset/rset.h"
 
-/* `rest` is what follows on R_lite, to the end of the document. */
+/* `rest` is the text after R_lite, to the end of the document. */
 #define DOC(rlite, rest) "{\"version\":1,\"execution\":{\"R_lite\":[" rlite "]" rest
 #define A_CORE           ENTRY("0", "\"core\":\"0\"")
 #define HOSTED(rank, name, core) \
     "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY(rank, "\"core\":\"" core "\"") "],\"nodelist\":[\"" name "\"]}"
-/* A node and its core. */
+/* An R of one node and its core. */
 #define ONE(name)                                                                                                      \
     ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"" name "\"") "," V("1", A_CORE_VERTEX), E("0", "1", "")) "}"
 #define A_CORE_VERTEX "\"type\":\"core\",\"id\":0"

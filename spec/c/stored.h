@@ -1,5 +1,5 @@
-/* stored.h - what the tests of stores share: whether a graph is what it was after it was stored and loaded, gives the
- * same answers, and changes that no other test makes. Included once, after check.h.
+/* stored.h - helpers of the tests of stores: whether a graph that was stored and loaded is equal and gives equal
+ * answers, and changes that step() does not make. Included once, after check.h.
  */
 #ifndef STORED_H
 #define STORED_H
@@ -16,7 +16,7 @@ static inline int64_t scaled(int n)
     return (int64_t)(n * times) > 0 ? (int64_t)(n * times) : 1;
 }
 
-/* ---- the same graph ---- */
+/* equal graphs */
 
 static inline void same_numbers(const weir_graph *a, const weir_graph *b)
 {
@@ -49,7 +49,7 @@ static inline void same_subsystems(const weir_graph *a, const weir_graph *b)
                       "edge %u of vertex %u in its order", i, v);
 }
 
-/* What weir_graph_compare() does not look at. */
+/* Checks the properties of jobs that weir_graph_compare() does not look at. */
 static inline void same_job(const weir_graph *a, const weir_graph *b, const weir_allocation *x,
                             const weir_allocation *y)
 {
@@ -88,7 +88,7 @@ static inline void same_all(const weir_graph *a, const weir_graph *b)
     same_feeds(a, b);
 }
 
-/* ---- the same answers ---- */
+/* equal answers */
 
 static inline int answer(weir_graph *g, const char *shape, const weir_policy *p, int mode, const weir_allocation **a)
 {
@@ -103,7 +103,7 @@ static inline int answer(weir_graph *g, const char *shape, const weir_policy *p,
     return rc;
 }
 
-/* Both graphs are asked the same, and both book it. */
+/* Asks both graphs for equal requests, and both allocate. */
 static inline void same_answers(weir_graph *a, weir_graph *b)
 {
     static const char *const shapes[] = {"slot=1/core=2", "slot=1/node", "memory=3{-x}", "slot=1/memory=5",
@@ -130,7 +130,7 @@ static inline void same_answers(weir_graph *a, weir_graph *b)
 
 static uint32_t done[4]; /* shrunk, released in part, grown, merged */
 
-/* Something else is done to a job that is there. */
+/* Changes an existing job, without releasing. */
 static inline void change_job(weir_graph *g)
 {
     const weir_allocation *a = weir_job_count(g) ? weir_job_at(g, dice(weir_job_count(g))) : NULL, *out;
@@ -162,7 +162,7 @@ static inline void merge_more(weir_graph *g)
     weir_graph_free(more);
 }
 
-/* What step() does not do. */
+/* Makes a change that step() does not make. */
 static inline void another_step(weir_graph *g)
 {
     static const char *const keys[] = {"a", "b", "rack", "gen"};

@@ -1,4 +1,4 @@
-/* stores.h - what the tests of the database share: a file of their own, saving and loading with checks, SQL by hand. */
+/* stores.h - helpers of the tests of the database: a private file, saving and loading with checks, SQL by hand. */
 #ifndef STORES_H
 #define STORES_H
 
@@ -9,7 +9,7 @@
 
 static char dir[64], file[80];
 
-/* In memory where there is such a place: a save waits for the disk. */
+/* Puts the file in memory (/dev/shm) where possible, as a save waits for the disk. */
 static inline void stores_begin(void)
 {
     struct stat st;
@@ -72,7 +72,7 @@ static inline void by_hand(const char *sql)
     sqlite3_close(db);
 }
 
-/* The first value that a query gives, or -1. `more`: another database that is there as "whole", or NULL. */
+/* The first value that a query gives, or -1. `more`: a second database, attached as "whole", or NULL. */
 static inline int64_t ask_with(const char *more, const char *sql)
 {
     sqlite3_stmt *s = NULL;

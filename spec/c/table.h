@@ -1,5 +1,5 @@
 /* table.h - rows of the JSON tables of the test data, for the C tests. Without jansson, or without the file,
- * table_open() prints one line and returns NULL, and the test goes on with its own rows.
+ * table_open() prints one line and returns NULL, and the test continues with its own rows.
  */
 #ifndef TABLE_H
 #define TABLE_H

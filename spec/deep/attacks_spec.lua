@@ -115,7 +115,7 @@ describe("a constraint of many ranks", function()
   end)
 end)
 
--- ---- histories -----------------------------------------------------------------------------------------------------------------
+-- ---- histories ----------------------------------------------------------------------------------------------------
 
 local SHAPES = { "slot=1/node", "slot=2/node", "slot=1/core", "slot=1/core=3", "node/slot=2/core=2", "slot=1/[core=2;memory=7]",
   "slot=1/memory=20", "rack/slot=1-3/node", "slot=1/gpu", "slot=1-8/core" }

@@ -1,5 +1,4 @@
-/* fuzz.h - what the fuzz targets of machine formats share: a graph that was read is sound, and JSON loses nothing of
- * it. */
+/* fuzz.h - helpers of the fuzz targets of machine formats: a graph that was read is sound, and JSON loses nothing. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -24,7 +23,7 @@ __attribute__((format(printf, 1, 2))) static inline _Noreturn void fuzz_fail(con
     abort();
 }
 
-/* Reads what may be no machine: then there is an error with a text, and no graph. */
+/* Parses a text that may be no machine: on failure there is an error with a text, and no graph. */
 static inline weir_graph *fuzz_parse(const char *text, size_t size, const char *format)
 {
     weir_graph *g = NULL;
@@ -38,7 +37,7 @@ static inline weir_graph *fuzz_parse(const char *text, size_t size, const char *
     return g;
 }
 
-/* Saves a graph as JSON and loads it, which gives the same. */
+/* Saves a graph as JSON and loads the text; the result must equal the graph. */
 static inline weir_graph *fuzz_reload(const weir_graph *g, char **text)
 {
     weir_err err = {0};
@@ -52,7 +51,7 @@ static inline weir_graph *fuzz_reload(const weir_graph *g, char **text)
     return again;
 }
 
-/* Saved and loaded twice a graph stays the same, and what was loaded once is saved as the same text. */
+/* Saved and loaded twice a graph stays equal, and the loaded graph is saved as an equal text. */
 static inline void fuzz_round_trip(const weir_graph *g)
 {
     char *texts[3];

@@ -1,4 +1,4 @@
-/* fuzz_constraint.c - constraints: what one allows of a machine, all at once, is what it holds for, node by node. */
+/* fuzz_constraint.c - constraints: the set of nodes that a constraint allows equals the nodes tested one by one. */
 #include "request/constraint.h"
 #include "fuzz.h"
 #include "index/node_table.h"

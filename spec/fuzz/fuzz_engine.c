@@ -1,6 +1,6 @@
-/* fuzz_engine.c - the engine's functions: the input is a list of operations on a small machine. After each one the graph passes
- * weir_check; what failed has changed nothing; a match on a copy, which has no indices yet, gives the same; and what all jobs
- * have, taken together by the plain look below, is never more than there is.
+/* fuzz_engine.c - the engine's functions: the input is a list of operations on a small machine. After each
+ * operation the graph passes weir_check; a failed operation has changed nothing; a match on a copy without indices
+ * gives equal picks; and the units of all jobs, added by the plain check below, never exceed the machine.
  */
 #include "fuzz.h"
 
@@ -33,14 +33,14 @@ static int64_t some_job(struct world *w)
     return n ? weir_job_at(w->g, i % n)->job : 99;
 }
 
-/* ---- the plain look: no two jobs have the same at the same time ---- */
+/* the plain check: no two jobs have a unit at the same time */
 
 static bool overlap(const weir_allocation *a, const weir_allocation *b)
 {
     return a->start < b->end && b->start < a->end;
 }
 
-/* Whether one job has as a whole what another uses, or shares. */
+/* Checks that no job has as a whole a vertex that a second job uses or shares. */
 static void check_pair(const weir_graph *g, const weir_allocation *a, const weir_allocation *b)
 {
     for (uint32_t i = 0; i < a->npicks; i++)
@@ -131,7 +131,7 @@ static int shrink(struct world *w, weir_err *err)
     return weir_job_shrink(w->g, job, list, n, err);
 }
 
-/* Whether a job is past its end: it may have what another one had reserved. */
+/* Whether a job is past its end: it may have vertices that a later job reserved. */
 static bool overrun(const weir_graph *g)
 {
     for (uint32_t i = 0; i < weir_job_count(g); i++)
@@ -143,7 +143,7 @@ static bool overrun(const weir_graph *g)
 static int lift(struct world *w, weir_err *err)
 {
     int64_t job = some_job(w), now = weir_graph_now(w->g), end = next(w, 2) ? now + next(w, 90) : 0;
-    bool late = overrun(w->g); /* the one that is lifted, or another */
+    bool late = overrun(w->g); /* the detached job, or a different job */
     weir_detached *x = NULL;
     int rc = weir_job_detach(w->g, job, &x, err);
 
@@ -192,7 +192,7 @@ static void check_same(const weir_allocation *a, const weir_allocation *b)
         fuzz_fail("job %lld is placed otherwise on a copy", (long long)a->job);
 }
 
-/* The same on a copy that was made before. */
+/* Matches on a copy made before, and compares. */
 static void compare_match(weir_graph *copy, const weir_request *r, const weir_match_options *o, int rc, const weir_allocation *a)
 {
     const weir_allocation *other = NULL;
@@ -243,7 +243,7 @@ static int grow(struct world *w, weir_err *err)
     return rc;
 }
 
-/* Goes on with a copy, which has to be the same, books included. */
+/* Continues with a copy, which has to equal the graph, schedules included. */
 static int copy(struct world *w, weir_err *err)
 {
     weir_graph *again = NULL;
@@ -256,7 +256,7 @@ static int copy(struct world *w, weir_err *err)
     return rc;
 }
 
-/* What is available, as a graph of its own, merged into another; the machine itself stays as it is. */
+/* Merges the free resources, as a graph, into an empty graph; the machine itself is unchanged. */
 static int merge(struct world *w, weir_err *err)
 {
     weir_graph *part = NULL, *whole = NULL;

@@ -1,13 +1,14 @@
-/* fuzz_hostlist.c - hostlists: the first line is read, written, read again and compared. What it makes of the second line
- * (append, delete) and of the bytes behind (sort, uniq, delete by position) is compared with an array of names. */
+/* fuzz_hostlist.c - hostlists: the first line is read, written, read again and compared. The effect of the second
+ * line (append, delete) and of the bytes behind (sort, uniq, delete by position) is compared with an array of
+ * names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "weir.h"
 
-#define NAMES 200  /* the most names of a list that is compared */
-#define BYTES 4096 /* of one of them */
+#define NAMES 200  /* the most names of a compared list */
+#define BYTES 4096 /* the most bytes of a name */
 
 #define REQUIRE(cond)                                                                                                  \
     do {                                                                                                               \
@@ -123,7 +124,7 @@ static int compare_names(const void *x, const void *y)
     return strcmp(a, b);
 }
 
-/* The list has these names, and is written as if it had got them one by one. */
+/* Checks that the list has the names of the model, and is written as if the names had been appended one by one. */
 static void compare(const struct model *m, const weir_hostlist *h)
 {
     weir_hostlist *again = weir_hostlist_new();
@@ -202,7 +203,7 @@ static void changes(weir_hostlist *h, const weir_hostlist *other, const uint8_t 
     model_clear(&probe);
 }
 
-/* Whatever the size: no crash, and what fails leaves the list as it was. */
+/* Lists of any size: no crash, and a failed operation leaves the list unchanged. */
 static void change_large(weir_hostlist *h, const weir_hostlist *other)
 {
     uint64_t count = weir_hostlist_count(h), gone = 0;
@@ -226,8 +227,8 @@ static size_t line_length(const uint8_t *data, size_t size)
     return end ? (size_t)(end - data) : size;
 }
 
-/* Names with something behind a bracket are made one by one: ten thousand are worth the time, not a million; more than
- * WEIR_HOSTLIST_EXPAND are not made at all. */
+/* Names with a text behind a bracket are made one by one: ten thousand are worth the time, a million are not; more
+ * than WEIR_HOSTLIST_EXPAND are an error. */
 static bool is_slow(const weir_hostlist *h, const uint8_t *text, size_t len)
 {
     bool suffix = false;

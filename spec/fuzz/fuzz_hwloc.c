@@ -1,8 +1,8 @@
-/* fuzz_hwloc.c - XML of hwloc, whose own checks come before the library, and the list of its objects. The library is not
- * instrumented: what goes wrong in there shows only where it crashes, hangs or takes too much. */
+/* fuzz_hwloc.c - XML of hwloc: weir's own checks before the library, and the list of objects. The library is not
+ * instrumented: its faults show only as a crash, a hang or excessive memory. */
 #include "fuzz.h"
 
-/* Of some documents that it refuses the library loses parts. */
+/* The library leaks parts of some documents that fail. */
 const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {

@@ -1,5 +1,5 @@
-/* fuzz_idset.c - idsets: the first line is read, written, read again and compared, the second one combined with it; the
- * bytes behind are changes to two small sets, which are compared with bitmaps. */
+/* fuzz_idset.c - idsets: the first line is read, written, read again and compared, and combined with the second
+ * line; the bytes behind are changes to two small sets, which are compared with bitmaps. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static void text_alone(const weir_idset *s)
         there_and_back(s, WEIR_IDSET_BRACKETS);
 }
 
-/* What must hold for any two sets. */
+/* Checks the laws of sets for any two sets. */
 static void text_pair(const weir_idset *a, const weir_idset *b)
 {
     weir_idset *all, *both, *only, *sum;

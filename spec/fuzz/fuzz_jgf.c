@@ -1,5 +1,5 @@
-/* fuzz_jgf.c - JSON graphs, and R with one: read, saved, read again and compared; resolved on a machine, and on the
- * graph that they make. */
+/* fuzz_jgf.c - JSON graphs, and R with a graph: read, saved, read again and compared; resolved on a machine, and
+ * on the graph made from the input. */
 #include "fuzz.h"
 
 static void resolve(const weir_graph *g, const char *text, size_t size)

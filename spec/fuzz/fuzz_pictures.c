@@ -1,6 +1,6 @@
-/* fuzz_pictures.c - Graphviz and tables of machines with anything on them. The input is a synthetic machine on its first
- * line; the bytes behind it are changes: what, which vertex, and for whom, how much, from when. A table
- * has as many columns in each row. spec/weir/html/svg_spec.lua does likewise with pictures.
+/* fuzz_pictures.c - Graphviz and tables of machines in any state. The input is a synthetic machine on its first line;
+ * the bytes behind are changes: operation, vertex, job, amount, start. Every row of a table has as many columns as the
+ * first. spec/weir/html/svg_spec.lua does likewise with pictures.
  */
 #include "fuzz.h"
 
@@ -15,7 +15,7 @@ static uint8_t next(struct input *in)
     return in->at < in->end ? *in->at++ : 0;
 }
 
-/* One change; what cannot be is refused by the graph. */
+/* Applies one change; the graph refuses impossible changes. */
 static void change(weir_graph *g, struct input *in)
 {
     uint8_t what = next(in), where = next(in), who = next(in), how = next(in);

@@ -1,5 +1,5 @@
-/* fuzz_pieces.c - the rows of a graph as a key-value store has them, all in one piece. What is loaded passes
- * weir_check, and is the same after it was stored again.
+/* fuzz_pieces.c - the key-value image of a graph, in one text. A graph that loads passes weir_check, and stays
+ * equal when stored and loaded again.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* fuzz_rdl.c - RDL files and recipes: the sandbox, what is said in Lua, and the building of the graph. Budgets are small, so that a
- * loop ends in time; a graph that is made has to pass weir_check. */
+/* fuzz_rdl.c - RDL files and recipes: the sandbox, the Lua code in the files, and the building of the graph.
+ * Budgets are small, so that a loop ends in time; a graph that is made has to pass weir_check. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>

@@ -1,12 +1,12 @@
-/* fuzz_request.h - what the fuzz targets of requests share: a text of one form is read or refused with a reason, and what was
- * read is written in each form and read again without loss. */
+/* fuzz_request.h - helpers of the fuzz targets of requests: a text of one form is read or refused with a reason; a
+ * request is written in each form and read again without loss. */
 #ifndef FUZZ_REQUEST_H
 #define FUZZ_REQUEST_H
 
 #include "fuzz.h"
 #include "request/request.h"
 
-/* Writes a request; NULL: it cannot be, for a reason. */
+/* Writes a request; NULL: the form cannot express the request, and the error says why. */
 static inline char *fuzz_write(const weir_request *r, const char *format, bool must)
 {
     weir_err err = {0};
@@ -17,7 +17,7 @@ static inline char *fuzz_write(const weir_request *r, const char *format, bool m
     return text;
 }
 
-/* Reads what was written in a form; in another one it must say the same. */
+/* Reads a text written in a form; rewritten as `as`, the request must give the text `want`. */
 static inline void fuzz_reads_as(const char *text, const char *format, const char *as, const char *wanted)
 {
     weir_request *again = NULL;
@@ -52,7 +52,7 @@ static inline void fuzz_request(const weir_request *r)
 
 typedef int (*fuzz_reader)(weir_json_document *, const char *, size_t, weir_err *);
 
-/* Reads a text as that form, whatever it looks like. */
+/* Reads a text as the given form, whatever the text looks like. */
 static inline int fuzz_document(fuzz_reader read, const uint8_t *data, size_t size)
 {
     weir_json_document d = {.source = "input"};

@@ -1,10 +1,10 @@
-/* fuzz_rset.c - resource sets: what is read and written again is the same; sets obey the laws of sets; the parts of an R add
- * up to it; with other ranks it has as much as before; its machine is sound. The input is an R, or two with a form feed
- * between them; a lone one is held against a part of itself.
+/* fuzz_rset.c - resource sets: a set read and written again is equal; sets obey the laws of sets; the parts of an
+ * R add up to the R; a remapped R has as many resources as before; its machine is sound. The input is an R, or two
+ * with a form feed between them; a single R is compared with a part of itself.
  */
 #include "fuzz.h"
 
-#define RANKS 4096 /* more are read and asked, but not written: hosts are written one by one */
+#define RANKS 4096 /* a set with more ranks is read and queried, but not written: hosts are written one by one */
 #define POOLS 20000
 
 static weir_rset *read_set(const char *text, size_t size)
@@ -28,7 +28,7 @@ static char *write_set(const weir_rset *r, const char *format)
     return text;
 }
 
-/* Written, read and written again: the same text. */
+/* Written, read and written again: both texts are equal. */
 static void check_round_trip(const weir_rset *r)
 {
     char *first = write_set(r, "rv1"), *second;
@@ -108,7 +108,7 @@ static void check_algebra(const weir_rset *a, const weir_rset *b)
     weir_rset_free(rest);
 }
 
-/* Other ranks, and other ids. */
+/* Checks remapped ranks and ids. */
 static void check_remap(const weir_rset *r)
 {
     for (int ids = 0; ids < 2; ids++) {
@@ -125,7 +125,7 @@ static void check_remap(const weir_rset *r)
     }
 }
 
-/* Every other rank of a set, without core 0. */
+/* Every second rank of a set, without core 0. */
 static weir_rset *some_of(const weir_rset *r)
 {
     static const char core[] =

@@ -1,6 +1,7 @@
-/* fuzz_sqlite.c - databases: the bytes of a file, or changes to the rows of a good one. What is loaded passes
- * weir_check, is the same after a save, and can be used. The first kind of input begins like a file of SQLite; the
- * second is a list of changes: which (update, insert, delete) and table, row, column, type of the value, value.
+/* fuzz_sqlite.c - databases: the bytes of a file, or changes to the rows of a valid database. A graph that loads
+ * passes weir_check, is equal after a save, and can be used. The first kind of input begins like a file of SQLite;
+ * the second is a list of changes: operation (update, insert, delete) and table, row, column, type of the value,
+ * value.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ static void remove_file(void)
     remove(path);
 }
 
-/* The database that changes are made to: something of everything. */
+/* Makes the database to be changed: a graph with every kind of row. */
 static void make_base(void)
 {
     static const char text[] = "cluster:1 rack:2 node:2 core:4 memory:1(size=8)";
@@ -155,7 +156,7 @@ static unsigned char *changed(const uint8_t *data, size_t size, sqlite3_int64 *l
     return out;
 }
 
-/* ---- what was loaded ---- */
+/* the loaded graph */
 
 static void use(weir_graph *g)
 {

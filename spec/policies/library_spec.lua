@@ -1,5 +1,5 @@
--- Each bundled policy, on a small machine where the right choice is evident. What none of them may change, feasibility, is
--- in spec/bindings/policy/policies_spec.lua.
+-- Each bundled policy, on a small machine where the right choice is evident. Feasibility, which no policy may change,
+-- is in spec/bindings/policy/policies_spec.lua.
 local weir = require "weir"
 
 local function vertex(g, name) return assert(g:find("name=" .. name)[1], "no vertex " .. name) end
@@ -16,7 +16,7 @@ local function take(g, names)
   end
 end
 
--- The names of what a job got, sorted; a type: only those.
+-- The names of the picks of a job, sorted; with a type: only the vertices of the type.
 local function names_of(a, kind)
   local list = {}
   for _, pick in ipairs(a:vertices()) do
@@ -28,7 +28,7 @@ end
 
 local RACKS = "cluster:1 rack:3 node:4 core:4"
 
--- {policy, machine, how it is prepared, jobs that are matched one after the other, what the last one gets}
+-- {policy, machine, preparation, jobs matched one after the other, picks of the last job}
 local CASES = {
   { "first", RACKS, nil, { "slot=2/node" }, "node0 node1", "takes what it meets" },
   { "low", RACKS, nil, { "slot=2/node" }, "node0 node1", "takes the lowest ids" },
@@ -105,14 +105,14 @@ describe("the policy", function()
   end
 end)
 
--- ---- those that look into other subsystems ------------------------------------------------------------------
+---- policies that look into other subsystems ------------------------------------------------------------------
 
 describe("the policy", function()
   local g
 
   before_each(function() g = assert(weir.synthetic(RACKS)) end)
 
-  -- Pools of another subsystem, each above some nodes.
+  -- Adds pools of a second subsystem, each above some nodes.
   local function hang(subsystem, kind, list)
     local source = g:add(nil, { type = kind .. "_source", size = 100000 })
     local made = {}
@@ -178,7 +178,7 @@ describe("the library", function()
     it(entry.name .. " keeps the contract", function()
       local report = require("weir.policy.bench").check(entry.name)
       assert.same({}, report.errors)
-      for _, note in ipairs(report.notes) do assert.matches(" us a call;", note) end -- that depends on the machine
+      for _, note in ipairs(report.notes) do assert.matches(" us a call;", note) end -- depends on clocks
     end)
   end
 end)

@@ -1,4 +1,4 @@
--- What the engine guarantees, whatever the policies are.
+-- engine.lua - guarantees of the engine under every policy.
 local scenario = require "weir.scenario"
 local weir = require "weir"
 

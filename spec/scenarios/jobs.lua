@@ -1,4 +1,4 @@
--- What can be said about jobs: what they wait for, how they grow, what becomes of them.
+-- jobs.lua - jobs: dependencies, growth, and the states of a job until its end.
 local scenario = require "weir.scenario"
 
 describe("a job that waits for another", function()

@@ -1,4 +1,4 @@
--- What happens to jobs and reservations when the machine changes.
+-- machine.lua - jobs and reservations when the machine changes.
 local scenario = require "weir.scenario"
 
 describe("a node that goes down", function()

@@ -1,7 +1,7 @@
--- What each placement policy that comes with weir does: where a job goes, of all places where it would fit.
+-- placement.lua - the bundled placement policies: which vertices a job gets, of all vertices that would fit.
 local scenario = require "weir.scenario"
 
--- Two racks of four nodes with four cores each. Jobs have no end unless they say so.
+-- Two racks of four nodes with four cores each. Jobs have no end unless given one.
 local function racks(policy) return scenario { machine = "cluster:1 rack:2 node:4 core:4", policy = policy } end
 
 describe("low, high, first:", function()
@@ -61,7 +61,7 @@ describe("node after node:", function()
 end)
 
 describe("how full a place is:", function()
-  -- Three cores of node0 and one of node1 are taken.
+  -- Three cores of node0 and one of node1 are allocated.
   local function uneven(policy)
     local s = racks "low"
     s:submit "slot=1/node/core=3"
@@ -222,7 +222,7 @@ end)
 describe("other ways to a node:", function()
   local weir = require "weir"
 
-  -- A panel with so many units for nodes 0 and 1, another for nodes 2 and 3.
+  -- A panel with the first size for nodes 0 and 1, and a panel with the second size for nodes 2 and 3.
   local function panels(subsystem, type, unit, sizes)
     local g = weir.synthetic "cluster:1 rack:2 node:2 core:2"
     local nodes = g:find "type=node"

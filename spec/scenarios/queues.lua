@@ -1,7 +1,7 @@
--- What each queue policy that comes with weir does: who starts when.
+-- queues.lua - the bundled queue policies: which job starts when.
 local scenario = require "weir.scenario"
 
--- Eight nodes. long has six of them until 100, and first, which needs all eight, waits for it.
+-- Eight nodes. Job "long" has six nodes until 100, and job "first", which needs all eight, waits for "long".
 local function crowded(queue)
   local s = scenario { machine = "cluster:1 node:8 core:4", policy = "low", queue = queue }
   local long = s:submit { "slot=6/node", lasts = 100, name = "long" }

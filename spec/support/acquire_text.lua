@@ -1,6 +1,6 @@
--- acquire_text.lua - the acquisition protocol, statement by statement: what the two wordings of RFC 28 ask of a provider and of a
--- scheduler, and the specs that prove it. {what, spec file, part of the name of a spec, ...}; spec/weir/acquire/text_spec.lua
--- looks them up.
+-- acquire_text.lua - the acquisition protocol, statement by statement: the duties of a provider and of a scheduler in
+-- both wordings of RFC 28, and the specs that prove them. Rows are {statement, spec file, part of the name of a spec,
+-- ...}; spec/weir/acquire/text_spec.lua looks the specs up.
 
 local PLAIN, STREAM = "spec/weir/acquire/acquire_spec.lua", "spec/weir/acquire/stream_spec.lua"
 local SOCKET, NESTED = "spec/weir/serve/acquire_spec.lua", "spec/weir/serve/nested_spec.lua"

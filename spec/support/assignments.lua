@@ -1,12 +1,13 @@
---- assignments.lua - whether a request fits, by going through all assignments one by one: each vertex may be left alone, passed
--- through, shared, taken, or give each number of its units. It knows no order, no flow and no shortcut, so it is slow and only for
--- small machines; the machine and its books are those of reference.lua, and so is what a request may look like. No constraints.
+--- assignments.lua - whether a request fits, decided by going through all assignments: each vertex may stay unused, be
+-- passed through, shared or held whole, or give each number of its units. The model knows no order, no flow and no
+-- shortcut, so it is slow and only for small machines. Machine, schedules and the shape of requests are those of
+-- reference.lua. Constraints are not modelled.
 
 local Reference = require "spec.support.reference_books"
 
 local is_up, is_below = Reference.is_up, Reference.is_below
 
-local STEPS = 300000 -- then it does not know
+local STEPS = 300000 -- beyond STEPS the answer is "unknown"
 
 local Search = {}
 Search.__index = Search
@@ -16,7 +17,7 @@ local function least(count)
   return type(count) == "table" and count.min or math.tointeger(count:match "%d+")
 end
 
--- Resources with what their place says: whether they are given to the job.
+-- Resources with the use that their position gives: whether they are granted to the job.
 local function read(list, in_slot)
   local out = {}
   for i, r in ipairs(list) do
@@ -28,13 +29,13 @@ local function read(list, in_slot)
   return out
 end
 
--- ---- what a vertex allows ---------------------------------------------------------------------------------------
+---- the use that a vertex allows ----------------------------------------------------------------------------------
 
 function Search:touched(v, exclusively)
   return self.books and self.ref:touched(v, self.t0, self.t1, exclusively) or false
 end
 
--- Others use something of v or below it.
+-- Whether a job beside the request uses something of v or below v.
 function Search:in_use(v)
   for i = v.index, v.last do
     if self:touched(self.ref.list[i], false) then return true end
@@ -60,7 +61,7 @@ function Search:may_take_whole(v)
   return true
 end
 
--- So many units in all: what is shared, by whomever, is never given away altogether.
+-- Whether v may give `units` in all; a shared vertex never gives all of its units.
 function Search:may_have(v, units)
   local used = self.books and self.ref:used(v, self.t0, self.t1) or 0
   if units > v.size - used then return false end
@@ -90,7 +91,7 @@ end
 
 local function is_leaf(v) return #v.kids == 0 end
 
--- All ways in which v may serve r, of which `need` units are missing; rest(units) goes on.
+-- All ways in which v may serve r, with `need` units of r still missing; rest(units) continues.
 local function serve(self, v, r, need, rest)
   local function go_on() return rest(v.size) end
   if v.exclusive or r.exclusive or (r.given and (not is_leaf(v) or r.with)) then
@@ -134,7 +135,7 @@ local function inside_node(ref, type)
   return false
 end
 
--- Whether each of these slots lies in one node.
+-- Whether each of the slots lies in one node.
 local function is_hosted(self, slot, under)
   local first = slot.with[1]
   if #slot.with == 1 and first.n == 1 and first.single then return false end
@@ -178,8 +179,8 @@ local function note_single(list, written)
   return list
 end
 
---- Whether the least of a request fits: `when` is {t0, t1}, or nil for the machine as such, up and used by nobody. nil: it takes
--- too long to tell.
+--- Whether the minimum of a request fits: `when` is {t0, t1}, or nil for the machine as if all were up and idle.
+-- Returns nil where the search takes more than STEPS.
 local function fits(ref, jobspec, when)
   local self = setmetatable({ ref = ref, budget = { left = STEPS }, whole = {}, shared = {}, units = {} }, Search)
   if when then self.books, self.t0, self.t1 = true, when[1], when[2] else self.ideal = true end

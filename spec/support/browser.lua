@@ -1,4 +1,4 @@
---- browser.lua - what a page becomes in headless Chromium; `found` is false where there is none.
+--- browser.lua - the state of a page in headless Chromium; `found` is false where no Chromium is installed.
 
 local M = {}
 
@@ -33,7 +33,7 @@ end
 
 local MARK = "\u{241E}" -- between texts
 
--- The texts of a page, for scripts in it.
+-- The texts of a page, for scripts in the page.
 local TEXTS = [[
 function texts() {
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT), list = [];
@@ -44,8 +44,8 @@ function texts() {
 }
 ]]
 
---- Loads a page once and goes to one address behind # after the other: the texts on it each time, and what scripts, run then,
---- return. cases: {address, script or nil} each. Returns two lists.
+--- Loads a page once and goes to each address behind # in turn. cases: {address, script or nil} each. Returns two
+--- lists: the texts at each address, and the values that the scripts returned.
 function M.visit(html, cases)
   local steps = {}
   for i, case in ipairs(cases) do

@@ -1,7 +1,7 @@
 --- cases.lua - random machines, requests and histories, played on the engine and on the reference side by side.
 --
--- A case is plain data, {machine = recipe, policy = "low", steps = {...}}, so that it can be printed, made smaller, and
--- played again: a failing case is cut down as long as it still fails.
+-- A case is plain data, {machine = recipe, policy = "low", steps = {...}}, that can be printed, shrunk and replayed:
+-- a failing case is cut down as long as it still fails.
 
 local weir = require "weir"
 local Reference = require "spec.support.reference"
@@ -12,7 +12,7 @@ local M = {}
 
 local show
 
--- ---- random numbers of our own, the same everywhere ---------------------------------------------------------
+---- random numbers, the same on every machine -----------------------------------------------------------------
 
 local Random = {}
 Random.__index = Random
@@ -96,7 +96,7 @@ function grow(rnd, levels, at, id)
   return spec
 end
 
--- How many vertices a recipe makes; `types` is filled with what they are.
+-- How many vertices a recipe makes; adds their types to `types`.
 local function survey(spec, types)
   local n = spec.count or 1
   types[spec.type] = true
@@ -112,7 +112,8 @@ local function leaf_types(types)
   return list
 end
 
---- A recipe of 2 to 4 levels and at most 40 vertices; and its types, outermost first, those of leaves in `leaves`.
+--- Returns a recipe of 2 to 4 levels and at most 40 vertices, its types (outermost first), and the types of leaves in
+-- `leaves`.
 function M.machine(rnd)
   while true do
     local levels, types = {}, {}
@@ -174,7 +175,7 @@ local function leaves_of(rnd, levels)
   return list
 end
 
--- A list of one to three resources; now and then some of it stands in a slot.
+-- A list of one to three resources, at times with a part in a slot.
 function resources(rnd, levels, at, in_slot)
   local list, leaves = {}, leaves_of(rnd, levels)
   local slotted = not in_slot and rnd:chance(45)
@@ -210,7 +211,7 @@ function M.label_slots(list, n)
   return n
 end
 
---- A jobspec for machines of these levels.
+--- A jobspec for machines of the given levels.
 function M.request(rnd, levels)
   local system = {}
   if rnd:chance(80) then system.duration = rnd:between(1, 20) end
@@ -231,7 +232,7 @@ local function match_step(rnd, levels, jobs)
   return step
 end
 
--- Without a match: units of a single pool, for a new job or for one that is there; some of it given back.
+-- Without a match: allocates units of a single pool for a new or existing job, or frees some.
 local function pool_step(rnd, jobs)
   if jobs > 0 and rnd:chance(40) then
     return { op = "free", job = rnd:between(1, jobs), nth = rnd:between(1, 6), amount = rnd:pick { 1, 2, 5, nil } }
@@ -254,7 +255,7 @@ function M.other_step(rnd, jobs)
   return { op = "advance", by = rnd:between(1, 9) }
 end
 
---- A machine with ten steps (or `steps`) of what can happen to it.
+--- A machine and `steps` (default ten) random operations on it.
 function M.case(seed, steps)
   local rnd, case, jobs = M.random(seed), { seed = seed, steps = {} }, 0
   local levels
@@ -280,7 +281,7 @@ function M.policies(order, whole)
   return engine, { order = order, exclusive = { [whole] = true } }
 end
 
---- Notes what is done with the engine as a line of a script; tables among the values become Lua.
+--- Records an operation on the engine as a line of a script; tables among the values become Lua.
 function M.say(world, fmt, ...)
   local values = table.pack(...)
   for i = 1, values.n do
@@ -303,7 +304,8 @@ function M.fail(kind, fmt, ...) error({ kind = kind, fault = fmt:format(...) }, 
 
 local fail = M.fail
 
--- Where rivals stand in a request only its correctness is judged, else the choice as well.
+-- Compares a match with the reference: with backtracking only whether the picks are right, else also which vertices
+-- were picked.
 local function judge(ref, step, answer, allocation)
   local picks = M.engine_picks(ref, allocation)
   local why = ref:fault(step.request, picks, allocation.at)
@@ -328,7 +330,7 @@ function M.judge_refusal(ref, step, answer, why, code)
   return code
 end
 
--- The bound on starts is not above the first one that is possible.
+-- Checks that the lower bound of starts is not above the first possible start.
 local function check_soonest(world, step, at, answer)
   local bound, why = world.engine:soonest(step.request, 0, at, step.request.attributes.system.duration or math.huge)
   if not bound then fail("soonest", "soonest: %s", why) end
@@ -365,7 +367,7 @@ function PLAY.release(world, step)
   if not known and code ~= "unknown" then fail("release", "release of no job %d: %s", step.job, code) end
 end
 
--- A step for a job that is there goes by the job's times.
+-- A step for an existing job uses the interval of the job.
 local function times_of(ref, step)
   local job = ref.jobs[step.job]
   if job then return math.max(job.start, ref.clock), job.finish end
@@ -388,7 +390,7 @@ function PLAY.allocate(world, step)
   if may then ref:allocate(v, step.job, step.amount, start, finish) end
 end
 
--- The nth pool that a job has something of.
+-- The nth pool of which a job holds something.
 local function pool_of(ref, id, nth)
   local list = {}
   for _, v in ipairs(ref.list) do
@@ -444,7 +446,7 @@ local function compare_books(world, v)
   end
 end
 
--- M9 in its own words: what is below the root, by type.
+-- M9 by its definition: the vertices below the root, counted by type.
 local function compare_aggregate(world)
   local wanted = {}
   for i = 2, #world.ref.list do
@@ -473,7 +475,7 @@ local function check_jobs(world)
   if seen ~= #ref:ids() then fail("jobs", "%d jobs, wanted %d", seen, #ref:ids()) end
 end
 
---- Compares all that the books say with the reference.
+--- Compares all schedules with the reference.
 function M.check_world(world)
   local ok, why = world.graph:check()
   if not ok then fail("check", "check: %s", why) end
@@ -500,8 +502,8 @@ local function close(world)
   for _, path in ipairs(world.files) do os.remove(path) end
 end
 
---- Plays a case; returns nil, or the number of the step at which engine and reference differ, how, a word for the
--- kind of difference, and the lines of a script that does the same.
+--- Plays a case. Returns nil, or the number of the step at which engine and reference differ, the difference, a word
+-- for the kind of difference, and the lines of a script that repeats the case.
 function M.play(case, tally)
   local world = start(case)
   for i, step in ipairs(case.steps) do
@@ -524,7 +526,7 @@ end
 
 -- ---- making a failing case small ----------------------------------------------------------------------------
 
--- Each thing that can be left out: a table and a key in it.
+-- Appends each part that can be left out: a table and a key in the table.
 local function parts_of(list, out)
   for i = #list, 1, -1 do
     out[#out + 1] = { list, i }
@@ -554,7 +556,7 @@ local function parts(case)
   return parts_of(case.machine, out)
 end
 
--- Leaves a part out and returns what puts it back.
+-- Leaves a part out and returns a function that puts the part back.
 local function leave_out(part)
   local t, key, instead = part[1], part[2], part[3]
   local old = t[key]
@@ -582,7 +584,7 @@ local function shrink_once(case, kind)
   return smaller
 end
 
---- Leaves out all that a failure of this kind does not need.
+--- Leaves out all parts that a failure of this kind does not need.
 function M.shrink(case, kind)
   local rounds = 0
   repeat
@@ -614,7 +616,7 @@ function show(value)
   return type(value) == "string" and ("%q"):format(value) or tostring(value)
 end
 
---- A case as Lua: cases.play(...) of it shows the failure again.
+--- A case as Lua source: cases.play(...) of the source shows the failure again.
 function M.show(case)
   local lines = { ("{ seed = %d, policy = %q, whole = %s,"):format(case.seed, case.policy, show(case.whole)) }
   lines[2] = "  machine = " .. show(case.machine) .. ","
@@ -637,13 +639,13 @@ end
 -- %s
 ]]
 
---- What a case did up to a fault, as a script for weir run.
+--- The operations of a case up to a fault, as a script for weir run.
 function M.script(case, lines, why)
   local policy = M.policies(case.policy, case.whole)
   return SCRIPT:format(show(case.machine), show(policy), table.concat(lines, "\n"), (why:gsub("\n", "\n-- ")))
 end
 
---- Plays the case of a seed, or of M.case-like `make`; on failure returns a text that says all.
+--- Plays the case of a seed, made by M.case or `make`; on failure returns a text with the shrunk case and its script.
 function M.try(seed, tally, steps, make)
   local case = (make or M.case)(seed, steps)
   local step, why, kind = M.play(case, tally)

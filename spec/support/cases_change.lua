@@ -1,6 +1,6 @@
---- cases_change.lua - histories in which everything may change: besides what cases.lua plays, jobs grow, shrink, are detached
---- and put back; vertices come and go; policies are replaced; the machine is duplicated, saved and loaded, and parts of
---- it are copied and merged. Each answer is compared with that of the reference.
+--- cases_change.lua - histories in which everything may change: besides the steps of cases.lua, jobs grow, shrink, are
+--- detached and attached; vertices are added and removed; policies are replaced; the machine is duplicated, saved and
+--- loaded, and parts of the machine are copied and merged. Each answer is compared with the answer of the reference.
 
 local core = require "weir.core"
 local weir = require "weir"
@@ -11,19 +11,19 @@ local M = {}
 
 local PLAY, fail, say = cases.PLAY, cases.fail, cases.say
 
-local VERTICES_MAX = 45 -- of a machine that grows; wide ones have up to twice as many
+local VERTICES_MAX = 45 -- of a machine that grows; wide machines have up to twice as many
 
 -- ---- steps --------------------------------------------------------------------------------------------------
 
--- Steps name vertices (`at`) and jobs (`nth`) by numbers that are taken modulo what there is, so that a case in which
--- something was left out can still be played.
+-- Steps name vertices (`at`) and jobs (`nth`) by numbers taken modulo the number present, so that a case stays
+-- playable after parts were left out.
 
 local BELOW = { cluster = { "rack", "node", "socket" }, rack = { "node", "socket" }, node = { "socket" } }
 local LEAVES = { "core", "core", "gpu", "memory" }
 
 local MAKE = {}
 
--- What queues ask for most: so many slots of one thing, for a while; the engine has ways of its own for these.
+-- A request that queues make most: n slots of one resource, for a while; the engine has fast paths for such requests.
 local function plain(rnd, levels)
   local inner = { type = rnd:pick(rnd:chance(60) and levels or levels.leaves), count = rnd:pick { 1, 1, 1, 2 } }
   local slot = { type = "slot", label = "s1", count = rnd:pick { 1, 1, 2, 3, { min = 1, max = 4 } }, with = { inner } }
@@ -65,7 +65,7 @@ local function pool(rnd, type)
   return { type = type, count = type == "memory" and 1 or rnd:between(1, 3), size = size, exclusive = rnd:chance(3) or nil }
 end
 
--- What is new below a vertex: `kinds[1]` where the parent has room for such levels, else a leaf.
+-- A random subtree to add below a vertex: `kinds[1]` where the parent accepts such levels, else a leaf.
 local function pools(rnd)
   local list = { inner = rnd:between(1, 3), rank = rnd:chance(50) and rnd:between(0, 9) or nil, first = rnd:pick { 0, 0, 20 } }
   for i = 1, rnd:between(1, 2) do list[i] = pool(rnd, rnd:pick(LEAVES)) end
@@ -101,7 +101,7 @@ for _, op in ipairs(Reference.keys(WEIGHTS)) do
   for _ = 1, WEIGHTS[op] do DECK[#DECK + 1] = op end
 end
 
--- More siblings than there are in one group of the engine's aggregates, most of them taken by the first job.
+-- More siblings than a group of the engine's rows has, most of them held by the first job.
 local function wide(rnd)
   local first, machine = rnd:pick { 0, 0, 30 }, { type = "cluster", id = 0, scope = "local" }
   local inner = rnd:chance(50) and machine or { type = "rack", id = 0, scope = "local" }
@@ -119,7 +119,7 @@ local function wide(rnd)
   return machine, { inner ~= machine and "rack" or "node", "node", leaves = { "core" } }, first_step
 end
 
---- A machine with `steps` of all that can happen to it.
+--- A machine with `steps` steps of all kinds.
 function M.case(seed, steps)
   local rnd = cases.random(seed)
   local machine, levels, first = (rnd:chance(10) and wide or cases.machine)(rnd)
@@ -133,7 +133,7 @@ function M.case(seed, steps)
   return case
 end
 
--- ---- what steps are about -----------------------------------------------------------------------------------
+---- the subjects of steps -------------------------------------------------------------------------------------
 
 local function nth(list, n) return list[1 + n % math.max(1, #list)] end
 
@@ -143,7 +143,7 @@ local function vertex_of(world, step) return nth(world.ref.list, step.at) end
 
 local function most_vertices(world) return math.max(VERTICES_MAX, world.vertices + 5) end
 
--- Sees that an answer is there when it is wanted, and else that the code is the right one.
+-- Checks that an answer exists exactly when wanted, and that the error code is right otherwise.
 local function agree(what, done, why, code, wanted)
   if wanted == nil and not done then fail(what, "%s: %s (%s), wanted done", what, code, why) end
   if wanted ~= nil and (done or code ~= wanted) then fail(what, "%s: %s, wanted %s", what, done and "done" or code, wanted) end
@@ -163,7 +163,7 @@ function PLAY.expire(world)
   end
 end
 
--- What a job got more: its allocation against what it had; and what it shares all the while.
+-- The picks that a job gained: its allocation now against before; shared vertices are in both.
 local function gained(ref, id, allocation)
   local had, more, shared = {}, {}, {}
   for _, h in ipairs(ref:holdings(id)) do had[h.vertex] = h.span end
@@ -223,7 +223,7 @@ local function shrink_list(world, id, list)
   return done
 end
 
--- By a vertex of the job, or one beside that; by two; by ranks; some units of a pool.
+-- Ways to shrink: by a vertex of the job or a vertex beside, by two vertices, by ranks, by some units of a pool.
 local HOW = {
   own = function(world, id, v) return shrink_list(world, id, { v }) end,
   below = function(world, id, v, step) return shrink_list(world, id, { nth(v.kids, step.also) or v }) end,
@@ -245,7 +245,7 @@ function PLAY.shrink(world, step)
   return done and "shrunk"
 end
 
--- Taken out of the books, looked at without it, and put back, perhaps with another end.
+-- Detaches a job, checks the schedules without the job, and attaches the job, perhaps with a different end.
 function PLAY.detach(world, step)
   local ref, id = world.ref, job_of(world, step)
   if not id then return end
@@ -262,7 +262,7 @@ end
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
--- The least id from `first` on that no child of that type has.
+-- The least id from `first` on that no child of the given type has.
 local function free_id(parent, type, first)
   local taken = {}
   for _, kid in ipairs(parent.kids) do
@@ -272,7 +272,7 @@ local function free_id(parent, type, first)
   return first
 end
 
--- Plain descriptions of what is to come below a vertex: {desc, {desc}, ...}.
+-- Plain descriptions of a subtree to add: {desc, {desc}, ...}.
 local function planned(parent, list, bare)
   local kinds = not bare and BELOW[parent.type]
   local out = {}
@@ -292,7 +292,7 @@ local function planned(parent, list, bare)
   return out
 end
 
--- Adds what is planned to a graph below a handle.
+-- Adds a described subtree to a graph below a handle.
 local function add_planned(world, name, graph, parent, plan)
   local top, added = parent, {}
   for i = plan.desc and 0 or 1, #plan do
@@ -306,7 +306,7 @@ local function add_planned(world, name, graph, parent, plan)
   return added
 end
 
--- The same in the reference; what is new, in that order.
+-- Adds the described subtree to the reference; returns the new vertices in the same order.
 local function follow_planned(ref, parent, plan)
   local list, top = {}, parent
   if plan.desc then
@@ -375,7 +375,7 @@ function PLAY.policy(world, step)
   return "replaced"
 end
 
--- ---- other graphs -------------------------------------------------------------------------------------------
+---- other graphs ----------------------------------------------------------------------------------------------
 
 local function same_machine(what, part, graph)
   local root = graph:root()
@@ -386,7 +386,7 @@ local function same_machine(what, part, graph)
   if not ok then fail(what, "%s: check: %s", what, unsound) end
 end
 
--- Goes on with another graph that has to be the same, numbers and books included.
+-- Continues with a second graph that must equal the first, numbers and schedules included.
 local function go_on(world, what, graph)
   same_machine(what, world.ref:whole(), graph)
   local same, why = world.graph:compare(graph, true)
@@ -426,7 +426,7 @@ function SAVE.sqlite(world, step)
   go_on(world, "a database", assert(weir.load(path)))
 end
 
--- What a store holds after the pieces that changed are put over those of before.
+-- The content of a store after changed keys were written over the stored keys.
 local function store_pieces(store, pieces)
   local i, come, gone = 1, {}, {}
   while true do
@@ -455,7 +455,7 @@ function SAVE.pieces(world, step)
   go_on(world, "pieces", assert(all:graph()))
 end
 
--- What is shared and on the way to something else that the job has is not told from the way.
+-- Whether a shared vertex is the path to a second pick of the job; a shared pick cannot be told from a path.
 local function leads_on(ref, id, v)
   for i = v.index + 1, v.last do
     if Reference.span_of(ref.list[i], id) then return true end
@@ -463,7 +463,7 @@ local function leads_on(ref, id, v)
   return false
 end
 
--- The text of a graph has no books; that of a job is found again in it.
+-- The text of a graph has no schedules; the text of a job is looked up in the graph again.
 function SAVE.jgf(world)
   say(world, "do local again <close> = assert(weir.parse(g:format 'jgf')) assert(g:compare(again)) end")
   local again <close> = assert(weir.parse(assert(world.graph:format "jgf")))
@@ -496,7 +496,7 @@ function PLAY.copy(world, step)
   return "copied"
 end
 
--- Another size of a leaf below v, in a graph that has a part of the machine; nothing where v has none.
+-- A different size of a leaf below v, in a graph with a part of the machine; nil where v has no leaf.
 local function clash(world, v, part)
   local leaf
   for _, kid in ipairs(v.kids) do leaf = #kid.kids == 0 and kid or leaf end

@@ -1,5 +1,6 @@
---- cases_contest.lua - random cases of one family: requests whose parts stand beside each other and want the same things, on small
--- machines, empty and partly used. Pools of 1 to 6, vertices that are shared, taken or passed through, slots, units.
+--- cases_contest.lua - random cases of one family: requests with sibling resources that compete for the same vertices,
+-- on small machines, empty and partly used. Pools of 1 to 6; vertices shared, held whole or passed through; slots;
+-- units.
 
 local cases = require "spec.support.cases"
 local assignments = require "spec.support.assignments"
@@ -73,7 +74,7 @@ end
 
 local MODES = { "now", "now", "now", "feasible", "preview", "reserve" }
 
---- A machine and a few steps: matches, and what else happens before and between them.
+--- A machine and a few steps: matches, with changes before and between.
 function M.case(seed, steps)
   local rnd, jobs = cases.random(seed), 0
   local levels = rnd:pick(LEVELS)
@@ -95,7 +96,8 @@ end
 
 -- ---- playing ------------------------------------------------------------------------------------------------
 
--- What a match must say by all assignments; nil: they are too many, or it depends on later starts.
+-- The answer that a match must give according to all assignments; nil where there are too many assignments, or where
+-- the answer depends on later starts.
 local function answer(ref, step)
   local finish = ref.clock + (step.request.attributes.system.duration or math.huge)
   local ever = assignments.fits(ref, step.request)
@@ -106,7 +108,7 @@ local function answer(ref, step)
   return now == false and step.mode ~= "reserve" and "busy" or nil
 end
 
---- A match whose answer is compared with both models.
+--- A match; its answer is compared with both models.
 function cases.PLAY.contest(world, step)
   local wanted = answer(world.ref, step)
   local outcome = cases.PLAY.match(world, step)

@@ -1,4 +1,4 @@
---- etcd.lua - an etcd of our own on loopback, its data in a temporary directory; and ways to cut a service off from it.
+--- etcd.lua - a private etcd on loopback, its data in a temporary directory; and ways to cut a service off from etcd.
 
 local core = require "weir.core"
 local service = require "spec.support.service"
@@ -9,7 +9,7 @@ local M = {}
 
 local running, spaces, made = {}, {}, {}
 
---- Whether there is one.
+--- Whether etcd is installed.
 function M.available() return os.execute "command -v etcd >/dev/null 2>&1" == true end
 
 local function free_port()
@@ -42,7 +42,7 @@ local function run(self)
   running[self] = true
 end
 
---- Asks its gateway, and waits: the answer as a table, or nil.
+--- Sends a request to the gateway and waits: the answer as a table, or nil.
 function Etcd:ask(path, body)
   local request <close> = self.http:post(self.url .. "/v3/" .. path, core.json_encode(body), 5)
   while request:status() == false do self.http:step(0.05) end
@@ -71,7 +71,7 @@ function Etcd:wait()
   until self:ask("kv/range", { key = core.base64 "x" })
 end
 
---- Ends it as a crash does; `again` starts it on the same data.
+--- Kills etcd as a crash does; `again` starts etcd on the same data.
 function Etcd:kill()
   if not self.code then self.process:kill "sigkill" end
   service.wait("etcd to end", function() return self.code end)
@@ -84,7 +84,7 @@ end
 
 function Etcd:signal(name) self.process:kill(name) end
 
---- Starts one. opts: addresses (where it listens besides loopback), quota (bytes).
+--- Starts etcd. opts: addresses (to listen on besides loopback), quota (bytes).
 function M.start(opts)
   opts = opts or {}
   local dir = shell.directory()
@@ -99,12 +99,12 @@ function M.start(opts)
   return self
 end
 
--- ---- cutting off ------------------------------------------------------------------------------------------------------------------
+-- ---- cutting off --------------------------------------------------------------------------------------------------
 
 local Proxy = {}
 Proxy.__index = Proxy
 
--- What one end says is passed to the other one while the proxy is open, and is lost otherwise.
+-- Passes bytes from one end to the far end while the proxy is open, and drops them otherwise.
 local function pass(self, from, to)
   from:read_start(function(err, piece)
     if err or not piece then
@@ -157,8 +157,8 @@ function Space:heal()
   assert(sh("ip link set %s up", self.outer))
 end
 
---- A network namespace with one link to here, its other end at self.address: self.wrap are the words that run something in it; nil
---- where the machine does not allow it.
+--- Makes a network namespace with one link to the host, the far end at self.address: self.wrap are the words that run
+--- a program inside. Returns nil where the machine does not allow namespaces.
 function M.space()
   local id = uv.hrtime() >> 10 & 0x3fff
   local self = setmetatable({ name = "weir" .. id, outer = "wo" .. id }, Space)

@@ -1,10 +1,10 @@
---- figures.lua - the machines that the figures of RFC 4 show, as graphs.
+--- figures.lua - the machines of the figures of RFC 4, as graphs.
 
 local weir = require "weir"
 
 local M = {}
 
--- An edge of a subsystem with its opposite beside it.
+-- Adds an edge of a subsystem and the opposite edge.
 local function conduit(g, source, target, subsystem, type)
   assert(g:add_edge(source, target, { subsystem = subsystem, type = type, back = "from" }))
 end

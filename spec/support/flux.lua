@@ -1,4 +1,4 @@
---- flux.lua - the scheduler of a Flux instance without Flux, for specs: what is said to it, and what it said.
+--- flux.lua - the scheduler of a Flux instance without Flux, for specs: messages to the scheduler, and its answers.
 
 local weir = require "weir"
 local instance_of = require "weir.flux.service"
@@ -7,11 +7,11 @@ local encode, decode = weir.json.encode, weir.json.decode
 
 local M = {}
 
--- ---- a scheduler, and who talks to it ---------------------------------------------------------------------------
+---- a scheduler and its callers -----------------------------------------------------------------------------------
 
 M.T0 = 1700000000
 
--- Arguments as in "queue=easy". s.said: what it answered, s.now the clock.
+-- Opens a scheduler; arguments as in "queue=easy". s.said has the messages sent by the scheduler, s.now is the clock.
 function M.open(arguments, config)
   local s = { said = {}, logged = {}, now = M.T0, ticks = 0 }
   local port = { clock = function() return s.now end, ticks = function() return s.ticks end }
@@ -41,7 +41,7 @@ function M.started(arguments, nodes, cores, config, more)
   return s
 end
 
--- Whole nodes, or (exclusive = false) a core on each of them.
+-- A jobspec for whole nodes, or (exclusive = false) for a core on each node.
 function M.spec_of(nodes, opts)
   local core = { type = "slot", count = 1, label = "task", with = { { type = "core", count = opts.cores or 1 } } }
   local node = { type = "node", count = nodes, exclusive = opts.shared == nil, with = { core } }
@@ -60,7 +60,7 @@ function M.submit(s, id, nodes, opts)
   }))
 end
 
--- Until there is nothing to do.
+-- Runs the scheduler until nothing is left to do.
 function M.settle(s)
   local wait
   repeat
@@ -92,7 +92,7 @@ end
 
 function M.stats(s) return decode(s.service:stats()) end
 
--- No unit is given twice, and the books are whole.
+-- Checks that no unit is given twice, and that the schedules are consistent.
 function M.apart(s)
   local all
   for _, entry in ipairs(s.said) do

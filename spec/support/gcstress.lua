@@ -1,9 +1,9 @@
---- gcstress.lua - a helper for busted: from now on Lua collects all garbage at each allocation that is made while a function
--- of the compiled module runs, its callbacks included. What such a function forgets to keep alive is gone when it needs it.
--- Run by `make gcstress`, under sanitizers.
+--- gcstress.lua - a helper for busted: from now on Lua collects all garbage at each allocation made while a function
+-- of the compiled module runs, its callbacks included. An object that such a function forgets to keep alive is gone
+-- at its next use. Run by `make gcstress`, under sanitizers.
 require "weir"
 
-local PAUSE, STEPS, WHOLE = 1, 1000, 100 -- no pause between cycles; a step is a whole one
+local PAUSE, STEPS, WHOLE = 1, 1000, 100 -- no pause between cycles; each step is a full cycle
 local depth = 0
 
 local leave = setmetatable({}, { __close = function()

@@ -1,5 +1,6 @@
--- What takes time with the number of something, to be measured at two sizes: by spec/bench/limits.lua on large ones, by
--- spec/weir/cli/limits_spec.lua on small ones. Each: {name, size for the spec, make(n), run(what make gave, n)}; only run is timed.
+-- growth.lua - operations whose time grows with the number of something, measured at two sizes: by
+-- spec/bench/limits.lua on large sizes, by spec/weir/cli/limits_spec.lua on small sizes. Rows are {name, size for the
+-- spec, make(n), run(value of make, n)}; only run is timed.
 
 local core = require "weir.core"
 local weir = require "weir"
@@ -90,7 +91,7 @@ local function job_of(count, seconds)
     attributes = { system = { duration = seconds } } }
 end
 
--- A node with n edges of another subsystem.
+-- A node with n edges of a second subsystem.
 local function with_edges(n)
   local x = with_nodes(n)
   for i = 2, n do x.g:add_edge(x.nodes[1], x.nodes[i], { subsystem = "net", type = "links" }) end
@@ -182,7 +183,7 @@ M.list = {
   end },
 }
 
---- Processor seconds of one operation on n, the least of some tries.
+--- Processor seconds of one operation on n: the least of `tries` tries.
 function M.measure(row, n, tries)
   local least = math.huge
   for _ = 1, tries or 3 do

@@ -1,7 +1,8 @@
---- ledger.lua - what clients of a service know of their jobs, whatever happens to the service; and whether the service's books agree.
+--- ledger.lua - the jobs that clients of a service know of, whatever happens to the service, and whether the service's
+-- jobs agree.
 --
--- A job is "asked", "held" (the answer has come) or "releasing". What was acknowledged must be there; what was asked for must be
--- there as a whole or not at all; nothing else may be there, and nothing twice.
+-- A job is "asked", "held" (the answer has come) or "releasing". An acknowledged job must exist; a job asked for must
+-- exist as a whole or not at all; nothing else may exist, and nothing twice.
 
 local weir = require "weir"
 
@@ -17,7 +18,7 @@ local function sorted_paths(result)
   return table.concat(list, " "), list
 end
 
--- ---- asking ---------------------------------------------------------------------------------------------------------------------
+-- ---- asking -------------------------------------------------------------------------------------------------------
 
 local function match(self, client)
   self.next = self.next + 1
@@ -54,7 +55,7 @@ end
 
 local REFUSED = { busy = true }
 
--- An answer that comes when the books were looked at already: they must have had what it says.
+-- Takes an answer that arrives after the jobs were checked: the jobs must have had the state that the answer tells.
 local function take_late(client, what, id, answer)
   local was_there = client.settled[id]
   if answer.result then
@@ -65,7 +66,7 @@ local function take_late(client, what, id, answer)
   return true
 end
 
---- An answer. One that says that it is not known what was done says nothing; false then.
+--- Takes an answer. Returns false for an answer that says that the outcome is unknown.
 function Ledger:take(client, answer)
   local what, id = client.calls[answer.id], math.abs(answer.id)
   client.calls[answer.id] = nil
@@ -86,14 +87,14 @@ function Ledger:take(client, answer)
   return true
 end
 
---- The clients are gone; others have their jobs from here on.
+--- Moves the jobs of clients that are gone to the present clients.
 function Ledger:inherit(clients)
   for _, job in pairs(self.jobs) do job.owner = clients[math.random(#clients)] end
 end
 
--- ---- checking --------------------------------------------------------------------------------------------------------------------
+-- ---- checking -----------------------------------------------------------------------------------------------------
 
--- No vertex is given twice, nor one whose node is given as a whole.
+-- Checks that no vertex is given twice, also not below a node given as a whole.
 local function check_not_doubled(found)
   local holder = {}
   for id, job in pairs(found) do
@@ -108,7 +109,7 @@ local function check_not_doubled(found)
   end
 end
 
---- Holds what a list of jobs (as the method "jobs" gives it, with vertices) against what is known.
+--- Compares a list of jobs (from the method "jobs", with vertices) with the ledger.
 function Ledger:check(jobs)
   local found = {}
   for _, job in ipairs(jobs) do

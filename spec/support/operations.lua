@@ -1,5 +1,5 @@
---- operations.lua - what the library can be asked to do, for specs that disturb each of it: memory that runs out, garbage
--- that is collected all the time. Each is a text that runs on a small world; see M.world.
+--- operations.lua - all operations of the library, for specs that disturb each operation: by memory that runs out, by
+-- garbage collected all the time. An operation is a text that runs on a small world; see M.world.
 local core = require "weir.core"
 local grug = require "spec.support.grug"
 local weir = require "weir"
@@ -23,8 +23,8 @@ end }]]
 
 local function must(x, why) return x or error(why or "out of memory", 0) end
 
---- A world: g, a decorated graph; e, an engine on it with jobs 1 (cores), 2 (memory) and 3 (reserved); v, a vertex; a, the
---- allocation of job 1; dir, where files go. Always the same.
+--- A world: g, a decorated graph; e, an engine on g with jobs 1 (cores), 2 (memory) and 3 (reserved); v, a vertex; a,
+--- the allocation of job 1; dir, the directory of files. Every call makes an equal world.
 function M.world(dir)
   local w = { core = core, weir = weir, dir = dir, must = must }
   local g = assert(core.synthetic(MACHINE))
@@ -43,10 +43,10 @@ function M.world(dir)
   return w
 end
 
---- {group, what}. Each returns what is not nil or false; must(x, why) is x, or an error.
+--- Rows {group, text}. A text returns a value that is neither nil nor false; must(x, why) is x, or an error.
 M.list = {}
 
--- One a line; what is indented further goes on with the line before.
+-- Adds operations, a line each; an indented line continues the line before.
 local function group(name, texts)
   for line in texts:gsub("\n      ", " "):gmatch "[^\n]+" do
     line = line:match "^%s*(.-)%s*$"
@@ -282,7 +282,7 @@ group("plain data", [[
   return core.members() and core.methods "graph" and core.array { 1 } and core.clock()
 ]])
 
--- ---- where they run ----
+---- the world of the texts ----
 
 local function slurp(path)
   local file = assert(io.open(path, "rb"))

@@ -2,11 +2,11 @@
  *
  *   t = pty.spawn({"program", "argument"...}, {NAME = "value"}, rows, columns)
  *   t:write(text)
- *   t:wait_for(text, seconds)   all that was written until `text` came (from the last wait on); nil and it when it did not
- *   t:finish(seconds)           the exit status (128 + signal), and the rest of the output; nil when it goes on
- *   t:pid()                     its process
- *   t:signal(number)            sends it a signal
- *   t:close()                   kills it if need be
+ *   t:wait_for(text, seconds)   the output until `text` came (since the last wait); nil and the output on timeout
+ *   t:finish(seconds)           the exit status (128 + signal), and the rest of the output; nil on timeout
+ *   t:pid()                     the process id
+ *   t:signal(number)            sends a signal
+ *   t:close()                   kills the program if need be
  */
 #include <errno.h>
 #include <poll.h>
@@ -27,7 +27,7 @@
 
 struct terminal {
     int fd;
-    pid_t pid; /* 0: it was waited for */
+    pid_t pid; /* 0: the process was waited for */
 };
 
 static struct terminal *check_terminal(lua_State *L)
@@ -61,11 +61,11 @@ static int spawn(lua_State *L)
 
     for (int i = 0; i < n; i++) {
         lua_rawgeti(L, 1, i + 1);
-        argv[i] = (char *)(size_t)lua_tostring(L, -1); /* the table keeps it */
+        argv[i] = (char *)(size_t)lua_tostring(L, -1); /* the table keeps the string alive */
         lua_pop(L, 1);
     }
     argv[n] = NULL;
-    t = lua_newuserdatauv(L, sizeof *t, 1); /* with what was read and not asked for yet */
+    t = lua_newuserdatauv(L, sizeof *t, 1); /* its user value has the output read and not asked for yet */
     *t = (struct terminal){.fd = -1};
     luaL_setmetatable(L, TERMINAL);
     t->pid = forkpty(&t->fd, NULL, NULL, &size);
@@ -100,7 +100,8 @@ static double now(void)
     return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
 }
 
-/* Adds what can be read to the buffer. 1: something; 0: nothing until the time; -1: the other end is closed. */
+/* Adds the bytes that can be read to the buffer. Returns 1 after reading, 0 at the deadline, -1 when the far end
+ * is closed. */
 static int read_some(struct terminal *t, luaL_Buffer *b, double until)
 {
     struct pollfd in = {.fd = t->fd, .events = POLLIN};
@@ -108,7 +109,7 @@ static int read_some(struct terminal *t, luaL_Buffer *b, double until)
     ssize_t n;
     int ready;
 
-    do { /* a signal, such as the end of another child, is no reason to stop */
+    do { /* a signal, such as the end of a second child, is no reason to stop */
         left = until - now();
         ready = left > 0 ? poll(&in, 1, (int)(left * 1000) + 1) : 0;
     } while (ready < 0 && errno == EINTR);
@@ -121,7 +122,7 @@ static int read_some(struct terminal *t, luaL_Buffer *b, double until)
     return 1;
 }
 
-/* A buffer that begins with what is left of earlier reads. */
+/* Starts a buffer with the remainder of earlier reads. */
 static void begin_with_rest(lua_State *L, luaL_Buffer *b)
 {
     luaL_buffinit(L, b);
@@ -207,7 +208,8 @@ static int terminal_signal(lua_State *L)
     return 0;
 }
 
-/* Asks it to end, so that what it counts and checks at its end is done, and kills it when it does not. */
+/* Asks the program to end, so that its exit handlers (coverage, sanitizers) run, and kills the program after
+ * GRACE. */
 static void end_program(struct terminal *t)
 {
     struct timespec pause = {.tv_nsec = 1000000};

@@ -1,4 +1,4 @@
--- weir query in memory: sessions on small machines, with what they print.
+-- query.lua - weir query in memory: sessions on small machines, with their output.
 
 local options = require "weir.query.options"
 local session = require "weir.query.session"
@@ -10,7 +10,7 @@ local M = { RULE = "INFO: =============================\n" }
 
 local made = {}
 
---- Notes a file that clean() removes.
+--- Registers a file for removal by clean().
 function M.made(name)
   made[#made + 1] = name
   return name
@@ -89,7 +89,8 @@ function M.sink()
   }
 end
 
---- Runs commands: what went to the file of -t, to the screen and to the errors, and the session, whose books hold.
+--- Runs commands. Returns the text of the file of -t, the screen, the errors, and the session after a check of its
+-- schedules.
 function M.run(words, commands, machine)
   local o = assert(options.read(words))
   o.load_file = o.load_file or machine or M.file(M.RECIPE)

@@ -1,12 +1,12 @@
 --- reference.lua - a slow, obvious matcher, to prove the engine by.
 --
--- It reads a machine through the public API once, into plain tables, and from then on keeps books of its own: which job
--- has what of which pool, and when. Nothing is indexed, nothing is summed up in advance; every question is answered by
--- looking at all vertices. Requests are the jobspec tables that are given to the engine.
+-- The matcher reads a machine through the public API once, into plain tables, and from then on keeps schedules of its
+-- own: jobs, pools, amounts and times. Nothing is indexed, nothing is summed up in advance; every question is
+-- answered by looking at all vertices. Requests are the jobspec tables that the engine gets.
 --
--- Two searches: `place` takes the best vertices in the policy's order that fit, one resource after the other; `possible`
--- tries every choice. Where resources beside each other compete for the same vertices only the second one tells whether
--- a request fits, and which vertices it gets is left open.
+-- Two searches: `place` takes the best vertices in the policy's order that fit, one resource after the other;
+-- `possible` tries every choice. Where sibling resources compete for the same vertices, only `possible` tells whether
+-- a request fits, and the chosen vertices are left open.
 
 local Reference = require "spec.support.reference_books"
 local satisfies = require "spec.support.reference_constraint"
@@ -14,7 +14,7 @@ local satisfies = require "spec.support.reference_constraint"
 local is_up, is_below = Reference.is_up, Reference.is_below
 
 local FOREVER = math.huge
-local UNITS_MAX = 4096 -- more than any machine here has; of MB, where pools are in GB, it is MB_MAX
+local UNITS_MAX = 4096 -- more than any machine here has; of MB, where pools are in GB, the limit is MB_MAX
 local MB_MAX = 400000
 local TRIES = 60000    -- choices that `possible` tries
 
@@ -36,7 +36,7 @@ local function series(count, most)
   return list
 end
 
---- All counts that are allowed, ascending: of 3, {min=1,max=4}, "1,3,5".
+--- All allowed counts, ascending: of 3, {min=1,max=4}, "1,3,5".
 local function allowed(count, unit)
   if type(count) == "number" then return { count } end
   if type(count) == "table" then return series(count, unit == "MB" and MB_MAX or UNITS_MAX) end
@@ -51,10 +51,10 @@ local function largest(list, most)
   end
 end
 
--- ---- views: what counts as there, and as free, while a request is placed ------------------------------------
+---- views: the vertices that count as present and as free while a request is placed ---------------------------
 
--- `ideal`: state and use do not count (feasibility). `top`: only what is below it, used by nobody. `given`: a job's
--- picks, which are then all that there is. `held`: picks of the match that is going on.
+-- `ideal`: state and use do not count (feasibility). `top`: only vertices below `top`, used by nobody. `given`: the
+-- picks of a job, as the whole machine. `held`: picks of the match in progress.
 local View = {}
 View.__index = View
 
@@ -88,7 +88,7 @@ local function node_fits(view, v)
   return not constraint or v.type ~= "node" or satisfies(v, constraint)
 end
 
---- Whether v is only ever given as a whole: then what is below it takes all of it.
+--- Whether v is only ever given as a whole: then a pick below v takes all of v.
 local function only_whole(self, v)
   local types = type(self.policy) == "table" and self.policy.exclusive or {}
   return v.exclusive or types[v.type] or false
@@ -101,7 +101,7 @@ local function others_below(view, v)
   return false
 end
 
---- Whether v can be used at all: it and what is above it are up, not held as a whole, and as the constraint wants.
+--- Whether v can be used at all: v and its ancestors are up, not held as a whole, and allowed by the constraint.
 function View:reaches(v)
   local at = v
   while at do
@@ -112,7 +112,7 @@ function View:reaches(v)
   return self.ideal or is_up(v)
 end
 
---- Picks as the job holds them: what is below a vertex that is only given as a whole becomes all of that.
+--- Picks as the job holds them: a pick below a vertex that is only given as a whole becomes that whole vertex.
 local function widened(self, picks)
   local list, seen = {}, {}
   for _, pick in ipairs(picks) do
@@ -155,7 +155,7 @@ local function is_shared(view, v)
   return false
 end
 
--- Units that the job has which asks for more.
+-- Units of v already held by the job that asks for more.
 local function had_before(view, v)
   local span = view.job and view:books_count() and Reference.span_of(v, view.job)
   return span and span.amount or 0
@@ -174,7 +174,7 @@ function View:free(v)
   return math.max(0, math.min(v.size - used, most) - held)
 end
 
--- What is taken as a whole gives its nodes to the job, so the constraint must allow each of them.
+-- A vertex held as a whole gives its nodes to the job, so the constraint must allow each node.
 local function nodes_fit(view, v)
   for i = v.index, v.last do
     if not node_fits(view, view.machine.list[i]) then return false end
@@ -225,7 +225,7 @@ local function in_gigabytes(self)
   return some
 end
 
--- MB of pools in GB: rounded up. There are no other units here.
+-- Converts MB of pools in GB, rounded up. No other units occur here.
 local function convert_units(self, list)
   for _, r in ipairs(list) do
     if r.unit == "MB" and in_gigabytes(self) then
@@ -275,7 +275,7 @@ local function candidates(self, under, r)
   return list
 end
 
--- What stands beside each other once the slots are opened.
+-- Appends the resources that stand beside each other once the slots are opened.
 local function open_slots(list, out)
   for _, r in ipairs(list) do
     if r.slot then open_slots(r.with, out) else out[#out + 1] = r end
@@ -300,7 +300,7 @@ local function rivals(self, a, b)
   return a.type == b.type or type_is_above(self, a.type, b.type) or type_is_above(self, b.type, a.type)
 end
 
---- Whether resources beside each other, anywhere in the list, want the same vertices.
+--- Whether sibling resources, anywhere in the list, compete for the same vertices.
 local function competes(self, list)
   local flat = open_slots(list, {})
   for i, a in ipairs(flat) do
@@ -372,9 +372,9 @@ local function units_of_type(self, type)
   return sum
 end
 
--- ---- slots: what each holds of things inside nodes comes from one node
+---- slots: the resources inside nodes of a slot come from one node -----
 
--- Whether slots have to be put into nodes one by one. Whole nodes, or what lies in a node, are only multiplied.
+-- Whether slots have to be put into nodes one by one. Whole nodes, or resources in a node, are only multiplied.
 local function is_hosted(self, under, slot)
   local only = slot.with[1]
   if #slot.with == 1 and #only.counts == 1 and only.counts[1] == 1 then return false end
@@ -478,8 +478,8 @@ end
 
 -- ---- trying everything --------------------------------------------------------------------------------------
 
--- Units that are wanted are put off until all else is chosen; whether they can be had then is a question of flow:
--- each demand draws from its own leaves, and each leaf gives what is free of it.
+-- Demands for units are put off until all else is chosen; whether the units can be had then is a question of flow:
+-- each demand draws from its own leaves, and each leaf gives its free units.
 
 local function augment(demand, leaves, seen)
   for _, leaf in ipairs(demand.leaves) do
@@ -564,8 +564,8 @@ local function open_slot(view, chain)
   return continue(view, rest)
 end
 
--- Goes through the chain of what is still to be placed: {r=, under=, times=, rest=}. Units are in view.demands.
--- A link that has `go` is a choice to be gone on with.
+-- Goes through the chain of resources still to be placed: {r=, under=, times=, rest=}. Units are in view.demands. A
+-- link with `go` is a choice to continue with.
 function continue(view, chain)
   spend(view)
   if not chain then return units_suffice(view, view.demands) end
@@ -594,7 +594,7 @@ local function with_hold(view, v, amount, exclusive, go)
   return ok
 end
 
--- The ways in which a pool, taken, leads on; `go` continues with the next pool.
+-- The ways to continue after taking a pool; `go` continues with the next pool.
 local TRY = {
   whole = function(view, v, wanted, go)
     return view:can_take_whole(v) and contents_fit(view, v, wanted.r) and with_hold(view, v, v.size, true, go)
@@ -624,7 +624,7 @@ function choose(view, wanted, i, need)
   return choose(view, wanted, i + 1, need)
 end
 
---- Whether the least that a list of resources asks for can be placed below `under` in any way at all.
+--- Whether the minimum of a list of resources can be placed below `under` in any way at all.
 function possible(view, under, list)
   local demands = view.demands
   view.demands = {}
@@ -652,7 +652,7 @@ local function attempt(self, request, fields)
   return { fits = fits, picks = fits and widened(self, view.held), contested = false }
 end
 
---- A time as the engine has it, in whole microseconds.
+--- A time as the engine stores it, in whole microseconds.
 function Reference.microseconds(t)
   if t == FOREVER then return t end
   local rounded = math.floor(t * 1e6 + 0.5) / 1e6
@@ -666,8 +666,8 @@ local function at_time(self, request, t)
   return answer
 end
 
--- Times at which there may be more than before: the ends of jobs; those that are past theirs are in the way of no later
--- start, be it the next microsecond.
+-- Times at which more may be free than before: the ends of jobs. Jobs past their ends delay no later start, even a
+-- start one microsecond later.
 local function starts(self, from)
   local list = { from }
   for _, job in pairs(self.jobs) do
@@ -697,7 +697,8 @@ local function feasible(self, request)
   return answer
 end
 
---- What the engine must say to a match: an answer as above, with `start` and `finish` where it fits, or with `code`.
+--- The answer that the engine must give to a match: an answer as above, with `start` and `finish` where the request
+-- fits, or with `code`.
 function Reference:match(jobspec, opts)
   local request = compile(self, jobspec)
   local mode = opts.mode or "now"
@@ -715,7 +716,7 @@ function Reference:match(jobspec, opts)
   return answer
 end
 
---- What the engine must say when a job that is there asks for more: from now, or its start, to its end.
+--- The answer that the engine must give when an existing job asks for more: from now, or its start, to its end.
 function Reference:grow(id, jobspec)
   local job, request = self.jobs[id], compile(self, jobspec)
   if job.finish <= self.clock then return { fits = false, code = "invalid" } end
@@ -728,7 +729,7 @@ function Reference:grow(id, jobspec)
   return answer
 end
 
---- Whether trying everything agrees with placing in order, for a request without rivals: a check of this file.
+--- Whether trying everything agrees with placing in order, for a request without competition: a check of this file.
 function Reference:agrees(jobspec)
   local request = compile(self, jobspec)
   local fields = { t0 = self.clock, t1 = self.clock + request.duration }
@@ -739,7 +740,7 @@ function Reference:agrees(jobspec)
   return all == nil or all == answer.fits
 end
 
--- ---- judging what the engine chose --------------------------------------------------------------------------
+---- judging the choice of the engine --------------------------------------------------------------------------
 
 local function describe(pick)
   return ("%s:%d%s"):format(pick.vertex.path, pick.amount, pick.exclusive and "x" or "")
@@ -769,8 +770,8 @@ local function pick_fault(view, pick)
   end
 end
 
---- Why a job cannot have these picks from `start` on; nil: it can, and they hold what it asked for.
--- `finish` is given where it does not follow from the request, `more` lists what serves the request besides.
+--- Why a job cannot have the picks from `start` on; nil where it can, and the picks satisfy the request. `finish` is
+-- given where it does not follow from the request, `more` lists further vertices that serve the request.
 function Reference:fault(jobspec, picks, start, finish, more)
   local request = compile(self, jobspec)
   finish = finish or Reference.microseconds(start + request.duration)

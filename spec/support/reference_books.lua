@@ -1,8 +1,8 @@
---- reference_books.lua - the machine and the books of the reference matcher: which job has what of which pool, and when.
+--- reference_books.lua - the machine and the schedules of the reference matcher: jobs, pools, amounts and times.
 --
--- A vertex is a plain table, read once; `list` has them all in preorder, so that what lies below v are those from
--- v.index + 1 to v.last; `number` is the engine's, by which ties are broken. Its spans are {job=, start=, finish=, amount=,
--- exclusive=}; every question is answered from them.
+-- A vertex is a plain table, read once; `list` has all vertices in preorder, so that the vertices below v are v.index
+-- + 1 to v.last; `number` is the engine's, and breaks ties. The spans of a vertex are {job=, start=, finish=,
+-- amount=, exclusive=}; every question is answered from the spans.
 
 local Reference = {}
 Reference.__index = Reference
@@ -22,7 +22,7 @@ local function read_vertex(handle, parent, list)
   return v
 end
 
---- Reads a graph that no job uses yet. `policy` is "low", "high", or {order=, exclusive={TYPE=true}}.
+--- Reads a graph without jobs. `policy` is "low", "high", or {order=, exclusive={TYPE=true}}.
 function Reference.read(graph, policy)
   local self = setmetatable({ list = {}, of = {}, jobs = {}, clock = graph:now(), policy = policy }, Reference)
   for _, root in ipairs(graph:roots()) do read_vertex(root, nil, self.list) end
@@ -35,7 +35,7 @@ function Reference.is_below(v, under)
   return not under or (v.index > under.index and v.index <= under.last)
 end
 
---- Whether v and all above it are up.
+--- Whether v and all its ancestors are up.
 function Reference.is_up(v)
   while v do
     if v.state ~= "up" and v.state ~= "degraded" then return false end
@@ -44,10 +44,10 @@ function Reference.is_up(v)
   return true
 end
 
--- ---- books --------------------------------------------------------------------------------------------------
+---- schedules -------------------------------------------------------------------------------------------------
 
--- A job that has begun has its things until it is released, at the clock's time; a window that starts later goes by the
--- times that were agreed.
+-- Whether a job has begun by t0. A job that has begun holds its vertices until released, at the clock's time; an
+-- interval that starts later goes by the agreed times.
 local function has_begun(self, span, t0)
   return t0 <= self.clock and span.start <= self.clock
 end
@@ -65,7 +65,7 @@ local function used_at(self, v, t, t0)
   return sum
 end
 
---- The most of v that is in use at any time of [t0, t1).
+--- The greatest number of units of v in use at any time of [t0, t1).
 function Reference:used(v, t0, t1)
   local most = used_at(self, v, t0, t0)
   for _, s in ipairs(v.spans) do
@@ -81,7 +81,7 @@ function Reference:touched(v, t0, t1, exclusively)
   return false
 end
 
---- Units of v that are free over all of [t0, t1): none below what is down or taken as a whole.
+--- Units of v that are free over all of [t0, t1): none below a vertex that is down or held as a whole.
 function Reference:available(v, t0, t1)
   if not Reference.is_up(v) then return 0 end
   local up = v.parent
@@ -105,14 +105,14 @@ local function add_span(v, job, pick)
   }
 end
 
---- Books picks {vertex=, amount=, exclusive=} for a job.
+--- Adds picks {vertex=, amount=, exclusive=} to the schedules for a job.
 function Reference:commit(id, start, finish, picks)
   local job = { id = id, start = start, finish = finish }
   self.jobs[id] = job
   for _, pick in ipairs(picks) do add_span(pick.vertex, job, pick) end
 end
 
---- Gives back all that a job has; false: there is no such job.
+--- Releases a job; false: no such job exists.
 function Reference:release(id)
   if not self.jobs[id] then return false end
   self.jobs[id] = nil
@@ -124,7 +124,7 @@ function Reference:release(id)
   return true
 end
 
--- What a job has of v itself, or nil.
+-- The span of a job in the schedule of v itself, or nil.
 local function span_of(v, id)
   for i, s in ipairs(v.spans) do
     if s.job == id then return s, i end
@@ -143,7 +143,7 @@ local function is_free_of_others(self, v, id, t0, t1)
   return true
 end
 
--- Whether no other job has anything of v, or below it.
+-- Whether no job but `id` has anything of v, or below v.
 local function is_left_to(self, v, id, t0, t1)
   for i = v.index, v.last do
     for _, s in ipairs(self.list[i].spans) do
@@ -171,7 +171,7 @@ function Reference:may_allocate(v, id, amount, t0, t1)
   return true
 end
 
---- One more pick for a job, which is made if it is new.
+--- Adds a pick to a job, and makes the job if it is new.
 function Reference:allocate(v, id, amount, t0, t1)
   local job = self.jobs[id] or { id = id, start = t0, finish = t1 }
   self.jobs[id] = job
@@ -185,7 +185,7 @@ local function has_nothing(self, id)
   return true
 end
 
---- Frees `amount` units (nil: all) that a job has of v (M15); a job without anything is gone.
+--- Frees `amount` units (nil: all) that a job has of v (M15); a job without picks is removed.
 function Reference:free(v, id, amount)
   local span, i = span_of(v, id)
   if not span or (amount or 0) > span.amount then return false end

@@ -1,5 +1,5 @@
---- reference_change.lua - what changes the machine of the reference, and what its jobs have: vertices come and go, jobs
--- give parts back, are detached and put back; and the parts of a machine that copies have. Adds to the books.
+--- reference_change.lua - changes to the machine and the jobs of the reference: vertices are added and removed, jobs
+-- shrink, are detached and attached; and the parts of the machine that copies have. Extends reference_books.lua.
 
 local Reference = require "spec.support.reference_books"
 
@@ -20,14 +20,14 @@ local function renumber(self)
   self.list = list
 end
 
---- The handle of a vertex, which is another one in a graph that was copied or loaded.
+--- Sets the handle of a vertex; a copied or loaded graph has different handles.
 function Reference:bind(v, handle)
   if v.handle then self.of[v.handle] = nil end
   v.handle, v.number = handle, handle.index
   self.of[handle] = v
 end
 
---- A new vertex below `parent`, last of its children; without a handle.
+--- Adds a vertex below `parent`, after its children; the vertex has no handle yet.
 function Reference:add(parent, desc)
   local name = desc.type .. desc.id
   local v = {
@@ -40,7 +40,7 @@ function Reference:add(parent, desc)
   return v
 end
 
---- A pool without children, of which a job has something, cannot get any.
+--- Whether `parent` accepts children: a leaf of which a job has something does not.
 function Reference.may_add(parent) return #parent.kids > 0 or #parent.spans == 0 end
 
 function Reference:remove(v)
@@ -51,7 +51,7 @@ function Reference:remove(v)
   renumber(self)
 end
 
---- The jobs that have something at or below v, or what is above it as a whole; ascending.
+--- The jobs that have something at or below v, or an ancestor of v as a whole; ascending.
 function Reference:users(v)
   local seen, ids = {}, {}
   for _, w in ipairs(self.list) do
@@ -65,7 +65,7 @@ function Reference:users(v)
   return ids
 end
 
--- ---- what jobs have -----------------------------------------------------------------------------------------
+---- holdings of jobs ------------------------------------------------------------------------------------------
 
 --- Jobs by ascending id.
 function Reference:ids()
@@ -75,7 +75,7 @@ function Reference:ids()
   return ids
 end
 
---- What a job has, in the order of the machine: {vertex=, span=} each.
+--- The holdings of a job, in the order of the machine: {vertex=, span=} each.
 function Reference:holdings(id)
   local list = {}
   for _, v in ipairs(self.list) do
@@ -91,7 +91,7 @@ local function drop_span(v, id)
   return span
 end
 
--- Instead of `top` as a whole, the job keeps all that is beside the way from there down to v.
+-- Replaces the hold on `top` as a whole by holds on everything beside the path from `top` down to v.
 local function split(top, id, v)
   local held = drop_span(top, id)
   while v ~= top do
@@ -126,7 +126,8 @@ local function restore(self, id, holdings)
   for _, h in ipairs(holdings) do h.vertex.spans[#h.vertex.spans + 1] = h.span end
 end
 
---- Takes what a job has at and below the vertices of a list, all of it or nothing (A9); a job without anything is gone.
+--- Frees the holdings of a job at and below the vertices of a list, all or nothing (A9); a job without holdings is
+-- removed.
 function Reference:shrink(id, list)
   local before = self:holdings(id)
   for _, v in ipairs(list) do
@@ -146,8 +147,8 @@ local function lies_below_any(v, list)
   return false
 end
 
---- What a job has on a rank, the topmost only: what it was given there, or what has that rank inside of what it has as a
--- whole.
+--- The topmost holdings of a job on a rank: picks inside the rank, or the vertices of the rank inside a vertex held as
+-- a whole.
 function Reference:on_rank(id, rank)
   local list = {}
   for _, h in ipairs(self:holdings(id)) do
@@ -177,7 +178,7 @@ end
 
 -- ---- detaching ------------------------------------------------------------------------------------------------
 
---- Takes a job out of the books, to be put back.
+--- Detaches a job from the schedules.
 function Reference:detach(id)
   local detached = { job = self.jobs[id], holdings = self:holdings(id) }
   self:release(id)
@@ -197,7 +198,7 @@ local function may_have(self, v, span, t0, t1)
   return true
 end
 
---- Puts it back with another end (nil: as it was); false: something of it is in use.
+--- Attaches a job again with a new end (nil: unchanged); false: something the job held is in use.
 function Reference:attach(detached, finish)
   local job = detached.job
   local t0, t1 = math.max(job.start, self.clock), finish or job.finish
@@ -215,7 +216,7 @@ end
 
 -- ---- parts of the machine -----------------------------------------------------------------------------------
 
--- A part is {vertex=, size=, parts...}: what a graph is to have.
+-- A part is {vertex=, size=, parts...}: the expected content of a graph.
 
 local function with_way(v, part)
   local up = v.parent
@@ -235,7 +236,7 @@ end
 --- All of the machine.
 function Reference:whole() return all_of(self.list[1]) end
 
---- v, what is below it, and the way to it (M12).
+--- v, its descendants, and the path to v (M12).
 function Reference.extract(v) return with_way(v, all_of(v)) end
 
 local function free_of(self, v)
@@ -246,12 +247,12 @@ local function free_of(self, v)
   return part
 end
 
---- What is free now of v and below it, and the way to it (M2).
+--- The free units of v and its descendants, and the path to v (M2).
 function Reference:copy(v) return with_way(v, free_of(self, v)) end
 
 local FIELDS = { "type", "name", "id", "unit", "rank", "state", "exclusive", "path" }
 
---- Where a vertex of a graph is not what a part says; nil: nowhere.
+--- The first vertex at which a graph differs from a part; nil: none.
 function Reference.differs(part, handle)
   local v = part.vertex
   for _, field in ipairs(FIELDS) do

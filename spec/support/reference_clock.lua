@@ -1,9 +1,10 @@
---- reference_clock.lua - the clock of the reference: which reservations begin, and which are put off because jobs past their ends
---- have what they need. All of them are placed anew, one after the other, beside those before them.
+--- reference_clock.lua - the clock of the reference: which reservations begin, and which are put off because jobs past
+--- their ends hold the needed vertices. All reservations are placed anew, in order, each beside the reservations
+--- before.
 
 local Reference = require "spec.support.reference_books"
 
--- Whether a job that has x of v keeps another one from having s of w.
+-- Whether a job with span x of v excludes a second job with span s of w.
 local function excludes(v, x, w, s)
   if v == w then return x.exclusive or s.exclusive end
   return s.exclusive and Reference.is_below(v, w) or x.exclusive and Reference.is_below(w, v)
@@ -18,7 +19,7 @@ local function each_span(self, jobs, f)
   end
 end
 
--- Whether what a job has fits beside spans {vertex =, start =, finish =, span =}, at every instant of [t0, t1).
+-- Whether the holdings of a job fit beside spans {vertex =, start =, finish =, span =}, at every instant of [t0, t1).
 local function fits(self, job, others, t0, t1)
   local ok = true
   each_span(self, { [job.id] = true }, function(v, x)
@@ -40,7 +41,7 @@ local function fits(self, job, others, t0, t1)
   return ok
 end
 
--- Spans of jobs in a set: by agreed times, or (with `now`) as what the jobs have for now.
+-- Spans of the jobs in a set: by agreed times, or (with `now`) as held at present.
 local function spans_of(self, jobs, now)
   local list = {}
   each_span(self, jobs, function(v, s)

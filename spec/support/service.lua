@@ -1,5 +1,5 @@
---- service.lua - services for specs: processes of their own in a temporary directory, and clients of them. Nothing sleeps: what is
--- waited for is a line, an answer or an exit, and each wait has an end.
+--- service.lua - services for specs, as processes in a temporary directory, and their clients. Nothing sleeps: every
+-- wait is for a line, an answer or an exit, and has an end.
 
 local client = require "weir.serve.client"
 local json = require("weir").json
@@ -16,14 +16,14 @@ function M.wait(what, f)
   local timer, late = uv.new_timer(), false
   timer:start(PATIENCE, 0, function()
     late = true
-    uv.stop() -- a round in which a timer fired would otherwise still wait for an event
+    uv.stop() -- after a round in which a timer fired, libuv would otherwise still wait for an event
   end)
   while not f() and not late do uv.run "once" end
   timer:close()
   if late then error("waited in vain for " .. what, 2) end
 end
 
---- The path of a private copy of a key: a service takes no other.
+--- The path of a private copy of a key: a service refuses keys that others can read.
 function M.key(path)
   local copy = shell.path(shell.directory(), "key.pem", shell.slurp(path))
   assert(uv.fs_chmod(copy, 384))
@@ -44,7 +44,7 @@ local function reader(into)
   end
 end
 
---- Starts weir with words; returns at once. within: words of a program that runs it, such as ip netns exec NAME.
+--- Starts weir with words; returns at once. within: words of an enclosing program, such as ip netns exec NAME.
 function M.spawn(words, within)
   local self = setmetatable({ out = { text = "" }, err = { text = "" } }, Service)
   local out, read_out = reader(self.out)
@@ -65,7 +65,7 @@ function M.spawn(words, within)
   return self
 end
 
---- Starts a service on a socket in `dir` and waits until it listens. `more`: further words.
+--- Starts a service on a socket in `dir` and waits until the service listens. `more`: further words.
 function M.start(dir, more)
   local path = shell.path(dir, "s")
   local words = { "serve", "-l", "unix:" .. path, table.unpack(more) }
@@ -81,33 +81,33 @@ function Service:exit()
   return self.signal == 0 and self.code or -self.signal
 end
 
---- Ends it as an administrator does; its exit status.
+--- Ends the service as an administrator does; returns the exit status.
 function Service:stop()
   if not self.code then self.process:kill "sigterm" end
   return self:exit()
 end
 
---- Ends it as a crash does.
+--- Kills the service as a crash does.
 function Service:kill()
   if not self.code then self.process:kill "sigkill" end
   return self:exit()
 end
 
---- The processes that it has forked.
+--- The child processes that the service has forked.
 function Service:copies()
   local pid, list = self.process:get_pid(), {}
   for child in shell.slurp(("/proc/%d/task/%d/children"):format(pid, pid)):gmatch "%d+" do list[#list + 1] = math.tointeger(child) end
   return list
 end
 
---- Runs the loop until f() is true; what a process of the system does is not told to the loop.
+--- Runs the loop until f() is true, for events of the system that the loop cannot see.
 function M.poll(what, f)
   local timer <close> = setmetatable({ handle = uv.new_timer() }, { __close = function(t) t.handle:close() end })
   timer.handle:start(1, 1, function() end)
   M.wait(what, f)
 end
 
---- Waits for a copy, and stops it: nothing but the service can end it then. Returns its process id.
+--- Waits for a forked copy and stops the copy, so that only the service can end the copy. Returns its process id.
 function Service:stopped_copy()
   M.poll("a copy", function() return self:copies()[1] end)
   local copy = self:copies()[1]
@@ -128,8 +128,8 @@ function M.clean()
   shell.clean()
 end
 
---- A client that does not wait: raw.send(text), raw.lines are the answers, raw.closed; raw.shutdown() closes the writing half. For what
---- is no protocol, and for many at once.
+--- A client that does not wait, for malformed input and for many requests at once: raw.send(text), raw.lines are the
+--- answers, raw.closed; raw.shutdown() closes the writing half.
 function Service:raw(on_line)
   local raw = { lines = {}, closed = false }
   local pipe, connected = uv.new_pipe(false), nil
@@ -164,7 +164,7 @@ function Service:raw(on_line)
   return raw
 end
 
---- A connection over TCP that has asked for nothing yet: raw.send(text), raw.text is what was read, raw.closed.
+--- A TCP connection without a request: raw.send(text), raw.text is all input so far, raw.closed.
 function Service:knock()
   local tcp, raw, connected = uv.new_tcp(), { text = "" }, nil
   tcp:connect("127.0.0.1", tonumber(self.tcp:match "%d+$"), function(err) connected = err or true end)

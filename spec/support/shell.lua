@@ -1,4 +1,4 @@
---- shell.lua - running weir as people do, and files for it that go away again.
+--- shell.lua - running weir as people do, and temporary files for weir.
 
 local M = { bin = os.getenv "WEIR_BIN" or "build/weir" }
 
@@ -17,7 +17,7 @@ end
 
 local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
---- A directory of its own; the files in it are those that `path` was asked for.
+--- A new directory; its files are those requested from `path`.
 function M.directory()
   local dir = os.tmpname()
   os.remove(dir)
@@ -26,7 +26,7 @@ function M.directory()
   return dir
 end
 
---- The path of a file that is removed at the end, with this text where one is given.
+--- The path of a file that clean() removes, with `text` as content if given.
 function M.path(dir, name, text)
   local path = dir .. "/" .. name
   table.insert(temporary, 1, path)
@@ -37,10 +37,10 @@ function M.path(dir, name, text)
   return path
 end
 
---- Removes what was made.
+--- Removes all files and directories made here.
 function M.clean()
   for _, path in ipairs(temporary) do
-    os.remove(path .. "-lock") -- of a service that was killed
+    os.remove(path .. "-lock") -- of a killed service
     os.remove(path)
   end
   temporary = {}

@@ -1,21 +1,18 @@
---- starve.lua - run by lua_host: each operation again and again, with the 1st, 2nd, ... allocation failing, until it goes
--- through. lua_host starve.lua lua|once|core DIR [pattern]: a line for each operation, "ok N TEXT" after N failures, or
--- "FAILED N TEXT: why".
---   lua   from the n-th on all allocations of Lua fail
---   once  only the n-th does, and the second try for it
---   core  one allocation of the core does
+--- starve.lua - run by lua_host: each operation again and again, with the 1st, 2nd, ... allocation failing, until the
+-- operation succeeds. lua_host starve.lua lua|once|core DIR [pattern] prints a line for each operation, "ok N TEXT"
+-- or the fault.
 local MODE, DIR, PATTERN = arg[1], arg[2], arg[3] or ""
 local host = assert(_G.host, "run by lua_host")
 host.preload()
-local FEW = 400 -- failures of a core that allocates very often; beyond them every seventh allocation is tried
+local FEW = 400 -- failures of an operation with very many allocations; beyond FEW every seventh allocation is tried
 local MOST = 60000
 
 local operations = require "spec.support.operations"
 local prepare = operations.stage(DIR)
 
--- ---- one operation ----
+---- one operation -------
 
--- What is wrong with how it ended; nil: nothing, and whether it went through.
+-- The fault in how an operation ended; nil: no fault, and whether the operation succeeded.
 local function judge(ok, result, why, code)
   if ok and result then return nil, true end
   local said = tostring(ok and why or result)
@@ -23,7 +20,7 @@ local function judge(ok, result, why, code)
   return ("said %q, %s"):format(said, tostring(code))
 end
 
--- What is wrong with the world; nil: nothing. It is as before, or as the operation would have left it.
+-- The fault in the world; nil: none. The world must be as before, or as the operation would have left it.
 local function inspect(w, before, after)
   local fine, why = w.g:check()
   if not fine then return "the graph is broken: " .. why end
@@ -41,7 +38,7 @@ local function start(n)
   host.fail(n, MODE == "once" and 2 or math.maxinteger)
 end
 
--- True when it did not come to a failure.
+-- True when no failure happened.
 local function stop()
   if MODE == "core" then
     host.fail_core(0)
@@ -50,7 +47,7 @@ local function stop()
   return host.fail() == 0
 end
 
--- One failure: what is wrong, whether it went through.
+-- Runs once with one failure: returns the fault, and whether the operation succeeded.
 local function once(text, n, before, after)
   local w, f = prepare(text)
   collectgarbage()
@@ -66,7 +63,7 @@ local function clear()
   for _, name in ipairs { "g.json", "g.sqlite", "text" } do os.remove(DIR .. "/" .. name) end
 end
 
--- The failures it took, and what went wrong at the last.
+-- Returns the number of failures until success, and the last fault.
 local function starve(text)
   local before = prepare("").g
   local w, f = prepare(text)

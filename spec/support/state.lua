@@ -1,4 +1,4 @@
---- state.lua - a service without sockets, and all of its state as texts, so that two moments can be compared.
+--- state.lua - a service without sockets, and all its state as texts, so that two moments can be compared.
 
 local clients = require "weir.serve.connection"
 local core = require "weir.core"
@@ -24,7 +24,7 @@ local function image(path)
   return table.concat(parts, "|")
 end
 
---- A service of a machine. opts: path, of a state in SQLite, and what service.new takes.
+--- A service of a machine. opts: path, of a state in SQLite, and the options of service.new.
 function M.new(machine, opts)
   local self = setmetatable({ clients = {}, logged = {}, path = opts.path }, World)
   local own = { clock = "manual", limits = server.LIMITS, filter_seconds = 1, metrics = function() return "" end,
@@ -48,7 +48,7 @@ function World:client(role, name)
   return client
 end
 
---- Sends a line, or a request; in a turn of its own: the answers, as tables.
+--- Sends a line, or a request, in a turn of its own; returns the answers as tables.
 function World:send(client, line)
   if type(line) == "table" then line = weir.json.encode(line) end
   client.lines:put(line .. "\n")
@@ -62,7 +62,7 @@ end
 
 local asked = 0
 
---- What a method answers: result; or nil, message, code.
+--- The answer of a method: result; or nil, message, code.
 function World:ask(client, method, params)
   asked = asked + 1
   local answers = self:send(client, { id = asked, method = method, params = params })
@@ -84,7 +84,7 @@ local function jobs_of(engine)
   return list
 end
 
--- The id that the engine itself would give next.
+-- The id that the engine would give to the next job.
 local function next_of(graph)
   local twin <close> = graph:dup()
   local engine = weir.engine { resources = twin }
@@ -115,7 +115,7 @@ local function owners_of(s)
   return list
 end
 
---- All of the state: {[part, as params.CHANGES names it] = text}, and the store.
+--- All of the state: {[part, named as in params.CHANGES] = text}, and the store.
 function World:dump()
   local s, calls, roles = self.service, 0, {}
   for i, client in ipairs(self.clients) do

@@ -1,4 +1,4 @@
---- tables.lua - the test data: files of it, and the tables of test cases in JSON that some of them are.
+--- tables.lua - the test data: its files, and the tables of test cases in some of the files, in JSON.
 
 local weir = require "weir"
 
@@ -13,14 +13,14 @@ function M.read(name)
   return text
 end
 
--- A value as it is meant: null as nil, and a constant by its name.
+-- A value with null as nil, and constants by name.
 local function plain(value)
   if value == weir.null then return nil end
   return type(value) == "table" and value.expr or value
 end
 
---- The tables of a file by name, each a list of rows that are {n = columns, ...}; nil where the file is not there. What
---- ends a table in C, a row that is null or {0}, is left out.
+--- The tables of a file by name, each a list of rows {n = columns, ...}; nil where the file does not exist. The end
+--- marks of tables in C, a row that is null or {0}, are left out.
 function M.load(name)
   local text = M.read(name)
   if not text then return nil end

@@ -1,5 +1,5 @@
-/* analyze.h - what clang's static analyzer cannot see in one file: what fails returns the error it was given, and what raises does not
- * return. Included before each file by `make analyze`, never in a build. */
+/* analyze.h - contracts that clang's static analyzer cannot see in one file: functions that fail return the given
+ * error, and functions that raise do not return. Included before each file by `make analyze`, never in a build. */
 #include <stdlib.h>
 
 #ifdef ANALYZE_CORE

@@ -1,8 +1,9 @@
--- analyze.lua - clang's static analyzer and cppcheck over the C code. Each finding is mended or stands below with the reason why it is
--- none; one that is not there, or a reason without a finding, fails. Run by `make analyze`; flags for the compilers come as arguments,
--- and after --flux those for what is built where flux-core is found.
+-- analyze.lua - clang's static analyzer and cppcheck over the C code. Each finding is mended or listed below with the
+-- reason why it is a false alarm; a finding without a reason fails, and so does a reason without a finding. Run by
+-- `make analyze`; the arguments are flags for the compilers, and after --flux those for the files built where
+-- flux-core is found.
 
--- {file, a part of the line of code it is about, why it is none}
+-- {file, a part of the line of code, why the finding is a false alarm}
 local NONE = {
   { "core/time/schedule.c", "g->schedules->free = ", "the first free record is the number of a schedule, or WEIR_NONE" },
   { "core/time/schedule.c", "!b->detail->timeline", "a schedule of more than one span has detail" },
@@ -58,7 +59,7 @@ end
 
 local used, failed = {}, 0
 
--- A finding that no reason covers is told.
+-- Prints a finding that no reason covers.
 local function found(file, line, text)
   local code = source_line(file, line)
   for i, one in ipairs(NONE) do
@@ -82,7 +83,7 @@ for _, tool in ipairs { "clang", "cppcheck" } do
   if not os.execute("command -v " .. tool .. " > /dev/null") then error(tool .. " is needed (Debian: " .. tool .. ")", 0) end
 end
 
--- What clang is to be called with for a file.
+-- The arguments of clang for a file.
 local function words_for(file)
   local flags = file:find "^bindings/flux/" and FLAGS .. " " .. FLUX or FLAGS
   local known = file:find "^core/" and "-DANALYZE_CORE " or ""
@@ -95,11 +96,11 @@ local path = os.tmpname()
 local list <close> = assert(io.open(path, "w"))
 for _, file in ipairs(files) do list:write(words_for(file), "\n") end
 list:flush()
--- As many at once as there are cores; what is said of a file stays together.
+-- Runs as many analyzers at once as there are cores; the output of a file stays together.
 take(lines_of(([[xargs -P $(nproc) -I{} sh -c 'said=$(clang --analyze --analyzer-output text -Xclang -analyzer-checker=%s {} \
   -o /dev/null 2>&1); echo "$said"' < %s]]):format(CHECKERS, path)))
 os.remove(path)
--- Where several work at once, what goes from file to file is only looked at with a directory for what was found out.
+-- With several jobs cppcheck checks across files only if given a directory for its notes.
 local notes = lines_of("mktemp -d")[1]
 take(lines_of(("cppcheck -j $(nproc) --cppcheck-build-dir=%s --enable=warning,performance,portability --inline-suppr --std=c11 -q "
   .. "-Icore -Ibindings core %s"):format(notes, FLUX and "bindings" or "bindings/*.c bindings/[!f]*")))

@@ -1,4 +1,4 @@
--- Makes the completion for bash from the tables that the commands read their options by. From the project's root:
+-- completion.lua - makes the completion for bash from the tables of options of the commands. From the project's root:
 -- weir run spec/tools/completion.lua FILE
 
 local cli = require "weir.cli"
@@ -61,7 +61,7 @@ local function options_of(name)
   return command.raw and query_options.list or command.options or {}
 end
 
--- The queue policies that come with weir.
+-- The bundled queue policies.
 local function queue_policies()
   local names = {}
   local pipe <close> = assert(io.popen "ls policies/queue")
@@ -71,7 +71,7 @@ end
 
 local WORDS = { POLICY = "policy", QUEUE = queue_policies() }
 
--- What completes the argument of an option; nil: it has none.
+-- The bash words that complete the argument of an option; nil: the option has no argument.
 local function argument(option)
   if not option[3] then return nil end
   return option.choices and table.concat(option.choices, " ") or WORDS[option[3]] or "file"

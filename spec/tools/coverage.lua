@@ -1,18 +1,20 @@
--- coverage.lua - what the tests ran of core/ and bindings/, from what gcov says of the objects of the build V=cov.
+-- coverage.lua - the lines and branches of core/ and bindings/ that the tests ran, from gcov's data of the build
+-- V=cov.
 --
 --   lua5.4 spec/tools/coverage.lua DIRECTORY           lines and branches of each file, worst first, and in all
---   lua5.4 spec/tools/coverage.lua DIRECTORY FILE...   what was not run of these files
+--   lua5.4 spec/tools/coverage.lua DIRECTORY FILE...   the lines of these files that were not run
 --
--- A branch is a way out of a condition: `a && b` has four. What stands in a header is run when any file that includes it
--- runs it. Fails below LINES and BRANCHES per cent, and where a line that nothing runs has no reason in REASONS.
+-- A branch is a way out of a condition: `a && b` has four. A line of a header counts as run when any file that
+-- includes the header runs the line. Fails below LINES and BRANCHES per cent, and where a line that never ran has no
+-- reason in REASONS.
 local LINES, BRANCHES = 95, 85
 local SHOWN = 50 -- lines without a reason that are shown
 
 local REASONS = require "spec.tools.coverage_reasons"
 
-local files = {} -- name -> number of a line -> {text, n, branches, within}; n: times it was run; within: its function
+local files = {} -- name -> line number -> {text, n, branches, within}; n: how often the line ran; within: its function
 
--- ---- reading what gcov says ----
+---- reading the output of gcov ----
 
 local function line_of(file, number, text, within)
   local line = file[number]
@@ -30,14 +32,14 @@ local function counted(row)
   return tonumber(count) or (count == "-" and -1 or 0), tonumber(number), text
 end
 
--- The name of the function that begins with this line.
+-- The name of the function that begins with a line.
 local function function_of(text)
   if not text:find "^[%a_]" or text:find ";%s*$" then return nil end
   return text:gsub("__attribute__%s*%b()", ""):match "([%w_]+)%("
 end
 
--- One more row of gcov's; at: the file, the line and the function that it is about. A line may come several times, once for each
--- variant of its function.
+-- Takes a row of gcov; at: the current file, line and function. A line may come several times, once for each variant
+-- of its function.
 local function take(at, row)
   local source = row:match "^%s*%-:%s*0:Source:(.*)$"
   if source then
@@ -71,7 +73,7 @@ end
 
 -- ---- counting ----
 
--- Branches of a line there are, and that were taken.
+-- The branches of a line, and how many of them ran.
 local function branches_of(line)
   local all, taken = 0, 0
   for _, n in pairs(line.branches) do
@@ -82,14 +84,14 @@ end
 
 local used = {}
 
--- Whether a reason, whose text may be "in NAME" for all of a function, is one for a line.
+-- Whether a reason is one for a line; the reason's text may be "in NAME" for all lines of a function.
 local function fits(one, line, called)
   local within = one[2]:match "^in ([%w_]+)$"
   if within then return line.within == within end
   return called and line.text:find(one[2], 1, true) ~= nil
 end
 
--- Why none of these lines need to be run; nil: they should be. called: whether their function is.
+-- The reason why a group of lines need not run; nil: the lines should run. called: whether their function was called.
 local function reason(name, lines, called)
   for i, one in ipairs(REASONS) do
     for _, line in ipairs(name:find(one[1]) and lines or {}) do
@@ -110,8 +112,8 @@ local function numbers_of(file)
   return list
 end
 
--- A reason counts for what stands together: lines of one function that nothing runs, and the line before them, a condition mostly.
--- A function that is not called at all needs one of its own, "in NAME". Number of a line -> why.
+-- A reason counts for a group: lines of one function that never ran, and the line before the group, mostly a
+-- condition. A function that is never called needs a reason "in NAME". Returns line number -> reason.
 local function reasons_of(name, file)
   local list, why, i = numbers_of(file), {}, 1
   while i <= #list do
@@ -143,7 +145,7 @@ local function count(name, file)
     sum.lines, sum.ran = sum.lines + 1, sum.ran + (line.n > 0 and 1 or 0)
     sum.branches, sum.taken = sum.branches + all, sum.taken + taken
     if line.n == 0 and why[number] then sum.excused = sum.excused + 1 end
-    -- A brace alone is the end of a function that does not come back.
+    -- A brace alone is the end of a function that does not return.
     if line.n == 0 and not why[number] and line.text ~= "}" then sum.bare[#sum.bare + 1] = ("%s:%d %s"):format(name, number, line.text) end
   end
   return sum
@@ -192,7 +194,7 @@ local function tell(name)
   end
 end
 
--- Lines that nothing runs and that have no reason; how many.
+-- Prints the lines that never ran and have no reason; returns their number.
 local function tell_bare(list)
   local n = 0
   for _, sum in ipairs(list) do

@@ -1,6 +1,6 @@
--- coverage_reasons.lua - lines that the tests leave out, and why that is so: {pattern of the file's name, a part of the line, why}.
--- "in NAME" stands for all of a function. A reason counts for the lines beside it that are left out too, and for those below a
--- condition that it is about.
+-- coverage_reasons.lua - lines that the tests leave out, and why: {pattern of the file's name, a part of the line,
+-- reason}. "in NAME" stands for all of a function. A reason counts for the neighbouring lines that are left out too,
+-- and for the lines below a condition named by the reason.
 local OWN = "a fault of our own, which no input leads to"
 local NOMEM = "memory that runs out in the middle: spec/core/test_nomem.c makes each allocation fail, but meets none of this one's kind"
 local OTHERS = "memory of hwloc, SQLite, libyaml, expat or jansson, not of ours, which is made to fail"
@@ -13,7 +13,7 @@ local STOPPED = "an interruption at that very moment, between two looks"
 local TIME = "a matter of time: the machine is not that slow, or not every time"
 
 return {
-  -- what checks itself
+  -- code that checks for damage
   { "^core/structure/check%.c$", "broken(err", "a fault of our own: test_check.c damages what no earlier check sees" },
   { "^core/.*_check%.c$", "broken(", OWN },
   { "^core/.*_check%.c$", "return false;", OWN },
@@ -81,7 +81,7 @@ return {
   { "^core/time/host_usage%.c$", "weir_timeline_bytes", "how much is held, for benchmarks" },
   { "^core/.*%.c$", "in weir_node_table_bytes", "as above" },
 
-  -- what is said elsewhere first
+  -- errors reported elsewhere first
   { "^core/.*%.c$", "key++", COLLIDE },
   { "^core/match/candidate%.c$", "return 0;", CASES },
   { "^core/index/candidate_index%.c$", "in qualifies", CASES },
@@ -136,7 +136,7 @@ return {
   { "^core/query/query_value%.c$", "in read_exponent", "a number such as 1e5x" },
   { "^core/format/json_read%.c$", "in give_back", "yajl frees with the parser, not before" },
 
-  -- what happens outside
+  -- events outside of the process
   { "^core/.*%.c$", '"interrupted"', STOPPED },
   { "^core/store/sqlite_read%.c$", "in load_at_rest", "a directory that cannot be written to: the tests may run as root, who can" },
   { "^core/store/sqlite_read%.c$", "load_at_rest", "as above" },

@@ -1,4 +1,5 @@
---- demo.lua - what weir does, on this machine and on one of 1,024 nodes. `make demo` runs it: weir run spec/tools/demo.lua
+--- demo.lua - a tour of weir, on the present machine and on a machine of 1,024 nodes. `make demo` runs the tour: weir
+-- run spec/tools/demo.lua
 
 local out = require "weir.cli.output"
 local view = require "weir.view"
@@ -17,7 +18,7 @@ end
 
 local function milliseconds(since) return ("%.1f ms"):format((os.clock() - since) * 1000) end
 
--- ---- this machine -------------------------------------------------------------------------------------------
+---- this machine ----------------------------------------------------------------------------------------------
 
 local POLICY = [[
 return {
@@ -67,7 +68,7 @@ local POLICIES = { "low", "best_fit", "spread" }
 local REQUEST = "slot=12/node"
 local SEED, JOBS = 7, 300
 
--- Jobs that come and go: {shape=, stays=}; those that do not stay end after the last one came.
+-- Jobs that come and go: {shape=, stays=}; a job that does not stay ends after the last job came.
 local function make_mix()
   local mix = {}
   math.randomseed(SEED)
@@ -79,7 +80,7 @@ local function make_mix()
   return mix
 end
 
--- Runs the mix, and returns how many jobs are left running.
+-- Matches the jobs, and returns how many are left running.
 local function fragment(engine, mix, requests)
   local leaving, running = {}, 0
   for _, job in ipairs(mix) do

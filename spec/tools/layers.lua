@@ -1,6 +1,6 @@
--- Fails on a call, an #include or a require that points upward, and on a line of C of more than 120 columns. Run from the project's
--- root, after the build:
--- lua5.4 spec/tools/layers.lua
+-- layers.lua - fails on a call, an #include or a require that points upward, and on a line of C of more than 120
+-- columns. Run from the project's root, after the build: lua5.4 spec/tools/layers.lua
+--
 -- A folder of the core may use the folders above it in ROOMS, and itself.
 local ROOMS = {
   "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "job", "copy", "request", "query", "match",
@@ -57,7 +57,7 @@ local function is_there(path)
   return file ~= nil
 end
 
--- The objects tell which symbol each file defines, and which it needs.
+-- Checks calls: object files tell the symbols that each file defines and needs.
 local function check_calls()
   local home, needs, sources = {}, {}, {}
   for _, line in ipairs(lines_of("find " .. OBJECTS .. " -name '*.o' | sort | xargs nm -A")) do
@@ -98,7 +98,7 @@ local function check_requires(allow)
   end
 end
 
--- What reads and writes numbers by the locale of the process.
+-- Checks that no function reads or writes numbers by the locale of the process.
 local function check_numbers(path)
   if path == "core/base/number.c" then return end
   local n = 0
@@ -128,7 +128,7 @@ each_file("core bindings -name '*.[ch]'", check_columns)
 each_file("core bindings -name '*.c'", check_numbers)
 check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
--- The event loop is for the service and its client.
+-- The event loop is for the service and its client only.
 local LOOP = {}
 for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "store/sqlite" } do
   LOOP["lua/weir/serve/" .. name .. ".lua"] = true

@@ -1,5 +1,5 @@
--- Makes the man page from the tables that the commands read their options by. From the project's root:
--- weir run spec/tools/manpage.lua PAGE
+-- manpage.lua - makes the man page from the tables of options of the commands. From the project's root: weir run
+-- spec/tools/manpage.lua PAGE
 
 local cli = require "weir.cli"
 local core = require "weir.core"

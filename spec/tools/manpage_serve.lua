@@ -1,5 +1,5 @@
--- Makes the man page of the service: its options, and its methods from the comments beside them. From the project's root:
--- weir run spec/tools/manpage_serve.lua PAGE
+-- manpage_serve.lua - makes the man page of the service: its options, and its methods from the comments of their
+-- functions. From the project's root: weir run spec/tools/manpage_serve.lua PAGE
 
 local core = require "weir.core"
 local files = require "weir.files"

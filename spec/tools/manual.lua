@@ -1,9 +1,9 @@
--- Makes the page of the policy contract and the annotations for editors (LuaCATS) from the comments beside the code that
--- they describe, and the same as a Lua module for :help. Usage, from the project's root:
--- weir run spec/tools/manual.lua PAGE ANNOTATIONS MODULE
--- Fails when something that a script can call is in no comment, or a comment describes what is not there.
+-- manual.lua - makes the page of the policy contract and the annotations for editors (LuaCATS) from the comments in
+-- the code, and a Lua module with the same content for :help. Usage, from the project's root: weir run
+-- spec/tools/manual.lua PAGE ANNOTATIONS MODULE Fails when a function that a script can call is in no comment, or a
+-- comment describes a function that does not exist.
 --
---   @class NAME TEXT        in a comment of C; what follows is about it
+--   @class NAME TEXT        in a comment of C; the entries after it describe this class
 --   @field NAME: TYPE -- TEXT
 --   @method NAME(ARGUMENTS): RESULTS -- TEXT
 local core = require "weir.core"
@@ -96,7 +96,7 @@ local function read_module()
   end
 end
 
--- ---- holding it against what is there -----------------------------------------------------------------------
+---- comparing the entries with the module ---------------------------------------------------------------------
 
 local function check_class(name, there)
   local known = class(name).known
@@ -146,8 +146,8 @@ local function page()
   return table.concat(out, "\n")
 end
 
--- Types of ours get a prefix, so that they are nobody else's: vertex[] -> weir.vertex[].
--- What stands before a colon is the name of a parameter.
+-- Adds the prefix weir. to the names of weir's types: vertex[] -> weir.vertex[]. A word before a colon is the name of
+-- a parameter and stays.
 local function qualify(kind)
   return (kind:gsub("([%a_][%w_.]*)(%s*:?)", function(word, colon)
     if colon:find ":" then return nil end
@@ -155,7 +155,7 @@ local function qualify(kind)
   end))
 end
 
--- The type of a field; that of a hook stands at the beginning of its text.
+-- The type of a field; the type of a hook is at the beginning of its text.
 local function type_of(m)
   local kind = m.signature:match "^:%s*(.*)$"
   local hook, text = m.text:match "^(fun%b():?[^.]*)%. (.*)$"
@@ -164,7 +164,7 @@ local function type_of(m)
   return optional or kind, optional ~= nil, m.text
 end
 
--- "(a: string, b: integer?): x, y" as annotations of one method.
+-- Writes "(a: string, b: integer?): x, y" as annotations of one method.
 local function annotate_method(out, owner, m)
   local arguments, results = m.signature:match "^(%b())%s*:?%s*(.*)$"
   local names = {}

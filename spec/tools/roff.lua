@@ -1,4 +1,4 @@
---- roff.lua - what man pages are made of: a page is a list of lines.
+--- roff.lua - writes man pages: a page is a list of lines.
 
 local M = {}
 
@@ -13,13 +13,13 @@ function Page:text() return table.concat(self, "\n") .. "\n" end
 
 -- ---- text ---------------------------------------------------------------------------------------------------
 
---- Text as it is: no line of it is a request, and hyphens are the ones that people type.
+--- Escapes text, so that no line is a request and hyphens are the ASCII hyphens that people type.
 function M.plain(text)
   return (text:gsub("\\", "\\e"):gsub("%-", "\\-"):gsub("'", "\\(aq"):gsub("%^", "\\(ha"):gsub("~", "\\(ti")
     :gsub("`", "\\(ga"):gsub("%f[^\n\0]%.", "\\&."):gsub("%f[^%s\0]%$?%w+_[%w_]*", "\\%%%0")) -- no hyphens in names
 end
 
---- Text that is typed as it stands: where a line has to end in it, no hyphen comes in.
+--- Escapes text to be typed as printed: a line break in the text never adds a hyphen.
 function M.example(text)
   local words = M.plain(text):gsub("%f[^%s\0]%S", "\\%%%0")
   return (words:gsub('([,:])(["{%[])', "%1\\:%2"))
@@ -29,7 +29,7 @@ function M.bold(text) return "\\fB" .. M.plain(text) .. "\\fR" end
 
 function M.italic(text) return "\\fI" .. M.plain(text) .. "\\fR" end
 
--- What is indented or in columns stays as it is, the rest is filled.
+-- Keeps text that is indented or in columns, and fills the rest.
 local function put_block(page, lines)
   local kept = false
   for _, line in ipairs(lines) do kept = kept or line:find "^%s" ~= nil end
@@ -58,14 +58,14 @@ function Page:notes(text)
   end
 end
 
---- An option of a command, as in its table.
+--- Adds an option of a command, a row of the command's table.
 function Page:option(option)
   local names = (option[1] and M.bold("-" .. option[1]) .. ", " or "") .. M.bold("--" .. option[2])
   self:put(".TP\n%s%s", names, option[3] and " " .. M.italic(option[3]) or "")
   self:put(M.plain(option[4] .. (option.choices and ": " .. table.concat(option.choices, ", ") or "")))
 end
 
---- Terms and what they are, {term, text} each.
+--- Adds terms and their descriptions, {term, text} each.
 function Page:list(title, rows)
   self:put(".SH %s", title)
   for _, row in ipairs(rows) do self:put(".TP\n%s\n%s", M.bold(row[1]), M.plain(row[2])) end

@@ -1,5 +1,6 @@
--- summary.lua - the line with which a check ends: what passed, how many, how long. Reads build/report.txt, in which run.sh adds a
--- row a run. Usage: lua5.4 spec/tools/summary.lua NAME STARTED, where STARTED is the time at which the check began.
+-- summary.lua - prints the last line of a check: how many specs passed, and how long the check took. Reads
+-- build/report.txt, to which run.sh adds a row a run. Usage: lua5.4 spec/tools/summary.lua NAME STARTED, where
+-- STARTED is the time at which the check began.
 local NAME, STARTED = arg[1], tonumber(arg[2])
 
 local runs, broken, passed, failed, pending, cpu = 0, 0, 0, 0, 0, 0

@@ -36,7 +36,7 @@ end
 
 after_each(service.clean)
 
--- ---- connections ---------------------------------------------------------------------------------------------------------------
+-- ---- connections --------------------------------------------------------------------------------------------------
 
 describe("connections of one user", function()
   it("end at a limit, which is told, and leave room for others", function()
@@ -129,7 +129,7 @@ describe("strangers who say nothing", function()
   end)
 end)
 
--- ---- bytes ---------------------------------------------------------------------------------------------------------------------
+-- ---- bytes --------------------------------------------------------------------------------------------------------
 
 local function resident(c) return tonumber(c:ask("metrics").text:match "\nweir_resident_bytes (%d+)") end
 
@@ -209,7 +209,7 @@ describe("lines without an end", function()
   end)
 end)
 
--- ---- turns ---------------------------------------------------------------------------------------------------------------------
+-- ---- turns --------------------------------------------------------------------------------------------------------
 
 describe("requests without a pause", function()
   it("delay those of another user by one turn, over however many connections they come", function()
@@ -226,7 +226,7 @@ describe("requests without a pause", function()
   end)
 end)
 
--- ---- users, one by one ---------------------------------------------------------------------------------------------------------
+-- ---- users, one by one --------------------------------------------------------------------------------------------
 
 local LIMITS = { clients = 6, reserve = 2, user = 3, idle = 60, strangers = 4, address = 2, line = 100, input = 200000, output = 1000,
   buffers = 400000 }

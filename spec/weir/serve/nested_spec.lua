@@ -12,7 +12,7 @@ local PATIENCE = 20 -- seconds
 
 after_each(service.clean)
 
--- ---- levels ----------------------------------------------------------------------------------------------------------------
+-- ---- levels -------------------------------------------------------------------------------------------------------
 
 -- A service with a directory of its own, to be killed and started again. words: what it is started with, besides socket and state.
 local function level(words)
@@ -94,7 +94,7 @@ local function hears(heard, n)
   return heard
 end
 
--- ---- one level -------------------------------------------------------------------------------------------------------------
+-- ---- one level ----------------------------------------------------------------------------------------------------
 
 describe("a child service", function()
   it("[L3] has what a job of its parent has, as it lies in the machine, and nothing else", function()
@@ -389,7 +389,7 @@ describe("a child service refuses", function()
   end)
 end)
 
--- ---- broken connections ----------------------------------------------------------------------------------------------------
+-- ---- broken connections -------------------------------------------------------------------------------------------
 
 describe("when the connection breaks", function()
   it("the child goes on with what it has, and the two compare what they have when it is back", function()
@@ -457,7 +457,7 @@ describe("when the connection breaks", function()
   end)
 end)
 
--- ---- three levels ----------------------------------------------------------------------------------------------------------
+-- ---- three levels -------------------------------------------------------------------------------------------------
 
 -- A machine of sixteen, ten of it in a child, six of that in a child of the child.
 local function three()
@@ -506,7 +506,7 @@ describe("three levels", function()
   end)
 end)
 
--- ---- kills -----------------------------------------------------------------------------------------------------------------
+-- ---- kills --------------------------------------------------------------------------------------------------------
 
 -- Jobs that were acknowledged at a level, and not released: id -> paths.
 local function paths_of(a)

@@ -27,7 +27,7 @@ local function fails(dir, state, text)
   assert.equal(1, select(2, s.err.text:gsub("\n", "")))
 end
 
--- ---- SQLite ------------------------------------------------------------------------------------------------------------------------
+-- ---- SQLite -------------------------------------------------------------------------------------------------------
 
 -- A state with a job in it.
 local function stored(dir)
@@ -150,7 +150,7 @@ describe("a service with its state in SQLite", function()
   end)
 end)
 
--- ---- a store that fails ------------------------------------------------------------------------------------------------------------
+-- ---- a store that fails -------------------------------------------------------------------------------------------
 
 -- A service without sockets, on a store that keeps a copy and fails when it is told to; ask(method, params) is what a client gets.
 local function on_faulty_store()
@@ -238,7 +238,7 @@ describe("a service whose store fails", function()
   end)
 end)
 
--- ---- etcd ---------------------------------------------------------------------------------------------------------------------------
+-- ---- etcd ---------------------------------------------------------------------------------------------------------
 
 -- A web server that is no etcd; in a process of its own nothing is needed, as the spec waits by its loop.
 local function web_server(text)
