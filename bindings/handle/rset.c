@@ -467,38 +467,19 @@ static int set_remap(lua_State *L)
     return weirlua_rset_finish(L, out, weir_rset_remap(r, hosts, ids, out, &err), &err);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Pushes the sorted keys of the table at 3 and returns an array of *count names, so that results do not depend on the
- * order of pairs. */
-static const char **push_names(lua_State *L, size_t *count)
+/* Gives a new set the properties of the table at 3: {name = ranks}, in the order of the names. */
+static int set_properties_of(lua_State *L, weir_rset *r, weir_err *err)
 {
     const char **names;
-    size_t n = 0;
+    size_t n;
+    int rc = WEIR_OK, top;
 
-    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1), n++)
+    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1))
         if (lua_type(L, -2) != LUA_TSTRING)
             luaL_error(L, "field 'properties': names with ranks expected, this has the key '%s'",
                        weirlua_quote(L, luaL_tolstring(L, -2, NULL)));
-    names = lua_newuserdatauv(L, (n + 1) * sizeof *names, 0);
-    *count = n;
-    n = 0;
-    for (lua_pushnil(L); lua_next(L, 3); lua_pop(L, 1))
-        names[n++] = lua_tostring(L, -2);
-    qsort(names, n, sizeof *names, compare_names);
-    return names;
-}
-
-/* Gives a new set the properties of the table at 3: {name = ranks}. */
-static int set_properties_of(lua_State *L, weir_rset *r, weir_err *err)
-{
-    size_t n;
-    const char **names = push_names(L, &n);
-    int rc = WEIR_OK, top = lua_gettop(L);
-
+    names = weirlua_push_keys(L, 3, &n);
+    top = lua_gettop(L);
     for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
         const weir_idset *ranks;
         lua_pushstring(L, names[i]);

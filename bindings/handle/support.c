@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BOX        "weir.box"
@@ -64,6 +65,27 @@ void weirlua_hide_address(lua_State *L, int arg)
     }
     lua_pushstring(L, lua_typename(L, type));
     lua_replace(L, arg);
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+const char **weirlua_push_keys(lua_State *L, int idx, size_t *count)
+{
+    const char **keys;
+    size_t n = 0;
+
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
+        n++;
+    keys = lua_newuserdatauv(L, (n + 1) * sizeof *keys, 0);
+    *count = n;
+    n = 0;
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
+        keys[n++] = lua_tostring(L, -2);
+    qsort(keys, n, sizeof *keys, compare_keys);
+    return keys;
 }
 
 const char *weirlua_show(lua_State *L, int idx)

@@ -90,6 +90,9 @@ void weirlua_weigh(lua_State *L, size_t bytes);
 void weirlua_hide_address(lua_State *L, int arg);
 /* Pushes and returns the text of the value as scripts see the text: without an address. */
 const char *weirlua_show(lua_State *L, int idx);
+/* Pushes an array of the keys of the table at idx, a positive index, in order, so that results do not depend on the
+ * order of pairs. All keys must be strings without zero bytes; the table keeps the keys alive. */
+const char **weirlua_push_keys(lua_State *L, int idx, size_t *count);
 /* Pushes and returns a text for an error that quotes a caller: at most 100 bytes, with "..." for the rest. */
 const char *weirlua_quote(lua_State *L, const char *text);
 /* Returns the place of the text at `arg` in a list that ends with NULL, as luaL_checkoption does. */

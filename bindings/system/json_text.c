@@ -241,34 +241,15 @@ static void put_member(lua_State *L, struct text *t, bool first, int depth)
     put_value(L, t, lua_gettop(L), depth);
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-/* Pushes an array of the keys of the table at idx, in order. The table keeps the keys alive. */
-static const char **push_keys(lua_State *L, int idx, size_t *count)
-{
-    const char **keys;
-    size_t n = 0;
-
-    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), n++)
-        check_key(L, -2);
-    keys = lua_newuserdatauv(L, (n + 1) * sizeof *keys, 0);
-    *count = n;
-    n = 0;
-    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
-        keys[n++] = lua_tostring(L, -2);
-    qsort(keys, n, sizeof *keys, compare_keys);
-    return keys;
-}
-
 /* Writes the members of the table at idx in the order of their keys. Returns the number of members. */
 static size_t put_sorted(lua_State *L, struct text *t, int idx, int depth)
 {
+    const char **keys;
     size_t n;
-    const char **keys = push_keys(L, idx, &n);
 
+    for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1))
+        check_key(L, -2);
+    keys = weirlua_push_keys(L, idx, &n);
     for (size_t i = 0; i < n; i++) {
         lua_pushstring(L, keys[i]);
         lua_pushvalue(L, -1);

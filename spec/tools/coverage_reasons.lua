@@ -119,7 +119,6 @@ return {
   { "^core/draw/dot_fold%.c$", "in weir_dot_box_of", "an edge between two that one box stands for" },
   { "^core/copy/merge%.c$", "WEIR_NONE", "roots that went" },
   { "^core/aggregate/rows%.c$", "in link_kids", "as above" },
-  { "^core/rset/rset_jgf%.c$", "in open_graph", "a graph without nodes was kept as it came" },
   { "^core/rset/rset_algebra%.c$", "weir_hostlist_equal", "two sets with the same ranks whose hosts are written twice" },
   { "^core/format/jgf/jgf_resolve%.c$", "in find_vertex", "a vertex that is in another subsystem only" },
   { "^core/format/jgf/jgf_resolve%.c$", "in is_whole", "a size above the pool's" },

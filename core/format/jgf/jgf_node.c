@@ -118,9 +118,10 @@ static int take_integer(struct jgf *r, int field, int type)
         return bad_field(r, WEIR_EINVAL, field, "is %.24s, it must be from %" PRId64 " to %" PRId64,
                          weir_json_text(r->json, NULL), min, max);
     r->node.given |= BIT(field);
-    weir_json_text(r->json, &len);
-    if (field == JGF_RANK)
+    if (r->marks && field == JGF_RANK) {
+        weir_json_text(r->json, &len);
         r->node.rank = weir_json_offset(r->json) - len;
+    }
     return WEIR_OK;
 }
 

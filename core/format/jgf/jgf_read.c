@@ -322,7 +322,7 @@ static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_
     int type, rc = WEIR_OK;
 
     for (; rc == WEIR_OK && (type = weir_json_next(r->json)) != WEIR_JSON_ARRAY_END; ++*count) {
-        size_t from = weir_json_offset(r->json) - 1; /* of the brace */
+        size_t from = marks ? weir_json_offset(r->json) - 1 : 0; /* of the brace */
         if (type < 0)
             return type;
         if (*count == UINT32_MAX)
