@@ -90,6 +90,12 @@ static int refuse_constrained(struct match *m)
 
 /* ---- parts of vertices shared with other jobs ---- */
 
+static int64_t total_of(const weir_graph *g, weir_type t)
+{
+    weir_aggregate a;
+    return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
+}
+
 /* Whether vertices of a type are pools of size 1, none inside another. */
 static bool is_plain(const weir_graph *g, weir_type t)
 {
@@ -107,6 +113,16 @@ static weir_type host_of(struct match *m, const weir_resource *r)
     return !r->slot && is_plain(m->g, t) && weir_type_above(m->g, m->node_type, t) ? t : WEIR_NO_TYPE;
 }
 
+/* Whether unused vertices, each a host for itself, serve r: where the vertices must be below one of several outer
+ * vertices. An occupancy tells faster about vertices that may be anywhere. */
+static bool is_own_host(struct match *m, const weir_resource *r)
+{
+    const struct fit_request *q = &m->fit_request;
+
+    return q->outer != WEIR_NO_TYPE && total_of(m->g, q->outer) > 1 && is_plain(m->g, weir_match_type(m, r)) &&
+           weir_candidate_idle(m, r);
+}
+
 /* The only resource or slot of the request with a host for each, with *host set; NULL: the request has another form. */
 static const weir_resource *hosted_resource(struct match *m, weir_type *host)
 {
@@ -115,10 +131,11 @@ static const weir_resource *hosted_resource(struct match *m, weir_type *host)
     const weir_resource *r = weir_request_resources(m->request, &n);
 
     for (; n == 1; r = r->with) {
-        if (r->any || (!r->slot && r->takes) || r->count.min < 1)
+        bool taken = !r->slot && r->takes;
+        if (r->any || r->count.min < 1 || (taken && !is_own_host(m, r)))
             return NULL;
         q->slots = saturating_mul(q->slots, r->count.min);
-        *host = host_of(m, r);
+        *host = taken ? weir_match_type(m, r) : host_of(m, r);
         if (*host != WEIR_NO_TYPE)
             return r;
         n = r->nwith;
@@ -147,6 +164,8 @@ static bool read_fit_request(struct match *m, weir_type *host)
     if (!r)
         return false;
     m->fit_request.once = !r->slot;
+    if (!r->slot && r->takes)
+        m->fit_request.needs[m->fit_request.n++] = (struct fit_need){WEIR_NO_TYPE, 1};
     needs = weir_resource_needs(m->request, r->index, &n);
     for (uint32_t i = 0; i < n && m->fit_request.n < FIT_NEEDS; i++) {
         weir_type t = weir_type_find(m->g, needs[i].type);
@@ -224,12 +243,6 @@ int weir_match_bound_ok(struct match *m, int64_t start)
 }
 
 /* ---- the earliest start ---- */
-
-static int64_t total_of(const weir_graph *g, weir_type t)
-{
-    weir_aggregate a;
-    return weir_graph_aggregate(g, WEIR_NONE, t, &a) ? a.total : 0;
-}
 
 /* Delays *t until usage totals leave enough of a needed type; WEIR_FOREVER: never. */
 static int delay_for_type(const struct match *m, const struct weir_need *need, int64_t *t)

@@ -155,9 +155,9 @@ int weir_fits_get(const weir_graph *g, struct occupancy *c, const struct fit_req
 static int64_t total_of(const weir_graph *g, weir_vertex host, weir_type t)
 {
     const struct inner *in = inner_of(g, host);
-    uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), t) : 0;
+    uint32_t cell = in && in->cells && t != WEIR_NO_TYPE ? type_cell(schema_at(g, in->schema), t) : 0;
 
-    return cell ? in->cells[cell + TYPE_TOTAL] : 0;
+    return t == WEIR_NO_TYPE ? 1 : cell ? in->cells[cell + TYPE_TOTAL] : 0;
 }
 
 static int64_t after_holders(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
@@ -223,7 +223,9 @@ static int64_t slots_at(const weir_graph *g, const struct occupancy *c, uint32_t
         (schedule_of(g, host) && weir_schedule_touched(g, host, t, end, true)))
         return 0;
     for (uint32_t i = 0; i < q->n && most > 0; i++) {
-        int64_t n = free_below(g, host, q->needs[i].type, t, end) / q->needs[i].amount;
+        struct fit_need need = q->needs[i];
+        int64_t n = need.type == WEIR_NO_TYPE ? weir_availability_unused(g, host, t, end)
+                                              : free_below(g, host, need.type, t, end) / need.amount;
         most = n < most ? n : most;
     }
     return q->once && most > 1 ? 1 : most;

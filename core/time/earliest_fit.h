@@ -20,7 +20,7 @@
 #define FIT_TIES 64
 
 struct fit_need {
-    weir_type type;
+    weir_type type; /* WEIR_NO_TYPE, amount 1: the host itself, unused */
     int64_t amount;
 };
 

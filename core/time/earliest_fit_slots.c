@@ -39,7 +39,7 @@ static int64_t most_slots(const struct fit_finder *f)
 {
     int64_t most = f->q->once ? 1 : f->q->slots;
 
-    for (uint32_t i = 0; i < f->q->n; i++) {
+    for (uint32_t i = 0; i < f->q->n && most > 1; i++) {
         int64_t n = most_below(f->g, f->c, f->q->needs[i].type) / f->q->needs[i].amount;
         most = n < most ? n : most;
     }

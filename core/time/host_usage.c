@@ -54,7 +54,7 @@ int weir_host_usage_change(const weir_graph *g, const struct occupancy *c, struc
     while (!rc && weir_host_picks_next(g, c, a, &p)) {
         int64_t sum = 0;
         for (uint32_t i = p.from; i < p.to; i++)
-            sum += weir_usage_pick(g, &a->picks[i], u->type);
+            sum += u->type == WEIR_NO_TYPE ? 1 : weir_usage_pick(g, &a->picks[i], u->type);
         rc = weir_host_usage_add(u, p.bit, a, sign * sum);
     }
     return rc;

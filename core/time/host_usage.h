@@ -10,7 +10,7 @@
 struct occupancy;
 
 struct host_usage {
-    weir_type type; /* of the units that are counted below the hosts */
+    weir_type type; /* of the units that are counted below the hosts; WEIR_NO_TYPE: picks are counted */
     /* By bit of the host; NULL: no job had units so far. NULL as a whole before the first job. */
     weir_timeline **timelines;
 };
@@ -28,7 +28,7 @@ bool weir_host_picks_next(const weir_graph *g, const struct occupancy *c, const 
 int weir_host_usage_reserve(const struct occupancy *c, struct host_usage *u) WEIR_CHECKED;
 /* Adds `amount` to the timeline of a host, or subtracts a negative amount. After weir_host_usage_reserve(). */
 int weir_host_usage_add(struct host_usage *u, uint32_t bit, const weir_allocation *a, int64_t amount) WEIR_CHECKED;
-/* Adds (sign 1) or subtracts (-1) the units of u->type in the picks of a job, from number `from` on. After
+/* Adds (sign 1) or subtracts (-1) the units or picks of a job, from pick number `from` on. After
  * weir_host_usage_reserve(). */
 int weir_host_usage_change(const weir_graph *g, const struct occupancy *c, struct host_usage *u,
                            const weir_allocation *a, uint32_t from, int sign) WEIR_CHECKED;

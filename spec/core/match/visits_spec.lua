@@ -112,6 +112,7 @@ describe("the visits of a match", function()
       { "eight nodes that are passed through", "node=8/slot/core=%d", 500, 1.1 },
       { "eight slots of one rack", "rack/slot=8/core=%d", 2500, 2 },
       { "two nodes in each of two racks", "rack=2/node=2/slot/core=%d", 400, 1.1 },
+      { "four whole nodes of one rack", "rack/slot=4/node", 40, 1.1 },
     }
     for _, case in ipairs(SHARED) do
       it("are those of the answer, however long the queue is: " .. case[1], function()
