@@ -112,6 +112,24 @@ void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size)
         return; /* keeping the memory does no harm */
 }
 
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t weir_array_unique(int64_t *list, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    if (n)
+        qsort(list, n, sizeof *list, by_value);
+    for (uint32_t i = 0; i < n; i++)
+        if (kept == 0 || list[kept - 1] != list[i])
+            list[kept++] = list[i];
+    return kept;
+}
+
 /* Maps `size` bytes, or grows the mapping at p from `had` bytes if `had` is not 0. Returns NULL if out of memory. */
 static void *grow_pages(void *p, size_t had, size_t size)
 {

@@ -53,6 +53,9 @@ int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size) WEIR_
  * Never fails. */
 void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size);
 
+/* Sort n numbers, and drop repetitions. Returns how many numbers are left. O(n log n) */
+uint32_t weir_array_unique(int64_t *list, uint32_t n);
+
 /* Grow a short-lived array, as weir_array_grow() does. Large arrays get pages of their own, which grow without a
  * copy and return to the system when freed, regardless of later allocations. Pages never written to use no memory.
  * An array grown by weir_scratch_grow() must only be grown and freed by weir_scratch functions. */

@@ -6,7 +6,6 @@
  */
 #include "format/output.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "aggregate/rows.h"
@@ -129,12 +128,6 @@ static void add_data(struct table *w, weir_vertex v)
 
 /* ---- jobs ----------------------------------------------------------------------------------------------------- */
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Adds the n jobs to w->jobs. */
 static void gather(struct table *w, const int64_t *jobs, uint32_t n)
 {
@@ -148,11 +141,11 @@ static void gather(struct table *w, const int64_t *jobs, uint32_t n)
     w->njobs += n;
 }
 
-/* Writes ascending ids, repetitions allowed, as ranges. */
+/* Writes ascending ids as ranges. */
 static void write_ranges(weir_buf *b, const int64_t *ids, uint32_t n)
 {
     for (uint32_t i = 0, end; i < n; i = end) {
-        for (end = i + 1; end < n && ids[end] - ids[end - 1] <= 1; end++)
+        for (end = i + 1; end < n && ids[end] - ids[end - 1] == 1; end++)
             ;
         if (i)
             WEIR_WRITE(b, ",");
@@ -178,8 +171,7 @@ static void add_jobs(struct table *w, weir_vertex v)
     if (w->rc == WEIR_OK)
         gather(w, w->above, w->nabove);
     weir_free(below);
-    if (w->njobs > 1)
-        qsort(w->jobs, w->njobs, sizeof *w->jobs, by_value);
+    w->njobs = weir_array_unique(w->jobs, w->njobs);
     if (w->rc == WEIR_OK)
         write_ranges(&w->cell, w->jobs, w->njobs);
     add_cell(w);

@@ -166,17 +166,11 @@ int weir_inners_reserve(weir_graph *g, uint32_t n)
 static int widen_kids(struct inner *in, size_t need)
 {
     size_t cap = in->kids_cap ? need + need / 4 : need;
-    weir_vertex *kids;
 
     if (need <= in->kids_cap)
         return WEIR_OK;
-    cap = cap < 4 ? 4 : cap < UINT32_MAX ? cap : UINT32_MAX;
-    kids = need > UINT32_MAX ? NULL : weir_mem_realloc(in->kids, cap * sizeof *kids);
-    if (!kids)
-        return WEIR_ENOMEM;
-    in->kids = kids;
-    in->kids_cap = (uint32_t)cap;
-    return WEIR_OK;
+    cap = cap < 4 ? 4 : cap < UINT32_MAX || need > UINT32_MAX ? cap : UINT32_MAX;
+    return weir_array_exact(&in->kids, &in->kids_cap, cap, sizeof *in->kids);
 }
 
 int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)

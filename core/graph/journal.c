@@ -2,25 +2,11 @@
 #include "graph/journal.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/stat.h>
-
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
 
 void weir_journal_sort(struct journal *j)
 {
-    uint32_t kept = 0;
-
-    if (j->n)
-        qsort(j->list, j->n, sizeof *j->list, by_value);
-    for (uint32_t i = 0; i < j->n; i++)
-        if (kept == 0 || j->list[kept - 1] != j->list[i])
-            j->list[kept++] = j->list[i];
-    j->n = kept;
+    j->n = weir_array_unique(j->list, j->n);
 }
 
 static void give_up(struct journal *j)

@@ -76,15 +76,11 @@ static uint32_t hash_of(const weir_graph *g, const uint8_t uuid[16])
 static int widen(weir_graph *g, uint32_t need)
 {
     size_t want = (size_t)need + need / 8 + 16;
-    uint8_t(*wider)[16];
+    uint32_t had = g->uuids.cap;
 
-    want = want < UINT32_MAX ? want : UINT32_MAX;
-    wider = weir_mem_realloc(g->uuids.list, want * sizeof *wider);
-    if (!wider)
+    if (weir_array_exact(&g->uuids.list, &g->uuids.cap, want < UINT32_MAX ? want : UINT32_MAX, sizeof *g->uuids.list))
         return WEIR_ENOMEM;
-    memset(wider + g->uuids.cap, 0, (want - g->uuids.cap) * sizeof *wider);
-    g->uuids.list = wider;
-    g->uuids.cap = (uint32_t)want;
+    memset(g->uuids.list + had, 0, (size_t)(g->uuids.cap - had) * sizeof *g->uuids.list);
     return WEIR_OK;
 }
 

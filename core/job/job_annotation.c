@@ -1,7 +1,6 @@
 /* job_annotation.c - the jobs with spans at or below a vertex (A4). Derived, not stored: rows show empty
  * subtrees. */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "job/job_annotation.h"
 #include "aggregate/rows.h"
@@ -29,12 +28,6 @@ static int collect(const weir_graph *g, weir_vertex v, struct ids *ids)
     return WEIR_OK;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Collects the jobs with exclusive spans on an ancestor of v. */
 static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
 {
@@ -54,7 +47,6 @@ static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
 static int list_jobs(const weir_graph *g, weir_vertex v, bool above, int64_t **jobs, uint32_t *n, weir_err *err)
 {
     struct ids ids = {0};
-    uint32_t kept = 0;
 
     if (!vertex_valid(g, v))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
@@ -62,13 +54,8 @@ static int list_jobs(const weir_graph *g, weir_vertex v, bool above, int64_t **j
         weir_mem_free(ids.list);
         return weir_fail_nomem(err);
     }
-    if (ids.n)
-        qsort(ids.list, ids.n, sizeof *ids.list, by_value);
-    for (uint32_t i = 0; i < ids.n; i++)
-        if (kept == 0 || ids.list[kept - 1] != ids.list[i])
-            ids.list[kept++] = ids.list[i];
     *jobs = ids.list;
-    *n = kept;
+    *n = weir_array_unique(ids.list, ids.n);
     return WEIR_OK;
 }
 

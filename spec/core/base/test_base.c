@@ -183,6 +183,25 @@ static void test_bisect(uint32_t n)
     CHECK(good, "%u elements: the first that is not before", n);
 }
 
+static void test_unique(void)
+{
+    int64_t list[200], lowest = INT64_MIN;
+    uint32_t n, seen[50] = {0}, different = 0;
+    bool good = true;
+
+    for (uint32_t i = 0; i < 200; i++) {
+        list[i] = dice(50);
+        different += seen[list[i]]++ == 0;
+    }
+    n = weir_array_unique(list, 200);
+    for (uint32_t i = 0; i < n; i++) {
+        good = good && list[i] > lowest && seen[list[i]] > 0;
+        lowest = list[i];
+    }
+    CHECK(good && n == different, "200 numbers are %u, ascending", different);
+    CHECK(weir_array_unique(NULL, 0) == 0, "no numbers");
+}
+
 int main(void)
 {
     static const uint32_t sizes[] = {0, 1, 2, 3, 7, 40};
@@ -194,6 +213,7 @@ int main(void)
     check_nomem(map_once, NULL, "map32");
     check_nomem(strtab_once, NULL, "strtab");
     test_nul();
+    test_unique();
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         test_heap(sizes[i], 10);
         test_bisect(sizes[i]);
