@@ -166,14 +166,13 @@ static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 
 bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r)
 {
-    bool decided;
+    struct resource_facts *facts = r->index < RESOURCE_CACHE ? &m->facts[r->index] : NULL;
 
-    if (r->index < RESOURCE_CACHE && m->by_aggregates[r->index])
-        return m->by_aggregates[r->index] == 1;
-    decided = decided_by_aggregates(m, r);
-    if (r->index < RESOURCE_CACHE)
-        m->by_aggregates[r->index] = decided ? 1 : 2;
-    return decided;
+    if (!facts)
+        return decided_by_aggregates(m, r);
+    if (facts->decided == NOT_ASKED)
+        facts->decided = decided_by_aggregates(m, r) ? BY_AGGREGATES : BY_SEARCH;
+    return facts->decided == BY_AGGREGATES;
 }
 
 /* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller asks

@@ -19,7 +19,7 @@ static int64_t tagged(const struct search *s, weir_vertex v)
     const struct map *tags = p ? &p->maps[WEIR_TAGS] : NULL;
 
     for (uint32_t i = 0; tags && i < tags->count; i++)
-        if (tags->entries[i].key == s->tag_key) {
+        if (tags->entries[i].key == s->descent.tag) {
             const char *text = weir_strtab_text(&s->m->g->names, tags->entries[i].value);
             char *end;
             int64_t value = strtoll(text, &end, 10);
@@ -38,12 +38,12 @@ static int64_t slack(const struct search *s, weir_vertex v)
     bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
     uint32_t cell = 0;
 
-    if (s->by_tag)
+    if (s->descent.by_tag)
         return tagged(s, v);
     if (!used)
         return WEIR_FOREVER;
-    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->nspare; i++)
-        cell = type_cell(schema_at(g, in->schema), s->spare[i]);
+    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->descent.n; i++)
+        cell = type_cell(schema_at(g, in->schema), s->descent.types[i]);
     return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
 }
 
@@ -76,26 +76,29 @@ static bool before(const struct search *s, const struct item *a, const struct it
 
 static int put(struct search *s, const struct item *it)
 {
-    if (weir_array_reserve(&s->heap, &s->cap, (size_t)s->n + 1, sizeof *s->heap))
+    struct frontier *f = &s->frontier;
+
+    if (weir_array_reserve(&f->heap, &f->cap, (size_t)f->n + 1, sizeof *f->heap))
         return weir_fail_nomem(s->m->err);
-    s->heap[s->n] = *it;
-    WEIR_HEAP_UP(s->heap, s->n, a, b, before(s, a, b));
-    s->n++;
+    f->heap[f->n] = *it;
+    WEIR_HEAP_UP(f->heap, f->n, a, b, before(s, a, b));
+    f->n++;
     return WEIR_OK;
 }
 
 struct item weir_search_pop(struct search *s)
 {
-    struct item top = s->heap[0];
+    struct frontier *f = &s->frontier;
+    struct item top = f->heap[0];
 
     if (top.next != WEIR_NONE) {
-        s->heap[0] = s->run_items[top.next];
-        s->run_items[top.next].next = s->run_free;
-        s->run_free = top.next;
+        f->heap[0] = f->run_items[top.next];
+        f->run_items[top.next].next = f->run_free;
+        f->run_free = top.next;
     } else {
-        s->heap[0] = s->heap[--s->n];
+        f->heap[0] = f->heap[--f->n];
     }
-    WEIR_HEAP_DOWN(s->heap, s->n, 0, a, b, before(s, a, b));
+    WEIR_HEAP_DOWN(f->heap, f->n, 0, a, b, before(s, a, b));
     return top;
 }
 
@@ -104,70 +107,75 @@ struct item weir_search_pop(struct search *s)
 /* Number of an unused entry of run_items; WEIR_NONE: out of memory. */
 static uint32_t new_run_item(struct search *s)
 {
-    uint32_t i = s->run_free;
+    struct frontier *f = &s->frontier;
+    uint32_t i = f->run_free;
 
     if (i != WEIR_NONE) {
-        s->run_free = s->run_items[i].next;
+        f->run_free = f->run_items[i].next;
         return i;
     }
-    if (weir_array_reserve(&s->run_items, &s->run_items_cap, (size_t)s->nrun_items + 1, sizeof *s->run_items))
+    if (weir_array_reserve(&f->run_items, &f->run_items_cap, (size_t)f->nrun_items + 1, sizeof *f->run_items))
         return WEIR_NONE;
-    return s->nrun_items++;
+    return f->nrun_items++;
 }
 
 /* Begins a run with one item. */
 static void begin_run(struct search *s, const struct item *it)
 {
-    s->run_first = *it;
-    s->run_last = WEIR_NONE;
-    s->in_run = true;
+    struct frontier *f = &s->frontier;
+
+    f->run_first = *it;
+    f->run_last = WEIR_NONE;
+    f->push = PUSH_IN_RUN;
 }
 
 /* Adds an item to the end or the start of the run under construction, where the order allows; otherwise begins a new
  * run. */
 static int add_to_run(struct search *s, struct item *it)
 {
-    bool behind = !before(s, it, s->run_last == WEIR_NONE ? &s->run_first : &s->run_items[s->run_last]);
+    struct frontier *f = &s->frontier;
+    bool behind = !before(s, it, f->run_last == WEIR_NONE ? &f->run_first : &f->run_items[f->run_last]);
     uint32_t entry;
 
-    if (!behind && !before(s, it, &s->run_first)) {
-        int rc = put(s, &s->run_first);
+    if (!behind && !before(s, it, &f->run_first)) {
+        int rc = put(s, &f->run_first);
         begin_run(s, it);
         return rc;
     }
     entry = new_run_item(s);
     if (entry == WEIR_NONE)
         return weir_fail_nomem(s->m->err);
-    s->run_items[entry] = behind ? *it : s->run_first;
+    f->run_items[entry] = behind ? *it : f->run_first;
     if (!behind) {
-        s->run_last = s->run_last == WEIR_NONE ? entry : s->run_last;
+        f->run_last = f->run_last == WEIR_NONE ? entry : f->run_last;
         it->next = entry;
-        s->run_first = *it;
+        f->run_first = *it;
         return WEIR_OK;
     }
-    *(s->run_last == WEIR_NONE ? &s->run_first.next : &s->run_items[s->run_last].next) = entry;
-    s->run_last = entry;
+    *(f->run_last == WEIR_NONE ? &f->run_first.next : &f->run_items[f->run_last].next) = entry;
+    f->run_last = entry;
     return WEIR_OK;
 }
 
 int weir_search_push(struct search *s, struct item it)
 {
     it.next = WEIR_NONE;
-    it.origin = s->learning && it.kind != ITEM_AGAIN ? s->pushed_from : WEIR_NONE;
+    it.origin = s->learner.active && it.kind != ITEM_AGAIN ? s->learner.pushed_from : WEIR_NONE;
     if (it.origin != WEIR_NONE)
-        s->opened[it.origin].live++;
-    if (!s->collecting)
-        return put(s, &it);
-    if (s->in_run)
-        return add_to_run(s, &it);
-    begin_run(s, &it);
+        s->learner.opened[it.origin].live++;
+    switch (s->frontier.push) {
+    case PUSH_ITEM: return put(s, &it);
+    case PUSH_IN_RUN: return add_to_run(s, &it);
+    case PUSH_NEW_RUN: begin_run(s, &it); break;
+    }
     return WEIR_OK;
 }
 
 int weir_search_gathered(struct search *s)
 {
-    bool left = s->in_run;
+    struct frontier *f = &s->frontier;
+    bool left = f->push == PUSH_IN_RUN;
 
-    s->collecting = s->in_run = false;
-    return left ? put(s, &s->run_first) : WEIR_OK;
+    f->push = PUSH_ITEM;
+    return left ? put(s, &f->run_first) : WEIR_OK;
 }

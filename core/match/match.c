@@ -21,13 +21,13 @@ static int add_nested(struct match *m, const weir_pick *p)
 {
     if (!m->options->inside)
         return WEIR_OK;
-    if (weir_array_reserve(&m->nested_picks, &m->nested_cap, (size_t)m->nnested_picks + 1, sizeof *m->nested_picks))
+    if (weir_array_reserve(&m->nested.list, &m->nested.cap, (size_t)m->nested.n + 1, sizeof *m->nested.list))
         return weir_fail_nomem(m->err);
-    m->nested_picks[m->nnested_picks++] = *p;
+    m->nested.list[m->nested.n++] = *p;
     return WEIR_OK;
 }
 
-/* Moves nested picks, which enter no schedule, from the picks to m->nested_picks. */
+/* Moves nested picks, which enter no schedule, from the picks to m->nested. */
 static int split_nested(struct match *m)
 {
     uint32_t kept = 0;
@@ -231,9 +231,9 @@ static void give_nested(struct match *m, const weir_match_options *o)
 {
     if (!o->inside)
         return;
-    *o->inside = m->nested_picks;
-    *o->ninside = m->nnested_picks;
-    m->nested_picks = NULL;
+    *o->inside = m->nested.list;
+    *o->ninside = m->nested.n;
+    m->nested.list = NULL;
 }
 
 static int commit_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
@@ -270,7 +270,7 @@ static void end_match(struct match *m)
 {
     weir_mem_free(m->picks);
     weir_mem_free(m->notes);
-    weir_mem_free(m->nested_picks);
+    weir_mem_free(m->nested.list);
     weir_mem_free(m->flows);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->original, m->request);

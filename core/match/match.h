@@ -48,6 +48,13 @@ struct pick_note {
     bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
 };
 
+/* Cached facts about a resource of the request. */
+struct resource_facts {
+    weir_type type; /* if `typed` */
+    bool typed;
+    enum { NOT_ASKED, BY_AGGREGATES, BY_SEARCH } decided; /* of weir_candidate_by_aggregates() */
+};
+
 struct match;
 
 /* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). Returns 1, 0 or negative, as above. */
@@ -88,8 +95,10 @@ struct match {
     bool backtracked;        /* siblings competed: one vertex may have several picks */
 
     /* The result, beside the picks */
-    weir_pick *nested_picks; /* picks of nested resources, where the caller asks for them */
-    uint32_t nnested_picks, nested_cap;
+    struct {
+        weir_pick *list;
+        uint32_t n, cap;
+    } nested;               /* picks of nested resources, where the caller asks for them */
     struct flow_use *flows; /* by pick of a flow: the vertex to be served; filled when picks are merged */
     uint32_t nflows;
     weir_stats stats;
@@ -108,23 +117,22 @@ struct match {
     struct node_table *node_table; /* set with `allowed` */
     weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
 
-    /* Caches: nothing that they depend on changes during a match */
-    weir_type types[RESOURCE_CACHE]; /* by resource: the type */
-    bool typed[RESOURCE_CACHE];      /* by resource: `types` is set */
-    /* by resource: result of weir_candidate_by_aggregates(): 1 true, 2 false, 0 not known yet */
-    uint8_t by_aggregates[RESOURCE_CACHE];
+    struct resource_facts facts[RESOURCE_CACHE]; /* by resource; no fact changes during a match */
 };
 
 /* The type of a resource of the request; WEIR_NO_TYPE: the graph has no such type. */
 static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
 {
+    struct resource_facts *facts;
+
     if (r->index >= RESOURCE_CACHE)
         return weir_type_find(m->g, r->type);
-    if (!m->typed[r->index]) {
-        m->types[r->index] = weir_type_find(m->g, r->type);
-        m->typed[r->index] = true;
+    facts = &m->facts[r->index];
+    if (!facts->typed) {
+        facts->type = weir_type_find(m->g, r->type);
+        facts->typed = true;
     }
-    return m->types[r->index];
+    return facts->type;
 }
 
 /* Sets *out to the index of a type in the order of the policy, or (not `ordered`) of no order; made where missing. */

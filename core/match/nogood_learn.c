@@ -120,34 +120,36 @@ static void find_bit(struct search *s)
 
     add_search(&key, s);
     if (!key.failed)
-        s->bit = weir_nogood_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
+        s->learner.bit = weir_nogood_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
     weir_buf_free(&key);
 }
 
 static void refuse(struct search *s, weir_vertex v)
 {
+    struct learner *l = &s->learner;
     const struct inner *in = inner_of(s->m->g, v);
 
     if (in && in->nrows)
-        nogood_set(s->m->g, s->bit, in->row, WEIR_NONE, s->until);
+        nogood_set(s->m->g, l->bit, in->row, WEIR_NONE, l->until);
 }
 
 /* Gives the search a bit, and sets the bit for everything refused so far. Out of memory costs only time. */
 static void make_bit(struct search *s)
 {
+    struct learner *l = &s->learner;
     struct match *m = s->m;
     weir_buf key = {0};
 
-    s->nrefused = 0;
+    l->nrefused = 0;
     add_search(&key, s);
     if (!key.failed &&
-        weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &s->bit) == WEIR_OK) {
-        s->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
-        for (uint32_t i = 0; i < s->nopened; i++)
-            if (s->opened[i].live == 0 && s->opened[i].row != WEIR_NONE)
-                nogood_set(m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
+        weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &l->bit) == WEIR_OK) {
+        l->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
+        for (uint32_t i = 0; i < l->nopened; i++)
+            if (l->opened[i].live == 0 && l->opened[i].row != WEIR_NONE)
+                nogood_set(m->g, l->bit, l->opened[i].row, WEIR_NONE, l->until);
         for (uint32_t i = 0; i < NOGOODS_AFTER; i++)
-            refuse(s, s->refused[i]);
+            refuse(s, l->refused[i]);
     }
     weir_buf_free(&key);
 }
@@ -156,23 +158,27 @@ static void make_bit(struct search *s)
 
 void weir_nogood_begin(struct search *s)
 {
-    s->popped_from = s->pushed_from = s->accepted_key = WEIR_NONE;
-    s->learning = applies(s);
-    if (!s->learning || !s->m->g->nogoods)
+    struct learner *l = &s->learner;
+
+    l->popped_from = l->pushed_from = s->accepted_key = WEIR_NONE;
+    l->active = applies(s);
+    if (!l->active || !s->m->g->nogoods)
         return;
     find_bit(s);
-    if (s->bit.born)
-        s->until = s->m->view == VIEW_NOW && is_reserved(s->m) ? s->m->t1 : INT64_MIN;
+    if (l->bit.born)
+        l->until = s->m->view == VIEW_NOW && is_reserved(s->m) ? s->m->t1 : INT64_MIN;
 }
 
 int weir_nogood_open(struct search *s, uint32_t row)
 {
-    if (!s->learning)
+    struct learner *l = &s->learner;
+
+    if (!l->active)
         return WEIR_OK;
-    if (weir_array_reserve(&s->opened, &s->opened_cap, (size_t)s->nopened + 1, sizeof *s->opened))
+    if (weir_array_reserve(&l->opened, &l->cap, (size_t)l->nopened + 1, sizeof *l->opened))
         return weir_fail_nomem(s->m->err);
-    s->pushed_from = s->nopened++;
-    s->opened[s->pushed_from] = (struct opened){s->popped_from, 0, row, WEIR_NONE};
+    l->pushed_from = l->nopened++;
+    l->opened[l->pushed_from] = (struct opened){l->popped_from, 0, row, WEIR_NONE};
     s->accepted_key = WEIR_NONE;
     return WEIR_OK;
 }
@@ -180,39 +186,47 @@ int weir_nogood_open(struct search *s, uint32_t row)
 /* Counts an item of opened row i as dead, and sets the bit of each row without live items, from i upwards. */
 static void settle(struct search *s, uint32_t i)
 {
-    while (i != WEIR_NONE && --s->opened[i].live == 0) {
-        if (s->opened[i].row != WEIR_NONE)
-            nogood_set(s->m->g, s->bit, s->opened[i].row, WEIR_NONE, s->until);
-        i = s->opened[i].origin;
+    struct learner *l = &s->learner;
+
+    while (i != WEIR_NONE && --l->opened[i].live == 0) {
+        if (l->opened[i].row != WEIR_NONE)
+            nogood_set(s->m->g, l->bit, l->opened[i].row, WEIR_NONE, l->until);
+        i = l->opened[i].origin;
     }
 }
 
 void weir_nogood_opened(struct search *s)
 {
-    if (!s->learning || s->opened[s->pushed_from].live > 0)
+    struct learner *l = &s->learner;
+
+    if (!l->active || l->opened[l->pushed_from].live > 0)
         return;
-    s->opened[s->pushed_from].live = 1;
-    settle(s, s->pushed_from);
+    l->opened[l->pushed_from].live = 1;
+    settle(s, l->pushed_from);
 }
 
 void weir_nogood_pass(struct search *s)
 {
-    if (s->learning)
-        settle(s, s->popped_from);
+    struct learner *l = &s->learner;
+
+    if (l->active)
+        settle(s, l->popped_from);
 }
 
 void weir_nogood_refuse(struct search *s, weir_vertex v)
 {
-    if (!s->learning)
+    struct learner *l = &s->learner;
+
+    if (!l->active)
         return;
     s->accepted_key = WEIR_NONE;
-    if (s->bit.born)
+    if (l->bit.born)
         refuse(s, v);
     else
-        s->refused[s->nrefused++] = v;
-    if (s->nrefused == NOGOODS_AFTER)
+        l->refused[l->nrefused++] = v;
+    if (l->nrefused == NOGOODS_AFTER)
         make_bit(s);
-    settle(s, s->popped_from);
+    settle(s, l->popped_from);
 }
 
 /* ---- the first candidates left ---- */
@@ -226,40 +240,48 @@ static weir_vertex earlier(const struct search *s, weir_vertex a, weir_vertex b)
 
 static void leave(struct search *s, uint32_t from, weir_vertex key)
 {
+    struct learner *l = &s->learner;
+
     if (from != WEIR_NONE)
-        s->opened[from].first = earlier(s, s->opened[from].first, key);
+        l->opened[from].first = earlier(s, l->opened[from].first, key);
 }
 
 void weir_nogood_found(struct search *s)
 {
-    if (s->learning && s->accepted_key != WEIR_NONE)
-        leave(s, s->popped_from, s->accepted_key);
+    struct learner *l = &s->learner;
+
+    if (l->active && s->accepted_key != WEIR_NONE)
+        leave(s, l->popped_from, s->accepted_key);
     s->accepted_key = WEIR_NONE;
 }
 
 void weir_nogood_end(struct search *s)
 {
+    const struct frontier *f = &s->frontier;
+    struct learner *l = &s->learner;
+
     weir_nogood_found(s);
-    if (!s->learning || !s->bit.born || s->nspare > 0) /* the keys of a descending search tell no order */
+    if (!l->active || !l->bit.born || search_descends(s)) /* the keys of a descending search tell no order */
         return;
-    for (uint32_t i = 0; i < s->n; i++)
-        for (const struct item *it = &s->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &s->run_items[it->next])
+    for (uint32_t i = 0; i < f->n; i++)
+        for (const struct item *it = &f->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &f->run_items[it->next])
             leave(s, it->origin, it->key);
-    for (uint32_t i = s->nopened; i-- > 0;) { /* rows out of a row stand behind the row */
-        const struct opened *o = &s->opened[i];
+    for (uint32_t i = l->nopened; i-- > 0;) { /* rows out of a row stand behind the row */
+        const struct opened *o = &l->opened[i];
         if (o->live == 0 || o->first == WEIR_NONE)
             continue;
         if (o->row != WEIR_NONE)
-            nogood_set(s->m->g, s->bit, o->row, o->first, s->until);
+            nogood_set(s->m->g, l->bit, o->row, o->first, l->until);
         leave(s, o->origin, o->first);
     }
 }
 
 bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key)
 {
+    const struct learner *l = &s->learner;
     weir_vertex first;
 
-    if (!s->bit.born || !nogood_at(s->m->g, s->bit, row, &first))
+    if (!l->bit.born || !nogood_at(s->m->g, l->bit, row, &first))
         return false;
     if (first != WEIR_NONE && weir_order_before(s->m->g, &s->index->order, *key, first))
         *key = first;

@@ -101,7 +101,7 @@ static int push_kid(struct search *s, weir_vertex v)
 
     if (key == WEIR_NONE || is_known_busy(s, v))
         return WEIR_OK;
-    if (s->bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
+    if (s->learner.bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
         return WEIR_OK;
     }
@@ -182,12 +182,12 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
     int rc = weir_nogood_open(s, inner_of(s->m->g, v)->row + row);
 
     if (!rc) {
-        s->collecting = true;
+        s->frontier.push = PUSH_NEW_RUN;
         rc = push_entries(s, v, level, row);
         rc = weir_search_gathered(s) && !rc ? WEIR_ENOMEM : rc;
     }
     if (rc)
-        s->learning = false;
+        s->learner.active = false;
     else
         weir_nogood_opened(s);
     return rc;
@@ -403,10 +403,10 @@ int weir_search_next(struct search *s, weir_vertex *v)
     if (s->free_list.occupancy)
         return weir_search_next_free(s, v);
     weir_nogood_found(s);
-    while (s->n > 0) {
+    while (s->frontier.n > 0) {
         struct item it = weir_search_pop(s);
         int rc;
-        s->popped_from = it.origin;
+        s->learner.popped_from = it.origin;
         count_event(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (weir_interrupted() ? -1 : it.kind) {
         case -1: rc = weir_fail(s->m->err, WEIR_EINTERRUPTED, "interrupted"); break;
@@ -421,7 +421,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
             *v = it.vertex;
             s->accepted_key = it.origin != WEIR_NONE ? it.key : WEIR_NONE;
         }
-        s->learning = s->learning && rc >= 0;
+        s->learner.active = s->learner.active && rc >= 0;
         if (rc)
             return rc;
     }
@@ -431,11 +431,11 @@ int weir_search_next(struct search *s, weir_vertex *v)
 void weir_search_end(struct search *s)
 {
     weir_nogood_end(s);
-    weir_mem_free(s->heap);
-    weir_mem_free(s->run_items);
-    weir_mem_free(s->opened);
-    s->heap = s->run_items = NULL;
-    s->opened = NULL;
+    weir_mem_free(s->frontier.heap);
+    weir_mem_free(s->frontier.run_items);
+    weir_mem_free(s->learner.opened);
+    s->frontier.heap = s->frontier.run_items = NULL;
+    s->learner.opened = NULL;
     if (s->index)
         s->index->searches--;
     s->index = NULL;
@@ -461,10 +461,10 @@ static void read_needs(struct search *s, const weir_resource *r)
 static void read_spare(struct search *s, const char *text)
 {
     if (strncmp(text, "tags.", 5) == 0) {
-        s->by_tag = true;
-        s->tag_key = weir_strtab_find(&s->m->g->names, text + 5, strlen(text + 5));
+        s->descent.by_tag = true;
+        s->descent.tag = weir_strtab_find(&s->m->g->names, text + 5, strlen(text + 5));
     }
-    s->spare[s->nspare++] = weir_type_find(s->m->g, text);
+    s->descent.types[s->descent.n++] = weir_type_find(s->m->g, text);
 }
 
 void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
@@ -476,7 +476,7 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
     s->idle_only = idle;
     s->type = s->needs_type = weir_match_type(m, r);
     s->host = WEIR_NO_TYPE;
-    s->admitted = s->run_free = WEIR_NONE;
+    s->admitted = s->frontier.run_free = WEIR_NONE;
     for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
         read_spare(s, m->policy->descend[i]);
     if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))

@@ -37,6 +37,42 @@ struct opened {
     weir_vertex first;  /* the first candidate left in live items, set by weir_nogood_end() */
 };
 
+/* The items left for a search, best first (frontier.c): a heap of runs. */
+struct frontier {
+    struct item *heap; /* the first item of each run */
+    uint32_t n, cap;
+    struct item *run_items; /* all further items of the runs */
+    uint32_t nrun_items, run_items_cap;
+    uint32_t run_free; /* first unused entry of run_items; WEIR_NONE: none */
+    /* whether a pushed item goes into the heap, begins a run beside the heap, or joins the run under construction; the
+     * latter two until weir_search_gathered() */
+    enum { PUSH_ITEM, PUSH_NEW_RUN, PUSH_IN_RUN } push;
+    struct item run_first; /* the first item of the run under construction */
+    uint32_t run_last;     /* the last item, in run_items; WEIR_NONE: run_first is the last */
+};
+
+/* The rows that a search opened, for nogoods (nogood_learn.c). */
+struct learner {
+    bool active; /* opened rows are recorded */
+    struct opened *opened;
+    uint32_t nopened, cap;
+    uint32_t popped_from; /* number in `opened` of the origin of the item popped last */
+    uint32_t pushed_from; /* number in `opened` of the origin of items pushed now */
+    weir_vertex refused[NOGOODS_AFTER]; /* candidates refused before the search has a bit */
+    uint32_t nrefused;
+    struct nogood_bit bit; /* the bit of this search; bit.born 0: none yet */
+    int64_t until;         /* end of the window that the bit is set for; see nogood_set() */
+};
+
+/* How a search descends, to the vertices with most free units of the first of these types that there is below, or by
+ * a tag. */
+struct descent {
+    weir_type types[WEIR_DESCEND_TYPES];
+    uint32_t n;    /* 0: the policy orders */
+    bool by_tag;   /* by the number in a tag instead, greatest first */
+    weir_name tag; /* WEIR_NO_NAME: no vertex has the tag */
+};
+
 /* The need that caused a pruning: the units needed and the units there. */
 struct shortage {
     const char *type; /* by the name in the request */
@@ -68,13 +104,7 @@ struct search {
     const weir_resource *slot; /* NULL: no hosts */
     uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
 
-    /* A policy that descends instead of ordering */
-    /* the search descends to the vertices with most free units of the first such type */
-    weir_type spare[WEIR_DESCEND_TYPES];
-    uint32_t nspare;                     /* 0: the policy orders */
-    /* the search descends by the number in the tag `tag_key` instead, greatest first */
-    bool by_tag;
-    weir_name tag_key;                   /* WEIR_NO_NAME: no vertex has the tag */
+    struct descent descent; /* a policy that descends instead of ordering */
 
     /* The candidate found last */
     weir_vertex found_key;    /* the position of the candidate in the order */
@@ -82,31 +112,13 @@ struct search {
     weir_vertex accepted_key; /* found_key until the candidate is refused; WEIR_NONE: refused, or none found */
     struct shortage shortage; /* why the search pruned last */
 
-    /* Items still to be looked at (frontier.c): a heap of runs */
-    struct item *heap; /* the first item of each run */
-    uint32_t n, cap;
-    struct item *run_items; /* all further items of the runs */
-    uint32_t nrun_items, run_items_cap;
-    uint32_t run_free;     /* first unused entry of run_items; WEIR_NONE: none */
-    bool collecting;       /* pushed items go into the run under construction, until weir_search_gathered() */
-    bool in_run;           /* a run is under construction */
-    struct item run_first; /* the first item of the run under construction */
-    uint32_t run_last;     /* the last item, in run_items; WEIR_NONE: run_first is the last */
+    struct frontier frontier; /* items still to be looked at */
 
     /* Progress without a heap */
     struct free_list free_list; /* candidates by occupancy; free_list.occupancy NULL: not used */
     weir_vertex admitted;       /* this vertex and all vertices above are known to be admissible */
 
-    /* Learning of nogoods (nogood_learn.c) */
-    bool learning; /* opened rows are recorded */
-    struct opened *opened;
-    uint32_t nopened, opened_cap;
-    uint32_t popped_from; /* number in `opened` of the origin of the item popped last */
-    uint32_t pushed_from; /* number in `opened` of the origin of items pushed now */
-    weir_vertex refused[NOGOODS_AFTER]; /* candidates refused before the search has a bit */
-    uint32_t nrefused;
-    struct nogood_bit bit; /* the bit of this search; bit.born 0: none yet */
-    int64_t until;         /* end of the window that the bit is set for; see nogood_set() */
+    struct learner learner;
 
     /* whether the constraint filter can exclude rows here */
     enum { FILTER_UNKNOWN, FILTER_IDLE, FILTER_ACTIVE } filter;
@@ -129,7 +141,7 @@ int weir_search_next(struct search *s, weir_vertex *v);
 int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
-/* Pushes an item on the frontier (frontier.c). While s->collecting is set, items go into runs beside the heap. */
+/* Pushes an item on the frontier (frontier.c). Items of a row that is being opened go into runs beside the heap. */
 int weir_search_push(struct search *s, struct item it) WEIR_CHECKED;
 /* Pops the first item of a frontier that is not empty. */
 struct item weir_search_pop(struct search *s);
@@ -139,7 +151,7 @@ int weir_search_gathered(struct search *s) WEIR_CHECKED;
 /* Whether the search descends to the vertices with most free units, in no order. */
 static inline bool search_descends(const struct search *s)
 {
-    return s->nspare > 0;
+    return s->descent.n > 0;
 }
 
 /* Begins the recording of opened rows, where nogoods can be learned from the search (nogood_learn.c). */
