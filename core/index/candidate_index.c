@@ -320,13 +320,6 @@ static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_e
 
 /* ---- changes of the structure ---- */
 
-static bool is_within(const weir_graph *g, weir_vertex v, weir_vertex top)
-{
-    while (v != WEIR_NONE && v != top)
-        v = vertex_at(g, v)->parent;
-    return v == top;
-}
-
 /* Notes new vertices; a vertex below the last noted vertex needs no note. Many siblings at once are noted as the
  * parent. */
 static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex p, uint32_t pos, uint32_t count)
@@ -334,7 +327,7 @@ static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex 
     weir_vertex last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
     int rc = WEIR_OK;
 
-    if (p != WEIR_NONE && last != WEIR_NONE && is_within(g, p, last))
+    if (p != WEIR_NONE && last != WEIR_NONE && weir_vertex_within(g, p, last))
         return WEIR_OK;
     if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
         return note(notes, p);
@@ -359,7 +352,7 @@ static void forget_notes(const weir_graph *g, struct order_notes *notes, weir_ve
     uint32_t kept = 0;
 
     for (uint32_t i = 0; i < notes->n; i++)
-        if (!is_within(g, notes->list[i], v))
+        if (!weir_vertex_within(g, notes->list[i], v))
             notes->list[kept++] = notes->list[i];
     notes->n = kept;
 }

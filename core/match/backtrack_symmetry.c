@@ -78,12 +78,6 @@ static uint64_t signature_of(const struct symmetries *t, const struct symmetry *
     return hash_add(hash_add(hash_add(t->key + 13, at->own_hash), at->kids_hash), at->use_hash) | 1;
 }
 
-static bool has_kids(const weir_graph *g, weir_vertex v)
-{
-    const struct inner *in = inner_of(g, v);
-    return in && in->nkids > in->holes;
-}
-
 /* Computes the signature of v. Leaves without picks and demands get no record. The recursion is as deep as the
  * graph. */
 static int find_signature(struct symmetries *t, weir_vertex v, uint64_t *signature)

@@ -52,12 +52,6 @@ bool weir_candidate_whole(const struct match *m, weir_vertex v)
     return kind_of(m->g, v)->exclusive || (m->policy->nexclusive && policy_whole(m, weir_vertex_type(m->g, v)));
 }
 
-static bool has_kids(const weir_graph *g, weir_vertex v)
-{
-    const struct inner *in = inner_of(g, v);
-    return in && in->nkids > in->holes;
-}
-
 static enum use use_of(const struct match *m, weir_vertex v, const weir_resource *r)
 {
     bool leaf = !has_kids(m->g, v);

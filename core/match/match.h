@@ -271,6 +271,13 @@ static inline void count_event(struct match *m, enum weir_event event, weir_vert
     count_shortage(m, event, v, r, NULL);
 }
 
+/* Whether v has any children. */
+static inline bool has_kids(const weir_graph *g, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    return in && in->nkids > in->holes;
+}
+
 /* Whether picks of the current view reach the caller, so that the order of the policy matters. */
 static inline bool view_ordered(const struct match *m)
 {
