@@ -1,5 +1,5 @@
--- The symbols that the shared objects offer: libweir.so the functions that core/weir.h declares, all of them and no other;
--- the Lua module its entry.
+-- The symbols of the shared objects: libweir.so exports all functions declared in core/weir.h and no more; the Lua
+-- module exports its entry.
 local OUT = assert(os.getenv "WEIR_BIN", "WEIR_BIN is not set: . build/test/env"):match "^(.*)/"
 
 -- The sorted names of the dynamic symbols that a shared object defines.

@@ -3,7 +3,8 @@
 
 local cases = require "spec.support.cases_change"
 
--- WEIR_SPEC_SEED plays one seed, WEIR_SPEC_SCALE makes the run longer or shorter, WEIR_SPEC_FROM begins elsewhere.
+-- WEIR_SPEC_SEED plays one seed, WEIR_SPEC_SCALE makes the run longer or shorter, WEIR_SPEC_FROM starts at a later
+-- seed.
 local HISTORIES, STEPS, GROUPS = 130, 80, 5
 local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
 local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))

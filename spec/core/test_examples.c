@@ -1,5 +1,6 @@
-/* test_examples.c - the examples in the comments of core/weir.h compile and do as their assertions say. spec/tools/examples.lua
- * makes examples.h of them. Each runs in a directory of its own, on the graph and the request that weir.h describes.
+/* test_examples.c - the examples in the comments of core/weir.h compile and do as their assertions say.
+ * spec/tools/examples.lua makes examples.h from the comments. Each example runs in a directory of its own, on the
+ * graph and the request described in weir.h.
  */
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* test_misuse.c - calls that make no sense: each is refused with its code and a text, and has changed nothing. Changes while a match
- * runs on the graph are among them, and what there is no such thing of.
+/* test_misuse.c - senseless calls: each is refused with its code and a text, and has changed nothing. Among them
+ * are changes while a match runs on the graph, and objects that do not exist.
  */
 #include "check.h"
 
@@ -159,7 +159,7 @@ static int put_piece(weir_err *err)
     return rc;
 }
 
-/* The calls that `wanted` is about, in that order. */
+/* The calls of `wanted`, in order. */
 static int call(int row, weir_err *err)
 {
     switch (row) {
@@ -283,7 +283,7 @@ static void test_arguments(void)
 
 /* ---- while a match runs ---------------------------------------------------------------------------------------- */
 
-/* What would change the graph. */
+/* Calls that would change the graph. */
 static int change(int row, weir_err *err)
 {
     switch (row) {
@@ -358,7 +358,7 @@ static void test_building(void)
     weir_graph_free(n);
 }
 
-/* ---- what there is no such thing of ---------------------------------------------------------------------------- */
+/* objects that do not exist */
 
 static void test_ends(void)
 {
@@ -374,7 +374,7 @@ static void test_ends(void)
     CHECK(strcmp(weir_status_name(-99), "error") == 0, "a status that is none");
 }
 
-/* What is noted for the next save is memory, too. */
+/* Notes for the next save need memory, too. */
 static void test_bytes(void)
 {
     weir_pieces *p = NULL;
@@ -385,7 +385,7 @@ static void test_bytes(void)
     weir_pieces_free(p);
 }
 
-/* A hostlist that is none reads as an empty one, and cannot be changed. */
+/* A NULL hostlist reads as an empty one, and cannot be changed. */
 static void test_no_hostlist(void)
 {
     weir_hostlist *out = NULL;
@@ -399,7 +399,7 @@ static void test_no_hostlist(void)
     CHECK(!weir_hostlist_format(NULL, &err) && err.code == WEIR_EINVAL && strstr(err.text, "there is no list"), "%s", err.text);
 }
 
-/* What is added after the list was looked at finds its place, too. */
+/* Items added after a look-up in the list are found, too. */
 static void test_accum(void)
 {
     weir_accum *a = weir_accum_new(3);

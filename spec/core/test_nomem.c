@@ -1,6 +1,7 @@
-/* test_nomem.c - a machine in full use, with indices, calendars and refusals that it keeps, while each allocation of what is done to
- * it fails in turn: a failed call has changed nothing, one that went through all the same has done all of it, and either way
- * everything that is kept is right. What is done is undone again, so that the next failure meets the same machine.
+/* test_nomem.c - a machine in full use, with indices, occupancies and nogoods, while each allocation of each
+ * operation fails in turn: a failed call has changed nothing, a call that succeeded all the same has done
+ * everything, and either way all derived data is right. Every operation is undone, so that the next failure finds
+ * an equal machine.
  */
 #include "check.h"
 
@@ -9,11 +10,11 @@
 #include "weir.h"
 
 #define SECOND INT64_C(1000000)
-#define QUIET  60 /* calls in a row that went through: the last allocation has failed by then */
+#define QUIET  60 /* calls in a row that succeeded: the last allocation has failed by then */
 
 static weir_graph *g;
-static weir_vertex spare; /* what an operation made */
-static weir_vertex changed; /* the vertex that it is about */
+static weir_vertex spare; /* a vertex made by an operation */
+static weir_vertex changed; /* the vertex that the operation changes */
 
 static weir_vertex at(const char *path)
 {
@@ -75,7 +76,8 @@ static const struct asked {
     {"{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}],"
      "\"attributes\":{\"system\":{\"constraints\":{\"and\":[{\"properties\":[\"speed\"]},{\"not\":[{\"ranks\":[\"0-1\"]}]}]}}}}",
      1, WEIR_NOW, 0, WEIR_OK},
-    {"slot=1/node/[core=8;disk=1]", 0, WEIR_NOW, 0, WEIR_EINFEASIBLE}, /* refused: each is there, but not together */
+    /* refused: each type is there, but not together */
+    {"slot=1/node/[core=8;disk=1]", 0, WEIR_NOW, 0, WEIR_EINFEASIBLE},
     {"slot=1/node/[core=7;disk=1]", 1, WEIR_NOW, 0, WEIR_EINFEASIBLE},
 };
 
@@ -99,7 +101,7 @@ static int withdraw(int i)
 
 /* ---- changes --------------------------------------------------------------------------------------------------- */
 
-/* What is done, or (off) undone. */
+/* Does operation i, or (off) undoes it. */
 static int change(int i, bool on)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -134,7 +136,7 @@ static int run(const struct step *s, bool on)
 {
     if (s->job)
         return on ? ask(s->i) : withdraw(s->i);
-    if (s->i == 4 && !on) { /* forty, one by one: none may be left half way for the next */
+    if (s->i == 4 && !on) { /* forty, one by one: every job is removed whole before the next */
         for (weir_vertex v = spare; v < spare + 40; v++) {
             int rc = weir_vertex_live(g, v) ? weir_graph_unlink(g, v, NULL) : WEIR_OK;
             if (rc)
@@ -153,7 +155,8 @@ static bool is_right(const weir_graph *as, const char *what, long n)
            CHECK(!as || weir_graph_compare(g, as, true, &err) == WEIR_OK, "%s, allocation %ld: %s", what, n, err.text);
 }
 
-/* The n-th allocation fails while it is done (`on`), or undone. Returns whether that went through; false in *ok: something is wrong. */
+/* The n-th allocation fails while an operation is done (`on`) or undone. Returns whether it succeeded; *ok is set
+ * to false on a fault. */
 static bool fail_once(const struct step *s, bool on, long n, const weir_graph *before, bool *ok)
 {
     int rc = on ? WEIR_OK : run(s, true);

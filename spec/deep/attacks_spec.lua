@@ -1,10 +1,11 @@
--- Attacks on the sandbox, on readers and on the books, with ideas of their own besides those of sandbox_attacks_spec.lua: scripts that
--- hide work in metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, detach,
--- attach, states and the clock, after each step of which the schedules are added up again from what vertices tell.
+-- Attacks on the sandbox, on readers and on the schedules, beyond sandbox_attacks_spec.lua: scripts that hide work in
+-- metatables, comparisons and handlers of errors, small texts with much work, and histories of grow, shrink, detach,
+-- attach, states and the clock; after each step the schedules are added up again from the vertices.
 local core = require "weir.core"
 local weir = require "weir"
 
-local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1) -- seconds; without the bounds it is minutes
+-- Seconds allowed; without the bounds the attacks take minutes.
+local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1)
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
 local function in_time(f)
@@ -120,7 +121,8 @@ end)
 local SHAPES = { "slot=1/node", "slot=2/node", "slot=1/core", "slot=1/core=3", "node/slot=2/core=2", "slot=1/[core=2;memory=7]",
   "slot=1/memory=20", "rack/slot=1-3/node", "slot=1/gpu", "slot=1-8/core" }
 
--- No vertex has two jobs at a time where one of them has it as a whole, and none gives more units than it has.
+-- No vertex has two jobs at a time where one job has the vertex as a whole, and no vertex gives more units than its
+-- size.
 local function add_up(e)
   assert(e:resources():check())
   for v in e:resources():walk {} do

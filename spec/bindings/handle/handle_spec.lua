@@ -199,7 +199,7 @@ describe("graphs", function()
     collectgarbage()
     collectgarbage()
     assert.has_error(function() return v.type end)
-    collectgarbage "generational" -- collects in the middle of what follows
+    collectgarbage "generational" -- collects in the middle of the walk
     for i = 1, 300 do
       v = machine("cluster:1 node:2"):root()
       pcall(function()
@@ -512,7 +512,7 @@ describe("policies", function()
 end)
 
 describe("the policies that come with weir", function()
-  -- Three racks of four nodes; one node of rack 1 is taken.
+  -- Three racks of four nodes; one node of rack 1 is allocated.
   local function choose(name, request)
     local e, g = engine(assert(core.policy_load("policies/" .. name .. ".lua")), "cluster:1 rack:3 node:4 core:4")
     assert.is_true(g "/cluster0/rack1/node5":allocate { job = 99 })
@@ -609,7 +609,7 @@ describe("the system", function()
   end)
   after_each(function() os.remove(path) end)
 
-  -- {what, of which function, arguments, its code}
+  -- {title, function, arguments, its code}
   local REFUSED = {
     { "a file that is not there has no mode", "file_mode", { "/nowhere/at/all" }, "unknown" },
     { "nor one below a file", "file_mode", { "/dev/null/x" }, "unknown" },
@@ -686,7 +686,7 @@ describe("the system", function()
   end)
 end)
 
--- Wrong ones: spec/bindings/handle/stale_handles_spec.lua.
+-- Wrong handles: spec/bindings/handle/stale_handles_spec.lua.
 describe("handles", function()
   it("are closed to getmetatable", function()
     for _, handle in ipairs { machine(), machine():root(), core.idset "1", core.hostlist "a", core.rset(), (engine()) } do

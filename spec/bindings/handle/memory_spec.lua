@@ -1,6 +1,6 @@
--- Memory that runs out in Lua, or in the core below a call from Lua: each operation of spec/support/operations.lua, with the
--- 1st, 2nd, ... allocation failing. What must come of it: an error that says memory, or nil and why; a graph that is as
--- before, or as the operation leaves it; an engine that goes on; nothing leaked, which the sanitizers' build sees.
+-- Memory that runs out in Lua, or in the core below a call from Lua: each operation of spec/support/operations.lua,
+-- with the 1st, 2nd, ... allocation failing. The result must be an error about memory, or nil and a reason; a graph
+-- as before, or as the operation leaves it; an engine that continues; nothing leaked, as the sanitizers' build sees.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
 

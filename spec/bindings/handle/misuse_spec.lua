@@ -1,4 +1,4 @@
--- Calls that make no sense, from Lua: each raises an error, or says nil and why, and leaves graph and engine as they were.
+-- Senseless calls from Lua: each raises an error, or returns nil and a reason, and leaves graph and engine unchanged.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
 local weir = require "weir"
@@ -6,7 +6,7 @@ local weir = require "weir"
 local function policy(text) return assert(core.policy_source("return { name = 'p', " .. text .. " }", "p")) end
 local function place(w, text) return w.e:match("slot=1/core=1", { job = 9, policy = policy(text), duration = 1 }) end
 
--- What, a call in a world (spec/support/operations.lua), a part of what it says.
+-- Title, a call in a world (spec/support/operations.lua), a part of the message.
 local CALLS = {
   -- the options of calls
   { "a job below 0", function(w) return w.e:match("slot=1/core=1", { job = -1 }) end,
@@ -142,9 +142,9 @@ describe("an explanation", function()
   end
 end)
 
--- ---- the other side of it ---------------------------------------------------------------------------------------
+---- odd but valid calls -------------------------------------------------------------------------------------------
 
--- What, a call in a world, what comes of it.
+-- Title, a call in a world, the result.
 local GOOD = {
   { "gives the pieces of what changed, and no others", function(w)
     local root = w.g:root()
@@ -200,7 +200,8 @@ local GOOD = {
     return free .. " " .. idle
   end, "0 0" },
   { "stops a walk where a score is false", function(w)
-    return #w.g:walk { best = 9, evaluate = function(v) return v.type ~= "node" and 1 end } -- postorder: what is in the first
+    -- Postorder: children of the first node.
+    return #w.g:walk { best = 9, evaluate = function(v) return v.type ~= "node" and 1 end }
   end, 4 },
   { "passes size and number to a filter", function(w)
     local sum = 0
@@ -266,7 +267,7 @@ end)
 describe("a sandbox that stays", function()
   local PRELUDE = [[local bridge = ...
     return function() return { f = bridge, g = function() return {} end, h = function(...) return ... end } end]]
-  local CALLED = { -- function, argument, what comes of it
+  local CALLED = { -- function, argument, result
     { "h", 7, true, 7 }, { "h", "x", true, "x" }, { "h", false, true, false }, { "f", 1, true, 2 },
     { "g", nil, nil, "only nil, booleans, numbers and strings go in and out, not a table" },
     { "h", {}, nil, "only nil, booleans, numbers and strings go in and out, not a table" },
@@ -294,7 +295,7 @@ describe("a sandbox that stays", function()
 end)
 
 describe("in a sandbox", function()
-  local RUNS = { -- text, what it returns
+  local RUNS = { -- text, returned value
     { "local ok, x, y = pcall(function(a) return a, 2 end, 1) return { ok and x + y }", { 3 } },
     { "local ok, why = pcall(error, 'x') return { ok, why }", { false, "x" } },
     { "local ok, x, y = xpcall(function(a) return a, 2 end, print or tostring, 1) return { ok and x + y }", { 3 } },
@@ -311,7 +312,7 @@ describe("in a sandbox", function()
   end
 end)
 
--- ---- what is too much to find out ------------------------------------------------------------------------------
+---- requests beyond the limits of the search ---------------------------------------------------------------------
 
 local function side_by_side(n, format)
   local parts = {}
@@ -334,7 +335,7 @@ local function uneven()
 end
 local UNEVEN, NODES = uneven()
 local KINDS = { "core", "gpu", "memory", "disk", "nic", "fpga" }
-local TOO_MUCH = { -- what, request, what is said, the nodes
+local TOO_MUCH = { -- title, request, message, the nodes
   { "too many resources that compete", side_by_side(300, "slot=1{s%d}/core"), "more than 256 resources compete with each other" },
   { "too many ways to share", UNEVEN, "40000 tries did not tell", NODES },
   { "too many mixes", alternatives(KINDS, 100), "or_slots: there are too many mixes to try" },
@@ -384,7 +385,7 @@ describe("an explanation", function()
 end)
 
 describe("the command", function()
-  local RUNS = { -- text of a script, WEIR_TRACE, status, what stands in the errors
+  local RUNS = { -- text of a script, WEIR_TRACE, status, text on stderr
     { "error('x', 0)", "", 1, "weir: x" }, { "error('x', 0)", "1", 1, "stack traceback" }, { "error({})", "", 1, "weir: table: 0x" },
   }
   for i, case in ipairs(RUNS) do

@@ -1,4 +1,4 @@
--- An error that quotes what a caller gave quotes a piece of it.
+-- An error that quotes a caller's value quotes only a part of a long value.
 local core = require "weir.core"
 local weir = require "weir"
 
@@ -9,7 +9,7 @@ local g = e:resources()
 local a = assert(e:match "slot=1/node")
 local v, r, request = g:root(), assert(a:rset()), assert(weir.request "slot=1/node")
 
--- {what is called, function}
+-- {title, function}
 local CALLS = {
   { "r:format", function() return request:format(LONG) end }, { "rset:format", function() return r:format(LONG) end },
   { "g:format", function() return g:format(LONG) end }, { "a:format", function() return a:format(LONG) end },

@@ -1,13 +1,13 @@
--- Handles that are dead, of another graph, or no handles at all: every method of every metatable there is, and every function of
--- the module, raises. What there is to call is read from the live metatables; a method that is not named below fails a test
--- here, which is the place to say what handles it takes.
+-- Handles that are dead, of a different graph, or no handles at all: every method of every metatable, and every
+-- function of the module, raises. The methods are read from the live metatables; a method that is not named below
+-- fails a test here, and has to be added with the handles that it takes.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
 require "weir" -- adds methods
 
 local registry = debug.getregistry()
 
--- ---- what there is ----
+---- all methods and functions ----
 
 -- The functions of a class by name: its methods, where __index is a function too, and its metamethods.
 local function functions_of(class)
@@ -24,7 +24,7 @@ local function functions_of(class)
     index = methods
   end
   if type(index) == "table" then add(index) end
-  if type(index) == "function" then list.profile = index end -- of a policy, whose other members are fields
+  if type(index) == "function" then list.profile = index end -- of a policy, whose remaining members are fields
   return list
 end
 
@@ -38,7 +38,7 @@ local function classes()
   return list
 end
 
--- Whatever the handle is like, these do nothing, or tell what it is.
+-- Methods that do nothing to a dead handle, or describe it.
 local HARMLESS = { __gc = true, __close = true, close = true, __tostring = true }
 
 -- ---- dead handles ----
@@ -77,11 +77,11 @@ end
 
 local function live(text) return 'local bridge = ... return function() return { f = bridge } end', text end
 
--- By class: how it dies, and what it can still do, as it does not need what is gone.
+-- By class: how a handle dies, and the methods that still work, as they need nothing of the dead object.
 local DEAD = {
   allocation = { { with_closed_graph(function(w) return w.a end), "vertices __index" },
     { without_its_vertex(function(w) return w.a end), "vertices __index" } },
-  box = {}, -- no script has one
+  box = {}, -- no script has a box
   constraint = { { finished("constraint", function() return assert(core.constraint { ranks = { "1" } }) end) } },
   draft = { { finished("draft", function() return assert(core.draft "/dev/null") end), "drop" } },
   editor = { { finished("editor", function() return core.editor {} end) } },
@@ -104,7 +104,7 @@ local DEAD = {
   sandbox = { { finished("sandbox", function()
     return assert(core.sandbox_open("return {}", "text", { prelude = live "", bridge = print }))
   end) } },
-  ["sandbox.run"] = {}, -- no script has one
+  ["sandbox.run"] = {}, -- no script has a run
   snapshot = { { finished("snapshot", function()
     return assert(core.snapshot(print, { seconds = 9, memory = 1 << 30, answer = 1 }))
   end) } },
@@ -114,7 +114,7 @@ local DEAD = {
   walk = { { finished("walk", function(w) return (select(4, w.g:walk {})) end) } },
 }
 
--- ---- what methods take besides ----
+---- handles as arguments ------------
 
 -- A text for each: X stands for the handle. Of a text that gives nil and why instead of raising: "?" in front.
 local TAKES = {
@@ -230,7 +230,7 @@ local TAKES = {
   ]],
 }
 
--- What takes no handle but the one it belongs to, or a plain value.
+-- Methods that take no handle but their own, or a plain value.
 local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
@@ -294,7 +294,7 @@ local function world()
   return setmetatable(w, { __index = _G })
 end
 
--- What no method takes for a handle of any kind.
+-- Values that no method takes for a handle of any kind.
 local NEVER = { function() end, true, 1.5, io.stdout, core.null, coroutine.create(print) }
 
 local function closed_file()
@@ -303,7 +303,7 @@ local function closed_file()
   return file
 end
 
--- By kind: handles of that kind that are wrong, for a world and another one.
+-- By kind: wrong handles of that kind, for a world and a second world.
 local WRONG = {
   vertex = function(w, other)
     local gone = assert(w.g:add(w.g:root(), { type = "rack", id = 77 }))
@@ -424,7 +424,7 @@ describe("a wrong handle", function()
 end)
 
 describe("a walk", function()
-  -- Ways to lose a graph in the middle of it.
+  -- Ways to lose a graph in the middle of a call.
   local LOSSES = {
     { "changed", function(w) w.g:add(w.g:root(), { type = "rack" }) end, "the graph changed while it was walked" },
     { "closed", function(w) w.g:close() end, "the graph was closed while it was walked" },

@@ -1,6 +1,6 @@
--- Methods that are given what they do not take: each method of each handle, with each wrong value in the place of an argument and of each
--- field of a table. A call gives an error, or nil, a message and a code; the message tells of the argument or field, never of a line of the
--- library; and the graph is as it was.
+-- Methods with wrong arguments: each method of each handle, with each wrong value in the place of an argument and of
+-- each field of a table. A call gives an error, or nil, a message and a code; the message names the argument or
+-- field, never a line of the library; and the graph is unchanged.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
 require "weir" -- adds methods
@@ -21,13 +21,13 @@ local FIELDS = {
   ["rset.remap"] = "ranks hosts", ["rset.with"] = "properties", ["graph.save"] = "path", ["graph.add"] = "type basename name id size unit "
     .. "rank properties tags exclusive uuid", ["graph.add_edge"] = "subsystem type back",
 }
--- What stands before a table of options.
+-- Arguments before a table of options.
 local BEFORE = {
   ["engine.match"] = function() return "slot=1/core" end, ["engine.explain"] = function() return "slot=1/core" end,
   ["engine.use"] = function() return "low" end, ["engine.shrink"] = function() return 1 end, ["graph.find"] = function() return "id=1" end,
   ["graph.add"] = function(w) return w.v end,
 }
--- What ends the handle, waits, or writes: for other specs.
+-- Methods that end the handle, wait, or write: left to further specs.
 local LEFT_OUT = { ["graph.save"] = true, ["graph.write"] = true, ["allocation.write"] = true,
   ["engine.close"] = true, ["graph.close"] = true, ["editor.read"] = true }
 
@@ -57,7 +57,7 @@ local HANDLES = {
 
 local function state_of(w) return assert(w.g:format "jgf") .. #w.e:jobs() .. w.g:now() end
 
--- What is wrong with the outcome of a call; nil: nothing.
+-- The fault in the outcome of a call; nil: none.
 local function complaint(ok, result, why, code)
   if ok and result == nil and why ~= nil and (type(why) ~= "string" or type(code) ~= "string") then
     return "nil without a message and a code"

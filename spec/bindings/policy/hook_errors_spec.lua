@@ -7,7 +7,7 @@ local weir = require "weir"
 
 after_each(shell.clean)
 
--- {name, the code of a hook, what the error says; %L: the line of the code}
+-- {name, the code of a hook, the message; %L: the line of the code}
 local ERRORS = {
   { "an error with a text", "error 'oh'", "%L: oh" },
   { "an error without a place", "error('oh', 0)", "%L: oh" },
@@ -26,7 +26,7 @@ local ERRORS = {
   { "a call in C", "string.rep()", "%L: bad argument #" },
 }
 
--- What a hook may not return: {code, what the error says}
+-- Values that a hook may not return: {code, the message}
 local RESULTS = {
   init = {},
   admit = {

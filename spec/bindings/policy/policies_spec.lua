@@ -1,4 +1,4 @@
--- A policy chooses among what fits; what fits is the engine's to say.
+-- A policy chooses among candidates that fit; the engine alone decides whether a candidate fits.
 local dice = require "spec.support.dice"
 local weir = require "weir"
 
@@ -60,7 +60,7 @@ describe("policies", function()
     assert.equal("busy", select(3, e:match "slot=6/node"))
   end)
 
-  -- What select = "runs" says, in Lua.
+  -- select = "runs", written in Lua.
   local function longest_runs(candidates, _, _, max)
     local list, runs, out = {}, {}, {}
     for i, v in ipairs(candidates) do list[i] = { at = i, id = v.id or 0, parent = v:parent() and v:parent().index or -1 } end

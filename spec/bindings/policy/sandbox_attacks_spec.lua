@@ -1,14 +1,15 @@
--- Scripts that keep one function in C busy, or fill memory that nobody counts. Each is refused before it starts, or ends by
--- its budget within a generous time of the processor; the engine is as it was. And the list of all functions that a script
--- can reach, each with its bound: a new one needs a row.
+-- Scripts that keep one function in C busy, or fill uncounted memory. Each is refused before it starts, or ends by
+-- its budget within a generous processor time; the engine is unchanged. And the list of all functions that a script
+-- can reach, each with its bound: a new function needs a row.
 local core = require "weir.core"
 local shell = require "spec.support.shell"
 local sim = require "weir.sim"
 local weir = require "weir"
 
-local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1) -- seconds; without the bounds it is minutes
+-- Seconds allowed; without the bounds the attacks take minutes.
+local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1)
 
--- {what, code, part of the message}
+-- {title, code, part of the message}
 local ATTACKS = {
   { "gmatch with ^, which is a letter there", "for _ in ('^'):rep(190000):gmatch('^.-b') do end", "may take too long" },
   { "gmatch step by step", "local f = ('^'):rep(5000):gmatch('^.-b') while true do f() end", "." },
@@ -197,9 +198,10 @@ describe("no address is shown", function()
   end)
 end)
 
--- Every function that a script can reach, with what bounds a call. "string": as long as a string, which the allocator bounds
--- to 256 KB; "once": a few instructions; "elements": as many elements as it is charged for, refused above 5e7 steps;
--- "pattern": refused above 5e7 steps; "calls": what it calls is charged; "vertices": of the graph, charged as visits.
+-- Every function that a script can reach, and the bound of a call. "string": as long as a string, which the allocator
+-- bounds to 256 KB; "once": a few instructions; "elements": as many elements as the call is charged for, refused
+-- above 5e7 steps; "pattern": refused above 5e7 steps; "calls": the functions called are charged; "vertices": of the
+-- graph, charged as visits.
 local BOUNDS = {
   once = { "assert", "error", "getmetatable", "ipairs", "rawget", "rawlen", "rawset", "type", "setmetatable", "math.abs", "math.acos",
     "math.asin", "math.atan", "math.ceil", "math.cos", "math.deg", "math.exp", "math.floor", "math.fmod", "math.log", "math.modf",
@@ -235,7 +237,8 @@ describe("the functions that a script can reach", function()
   for _, list in pairs(BOUNDS) do
     for _, name in ipairs(list) do expected[#expected + 1] = name end
   end
-  for _, name in ipairs { "cosh", "sinh", "tanh", "pow", "frexp", "ldexp", "log10" } do -- those of Lua 5.2, where Lua was built so
+  -- Functions of Lua 5.2, where Lua was built with compatibility.
+  for _, name in ipairs { "cosh", "sinh", "tanh", "pow", "frexp", "ldexp", "log10" } do
     if core.sandbox_run("return math." .. name .. " ~= nil", "t") then expected[#expected + 1] = "math." .. name end
   end
   table.sort(expected)
@@ -270,9 +273,9 @@ describe("the functions that a script can reach", function()
   end)
 end)
 
--- What a policy reaches by the graph and its vertices: methods that are there in a sandbox, each with what bounds a call. "steps":
--- charged for each vertex, edge or entry that is gone through, while the function runs; "timed": one call of the core, which goes
--- through the vertices with jobs at most, is charged by the clock when it ends; "visits": each visit of a walk is charged.
+-- The methods of the graph and its vertices in a sandbox, each with the bound of a call. "steps": charged for each
+-- vertex, edge or entry visited, while the function runs; "timed": one call of the core, which visits at most the
+-- vertices with jobs, is charged by the clock when it ends; "visits": each visit of a walk is charged.
 local HANDLES = {
   once = { "graph.count", "graph.now", "graph.root", "graph.aggregate", "graph.__tostring", "vertex.parent", "vertex.child",
     "vertex.children",
@@ -284,7 +287,7 @@ local HANDLES = {
   visits = { "graph.walk" },
   refused = { "vertex.allocate", "vertex.release", "graph.__gc", "graph.__close", "vertex.__gc", "walk.__gc", "walk.__close" },
 }
--- Iterators that are given: a call gives one thing more.
+-- Iterators: a call gives one more element.
 local ITERATORS = {
   { "v:children()", "local f = v:children() return f", "once" },
   { "g:edges()", "return (v:graph():edges())", "steps: what was removed is gone over" },
@@ -296,7 +299,7 @@ local ITERATORS = {
   { "utf8.codes", "return (utf8.codes 'a')", "once" },
 }
 
--- {what, code with v and g, of a machine with many edges and vertices}
+-- {title, code with v and g, of a machine with many edges and vertices}
 local MACHINE_ATTACKS = {
   { "edges of a vertex with many", "local hub = g '/cluster0/switch0' for i = 1, 1e9 do hub:edges() end" },
   { "edges of a vertex with many, in a subsystem", "local hub = g '/cluster0/switch0' for i = 1, 1e9 do hub:edges 'net' end" },
@@ -364,7 +367,7 @@ describe("the methods that a policy can reach", function()
     end
   end)
 
-  -- A machine whose edges and vertices are many, with a job.
+  -- A machine with many edges and vertices, and a job.
   local function large()
     local g = assert(weir.synthetic "cluster:1 node:4000 core:2")
     local hub = assert(g:add(g:root(), { type = "switch", id = 0 }))

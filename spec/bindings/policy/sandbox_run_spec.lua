@@ -1,9 +1,9 @@
--- core.sandbox_run: a text that runs for itself, within budgets, and hands back plain data.
+-- core.sandbox_run: a text that runs for itself, within budgets, and returns plain data.
 local core = require "weir.core"
 
 local function run(text, opts) return core.sandbox_run(text, "t", opts) end
 
--- What comes back: text, value.
+-- Allowed values: text, value.
 local VALUES = {
   { "return nil", nil },
   { "", nil },
@@ -28,7 +28,7 @@ local VALUES = {
   { "return print", nil, "'print'" },
 }
 
--- What cannot: text, part of the message, code.
+-- Failures: text, part of the message, code.
 local FAILURES = {
   { "return function() end", "t: a value of type function is no data", "invalid" },
   { "return { x = { string.rep } }", "t: a value of type function is no data", "invalid" },

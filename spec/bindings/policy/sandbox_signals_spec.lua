@@ -3,12 +3,13 @@ local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
 
-local SOON = 5 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1) -- seconds; without the looks it is minutes, or never
+-- Seconds allowed; without checks for signals the attacks take minutes, or never end.
+local SOON = 5 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1)
 local BUSY = 10 -- ticks of the processor after which the policy surely runs
 
 local LONG = "local a, b = ('\\0'):rep(260000) .. 'a', ('\\0'):rep(260000) .. 'b' "
 
--- What a policy does for ever.
+-- Endless code in a policy.
 local ATTACKS = {
   { "compares long texts", LONG .. "while true do local x = a < b end" },
   { "makes a text long by concatenation, and compares it",

@@ -1,9 +1,9 @@
--- Attacks on the sandbox. Whatever a policy from a file does, the match fails clearly or goes on as if nothing was, the
--- books are as they were, and the next match works.
+-- Attacks on the sandbox. Whatever a policy from a file does, the match fails clearly or continues unharmed, the
+-- schedules are unchanged, and the next match works.
 local core = require "weir.core"
 local weir = require "weir"
 
--- A small budget, so that the attacks that only end by it end soon.
+-- A small budget, so that attacks that end only by the budget end soon.
 local BUDGET = { instructions = 2000000, memory = 8 << 20, seconds = 5 }
 
 local function load_policy(text, budget)
@@ -11,7 +11,7 @@ local function load_policy(text, budget)
   return core.policy_source(text, "attack", { instructions = b.instructions, memory = b.memory, seconds = b.seconds })
 end
 
--- The books as a text.
+-- The schedules as a text.
 local function books(e)
   local list = {}
   for _, job in ipairs(e:jobs()) do list[#list + 1] = job.id .. " " .. job:format "jgf" end
@@ -33,8 +33,8 @@ local function assert_unharmed(before)
   assert(e:match "slot=1/node")
 end
 
--- {what, code inside a hook; or the whole text of a policy}. `stops`: the message must name it; `harmless`: the match
--- may go on, as the attack achieves nothing.
+-- {title, code inside a hook; or the whole text of a policy}. `stops`: the message must name it; `harmless`: the
+-- match may continue, as the attack achieves nothing.
 local STOPS = {
   { "an endless loop", "while true do end", "budget of %d+ instructions" },
   { "an endless loop in pcall", "while true do pcall(function() while true do end end) end", "instructions" },
@@ -124,7 +124,8 @@ local STOPS = {
   { "pairs over addresses", "for k in pairs{[{}] = 1} do return #k end", "fixed order" },
 }
 
--- What looks at every byte of the longest strings, within one instruction; the count of instructions hardly grows.
+-- Calls that look at every byte of the longest strings within one instruction; the count of instructions hardly
+-- grows.
 local SLOW = {
   { "tonumber", "local s = ('1'):rep(200000) while true do tonumber(s) end" },
   { "packsize", "local s = ('b'):rep(200000) while true do s:packsize() end" },
@@ -136,7 +137,7 @@ local SLOW = {
   { "byte", "local s = ('x'):rep(200000) while true do s:byte(1, 10000) end" },
 }
 
--- What may be tried without harm: each match goes on.
+-- Harmless attempts: each match continues.
 local HARMLESS = {
   { "changes its own libraries", "string.format = nil math.max = nil table.sort = nil" },
   { "replaces its globals", "pcall = nil pairs = nil _G.error = nil for k in next, {} do end" },

@@ -1,4 +1,4 @@
--- core.http: requests without waiting, what becomes of them, and that no use of them is a crash; base64.
+-- core.http: requests without waiting, their results, and that no misuse crashes; base64.
 local core = require "weir.core"
 local uv = require "luv"
 

@@ -1,4 +1,4 @@
--- What happens when a command is stopped, or cannot write: exit statuses, and no half-written files.
+-- Commands that are stopped, or cannot write: exit statuses, and no half-written files.
 
 local pty = require "pty"
 local shell = require "spec.support.shell"
@@ -27,14 +27,14 @@ local function reset()
   assert(os.execute(("rm -rf %s; mkdir %s"):format(quote(dir), quote(dir))))
 end
 
--- "@/x" is a file in our directory, "@FIFO" a pipe that never has anything to say.
+-- "@/x" is a file in the temporary directory, "@FIFO" a pipe that never has any data.
 local function filled(words)
   local list = {}
   for i, word in ipairs(words) do list[i] = word:gsub("^@FIFO", fifo):gsub("^@", dir) end
   return list
 end
 
--- A script of sh, with the words of weir as "$@": its status and what it said on stderr.
+-- Runs a script of sh, with the words of weir as "$@": returns the status and the text on stderr.
 local function sh(script, words)
   local command = ("set -- %s %s; { %s ; } 2>&1 >/dev/null"):format(quote(shell.bin), quoted(words), script)
   local pipe = assert(io.popen(("sh -c %s"):format(quote(command))))
@@ -60,9 +60,10 @@ before_each(reset)
 local function field(status, name) return status:match("\n" .. name .. ":%s*(%S+)") end
 
 local CAUGHT = 1 << (SIGINT - 1) | 1 << (SIGTERM - 1)
-local STILL = 10 -- looks at which it must sleep on, so that it waits for input and not for a disk or a child
+-- Checks in a row in which the process sleeps, so that it waits for input and not for a disk or a child.
+local STILL = 10
 
--- Waits until a process looks after signals itself, and (blocked) sleeps.
+-- Waits until a process handles signals itself, and (blocked) sleeps.
 local function wait_ready(t, blocked)
   local still, last = 0, nil
   for _ = 1, 20000 do
@@ -79,7 +80,7 @@ local function wait_ready(t, blocked)
   error("it did not get ready: " .. select(2, t:finish(0)))
 end
 
-local BUSY = 50 -- hundredths of a second of computing, which is more than a start takes
+local BUSY = 50 -- hundredths of a second of computing: more than a start takes
 
 -- Waits until a process has computed for some time.
 local function wait_busy(t)
@@ -92,7 +93,7 @@ local function wait_busy(t)
   error("it does not compute: " .. select(2, t:finish(0)))
 end
 
--- Starts weir with the pipe that stays silent as standard input.
+-- Starts weir with the silent pipe as standard input.
 local function start(words)
   local script = ('exec "$@" <>%s 2>%s'):format(quote(fifo), quote(dir .. "/stderr"))
   return pty.spawn({ "sh", "-c", script, "sh", shell.bin, table.unpack(filled(words)) },
@@ -101,7 +102,7 @@ end
 
 local LOOP = "while true do end"
 
--- Each waits for input, or (true) computes until it is stopped.
+-- Commands that wait for input, or (true) compute until stopped.
 local STOPPED = {
   { "match", { "match", "-r", MACHINE, "-" } },
   { "match, on the machine", { "match", "-r", "@FIFO", "slot=1/node" } },
@@ -135,10 +136,10 @@ local function write_inputs()
   assert(weir.synthetic(MACHINE):save(dir .. "/machine.json"))
 end
 
--- These two take a service, and have specs of their own below.
+-- These two commands need a service, and have specs of their own below.
 local SERVICES = { serve = true, top = true }
 
--- The commands that no row of a table is about.
+-- The commands without a row in any of the tables.
 local function left_out(rows)
   local seen, list = {}, {}
   for _, case in ipairs(rows) do seen[case[2][1]] = true end
@@ -160,7 +161,7 @@ end
 
 local SIGNALS = { { "SIGINT", SIGINT, 130 }, { "SIGTERM", SIGTERM, 143 } }
 
--- weir with a standard input that never has anything to say, and never ends.
+-- Runs weir with a standard input that never has data, and never ends.
 local function reading_the_pipe(words)
   return pty.spawn { "sh", "-c", ('exec "$@" <>%s'):format(quote(fifo)), "sh", shell.bin, table.unpack(words) }
 end
@@ -269,7 +270,7 @@ end)
 
 -- ---- standard output ----------------------------------------------------------------------------------------
 
--- What prints something, and the status of a full disk.
+-- Commands that print, and the status of a full disk.
 local PRINTS = {
   { "help", { "--help" } },
   { "the version", { "--version" } },
@@ -333,7 +334,7 @@ describe("standard output", function()
   for _, sink in ipairs(SINKS) do
     it(("that is %s makes weir top end with %d"):format(sink[1], sink[3]), function()
       local t <close>, socket = serving()
-      local own = dir .. "/pipe" -- the service has the other one open
+      local own = dir .. "/pipe" -- the service has the main pipe open
       assert(os.execute("mkfifo " .. quote(own)))
       local status, said = sh(sink[2]:gsub("%$FIFO", own):gsub("%%s", '"$@"'), { "top", "-s", socket, "-n", "1" })
       t:signal(SIGTERM)
@@ -371,7 +372,7 @@ end)
 
 -- ---- files --------------------------------------------------------------------------------------------------
 
--- What writes a file, and its name. The last column: the status, where it is not 2.
+-- Commands that write a file, and the name of the file. The last column: the status, where it is not 2.
 local WRITES = {
   { "convert", { "convert", LARGE, "@/out.json" }, "out.json" },
   { "convert to csv", { "convert", LARGE, "@/out.csv" }, "out.csv" },
@@ -402,11 +403,11 @@ local function words_of(case)
   return words
 end
 
--- A file of that name can have one block of 512 bytes; that is what a disk that gets full looks like.
+-- Limits files to one block of 512 bytes, as on a disk that gets full.
 local SMALL = '(ulimit -f 1; "$@" </dev/null)'
 
--- The options that name a file or a directory, by command, and what is done with it. What is written has a row above, or in (spec)
--- a spec of its own.
+-- The options that name a file or a directory, by command, and the use of the file. A command that writes has a row
+-- above, or in (spec) a spec of its own.
 local FILES = {
   convert = { types = "read" }, list = { config = "read" }, show = { output = "row" }, policy = { directory = "spec" },
   replay = { jobs = "row", evalys = "row", report = "spec" },

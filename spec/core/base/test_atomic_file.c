@@ -1,4 +1,5 @@
-/* test_atomic_file.c - weir_file_write: whole or not at all, for every allocation that fails and a file that may not grow. */
+/* test_atomic_file.c - weir_file_write writes the whole file or nothing: for every failing allocation, and for a
+ * file that may not grow. */
 #include "check.h"
 
 #include <errno.h>
@@ -16,7 +17,7 @@ static void put(const char *name, const char *text)
     CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s is made", name);
 }
 
-/* What is in the file; "" where there is none. */
+/* The content of the file; "" where there is none. */
 static const char *content(void)
 {
     static char text[64];
@@ -73,7 +74,7 @@ static void test_mode(void)
     CHECK((st.st_mode & 0777) == 0640, "mode %o", st.st_mode & 0777u);
 }
 
-/* Drafts that somebody left, until no name for one is free. */
+/* Old drafts are left behind, until no name for a draft is free. */
 static void test_drafts(void)
 {
     char name[80];
@@ -137,7 +138,7 @@ static void test_links(void)
     unlink(path);
 }
 
-/* A draft that somebody made a link of is left alone. */
+/* A draft that is a link is left alone. */
 static void test_draft_link(void)
 {
     struct stat st;
@@ -150,7 +151,7 @@ static void test_draft_link(void)
     unlink(target);
 }
 
-/* A read of a pipe that has nothing to say would wait for ever: the signal came before. */
+/* Reading an empty pipe would wait for ever, but for the signal that came before. */
 static void test_interrupted(void)
 {
     weir_err err = {0};

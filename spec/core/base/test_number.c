@@ -1,4 +1,5 @@
-/* test_number.c - a process whose locale has a decimal comma: what is read, compared, written and said is what it is in any other. */
+/* test_number.c - a process whose locale has a decimal comma reads, compares, writes and prints numbers as under
+ * any locale. */
 #include "check.h"
 
 #include <locale.h>
@@ -6,7 +7,7 @@
 
 #include "weir.h"
 
-/* Makes the locale in a directory of its own, and takes it. */
+/* Makes the locale in a directory of its own, and sets it. */
 static bool take_german(void)
 {
     char dir[] = "/tmp/weir-locale-XXXXXX", command[160];
@@ -91,7 +92,7 @@ static void test_query(const weir_graph *g)
     "version: 9999\nresources:\n  - {type: slot, count: 1, label: a, with: [{type: node, count: 1}]}\n"                   \
     "tasks: [{command: [a], slot: a, count: {per_slot: 1}}]\nattributes:\n  system:\n    duration: %s\n"
 
-/* Texts of requests whose duration is 1.5 seconds, and what the reader says of -1.5. */
+/* Texts of requests with a duration of 1.5 seconds, and the reader's message about -1.5. */
 static void test_requests(void)
 {
     static const char *const formats[] = {"yaml", "json", "jobspec"};

@@ -10,7 +10,7 @@ local function paths(graph)
   return table.concat(out, " ")
 end
 
--- Everything that a vertex shows but its books.
+-- Gives vertices every visible property but jobs.
 local function decorate(g)
   local v = g "/cluster0/rack1/node2"
   v.tags.owner, v.properties.bigmem, v.data.notes = "ops", true, { "a", { b = 1 } }
@@ -320,7 +320,7 @@ describe("methods", function()
       machine("/cluster0/rack0/node0").state = "down"
       machine("/cluster0/rack1/node3/core0").state = "draining"
       compare()
-      for _, at in ipairs { 5, 12, 20 } do -- job 70 begins, and outstays its end
+      for _, at in ipairs { 5, 12, 20 } do -- job 70 begins, and stays past its end
         assert(e:advance(at))
         compare()
       end
@@ -405,7 +405,7 @@ describe("methods", function()
       assert.same({ 3, 13 }, { had(), v.free })
     end)
 
-    -- What is refused with nil, message, code: {title, what is done, the message, code}
+    -- Calls that return nil, message, code: {title, call, message, code}
     local REFUSED = {
       { "[M14] 0 units", function() return v:allocate { job = 3, amount = 0 } end, "0 units cannot be allocated", "invalid" },
       { "[M14] more than is free", function() return v:allocate { job = 3, amount = 17 } end,
@@ -436,7 +436,7 @@ describe("methods", function()
       end)
     end
 
-    -- What raises, as no program should ask for it: {title, what is done, the error text}
+    -- Calls that raise, as only a faulty program makes them: {title, call, the error text}
     local RAISED = {
       { "[M14] an amount below 0", function() v:allocate { job = 3, amount = -1 } end, "an amount that is not negative expected" },
       { "[M14] an amount that is no integer", function() v:allocate { job = 3, amount = 1.5 } end,

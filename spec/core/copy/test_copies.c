@@ -1,6 +1,6 @@
-/* test_copies.c - copies, parts, coarse views and comparison: on every machine file of the test data, on random graphs
- * with random books, and with failing allocations. Merges of single cases: test_merge.c.
- * Requirements: M1-M4, M12, G10, P2, P12.
+/* test_copies.c - copies, parts, coarse views and comparison: on every machine file of the test data, on random
+ * graphs with random jobs, and with failing allocations. Merges of single cases: test_merge.c. Requirements:
+ * M1-M4, M12, G10, P2, P12.
  */
 #include <dirent.h>
 
@@ -141,7 +141,7 @@ static int by_uuid(const void *a, const void *b)
     return strcmp(a, b);
 }
 
-/* What must be in a copy of what is available below v. */
+/* Whether a copy of the free resources below `top` must have u. */
 static bool wanted(const weir_graph *g, weir_vertex u, weir_vertex top)
 {
     int64_t now = weir_graph_now(g);
@@ -222,7 +222,7 @@ static bool below_listed(const weir_graph *g, weir_vertex v, const weir_vertex *
     return false;
 }
 
-/* Parts, and merging them: the union has every vertex of both, once. */
+/* Parts, and merging two parts: the union has every vertex of both, once. */
 static void test_parts_of(const weir_graph *g)
 {
     weir_vertex a[5], b[5];
@@ -386,7 +386,7 @@ static void test_compare_bases(void)
     }
 }
 
-/* A derived UUID follows from the place: where another sibling stood first once, it is another one. */
+/* A derived UUID follows from the vertex's place: behind a removed sibling the UUID differs. */
 static void test_compare_places(void)
 {
     weir_graph *a = parse("cluster:1 rack:1 node:1", "synthetic"), *b = dup(a);
@@ -441,7 +441,7 @@ static void test_copy(void)
     weir_graph_free(g);
 }
 
-/* A name made from the size stays what it was. */
+/* A name made from the size stays as it was. */
 static void test_copy_name(void)
 {
     weir_graph *g = weir_graph_new(), *c = NULL;
@@ -527,7 +527,7 @@ static void test_coarse(void)
     weir_graph_free(g);
 }
 
-/* What is down or taken does not count; where a state would be lost with its vertex, those below get it. */
+/* Vertices down or held do not count; where a state would be lost with its vertex, the children get the state. */
 static void test_coarse_free(void)
 {
     static const char *const keep[] = {"node"};

@@ -1,12 +1,11 @@
-/* test_merge.c - merging graphs and unlinking pools from subsystems: what comes, what stays, what must be refused, and
- * that nothing has changed after a failure.
- * Requirements: M4, M5, G11, P2.
+/* test_merge.c - merging graphs and unlinking pools from subsystems: added and kept vertices, refused merges, and
+ * unchanged graphs after a failure. Requirements: M4, M5, G11, P2.
  */
 #include "copies.h"
 
 /* ---- merge ---- */
 
-/* What comes next finds the same places: a kid below every vertex, and a root. */
+/* Adds a child below every vertex, and a root: in equal graphs the new vertices get equal numbers. */
 static void extend(weir_graph *g)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -23,7 +22,7 @@ static void extend(weir_graph *g)
     free(there);
 }
 
-/* c is what g is, after a merge that failed, and goes on as g would. */
+/* Checks that c, after a merge that failed, equals g and continues as g would. */
 static void unchanged(const weir_graph *g, weir_graph *c, const char *what)
 {
     weir_graph *next = dup(g);
@@ -48,7 +47,7 @@ static void refused(const weir_graph *g, const weir_graph *other, const char *ur
     weir_graph_free(c);
 }
 
-/* A cluster with one rack, and one node there made from d. */
+/* A cluster with one rack, and in the rack one node made from d. */
 static weir_graph *small(const weir_pool_desc *d, const char *property)
 {
     weir_graph *g = parse("cluster:1 rack:1", "synthetic");
@@ -101,7 +100,7 @@ static void test_merge_refused(void)
     weir_graph_free(g);
 }
 
-/* Half of it fits: a leaf that a job has cannot get children. What came before it goes again. */
+/* The first half of a merge fits, then a leaf held by a job cannot get children: the added half is removed again. */
 static void test_merge_rolls_back(void)
 {
     weir_graph *g = parse("cluster:1 rack:2 node:2", "synthetic");
@@ -120,7 +119,7 @@ static void test_merge_rolls_back(void)
     weir_graph_free(other);
 }
 
-/* G11: one definition of a rack, put in several places. M4: growing by what another graph has more. */
+/* G11: one definition of a rack, merged at several places. M4: growing by the difference to a second graph. */
 static void test_merge_at(void)
 {
     weir_graph *g = parse("cluster:1 rack:2", "synthetic"), *rack = weir_graph_new();
@@ -236,7 +235,7 @@ static void test_edge_unlink(void)
 
 /* ---- failing allocations ---- */
 
-/* Merging is different: the graph that it failed on must be what it was. */
+/* A merge with a failing allocation; the graph on which the merge failed must be unchanged. */
 static void nomem_merge(const weir_graph *g, const weir_graph *other, const char *uri)
 {
     weir_graph *all = dup(g);
@@ -264,7 +263,7 @@ static void nomem_merge(const weir_graph *g, const weir_graph *other, const char
     CHECK(failed > 10, "merge: %ld failed allocations", failed);
 }
 
-/* Most of what is merged is of vertices that are there; a new root and a new subsystem come last. */
+/* Most merged vertices exist already; a new root and a new subsystem come last. */
 static void nomem_merge_own(void)
 {
     weir_graph *g = parse("cluster:1 rack:3", "synthetic"), *other = dup(g);

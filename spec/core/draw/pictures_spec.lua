@@ -1,4 +1,4 @@
--- Pictures and tables of machines: what svg, dot and csv show, held against the graph itself.
+-- Pictures and tables of machines: the content of svg, dot and csv compared with the graph.
 local weir = require "weir"
 local xml = require "spec.support.xml"
 
@@ -19,7 +19,7 @@ local function slurp(path)
   return file:read "a"
 end
 
--- What a shell command prints, and how it ends.
+-- The output of a shell command, and its exit status.
 local function run(command)
   local pipe = assert(io.popen(command .. " 2>&1"))
   local text = pipe:read "a"
@@ -222,7 +222,7 @@ describe("svg", function()
     assert.same({ "/cluster0/rack2" }, p.cells[3].lines)
   end)
 
-  -- Racks that stand for all that is in them: {what happens to the first of 500, what its cell says}
+  -- Racks drawn in place of their vertices: {change to the first of 500 racks, text of its cell}
   for _, case in ipairs {
     { "part of it is down", function(_, nodes) for i = 1, 30 do nodes[i].state = "down" end end, { "30 % down" } },
     { "of several states", function(_, nodes)
@@ -248,7 +248,7 @@ describe("svg", function()
     end)
   end
 
-  -- Nodes that stand for their cores and gpus: {what, the job of each core, of each gpu, what the cell says}
+  -- Nodes drawn in place of their cores and gpus: {title, the job of each core, of each gpu, text of the cell}
   for _, case in ipairs {
     { "a part", { 5, 5 }, {}, { "job 5: 25 %" } },
     { "some, by their numbers", { 9, 3, 3 }, {}, { "job 3: 25 %", "job 9: 13 %" } },
@@ -340,7 +340,7 @@ end)
 
 -- ---- tables -------------------------------------------------------------------------------------------------
 
--- RFC 4180, in its own words: fields with quotes hold anything, a quote twice is one.
+-- RFC 4180, by its definition: quoted fields hold any text, and two quotes in a quoted field are one.
 local function read_csv(text)
   local rows, row, position = {}, {}, 1
   while position <= #text do

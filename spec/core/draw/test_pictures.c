@@ -196,7 +196,7 @@ static void test_sinks(void)
 #define USED " fillcolor=\"#8fbfe3\"];\n"
 #define OUT  " style=\"rounded,filled,dashed\" fillcolor=\"#d0d7de\"];\n"
 
-/* Graphviz itself must take a text, where it is installed. */
+/* Graphviz itself must accept a text, where Graphviz is installed. */
 static void try_dot(const char *text)
 {
     FILE *dot = system("command -v dot >/dev/null") == 0 ? popen("dot -Tsvg >/dev/null", "w") : NULL;
@@ -266,7 +266,7 @@ static void test_dot_large(void)
     }
 }
 
-/* Nodes that are all different are summed up where there are too many boxes. */
+/* Nodes that all differ are summed up where there are too many boxes. */
 static void test_dot_cut(void)
 {
     weir_graph *g = parse("cluster:1 rack:30 node:20 core:64");
@@ -288,10 +288,10 @@ static void test_dot_cut(void)
     weir_graph_free(g);
 }
 
-/* ---- a machine that has seen a few things --------------------------------------------------------------------- */
+/* a machine after many changes */
 
-/* Places of removed vertices among roots and children, long names, many kinds of things, more jobs than are told apart, a clock
- * that went on, and a property with another value on each node. */
+/* Removed roots and children, long names, many kinds, more jobs than a picture tells apart, a clock that moved on,
+ * and a property with a different value on each node. */
 static weir_graph *worn_machine(void)
 {
     weir_graph *g = weir_graph_new();
@@ -299,7 +299,7 @@ static weir_graph *worn_machine(void)
     char name[400], type[16], path[64];
 
     memset(name, 'n', sizeof name);
-    memcpy(name + 115, "\xe6\x9c\xba\xe5\x99\xa8\xe6\x9c\xba\xe5\x99\xa8", 12); /* where it is cut */
+    memcpy(name + 115, "\xe6\x9c\xba\xe5\x99\xa8\xe6\x9c\xba\xe5\x99\xa8", 12); /* at the cut */
     name[sizeof name - 1] = '\0';
     out = add(g, top, "rack", 0, 1);
     for (int i = 0; i < 40; i++) {

@@ -1,5 +1,5 @@
--- Explanations: readable examples; then random machines, where all that a report says is tried out, and its sums are counted
--- by a slow matcher of the spec's own.
+-- Explanations: readable examples; then random machines, where all statements of a report are tried out, and its sums
+-- are counted by a slow matcher of the spec.
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
@@ -23,7 +23,7 @@ end
 
 local RACKS = "cluster:1 rack:2 node:4 core:8 gpu:2 memory:1(size=64,unit=GiB)"
 
--- {what is said, machine, jobs, request, {lines that must be there}[, options][, policy=]}
+-- {title, machine, jobs, request, {lines that the report must have}[, options][, policy=]}
 local EXAMPLES = {
   { "that it fits, and where", RACKS, {}, "slot=2/node",
     { "fits now", "It gets /cluster0/rack0/node0 and /cluster0/rack0/node1." } },
@@ -247,7 +247,7 @@ local function all_vertices(graph)
   return list
 end
 
--- A machine with some jobs on it and some of it down; a question and the policy that it is asked under.
+-- A machine with some jobs and some vertices down; a request and its policy.
 local function world_of(seed)
   local rnd = cases.random(seed)
   local recipe, levels = cases.machine(rnd)
@@ -262,7 +262,7 @@ local function world_of(seed)
   return { graph = graph, engine = engine, policy = policy, request = cases.request(rnd, levels), seed = seed }
 end
 
--- All that has to hold of a constraint, one by one.
+-- Appends all atoms that have to hold for a constraint.
 local function atoms(constraint, list)
   for operator, values in pairs(constraint or {}) do
     for _, value in ipairs(values) do
@@ -276,7 +276,7 @@ end
 
 local function text_of(x) return weir.json.encode(x, { sort = true }) end
 
--- The request without the atoms of some obstacles, each taken away once.
+-- The request without the atoms of some obstacles, each removed once.
 local function loosened(request, obstacles)
   local copy, gone = weir.json.decode(text_of(request)), {}
   for _, ob in ipairs(obstacles) do
@@ -302,7 +302,7 @@ local function relaxed(policy, obstacles)
   return copy
 end
 
--- Whether it fits once some obstacles are gone.
+-- Whether the request fits once some obstacles are gone.
 local function fits_without(world, obstacles, opts)
   local graph <close> = assert(world.graph:dup())
   local engine = assert(weir.engine { resources = graph, policy = relaxed(world.policy, obstacles) })
@@ -325,7 +325,7 @@ local function show(world, report)
   return ("seed %d: %s\n%s"):format(world.seed, text_of(world.request), text_of(weir.explain.plain(report)))
 end
 
--- All of it together helps; each of it is needed.
+-- Removing all obstacles of a way helps; leaving any out does not.
 local function check_way(world, report, way)
   assert(fits_without(world, way), "does not fit without all that is named; " .. show(world, report))
   for i = 1, way.cut and 0 or #way do
@@ -333,7 +333,7 @@ local function check_way(world, report, way)
   end
 end
 
--- Everything that is in the way, but for constraint and policy.
+-- All obstacles but constraint and policy.
 local function books_and_states(world)
   local list = {}
   for _, job in ipairs(world.engine:jobs()) do list[#list + 1] = { kind = "job", job = job.id } end
@@ -357,7 +357,7 @@ local function ignored(world, s)
   return list
 end
 
--- The resource of a part that is counted: the first of which more than one is wanted, else the last.
+-- The counted resource of a part: the first with a count above one, else the last.
 local function counted(list)
   local last
   for _, r in ipairs(list) do
@@ -378,7 +378,7 @@ local function part_request(world, s, n)
   return request
 end
 
--- The units of a type that can be had below the best vertex of a level, or anywhere: counted one by one.
+-- The most units of a type available below any one vertex of a level, or anywhere, counted one by one.
 local function brute_sum(world, s, list)
   local graph <close> = assert(world.graph:dup())
   local engine, best = assert(weir.engine { resources = graph }), 0
@@ -414,7 +414,7 @@ local function check_shortage(world, report, tally)
   end
 end
 
--- What the slow matcher says is the most that fits of the part.
+-- Checks the number of a part that fits against the slow matcher.
 local function check_by_reference(world, report, tally)
   local s = report.shortage
   if not s.type or type(world.policy) ~= "string" then return end
@@ -442,7 +442,7 @@ local function check_by_reference(world, report, tally)
   end
 end
 
--- ---- what became of the vertices, told once more
+---- the states of the vertices, derived a second time ----
 
 local function satisfies(world, v)
   local constraint = world.request.attributes.system.constraints
@@ -630,7 +630,7 @@ describe("weir explain", function()
     return text, select(3, pipe:close())
   end
 
-  -- {arguments, exit status, a part of what it prints}
+  -- {arguments, exit status, a part of the output}
   for _, row in ipairs {
     { "-r 'rack:2 node:4' slot=2/node", 0, "fits now" }, { "-r 'rack:2 node:4' -j slot=5/node slot=4/node", 1, "once job 1 has ended" },
     { "-r 'rack:2 node:4' -j slot=5/node --release 1 slot=4/node", 0, "Assumed: job 1 has ended." },

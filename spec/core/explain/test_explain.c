@@ -1,9 +1,9 @@
-/* test_explain.c - explanations from C: verdicts and numbers, hooks of a policy, a frame around them, limits, and what happens
- * without memory. */
+/* test_explain.c - explanations from C: verdicts and numbers, hooks of a policy, a surrounding frame, limits, and
+ * failing allocations. */
 #include "check.h"
 #include "weir.h"
 
-#define QUIET 60 /* explanations in a row that went through: the last allocation has failed by then */
+#define QUIET 60 /* explanations in a row that succeeded: the last allocation has failed by then */
 
 static weir_graph *g;
 
@@ -321,7 +321,7 @@ static void test_nomem(void)
     weir_graph_free(g);
 }
 
-/* The same where the error is told, however many allocations that may fail without harm lie between others. */
+/* Every failing allocation that matters is reported, however many harmless ones lie between. */
 static void test_nomem_told(void)
 {
     static const char shape[] = "slot=8/node/core=2";

@@ -1,4 +1,5 @@
--- weir convert: every format that is read into every one that is written, and what is read again is what was there.
+-- weir convert: every format that can be read into every format that can be written; reading the output gives the
+-- input.
 local grug = require "spec.support.grug"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -28,7 +29,7 @@ local MACHINES = {
   { "sqlite", ".db" },
 }
 
--- Everything of a machine that all formats for machines have.
+-- The content of a machine that all formats for machines keep.
 local function inventory(g)
   local lines = {}
   for v in g:walk {} do
@@ -43,7 +44,7 @@ local function inventory(g)
   return table.concat(lines, "\n")
 end
 
--- What R_lite has of a machine: for each rank how many cores and gpus.
+-- The content of a machine that R_lite keeps: for each rank the number of cores and gpus.
 local function by_rank(g)
   local lines = {}
   for v in g:walk { type = "node" } do
@@ -56,7 +57,7 @@ end
 
 local function again(text, format) return assert(weir.parse(text, { format = format })) end
 
--- How what was written is held against the machine it was written from: format -> function(graph, text).
+-- The comparison of an output with its machine: format -> function(graph, text).
 local WRITTEN = {}
 
 function WRITTEN.jgf(g, text)
@@ -96,7 +97,7 @@ local FORMATS = {}
 for name in pairs(WRITTEN) do FORMATS[#FORMATS + 1] = name end
 table.sort(FORMATS)
 
--- The same job three times: format, extension, text.
+-- One job three times: format, extension, text.
 local JOBSPECS = {
   { "yaml", ".yaml", [[
 version: 9999
@@ -110,7 +111,7 @@ attributes: {system: {}}
   { "shape", "slot=2/node/core=4" },
 }
 
--- What is refused: words, a part of the message.
+-- Conversions that are refused: words, a part of the message.
 local REFUSED = {
   { "no OUT", { "x.json" }, "IN... OUT is missing" },
   { "a file that is not there", { "nosuch.xml", "-" }, "nosuch.xml: cannot open: No such file" },
@@ -136,7 +137,7 @@ local REFUSED = {
 describe("weir convert", function()
   local dir, files = nil, {}
 
-  -- A file of a machine, for each format; those without a text are made from the recipe.
+  -- A file of a machine, for each format; a row without a text is made from the recipe.
   setup(function()
     dir = shell.directory()
     for _, row in ipairs(MACHINES) do

@@ -1,4 +1,4 @@
--- Small texts that describe much: each is refused, for the limit that it is over, before the work is done.
+-- Small texts that describe much: each is refused before the work is done, with the limit exceeded in the message.
 local core = require "weir.core"
 local replay = require "weir.replay"
 local shell = require "spec.support.shell"
@@ -31,7 +31,7 @@ local function trace(ending, text)
   return replay.run { resources = "cluster:1 core:64", trace = shell.path(shell.directory(), "trace" .. ending, text .. "\n") }
 end
 
--- {what, f() -> nil, message, code; part of the message; code}
+-- {title, f() -> nil, message, code; part of the message; code}
 local TEXTS = {
   { "a machine of one line", function() return weir.synthetic "node:60000000" end, VERTICES },
   { "a machine of one line, level by level", function() return weir.synthetic "a:300 b:300 c:300" end, VERTICES },

@@ -3,7 +3,7 @@
  */
 #include "formats.h"
 
-/* "node=2 core=8", types in the order of their first vertex. */
+/* Writes "node=2 core=8", types in the order of their first vertex. */
 static const char *totals(const weir_graph *g, char *buf, size_t size)
 {
     size_t n = 0;
@@ -312,7 +312,8 @@ static void test_recipe_subsystems(void)
     weir_graph_free(g);
 }
 
-/* Nodes are tied to those that the same pdu feeds, but not to themselves; what is said of the graph itself is left alone. */
+/* Nodes are tied to the nodes that their pdu feeds, but not to themselves; the attributes of the graph are left
+ * alone. */
 static void test_recipe_peers(void)
 {
     static const char text[] = RECIPE(

@@ -1,10 +1,9 @@
-/* test_formats_bad.c - what the machine readers refuse, and what happens when memory runs out. */
+/* test_formats_bad.c - texts that the machine readers refuse, and failing allocations. */
 #include "formats.h"
 
 #include <stdint.h>
 
-/* ---- refusals -----------------------------------------------------------------------------------------------------
- */
+/* refused texts */
 
 #define ROOTED(body)  RECIPE(NODE("cluster", D("root", "1")) NODE("node", "") body)
 #define CORE          V("a", "\"type\":\"core\"")
@@ -65,7 +64,7 @@ static const struct {
      "test:1: \"multi_scale\" of \"cluster2node\" is \"9223372036854775808\", an integer is wanted"},
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "67108863"))),
      "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 67108863 of \"node\""},
-    /* an association that is followed first tells nothing of how many there will be */
+    /* the first association followed tells nothing of the number to come */
     {NULL, ROOTED("<edge id='tie' source='cluster' target='node'>" POWER D("gen", "ASSOCIATE_IN") "</edge>"
                   NODE("watt", "") EDGE("cluster", "node", D("n", "2")) EDGE("node", "watt", POWER D("n", "67108000"))),
      "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 2 times 67108000 of \"watt\""},
@@ -323,7 +322,7 @@ static void test_nesting(void)
 
 #define MACHINE "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1'>"
 
-/* What there may be at most; the text has one more of `each` than that, between `before` and `after`. */
+/* Limits of counts; the text has one more of `each` than allowed, between `before` and `after`. */
 static void test_counts(void)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* test_json_document.c - texts as plain JSON: what they give, what is refused, and what happens when memory runs out. */
+/* test_json_document.c - texts as plain JSON: results, refused texts, and failing allocations. */
 #include <jansson.h>
 
 #include "check.h"
@@ -14,7 +14,7 @@ static const char recipe[] = "<graphml><key id=\"r\" for=\"node\" attr.name=\"ro
 #define OBJECT(type, at, cpus, more) "<object type=\"" type "\" os_index=\"" at "\" " SETS(cpus) " " more
 #define CORE(at, cpus)   OBJECT("Core", at, cpus, ">") OBJECT("PU", at, cpus, "/>") "</object>"
 
-/* Two of its three cores share a cache. */
+/* A machine in which two of three cores share a cache. */
 static const char machine[] =
     "<topology version=\"2.0\">" OBJECT("Machine", "0", "0x7", ">") "<info name=\"HostName\" value=\"fluke7\"/>"
     OBJECT("NUMANode", "0", "0x7", "local_memory=\"1048576\"/>")
@@ -80,7 +80,7 @@ static void test_memory(void)
         check_nomem(convert, &samples[i], samples[i].format);
 }
 
-/* A request that is read, given another end, and written; where there is no memory its duration stays what it was. */
+/* Reads a request, changes its end, and writes it; on a failing allocation the duration is unchanged. */
 static int request(void *text)
 {
     static const char *const formats[] = {"json", "yaml", "resources", "shape"};
@@ -95,7 +95,8 @@ static int request(void *text)
     }
     for (size_t i = 0; rc == WEIR_OK && i < sizeof formats / sizeof *formats; i++) {
         char *out = weir_request_format(r, formats[i], &err);
-        bool partial = !out && strcmp(formats[i], "shape") == 0 && err.code == WEIR_EINVAL; /* it cannot say all of it */
+        /* a shape cannot express all of the request */
+        bool partial = !out && strcmp(formats[i], "shape") == 0 && err.code == WEIR_EINVAL;
         rc = out || partial ? WEIR_OK : err.code;
         weir_free(out);
         weir_err_clear(&err);
@@ -115,7 +116,7 @@ static void test_requests(void)
 
 int main(void)
 {
-    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */
     test_texts();
     test_memory();
     test_requests();

@@ -193,7 +193,7 @@ static void test_times(void)
 
 /* ---- ranks, ids, properties ----------------------------------------------------------------------------------- */
 
-/* Ranks against the order of the nodes, a rank on sockets, nodes without one. */
+/* Ranks against the order of the nodes, a rank on sockets, nodes without a rank. */
 static void test_ranks(void)
 {
     weir_graph *g = weir_graph_new();
@@ -284,7 +284,7 @@ static void test_errors(void)
 
 #define UUID(n) "00000000-0000-4000-8000-00000000000" n
 
-/* Everything that a vertex can have. */
+/* A machine whose vertices have every property. */
 static weir_graph *rich_machine(void)
 {
     weir_graph *g = weir_graph_new();
@@ -363,7 +363,7 @@ static void test_jgf(void)
     weir_graph_free(g);
 }
 
-/* ---- there and back ------------------------------------------------------------------------------------------- */
+/* round trips */
 
 static char *write_graph(const weir_graph *g, const char *format)
 {
@@ -387,7 +387,7 @@ static weir_graph *read_graph(const char *text, const char *format, const char *
     return g;
 }
 
-/* A graph written, read and written again: the same text from the second time on, and the same table always. */
+/* A graph written, read and written again: equal texts from the second time on, and equal tables always. */
 static void round_trip(const weir_graph *g, const char *format, const char *what)
 {
     char *first = write_graph(g, format), *second = NULL, *third = NULL, *table[2] = {NULL, NULL};
@@ -441,7 +441,7 @@ static void test_round_trips(void)
     }
 }
 
-/* R without its graph: the same R comes of what is read from it. */
+/* R without its graph, read and written again, is an equal R. */
 static void test_rlite_round_trip(void)
 {
     weir_graph *g = machine(), *copy;
@@ -504,7 +504,7 @@ static bool in_jgf(const json_t *nodes, weir_vertex v)
     return false;
 }
 
-/* The vertex is above something that the allocation has. */
+/* Whether v is above a vertex of the allocation. */
 static bool above_taken(const weir_graph *g, const weir_allocation *a, weir_vertex v)
 {
     for (uint32_t i = 0; i < a->npicks; i++)

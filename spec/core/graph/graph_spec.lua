@@ -1,4 +1,4 @@
--- Graphs: URIs, hierarchies, edges, subsystems, several of them over the same pools, and coarse views.
+-- Graphs: URIs, hierarchies, edges, subsystems, several subsystems over the pools of one graph, and coarse views.
 local weir = require "weir"
 local cases = require "spec.support.cases"
 local figures = require "spec.support.figures"
@@ -15,7 +15,7 @@ local function walk_names(step, ...)
   return table.concat(out, " ")
 end
 
--- What a job has, as "path amount" texts in order.
+-- The picks of a job, as "path amount" texts in order.
 local function taken(a)
   local out = {}
   for i, pick in ipairs(a:vertices()) do out[i] = pick.vertex.path .. " " .. pick.amount end
@@ -288,9 +288,9 @@ describe("channelled pools", function()
   end)
 end)
 
--- Random jobs on all hierarchies: what each has of the links is what its nodes need, and never more than there is.
+-- Random jobs on all hierarchies: each job has exactly the units of links that its nodes need, never more than exist.
 describe("channelled pools under load", function()
-  -- What the nodes of a job need of each distribution unit above them: path -> units.
+  -- The needs of a job's nodes of each distribution unit above them: path -> units.
   local function needs(f, job, node, units)
     for subsystem, n in pairs { bandwidth = job.bandwidth, power = job.power } do
       for v in f.graph:walk { subsystem = subsystem, start = node, upward = true } do
@@ -410,7 +410,7 @@ describe("coarse views", function()
     assert.error_matches(function() map(g:root()) end, "one of the two graphs is closed")
   end)
 
-  -- {types kept, the request on the view, what it comes to on the fine graph}
+  -- {types kept, the request on the view, the picks on the fine graph}
   local EXPANSIONS = {
     { { "node" }, "slot=1/node{-x}/core=3", { "/cluster0/rack0/node0/socket0/core0 1", "/cluster0/rack0/node0/socket0/core1 1",
       "/cluster0/rack0/node0/socket0/core2 1" } },

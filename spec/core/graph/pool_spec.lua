@@ -1,4 +1,4 @@
--- Pools: base data, names and templates, properties, tags, states, extended data, and what they cost.
+-- Pools: base data, names and templates, properties, tags, states, extended data, and their costs.
 local weir = require "weir"
 
 local function new_cluster()
@@ -6,7 +6,7 @@ local function new_cluster()
   return g, assert(g:add(nil, { type = "cluster", id = 0 }))
 end
 
--- Saves a graph as JGF and loads that again.
+-- Saves a graph as JGF and loads the text.
 local function reloaded(g) return assert(weir.parse(assert(g:format "jgf"))) end
 
 local function table_of(map)
@@ -24,7 +24,7 @@ describe("pools", function()
     g:close()
   end)
 
-  -- A pool as it is added, and what its fields are then.
+  -- A pool as added, and the values of its fields afterwards.
   local FIELDS = {
     { "[P1] any type will do", { type = "qpu" }, { type = "qpu", name = "qpu" } },
     { "[P1] a type in other letters, with a blank", { type = "Quantenzähler 2" }, { type = "Quantenzähler 2" } },
@@ -54,7 +54,7 @@ describe("pools", function()
 
   it("[P6] an id is optional", function() assert.is_nil(g:add(cluster, { type = "switch" }).id) end)
 
-  -- {template, the pool's other fields, its name}
+  -- {template, the pool's further fields, its name}
   local TEMPLATES = {
     { "node-${frameid}-${rack}", { properties = { frameid = "3", rack = "b12" } }, "node-3-b12" },
     { "${basename}_${id}", { id = 7, basename = "tux" }, "tux_7" },
@@ -123,7 +123,7 @@ describe("pools", function()
     assert.same({ owner = "dev" }, table_of(tags))
   end)
 
-  -- Odd keys and values: kept as they are, through save and load.
+  -- Odd keys and values: kept unchanged through save and load.
   local ODD = { "a b", "a=b", "a\nb", '"quoted"', "é", "__index", "[x]", "${id}", "/path/to", ("k"):rep(65536) }
 
   for _, key in ipairs(ODD) do
@@ -135,7 +135,7 @@ describe("pools", function()
     end)
   end
 
-  -- {what is set, the error text}
+  -- {change, the error text}
   local REFUSED = {
     { "an empty name of a tag", function(v) v.tags[""] = true end, "a key must not be empty" },
     { "an empty name of a property", function(v) v.properties[""] = true end, "a key must not be empty" },

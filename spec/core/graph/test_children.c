@@ -1,5 +1,5 @@
-/* test_children.c - the children of a vertex by number, while children come and go: weir_vertex_child() is what a list says that is kept
- * beside, in any order of asking, and goes on from the child that was asked for last. */
+/* test_children.c - the children of a vertex by number, while children come and go: weir_vertex_child() agrees
+ * with a list, in any order of calls, and continues from the child of the last call. */
 #include "check.h"
 #include "dice.h"
 #include "graph/graph.h"
@@ -26,7 +26,8 @@ static void drop(uint32_t i)
     memmove(&list[i], &list[i + 1], (--n - i) * sizeof *list);
 }
 
-/* Asks for child i; the place that is noted is the place of the child, so that a neighbour is found from there. */
+/* Asks for child i, and checks that the noted place is the place of the child, so that a neighbour is found from
+ * there. */
 static void ask(uint32_t i)
 {
     weir_vertex v = weir_vertex_child(g, root, i);
@@ -74,7 +75,7 @@ static void test_any_order(void)
     weir_graph_free(g);
 }
 
-/* A machine is taken apart by its first child, by its last, or while its children are gone through. */
+/* Takes a machine apart by the first child, by the last child, or during a loop over the children. */
 static void test_taken_apart(void)
 {
     for (int way = 0; way < 3; way++) {

@@ -290,7 +290,7 @@ describe("hostlists", function()
 
   local HEADS, TAILS = { "a", "a0", "b12", "", "foo-" }, { "", "", "", "-e", "0", "7x", "-b8" }
 
-  -- A random expression, and the names that it stands for.
+  -- A random expression, and the names in it.
   local function expression(rnd)
     local head, tail = rnd:pick(HEADS), rnd:pick(TAILS)
     local ranges, out, padding = {}, {}, 0

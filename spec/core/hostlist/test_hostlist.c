@@ -310,7 +310,7 @@ static void table_sort(const json_t *file)
     }
 }
 
-/* Each list, rebuilt name by name, is written as it was. */
+/* Each list, rebuilt name by name, is written unchanged. */
 static void table_iterate(const json_t *file)
 {
     const json_t *row;
@@ -331,7 +331,7 @@ static void table_iterate(const json_t *file)
     }
 }
 
-/* A name is deleted while a loop stands at position n: the loop goes on with the name after it. */
+/* A name is deleted while a loop stands at position n: the loop continues with the name after it. */
 static void table_next_delete(const json_t *file)
 {
     const json_t *row;
@@ -370,7 +370,7 @@ static void test_tables(void)
 }
 #endif
 
-/* Rows of the form - ``"a"`` = ``"b"``: both name the same hosts. */
+/* Rows of the form - ``"a"`` = ``"b"``: both name equal hosts. */
 static void test_vectors(void)
 {
     char path[4096], line[1024], a[512], b[512], left[65536];
@@ -423,7 +423,7 @@ static uint32_t dice(uint32_t n)
 static const char *const heads[] = {"a", "a0", "b12", "", "foo-", "x9-"};
 static const char *const tails[] = {"", "", "", "", "-e", "0", "7x"};
 
-/* Makes a random expression, and the names that it stands for. */
+/* Makes a random expression, and the names in it. */
 static void random_text(char *text, struct model *m)
 {
     const char *head = heads[dice(6)];
@@ -463,7 +463,8 @@ static bool is_model(const struct model *m, const weir_hostlist *h)
     return bad == 0 && weir_hostlist_count(h) == (uint64_t)m->n;
 }
 
-/* The list has the model's names; its text is read as the same, and is what the names one by one would give. */
+/* The list has the model's names; its text reads as an equal list, and equals the text of the names appended one
+ * by one. */
 static void compare(const struct model *m, const char *what)
 {
     static char text[65536];

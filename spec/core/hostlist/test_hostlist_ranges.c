@@ -15,7 +15,7 @@ static weir_hostlist *parse(const char *text)
     return h;
 }
 
-/* What is written of h, which is freed. */
+/* Whether h is written as `want`; frees h. */
 static bool becomes(weir_hostlist *h, const char *want)
 {
     char *text = weir_hostlist_format(h, NULL);
@@ -95,7 +95,7 @@ static void test_find(void)
     weir_hostlist_free(h);
 }
 
-/* Lists with the same names, written otherwise, and lists that differ. */
+/* Lists with equal names but different texts, and lists that differ. */
 static void test_equal(void)
 {
     static const struct {

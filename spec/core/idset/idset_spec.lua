@@ -14,7 +14,7 @@ local function list(s)
   return out
 end
 
--- Bytes that the process has in memory; nil where nobody tells.
+-- Resident bytes of the process; nil without /proc.
 local function resident()
   local file = io.open "/proc/self/statm"
   if not file then return nil end

@@ -1,5 +1,5 @@
-/* test_candidate_index.c - all vertices of a type in order: after each change of a machine the list, in which that found its place, is what
- * one made anew is. */
+/* test_candidate_index.c - all vertices of a type in order: after each change of a machine, the updated index
+ * equals an index made anew. */
 #include <stdio.h>
 
 #include "index/candidate_index.h"
@@ -43,7 +43,7 @@ static struct index *list_of(weir_graph *g, uint32_t policy, uint32_t type)
     return x;
 }
 
-/* Makes all lists, or sees that those that are there are right; `kept`: and that there are all of them still. */
+/* Makes all indices, or checks the existing ones; with `kept` all of them must still exist. */
 static void check_lists(weir_graph *g, bool kept, uint32_t step)
 {
     for (uint32_t i = 0; i < POLICIES * TYPES; i++) {
@@ -69,7 +69,7 @@ static void change(weir_graph *g, weir_vertex root, int64_t step)
     }
 }
 
-/* `short_of`: an allocation in some changes fails; a list that is gone then is made anew. */
+/* `short_of`: an allocation fails in some changes; an index dropped by that is made anew. */
 static void run(uint32_t steps, bool short_of)
 {
     weir_graph *g = weir_graph_new();

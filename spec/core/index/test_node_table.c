@@ -1,5 +1,6 @@
-/* test_node_table.c - random changes of a machine drop the node table wherever a table made anew would differ: a table that is still
- * there is compared with such a table, and a request with a constraint is met on the machine and on a copy, which has none yet. */
+/* test_node_table.c - random changes of a machine drop the node table wherever a table made anew would differ: a
+ * table still present is compared with a new table, and a request with a constraint is matched on the machine and
+ * on a copy without a table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,7 +142,7 @@ static void run(uint64_t from, int steps)
     weir_graph_free(g);
 }
 
-/* Nodes with ranks that others have. */
+/* Nodes with equal ranks. */
 static void test_shared_ranks(void)
 {
     static const int64_t ranks[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 5, 6, 7, 6};
@@ -173,7 +174,7 @@ static void test_shared_ranks(void)
     weir_graph_free(g);
 }
 
-/* Changes need no memory for the node table: they drop it. */
+/* Changes need no memory for the node table: they drop the table. */
 static void run_nomem(void)
 {
     for (long n = 1; n < 400; n++) {

@@ -1,5 +1,5 @@
-/* test_nogood.c - what searches have found out in vain, against what a search finds that knows nothing: random jobs on machines
- * where the parts of a request are here and there but hardly ever together; each request is met on the machine and on a copy. */
+/* test_nogood.c - nogoods against a search without nogoods: random jobs on machines where the parts of a request
+ * are spread out but hardly ever together; each request is matched on the machine and on a copy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -75,7 +75,7 @@ static void change(weir_graph *g)
     }
 }
 
-/* The last ones. */
+/* Prefers the last vertices. */
 static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
                          size_t n, size_t min, size_t max, uint32_t *chosen)
 {
@@ -93,7 +93,7 @@ static const char *const shapes[] = {
     "slot=%u/socket/[core=3;gpu]", "slot=%u+/[core;memory=4]", "node=%u/[slot/[core;gpu]]", "slot=%u/node/socket=2/[core=3;gpu]",
     "socket=%u/slot/[core;memory=5]", "slot=%u/socket/[core=3;gpu=2;memory=8]"};
 
-/* One of few, so that the same is asked for again and again. */
+/* A request out of few, so that equal requests repeat. */
 static weir_request *some_request(bool filler, uint32_t shape)
 {
     char text[80];
@@ -109,7 +109,7 @@ static weir_request *some_request(bool filler, uint32_t shape)
     return r;
 }
 
-/* Meets a request on both; false: they differ. */
+/* Matches a request on both graphs; false: the answers differ. */
 static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t shape)
 {
     static const int modes[] = {WEIR_NOW, WEIR_PREVIEW, WEIR_PREVIEW, WEIR_FEASIBLE, WEIR_RESERVE};
@@ -166,7 +166,7 @@ static void run(uint64_t from, int steps)
     weir_graph_free(g);
 }
 
-/* ---- what it is for ---- */
+/* the purpose of nogoods */
 
 static uint64_t visits(weir_graph *g, const char *shape, int want)
 {
@@ -244,7 +244,7 @@ static weir_graph *halves(uint32_t nodes)
     return g;
 }
 
-/* The node and the socket of which a socket with a core and a gpu is taken, as 100 * node + socket. */
+/* The node and the socket of the matched socket with a core and a gpu, as 100 * node + socket. */
 static int taken_of(weir_graph *g)
 {
     static const char *const speed[] = {"-properties.speed"};
@@ -287,7 +287,7 @@ static void test_order(void)
     weir_graph_free(g);
 }
 
-/* What is reserved is in the way of what would last, until the reservation goes. */
+/* A reservation stands against jobs of long duration, until the reservation is released. */
 static void test_window(void)
 {
     weir_graph *g = halves(2);

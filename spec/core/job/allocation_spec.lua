@@ -30,7 +30,7 @@ describe("allocations", function()
 
   local function at(path) return assert(g:vertex("/cluster0/" .. path)) end
 
-  -- All that the books show.
+  -- All visible state of the schedules.
   local function snapshot()
     local lines = {}
     for v in g:walk {} do
@@ -159,7 +159,7 @@ describe("allocations", function()
       assert.equal(before, snapshot())
     end)
 
-    -- {what goes, what is left}
+    -- {parts released, parts left}
     local PARTS = {
       { "a vertex", function() return at "rack0/node1" end, "/cluster0/rack0/node0 /cluster0/rack1/node2" },
       { "a list of vertices", function() return { at "rack0/node1", at "rack1" } end, "/cluster0/rack0/node0" },
@@ -212,7 +212,7 @@ describe("allocations", function()
       assert.is_nil((e:job(b.id)))
     end)
 
-    -- {a part that a job has not, the message, code}
+    -- {a part that the job does not have, the message, code}
     local REFUSED = {
       { "another vertex", function() return at "rack1/node3" end, "job 1 has nothing at or below /cluster0/rack1/node3", "unknown" },
       { "another rank", function() return { ranks = "1,3" } end, "job 1 has nothing on rank 3", "unknown" },

@@ -1,5 +1,5 @@
--- Jobs that stay past their ends: what becomes of the reservations behind them, in an engine, in what is saved, in the service and
--- in scenarios.
+-- Jobs that stay past their ends: the effect on the reservations behind them, in an engine, in saved graphs, in the
+-- service and in scenarios.
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -23,7 +23,7 @@ local function jobs_of(e)
   return table.concat(list, ", ")
 end
 
--- {what, {request, duration, ...}, {{what is done, what is told, jobs then}}, machine}
+-- {title, {request, duration, ...}, {{operation, event, jobs afterwards}}, machine}
 local HELD = {
   { "the same whole nodes", { { "slot=2/node", 10 }, { "slot=2/node", 10 } }, {
     { 10, "2 hold 10.000001", "1 allocated 0-10, 2 reserved 10.000001-20.000001" },
@@ -116,7 +116,7 @@ describe("a reservation behind a job past its end", function()
     assert(e:advance(15))
     local R = weir.json.decode(assert(e:job(second.id)):format "rv1")
     assert.same({ 15 + US, 25 + US }, { R.execution.starttime, R.execution.expiration })
-    assert.same({ second.at, 10 }, { 10, second.at }) -- what was answered stays as it was
+    assert.same({ second.at, 10 }, { 10, second.at }) -- the allocation returned earlier is unchanged
   end)
 
   it("is held back also while a job that grew, or gave a part back, has what it needs", function()
@@ -154,7 +154,7 @@ describe("a reservation behind a job past its end", function()
       if how == "sqlite" then
         local path = os.tmpname() .. ".db"
         assert(g:save(path))
-        assert(e:advance(16)) -- and what changed since
+        assert(e:advance(16)) -- and the changes since
         assert(g:save(path))
         again = assert(weir.load(path))
         for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
@@ -283,7 +283,7 @@ describe("the service", function()
     return service.start(shell.directory(), { "-r", "cluster:1 rack:1 node:2 core:4", "--clock", "manual", ... })
   end
 
-  -- {rule, what is told of two jobs for the same nodes at 15, jobs then}
+  -- {rule, events of two jobs for one set of nodes at 15, jobs afterwards}
   local RULES = {
     { "hold", { "hold 2 15.000001" }, { "1 allocated", "2 reserved" } },
     { "expire", { "expire 1 10", "start 2 10" }, { "2 allocated" } },

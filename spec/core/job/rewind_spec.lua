@@ -1,5 +1,5 @@
--- A clock that is set back with jobs: the jobs move along. A machine whose clock was set back goes on like its twin, whose clock was
--- not, but for the difference of the times.
+-- A clock that is set back with jobs: the jobs move along. A machine whose clock was set back continues as an equal
+-- machine whose clock was not, but for the difference of the times.
 local dice = require "spec.support.dice"
 local weir = require "weir"
 
@@ -8,7 +8,8 @@ local MACHINE = "cluster:1 rack:2 node:2 core:4 memory:1(size=64)"
 local REQUESTS = { "slot=1/core", "slot=3/core", "slot=1/node", "slot=2/node", "node=1/slot=2/core", "slot=5/core=2", "slot=1/rack",
   "slot=1/memory=3", "slot=1/memory=5", "slot=2/memory=20", "slot=1/[core=1;memory=7]" }
 
--- Takes a random step on a list of engines: each does the same, `later[i]` seconds later. What each answers, times less `later`.
+-- Takes one random step on each of a list of engines, `later[i]` seconds later. Returns the answers, with `later`
+-- subtracted from times.
 local function step(roll, engines, later, last)
   local what, answers = roll(10), {}
   local request, mode, duration = REQUESTS[roll(#REQUESTS)], roll(3) == 1 and "now" or "reserve", roll(4) > 1 and roll(500) or nil

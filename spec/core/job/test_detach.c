@@ -1,4 +1,4 @@
-/* test_detach.c - jobs taken out of the books and put back as they were, and bounds on starts. */
+/* test_detach.c - jobs detached from the schedules and attached again unchanged, and lower bounds of starts. */
 #include "check.h"
 
 #include "../../core/weir.h"
@@ -56,7 +56,7 @@ static void test_round(void)
     weir_graph_free(g);
 }
 
-/* What a job takes on the way to what feeds its nodes goes and comes with it. */
+/* The flows of a job's nodes are detached and attached with the job. */
 static void test_feeds(void)
 {
     weir_graph *g = machine(), *before = NULL;

@@ -1,5 +1,5 @@
-/* test_job_nomem.c - jobs that grow, give back, and lose what is taken out of the machine, while each allocation fails in
- * turn: then nothing has changed, whatever had been booked by then. */
+/* test_job_nomem.c - jobs that grow, shrink, and lose vertices removed from the machine, while each allocation
+ * fails in turn: a failed call has changed nothing, however many spans had been added by then. */
 #include "check.h"
 
 #include "../../core/weir.h"
@@ -42,7 +42,7 @@ static void match(weir_graph *g, const char *text, int mode, int64_t job)
 
 static weir_request *more;
 
-/* Units of a pool it has some of, more than there is room for records of. */
+/* Adds units of a pool of which the job has some, and more spans than are allocated. */
 static int grow(weir_graph *g)
 {
     weir_match_options o = {.mode = WEIR_NOW, .at = 0};
@@ -51,7 +51,7 @@ static int grow(weir_graph *g)
     return weir_job_grow(g, 1, more, &o, &a, NULL);
 }
 
-/* One core of a whole rack: all the rest of it is booked one by one. */
+/* Frees one core of a whole rack: the rest of the rack becomes spans of its own. */
 static int give_back(weir_graph *g)
 {
     weir_vertex core = at_path(g, "/cluster0/rack0/node1/core37");
@@ -59,7 +59,7 @@ static int give_back(weir_graph *g)
     return weir_job_shrink(g, 2, &core, 1, NULL);
 }
 
-/* The core goes, and two jobs that have the rack as a whole, one after the other, keep the rest. */
+/* Removes the core: two jobs that have the rack as a whole, one after the other, keep the rest. */
 static int take_out(weir_graph *g)
 {
     static const int64_t jobs[] = {2, 3};
@@ -79,7 +79,7 @@ static const struct {
 
 /* ---- before and after ---- */
 
-/* 1 has units of memory, 2 and 3 have a rack one after the other. */
+/* Job 1 has units of memory; jobs 2 and 3 have a rack one after the other. */
 static weir_graph *machine(void)
 {
     static const char text[] = "cluster:1 rack:2 node:2 core:40 memory:1(size=8,unit=GB)";
@@ -103,8 +103,8 @@ static void expect(const weir_graph *g, const uint32_t *picks, const char *what,
     }
 }
 
-/* So many jobs have the rack one after the other that what the last ones keep of it needs room of its own: those before them have
- * been dealt with by then, and have to get back what they had. */
+/* So many jobs have the rack one after the other that the spans of the last jobs need a larger array: the jobs
+ * before have been changed by then, and must get their spans back. */
 static void test_crowd(void)
 {
     static const char text[] = "cluster:1 rack:1 core:40";

@@ -1,5 +1,5 @@
-/* test_overrun.c - jobs that stay past their ends: random histories of reservations that are put off, in which no two jobs have one
- * thing at a time; and advances of the clock of which each allocation fails. */
+/* test_overrun.c - jobs that stay past their ends: random histories of delayed reservations, in which no two jobs
+ * have one vertex at a time; and advances of the clock with each allocation failing. */
 #include "check.h"
 #include "dice.h"
 
@@ -40,7 +40,7 @@ static void some_match(weir_graph *g)
     (void)match(g, text, dice(4) ? WEIR_RESERVE : WEIR_NOW, (1 + dice(20)) * SECOND);
 }
 
-/* Of events: each is of a job that is as the event says. */
+/* Checks events: each names a job in the state that the event says. */
 static void look_at_events(const weir_graph *g, uint32_t *kinds)
 {
     uint32_t n;
@@ -85,7 +85,7 @@ static void history(uint64_t from, enum weir_overrun rule, uint32_t *kinds)
     weir_graph_free(g);
 }
 
-/* Where the rule is changed all is as if it had been so before. */
+/* After a change of the rule all jobs are as if the rule had never been different. */
 static void test_change(void)
 {
     weir_graph *g = machine();
@@ -106,7 +106,7 @@ static void test_change(void)
     weir_graph_free(g);
 }
 
-/* Shared memory with many spans, so that a plan of the pool is kept, and a queue of whole nodes. */
+/* Shared memory with many spans, so that the pool has a timeline, and a queue of whole nodes. */
 static weir_graph *crowd(void)
 {
     weir_graph *g = machine();
@@ -118,7 +118,7 @@ static weir_graph *crowd(void)
     return g;
 }
 
-/* Whatever fails, the clock has gone on as a whole or not at all, and the books are right. */
+/* Whatever fails, the clock has advanced as a whole or not at all, and the schedules are right. */
 static void test_nomem(void)
 {
     int quiet = 0;
@@ -147,7 +147,7 @@ static void test_nomem(void)
     CHECK(quiet == 3 && failed > 0, "it goes through in the end, after %ld", n);
 }
 
-/* An id that the engine gave is not given again, though its job is gone. */
+/* An id given by the engine is not given again after its job is gone. */
 static void test_ids(void)
 {
     weir_graph *g = machine();

@@ -1,5 +1,5 @@
--- Siblings that compete: parts of a request that stand beside each other, where one may take what another one needs. By hand, a
--- reason each; then random ones, each answer compared with going through all assignments.
+-- Sibling resources that compete: one resource may take the vertices that a sibling needs. Examples by hand, one
+-- reason each; then random requests, each answer compared with going through all assignments.
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
@@ -25,7 +25,7 @@ end
 
 local shared, bars = { exclusive = false }, { unit = "bars" }
 
--- "node1:1x memory2:3": by the order of the machine, without what is above.
+-- "node1:1x memory2:3": the picks in the order of the machine, without ancestors.
 local function show(allocation)
   local list = {}
   for i, p in ipairs(allocation:vertices()) do
@@ -40,7 +40,7 @@ local THREE = vertex("cluster", 0,
   vertex("node", 0, pool("memory", 0, 8), pool("memory", 1, 1, bars), pool("memory", 2, 8)))
 local function is_wanted(v) return v.type ~= "memory" or v.id ~= 2 end
 
--- {name, machine, policy, resources that others have, {resources of the request}, what it gives}
+-- {name, machine, policy, resources held before, {resources of the request}, picks}
 local EXAMPLES = {
   { "units are left where another part can have them only there",
     vertex("cluster", 0, vertex("node", 0, pool("memory", 0, 8), pool("memory", 1, 1, bars))), "low", nil,

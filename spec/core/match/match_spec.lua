@@ -1,4 +1,4 @@
--- Matching: readable examples, one rule each; then random machines, where the engine must say what the reference says.
+-- Matching: readable examples, one rule each; then random machines, where engine and reference must agree.
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
@@ -12,7 +12,7 @@ end
 
 local function slot(count, with) return R("slot", count, with, { label = "s" }) end
 
--- slot(1, {...}) around units or vertices that the job is given.
+-- slot(1, {...}) around units or vertices granted to the job.
 local function take(...) return { slot(1, { ... }) } end
 
 local function jobspec(resources, system)
@@ -38,7 +38,7 @@ local function show(allocation)
   return table.concat(list, " ")
 end
 
--- What a match gave: the vertices (with the start, where that is not now), "yes" for feasible, or the code.
+-- The outcome of a match: the vertices (with the start, if later than now), "yes" for feasible, or the code.
 local function outcome(engine, request, opts)
   local a, _, code = engine:match(jobspec(request), opts)
   if not a then return code end
@@ -59,7 +59,7 @@ local function set(state, ...)
   end
 end
 
--- {name, machine, {request, what it gives, in any order[, options]}...[, policy=][, prepare=]}
+-- {name, machine, {request, picks in any order[, options]}...[, policy=][, prepare=]}
 local EXAMPLES = {
   { "[A1] never gives more units than a pool has", "cluster:1 memory:1(size=16)",
     { take(R("memory", 10)), "memory0:10" }, { take(R("memory", 10)), "busy" }, { take(R("memory", 6)), "memory0:6" } },

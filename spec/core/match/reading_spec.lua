@@ -1,4 +1,4 @@
--- Options of a match: what serves a request inside of whole vertices, and other ways to read slots.
+-- Options of a match: the vertices inside of whole vertices that serve a request, and further ways to read slots.
 local weir = require "weir"
 
 local function matched(machine, policy, request, options)
@@ -9,7 +9,7 @@ local function matched(machine, policy, request, options)
   return a, code, g, e, why
 end
 
--- "core3x core1:2" for picks: x for exclusive ones, :N for N units.
+-- "core3x core1:2" for picks: x for exclusive picks, :N for N units.
 local function show(picks)
   local out = {}
   for i, p in ipairs(picks) do out[i] = p.vertex.name .. (p.exclusive and "x" or p.amount > 0 and ":" .. p.amount or "") end
@@ -20,7 +20,7 @@ end
 local NODES = "cluster:1 node:2 socket:2 core:2 memory:2(size=2)"
 
 describe("what serves a request inside of whole vertices", function()
-  -- {what, policy, request, what is given, what is inside}
+  -- {title, policy, request, picks, vertices inside}
   local cases = {
     { "cores of a whole node", "low", "slot=1/node/core=2", "node0x", "core0x core1x" },
     { "the same in the policy's order", "high", "slot=1/node/socket/core=1", "node1x", "core3x socket1x" },
@@ -61,7 +61,7 @@ describe("what serves a request inside of whole vertices", function()
 end)
 
 describe("a slot below one vertex", function()
-  -- {request, what is given with slot_parent, the code where it is not}
+  -- {request, picks with slot_parent, the code on failure}
   local cases = {
     { "slot=1/core=2", "core0x core1x" },
     { "slot=1/core=3", nil, "infeasible" },
@@ -97,7 +97,7 @@ describe("a slot below one vertex", function()
 end)
 
 describe("whole pools", function()
-  -- {request, what is given with whole_pools, what without}
+  -- {request, picks with whole_pools, picks without}
   local cases = {
     { "slot=1/memory=1", "memory0x", "memory0:1" },
     { "slot=1/memory=3", "memory0x memory1x", "memory0x memory1:1" },
@@ -149,7 +149,7 @@ describe("slots in the order of sums", function()
     return g
   end
 
-  -- {what, policy, options, what is given}
+  -- {title, policy, options, picks}
   local cases = {
     { "take the least sum, not the first thing", "low", true, "core5x gpu0x" },
     { "or the greatest", "high", true, "core0x gpu9x" },
@@ -204,7 +204,7 @@ describe("links", function()
     return g, weir.engine { resources = g, policy = "low" }
   end
 
-  -- {what, request, what is given with links, the code without or instead}
+  -- {title, request, picks with links, the code without or instead}
   local cases = {
     { "lead to what is asked for inside", "store/shelf/disk=1", "disk0x" },
     { "lead to several", "store/shelf=2/disk=2", "disk0x disk1x disk2x disk3x" },
@@ -254,7 +254,7 @@ describe("a policy that descends by a tag", function()
     return show(assert(e:match(request)):vertices())
   end
 
-  -- {what, order, request, tags by node, what is given}
+  -- {title, order, request, tags by node, picks}
   local cases = {
     { "begins where there is none, the last one first", nil, "slot=1/node", { [3] = "5" }, "node2x" },
     { "goes to the greatest number then", nil, "slot=2/node", { [0] = "7", [1] = "12", [2] = "-1", [3] = "3" }, "node0x node1x" },
@@ -307,7 +307,7 @@ describe("or_slots", function()
   local SMALL = { type = "or_slot", label = "small", count = 1, with = { { type = "core", count = 2 }, { type = "gpu", count = 1 } } }
   local BIG = { type = "or_slot", label = "big", count = 1, with = { { type = "core", count = 4 } } }
 
-  -- So many of the last one in all.
+  -- A request for n of the last type in all.
   local function asking(n, ...)
     local list = { ... }
     local last = {}
@@ -323,7 +323,7 @@ describe("or_slots", function()
     return ("%d cores, %d gpus"):format(n.core, n.gpu)
   end
 
-  -- {what, request, what it gets, slots}
+  -- {title, request, picks, slots}
   local cases = {
     { "are the first one where both fit", asking(1, SMALL, BIG), "2 cores, 1 gpus", 1 },
     { "are a mix that leaves room for the most", asking(2, SMALL, BIG), "6 cores, 1 gpus", 2 },
@@ -348,7 +348,7 @@ describe("or_slots", function()
     assert.equal("infeasible", select(3, e:match(asking(9, SMALL, BIG))))
   end)
 
-  -- Of so many types each, in so many slots; what is said.
+  -- {types in each or_slot, number of or_slots, message}
   local LIMITS = { { 3, 11, "or_slots hold more than 32 types" }, { 17, 1, "more than 16 or_slots side by side" } }
   for _, case in ipairs(LIMITS) do
     it(("are not of any number: %d of %d types"):format(case[1], case[2]), function()

@@ -1,5 +1,6 @@
-/* test_backtrack.c - parts of a request that compete, while each allocation fails in turn: a failed match has changed nothing, and the
- * answer is the same as ever in the end. And what is alike is not tried again: machines on which all ways are far too many.
+/* test_backtrack.c - parts of a request that compete, while each allocation fails in turn: a failed match has
+ * changed nothing, and the final answer equals the answer without failures. And symmetry: equal ways are not tried
+ * again, on machines with far too many ways.
  */
 #include "check.h"
 
@@ -28,9 +29,9 @@ static const struct {
 };
 
 #define CASES ((int)(sizeof cases / sizeof *cases))
-#define QUIET 40 /* matches in a row that went through: the last allocation has failed by then */
+#define QUIET 40 /* matches in a row that succeeded: the last allocation has failed by then */
 
-/* All nodes from one source of 20. */
+/* Feeds all nodes from one source of 20. */
 static void feed(weir_graph *g)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -63,7 +64,7 @@ static weir_graph *open_machine(const char *machine, const char *others)
     return g;
 }
 
-/* One match for job 99, given back again. */
+/* Matches for job 99, and releases. */
 static int ask(weir_graph *g, const weir_request *r, weir_err *err)
 {
     weir_match_options o = {.mode = WEIR_NOW, .duration = 1000000, .job = 99};

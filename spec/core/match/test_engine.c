@@ -1,4 +1,5 @@
-/* test_engine.c - random operations on random machines; weir_check() verifies every invariant after each of them. */
+/* test_engine.c - random operations on random machines; weir_check() verifies every invariant after each
+ * operation. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +18,7 @@ static int level_of(const weir_graph *g, weir_vertex v)
     return 7;
 }
 
-/* Adds kids that make sense below v: a level is sometimes left out. */
+/* Adds children of fitting types below v; a level is sometimes left out. */
 static int grow(weir_graph *g, weir_vertex v, weir_err *err)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -65,7 +66,7 @@ static const char *some_request(char *buf, size_t size)
     return buf;
 }
 
-/* Whether each of a list of picks is in what an allocation has as a whole. */
+/* Whether each pick of a list is inside a vertex that an allocation has as a whole. */
 static bool lies_inside(const weir_graph *g, const weir_pick *list, uint32_t n, const weir_allocation *a)
 {
     for (uint32_t i = 0; i < n; i++) {

@@ -1,5 +1,6 @@
-/* test_incremental.c - what is kept up to date against what is made anew: random changes of a machine and its jobs; then a
- * request is met on it, whose indices, lists and calendars have seen all of them, and on a copy, which has none yet. */
+/* test_incremental.c - updated indices against new indices: random changes of a machine and its jobs; then a
+ * request is matched on the machine, whose indices, lists and occupancies have seen all changes, and on a copy
+ * without any. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +22,7 @@ static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint
     return v;
 }
 
-/* A rack, or a node, with what is in it, vertex by vertex. */
+/* Adds a node and its children, vertex by vertex. */
 static void add_node(weir_graph *g, weir_vertex rack)
 {
     weir_vertex node = add(g, rack, "node", 1, 1);
@@ -106,7 +107,7 @@ static weir_request *some_request(void)
     return r;
 }
 
-/* Meets a request on both; false: they differ. */
+/* Matches a request on both graphs; false: the answers differ. */
 static bool compare(weir_graph *g, const weir_policy *p)
 {
     weir_request *r = some_request();
@@ -157,7 +158,7 @@ static void run(uint64_t from, int steps)
     weir_graph_free(g);
 }
 
-/* A long queue of reservations, then all released in any order: what the pages of a calendar are for. */
+/* A long queue of reservations, then all released in random order: exercises the pages of an occupancy. */
 static void run_queue(uint64_t from, uint32_t jobs)
 {
     static const char *const up[] = {"id"};
@@ -181,7 +182,7 @@ static void run_queue(uint64_t from, uint32_t jobs)
     weir_graph_free(g);
 }
 
-/* Reserves, and adds to the machine, on a copy whose indices and calendars have yet to be made. */
+/* Reserves, and adds to the machine, on a copy without indices and occupancies. */
 static int once(void *arg)
 {
     static const char *const up[] = {"id"};

@@ -1,5 +1,5 @@
-/* test_kept.c - more kinds of requests than the graph keeps something for: what was looked for in vain, and where there is room when.
- * Each answer is that of a copy, which has nothing kept yet.
+/* test_kept.c - more kinds of requests than a graph caches results for: nogoods and earliest fits. Each answer
+ * equals the answer of a copy, which has an empty cache.
  */
 #include "check.h"
 
@@ -13,7 +13,7 @@
 static weir_graph *g;
 static weir_request *kinds[KINDS];
 
-/* Eight nodes have cores, and eight have disks; the last of each gets what it lacks later. */
+/* Eight nodes have cores, and eight have disks; the last node of each kind gets the missing type later. */
 static void open_machine(void)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -47,7 +47,7 @@ static void make_kinds(const char *format, int a)
     }
 }
 
-/* What a match says: its status and start, and the numbers of what it takes, in one sum. */
+/* The answer of a match as one sum: its status, its start, and the numbers of its picks. */
 static uint64_t answer(weir_graph *graph, const weir_request *r, int mode)
 {
     weir_match_options o = {.mode = mode, .at = weir_graph_now(graph), .duration = 7 * SECOND, .job = 4711};
@@ -78,7 +78,7 @@ static void compare(int kind, int mode, const char *when)
     weir_graph_free(copy);
 }
 
-/* In an order in which what is kept is sometimes used again and sometimes not. */
+/* Matches in an order in which cached results are sometimes used again and sometimes not. */
 static void compare_all(int mode, const char *when)
 {
     for (int i = 0; i < 2 * KINDS; i++)
@@ -116,7 +116,7 @@ static void test_rooms(void)
         CHECK(weir_match(g, kinds[i * 7 % 40], &o, &a, NULL) == WEIR_OK, "job %d", 1 + i);
     }
     compare_all(WEIR_RESERVE, "many jobs");
-    for (int i = 0; i < 320; i++) { /* as many classes of requests, of which 256 are kept */
+    for (int i = 0; i < 320; i++) { /* classes of requests, of which 256 are cached */
         char text[80];
         weir_request *r = NULL;
         snprintf(text, sizeof text, "slot=8/[core=%d;memory=%d]", 1 + i % 16, 1 + i / 16);

@@ -1,5 +1,5 @@
-/* test_reading.c - other readings of requests, and what policies keep: what is taken, and that nothing is changed or lost where
- * memory runs out on the way. */
+/* test_reading.c - further readings of requests, and selections of policies: the picks, and nothing changed or
+ * lost where an allocation fails on the way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 #define MACHINE "cluster:1 node:2 socket:2 [core:4 memory:2(size=4)]"
 
-/* Two links: from the cluster's store, which has nothing below it, to the sockets of the second node. */
+/* Two links: from the cluster's store, which has no children, to the sockets of the second node. */
 static weir_graph *make_machine(void)
 {
     weir_graph *g = NULL;
@@ -29,7 +29,7 @@ static weir_graph *make_machine(void)
     return g;
 }
 
-/* One match, tried with failing allocations. */
+/* One match, run with failing allocations. */
 struct trial {
     weir_graph *g;
     weir_request *r;

@@ -3,7 +3,7 @@ local weir = require "weir"
 local core = require "weir.core"
 local grug = require "spec.support.grug"
 
-local RACKS = os.getenv("WEIR_SPEC_SCALE") and 56 or 560 -- smaller where it is slow, under sanitizers
+local RACKS = os.getenv("WEIR_SPEC_SCALE") and 56 or 560 -- smaller under slow sanitizers
 
 describe("the visits of a match", function()
   local graph
@@ -18,7 +18,7 @@ describe("the visits of a match", function()
   end
 
   local CASES = {
-    -- name, shape, most visits where it fits, most where it is refused for now
+    -- name, shape, most visits where the shape fits, most where it is refused for now
     { "one node", "slot/node", 8, 12 },
     { "one node of 40 cores", "slot/node/core=40", 8, 12 },
     { "one core", "slot/core", 10, 14 },
@@ -178,7 +178,7 @@ describe("the visits of a match", function()
     assert.is_true(visits(engine, "slot/node") <= 8)
   end)
 
-  -- One rack more, of 18 nodes with a socket each.
+  -- Adds a rack of 18 nodes with a socket each.
   local function add_rack()
     local rack = graph:add(graph:root(), { type = "rack", id = RACKS })
     for n = 0, 17 do
@@ -226,7 +226,7 @@ describe("the visits of a match", function()
 
     for _, shape in ipairs { "socket/slot/[core;gpu]", "node/socket/slot/[core;gpu]", "rack/node/socket/slot/[core=2;gpu]" } do
       it("are few once " .. shape .. " was refused, and where something has changed since", function()
-        local first = visits(engine, shape) -- two sockets a node, nodes twice where they are asked for, racks; no more
+        local first = visits(engine, shape) -- two sockets a node, nodes twice where requested, racks; no more
         assert.is_true(first > RACKS * 18 and first <= RACKS * (18 * 4 + 4) + 20, first .. " visits")
         assert.is_true(visits(engine, shape) <= 16, engine:stats().visited .. " visits")
         local node = graph:find("type=node")[RACKS * 9]
@@ -361,7 +361,7 @@ describe("the calls of a policy's order", function()
     end
     local keys = 4 * 8 * graph:count()
     assert.is_true(grown(WHOLE, "preview") >= keys)
-    local more = grown(PARTS, "preview") -- cores have keys of their own, nodes have theirs
+    local more = grown(PARTS, "preview") -- cores have keys of their own, and so have nodes
     assert.is_true(more >= keys and more < 2 * keys, more .. " bytes")
   end)
 end)

@@ -1,5 +1,5 @@
--- Many whole nodes are taken at once, not searched for one by one (core/place_many.c), and nodes that the same jobs have keep one
--- book. A traced match searches: on a copy of the machine it has to find the same.
+-- Many whole nodes are allocated at once, without a search for each (core/match/allocate_bulk.c), and nodes of equal
+-- jobs share one schedule. A traced match searches: on a copy of the machine the search has to pick equal nodes.
 local dice = require "spec.support.dice"
 local weir = require "weir"
 
@@ -17,7 +17,7 @@ local function told(a, _, code)
   return ("%s at %g for %g: %s"):format(a.state, a.at, a.duration, table.concat(list, " "))
 end
 
--- What a match gives, and what a search on a copy gives.
+-- The picks of a match, and the picks of a search on a copy.
 local function both(e, g, policy, request, opts)
   local copy <close> = g:dup()
   local other = weir.engine { resources = copy, policy = policy }

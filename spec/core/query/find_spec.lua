@@ -1,4 +1,4 @@
--- The expression language of g:find: what holds for which vertex, and what is refused.
+-- The expression language of g:find: the vertices for which an expression holds, and refused expressions.
 local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4 gpu:1 memory:2(size=64,unit=GB)"
@@ -24,7 +24,7 @@ local function names(list)
   return table.concat(out, " ")
 end
 
--- Expressions and the names of what they find.
+-- Expressions and the names of the vertices found.
 local HOLDS = {
   { "type=rack", "rack0 rack1" },
   { "type==rack", "rack0 rack1" },

@@ -1,4 +1,5 @@
-/* test_query.c - conditions on pools: what they find, what is refused and where, noise, and allocations that fail. */
+/* test_query.c - conditions on pools: vertices found, refused conditions and their columns, noise, and failing
+ * allocations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -103,7 +104,7 @@ static weir_graph *small_machine(void)
     return g;
 }
 
-/* ---- what is found ------------------------------------------------------------------------------------------- */
+/* found vertices */
 
 static const struct {
     const char *expression, *names;
@@ -223,7 +224,7 @@ static const struct {
     {"type=pdu or not type=pdu and type=login", "login pdu9"},
 };
 
-/* Names in the order found; a blank in one shows as "_". */
+/* Names in the order found; a blank in a name shows as "_". */
 static char *names_of(const weir_graph *g, const weir_vertex *list, uint32_t n, char *buf, size_t size)
 {
     size_t len = 0;
@@ -240,7 +241,7 @@ static char *names_of(const weir_graph *g, const weir_vertex *list, uint32_t n, 
     return buf;
 }
 
-/* weir_query_match says of each vertex what weir_find said. */
+/* weir_query_match agrees with weir_find on each vertex. */
 static void check_matches(const weir_graph *g, const weir_query *q, const weir_vertex *list, uint32_t n,
                           const char *expression)
 {
@@ -294,7 +295,7 @@ static void check_start(const weir_graph *g, const char *text, const char *start
     weir_query_free(q);
 }
 
-/* Long names and paths; a search below a vertex; one between begin and end; vertices that went. */
+/* Long names and paths; searches below a vertex, and between begin and end; removed vertices. */
 static void test_places(void)
 {
     weir_graph *g = small_machine();
@@ -329,7 +330,7 @@ static void test_places(void)
     weir_graph_free(g);
 }
 
-/* ---- what is refused ----------------------------------------------------------------------------------------- */
+/* refused conditions */
 
 static const struct {
     const char *expression;
@@ -441,7 +442,7 @@ static void test_limits(void)
     weir_mem_free(text);
 }
 
-/* ---- allocations that fail ----------------------------------------------------------------------------------- */
+/* failing allocations */
 
 struct once {
     const weir_graph *g;

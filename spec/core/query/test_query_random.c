@@ -158,7 +158,7 @@ static void write_test(const struct made_expr *e, weir_buf *b)
         weir_buf_printf(b, "%s%s%s%s%lld", fields[e->kind], blank(), op, blank(), (long long)e->number);
 }
 
-/* With the parentheses that are needed, and some that are not. */
+/* Writes an expression with the needed parentheses, and some more. */
 static void write_expr(const struct made_expr *e, int level, weir_buf *b)
 {
     int own = e->kind == MADE_OR ? 1 : e->kind == MADE_AND ? 2 : 3;
@@ -220,7 +220,7 @@ static bool eval_value(const struct made_expr *e, const weir_graph *g, weir_vert
     return in_order(e->op, strcmp(have, e->value));
 }
 
-/* Sums what jobs have on v itself now. -1: one has all of it. */
+/* Sums the units that jobs have on v itself now. -1: a job has all of v. */
 static int64_t used_on(const weir_graph *g, weir_vertex v)
 {
     weir_use use;
@@ -322,7 +322,7 @@ static weir_pool_desc pool(const char *type, int64_t id, int64_t size)
     return (weir_pool_desc){.type = type, .id = id, .size = size, .rank = WEIR_NO_RANK};
 }
 
-/* Something happens to a vertex; much of it may be refused. */
+/* Changes a vertex in a random way; many changes may be refused. */
 static void disturb(weir_graph *g)
 {
     weir_vertex v = some_vertex(g);
@@ -360,7 +360,8 @@ static weir_graph *random_machine(void)
     return g;
 }
 
-/* Goes below v in preorder, taking what the evaluator says off the list that find gave. */
+/* Walks below v in preorder, and removes the vertices that the evaluator accepts from the list that weir_find
+ * gave. */
 static bool agree(const struct made_expr *e, const weir_graph *g, weir_vertex v, const weir_vertex **list)
 {
     if (eval(e, g, v) && *(*list)++ != v)

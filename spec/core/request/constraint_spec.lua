@@ -1,6 +1,6 @@
--- RFC 31 constraints: for whom they hold, and that a match does not walk through what they exclude.
---   C1 operators and their empty cases   C2 what is refused   C3 the cost of a match   C4 changes of the machine
---   C5 what is taken as a whole
+-- RFC 31 constraints: the nodes that satisfy a constraint, and that a match does not walk through excluded nodes.
+--   C1 operators and their empty cases   C2 refused constraints   C3 the cost of a match   C4 changes of the machine
+--   C5 vertices held as a whole
 
 local weir = require "weir"
 
@@ -20,7 +20,7 @@ end
 
 local NODE, RACK = { { type = "node", count = 1 } }, { { type = "rack", count = 1 } }
 
--- ---- one node -----------------------------------------------------------------------------------------------
+---- one node --------------------------------------------------------------------------------------------------
 
 local NONE = weir.array {}
 local HOLDS = { -- constraint, whether it holds for node foo0 of rank 7, with the properties xx, yy=1 and zz@gpu
@@ -39,7 +39,7 @@ local HOLDS = { -- constraint, whether it holds for node foo0 of rank 7, with th
   { { properties = { "xx" }, ranks = { "1" } }, false }, { { properties = { "xx" }, ranks = { "7" } }, true },
 }
 
-local REFUSED = { -- JSON, what is said
+local REFUSED = { -- JSON, message
   { "[]", "constraint must be JSON object" }, { "3", "constraint must be JSON object" },
   { '{"xor":[]}', 'unknown constraint operator "xor"; known: and, or, not, properties, hostlist, ranks' },
   { '{"or":3}', "or operator value must be an array, not an integer" },
@@ -53,14 +53,14 @@ local REFUSED = { -- JSON, what is said
   { ('{"not":['):rep(65) .. "{}" .. ("]}"):rep(65), "operators are nested more than 64 deep" },
 }
 
--- A machine of one node; the node.
+-- Makes a machine of one node; returns the graph and the node.
 local function lone(rank, properties)
   local g = weir.recipe { type = "cluster",
     { type = "node", name = "foo0", rank = rank, properties = properties, { type = "core" } } }
   return g, g:find("type=node")[1]
 end
 
--- Whether one node can be had under a constraint.
+-- Whether a node of the graph can be allocated under a constraint.
 local function gets(g, constraint)
   local a, _, code = weir.engine { resources = g }:match(jobspec(constraint, NODE), { mode = "preview" })
   return code or #a:vertices() == 1
@@ -205,7 +205,7 @@ end)
 
 -- ---- changes ------------------------------------------------------------------------------------------------
 
--- The nodes that one match after the other gets under a constraint.
+-- The nodes that matches get under a constraint, one match after the other until none fits.
 local function drained(g, constraint)
   local e, names = weir.engine { resources = g, policy = "first" }, {}
   repeat
@@ -217,7 +217,7 @@ local function drained(g, constraint)
   return table.concat(names, " ")
 end
 
--- What it should be: asked node by node.
+-- The expected nodes: each node is tested alone.
 local function allowed(g, constraint)
   local c, names = assert(weir.constraint(constraint)), {}
   for _, v in ipairs(g:find "type=node") do
@@ -231,7 +231,7 @@ describe("the nodes that a constraint allows", function()
     return assert(weir.recipe { type = "cluster",
       { type = "rack", count = 3, { type = "node", count = 40, { type = "core", count = 2 } } } })
   end
-  local CHANGES = { -- what, constraint, change
+  local CHANGES = { -- title, constraint, change
     { "a property that is set", { properties = { "fast" } }, function(g) g("/cluster0/rack1/node50").properties.fast = "1" end },
     { "a property that is removed", { properties = { "^slow" } }, function(g)
       for _, v in ipairs(g:find "type=node") do v.properties.slow = "" end
@@ -296,7 +296,8 @@ describe("the nodes that a constraint allows", function()
     assert.equal(33, assert(ask "31,33"):vertices()[1].vertex.rank)
   end)
 
-  -- Random machines, constraints and changes: what is had is what holds, node by node, before and after.
+  -- Random machines, constraints and changes: a match gets exactly the nodes that satisfy the constraint, before and
+  -- after.
   local random = math.random
   local function letter() return string.char(96 + random(4)) end
   local function property() return (random(3) == 1 and "^" or "") .. letter() end
@@ -343,7 +344,7 @@ describe("the nodes that a constraint allows", function()
   end)
 end)
 
--- ---- what is taken as a whole -------------------------------------------------------------------------------
+---- vertices held as a whole ----------------------------------------------------------------------------------
 
 describe("what is taken as a whole", function()
   local function ask(constraint, resources, mode)

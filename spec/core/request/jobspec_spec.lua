@@ -1,6 +1,6 @@
 -- Requests: RFC 14 jobspecs, RFC 25 for version 1, RFC 45 counts, RFC 46 shapes; read, refused, and written.
 --   J1 documents and their versions   J2 counts   J3 resources   J4 slots   J5 tasks   J6 attributes
---   J7 what is written                J8 shapes
+--   J7 writing                        J8 shapes
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
@@ -15,7 +15,7 @@ local function read(path)
   return text
 end
 
--- The jobspecs of a folder of the data; none where that is not there.
+-- The jobspecs of a folder of the data; none without the folder.
 local function files(folder)
   local list = {}
   local names <close> = assert(io.popen(("ls %s/%s/*.yaml 2>/dev/null"):format(DATA, folder)))
@@ -23,7 +23,7 @@ local function files(folder)
   return list
 end
 
--- Declares a test for each file of a folder, or one that is pending.
+-- Declares a test for each file of a folder, or a pending test.
 local function each_file(title, folder, test)
   local list = files(folder)
   if #list == 0 then pending(title .. " in " .. folder) end
@@ -77,7 +77,7 @@ local function full(f)
   return j
 end
 
--- What is read, and how.
+-- Documents and their readings.
 local READ = {
   { "[J1] version 1", v1(), "slot:s=1(core=1)" },
   { "[J1] version 1 with a node", v1(function(j) j.resources = { { type = "node", count = 2, exclusive = true, with = { slot() } } } end),
@@ -110,7 +110,7 @@ local READ = {
   end), "slot:s=1(core=1)" },
 }
 
--- {name, jobspec, what the reason says}
+-- {name, jobspec, part of the reason}
 local REFUSED = {
   { "[J1] an unknown version", v1(function(j) j.version = 2 end), "version 2 is not known; 1 is RFC 25, 9999 or 999 the full RFC 14" },
   { "[J1] a version without its keys", { version = 1, resources = { slot() } }, "the key tasks is missing" },
@@ -302,7 +302,7 @@ end)
 
 -- ---- writing ------------------------------------------------------------------------------------------------
 
--- That all that is written of a request reads back as the same.
+-- Checks that a request written in every form reads back as an equal request.
 local function assert_writes(request)
   local json = assert(request:format())
   for _, format in ipairs { "json", "yaml" } do
@@ -319,7 +319,7 @@ local function assert_writes(request)
   assert.equal(resources, again:format "shape")
 end
 
--- Strings that YAML and shapes could take for something else.
+-- Strings that YAML and shapes could take for a different type.
 local WORDS = { "", " ", "a b", "null", "~", "yes", "No", "TRUE", "0644", "1_000", "0x1f", "1:30:00", ".inf", "2020-01-01", "-", "- a",
   "a: b",
   "a:", "#a", "a #b", "[a]", "{a: b}", "a,b", "\"q\"", "'q'", "*a", "&a", "!a", "%a", "@a", "`a", "|", ">", "?", "<<", "=", "\\", "a\\nb",
@@ -343,7 +343,7 @@ local function any_value(rnd, depth)
   return box
 end
 
--- A request as the matching specs make them, with all that matching does not need.
+-- A random request as the matching specs make requests, with all fields that matching does not need.
 local function random_jobspec(seed)
   local rnd = cases.random(seed)
   local _, levels = cases.machine(rnd)
@@ -423,7 +423,7 @@ end)
 
 -- ---- shapes -------------------------------------------------------------------------------------------------
 
--- RFC 46 and RFC 49: shape, what it means, how it is written again where that is shorter.
+-- RFC 46 and RFC 49: shape, its meaning, its shortest form where shorter.
 local SHAPES = {
   { "slot=4/node", "slot:default=4(node=1)" },
   { "slot=3-30/node", "slot:default=3-30(node=1)" },
@@ -499,7 +499,7 @@ end)
 -- ---- units --------------------------------------------------------------------------------------------------
 
 describe("amounts", function()
-  -- What is taken of two pools of 4096 in a unit: "memory0:4000".
+  -- The amounts taken of two pools of 4096 in a unit: "memory0:4000".
   local function takes(pool_unit, count, unit)
     local pools = "cluster:1 node:1 memory:2(size=4096" .. (pool_unit and ",unit=" .. pool_unit or "") .. ")"
     local g <close> = assert(weir.synthetic(pools))
@@ -510,7 +510,7 @@ describe("amounts", function()
     assert(g:check())
     return table.concat(words, " ")
   end
-  local ROWS = { -- unit of the pools, count, unit of the request, what is taken
+  local ROWS = { -- unit of the pools, count, unit of the request, amounts taken
     { "MB", 2, "GB", "memory0:2000" }, { "MB", 5, "GB", "memory0:4096 memory1:904" }, { "MiB", 4, "GiB", "memory0:4096" },
     { "MB", 1, "GiB", "memory0:1074" }, { "GB", 1, "MB", "memory0:1" }, { "GB", 1500, "MB", "memory0:2" },
     { "kB", 1, "MB", "memory0:1000" }, { "KB", 1, "MB", "memory0:1000" }, { "MB", 9, "GB", "infeasible" },

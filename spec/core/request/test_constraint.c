@@ -1,5 +1,5 @@
-/* test_constraint.c - RFC 31 constraints, and the table codec/constraint_match.json where it is there; the node table that they are
- * solved with.
+/* test_constraint.c - RFC 31 constraints, with the rows of codec/constraint_match.json where available; and the
+ * node table with which constraints are solved.
  */
 #include "check.h"
 
@@ -99,7 +99,7 @@ static void check_constraint(const weir_graph *g, weir_vertex v, const struct co
     weir_constraint_free(c);
 }
 
-/* Rows of codec/constraint_match.json; the node has rank 0 there. */
+/* Checks the rows of codec/constraint_match.json, in which the node has rank 0. */
 static void check_constraint_data(const weir_graph *g, weir_vertex v)
 {
     json_t *root, *row, *rows = data_table("codec/constraint_match.json", "match_tests", &root);
@@ -164,7 +164,7 @@ static void test_constraints(void)
 
 /* ---- the nodes of a machine ------------------------------------------------------------------------------------ */
 
-#define NODES 40 /* right below the cluster, so that there are rows over groups of them */
+#define NODES 40 /* right below the cluster, so that there are rows over groups of nodes */
 
 static weir_graph *fleet(weir_vertex *first)
 {
@@ -258,7 +258,7 @@ static int match_once(void *data)
     return rc;
 }
 
-/* A change needs no memory for the node table, which it drops. */
+/* A change needs no memory for the node table: the table is dropped. */
 static void test_changes_without_memory(weir_graph *g, weir_vertex v)
 {
     static const char *const keys[] = {"k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7"};

@@ -1,4 +1,4 @@
-/* test_count.c - counts: integers, ranges and sets, and the table codec/count.json where it is there. */
+/* test_count.c - counts: integers, ranges and sets, with the rows of codec/count.json where available. */
 #include "check.h"
 
 #include "request/request.h"
@@ -99,7 +99,7 @@ static json_t *data_table(const char *file, const char *table, json_t **root)
     return json_object_get(json_object_get(*root, "tables"), table);
 }
 
-/* The rows of codec/count.json: with flag SHORT the text is ours; else it means the same. */
+/* Checks a row of codec/count.json: with flag SHORT weir writes the expected text; else the counts are equal. */
 static void check_count_row(const char *in, const char *flags, const char *expected)
 {
     weir_count a, b = {0};
@@ -132,7 +132,7 @@ static void test_counts(void)
     {
         const char *in = json_string_value(json_array_get(row, 0));
         json_t *flags = json_array_get(row, 1);
-        if (in && json_integer_value(flags) != 65535) /* that row is about the flags of another library */
+        if (in && json_integer_value(flags) != 65535) /* that row is about the flags of a different library */
             check_count_row(in, json_string_value(json_object_get(flags, "expr")),
                             json_string_value(json_array_get(row, 2)));
     }

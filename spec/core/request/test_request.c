@@ -1,6 +1,6 @@
 /* test_request.c - the request layer: jobspecs and shapes.
  *
- * Rows in this file always run; the files below $WEIR_DATA (default ../shared/data) are tried where they are there.
+ * Rows in this file always run; the files below $WEIR_DATA (default ../shared/data) are read where available.
  */
 #include "check.h"
 
@@ -10,7 +10,7 @@
 
 #define SLOT1 "\"with\":[{\"type\":\"node\",\"count\":1}]"
 
-/* Without a zero byte behind the text, so that a sanitizer sees who reads on. */
+/* Parses without a zero byte behind the text, so that a sanitizer sees a read past the end. */
 static int parse(const char *text, weir_request **out, weir_err *err)
 {
     size_t len = strlen(text);
@@ -40,7 +40,7 @@ struct refused {
     const char *error;
 };
 
-/* A jobspec in full around one resource. */
+/* A whole jobspec around one resource. */
 #define RES(r) "{\"resources\":[" r "]}"
 #define FULL(version, r, tasks, attributes)                                                                            \
     "{\"version\":" version ",\"resources\":[" r "],\"tasks\":[" tasks "],\"attributes\":" attributes "}"
@@ -256,9 +256,9 @@ static void test_refused(void)
     }
 }
 
-/* ---- what comes out ----------------------------------------------------------------------------------------- */
+/* results of reading */
 
-/* The resources in one line: "slot:default=4(node!=1)", ! where it is given to the job. */
+/* Writes the resources in one line: "slot:default=4(node!=1)", with ! where a resource is granted to the job. */
 static void outline(const weir_resource *r, uint32_t n, weir_buf *b)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -287,7 +287,7 @@ static void check_outline(const weir_request *r, const char *expected, const cha
     weir_buf_free(&b);
 }
 
-/* That what is written in a format reads back as the same request. */
+/* Checks that a request written in a format reads back as an equal request. */
 static void check_again(const weir_request *r, const char *format, const char *what)
 {
     const char *compare = strcmp(format, "resources") == 0 ? "resources" : "json";
@@ -307,7 +307,7 @@ static void check_again(const weir_request *r, const char *format, const char *w
     weir_free(again);
 }
 
-/* Parents, preorder numbers, and that what is written reads back as the same. */
+/* Checks parents, preorder numbers, and that a written request reads back as an equal request. */
 static void check_sound(const weir_request *r, const char *what)
 {
     bool good = true;
@@ -455,7 +455,7 @@ static void test_yaml(void)
     }
 }
 
-/* A jobspec, its shape, and what that cannot say. */
+/* A jobspec, its shape, and the reason why there is no shape. */
 static void test_written_shapes(void)
 {
     check_format_as("slot=4/node", "shape", "slot=4/node", "");
@@ -478,7 +478,7 @@ static void test_written_shapes(void)
                     "a request has no format 'toml'; known: json (jobspec), yaml, shape, resources");
 }
 
-/* What YAML makes of a plain or a tagged scalar: as an attribute, in canonical JSON. */
+/* A plain or tagged YAML scalar as an attribute, and its value in canonical JSON. */
 static const char *const resolved[][2] = {
     {".", "\".\""},         {"-.", "\"-.\""},     {"1e", "\"1e\""},     {"1e+", "\"1e+\""},    {"+.5e1", "5.0"},
     {"!!str 5", "\"5\""},   {"! 5", "\"5\""},     {"!!int 5", "5"},     {"!!float 5", "5"},    {"!!bool true", "true"},
@@ -542,7 +542,7 @@ static void test_attributes(void)
 
 /* ---- needs -------------------------------------------------------------------------------------------------- */
 
-/* Shape, what the request needs, what its first resource needs below it. */
+/* Shape, needs of the request, needs below its first resource. */
 static const char *const needs[][3] = {
     {"slot=4/node/core=8", "node=4 core=32", "node=1 core=8"},
     {"slot=4/node{-x}/core=8", "core=32 node=1", "core=8 node=1"},
@@ -622,7 +622,7 @@ static void check_repeat(const char *before, const char *piece, int n, const cha
     weir_buf_free(&b);
 }
 
-/* A jobspec in full, n resources inside each other and one more. */
+/* A whole jobspec of n nested resources and a leaf. */
 static void check_nested(int n, int code, const char *error)
 {
     weir_buf b = {0};
@@ -715,7 +715,7 @@ static void try_folder(const char *name, bool good, unsigned at_least)
         CHECK(files_tried >= at_least, "[J1] %u files in %s", files_tried, path);
 }
 
-/* Those of RFC 14; example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
+/* The examples of RFC 14; example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
 static void try_rfc14(void)
 {
     char path[512];

@@ -1,4 +1,4 @@
-/* test_units.c - requests with amounts in other units than those of the pools: what is asked of the graph then. */
+/* test_units.c - requests with amounts in different units than the pools: the amounts asked of the graph. */
 #include "check.h"
 
 #include "request/request.h"
@@ -34,7 +34,7 @@ static weir_request *request(const char *count, const char *unit)
 }
 
 struct row {
-    const char *count, *unit, *pool, *wanted; /* wanted NULL: as it was */
+    const char *count, *unit, *pool, *wanted; /* wanted NULL: unchanged */
 };
 
 static const struct row rows[] = {

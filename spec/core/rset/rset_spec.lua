@@ -1,5 +1,5 @@
--- Resource sets (RFC 20, R version 1) as values: what is read, kept and written; the algebra; parts that add up; engines that
--- have nothing but an R.
+-- Resource sets (RFC 20, R version 1) as values: reading, keeping and writing; the algebra; parts that add up;
+-- engines made from an R alone.
 
 local core = require "weir.core"
 local shell = require "spec.support.shell"
@@ -8,7 +8,7 @@ local weir = require "weir"
 
 local function entry(ranks, cores, gpus) return { rank = ranks, children = { core = cores, gpu = gpus } } end
 
--- An R as a table; `execution` has its other keys, `document` those of the document.
+-- An R as a table; `execution` has its further keys, `document` the keys of the document.
 local function R(entries, execution, document)
   local all, doc = { R_lite = weir.array(entries) }, { version = 1 }
   for key, value in pairs(execution or {}) do all[key] = value end
@@ -25,7 +25,7 @@ local FLEET = R({ entry("0-3", "0-3", "0-1") }, { nodelist = { "fleet[10-13]" },
 
 local function fleet() return assert(weir.R(FLEET)) end
 
--- The same ranks in two racks, with a graph.
+-- Equal ranks in two racks, with a graph.
 local function with_graph()
   local g <close> = assert(weir.synthetic "cluster:1 rack:2 node:2 socket:2 core:2 gpu:1 memory:1(size=8,unit=GB)")
   g:vertex("/cluster0/rack1/node2").properties.big = ""
@@ -35,7 +35,7 @@ end
 local function list(ids) return ids and tostring(ids) end
 
 describe("an R", function()
-  -- {what, R, pattern of the error, its code if it is not "invalid"}
+  -- {title, R, pattern of the error, its code unless "invalid"}
   local REFUSED = {
     { "[R1] without a version", { execution = { R_lite = weir.array {} } }, "^version: 1 is wanted$" },
     { "[R1] of another version", { version = 2, execution = { R_lite = weir.array {} } }, "^version: 1 is wanted$" },
@@ -208,7 +208,7 @@ describe("an R", function()
 end)
 
 describe("a resource set is written", function()
-  local WRITTEN = { -- format, what comes of the fleet
+  local WRITTEN = { -- format, text of the fleet
     { "rlite", '[{"rank":"0-3","children":{"core":"0-3","gpu":"0-1"}}]' },
     { "rlist", "rank[0-3]/core[0-3],gpu[0-1]" },
     { "rv1_nosched", '{"version":1,"execution":{"R_lite":[{"rank":"0-3","children":{"core":"0-3","gpu":"0-1"}}],'
@@ -308,7 +308,7 @@ describe("the algebra of sets", function()
 end)
 
 describe("a part of a set", function()
-  -- {what, options of subset, ranks}
+  -- {title, options of subset, ranks}
   local PARTS = {
     { "some ranks, and none that are not there", { ranks = "1-2,9" }, "1-2" },
     { "ranks as an idset", { ranks = weir.idset "3" }, "3" },
@@ -331,7 +331,7 @@ describe("a part of a set", function()
     end)
   end
 
-  -- {what, wrong option of subset, part of the message}
+  -- {title, wrong option of subset, part of the message}
   local WRONG = {
     { "ranks", { ranks = "x" }, "idset: " }, { "hosts", { hosts = "a[" }, "hostlist: " },
     { "a property", { property = "a|b" }, "a|b" }, { "a constraint", { constraint = { never = {} } }, "never" },
@@ -390,7 +390,7 @@ describe("the parts of a set", function()
     return all
   end
 
-  -- {what, the parts, made of a set}
+  -- {title, function that cuts a set into parts}
   local WAYS = {
     { "by rank", function(r) return { r:on_ranks "2", r:on_ranks "0", r:on_ranks "1,3" } end },
     { "by host", function(r)
@@ -497,7 +497,7 @@ describe("the parts of a set", function()
 end)
 
 describe("a set is valid", function()
-  -- {what, R, pattern of the reason; nil: it is}
+  -- {title, R, pattern of the reason; nil: valid}
   local CASES = {
     { "with all that RFC 20 asks for", FLEET },
     { "not without a rank", R {}, "^execution%.R_lite: is empty" },
@@ -646,7 +646,7 @@ describe("a set", function()
 end)
 
 describe("real Rs", function()
-  local FILES = { -- file, what it is
+  local FILES = { -- file, description
     { "rfc/example1.json", "rank[19-22]/core[0-47],gpu[0-7]" },
     { "flux-core-list/fluke.R", "rank[0-100]/core[0-3]" },
     { "flux-core-list/fluxion.R", "rank[0-3]/core[0-3]" },

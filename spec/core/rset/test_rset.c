@@ -1,21 +1,22 @@
-/* test_rset.c - resource sets (RFC 20): reading, writing, algebra, parts, other ranks, and every failing allocation.
+/* test_rset.c - resource sets (RFC 20): reading, writing, algebra, parts, remapped ranks, and every failing
+ * allocation.
  */
 #include "rsets.h"
 
 /* ---- reading and writing ---------------------------------------------------------------------------------------- */
 
-/* {R, the same in the canonical form; NULL: it is in that form} */
+/* {R, its canonical form; NULL: R is canonical} */
 static const char *const canonical[][2] = {
     {DOC(A_CORE, ",\"nodelist\":[\"n0\"]}"), NULL},
     {DOC(A_CORE, "}"), NULL},
     {DOC("", ",\"nodelist\":[\"\"]}"), DOC("", ",\"nodelist\":[]}")},
     {DOC("", "}"), DOC("", ",\"nodelist\":[]}")},
-    /* ranks with the same children are one entry, in the order of the lowest rank */
+    /* ranks with equal children are one entry, in the order of the lowest rank */
     {DOC(ENTRY("5", "\"core\":\"0-1\"") "," ENTRY("2-3", "\"gpu\":\"0\",\"core\":\"[0-3]\"") "," ENTRY(
              "0-1,4", "\"core\":\"0,1\"") "," ENTRY("7", "\"core\":\"0-3\",\"gpu\":\"0\""),
          "}"),
      DOC(ENTRY("0-1,4-5", "\"core\":\"0-1\"") "," ENTRY("2-3,7", "\"core\":\"0-3\",\"gpu\":\"0\""), "}")},
-    /* core first, then gpu, then the others; nothing of a type is no type, but for cores */
+    /* core first, then gpu, then further types; an empty type is dropped, but for cores */
     {DOC(ENTRY("0", "\"ssd\":\"1\",\"fpga\":\"0\",\"gpu\":\"0\",\"memory\":\"\",\"core\":\"\""), "}"),
      DOC(ENTRY("0", "\"core\":\"\",\"gpu\":\"0\",\"fpga\":\"0\",\"ssd\":\"1\""), "}")},
     {DOC(ENTRY("0", ""), "}"), DOC(ENTRY("0", "\"core\":\"\""), "}")},
@@ -267,7 +268,7 @@ static void expect_op(enum weir_rset_op op, const weir_rset *a, const weir_rset 
 static void test_algebra(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        bool large = strstr(rows[i].a, "4000000") != NULL; /* a nodelist of that would take long to make */
+        bool large = strstr(rows[i].a, "4000000") != NULL; /* a nodelist of that length takes long to make */
         weir_rset *a = large ? must_read(DOC(ENTRY("0-4000000", "\"core\":\"0-63\""), "}}")) : from_rlist(rows[i].a);
         weir_rset *b = large ? must_read(DOC(ENTRY("1000000-2000000", "\"core\":\"0-63\"") "," ENTRY("3999999", "\"core\":\"1\""),
                                              "}}"))
@@ -283,7 +284,7 @@ static void test_algebra(void)
     }
 }
 
-/* A rank without children is one thing, as long as it has no others. */
+/* A rank without children is one unit, as long as the set gives it no children. */
 static void test_bare(void)
 {
     weir_rset *bare = from_rlist("rank[0-1]"), *full = from_rlist("rank0/core0 rank2");
@@ -322,7 +323,7 @@ static void test_refusals(void)
     expect_refusal(WEIR_RSET_APPEND, a, d, WEIR_EEXIST, "rank 1: both sets have some core of the same number");
 }
 
-/* What is no pool comes from the first set. */
+/* Keys beside the pools come from the first set. */
 static void test_inherits(void)
 {
     weir_rset *a = must_read(DOC(ENTRY("0-1", "\"core\":\"0-1\""),
@@ -458,12 +459,12 @@ static void test_remap(void)
     expect_remap(text, "a,b,b", false, "host b is there twice");
     expect_remap(DOC(A_CORE, "}}"), "a", false, "the set has no nodelist");
     expect_remap(DOC("", "}}"), NULL, false, DOC("", ",\"nodelist\":[]}}"));
-    /* what is no graph stays as it is, and what another writer wrote */
+    /* a key that is no graph is kept, and so is the key of an unknown writer */
     expect_remap(HOSTED("4", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":4}}", NULL, false,
                  HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":4}}");
     expect_remap(DOC(ENTRY("4", "\"core\":\"0\""), NO_GRAPH), NULL, false, DOC(A_CORE, NO_GRAPH));
 }
-/* ---- a set takes little however large it is ---------------------------------------------------------------------- */
+/* a set takes little memory however large it is */
 
 static void test_large(void)
 {
@@ -479,7 +480,7 @@ static void test_large(void)
 
 /* ---- failing allocations ------------------------------------------------------------------------------------------ */
 
-/* What the attempts are made with: b has what a has not, with a graph of its own; both have properties and hosts. */
+/* Operands: b has resources that a lacks, and a graph of its own; both have properties and hosts. */
 struct given {
     weir_graph *g;
     const weir_allocation *job;
@@ -548,7 +549,7 @@ static int make_of_graph(const struct given *with, int n, weir_rset **out, weir_
     return weir_graph_rset(with->g, (enum weir_rset_what)n, n == 0, out, err);
 }
 
-/* A property that is new, and one that is there: a copy changes, or stays as it was. */
+/* Sets a new property or an existing one: a copy changes, or stays equal. */
 static int make_changed(const struct given *with, int n, weir_rset **out, weir_err *err)
 {
     weir_rset *r = NULL;

@@ -1,5 +1,5 @@
-/* test_rset_cut.c - RFC 20: what of the JSON graph in the key `scheduling` belongs to a part of a set, however that graph
- * tells ranks, numbers and what is in what. */
+/* test_rset_cut.c - RFC 20: the vertices of the JSON graph in the key `scheduling` that belong to a part of a set,
+ * however the graph writes ranks, numbers and containment. */
 #include "rsets.h"
 
 #define HOST(id, data) V(id, "\"type\":\"node\"" data)
@@ -120,7 +120,7 @@ static void test_rows(void)
     }
 }
 
-/* All bytes but those of the vertices and edges that go stay, wherever they stand; ranks of vertices are renumbered. */
+/* All bytes but the removed vertices and edges stay, wherever they stand; ranks of vertices are renumbered. */
 static void test_bytes(void)
 {
 #define LAID(edges, nodes) "{\"z\":[1.5],\"graph\":{\"edges\":[" edges "],\"w\":{},\"nodes\":[" nodes "],\"v\":\"\\\"\"},\"y\":[]}"
@@ -170,7 +170,7 @@ static void test_nomem(void)
 
 int main(void)
 {
-    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */
     test_rows();
     test_bytes();
     test_nomem();

@@ -1,10 +1,10 @@
-/* test_rset_graph.c - resource sets and machines: parts of a graph that add up, the machine that a set stands for, the set of
- * a machine, validation.
+/* test_rset_graph.c - resource sets and machines: parts of a graph that add up, the machine of a set, the set of a
+ * machine, validation.
  */
 #include "rsets.h"
 
-/* [R8] The part that b is of a, and the rest: together they are a again, to the last byte. `texts`: as documents of their
- * own. */
+/* [R8] Cuts a into the part b and the rest: together they are a again, to the last byte. `texts`: written and read
+ * between. */
 static void add_up(const weir_rset *a, const weir_rset *b, bool texts)
 {
     weir_rset *rest = NULL, *part = NULL, *sum = NULL;
@@ -81,7 +81,7 @@ static void expect_machine(const weir_rset *r, const char *expected, const char 
     weir_graph_free(g);
 }
 
-/* A part of a set with a graph: as it is, as a document, and as an R whose graph is still that of the whole. */
+/* A part of a set with a graph: as a set, as a document, and as an R with the graph of the whole set. */
 static void test_cut(void)
 {
     static const char *const cases[][2] = {
@@ -128,7 +128,7 @@ static void test_cut(void)
     weir_graph_free(g);
 }
 
-/* A child instance numbers its ranks anew; the graph goes by hosts then. */
+/* A child instance renumbers its ranks; the graph is matched by hosts then. */
 static void test_reranked(void)
 {
     weir_graph *g = machine(), *child = NULL;
@@ -154,7 +154,7 @@ static void test_reranked(void)
     weir_graph_free(g);
 }
 
-/* Graphs of unlike machines are not joined; what another writer wrote stays as it is. */
+/* Graphs of different machines are not joined; a key of an unknown writer is kept. */
 static void test_other_graphs(void)
 {
     weir_rset *a = must_read(HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}");
@@ -176,7 +176,7 @@ static void test_other_graphs(void)
     weir_rset_free(a);
 }
 
-/* A node and its memory, of which there is so much; `more` vertices. */
+/* A node and its memory of the given size; `more` vertices. */
 #define MEMORY(size, more)                                                                                             \
     ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) ","                   \
                            V("2", "\"type\":\"memory\",\"id\":0,\"size\":" size) more, E("0", "1", "") "," E("0", "2", "")) "}"
@@ -193,7 +193,7 @@ static void expect_union(const char *a, const char *b, const char *expected)
     weir_rset_free(y);
 }
 
-/* Things of any type that R_lite has belong to a rank, and those that it has not do not. */
+/* Vertices of any type in R_lite belong to a rank; vertices of types not in R_lite do not. */
 static void test_other_types(void)
 {
     weir_rset *r = must_read(DOC(ENTRY("0", "\"core\":\"0\",\"fpga\":\"1\""), ",\"nodelist\":[\"a\"]},\"scheduling\":")
@@ -210,7 +210,7 @@ static void test_other_types(void)
     weir_rset_free(r);
 }
 
-/* Of what two graphs both have, the larger amount is kept; a set without a graph has nothing to add to one. */
+/* Of a vertex in two graphs the larger amount is kept; a set without a graph adds nothing to a graph. */
 static void test_unlike_parts(void)
 {
     weir_rset *a = must_read(HOSTED("0", "a", "0") ONE("a")), *b = must_read(HOSTED("1", "b", "0") ONE("b")), *none = NULL, *r = NULL;
@@ -236,7 +236,8 @@ static void test_unlike_parts(void)
           "," V("3", A_CORE_VERTEX) "," V("4", "\"type\":\"gpu\",\"id\":0"),                                           \
           E("0", "1", "") "," E("2", "3", "") "," E("2", "4", "")) "}"
 
-/* Without a nodelist the ranks of a graph tell what of it the set has, if it has all of them, once; else it stays whole. */
+/* Without a nodelist the ranks in a graph tell the vertices of the set, if the graph has each rank once; else the
+ * graph stays whole. */
 static void test_ranks(void)
 {
     static const char *const rows[][2] = {
@@ -278,7 +279,7 @@ static void test_validate(void)
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":{}}}}", NULL);
 }
 
-/* What is down, and what jobs have. */
+/* Vertices that are down, and vertices of jobs. */
 static void test_states(void)
 {
     weir_graph *g = machine();
@@ -317,7 +318,7 @@ static void test_states(void)
     weir_graph_free(g);
 }
 
-/* Cores in no node; two vertices with one rank. */
+/* Cores outside of nodes; two vertices with one rank. */
 static void test_odd_machines(void)
 {
     weir_err err = {0};
@@ -356,7 +357,7 @@ static void test_odd_machines(void)
 
 int main(void)
 {
-    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */
     test_parts();
     test_cut();
     test_reranked();

@@ -1,5 +1,5 @@
-/* test_treepool.c - RFC 49: the key `scheduling` for parts of its ranks, two of them together, other ranks; and reading and
- * building with failing allocations.
+/* test_treepool.c - RFC 49: the key `scheduling` for parts of its ranks, two keys merged, remapped ranks; and
+ * reading and building with failing allocations.
  */
 #include "check.h"
 
@@ -38,7 +38,7 @@ static weir_idset *ids(const char *text)
 static void test_cut(void)
 {
     static const char *const rows[][3] = {
-        /* key, ranks, what is left */
+        /* key, ranks, remaining key */
         {KEY(ENTRY("0-3", "0-7") "," ENTRY("4-5,9", "0-3")), "2-4,7", KEY(ENTRY("2-3", "0-7") "," ENTRY("4", "0-3"))},
         {KEY(ENTRY("0-3", "0-7") "," ENTRY("4", "0-3")), "4", KEY(ENTRY("4", "0-3"))},
         {KEY(ENTRY("0-3", "0-7")), "9", KEY("")},
@@ -65,7 +65,7 @@ static void test_join(void)
         {KEY(ENTRY("0-1", "0-7")), KEY(ENTRY("2", "0-3")), KEY(ENTRY("0-1", "0-7") "," ENTRY("2", "0-3"))},
         {"{\"writer\":\"TreePool\",\"extra\":1}", KEY(ENTRY("2", "0-3")), KEY(ENTRY("2", "0-3"))},
         {KEY(ENTRY("0", "0")), "{\"writer\":\"TreePool\"}", KEY(ENTRY("0", "0"))},
-        /* entries of which nobody knows the ranks stay beside each other */
+        /* entries of unknown ranks are kept side by side */
         {KEY("{\"ranks\":3,\"topo\":1}"), KEY("{\"ranks\":\"4\",\"topo\":1}"), KEY("{\"ranks\":3,\"topo\":1},{\"ranks\":\"4\",\"topo\":1}")},
         {KEY("{\"ranks\":\"4\",\"topo\":1}"), KEY("{\"ranks\":3,\"topo\":1}"), KEY("{\"ranks\":\"4\",\"topo\":1},{\"ranks\":3,\"topo\":1}")},
     };
@@ -93,7 +93,7 @@ static void test_renumber(void)
     weir_idset_free(ranks);
 }
 
-/* An R that goes to the reader. */
+/* Parses an R. */
 static int parse_once(void *text)
 {
     weir_graph *g = NULL;
@@ -136,7 +136,7 @@ static void test_nomem(void)
     struct change c = {read_json(KEY(ENTRY("0-3", "0-7"))), read_json(KEY(ENTRY("4,6,8,10,12,14,16,18,20,22", "0-7"))), ids("1,3")};
 
     check_nomem(parse_once, r, "read and build");
-    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* what jansson allocates fails in its turn too */
+    json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */
     check_nomem(change_once, &c, "cut, join, renumber");
     json_decref(c.a);
     json_decref(c.b);

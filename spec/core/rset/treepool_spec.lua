@@ -1,4 +1,5 @@
--- RFC 49: an R whose writer is "TreePool" tells how what a node has is grouped; and the policy that goes with it.
+-- RFC 49: an R whose writer is "TreePool" tells the grouping of a node's resources; and the policy that goes with the
+-- R.
 
 local weir = require "weir"
 
@@ -27,7 +28,7 @@ end
 
 local function count(g, query) return #g:find(query) end
 
--- What is below a vertex, in one line: "socket0(numa0(core0 core1))".
+-- The descendants of a vertex, in one line: "socket0(numa0(core0 core1))".
 local function outline(v)
   local words = {}
   for child in v:children() do
@@ -52,7 +53,7 @@ describe("the topology of an R", function()
     assert(g:check())
   end)
 
-  local BUILT = { -- name, R, what is below the first node
+  local BUILT = { -- name, R, descendants of the first node
     { "keeps to what R_lite has", R { ranks = "0", core = "2,5", gpu = "1", children = { { ranks = "0", topo = { numa = {
       { cores = "0-1", gpus = "0" }, { cores = "2-3" }, { cores = "4-5", gpus = "1" } } } } } }, "numa1(core2) numa2(core5 gpu1)" },
     { "leaves what it does not name in the node", R { ranks = "0", core = "0-3", gpu = "0", fpga = "0", children = { { ranks = "0", topo = {
@@ -96,7 +97,7 @@ describe("the topology of an R", function()
   end)
 
   local function topo(t) return { { ranks = "0", topo = t } } end
-  local REFUSED = { -- children, what is said
+  local REFUSED = { -- children, message
     { 3, "scheduling.children: must be an array of" },
     { { 3 }, "scheduling.children[0]: must be an object with ranks and topo" },
     { { { topo = {} } }, 'scheduling.children[0]: ranks must be a string such as "0-14"' },
@@ -139,7 +140,7 @@ end)
 
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
--- What each shape gets of one machine, one after the other: R_lite, shortly "0: core 0-7 gpu 0".
+-- The picks of each shape on one machine, one match after the other: R_lite, shortly "0: core 0-7 gpu 0".
 local function played(g, rows)
   local e = assert(weir.engine { resources = g, policy = "treepool" })
   local got, wanted = {}, {}

@@ -1,4 +1,5 @@
--- Graphs in a database: saved with their books, whole or only what changed; loaded; queried by hand; killed during a save.
+-- Graphs in a database: saved with their schedules, whole or only the changes; loaded; queried by hand; killed during
+-- a save.
 local weir = require "weir"
 local cases = require "spec.support.cases"
 local figures = require "spec.support.figures"
@@ -20,7 +21,7 @@ describe("a database", function()
   local function by_hand(sql) return (output(("sqlite3 '%s' \"%s\""):format(path, sql))) end
   local function load() return assert(weir.load(path)) end
 
-  -- What is in the file is the graph as it is now.
+  -- Checks that the file holds the present graph.
   local function assert_saved(graph)
     local again <close> = load()
     assert(again:check())
@@ -97,7 +98,7 @@ describe("a database", function()
 
     it("[L9] and no file stays open, and nothing beside it", function()
       local pid = assert(io.open "/proc/self/stat"):read "n"
-      local files = ("ls -l /proc/%d/fd | grep -cv pipe:"):format(pid) -- the pipe of this command comes and goes
+      local files = ("ls -l /proc/%d/fd | grep -cv pipe:"):format(pid) -- the pipe of the shell command comes and goes
       collectgarbage()
       local open = output(files)
       for _ = 1, 3 do
@@ -143,7 +144,7 @@ describe("a database", function()
       it("[L7] shows " .. q[3], function() assert.equal(q[2], by_hand(q[1])) end)
     end
 
-    -- The jobs at and below a node, and those that have all that is above it, as "node1:2,9".
+    -- The jobs at and below a node, and the jobs that hold an ancestor as a whole, as "node1:2,9".
     local function jobs_at(v)
       local on, list = {}, {}
       for _, job in ipairs(v:jobs()) do on[job] = true end
@@ -282,7 +283,7 @@ describe("a database", function()
     it("[L8] the vertices that changed are a graph of their own", function()
       g "/cluster0/rack1/node3".tags.x = true
       local part <close> = assert(g:extract(g:changed()))
-      assert.equal(9, part:count()) -- the node, what is in it, and what is above it
+      assert.equal(9, part:count()) -- the node, its descendants and its ancestors
       assert.is_true(part "/cluster0/rack1/node3".tags.x)
     end)
   end)
@@ -382,7 +383,7 @@ describe("a database", function()
     assert.is_truthy(output(("'%s' match -r '%s' slot=1/node"):format(BIN, path)):find "node0  whole")
   end)
 
-  -- Each save gives all nodes another tag, so half a save shows. The machine says when it is through with one.
+  -- Each save gives all nodes a new tag, so half a save shows. The child prints a line after each save.
   local CHILD = [[
     local weir, path = require "weir", arg[1]
     local g = assert(weir.load(path))

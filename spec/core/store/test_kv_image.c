@@ -1,19 +1,19 @@
-/* test_kv_image.c - graphs in pieces: round trips and changes of random graphs with random books over a store of keys,
- * pieces that make no sense, allocations that fail. Requirements: L3, L5, L8.
+/* test_kv_image.c - key-value images: round trips and changes of random graphs with random jobs over a store of
+ * keys, invalid values, failing allocations. Requirements: L3, L5, L8.
  */
 #include "stored.h"
 
-/* A key-value store: what is below a key that is declared and does not come is gone. */
+/* A key-value store: rows below a declared key that the image does not set are deleted. */
 struct row {
     char *key, *text;
     size_t len;
-    bool now; /* came with the last pieces */
+    bool now; /* set by the last image */
 };
 
 struct kv {
     struct row *list;
     uint32_t n, cap;
-    uint32_t written; /* pieces of the last save */
+    uint32_t written; /* rows written by the last save */
     char stamp[64];
 };
 
@@ -118,7 +118,7 @@ static void clear(struct kv *kv)
     *kv = (struct kv){0};
 }
 
-/* ---- what is stored is what was there ---- */
+/* the stored graph is the saved graph */
 
 static void round_trips(void)
 {
@@ -135,13 +135,13 @@ static void round_trips(void)
     }
 }
 
-/* An R is as it was when the job changed last. */
+/* An R is as written at the last change of the job. */
 static bool is_rset(const char *key)
 {
     return strcmp(key + strlen(key) - 2, "/R") == 0;
 }
 
-/* The same keys, but for kinds, which come in as many pieces as there were saves. */
+/* Checks for equal keys, but for kinds, which have a row for each save. */
 static void same_keys(const struct kv *kv, weir_graph *g)
 {
     struct kv whole = {0};
@@ -160,7 +160,7 @@ static void same_keys(const struct kv *kv, weir_graph *g)
     clear(&whole);
 }
 
-/* Now and then the graph that was loaded goes on. */
+/* Continues with the loaded graph now and then. */
 static void changes(void)
 {
     for (int64_t i = 1; i <= scaled(30); i++) {
@@ -222,7 +222,7 @@ static void only_what_changed(void)
     clear(&kv);
 }
 
-/* ---- pieces that make no sense ---- */
+/* invalid values */
 
 static const struct {
     const char *key, *text, *why;

@@ -1,6 +1,6 @@
-/* test_sqlite.c - graphs in a database: round trips and saves of changes on random graphs with random books, what is
- * written and what is left alone, the same answers afterwards. Bad files: test_sqlite_bad.c; kills: test_sqlite_kill.c.
- * Requirements: L4, L7, L8, P2, P12.
+/* test_sqlite.c - graphs in a database: round trips and saves of changes on random graphs with random jobs,
+ * written rows and rows left alone, equal answers afterwards. Bad files: test_sqlite_bad.c; kills:
+ * test_sqlite_kill.c. Requirements: L4, L7, L8, P2, P12.
  */
 #include "stored.h"
 #include "stores.h"
@@ -21,7 +21,7 @@ static void round_trips(void)
 
 /* ---- saves of changes ---- */
 
-/* The rows of a whole save of the same graph, as people see them. */
+/* Compares the visible rows with a whole save of the graph. */
 static void same_rows(weir_graph *g)
 {
     static const char *const tables[] = {"kind",   "name",      "uuid", "state",     "property", "tag",
@@ -43,7 +43,7 @@ static void same_rows(weir_graph *g)
     remove(whole);
 }
 
-/* Now and then by another graph: the one that was loaded goes on. */
+/* Continues with the loaded graph now and then. */
 static void save_changes(void)
 {
     for (int64_t i = 1; i <= scaled(30); i++) {
@@ -77,7 +77,7 @@ static void save_changes(void)
         CHECK(done[i] > 5, "%u of sort %d were done", done[i], i);
 }
 
-/* What did not change is not written: what was put there by hand stays. */
+/* Unchanged rows are not written: a change made by hand stays. */
 static void leaves_the_rest(void)
 {
     weir_graph *g = parse("cluster:1 rack:2 node:3 core:4 memory:1(size=8)", "synthetic"), *back;
@@ -111,7 +111,7 @@ static uint32_t count_changed(const weir_graph *g)
     return n;
 }
 
-/* More changes than are noted: all of that sort is written. */
+/* More changes than the journal notes: all rows of that sort are written. */
 static void overflow(void)
 {
     weir_graph *g = parse("cluster:1 node:100 core:700", "synthetic"), *back;
@@ -179,7 +179,7 @@ static void structure(void)
     stores_clear();
 }
 
-/* Units of another subsystem remember what they were taken for, and go with it. */
+/* Units of a second subsystem remember their vertex, and are released with the vertex. */
 static void channels(void)
 {
     weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;
@@ -215,7 +215,7 @@ static void channels(void)
     stores_clear();
 }
 
-/* What a job was placed for, and by whom. */
+/* The labels of a job: its purpose and its owner. */
 static void labels(void)
 {
     weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;
@@ -239,7 +239,7 @@ static void labels(void)
     stores_clear();
 }
 
-/* Children out of the order of their numbers, with empty places between: the same places and UUIDs. */
+/* Children out of the order of their numbers, with gaps between: places and UUIDs are kept. */
 static void places(void)
 {
     weir_graph *g = parse("cluster:1 node:40", "synthetic"), *back;

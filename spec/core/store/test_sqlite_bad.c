@@ -1,5 +1,5 @@
-/* test_sqlite_bad.c - databases that no save made: each row of a table is one change by hand and the text that the
- * error has; then files cut short and files with flipped bytes. What is loaded all the same is sound.
+/* test_sqlite_bad.c - databases that no save made: each row of a table is one change by hand and the expected text
+ * of the error; then files cut short and files with flipped bytes. A graph that still loads is sound.
  */
 #include "stores.h"
 
@@ -111,7 +111,7 @@ static void bad_rows(void)
     stores_clear();
 }
 
-/* What weir does not make, but can read: others may add to a file. */
+/* Additions by further programs, which weir ignores when reading. */
 static void additions(void)
 {
     weir_graph *g = machine(), *back;
@@ -131,7 +131,7 @@ static void additions(void)
     stores_clear();
 }
 
-/* An index of others that would compute a value of 900 MB for the next job. */
+/* A foreign index that would compute a value of 900 MB for the next job. */
 static void costly_index(void)
 {
     weir_graph *g = machine();

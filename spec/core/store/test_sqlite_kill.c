@@ -1,5 +1,5 @@
-/* test_sqlite_kill.c - saves that are killed, and saves and loads in which the n-th allocation fails, of ours and of
- * SQLite: the file holds what it held before or what was saved, and is loaded. Requirement: L8.
+/* test_sqlite_kill.c - saves that are killed, and saves and loads in which the n-th allocation of weir or SQLite
+ * fails: the file holds the old graph or the saved graph, and loads. Requirement: L8.
  */
 #include <malloc.h>
 #include <poll.h>
@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#define dup weir_test_dup /* unistd.h has one of its own */
+#define dup weir_test_dup /* unistd.h has a dup of its own */
 #include "stores.h"
 #undef dup
 #include <unistd.h>
@@ -16,7 +16,7 @@
 
 /* ---- kills ---- */
 
-/* The k-th change of a graph; the clock tells which came last. */
+/* Makes the k-th change of a graph; the clock tells the number of the last change. */
 static void change(weir_graph *g, int64_t k)
 {
     weir_vertex v = 1 + (weir_vertex)(k * 7919 % 400);
@@ -37,7 +37,7 @@ static void change(weir_graph *g, int64_t k)
         (void)!weir_graph_unlink(g, v, NULL);
 }
 
-/* Loads the file and goes on from there, saving after each change, and says so. Killed by its parent. */
+/* Loads the file and continues from there, saving after each change and reporting the save. Killed by its parent. */
 static void child(int out)
 {
     weir_graph *g = NULL;
@@ -92,7 +92,8 @@ static int scaled(int n)
     return (int)(n * times) > 0 ? (int)(n * times) : 1;
 }
 
-/* The graph after as many changes as the file says must be the one in the file. `make soak` makes it hundreds of kills.
+/* The graph in the file must equal a graph after as many changes as the file says. `make soak` runs hundreds of
+ * kills.
  */
 static void kills(void)
 {
@@ -123,7 +124,7 @@ static void kills(void)
     stores_clear();
 }
 
-/* The first save to a file: nothing is there, or all of it, and the next save finds its way. */
+/* The first save to a file: the file is empty or complete, and the next save succeeds. */
 static void first_kills(void)
 {
     weir_graph *g = parse("cluster:1 node:400 core:6 memory:1(size=4)", "synthetic");
@@ -229,7 +230,7 @@ static weir_graph *booked(void)
     return g;
 }
 
-/* One save or load with failing memory; WEIR_OK, or the file and the graph are as before. */
+/* One save or load with a failing allocation; returns WEIR_OK, or file and graph are as before. */
 static int save_once(weir_graph *g, unsigned flags, const weir_graph *before)
 {
     weir_err err = {0};
@@ -247,7 +248,7 @@ static int save_once(weir_graph *g, unsigned flags, const weir_graph *before)
     return rc;
 }
 
-/* The n-th allocation fails in a save of changes that follows a save of everything, then in one of everything. */
+/* The n-th allocation fails in a save of changes after a full save, then in a full save. */
 static void failing_saves(bool ours)
 {
     weir_graph *g = booked(), *before = booked();
@@ -333,7 +334,7 @@ static void failing_loads(void)
     stores_clear();
 }
 
-/* What cannot be noted is written: the journal gives up, the change is made all the same. */
+/* Where the journal has no memory the change is still made, and the next save writes everything. */
 static void failing_notes(void)
 {
     weir_graph *g = booked(), *back;

@@ -1,4 +1,4 @@
--- Machines that change while they are in use: random operations, with everything verified after each.
+-- Machines that change while in use: random operations, with everything verified after each.
 local weir = require "weir"
 local cases = require "spec.support.cases"
 
@@ -50,7 +50,7 @@ function OPERATIONS.grow(w)
   return job and w.e:grow(job.id, w.rnd:pick(SHAPES))
 end
 
--- By one of its own vertices, or by what is below one of them, or by a rank.
+-- Shrinks a job by a vertex of the job, by a vertex below, or by a rank.
 function OPERATIONS.shrink(w)
   local job = pick_job(w)
   if not job then return end
@@ -63,7 +63,7 @@ function OPERATIONS.shrink(w)
   return w.e:shrink(job.id, v)
 end
 
--- Without force it goes exactly when no job is there.
+-- Without force, unlinking succeeds exactly when no job is there.
 function OPERATIONS.unlink(w)
   local v = pick_vertex(w, "type=node,core,socket,memory")
   if not v or w.g:count() < 25 then return end
@@ -73,7 +73,7 @@ function OPERATIONS.unlink(w)
   return gone
 end
 
--- With force it goes, and who had something has lost it.
+-- With force, unlinking always succeeds, and the jobs there lose their units.
 function OPERATIONS.force(w)
   local v = pick_vertex(w, "type=node,core,socket")
   if not v or w.g:count() < 25 then return end
@@ -98,7 +98,7 @@ function OPERATIONS.add(w)
   return true
 end
 
--- What the view gives is booked on the machine, as much of it as the view says.
+-- Allocates on the machine the amounts that a match on the coarse view gave.
 function OPERATIONS.coarse(w)
   local view <close> = w.g:coarsen { keep = w.rnd:pick { { "node" }, { "rack" }, { "rack", "node" } } }
   assert(view:check())
@@ -108,7 +108,7 @@ function OPERATIONS.coarse(w)
   local sum, got = 0, 0
   for _, pick in ipairs(a:vertices()) do sum = sum + pick.amount end
   local fine, why, code = view:expand(a, { job = w.ids })
-  assert(fine or code == "busy", why) -- a reservation may be in the way, which the view does not show
+  assert(fine or code == "busy", why) -- a reservation may stand against the job, as the view shows none
   for _, pick in ipairs(fine and fine:vertices() or {}) do got = got + pick.amount end
   assert(not fine or got == sum)
   return fine
@@ -116,7 +116,7 @@ end
 
 local NAMES = { "match", "match", "match", "release", "advance", "state", "grow", "shrink", "unlink", "force", "add", "coarse" }
 
--- Returns what went wrong.
+-- Returns the fault.
 local function play(seed, steps)
   local w = new_world(seed)
   for step = 1, steps do

@@ -1,4 +1,5 @@
-/* test_check.c - weir_check() sees what is wrong: each thing it looks at, damaged one at a time in a sound graph. */
+/* test_check.c - weir_check() reports every kind of damage: each invariant, violated one at a time in a sound
+ * graph. */
 #include "check.h"
 
 #include "time/schedule.h"
@@ -8,7 +9,7 @@
 
 #define SECOND 1000000
 
-/* What was written where, so that it can be mended. */
+/* A damaged place and its old bytes, so that it can be mended. */
 struct damage {
     void *at;
     size_t size;

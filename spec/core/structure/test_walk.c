@@ -1,5 +1,5 @@
-/* test_walk.c - several visits read at once are those that are told one by one, over random machines, options and prunings; what
- * is read with them is what the vertices say. */
+/* test_walk.c - several visits read at once equal the visits read one by one, over random machines, options and
+ * prunings; the fields read with visits equal the fields of the vertices. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@ static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint
     d.type = type;
     d.id = dice(5) ? (int64_t)dice(9) : WEIR_NO_ID;
     d.size = 1 + dice(3);
-    (void)!weir_graph_add_many(g, parent, &d, count, 1, &v, NULL); /* refused below what a job has as a whole */
+    /* refused below a vertex that a job has as a whole */
+    (void)!weir_graph_add_many(g, parent, &d, count, 1, &v, NULL);
     return v;
 }
 
@@ -51,7 +52,7 @@ static weir_graph *machine(uint32_t changes)
     return g;
 }
 
-/* ---- one by one, and several at once ---- */
+/* one by one, and several at once */
 
 static weir_walk_options options(const weir_graph *g)
 {
@@ -82,7 +83,7 @@ static void check_fields(const weir_graph *g, const weir_walk_visit *x)
     CHECK(x->free == weir_vertex_free(g, v), "vertex %u: free %lld", v, (long long)x->free);
 }
 
-/* Walks g both ways; false: they differ. */
+/* Walks g both ways; false: the visits differ. */
 static bool same_walks(const weir_graph *g, const weir_walk_options *o, uint32_t salt, int most)
 {
     weir_walk *one = weir_walk_new(g, o, NULL), *many = weir_walk_new(g, o, NULL);

@@ -1,4 +1,4 @@
--- Walkers: where they go, in what order, what filters do to them, and what they keep.
+-- Walkers: visited vertices, their order, the effect of filters, and the lifetime of walkers.
 local weir = require "weir"
 local figures = require "spec.support.figures"
 
@@ -205,8 +205,8 @@ describe("walks", function()
       assert.is_true(n > 100)
     end)
 
-    -- A node with more leaves side by side than are read at once, of more types than strings are kept, one that has something
-    -- below it among them, and places that nobody has any more.
+    -- A node with more leaves side by side than a walker reads at once, of more types than it keeps strings of; a
+    -- leaf has a child, and leaves were removed.
     local function wide()
       local big = assert(weir.synthetic "cluster:1 node:2 core:45")
       for _, node in ipairs { big "/cluster0/node0", big "/cluster0/node1" } do
@@ -218,7 +218,7 @@ describe("walks", function()
       return big
     end
 
-    -- What the filters of a walk are called with, in order. `more` are further options; `beside` walks visit by visit.
+    -- The arguments of the filters' calls, in order. `more` are further options; `beside` walks visit by visit.
     local function calls(big, more, act, beside)
       local lines = {}
       local options = { fields = { "type", "id", "size", "free", "rank", "name", "state", "index" } }
@@ -238,7 +238,8 @@ describe("walks", function()
       return lines
     end
 
-    -- Options, and what the filters do besides: the calls are those of a walk that reads no visit ahead, to the last one.
+    -- Options, and the side effects of the filters: the calls equal the calls of a walk without read-ahead, to the
+    -- last.
     local function plain() return 1 end
     local STORIES = {
       { "all of it", {}, plain },
@@ -484,7 +485,7 @@ describe("walks", function()
       assert(g:check())
     end)
 
-    -- What changes under a walk, and how it says so.
+    -- Changes during a walk, and the errors of the walk.
     local CHANGES = {
       { "a vertex that goes", function() g:unlink(g "/cluster0/rack1") end, "the graph changed while it was walked" },
       { "a vertex that comes", function() g:add(g:root(), { type = "rack" }) end, "the graph changed while it was walked" },
@@ -520,7 +521,7 @@ describe("walks", function()
     end)
   end)
 
-  -- Options that make no sense, and what is said about them.
+  -- Senseless options, and their messages.
   local REFUSED = {
     { { order = "sideways" }, "pre, post, both or breadth expected, got 'sideways'" },
     { { order = "both", evaluate = function() end }, "pre, post, breadth expected, got 'both'" },

@@ -1,4 +1,5 @@
--- The books: what is allocated, available and used, now and later; pools taken without a match; states and aggregates.
+-- Schedules: units allocated, available and used, now and later; pools allocated without a match; states and
+-- aggregates.
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
@@ -24,7 +25,7 @@ local function uses(v)
   return table.concat(lines, "; ")
 end
 
--- All that the books show, to find that nothing has changed.
+-- All visible state of the schedules, to check that nothing has changed.
 local function snapshot(graph)
   local lines = {}
   for v in graph:walk {} do lines[#lines + 1] = ("%s %d %s %s"):format(v.path, v.free, v.state, uses(v)) end

@@ -1,4 +1,5 @@
-/* test_earliest_fit.c - starts of requests for parts of nodes: the earliest one, as trying all of them tells, and what is given there. */
+/* test_earliest_fit.c - starts of requests for parts of nodes: the earliest start, compared with trying all
+ * starts, and the picks at that start. */
 #include "check.h"
 #include "dice.h"
 
@@ -30,13 +31,13 @@ static const char *const shapes[] = {"slot=1/core=%d",       "node/slot=1/core=%
                                      "rack=2/slot=2/core=%d", "rack/socket=3/slot/core=%d", "slot=%d/node", "slot=%d/core",
                                      "slot/socket/core=%d",  "node/socket/slot=1/core=%d", "slot=3/[core=%d;memory=2]"};
 
-/* Whole vertices, beside others or not, and the cores of nodes that are then shared. */
+/* Whole vertices, alone or beside cores, and cores of nodes that jobs then share. */
 static const char *const mixes[] = {"slot=%d/node",         "slot=%d/node",      "slot=1/core=%d",
                                     "slot=1/core=%d",       "slot=%d/socket",    "slot=2/[node;core=%d]",
                                     "rack/slot=%d/node",    "slot=%d/node/core=6", "[slot=1{a}/node;slot=%d{b}/core]",
                                     "slot/rack",            "slot=2/core=%d",    "[node/slot{a}/core=%d;slot{b}/node]"};
 
-enum { ALL, PARTS, MIXED, QUEUES }; /* which requests there are in a run */
+enum { ALL, PARTS, MIXED, QUEUES }; /* the kinds of requests in a run */
 
 static const char *some_shape(int queue)
 {
@@ -65,7 +66,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* The clock's time, and all times at which a job ends; a job past its end does so right after now. */
+/* The clock's time, and the end of every job; a job past its end counts as ending right after now. */
 static uint32_t list_times(const weir_graph *g, int64_t *times)
 {
     uint32_t n = 0;
@@ -79,7 +80,7 @@ static uint32_t list_times(const weir_graph *g, int64_t *times)
     return n;
 }
 
-/* Books a request in a graph that keeps nothing, at the first time at which it fits. */
+/* Allocates a request in a graph without caches, at the first time at which the request fits. */
 static int by_trying(weir_graph *copy, const weir_request *r, const weir_allocation **a)
 {
     int64_t *times = malloc((weir_job_count(copy) + 1) * sizeof *times);
@@ -125,7 +126,7 @@ static bool reserve(weir_graph *g, int queue)
     return good;
 }
 
-/* ---- all that changes meanwhile ---- */
+/* changes between the requests */
 
 static void release(weir_graph *g)
 {

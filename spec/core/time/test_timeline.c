@@ -1,5 +1,5 @@
-/* test_timeline.c - plans: rows made by hand, random runs against an array with one level for each time, failing
- * allocations.
+/* test_timeline.c - timelines: rows made by hand, random runs against an array with one level for each time,
+ * failing allocations.
  */
 #include "check.h"
 
@@ -137,7 +137,7 @@ static void test_points(void)
 
 /* ---- random runs against a model ---- */
 
-#define SLOTS 1500 /* the last one goes on for ever */
+#define SLOTS 1500 /* the last slot has no end */
 #define HELD  600
 
 struct held {
@@ -225,7 +225,7 @@ static void model_step(struct model *m, uint32_t keep)
     int i;
 
     if (dice(m, 25) == 0)
-        model_change(m, model_interval(m), -1); /* a piece out of what there is, or refused */
+        model_change(m, model_interval(m), -1); /* takes back a part of what was added, or is refused */
     if (m->nheld < HELD && dice(m, HELD) < keep) {
         m->held[m->nheld] = model_interval(m);
         if (m->held[m->nheld].start == m->held[m->nheld].end)
@@ -292,7 +292,7 @@ static void test_random(uint64_t seed, int slots, int64_t base, int64_t step, in
 
 /* ---- memory ---- */
 
-/* Jobs back to back leave two points between them; taking out the middle ones makes more, without any memory. */
+/* Jobs back to back leave two points between them; removing the middle jobs makes more points, without any memory. */
 static void test_take_back_needs_no_memory(void)
 {
     weir_timeline *p = weir_timeline_new();
@@ -328,7 +328,7 @@ static void test_shrinks(void)
     weir_timeline_free(p);
 }
 
-/* A copy has the same points and goes its own way: in every form, also after some was taken back. */
+/* A copy has equal points and changes independently: in every form, also after some spans were removed. */
 static void test_copy(void)
 {
     static const int64_t adds[] = {0, 1, 2, 3, 20, 32, 33, 500};

@@ -1,4 +1,5 @@
--- The acquisition protocol (RFC 28), both sides, and recordings of it. No sockets: what one side sends is put into the other.
+-- The acquisition protocol (RFC 28), both sides, and recordings. No sockets: each side's messages are passed to the
+-- peer.
 local weir = require "weir"
 local consumers = require "weir.acquire.consumer"
 local scheduler_client = require "weir.acquire.scheduler_client"
@@ -9,7 +10,7 @@ local MACHINE = "cluster:1 rack:2 node:4 core:4" -- targets 0-7
 
 local function inventory(text) return assert(weir.synthetic(text or MACHINE)):rset { scheduling = true } end
 
--- A provider alone: `sent` is what went out, {stream, response} each.
+-- A provider alone: `sent` has its messages, {stream, response} each.
 local function provider(opts)
   opts = opts or {}
   local set, sent = opts.set or inventory(), {}
@@ -21,7 +22,7 @@ local function provider(opts)
   return p, sent
 end
 
--- What was sent since the last look, without the R: "stream type targets".
+-- The messages since the last call, without the R: "stream type targets".
 local function told(sent)
   local lines = {}
   for i, entry in ipairs(sent) do
@@ -704,7 +705,7 @@ describe("recordings", function()
     return table.concat(lines), it
   end
 
-  -- What the scheduler did between the entries: match before the first shrink, free before the second release.
+  -- The scheduler's actions between the entries: match before the first shrink, free before the second release.
   local function acting()
     local shrunk = false
     return function(entry, f)
@@ -752,7 +753,7 @@ describe("recordings", function()
 end)
 
 describe("thousands of random commands", function()
-  -- What a scheduler believes is what its provider holds for it, after each round of messages.
+  -- After each round of messages the scheduler's targets are the targets that its provider holds for the scheduler.
   it("[Q2][Q3][Q4][Q5][Q7][Q8] leave both sides with the same picture, exact books and nothing placed where it must not be", function()
     local rounds = math.floor(400 * (tonumber(os.getenv "WEIR_SPEC_SCALE") or 1))
     math.randomseed(7)

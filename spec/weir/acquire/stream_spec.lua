@@ -1,4 +1,4 @@
--- Recorded streams of the acquisition protocol, as services write them, played in scenarios.
+-- Recorded streams of the acquisition protocol, as services write streams, played in scenarios.
 local providers = require "weir.acquire.provider"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local recordings = require "weir.acquire.recording"
@@ -9,7 +9,7 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
--- A recording of what `acts` do, each {seconds, f(provider)}, to the targets of MACHINE; its file.
+-- Records `acts`, each {seconds, f(provider)}, on the targets of MACHINE; returns the file.
 local function recording(style, acts)
   local set, lines, now, f = weir.synthetic(MACHINE):rset { scheduling = true }, {}, 0, nil
   local p = providers.new {

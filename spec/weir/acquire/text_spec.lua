@@ -1,4 +1,5 @@
--- Both wordings of RFC 28, statement by statement (spec/support/acquire_text.lua), and what no other spec has of them.
+-- Both wordings of RFC 28, statement by statement (spec/support/acquire_text.lua), and specs for statements without a
+-- spec elsewhere.
 local scheduler_client = require "weir.acquire.scheduler_client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -7,7 +8,8 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
--- A scheduler that has acquired MACHINE; sent: its requests; said: why it ended, and what became unsatisfiable.
+-- A scheduler that has acquired MACHINE; sent: its requests; said: why the scheduler ended, and its unsatisfiable
+-- requests.
 local function scheduler(style)
   local it = { sent = {}, said = {} }
   it.f = scheduler_client.new {
@@ -59,7 +61,7 @@ describe("a scheduler that follows", function()
     assert.equal("2", ranks(it.f:match("slot=1/node", { mode = "preview" })))
     it.f:receive("default", { type = "online", targets = "0" })
     assert.equal("0", ranks(it.f:match("slot=1/node", { mode = "preview" })))
-    assert.equal(1, #it.sent) -- nothing of that is released
+    assert.equal(1, #it.sent) -- no target is released
   end)
 
   it("[Q6] resources that do not fit to those that are there end it", function()
@@ -95,7 +97,7 @@ describe("a scheduler that follows", function()
 
   it("a key that is not known is passed over", function()
     local it = scheduler "keyed"
-    assert.is_true(it.f:receive("default", { up = "3-6", down = "2,6", shink = "6" })) -- as the example of the text has it
+    assert.is_true(it.f:receive("default", { up = "3-6", down = "2,6", shink = "6" })) -- the example of the text
     assert.equal("0-7", tostring(it.f.consumer:acquired()))
     assert.equal("0-1,3-5,7", tostring(it.f.consumer:online()))
   end)

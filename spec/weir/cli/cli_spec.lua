@@ -1,4 +1,4 @@
--- The command line: what each command prints, how it fails, and with which exit status.
+-- The command line: the output, the failures and the exit status of each command.
 local weir = require "weir"
 local figures = require "spec.support.figures"
 
@@ -14,7 +14,7 @@ end
 
 local temporary = {}
 
--- A file with this text, removed at the end.
+-- A file with the given text, removed at the end.
 local function write_file(text, extension)
   local path = os.tmpname()
   temporary[#temporary + 1] = path
@@ -39,7 +39,7 @@ local function write_policy(text)
   return dir, "mine"
 end
 
--- Runs weir with words; returns what it wrote and its status. opts: stdin (a text), before (shell text in front).
+-- Runs weir with words; returns the output and the status. opts: stdin (a text), before (shell text in front).
 local function run(words, opts)
   opts = opts or {}
   local quoted = {}
@@ -79,7 +79,7 @@ describe("weir", function()
     for _, path in ipairs(temporary) do os.remove(path) end
   end)
 
-  -- {words, pattern of what is printed}
+  -- {words, pattern of the output}
   local PRINTS = {
     { { "--version" }, "^weir " .. weir.version:gsub("%.", "%%.") .. "\n$" },
     { { "--help" }, "usage: weir COMMAND.*match.*show.*find.*run.*policy" },
@@ -214,7 +214,7 @@ describe("weir", function()
     end)
   end
 
-  -- Files that are no machines.
+  -- Files that are not machines.
   local BAD_MACHINES = {
     { "is empty", "" }, { "is blank", " \n\n" }, { "is truncated JSON", '{"graph": {"nodes": [{"id": "0"' },
     { "is truncated XML", '<?xml version="1.0"?>\n<graphml><graph id="a"' }, { "is binary", ("\0\1\2\255"):rep(100) },
@@ -235,7 +235,7 @@ describe("weir", function()
     end)
   end
 
-  -- Files that are no jobs.
+  -- Files that are not jobs.
   local BAD_JOBS = {
     { "is empty", "" }, { "is truncated JSON", '{"version": 1, "resources": [' }, { "is truncated YAML", "resources: [a, {b: " },
     { "has no resources", "version: 1\ntasks: []\n" }, { "has an unknown key", (JOBSPEC:gsub("count: 2", "count: 2\n    colour: red")) },
@@ -255,7 +255,7 @@ describe("weir", function()
     end)
   end
 
-  -- Files that are no policies.
+  -- Files that are not policies.
   local BAD_POLICIES = {
     { "is empty", "", nil }, { "has a syntax error", "return {", nil }, { "raises", 'error "oops"', "oops" },
     { "returns no table", "return 7", nil }, { "has an unknown field", "return { odrer = 'id' }", "odrer" },
@@ -277,7 +277,7 @@ describe("weir", function()
 end)
 
 describe("a command", function()
-  -- The mark of UTF-8 that some editors put first: what is read, the words before its file, and those after it.
+  -- The byte order mark that some editors write: kind of file, the words before the file, the words after.
   for _, case in ipairs {
     { "a policy", POLICY, { "match", "-r", MACHINE, "-p" }, { "slot=1/node" } },
     { "a script", "print(1)", { "run" }, {} },
@@ -627,7 +627,7 @@ PFS1  16 GB/s
 end)
 
 describe("weir find", function()
-  -- {words, what is printed, status}
+  -- {words, output, status}
   local FINDS = {
     { { "type=node and id>=6" }, "/cluster0/rack1/node6\n/cluster0/rack1/node7\n", 0 },
     { { "type=node", "and", "id=3" }, "/cluster0/rack0/node3\n", 0 },

@@ -1,9 +1,10 @@
--- What has no end, or is no file, where a file is wanted: each reader has a limit, and says what, where and how much.
+-- Endless input, or a directory or device in place of a file: each reader has a limit, and the error names the input
+-- and the limit.
 
 local shell = require "spec.support.shell"
 
 local MACHINE = "cluster:1 node:4 core:8"
-local SECONDS, KILOBYTES = 60, 3000000 -- of computing and of memory, which no refusal may come near
+local SECONDS, KILOBYTES = 60, 3000000 -- of processor and memory; a refusal stays far below
 
 local dir, fifo
 
@@ -15,7 +16,7 @@ end)
 
 teardown(shell.clean)
 
--- A script of sh in which @/ is our directory and "$@" weir with these words: its status and what it said.
+-- Runs a script of sh in which @/ is the temporary directory and "$@" weir with words; returns status and output.
 local function sh(script, words)
   local quoted = { "'" .. shell.bin .. "'" }
   for _, word in ipairs(words) do quoted[#quoted + 1] = "'" .. word:gsub("^@/", dir .. "/") .. "'" end
@@ -27,7 +28,8 @@ local function sh(script, words)
   return how == "exit" and status or -status, text
 end
 
--- Who reads a file, as FILE; the most that it reads, and what it is. false for what is read as it comes, by lines of at most 16 MiB.
+-- The readers of a file, given as FILE; the limit, and the name of the content. false: the file is read as a stream,
+-- by lines of at most 16 MiB.
 local READERS = {
   { "match", { "match", "-r", MACHINE, "FILE" }, "64 MiB", "a jobspec" },
   { "explain", { "explain", "-r", MACHINE, "FILE" }, "64 MiB", "a jobspec" },
@@ -52,7 +54,7 @@ local READERS = {
   { "query -L", { "query", "-L", "FILE" }, "1 GiB", "a machine" },
 }
 
--- The words with this file in them.
+-- The words with FILE replaced.
 local function with(words, file)
   local list = {}
   for i, word in ipairs(words) do list[i] = word:gsub("%./FILE", "FILE"):gsub("FILE", (file:gsub("^@", dir))):gsub("@/", dir .. "/") end
@@ -74,7 +76,7 @@ describe("weir", function()
         or "huge:1: a line is longer than 16 MiB", said)
     end)
 
-    if not in_lua and name ~= "test" then -- which takes directories
+    if not in_lua and name ~= "test" then -- these take directories
       it(name .. " says so where there is a directory", function()
         local status, said = sh('"$@" </dev/null', with(words, "@"))
         assert.is_true(status == 1 or status == 2)
@@ -101,7 +103,7 @@ describe("weir", function()
   end
 end)
 
--- What comes without an end on standard input, the words, and what is said.
+-- Endless standard input, the words, and the message.
 local ENDLESS = {
   { "yes", { "match", "-r", MACHINE, "-" }, "<stdin>: is longer than 64 MiB, the most that a jobspec may have" },
   { "yes", { "show", "-r", "-" }, "<stdin>: is longer than 1 GiB, the most that a machine may have" },
@@ -146,7 +148,7 @@ describe("a pipe with an end", function()
 end)
 
 describe("the library's sources", function()
-  -- Reading without a limit: what a command of ours wrote into a pipe, or the kernel, has an end.
+  -- Reads without a limit, allowed where the input is written by weir itself or by the kernel, and so has an end.
   local UNBOUNDED = { '[%w_.]+:?read%s*%(?%s*["\']%*?[al]', "[%w_.]+:lines%s*%(", "io%.lines", "%f[%w]dofile", "%f[%w]loadfile" }
   local KNOWN = { ["pipe:lines("] = true, ['pipe:read("a'] = true, ['pipe:read "a'] = true, ['file:read "l'] = true }
 

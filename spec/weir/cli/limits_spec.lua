@@ -1,16 +1,16 @@
--- The limits: what is documented works up to there and is refused clearly beyond; and nothing that grows does so with its square.
+-- Limits: every documented limit is reached and refused clearly beyond; and no operation takes quadratic time.
 
 local growth = require "spec.support.growth"
 local weir = require "weir"
 
-local NAME = ("n"):rep(65536) -- the longest one
+local NAME = ("n"):rep(65536) -- the longest allowed name
 local LONGER = NAME .. "n"
 local MOST = math.maxinteger
 
 -- Under sanitizers sizes are small, and so are times.
 local SCALE = math.min(1, tonumber(os.getenv "WEIR_SPEC_SCALE") or 1)
 
--- A vertex, and the graph that must live as long.
+-- A vertex, and its graph to keep alive.
 local function node()
   local g = assert(weir.synthetic "node:1")
   return g:find "type=node"[1], g
@@ -58,7 +58,7 @@ describe("a name of 64 KB", function()
 end)
 
 describe("the number", function()
-  -- One node, and below it a pool of each type.
+  -- One node, and below the node a pool of each of n types.
   local function with_types(n)
     local list = { '{"id":"0","metadata":{"type":"node","id":0,"paths":{"containment":"/node0"}}}' }
     for i = 1, n - 1 do
@@ -68,7 +68,7 @@ describe("the number", function()
   end
 
   it("of types has an end, which is said", function()
-    local few = SCALE < 1 and 400 or 4096 -- what is done below costs its square
+    local few = SCALE < 1 and 400 or 4096 -- the loop below is quadratic
     local g = assert(with_types(few))
     assert.equal(few, #g:types())
     local none, why, code = with_types(4097)
@@ -159,10 +159,10 @@ end)
 
 -- ---- growth -------------------------------------------------------------------------------------------------
 
--- Four times the size: 4 is linear, 16 is quadratic. Caches make linear work cost somewhat more when it is large.
+-- Growth of time at four times the size: 4 is linear, 16 is quadratic. Caches make large linear work somewhat slower.
 local MOST_GROWTH, TRIES = 9, 3
 
--- The calendar of a machine is looked through from now on: known, see spec/bench/limits.lua.
+-- The occupancy of a machine is searched from now on, in linear time for each job: known, see spec/bench/limits.lua.
 local EXCUSED = { ["jobs are reserved one after the other"] = true }
 
 describe("no surprise:", function()
@@ -171,7 +171,7 @@ describe("no surprise:", function()
       it(row[1] .. ", in time that grows with their number", function()
         local n = math.max(100, row[2] * SCALE // 1 | 0)
         local grown = math.huge
-        for _ = 1, TRIES do -- what else the machine does may disturb one try, not all
+        for _ = 1, TRIES do -- load of the machine may disturb one try, not all
           local small, large = growth.measure(row, n // 4), growth.measure(row, n)
           if large < 0.004 then grown = 0 end -- too little to be told
           grown = math.min(grown, large / small)

@@ -1,5 +1,5 @@
--- weir list: what is free, allocated and down, byte for byte as flux-core's `flux resource list` shows it; its formats, and how
--- it fails.
+-- weir list: the free, allocated and down resources, byte for byte as flux-core's `flux resource list` prints;
+-- formats and failures.
 
 local columns = require "weir.cli.columns"
 local shell = require "spec.support.shell"
@@ -15,7 +15,7 @@ local function R(ranks, hosts, more)
   return { version = 1, execution = execution }
 end
 
--- 8 nodes: 2 are debug, rank 2 has a property that is no queue; 7 is down, of 0 and 1 two cores are taken.
+-- 8 nodes: 2 are debug, rank 2 has a property that is no queue; 7 is down; two cores are allocated on 0 and on 1.
 local ANSWER = {
   all = R("0-7", "c[10-17]", { properties = { batch = "0-5", debug = "6-7", ["größe"] = "2" }, starttime = 5, expiration = 90.5 }),
   down = R("7", "c17", { properties = { debug = "7" } }),
@@ -48,7 +48,7 @@ describe("weir list", function()
     assert.same({ err = "", out = expected, status = 0 }, r)
   end
 
-  -- {what, words, what is printed}
+  -- {title, words, output}
   local PRINTS = {
     { "lines by state and properties, in columns for programs", { "ANSWER" }, lines(
       "     STATE PROPERTIES NNODES   NCORES    NGPUS",
@@ -196,7 +196,7 @@ describe("flux-core's listings", function()
 
   local function path(name) return tables.root .. "/r/flux-core-list/" .. name end
 
-  -- {what, the file expected behind the name, words, whether the queues are told}
+  -- {title, the file expected behind the name, words, whether the queues are printed}
   local WAYS = {
     { "the lines", ".expected", {} },
     { "the lines, of what comes in at standard input", ".expected", { "-" } },
@@ -235,7 +235,7 @@ describe("columns", function()
   local HEADINGS = { name = "NAME", n = "N", empty = "EMPTY" }
   local ROW = { name = "größe", n = 1234567, empty = "" }
 
-  -- {format, the heading, the row}; with "?:" and "+:" done for this one row
+  -- {format, the heading, the row}; "?:" and "+:" are applied to this one row
   local CASES = {
     { "{name}", "NAME", "größe" }, { "{name:8}|", "NAME    |", "größe   |" }, { "{name:>8}", "    NAME", "   größe" },
     { "{name:^9}|", "  NAME   |", "  größe  |" }, { "{name:*<7}", "NAME   ", "größe**" }, { "{name:é^7}", " NAME  ", "égrößeé" },

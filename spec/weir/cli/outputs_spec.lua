@@ -1,4 +1,5 @@
--- A command never replaces a file that it reads, by whatever name; it writes through links, and a link stays a link.
+-- A command never replaces a file that the command reads, by whatever name; it writes through links, and a link stays
+-- a link.
 local shell = require "spec.support.shell"
 
 local MACHINE = "cluster:1 node:2 core:2"

@@ -1,4 +1,4 @@
--- Who goes first under the scheduler of a Flux instance: jobs that make way, slices of work, policies and queues.
+-- The order of jobs under the scheduler of a Flux instance: preempted jobs, slices of work, policies and queues.
 local flux = require "spec.support.flux"
 local weir = require "weir"
 local jobid = require "weir.flux.jobid"
@@ -44,7 +44,7 @@ describe("a scheduler for Flux", function()
     submit(s, 2, 1, { after = 0 })
     submit(s, 3, 1, { priority = 20 })
     settle(s)
-    s.ticks = s.ticks + 1 -- it has been said why they wait
+    s.ticks = s.ticks + 1 -- the annotations tell why the jobs wait
     local wait = settle(s)
     assert.equal("", ids(s, "raise"))
     assert.is_true(wait > 90 and wait <= 100, "it looks again when the time has come: " .. tostring(wait))
@@ -240,7 +240,7 @@ describe("a scheduler for Flux", function()
     texts = { ["/far/large.lua"] = ("-"):rep(2 << 20) }
     assert.matches("1048576 bytes", select(2, use "queue=/far/large.lua"))
     assert.matches("queue /far/wide.lua", s.service:policy(encode { words = { "show" } }))
-    texts = nil -- it still has that one
+    texts = nil -- the scheduler still has that policy
     assert(use "queue=/far/wide.lua")
     settle(s)
     assert.equal("2 1", ids(s, "alloc"))
@@ -323,7 +323,7 @@ describe("a scheduler for Flux", function()
     for _, wrong in ipairs { -1, "0", true } do assert.is_nil(jobspec.about(spec_of(1, { after = wrong })).preemptible) end
   end)
 
-  -- Whatever a job says of a property, it stays on the nodes of its queue.
+  -- Whatever constraint a job has, the job stays on the nodes of its queue.
   for what, row in pairs {
     ["nothing"] = { "starts", nil },
     ["an empty constraint"] = { "starts", {} },

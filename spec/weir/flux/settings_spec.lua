@@ -1,4 +1,4 @@
--- What the scheduler of a Flux instance is told, and how job ids are written.
+-- Settings of the scheduler of a Flux instance, and the text form of job ids.
 local flux = require "spec.support.flux"
 local weir = require "weir"
 local jobid = require "weir.flux.jobid"

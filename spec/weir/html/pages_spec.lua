@@ -1,5 +1,5 @@
--- Pictures over time and pages: weir show --timeline, --html, the report of a replay. What they hold is held against the graph;
--- what scripts do is tried in Chromium, where there is one.
+-- Pictures over time and pages: weir show --timeline, --html, the report of a replay. The content is compared with
+-- the graph; scripts run in Chromium where Chromium is installed.
 
 local browser = require "spec.support.browser"
 local palette = require "weir.html.picture.palette"
@@ -47,9 +47,9 @@ end
 
 local function data_of(html) return weir.json.decode((html:match '<script type="application/json" id="data">(.-)</script>')) end
 
--- ---- what a page of a machine holds -------------------------------------------------------------------------------
+---- the content of a machine's page ---------------------------------------------------------------------------------
 
--- How many vertices are below one of a shape.
+-- How many vertices are below a vertex of a shape.
 local function sizes_of(s)
   local sizes = {}
   local function size(shape)
@@ -96,7 +96,7 @@ local function use_text(job_id, start, stop, amount, exclusive, type)
   return ("%d %g %g %d %s %s"):format(job_id, start, stop, amount, exclusive, type)
 end
 
--- By number of a vertex: what jobs have of it, sorted.
+-- By number of a vertex: the uses by jobs, sorted.
 local function uses_of(s)
   local size, uses = sizes_of(s), {}
   for i = 1, #s.spans, 7 do
@@ -219,7 +219,7 @@ describe("the page of a machine", function()
     return picture.html(g)
   end
 
-  -- {what, address, what is on the page}
+  -- {title, address, texts on the page}
   local CASES = {
     { "tells what is in use now", "",
       "in use at 0 s|total|in use|cluster|1|0|0 %|rack|2|0|0 %|node|4|1|25 %|core|16|6|37.5 %|memory|64|21|32.8 %|" },
@@ -342,7 +342,7 @@ describe("a timeline", function()
     local later, memory = p.jobs["job 3, reserved: 100 s to 300 s"][1], p.jobs["job 4: 0 s to 80 s"]
     assert.near(later.x, whole.x + whole.w, 1.2)
     assert.near(2, later.w / whole.w, 0.02)
-    assert.same({ 1, 2 }, { #p.jobs["job 2: 0 s to 50 s"], #memory }) -- job 4 stands on job 2 while there is one
+    assert.same({ 1, 2 }, { #p.jobs["job 2: 0 s to 50 s"], #memory }) -- job 4 is drawn on job 2 while both run
     assert.near(0.5, part.w / whole.w, 0.01)
     assert.near(0.5, part.h / whole.h, 0.02)
     assert.near(0.8, (memory[1].w + memory[2].w) / whole.w, 0.01)
@@ -498,7 +498,7 @@ describe("a report", function()
     assert.equal("io", (select(3, report.write("/dev/null/x", { run_of("one", JOBS) }))))
   end)
 
-  -- {what, address, what is on the page}
+  -- {title, address, texts on the page}
   local CASES = {
     { "tells its time", "", "|0 s to 20 s (20 s)|" }, { "tells what there is", "", "|one|  3 jobs, 8 core \u{B7} 1 not started|" },
     { "has a table of metrics", "", "|makespan|20 s|" },
@@ -510,7 +510,7 @@ describe("a report", function()
     { "has a legend for waits", "by=wait", "|waited up to 1 min|waited up to 10 min|" },
   }
 
-  -- {what, script, its result}
+  -- {title, script, its result}
   local SCRIPTS = {
     { "computes utilisation and queue", [=[
       const s = runs[0].series, u = s.get("utilisation"), q = s.get("queue");
@@ -557,7 +557,7 @@ describe("a report", function()
     in_browser(case[1], function() assert.equal(case[3], results[#CASES + i]) end)
   end
 
-  -- {what, ranks, resources, what the report has}
+  -- {title, ranks, resources, texts of the report}
   for _, case in ipairs {
     { "ranks alike", { { rank = 0, units = 4, first = 0 }, { rank = 1, units = 4, first = 4 } }, "rank[0-1]/core[0-3],gpu0", { 0, 8 } },
     { "parts of ranks", { { rank = 0, units = 4, first = 0 }, { rank = 1, units = 4, first = 4 } }, "rank0/core3 rank1/core[0,2-3]",

@@ -1,4 +1,4 @@
--- Pictures of machines as SVG: well-formed and bounded whatever the machine and its names are, and what the cells say.
+-- Pictures of machines as SVG: well-formed and bounded for every machine and every name, and the texts of the cells.
 local palette = require "weir.html.picture.palette"
 local svg = require "weir.html.picture.svg"
 local texts = require "weir.html.picture.svg_text"

@@ -1,4 +1,4 @@
--- Machines in RDL: what the language says, what a file cannot do, and the files that Flux had.
+-- Machines in RDL: the language, the limits of a file's code, and the files of the former Flux.
 local weir = require "weir"
 
 local HERE = "spec/data/rdl/"
@@ -24,13 +24,13 @@ local function children(v)
   return table.concat(names, " ")
 end
 
--- A machine whose root is what the expression makes.
+-- A machine whose root is made by the expression.
 local function root(expression)
   local g = assert(parse(('uses "Node" Hierarchy "default" { %s }'):format(expression)))
   return g:root(), g
 end
 
--- What a pool is made from: expression, field, value.
+-- Arguments of a pool: expression, field, value.
 local FIELDS = {
   { 'Resource{ "foo" }', "name", "foo" },
   { 'Resource{ "foo" }', "basename", "foo" },
@@ -63,7 +63,7 @@ local ENTRIES = {
   { '{ owner = "ops" }', "owner", "ops" },
 }
 
--- Children of a cluster: what is in the list, the names that come of it.
+-- Children of a cluster: elements of the list, names of the children.
 local LISTS = {
   { 'ListOf{ Resource, ids = "0-2", args = { "core" } }', "core0 core1 core2" },
   { 'ListOf{ Resource, ids = "[7,1-2]", args = { "core" } }', "core7 core1 core2" },
@@ -122,7 +122,7 @@ local REFUSED = {
   { "an error that is a table", "error {}", "m.lua: an error that is a table, no text" },
 }
 
--- What a file must not be able to do.
+-- Actions that a file must not be able to do.
 local ATTACKS = {
   { "an endless loop", "while true do end", "budget", "limit" },
   { "an endless loop behind pcall", "while true do pcall(function() while true do end end) end", "budget", "limit" },
@@ -346,7 +346,7 @@ describe("RDL", function()
   end)
 end)
 
--- The files that Flux had, where they are at hand: vertices by type, counted by the reader that Flux had for them.
+-- The files of the former Flux, where available: vertices by type, counted by its own reader.
 local IO = "core_switch=1 filesystem=1 gateway=1 "
 local FLUX = {
   cab = { containment = "cluster=1 core=19712 node=1232 socket=2464" },

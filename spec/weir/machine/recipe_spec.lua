@@ -1,4 +1,4 @@
--- Machines from nested Lua tables, and from files that return one.
+-- Machines from nested Lua tables, and from files that return such a table.
 local weir = require "weir"
 
 local function paths(g, type)

@@ -1,4 +1,4 @@
--- weir policy: what a policy writer does, from nothing to a tested policy.
+-- weir policy: the steps of a policy writer, from nothing to a tested policy.
 local core = require "weir.core"
 local weir_bin = os.getenv("WEIR_BIN") or "build/weir"
 

@@ -48,7 +48,7 @@ local function cases()
   return by_test, order
 end
 
--- What a case writes to the file of -t, and the session.
+-- Runs a case; returns the text of the file of -t, and the session.
 local function run(case)
   local s = assert(session.new(assert(options.read(words_of(case.words)))))
   local out = sink()

@@ -1,4 +1,4 @@
--- Fluxion's operations and policies on weir's engine: what differs from weir's own reading of requests.
+-- Fluxion's operations and policies on weir's engine: the differences from weir's own reading of requests.
 local weir = require "weir"
 local match = require "weir.query.fluxion_match.match"
 
@@ -13,7 +13,7 @@ end
 
 local function start(machine) return weir.engine { resources = assert(weir.synthetic(machine or MACHINE)) } end
 
--- The paths of what an allocation has, and of what is inside of it, without the cluster.
+-- The paths of an allocation's picks, and of the vertices inside, without the cluster.
 local function paths(a, inside)
   local out = {}
   for _, list in ipairs { a:vertices(), inside or {} } do
@@ -54,7 +54,7 @@ describe("the policies of Fluxion", function()
 end)
 
 describe("the reading of Fluxion", function()
-  -- {what, resources, what the job gets, or nil and the code of allocate_with_satisfiability}
+  -- {title, resources, the job's picks, or nil and the code of allocate_with_satisfiability}
   local cases = {
     { "a slot stands right below one vertex", { slot(some("core", 3)) }, nil, "infeasible" },
     { "pools are given as a whole", { slot(some("memory", 1)) }, "rack0/node0/socket0/memory0" },
@@ -84,7 +84,7 @@ describe("the operations of Fluxion", function()
   local ALL = jobspec({ type = "slot", count = 4, label = "default", with = { some("node", 1) } })
   local TOO_MANY = jobspec({ type = "slot", count = 5, label = "default", with = { some("node", 1) } })
 
-  -- {operation, jobspec, what comes: state and start, or a code}, on a machine that is all in use until 10
+  -- {operation, jobspec, state and start, or a code}, on a machine that is all in use until 10
   local cases = {
     { "allocate", ALL, "busy" }, { "allocate", TOO_MANY, "busy" },
     { "allocate_with_satisfiability", ALL, "busy" }, { "allocate_with_satisfiability", TOO_MANY, "infeasible" },
@@ -122,7 +122,7 @@ end)
 describe("flexible jobspecs", function()
   local function kind(name, label, ...) return { type = name, count = 1, label = label, with = { ... } } end
 
-  -- {what, resources, what each of some jobs gets}
+  -- {title, resources, the picks of some jobs}
   local cases = {
     { "slots side by side are a mix", { some("socket", 1, kind("slot", "a", some("core", 1), some("memory", 1)),
       kind("slot", "a", some("core", 1))) }, { "socket0/core0 socket0/memory0", "socket0/core1", "socket1/core2 socket1/memory1" } },
@@ -163,7 +163,7 @@ describe("policies that stop at the first match", function()
 
   local function core() return jobspec(slot(some("core", 1))) end
 
-  -- The nodes that jobs get, one after the other; "-" gives the last one back.
+  -- The nodes that jobs get, one after the other; "-" releases the last job.
   local function played(steps)
     local e, got, last = start(), {}, nil
     for _, step in ipairs(steps) do

@@ -1,4 +1,4 @@
--- weir query: how machines are read, numbered and changed, and documents that say what jobs have.
+-- weir query: reading, numbering and changing machines, and documents with the resources of jobs.
 
 local query = require "spec.support.query"
 
@@ -6,14 +6,14 @@ local file, job, run, slot = query.file, query.job, query.run, query.slot
 
 local CORE = slot '{"type": "core", "count": 1}'
 
--- "id:PATH" of all vertices that a jgf text tells, in its order.
+-- "id:PATH" of all vertices of a JGF text, in its order.
 local function ids(text)
   local list = {}
   for id, path in text:gmatch '{"id": "(%-?%d+)", "metadata": {.-"containment": "([^"]*)"' do list[#list + 1] = id .. ":" .. path end
   return list
 end
 
--- A graph of {id, type, path, rank, more}, each below the one whose path it starts with.
+-- A graph of {id, type, path, rank, more}, each below the vertex whose path begins its own path.
 local function jgf(vertices, more)
   local nodes, edges, at = {}, {}, {}
   for i, v in ipairs(vertices) do
@@ -107,7 +107,7 @@ describe("weir query and machines", function()
     assert.truthy(screen:find "INFO: ELAPSE=%d+%.%d+\nINFO: PREORDER VISIT COUNT=%d+\nINFO: POSTORDER VISIT COUNT=%d+\n")
   end)
 
-  -- ---- what is in use ---------------------------------------------------------------------------------------
+  ---- resources in use ----------------------------------------------------------------------------------------
 
   it("counts on find what -p asks for", function()
     local commands = ("match allocate %s\nfind agfilter=t\nfind jobid-alloc=1 agfilter=t"):format(job(CORE))

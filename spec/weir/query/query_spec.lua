@@ -1,4 +1,4 @@
--- weir query on a small machine of our own: each command, its refusals, the options, and what is written.
+-- weir query on a small machine: each command, its refusals, the options, and the output.
 
 local core = require "weir.core"
 local options = require "weir.query.options"

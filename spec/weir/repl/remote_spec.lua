@@ -17,7 +17,7 @@ local function open()
   return t, shown
 end
 
--- What the screen shows of an input, without the escape sequences.
+-- The screen's text for an input, without the escape sequences.
 local function say(t, text)
   t:write(text .. "\r")
   local shown, rest = t:wait_for("\27[?2004h" .. PROMPT, 20)
@@ -109,7 +109,7 @@ describe("weir repl -s", function()
     it("completes " .. case[1], function()
       local t <close> = open()
       t:write(case[2] .. TAB)
-      assert.truthy(t:wait_for("G" .. case[3], 10)) -- after the sequence that puts the cursor at the end of what was typed
+      assert.truthy(t:wait_for("G" .. case[3], 10)) -- after the sequence that puts the cursor at the end of the input
     end)
   end
 
@@ -125,7 +125,7 @@ describe("weir repl -s", function()
     local t <close> = open()
     s.process:kill "sigstop"
     t:write "e:jobs()\r"
-    t:wait_for("\27[?2004l", 5) -- it runs
+    t:wait_for("\27[?2004l", 5) -- the command runs
     t:write(CTRL_C)
     assert.truthy(t:wait_for("interrupted", 10))
     s.process:kill "sigcont"

@@ -25,7 +25,7 @@ local function open(arguments, env)
   return t
 end
 
--- What the screen shows of an input, without the escape sequences.
+-- The screen's text for an input, without the escape sequences.
 local function say(t, text, prompt)
   t:write(text .. "\r")
   local shown, rest = t:wait_for((prompt or "\27[?2004h" .. PROMPT), 20)
@@ -33,7 +33,7 @@ local function say(t, text, prompt)
   return (shown:gsub("\27%[[%d;?]*[%a@]", ""):gsub("\r", ""):gsub(PROMPT .. "$", ""):gsub("^[^\n]*\n", "", 1))
 end
 
--- What is listed below a beginning at Tab.
+-- The completions listed at Tab behind a beginning.
 local function completed(t, text)
   t:write(text .. TAB)
   t:wait_for("\n", 10)
@@ -111,7 +111,7 @@ describe("weir repl on a terminal", function()
     it("interrupts " .. case[1] .. " and leaves everything consistent", function()
       local t <close> = open()
       t:write(case[2] .. "\r")
-      t:wait_for("\27[?2004l", 5) -- it runs
+      t:wait_for("\27[?2004l", 5) -- the command runs
       t:write(CTRL_C)
       assert.truthy(t:wait_for("interrupted", 5))
       t:wait_for(PROMPT, 5)

@@ -1,5 +1,5 @@
--- Replaying logs: reading them, what a processor is, what comes of it in numbers and files, the command. Logs of real machines are
--- compared, job by job, with what another simulator computed.
+-- Replaying logs: reading, the meaning of "processor", results in numbers and files, the command. Logs of real
+-- machines are compared, job by job, with the results of a second simulator.
 local core = require "weir.core"
 local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
@@ -162,7 +162,7 @@ describe("a trace", function()
   end)
 end)
 
--- ---- what a processor is ------------------------------------------------------------------------------------
+---- the meaning of "processor" --------------------------------------------------------------------------------
 
 describe("a map", function()
   local g = weir.synthetic "cluster:1 node:4 core:16 memory:1(size=64,unit=GB)"
@@ -218,7 +218,8 @@ describe("metrics", function()
     assert.equal(1, m.fairness.worst_user)
   end)
 
-  -- What a type is used to when one of two nodes of 4 cores, with 2 gpus and 8 units of memory each, or a part of it, is.
+  -- The use of each type while one of two nodes of 4 cores, with 2 gpus and 8 units of memory each, or a part of it,
+  -- is allocated.
   local SMALL = "cluster:1 node:2 core:4 gpu:2 memory:1(size=8)"
   for _, row in ipairs {
     { "cores of a node", "core", 2, { node = 0.5, core = 0.25, gpu = 0, memory = 0 }, { node = 0 } },
@@ -333,9 +334,9 @@ describe("metrics", function()
   end)
 end)
 
--- ---- what stands in logs ------------------------------------------------------------------------------------
+---- the content of logs ---------------------------------------------------------------------------------------
 
--- Jobs as they are in a SWF, and what becomes of them on 10 cores: {start, end, killed} of those that ran, by number.
+-- Jobs of an SWF, and their fates on 10 cores: {start, end, killed} of the jobs that ran, by number.
 describe("a log says", function()
   for _, row in ipairs {
     { "a job longer than its estimate: it is killed", { { 1, 0, 100, 1, 60 } }, {}, { { 0, 60, true } } },
@@ -513,7 +514,8 @@ describe("weir replay", function()
     assert.matches("^job_id,submit,start,end,wait,resources\n3,2,2,52,0,", shell.slurp(report .. "/jobs.csv"))
   end)
 
-  -- Runs it in a directory of its own, with words and redirections of a shell: status, what it said, and what is in the directory then.
+  -- Runs weir in a directory of its own, with words and redirections of a shell: returns status, output, and the
+  -- files in the directory afterwards.
   local function weir_in_shell(trace_path, words)
     local here, bin = shell.directory(), shell.bin:find "^/" and shell.bin or os.getenv "PWD" .. "/" .. shell.bin
     local _, _, status = os.execute(("cd '%s' && '%s' replay --quiet -r 'cluster:1 node:2 core:5' %s 2>%s >/dev/null %s"):format(here, bin,
@@ -522,7 +524,7 @@ describe("weir replay", function()
     return status, shell.slurp(dir .. "/said"), pipe:read "a"
   end
 
-  -- What cannot be written: one line that names it, and no file, whole or half.
+  -- An output that cannot be written gives one line that names the file, and no file, whole or half.
   for _, row in ipairs {
     { "--jobs none/x", "none/x: cannot be written: No such" }, { "--evalys none/x", "none/x: cannot be written: No such" },
     { "--jobs .", "directory" }, { "--jobs /dev/full", "/dev/full: cannot be written: No space" },
@@ -651,7 +653,7 @@ describe("logs of real machines", function()
         rule = "per-event",
         jobs_kept = true })
       for _, job in ipairs(result.kept) do last = math.max(last, job.submit) end
-      for _, job in ipairs(result.kept) do -- those that come later, and are not here, may delay who starts later
+      for _, job in ipairs(result.kept) do -- later jobs, left out here, may delay jobs that start later
         if n == math.huge or job.start <= last then wrong = wrong + (expected[job.id] == job.start and 0 or 1) end
       end
       assert.equal(0, wrong)

@@ -1,5 +1,5 @@
--- Scenarios themselves: what a failure says, what misuse says, `weir test`, random scenarios. What the engine and the policies
--- guarantee is in spec/scenarios.
+-- Scenarios themselves: messages of failures and of misuse, `weir test`, random scenarios. The guarantees of the
+-- engine and the policies are in spec/scenarios.
 local plans = require "weir.scenario.plan"
 local scenario = require "weir.scenario"
 local weir = require "weir"
@@ -23,7 +23,7 @@ local function write(path, text)
   file:close()
 end
 
--- What f raises, as a text.
+-- The error of f, as a text.
 local function raised(f, ...)
   local ok, why = pcall(f, ...)
   assert.is_false(ok)
@@ -132,7 +132,7 @@ at 0 s, policy low, queue easy
     assert.same({ "low, fcfs", "low, hybrid", "high, fcfs", "high, hybrid" }, names)
   end)
 
-  -- ---- assertions that fail ----
+  ---- assertions that fail -------
 
   local failing = {
     { "first (job 2) is to be running, but is pending (to start at 100; busy: what it needs is in use)", function()
@@ -166,7 +166,7 @@ at 0 s, policy low, queue easy
     it("says: " .. case[1], function()
       local text = raised(case[2])
       has(text, case[1])
-      has(text, "s, policy low, queue easy\n") -- the machine, at that moment
+      has(text, "s, policy low, queue easy\n") -- the machine at the time of the failure
       has(text, "slot=6/node")
     end)
   end
@@ -229,12 +229,12 @@ at 0 s, policy low, queue easy
   end
 end)
 
--- The engine gives nothing twice, so that what is written down has to be lied to.
+-- The engine gives nothing twice, so the ledger's records are forged.
 describe("the ledger finds", function()
   local ledger = require "weir.scenario.alloc_log"
   local function title(job) return "job " .. job.id end
 
-  -- The faults after so many jobs got what is named, each {path, amount}.
+  -- The faults after jobs got the given vertices, each {path, amount}.
   local function faults_of(given, prepare)
     local g = weir.synthetic "cluster:1 rack:2 node:2 core:4 memory:1(size=16)"
     local book, fake = ledger.new(g, 0, title), { now = 5, engine = {} }

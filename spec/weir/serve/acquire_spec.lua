@@ -1,4 +1,5 @@
--- The acquisition protocol over a service's socket: other schedulers acquire groups of it, it schedules the rest by the same rules.
+-- The acquisition protocol over a service's socket: further schedulers acquire groups of the service, which schedules
+-- the rest by equal rules.
 local scheduler_client = require "weir.acquire.scheduler_client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -12,7 +13,7 @@ local function ranks_of(a) return tostring(weir.idset(a:rset():ranks())) end
 
 local function ranks(result) return result.resources[1] and result.resources[1].rank end
 
--- A scheduler of its own that follows a group over a connection: {f =, heard =, pump(n)}; pump waits for n responses.
+-- A scheduler that follows a group over a connection: {f =, heard =, pump(n)}; pump waits for n responses.
 local function scheduler(s, group)
   local it = { heard = {}, got = 0 }
   local last = 0

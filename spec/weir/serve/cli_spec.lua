@@ -1,4 +1,4 @@
--- weir -s SOCKET COMMAND and weir top: what they print, and with which exit status.
+-- weir -s SOCKET COMMAND and weir top: output and exit status.
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -7,7 +7,7 @@ local s
 
 local function run(...) return shell.weir { "-s", s.path, ... } end
 
--- What the second says after the first was done.
+-- Runs the first command; returns the output of the second.
 local function after(first, ...)
   assert.equal(0, run(table.unpack(first)).status)
   return run(...)

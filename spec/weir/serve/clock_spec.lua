@@ -1,4 +1,4 @@
--- The time of a service: the wall's, as long as that can be believed.
+-- The time of a service: the wall clock's, as long as the wall clock is plausible.
 local clocks = require "weir.serve.clock"
 local service = require "spec.support.service"
 local services = require "weir.serve.service"
@@ -8,7 +8,7 @@ local weir = require "weir"
 local YEAR = 365 * 86400
 local BEGIN = 1.8e9
 
--- A clock whose wall and uptime are w.wall and w.up, and what it logs.
+-- A clock whose wall and uptime are w.wall and w.up, and its log.
 local function on_hands(jump)
   local w, said = { wall = BEGIN, up = 500 }, {}
   local clock = clocks.new {
@@ -18,7 +18,8 @@ local function on_hands(jump)
 end
 
 describe("the clock of a service", function()
-  -- {what, steps of {seconds that pass, what the wall is set by besides, the time after that since the beginning}, lines of the log}
+  -- {title, steps of {seconds that pass, shift of the wall clock, time since the beginning afterwards}, lines of the
+  -- log}
   local CASES = {
     { "goes on", { { 1, 0, 1 }, { 10.5, 0, 11.5 }, { 0, 0, 11.5 } }, 0 },
     { "follows small steps of the wall, forth and back", { { 1, 3600, 3601 }, { 1, -1800, 1802 }, { 1, 0.25, 1803.25 } }, 0 },
@@ -57,7 +58,7 @@ describe("the clock of a service", function()
   end)
 end)
 
--- A service without sockets or state on a graph, at a time; what it logs.
+-- A service without sockets or state on a graph, at a time; and its log.
 local function serving(graph, now)
   local said = {}
   local s = assert(services.new(graph, { clock = "wall", log = function(text) said[#said + 1] = text end, state_loaded = false }))

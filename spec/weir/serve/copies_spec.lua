@@ -1,5 +1,5 @@
--- Requests that run in forked copies of the service: whatever they run into, the service answers others, ends when told, and has what
--- it had.
+-- Requests that run in forked copies of the service: whatever a copy runs into, the service answers its clients, ends
+-- when told, and keeps its state.
 local client = require "weir.serve.client"
 local core = require "weir.core"
 local service = require "spec.support.service"
@@ -9,7 +9,7 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 local LARGE = "cluster:1 rack:10 node:40 core:20" -- 8411 vertices
-local SECONDS = 30                                -- within which an answer is there, on a busy machine under sanitizers
+local SECONDS = 30                                -- limit for an answer, on a busy machine under sanitizers
 
 local TOKENS = { alice = "alice-0123456789abcdef", bob = "bob-0123456789abcdef", reader = "reader-0123456789abcdef" }
 local TOKEN_FILE = ("%s owner alice\n%s owner bob\n%s reader reader\n"):format(TOKENS.alice, TOKENS.bob, TOKENS.reader)
@@ -42,7 +42,7 @@ local function children(pid)
   return list
 end
 
--- Runs the loop until f() is true; what a process of the system does is not told to the loop.
+-- Runs the loop until f() is true, for events of the system that the loop cannot see.
 local function poll(what, f)
   local timer = uv.new_timer()
   timer:start(1, 1, function() end)
@@ -52,7 +52,7 @@ end
 
 local function is_over(pid) return (slurp(("/proc/%d/stat"):format(pid)):match "^%d+ %b() (%a)" or "Z") == "Z" end
 
--- A copy that works for the service.
+-- Waits for a copy that works for the service.
 local function wait_copy(s)
   local found
   poll("a copy", function()
@@ -62,7 +62,7 @@ local function wait_copy(s)
   return found
 end
 
--- All that a client can be told of the machine and its jobs.
+-- All that a client can read of the machine and its jobs.
 local function whole(c)
   local all = { jobs = assert(c:ask("jobs", { vertices = true })), found = assert(c:ask("find", { expression = "size>0" })),
     totals = assert(c:ask("show", { as = "totals" })), tree = assert(c:ask("show", { as = "tree", all = true })) }
@@ -74,7 +74,7 @@ after_each(service.clean)
 
 local function code(text) return ("return {evaluate = function(v) %s return 1 end}"):format(text) end
 
--- What ran for seconds to minutes inside one C function of Lua, and was heard by nothing.
+-- Code that ran for seconds to minutes inside one C function of Lua, deaf to every limit.
 local ATTACKS = {
   { "gmatch with an anchor", code [[for _ in ("^"):rep(190000):gmatch("^.-b") do end]] },
   { "gmatch with an anchor, shorter, more often", code [[for _ in ("^"):rep(3700):gmatch("^.-.-b") do end]] },
@@ -187,7 +187,7 @@ describe("copies of a service", function()
     bob:send("walk", { filter = code "while true do end" })
     poll("a copy for bob", function() return #children(s.pid) == 3 end)
     local waits = reader:send("explain", { request = "slot=1/node" })
-    assert(s:connect():ask("explain", { request = "slot=1/node" })) -- an administrator's has a place of its own
+    assert(s:connect():ask("explain", { request = "slot=1/node" })) -- administrators have a copy of their own
     poll("the end of that", function() return #children(s.pid) == 3 end)
     bob:close()
     assert.is_truthy(reader:next(waits))
@@ -304,7 +304,7 @@ describe("what a match with a filter has chosen", function()
     end
   end)
 
-  -- A match that chooses node3, whose copy is stopped while f changes something.
+  -- A match that chooses node3; its copy is stopped while f changes something.
   local SLOW = "return {evaluate = function(v) for i = 1, 3e6 do end return v.id end}"
 
   local function meanwhile(machine, f)
@@ -426,7 +426,7 @@ end)
 describe("a function in a copy of the process", function()
   local LIMITS = { seconds = 20, memory = 256 << 20, answer = 1000 }
 
-  -- What a copy writes, and how it ends.
+  -- The output of a copy, and its exit.
   local function run(f, limits)
     local child <close> = assert(core.snapshot(f, limits or LIMITS))
     local pipe, text, done, how = uv.new_pipe(false), {}, false, nil
@@ -471,7 +471,7 @@ describe("a function in a copy of the process", function()
     it("that " .. case[1] .. " ends as: " .. case[2], function() assert.equal(case[2], (run(case[3], case[4]))) end)
   end
 
-  -- Sanitizers do not come back from a mapping that fails; the service kills such a copy when its time is over.
+  -- Sanitizers hang in a mapping that fails; the service kills such a copy when its time is over.
   local run_of_memory = os.getenv "ASAN_OPTIONS" and pending or it
   run_of_memory("that uses more memory than it may ends", function()
     local how = run(function()

@@ -1,5 +1,5 @@
--- The edge of a service: who may do what, TCP and TLS, limits, metrics, logs, options from a file, the service manager, and how it
--- ends.
+-- The edge of a service: permissions, TCP and TLS, limits, metrics, logs, options from a file, the service manager,
+-- and the end of a service.
 local client = require "weir.serve.client"
 local core = require "weir.core"
 local roles = require "weir.serve.roles"
@@ -29,7 +29,7 @@ local function private(dir, name, text)
   return path
 end
 
--- A service on a Unix socket and, by TCP, with the tokens above; s.tcp is its address there.
+-- A service on a Unix socket and on TCP, with the tokens above; s.tcp is its TCP address.
 local function serve(more)
   local dir = shell.directory()
   local words = { "-r", MACHINE, "-l", "tcp:127.0.0.1:0", "--token-file", private(dir, "tokens", TOKEN_FILE), table.unpack(more or {}) }
@@ -564,7 +564,7 @@ describe("the service manager", function()
     service.wait("the end", function() return code end)
     assert.equal(0, code)
     assert.matches("STOPPING=1", text)
-    assert.is_truthy(shell.exists(path) or uv.fs_stat(path)) -- it is not the service's to take away
+    assert.is_truthy(shell.exists(path) or uv.fs_stat(path)) -- the service may not remove the file
     process:close()
   end)
 end)
@@ -582,7 +582,8 @@ describe("the end", function()
     end)
   end
 
-  -- Through a shell, which has the redirections: the process, its status once it has ended, and a client once it listens.
+  -- Starts a service by a shell with redirections: returns the process, its status once ended, and a client once it
+  -- listens.
   local function through(redirections, dir)
     local script = ("%s exec '%s' serve -r '%s' -l unix:%s/s %s"):format(redirections.before or "", shell.bin, MACHINE, dir,
       redirections.after)

@@ -1,5 +1,5 @@
--- Two services on one etcd: one leads, the other takes over within the lease when it is killed, stopped or cut off, and nothing that
--- was acknowledged is lost, nothing given twice. 6 rounds; WEIR_SPEC_SCALE=34 makes 204 of them.
+-- Two services on one etcd: one leads, the standby takes over within the lease when the leader is killed, stopped or
+-- cut off; no acknowledged job is lost, nothing is given twice. 6 rounds; WEIR_SPEC_SCALE=34 makes 204 rounds.
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local kvs = require "weir.serve.store.kv"
@@ -33,7 +33,7 @@ local function start(name, dir, url, wrap, more, tries)
   return s
 end
 
--- As service.wait, for what is asked by polling.
+-- As service.wait, for conditions that need polling.
 local function poll(what, f)
   local timer = uv.new_timer()
   timer:start(10, 10, function() end)
@@ -89,7 +89,7 @@ local function each(clients, f)
   return true
 end
 
--- The one that led is over: at once, when it goes on and finds that its lease is over, or as it could not renew it.
+-- The former leader ends: at once, when it continues and finds its lease over, or when it could not renew the lease.
 local function end_of(s, kind, clients)
   if kind == 2 and not s.code then s.process:kill "sigcont" end
   service.wait("the one that led to end", function()
@@ -101,7 +101,7 @@ local function end_of(s, kind, clients)
   end
 end
 
--- The one that took over is asked for more, before the one that led finds out.
+-- Sends requests to the new leader, before the former leader finds out.
 local function use(world, s)
   local going = { on = true, left = 10 }
   local clients = connect(world.ledger, s, going)
@@ -113,7 +113,7 @@ local function use(world, s)
   for _, client in ipairs(clients) do client.raw.close() end
 end
 
--- Whether the books could be looked at; they are right then.
+-- Whether the jobs could be read; their check must succeed.
 local function check(world, s)
   local c <close> = service_client.connect(s.path)
   local answer = c and c:ask("jobs", { vertices = true })
@@ -121,8 +121,8 @@ local function check(world, s)
   return answer ~= nil
 end
 
--- One of them leads, the other one stands by. On a machine that is so busy that a short lease cannot be renewed in time, the one that
--- leads may have ended by itself.
+-- Waits until one service leads and one stands by. On a machine too busy to renew a short lease in time, the leader
+-- may have ended by itself.
 local function settle(world)
   poll("one of them to lead", function()
     for i, name in ipairs { "a", "b" } do
@@ -136,7 +136,8 @@ local function settle(world)
   end)
 end
 
--- Loads the one that leads until so many answers have come, or it has ended by itself; and does something to it. When, and to whom.
+-- Loads the leader until some answers have come, or it has ended by itself; then kills, stops or cuts it off. Returns
+-- the time and the service.
 local function strike(world, kind)
   local s, going = world.leader, { on = true, left = math.random(5, 60) }
   local clients = connect(world.ledger, s, going)
@@ -144,7 +145,7 @@ local function strike(world, kind)
   for _ = 1, math.random(0, 3) do uv.run "nowait" end
   local begin = uv.hrtime()
   if s.code then kind = 4 else FAULTS[kind](s, world.ways[s]) end
-  going.on = kind ~= 1 -- who is stopped or cut off is asked all the time
+  going.on = kind ~= 1 -- a leader that is stopped or cut off gets requests all the time
   return kind, clients, going, begin
 end
 
@@ -318,7 +319,7 @@ describe("a store in etcd", function()
     return store
   end
 
-  -- As if its process were gone, and its lease over.
+  -- Revokes the lease of a store, as if its process were gone.
   local function forget(store) assert(etcd:ask("lease/revoke", { ID = store.leader.lease })) end
 
   maybe("lets one that does not lead any more write nothing", function()
@@ -359,7 +360,7 @@ describe("a store in etcd", function()
     assert.equal("1", open():load():vertex "/cluster0/node0".tags.x)
   end)
 
-  -- Commits that are too large for a transaction, of which the n-th transaction is never sent: what is there then.
+  -- Commits too large for one transaction, with the n-th transaction never sent: the content of etcd afterwards.
   local function broken(n)
     local store, g = open(9000), weir.synthetic "cluster:1 node:130 core:300"
     local ask, count = store.kv.ask, 0

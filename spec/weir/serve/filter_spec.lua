@@ -1,11 +1,11 @@
--- Filters that a client sends (W8): what they may do, what they cost, and what they cost others.
+-- Filters sent by clients (W8): permissions, costs, and the effect on further clients.
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
 
-local GENEROUS = 60 -- seconds, for what is not about time
+local GENEROUS = 60 -- seconds, where time is not the subject
 
 local function walk(g, source, opts, seconds)
   local policy, why, code = filter.load(source, seconds or GENEROUS)
@@ -101,8 +101,8 @@ describe("a filter from a client", function()
     end)
   end
 
-  -- Everything that could take long by itself. 20 times the budget is allowed, in time of the processor, for sanitizers; without the
-  -- budget each of them goes on for seconds or for ever.
+  -- Filters that could run long by themselves. 20 times the budget of processor time is allowed, for sanitizers;
+  -- without the budget each filter runs for seconds or for ever.
   local HOSTILE = {
     { "an endless loop when it is loaded", "while true do end" },
     { "an endless loop", "return {evaluate = function() while true do end end}" },

@@ -1,5 +1,5 @@
--- Clients that close their writing half and wait: each request is answered, whatever works on the answer, and then the connection is
--- closed; streams end. Clients that are gone as a whole leave nothing running.
+-- Clients that close their writing half and wait: each request is answered, however it is worked on, and then the
+-- connection is closed; streams end. Clients that are gone altogether leave nothing running.
 local core = require "weir.core"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -15,7 +15,7 @@ end
 
 local function request(id, method, params) return core.json_line { id = id, method = method, params = params } end
 
--- The lines of a client that has sent a text, closed its writing half, and read until the end.
+-- The lines received by a client that sent a text, closed its writing half, and read until the end.
 local function ask_all(s, text)
   local raw = s:raw()
   raw.send(text)
@@ -27,7 +27,7 @@ end
 after_each(service.clean)
 
 describe("a client that closes its writing half", function()
-  -- {what, requests}: each is answered, the last line of each id without "more"
+  -- {title, requests}: each is answered, the last line of each id without "more"
   local CASES = {
     { "a request answered at once", { { "hello" } } },
     { "an explanation", { { "explain", { request = "slot=9000/node" } } } },

@@ -1,5 +1,5 @@
--- Nothing acknowledged is lost: a service under load from 8 clients is killed at random moments, again and again on the same state.
--- 25 rounds; WEIR_SPEC_SCALE=20 makes 500 of them.
+-- No acknowledged job is lost: a service under load from 8 clients is killed at random moments, again and again on
+-- one state. 25 rounds; WEIR_SPEC_SCALE=20 makes 500 rounds.
 local ledgers = require "spec.support.ledger"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -9,14 +9,14 @@ local weir = require "weir"
 local CLIENTS, IN_FLIGHT = 8, 3
 local ROUNDS = math.max(1, math.floor(25 * service.scale))
 
--- What clients know is kept over all rounds; who comes back has the jobs it had.
+-- The ledger of the clients is kept over all rounds; a client that reconnects has the jobs from before.
 local function new_world(dir)
   local world = { dir = dir, state = shell.path(dir, "state.sqlite"), ledger = ledgers.new(), clients = {} }
   for number = 1, CLIENTS do world.clients[number] = {} end
   return world
 end
 
--- Loads the service until so many answers have come, and some moments more; kills it; hears what it had still said.
+-- Loads the service until some answers have come, and some moments more; kills it; reads its last answers.
 local function load_and_kill(world, s)
   local ledger, clients, left, dead = world.ledger, world.clients, math.random(5, 250), false
   for _, client in ipairs(clients) do

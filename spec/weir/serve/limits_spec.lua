@@ -1,5 +1,5 @@
--- One bad client: hundreds of connections, strangers who say nothing, lines without an end, requests without a pause. Others are served
--- as before, and whoever is refused something is told why.
+-- One bad client: hundreds of connections, silent strangers, endless lines, requests without a pause. Good clients
+-- are served as before, and every refusal gives its reason.
 local client = require "weir.serve.client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -27,7 +27,7 @@ end
 
 local function enter(s, who) return client.connect(s.tcp, { token_file = shell.path(s.dir, who, TOKENS[who] .. "\n") }) end
 
--- What administrators are told of users.
+-- The report on users for administrators.
 local function told(s)
   local list = {}
   for _, user in ipairs(assert(s:connect():ask "stats").server.users) do list[user.user] = user end
@@ -231,7 +231,7 @@ end)
 local LIMITS = { clients = 6, reserve = 2, user = 3, idle = 60, strangers = 4, address = 2, line = 100, input = 200000, output = 1000,
   buffers = 400000 }
 
--- A connection that is idle unless told otherwise, entered for somebody.
+-- A connection of a user, idle unless told otherwise.
 local function connection(all, who, fields)
   local c = { since = 0, idle = true, lines = { is_whole = function() return false end } }
   for name, value in pairs(fields or {}) do c[name] = value end

@@ -1,5 +1,5 @@
--- Instances within instances: a service that has what a job of another one has, three levels of them, and what becomes of the books when
--- any of them is killed.
+-- Instances within instances: a service on the resources of a parent's job, three levels of services, and the
+-- schedules when any of the services is killed.
 local client = require "weir.serve.client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -14,7 +14,7 @@ after_each(service.clean)
 
 -- ---- levels -------------------------------------------------------------------------------------------------------
 
--- A service with a directory of its own, to be killed and started again. words: what it is started with, besides socket and state.
+-- A service with a directory of its own, to be killed and started again. words: its words besides socket and state.
 local function level(words)
   local it = { dir = shell.directory() }
   it.state = shell.path(it.dir, "state.sqlite")
@@ -36,7 +36,7 @@ end
 
 local function root(machine, ...) return level { "-r", machine or MACHINE, ... } end
 
--- A child of a job that is matched for it.
+-- A child of a job that is matched for the child.
 local function child(parent, request)
   local a = assert(parent.ask("match", { request = request }))
   local it = level { "--parent", parent.address .. "#" .. a.job }
@@ -44,7 +44,7 @@ local function child(parent, request)
   return it
 end
 
--- Asks until it is so.
+-- Polls until a condition holds.
 local function eventually(what, f)
   local stop = uv.hrtime() + PATIENCE * 1e9
   while not f() do
@@ -52,7 +52,7 @@ local function eventually(what, f)
   end
 end
 
--- What a child has of its parent, once that is so.
+-- Waits until a child has the given targets of its parent.
 local function has(it, acquired, leaving)
   local status
   eventually(("%s and leaving %s"):format(acquired, leaving or "nothing"), function()
@@ -459,7 +459,7 @@ end)
 
 -- ---- three levels -------------------------------------------------------------------------------------------------
 
--- A machine of sixteen, ten of it in a child, six of that in a child of the child.
+-- A machine of sixteen nodes: ten in a child, and six of the ten in a child of the child.
 local function three()
   local top = root "cluster:1 rack:4 node:4 core:4"
   local mid = child(top, "slot=10/node")
@@ -518,7 +518,7 @@ end
 
 local function chance(p) return math.random() < p end
 
--- One thing that may be done at a level; its answer counts only when it comes.
+-- Random actions at a level; an answer counts only when it comes.
 local ACTS = {
   function(it)
     local a = it.ask("match", { request = ("slot=%d/core"):format(math.random(4)) })
@@ -538,7 +538,7 @@ local ACTS = {
   end,
 }
 
--- Requests that nobody waits for, so that the kill falls into them.
+-- Requests without a wait, so that the kill falls into their work.
 local function in_flight(it)
   for _ = 1, math.random(0, 3) do
     local what = math.random(4)
@@ -550,7 +550,7 @@ local function in_flight(it)
   for _ = 1, math.random(0, 3) do uv.run "nowait" end
 end
 
--- Nothing is on its way any more between the levels.
+-- Waits until no message is in flight between the levels.
 local function at_rest(levels)
   for i = 2, #levels do
     local status = levels[i].ask "parent.status"
@@ -566,11 +566,11 @@ local function check_jobs(it)
   for _, a in ipairs(assert(it.ask("jobs", { vertices = true })).jobs) do found[a.job] = paths_of(a) end
   for id, paths in pairs(it.known) do assert.equal(paths, found[id]) end
   for id, paths in pairs(found) do
-    if id ~= it.below then it.known[id] = paths end -- of what was on its way, this was done
+    if id ~= it.below then it.known[id] = paths end -- a request in flight was done
   end
 end
 
--- Cores that jobs have are not free, all others are; and each level is as large as its parent says.
+-- Cores of jobs are not free, all further cores are; and each level is as large as its parent says.
 local function check_books(levels)
   for i, it in ipairs(levels) do
     local totals = it.ask("show", { as = "totals" }).totals

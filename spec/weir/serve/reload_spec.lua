@@ -1,4 +1,4 @@
--- What a service reads again at SIGHUP: tokens, and the certificate for TLS. A file that is wrong changes nothing.
+-- Files read again at SIGHUP: tokens, and the certificate for TLS. A faulty file changes nothing.
 local client = require "weir.serve.client"
 local core = require "weir.core"
 local service = require "spec.support.service"
@@ -12,7 +12,7 @@ local function lines(list) return table.concat(list, "\n") .. "\n" end
 
 local ALL = { ADMIN .. " administrator root", ALICE .. " owner alice", BOB .. " owner bob" }
 
--- Writes a file that nobody else may read.
+-- Writes a file that only the owner may read.
 local function write(path, text)
   local file <close> = assert(io.open(path, "w"))
   file:write(text)
@@ -48,7 +48,7 @@ end
 after_each(service.clean)
 
 describe("a token that leaves the file", function()
-  -- {what, the lines of the file afterwards}
+  -- {title, the lines of the file afterwards}
   for _, case in ipairs {
     { "is removed", { ALL[1], ALL[3] } },
     { "gets another role", { ALL[1], ALICE .. " reader alice", ALL[3] } },
@@ -99,7 +99,7 @@ describe("a token that leaves the file", function()
 end)
 
 describe("a file of tokens that cannot be used at SIGHUP", function()
-  -- {what, what is done to the file, what the log has}
+  -- {title, change to the file, text in the log}
   for _, case in ipairs {
     { "is missing", function(path) assert(uv.fs_unlink(path)) end, "tokens" },
     { "has an error", function(path) write(path, lines { ALL[1], "short" }) end, "tokens:2: a token has at least 16 bytes" },
@@ -141,7 +141,7 @@ describe("a certificate that is renewed", function()
 end)
 
 describe("the limit of open files", function()
-  -- Starts a service with so many open files at most: the process, or its status and what it says.
+  -- Starts a service with a limit of open files: returns the process, or its status and output.
   local function within(files)
     local dir = shell.directory()
     local path = shell.path(dir, "s")

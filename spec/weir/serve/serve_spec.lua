@@ -1,4 +1,4 @@
--- The service: what it answers, what it refuses, what it survives. Each spec has a process of its own and clients on its socket.
+-- The service: answers, refusals, and survived faults. Each spec has a process of its own and clients on its socket.
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
@@ -8,7 +8,7 @@ local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
 local function serve(...) return service.start(shell.directory(), { "-r", MACHINE, ... }) end
 
--- A state file and what SQLite puts beside it.
+-- A state file and the files that SQLite puts beside it.
 local function state_in(dir)
   shell.path(dir, "state.sqlite-wal")
   shell.path(dir, "state.sqlite-shm")

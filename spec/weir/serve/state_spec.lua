@@ -1,5 +1,5 @@
--- What each method of the service may change, as its row says (params.lua): nothing else, whoever asks; nothing at all where it only
--- looks, or is refused. What a request may hold is tried with values of all kinds.
+-- The changes that each method of the service may make, as its row says (params.lua): nothing else, whoever calls;
+-- nothing at all where the method only reads, or is refused. Parameters are tried with values of all kinds.
 local core = require "weir.core"
 local params = require "weir.serve.params"
 local service = require "weir.serve.service"
@@ -13,7 +13,7 @@ local TOKENS = { find = function(_, token) return token == "right" and { role = 
 
 local path
 
--- What SQLite puts beside a state goes with it.
+-- A path for a state; the files that SQLite puts beside the state are removed too.
 local function state_path()
   local dir = shell.directory()
   for _, suffix in ipairs { "-wal", "-shm" } do shell.path(dir, "state.sqlite" .. suffix) end
@@ -25,8 +25,8 @@ local function clean()
   path = nil
 end
 
--- A service with jobs 1 (alice's), 2 (an administrator's), 3 (alice's, reserved), 4 (bob's) whose child has opened it, a drained
--- target and a group.
+-- A service with jobs 1 (alice's), 2 (an administrator's), 3 (alice's, reserved), 4 (bob's) whose child has opened
+-- it, a drained target and a group.
 local function world()
   for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
   local w = state.new(MACHINE, { path = path, tokens = TOKENS })
@@ -71,10 +71,10 @@ local ANSWERED = {
   hello = {}, login = { token = "right" }, methods = { name = "match" }, stats = {}, metrics = {}, events = {}, advance = { to = 20 },
 }
 
--- Requests of the rest, which are about what these clients do not have.
+-- Requests of the remaining methods, about objects that these clients lack.
 local OTHERS = { ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" } }
 
--- Requests that are right but for something that is not there, or not so: method, params.
+-- Valid requests about absent objects or in the wrong state: method, params.
 local REFUSED = {
   { "match", { request = "slot=1/core", job = 1 } }, { "match", { request = "slot=9/node", job = PAST } },
   { "match", { request = "slot=9/node" } }, { "match", { request = "slot=7/node" } },
@@ -90,7 +90,7 @@ local REFUSED = {
   { "cancel", { id = 12345 } }, { "resource.property", { name = "a|b", targets = "0" } },
 }
 
--- Of a parent that has what is asked for.
+-- Answers of a parent.
 local PARENT = {
   status = function() return {} end, settle = function() end, flush = function() end, grow = function(_, _, f) f({}) end,
   shrink = function(_, _, _, f)
@@ -99,7 +99,7 @@ local PARENT = {
   end,
 }
 
--- Requests that only look although their method may do more.
+-- Requests that only read although their method may change.
 local LOOKING = {}
 for _, mode in ipairs { "preview", "feasible" } do
   for _, job in ipairs { 1, 2, 1000, PAST } do
@@ -223,7 +223,7 @@ describe("the state of the service", function()
     end)
   end
 
-  -- What a policy or a filter says, and what the answer has of it.
+  -- Errors of a policy or a filter, and the text in the answer.
   local SAID = {
     { [[error("\\xff\\xfe", 0)]], "\\xff\\xfe" }, { [[error("a\\0b", 0)]], "a" },
     { [[error({})]], "table" }, { [[error("x\\xc3", 0)]], "x\\xc3" },
@@ -319,7 +319,7 @@ describe("ids and owners of jobs", function()
     assert.equal(2, assert(match(admin)).job)
   end)
 
-  -- What is kept and is none: {part, value, what the message names}.
+  -- Faulty stored values: {part, value, text in the message}.
   for _, case in ipairs {
     { "ids", "x", "ids" }, { "owners", { ["a b"] = { 1 } }, "owners: a b" }, { "owners", { alice = { 0 } }, "owners: alice" },
     { "owners", { alice = { "1" } }, "owners: alice" }, { "owners", { [("a"):rep(256)] = {} }, "owners: aaa" }, { "owners", 5, "owners" },

@@ -1,5 +1,5 @@
--- Stores that cannot be used: what a service says, that it ends or serves on, and that nothing is damaged. What a database that is
--- damaged or something else does is in spec/weir/serve/serve_spec.lua.
+-- Stores that cannot be used: the message, whether the service ends or continues, and that nothing is damaged.
+-- Damaged databases are in spec/weir/serve/serve_spec.lua.
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local service = require "spec.support.service"
@@ -47,12 +47,12 @@ local function check_stored(path)
   return #weir.engine({ resources = g }):jobs()
 end
 
--- Files grow no further than this: as on a full disk, writing fails.
+-- Limits the size of files: as on a full disk, writing fails.
 local function with_limit(blocks)
   return { "sh", "-c", "trap '' XFSZ; ulimit -S -f " .. blocks .. '; exec "$@"', "sh" }
 end
 
--- There is room again.
+-- Removes the limit.
 local function lift_limit(s) assert(os.execute(("prlimit --pid %d --fsize=unlimited"):format(s.process:get_pid()))) end
 
 describe("a service with its state in SQLite", function()
@@ -152,7 +152,8 @@ end)
 
 -- ---- a store that fails -------------------------------------------------------------------------------------------
 
--- A service without sockets, on a store that keeps a copy and fails when it is told to; ask(method, params) is what a client gets.
+-- A service without sockets, on a store in memory that fails on demand; ask(method, params) is the answer for a
+-- client.
 local function on_faulty_store()
   local store = { address = "a store", kept = nil, fails = nil, lost = nil }
   function store.commit(_, graph)
@@ -240,7 +241,7 @@ end)
 
 -- ---- etcd ---------------------------------------------------------------------------------------------------------
 
--- A web server that is no etcd; in a process of its own nothing is needed, as the spec waits by its loop.
+-- A web server that is no etcd; in a process of its own, as the spec waits by its own loop.
 local function web_server(text)
   local listener = uv.new_tcp()
   listener:bind("127.0.0.1", 0)

@@ -1,5 +1,5 @@
--- Queue policies that give wrong values, or never come to rest: the simulation ends with an error that names the policy,
--- and the line where there is one.
+-- Queue policies that give wrong values, or never come to rest: the simulation ends with an error that names the
+-- policy, and the line if known.
 local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local shell = require "spec.support.shell"
@@ -24,7 +24,7 @@ end
 
 local function each(code) return ("schedule = function(q) for j in q:pending() do %s end end"):format(code) end
 
--- {body of the policy, the error}; line 2 is the first one of the body
+-- {body of the policy, the error}; the body begins on line 2
 local WRONG = {
   { each "q:again(1/0)", "mine.lua:2: a time of up to 9e+12 seconds is expected, not inf" },
   { each "q:again(0/0)", "mine.lua:2: a time of up to 9e+12 seconds is expected, not %-?nan" },

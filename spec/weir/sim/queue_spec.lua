@@ -1,4 +1,4 @@
--- Queue policies: what each does in small cases whose answer is evident, what the simulator promises them, and vectors made
+-- Queue policies: each in small cases whose answer is evident, the simulator's promises to policies, and vectors made
 -- elsewhere.
 local core = require "weir.core"
 local heap = require "weir.sim.event_heap"
@@ -39,7 +39,7 @@ local function starts(jobs)
 end
 
 describe("queue policies", function()
-  -- 8 of 10 cores are busy until 100; a wide job, then two narrow ones: one that is done by 100, one that is not.
+  -- 8 of 10 cores are busy until 100; a wide job, then two narrow jobs: one ends by 100, one does not.
   local WIDE = { { 0, 8, 100 }, { 1, 10, 100 }, { 2, 2, 90 }, { 3, 2, 50 }, { 4, 2, 200 } }
 
   for _, row in ipairs {
@@ -82,7 +82,8 @@ describe("queue policies", function()
     it(row[1], function() assert.equal(row[4], starts((run(row[3], { queue = row[2] })))) end)
   end
 
-  -- The units that a job is, and those that it surely takes, on 8 nodes of 4 cores, 2 gpus and 16 GB each.
+  -- The units of a job's request, and the units that any allocation takes, on 8 nodes of 4 cores, 2 gpus and 16 GB
+  -- each.
   for _, row in ipairs {
     { "slot=3/core=2", 6, 6 }, { "slot=4/node", 16, 0 }, { "slot=2/node/core=3", 8, 6 }, { "node=2/slot=1/core=3", 6, 6 },
     { "slot=1/socket", 4, 0 }, { "slot=2/[core=1;memory=30]", 2, 2 }, { "slot=8/gpu", 16, 0 }, { "slot=1/[core=1;gpu=2]", 1, 1 },
@@ -189,7 +190,7 @@ describe("the simulator", function()
   end)
 
   it("gives a reservation other resources for the same time, where somebody can start then", function()
-    -- The reservation lies on cores 0 to 8, of which 8 is free now; the third job needs both 8 and 9 for longer than that.
+    -- The reservation has cores 0 to 8, of which 8 is free now; the third job needs both 8 and 9 beyond the start.
     local jobs = run({ { 0, 8, 100 }, { 1, 8, 100 }, { 2, 2, 500 } }, { queue = "easy" })
     assert.equal("0 100 2", starts(jobs))
   end)
@@ -311,7 +312,7 @@ describe("the simulator", function()
     assert.equal(histories[1], histories[2])
   end)
 
-  -- A policy may make a job smaller than it came: it waits no longer than a job that comes so small.
+  -- A policy may shrink a job: the job waits no longer than a job that is submitted as small.
   for _, queue in ipairs { "fcfs", "easy", "conservative", "hybrid", "sjbf", "priority", "preempt" } do
     it("counts what a job is admitted as, under " .. queue, function()
       local s = assert(sim.new { resources = "cluster:1 node:4 core:4", queue = queue, policy = { admit = function(job)
@@ -343,8 +344,8 @@ describe("the simulator", function()
     assert.same({ "done", 10 }, { second.state, second.units })
   end)
 
-  -- On a machine with structure, whatever happens: nobody has what another has, reservations are kept or move forward, nobody is
-  -- forgotten.
+  -- On a machine with structure, whatever happens: no resource has two jobs, reservations are kept or move forward,
+  -- every job starts in the end.
   for _, queue in ipairs { "fcfs", "easy", "conservative", "hybrid", "sjbf", "priority", "preempt" } do
     it("keeps its books under " .. queue, function()
       local promised = {}
@@ -407,11 +408,11 @@ describe("vectors of small cases", function()
 end)
 
 describe("the order in which jobs wait", function()
-  -- Random submissions, changed priorities, ends and calls of the policy, and who then stands where.
+  -- Random submissions, changed priorities, ends and calls of the policy; returns the final order of jobs.
   local function history(seed)
     math.randomseed(seed)
     local waiting = {}
-    local host = assert(queue_policy.open("fcfs", function(_, id) -- starts a third of those that it is asked for
+    local host = assert(queue_policy.open("fcfs", function(_, id) -- starts a third of the jobs offered
       if math.random(3) > 1 then return false end
       waiting[id] = nil
       return true

@@ -1,4 +1,4 @@
--- [L2] machines from hwloc: this one, and XML files of others, as hwloc 1 and 2 write them.
+-- [L2] machines from hwloc: the present machine, and XML files of further machines, as hwloc 1 and 2 write XML.
 local shell = require "spec.support.shell"
 local weir = require "weir"
 
@@ -38,11 +38,11 @@ local SMALL = {
   { "box08-hwloc1.xml", "hwloc", "cluster=1 core=2 memory=1 node=1 socket=1" },
   { "box08-hwloc1.xml", "hwloc:pu,all", "cluster=1 core=3 memory=1 node=1 pu=3 socket=1" },
   { "nameless3.xml", "hwloc", "cluster=1 core=2 memory=1 node=1" },
-  { "box9-groups.xml", "hwloc", "cluster=1 core=8 gpu=2 memory=1 node=1 socket=3" }, -- processors that lie in no cores
+  { "box9-groups.xml", "hwloc", "cluster=1 core=8 gpu=2 memory=1 node=1 socket=3" }, -- processors outside of cores
   { "box9-groups.xml", "hwloc:group,socket,pu", "cluster=1 group=3 node=1 pu=8 socket=3" },
 }
 
--- Where things are and what they are: file, format, path, field, value.
+-- Places and fields of vertices: file, format, path, field, value.
 local PLACES = {
   { "box7.xml", "hwloc", "/cluster0/box7", "rank", 0 },
   { "box7.xml", "hwloc", "/cluster0/box7/socket0/core1", "id", 1 },
@@ -63,12 +63,12 @@ local PLACES = {
   { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/group0/socket1/pu0", "type", "pu" },
   { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/group0/socket2/pu3", "type", "pu" },
   { "box9-groups.xml", "hwloc:group,socket,pu", "/cluster0/box9/socket0/group2/pu7", "type", "pu" },
-  -- a GPU has the number that the first of cuda, rsmi, nvml, ze and opencl gives it
+  -- a GPU has the number given by the first of cuda, rsmi, nvml, ze and opencl
   { "box9-groups.xml", "hwloc", "/cluster0/box9/gpu3", "type", "gpu" },
   { "box9-groups.xml", "hwloc", "/cluster0/box9/gpu1", "type", "gpu" },
 }
 
--- Units of GPUs in the machines of others, each counted once.
+-- Units of GPUs in the XML files, each counted once.
 local GPUS = {
   ["sierra.xml"] = 4, ["corona.xml"] = 8, ["001N_node_local_storage_lassen_0.xml"] = 4,
   ["001N_multi_gpu_types_chimera.xml"] = 2, ["32em64t-2n8c2t-pci-wholeio.xml"] = 2,
@@ -97,7 +97,7 @@ local function expected()
   return rows
 end
 
--- How many objects of a type lstopo lists; nil where there is no lstopo.
+-- How many objects of a type lstopo lists; nil without lstopo.
 local function lstopo(type, xml)
   for _, program in ipairs { "lstopo-no-graphics", "lstopo" } do
     local pipe <close> = assert(io.popen(("%s %s --only %s 2>/dev/null"):format(program, xml and "-i " .. xml or "", type)))
@@ -173,7 +173,7 @@ describe("hwloc", function()
     end)
   end
 
-  -- The machine of nameless3.xml with n more objects in it.
+  -- The machine of nameless3.xml with n more objects.
   local function with(n, object)
     local file <close> = assert(io.open(HERE .. "nameless3.xml"))
     local more = {}

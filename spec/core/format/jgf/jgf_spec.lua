@@ -1,4 +1,4 @@
--- JSON Graph Format: what is read, what is refused, that nothing is lost on the way through it, and shorthands.
+-- JSON Graph Format: documents that are read or refused, round trips without loss, and shorthands.
 local weir = require "weir"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
@@ -28,7 +28,7 @@ end
 
 -- ---- round trips --------------------------------------------------------------------------------------------
 
--- Loaded, saved, loaded again, saved again: the same graph, and the same text.
+-- Loaded, saved, loaded again, saved again: an equal graph, and an equal text.
 local function assert_round_trip(g)
   local first = assert(g:format "jgf")
   local again <close> = assert(weir.parse(first))
@@ -61,9 +61,9 @@ describe("[M1] [R6] a JSON graph of Fluxion's loaded, saved and loaded", functio
   if #given == 0 then pending("there are none below " .. DATA) end
 end)
 
--- What a document says, whoever wrote it: its vertices by their paths, counts of its edges, and how many vertices it has.
--- Paths begin at the topmost vertices, as a part of a machine may come without what is above it. Edges of containment may
--- be there both ways, which is the same edge.
+-- The statements of a document, whoever wrote it: vertices by their paths, counts of edges, and the number of
+-- vertices. Paths begin at the topmost vertices, as a part of a machine may come without its ancestors. An edge of
+-- containment may be written in both directions, and counts once.
 local function statements(graph)
   local first, place, vertices, edges = math.huge, {}, {}, {}
   for _, node in ipairs(graph.nodes) do
@@ -126,7 +126,7 @@ describe("[M1] [R6] each statement of a JSON graph of Fluxion's is in what weir 
 end)
 
 describe("[M1] a graph keeps in JSON", function()
-  -- What the vertex below is given besides its type, and what else is done to it.
+  -- The fields of the vertex below besides its type, and further changes to it.
   local POOLS = {
     { "a name template", { id = 3, name = "n-${slot}", properties = { slot = "7" } } },
     { "a template whose name could be none", { id = 3, name = "n-${slot}", properties = { slot = "a/b\n" } } },
@@ -380,7 +380,7 @@ end)
 describe("[R6] a large document", function()
   local path = os.tmpname()
 
-  -- 60 MB, most of which means nothing here.
+  -- 60 MB, most of which weir ignores.
   setup(function()
     local f <close> = assert(io.open(path, "w"))
     f:write '{"graph":{"nodes":['

@@ -1,5 +1,5 @@
-/* test_jgf.c - JSON graphs: what only C can give a graph comes back as it was, documents cut into every pair of pieces,
- * and what happens when memory runs out. See spec/core/format/jgf/jgf_spec.lua for the rest. */
+/* test_jgf.c - JSON graphs: round trips of content that only C can give to a graph, documents cut in two at every
+ * byte, and failing allocations. See spec/core/format/jgf/jgf_spec.lua for the rest. */
 #include "check.h"
 
 #include <unistd.h>
@@ -15,7 +15,7 @@ static weir_graph *read_text(const char *text, const char *what)
     return g;
 }
 
-/* Saved and loaded, a graph is the same; saved again, so is its text. */
+/* Saved and loaded, a graph stays equal; saved again, so does its text. */
 static void round_trip(const weir_graph *g, const char *what)
 {
     weir_err err = {0};
@@ -111,7 +111,7 @@ static void test_deep(void)
     }
 }
 
-/* The longest names that there are. */
+/* The longest allowed names. */
 static void test_long(void)
 {
     static char name[WEIR_NAME_MAX + 1];
@@ -140,7 +140,7 @@ static const char document[] =
     "\"name_template\":\"c-${k}\"}}],\"edges\":[{\"source\":\"a\",\"target\":\"b\"},{\"source\":\"b\",\"target\":\"a\","
     "\"metadata\":{\"name\":{\"power\":\"feeds\",\"net\":\"to\"}}}]}}";
 
-/* A file whose first block is of any length gives what the text gives. */
+/* A file whose first block has any length gives an equal graph as the text does. */
 static void test_kv_image(void)
 {
     weir_graph *whole = read_text(document, "document");
@@ -171,7 +171,7 @@ static void test_kv_image(void)
     weir_graph_free(whole);
 }
 
-/* Every beginning of the document is refused, and none of it leaks. */
+/* Every proper prefix of the document is refused without a leak. */
 static void test_beginnings(void)
 {
     for (size_t n = 0; n < sizeof document - 1; n++) {
@@ -228,7 +228,7 @@ static const struct id_style {
               {"some texts", id_mixed},  {"leading zeros", id_zeros}, {"around 2^32", id_large},
               {"an empty id", id_empty}};
 
-/* In which order vertices are written: one of them in preorder, one from the end, one mixed. */
+/* The vertex written at position i: in preorder, from the end, or mixed. */
 static uint32_t place(uint32_t order, uint32_t i)
 {
     return order == 0 ? i : order == 1 ? MANY - 1 - i : i * 77 % MANY;
@@ -256,7 +256,7 @@ static void write_nodes(weir_buf *b, const struct id_style *style, uint32_t orde
     weir_buf_puts(b, "]");
 }
 
-/* Those of containment, and every tenth one of another subsystem too. */
+/* Writes the edges of containment, and a second subsystem for every tenth. */
 static void write_edges(weir_buf *b, const struct id_style *style)
 {
     char above[24], below[24];
@@ -289,7 +289,7 @@ static char *write_document(const struct id_style *style, uint32_t order, bool e
     return b.data;
 }
 
-/* However the vertices are called, and in whatever order they come: the edges say what graph it is. */
+/* Whatever the ids of vertices, and in whatever order vertices come, the edges give one graph. */
 static void test_orders(void)
 {
     char *text = write_document(&styles[0], 0, false), what[80];
@@ -315,7 +315,7 @@ static void test_orders(void)
     weir_graph_free(want);
 }
 
-/* Errors call a vertex by its id. */
+/* Errors name a vertex by its id. */
 static void test_names_of_ids(void)
 {
     char text[400], ids[3][24], want[200];
@@ -386,7 +386,7 @@ static int resolve_once(void *arg)
     return rc;
 }
 
-/* A string over several slices, so that YAJL keeps parts of it itself. */
+/* A document with a string over several slices, so that YAJL buffers parts of the string. */
 static char *long_document(void)
 {
     size_t n = 70000;
@@ -398,7 +398,7 @@ static char *long_document(void)
     return text;
 }
 
-/* Most of its document are edges of a subsystem. */
+/* A graph whose document is mostly edges of a subsystem. */
 static weir_graph *feed_all(void)
 {
     static const char recipe[] = "cluster:1 node:30 pdu:1";
@@ -447,7 +447,7 @@ static void test_nomem(void)
     weir_graph_free(g);
 }
 
-/* An array of 12 bytes an element, from the first to some over the size from which it has pages of its own. */
+/* Fills an array of 12 bytes an element, to just above the size from which the array has pages of its own. */
 static int fill_scratch(void *arg)
 {
     uint32_t(*list)[3] = NULL, cap = 0, n = 0, wrong = 0, wanted = *(uint32_t *)arg;
