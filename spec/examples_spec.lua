@@ -1,5 +1,6 @@
--- Every example line of the README's shell blocks, of HACKING.md and of weir COMMAND --help is run as it is printed, in a directory
--- that has the files they name. What takes another machine, etcd or an instance of Flux is at least read by the command it is for.
+-- Every example line of the README's shell blocks, of HACKING.md and of weir COMMAND --help is run as printed, in a
+-- directory with the files named in the examples. An example on a remote machine, etcd or an instance of Flux is at
+-- least read by the parser of its command.
 
 local options = require "weir.cli.options"
 local quote = require "weir.files".quoted
@@ -18,7 +19,7 @@ local SLOW = BIN:find("/san/", 1, true) ~= nil -- where large counts are made sm
 
 -- ---- the lines ----------------------------------------------------------------------------------------------
 
--- The lines of the blocks of sh in a document, without what is said of them.
+-- The lines of the sh blocks of a document, without the comments in the lines.
 local function of_document(path)
   local list, inside, number = {}, false, 0
   for line in (shell.slurp(path) .. "\n"):gmatch "([^\n]*)\n" do
@@ -48,7 +49,7 @@ local function of_command(name)
   return list
 end
 
--- ---- what they find -----------------------------------------------------------------------------------------
+---- the files of the examples ---------------------------------------------------------------------------------
 
 local CLUSTER = "cluster:1 rack:4 node:5 core:8 gpu:1 memory:1(size=16,unit=GB)"
 
@@ -108,16 +109,16 @@ setup(function()
   make_files()
 end)
 
-before_each(function() put("cluster.json", text_of_cluster) end) -- an example writes it
+before_each(function() put("cluster.json", text_of_cluster) end) -- an example overwrites cluster.json
 
 teardown(function()
   service.clean()
   os.execute("rm -rf " .. quote(dir))
 end)
 
--- ---- running them -------------------------------------------------------------------------------------------
+---- running the lines -----------------------------------------------------------------------------------------
 
--- Places that are ours in place of those of the system.
+-- The line with private places instead of system directories.
 local function placed(line)
   line = line:gsub("unix:/run/", "unix:" .. dir .. "/"):gsub("%-s /run/", "-s " .. dir .. "/"):gsub("/var/lib/", dir .. "/")
   return SLOW and line:gsub("%-%-generate 5000", "--generate 200"):gsub("%-%-random 500", "--random 20") or line
@@ -131,7 +132,7 @@ local function run(line)
   return status, text
 end
 
--- The words of a line that has no quotes.
+-- The words of a line without quotes.
 local function words_of(line)
   local words = {}
   for word in line:gmatch "%S+" do words[#words + 1] = word end
@@ -148,7 +149,7 @@ local function start(line)
   assert.is_nil(s.code, s.err.text)
 end
 
--- The command reads its options.
+-- Parses the options of a line, without running the command.
 local function parse(line)
   local words = words_of(line)
   assert.equal("weir", table.remove(words, 1))
@@ -160,7 +161,7 @@ local function parse(line)
   assert(options.parse(require("weir.cli." .. words[1]), table.move(words, 2, #words, 1, {})))
 end
 
--- The options of what is not run here.
+-- Options of examples that only get parsed here.
 local ELSEWHERE = { "etcd:", "tls:" }
 
 local function is_elsewhere(line)
@@ -170,7 +171,7 @@ local function is_elsewhere(line)
   return false
 end
 
--- Examples that show what does not fit.
+-- Examples of requests that do not fit.
 local STATUS = { ['weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node'] = 1 }
 
 local function try(example)
@@ -184,7 +185,7 @@ end
 
 -- ---- the documents ------------------------------------------------------------------------------------------
 
--- A target of make is there; what belongs to Flux is tried by make check-flux.
+-- The target of a line for make; lines for Flux are tried by make check-flux.
 local function is_of_make(line) return line:match "^make ([%w-]+)" or line:find "make install" and "install" end
 local function is_of_flux(line) return line:find "^flux " ~= nil end
 

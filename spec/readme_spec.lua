@@ -1,4 +1,4 @@
--- The examples of the README do what it says.
+-- The examples of the README print the output shown beside them.
 local weir_bin = os.getenv("WEIR_BIN") or "build/weir"
 
 local function read(path)
@@ -8,7 +8,7 @@ local function read(path)
   return text
 end
 
--- The fenced blocks of one language, each with the line it starts on.
+-- The fenced blocks of a language, each with the number of its first line.
 local function blocks(language)
   local found, current, number = {}, nil, 0
   for line in (read("README.md")):gmatch("([^\n]*)\n") do

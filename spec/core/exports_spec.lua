@@ -2,7 +2,7 @@
 -- module exports its entry.
 local OUT = assert(os.getenv "WEIR_BIN", "WEIR_BIN is not set: . build/test/env"):match "^(.*)/"
 
--- The sorted names of the dynamic symbols that a shared object defines.
+-- The sorted names of the dynamic symbols defined by a shared object.
 local function offered(path)
   local pipe = assert(io.popen(("nm -D --defined-only '%s'"):format(path)))
   local names = {}
@@ -14,7 +14,7 @@ local function offered(path)
   return names
 end
 
--- The sorted names of the functions that a header declares.
+-- The sorted names of the functions declared by a header.
 local function declared(path)
   local file <close> = assert(io.open(path))
   local text = file:read "a":gsub("/%*.-%*/", ""):gsub("\n%s*#[^\n]*", "\n"):gsub('extern "C" {', ""):gsub("%b{}", "{}")

@@ -1,5 +1,5 @@
-/* test_misuse.c - senseless calls: each is refused with its code and a text, and has changed nothing. Among them
- * are changes while a match runs on the graph, and objects that do not exist.
+/* test_misuse.c - senseless calls: each is refused with a code and a text, and has changed nothing. Among the
+ * calls are changes while a match runs on the graph, and absent objects.
  */
 #include "check.h"
 
@@ -283,7 +283,7 @@ static void test_arguments(void)
 
 /* ---- while a match runs ---------------------------------------------------------------------------------------- */
 
-/* Calls that would change the graph. */
+/* Calls for changes to the graph. */
 static int change(int row, weir_err *err)
 {
     switch (row) {
@@ -358,7 +358,7 @@ static void test_building(void)
     weir_graph_free(n);
 }
 
-/* objects that do not exist */
+/* absent objects */
 
 static void test_ends(void)
 {
@@ -385,7 +385,7 @@ static void test_bytes(void)
     weir_pieces_free(p);
 }
 
-/* A NULL hostlist reads as an empty one, and cannot be changed. */
+/* A NULL hostlist reads as empty, and cannot be changed. */
 static void test_no_hostlist(void)
 {
     weir_hostlist *out = NULL;

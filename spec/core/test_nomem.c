@@ -10,11 +10,11 @@
 #include "weir.h"
 
 #define SECOND INT64_C(1000000)
-#define QUIET  60 /* calls in a row that succeeded: the last allocation has failed by then */
+#define QUIET  60 /* successful calls in a row: the last allocation has failed by then */
 
 static weir_graph *g;
 static weir_vertex spare; /* a vertex made by an operation */
-static weir_vertex changed; /* the vertex that the operation changes */
+static weir_vertex changed; /* the vertex changed by the operation */
 
 static weir_vertex at(const char *path)
 {

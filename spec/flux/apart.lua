@@ -1,4 +1,5 @@
--- Reads resource sets, one a line, from standard input; fails where two of them share something. Prints how many they are.
+-- Reads resource sets, one a line, from standard input; fails where two sets share a resource. Prints the number of
+-- sets.
 local weir = require "weir"
 
 local all, n = nil, 0

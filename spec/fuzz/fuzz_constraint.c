@@ -1,4 +1,4 @@
-/* fuzz_constraint.c - constraints: the set of nodes that a constraint allows equals the nodes tested one by one. */
+/* fuzz_constraint.c - constraints: the set of nodes allowed by a constraint equals the nodes tested singly. */
 #include "request/constraint.h"
 #include "fuzz.h"
 #include "index/node_table.h"

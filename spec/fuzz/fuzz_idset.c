@@ -6,7 +6,7 @@
 #include "weir.h"
 
 #define IDS        256
-#define LISTED_MAX 4096 /* the most ids that are written one by one here */
+#define LISTED_MAX 4096 /* the most ids written singly here */
 
 #define REQUIRE(cond)                                                                                                  \
     do {                                                                                                               \
@@ -170,7 +170,7 @@ static void changes(const uint8_t *data, size_t size)
     weir_idset_free(models[1].s);
 }
 
-/* The length of the line at the start of data, without its end. */
+/* The length of the line at the start of data, without the line end. */
 static size_t line_length(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size > 0 ? memchr(data, '\n', size) : NULL;

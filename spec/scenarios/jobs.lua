@@ -1,4 +1,4 @@
--- jobs.lua - jobs: dependencies, growth, and the states of a job until its end.
+-- jobs.lua - jobs: dependencies, growth, and the states of a job until the end.
 local scenario = require "weir.scenario"
 
 describe("a job that waits for another", function()
@@ -72,7 +72,7 @@ describe("a job that waits for another", function()
   end)
 end)
 
--- A jobspec of one node with dependencies of RFC 26: {scheme, value}, ...
+-- A jobspec of a single node with dependencies of RFC 26: {scheme, value}, ...
 local function jobspec(...)
   local list = {}
   for i, pair in ipairs { ... } do list[i] = { scheme = pair[1], value = pair[2] } end

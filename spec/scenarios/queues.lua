@@ -1,7 +1,7 @@
 -- queues.lua - the bundled queue policies: which job starts when.
 local scenario = require "weir.scenario"
 
--- Eight nodes. Job "long" has six nodes until 100, and job "first", which needs all eight, waits for "long".
+-- Eight nodes. Job "long" has six nodes until 100, and job "first" for all eight waits for "long".
 local function crowded(queue)
   local s = scenario { machine = "cluster:1 node:8 core:4", policy = "low", queue = queue }
   local long = s:submit { "slot=6/node", lasts = 100, name = "long" }

@@ -1,5 +1,5 @@
---- cases_contest.lua - random cases of one family: requests with sibling resources that compete for the same vertices,
--- on small machines, empty and partly used. Pools of 1 to 6; vertices shared, held whole or passed through; slots;
+--- cases_contest.lua - random cases of a single family: requests with sibling resources that compete for vertices, on
+-- small machines, empty and partly used. Pools of 1 to 6; vertices shared, held whole or passed through; slots;
 -- units.
 
 local cases = require "spec.support.cases"
@@ -96,8 +96,8 @@ end
 
 -- ---- playing ------------------------------------------------------------------------------------------------
 
--- The answer that a match must give according to all assignments; nil where there are too many assignments, or where
--- the answer depends on later starts.
+-- The right answer of a match according to all assignments; nil with too many assignments, or where the answer
+-- depends on later starts.
 local function answer(ref, step)
   local finish = ref.clock + (step.request.attributes.system.duration or math.huge)
   local ever = assignments.fits(ref, step.request)
@@ -108,7 +108,7 @@ local function answer(ref, step)
   return now == false and step.mode ~= "reserve" and "busy" or nil
 end
 
---- A match; its answer is compared with both models.
+--- A match; the answer is compared with both models.
 function cases.PLAY.contest(world, step)
   local wanted = answer(world.ref, step)
   local outcome = cases.PLAY.match(world, step)

@@ -1,6 +1,6 @@
 --- gcstress.lua - a helper for busted: from now on Lua collects all garbage at each allocation made while a function
--- of the compiled module runs, its callbacks included. An object that such a function forgets to keep alive is gone
--- at its next use. Run by `make gcstress`, under sanitizers.
+-- of the compiled module runs, callbacks included. An object without a reference is gone at the next use. Run by
+-- `make gcstress`, under sanitizers.
 require "weir"
 
 local PAUSE, STEPS, WHOLE = 1, 1000, 100 -- no pause between cycles; each step is a full cycle

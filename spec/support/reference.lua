@@ -16,7 +16,7 @@ local is_up, is_below = Reference.is_up, Reference.is_below
 local FOREVER = math.huge
 local UNITS_MAX = 4096 -- more than any machine here has; of MB, where pools are in GB, the limit is MB_MAX
 local MB_MAX = 400000
-local TRIES = 60000    -- choices that `possible` tries
+local TRIES = 60000    -- choices tried by `possible`
 
 -- ---- counts -------------------------------------------------------------------------------------------------
 
@@ -155,13 +155,13 @@ local function is_shared(view, v)
   return false
 end
 
--- Units of v already held by the job that asks for more.
+-- Units of v already held by the growing job.
 local function had_before(view, v)
   local span = view.job and view:books_count() and Reference.span_of(v, view.job)
   return span and span.amount or 0
 end
 
---- Units of a leaf that the match may still take.
+--- Units of a leaf still free for the match.
 function View:free(v)
   if not self:reaches(v) then return 0 end
   local held, most = 0, v.size
@@ -264,7 +264,7 @@ local function before(self, a, b)
   return a.number < b.number
 end
 
---- The vertices that r asks for below `under`, best first.
+--- The vertices for r below `under`, best first.
 local function candidates(self, under, r)
   local list = {}
   for _, v in ipairs(self.list) do
@@ -275,7 +275,7 @@ local function candidates(self, under, r)
   return list
 end
 
--- Appends the resources that stand beside each other once the slots are opened.
+-- Appends the sibling resources after the slots are opened.
 local function open_slots(list, out)
   for _, r in ipairs(list) do
     if r.slot then open_slots(r.with, out) else out[#out + 1] = r end
@@ -300,7 +300,7 @@ local function rivals(self, a, b)
   return a.type == b.type or type_is_above(self, a.type, b.type) or type_is_above(self, b.type, a.type)
 end
 
---- Whether sibling resources, anywhere in the list, compete for the same vertices.
+--- Whether sibling resources, anywhere in the list, compete for vertices.
 local function competes(self, list)
   local flat = open_slots(list, {})
   for i, a in ipairs(flat) do
@@ -374,7 +374,7 @@ end
 
 ---- slots: the resources inside nodes of a slot come from one node -----
 
--- Whether slots have to be put into nodes one by one. Whole nodes, or resources in a node, are only multiplied.
+-- Whether slots have to be put into nodes singly. Whole nodes, or resources in a node, are only multiplied.
 local function is_hosted(self, under, slot)
   local only = slot.with[1]
   if #slot.with == 1 and #only.counts == 1 and only.counts[1] == 1 then return false end
@@ -414,7 +414,7 @@ local function room(view, node, list, most)
   return most
 end
 
--- The vertex that the first resource of each of n slots in a node would begin with.
+-- The first vertex for the first resource of each of n slots in a node.
 local function first_vertices(view, node, r, n)
   local mark, keys, got, want = #view.held, {}, 0, n * r.counts[1]
   for _, v in ipairs(candidates(view.machine, node, r)) do
@@ -652,7 +652,7 @@ local function attempt(self, request, fields)
   return { fits = fits, picks = fits and widened(self, view.held), contested = false }
 end
 
---- A time as the engine stores it, in whole microseconds.
+--- A time as stored by the engine, in whole microseconds.
 function Reference.microseconds(t)
   if t == FOREVER then return t end
   local rounded = math.floor(t * 1e6 + 0.5) / 1e6
@@ -716,7 +716,7 @@ function Reference:match(jobspec, opts)
   return answer
 end
 
---- The answer that the engine must give when an existing job asks for more: from now, or its start, to its end.
+--- The answer due from the engine when an existing job asks for more: from now, or the job's start, to the job's end.
 function Reference:grow(id, jobspec)
   local job, request = self.jobs[id], compile(self, jobspec)
   if job.finish <= self.clock then return { fits = false, code = "invalid" } end
@@ -746,7 +746,7 @@ local function describe(pick)
   return ("%s:%d%s"):format(pick.vertex.path, pick.amount, pick.exclusive and "x" or "")
 end
 
---- Picks as one line, in the order of the vertices.
+--- Picks as a line, in the order of the vertices.
 function Reference.show(picks)
   local sorted, lines = table.move(picks, 1, #picks, 1, {}), {}
   table.sort(sorted, function(a, b)

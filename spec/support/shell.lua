@@ -17,7 +17,7 @@ end
 
 local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
---- A new directory; its files are those requested from `path`.
+--- A new directory for files requested from `path`.
 function M.directory()
   local dir = os.tmpname()
   os.remove(dir)
@@ -26,7 +26,7 @@ function M.directory()
   return dir
 end
 
---- The path of a file that clean() removes, with `text` as content if given.
+--- The path of a file, removed by clean(), with `text` as content if given.
 function M.path(dir, name, text)
   local path = dir .. "/" .. name
   table.insert(temporary, 1, path)

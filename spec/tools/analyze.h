@@ -1,5 +1,6 @@
-/* analyze.h - contracts that clang's static analyzer cannot see in one file: functions that fail return the given
- * error, and functions that raise do not return. Included before each file by `make analyze`, never in a build. */
+/* analyze.h - contracts unknown to clang's static analyzer, as it reads one file at a time: failing functions
+ * return the given error, raising functions do not return. Included before each file by `make analyze`, never in a
+ * build. */
 #include <stdlib.h>
 
 #ifdef ANALYZE_CORE

@@ -8,11 +8,11 @@
 -- includes the header runs the line. Fails below LINES and BRANCHES per cent, and where a line that never ran has no
 -- reason in REASONS.
 local LINES, BRANCHES = 95, 85
-local SHOWN = 50 -- lines without a reason that are shown
+local SHOWN = 50 -- lines shown without a reason
 
 local REASONS = require "spec.tools.coverage_reasons"
 
-local files = {} -- name -> line number -> {text, n, branches, within}; n: how often the line ran; within: its function
+local files = {} -- name -> line number -> {text, n, branches, within}; n: runs of the line; within: the function
 
 ---- reading the output of gcov ----
 
@@ -32,7 +32,7 @@ local function counted(row)
   return tonumber(count) or (count == "-" and -1 or 0), tonumber(number), text
 end
 
--- The name of the function that begins with a line.
+-- The name of the function beginning with a line.
 local function function_of(text)
   if not text:find "^[%a_]" or text:find ";%s*$" then return nil end
   return text:gsub("__attribute__%s*%b()", ""):match "([%w_]+)%("
@@ -73,7 +73,7 @@ end
 
 -- ---- counting ----
 
--- The branches of a line, and how many of them ran.
+-- The number of branches of a line, and of branches that ran.
 local function branches_of(line)
   local all, taken = 0, 0
   for _, n in pairs(line.branches) do
@@ -112,8 +112,8 @@ local function numbers_of(file)
   return list
 end
 
--- A reason counts for a group: lines of one function that never ran, and the line before the group, mostly a
--- condition. A function that is never called needs a reason "in NAME". Returns line number -> reason.
+-- A reason counts for a group: lines of a function that never ran, and the line before the group, mostly a condition.
+-- A function without calls needs a reason "in NAME". Returns line number -> reason.
 local function reasons_of(name, file)
   local list, why, i = numbers_of(file), {}, 1
   while i <= #list do
@@ -145,7 +145,7 @@ local function count(name, file)
     sum.lines, sum.ran = sum.lines + 1, sum.ran + (line.n > 0 and 1 or 0)
     sum.branches, sum.taken = sum.branches + all, sum.taken + taken
     if line.n == 0 and why[number] then sum.excused = sum.excused + 1 end
-    -- A brace alone is the end of a function that does not return.
+    -- A brace alone is the end of a function without return.
     if line.n == 0 and not why[number] and line.text ~= "}" then sum.bare[#sum.bare + 1] = ("%s:%d %s"):format(name, number, line.text) end
   end
   return sum
@@ -194,7 +194,7 @@ local function tell(name)
   end
 end
 
--- Prints the lines that never ran and have no reason; returns their number.
+-- Prints the lines that never ran and have no reason; returns the number of lines.
 local function tell_bare(list)
   local n = 0
   for _, sum in ipairs(list) do

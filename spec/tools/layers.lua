@@ -1,7 +1,7 @@
 -- layers.lua - fails on a call, an #include or a require that points upward, and on a line of C of more than 120
 -- columns. Run from the project's root, after the build: lua5.4 spec/tools/layers.lua
 --
--- A folder of the core may use the folders above it in ROOMS, and itself.
+-- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
   "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "job", "copy", "request", "query", "match",
   "explain", "format", "rset", "draw", "store", "registry",
@@ -57,7 +57,7 @@ local function is_there(path)
   return file ~= nil
 end
 
--- Checks calls: object files tell the symbols that each file defines and needs.
+-- Checks calls: object files tell the symbols defined and needed by each file.
 local function check_calls()
   local home, needs, sources = {}, {}, {}
   for _, line in ipairs(lines_of("find " .. OBJECTS .. " -name '*.o' | sort | xargs nm -A")) do
@@ -65,7 +65,7 @@ local function check_calls()
     if object then
       local file = object:gsub("^build/obj/release/", ""):gsub("o$", "c")
       if sources[file] == nil then sources[file] = is_there(file) end
-      if not sources[file] then goto next_symbol end -- the object of a file that has moved
+      if not sources[file] then goto next_symbol end -- the object of a moved file
       if kind == "U" then needs[#needs + 1] = { file, symbol }
       elseif kind:match "[TDBR]" then home[symbol] = file end
     end
@@ -128,7 +128,7 @@ each_file("core bindings -name '*.[ch]'", check_columns)
 each_file("core bindings -name '*.c'", check_numbers)
 check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
--- The event loop is for the service and its client only.
+-- The event loop is for the service and the client only.
 local LOOP = {}
 for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "store/sqlite" } do
   LOOP["lua/weir/serve/" .. name .. ".lua"] = true

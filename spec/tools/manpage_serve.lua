@@ -1,4 +1,4 @@
--- manpage_serve.lua - makes the man page of the service: its options, and its methods from the comments of their
+-- manpage_serve.lua - makes the man page of the service: options, and methods from the comments of the methods'
 -- functions. From the project's root: weir run spec/tools/manpage_serve.lua PAGE
 
 local core = require "weir.core"
@@ -56,7 +56,7 @@ shown by the method login, before which nothing else is answered.]]
 
 local NAMES = { "jobs", "machine", "policy", "resource", "child", "parent", "service" }
 
--- {name =, example =, text =} of each comment that begins with an example of a request.
+-- {name =, example =, text =} of each comment with an example of a request in front.
 local function methods_of(path)
   local list, current = {}, nil
   for line in (files.read(path, "script") .. "\n"):gmatch "([^\n]*)\n" do

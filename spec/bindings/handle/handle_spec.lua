@@ -1,4 +1,4 @@
--- The module weir.core: handles that cannot reach freed memory, views, walks without garbage, policies, budgets.
+-- The module weir.core: handles never reach freed memory, views, walks without garbage, policies, budgets.
 local shell = require "spec.support.shell"
 local uv = require "luv"
 local core = require "weir.core"
@@ -18,9 +18,9 @@ local function paths(allocation)
   return table.concat(out, " ")
 end
 
--- Kilobytes of garbage that a function makes.
+-- Kilobytes of garbage made by a function.
 local function garbage(f)
-  f() -- strings and buffers that stay
+  f() -- makes the strings and buffers to be kept
   collectgarbage()
   collectgarbage()
   collectgarbage "stop"
@@ -512,7 +512,7 @@ describe("policies", function()
 end)
 
 describe("the policies that come with weir", function()
-  -- Three racks of four nodes; one node of rack 1 is allocated.
+  -- Three racks of four nodes; a node of rack 1 is allocated.
   local function choose(name, request)
     local e, g = engine(assert(core.policy_load("policies/" .. name .. ".lua")), "cluster:1 rack:3 node:4 core:4")
     assert.is_true(g "/cluster0/rack1/node5":allocate { job = 99 })
@@ -577,7 +577,7 @@ describe("JSON", function()
     assert.is_nil((core.json_decode(("["):rep(100000))))
   end)
 
-  -- {value, its line}
+  -- {value, expected line}
   local LINES = { { nil, "null" }, { core.null, "null" }, { 1, "1" }, { 1.0, "1.0" }, { 1e20, "1e20" }, { -0.5, "-0.5" },
     { 2^-30, "9.3132257461547852e-10" },
     { "\"\\\b\f\n\r\t", '"\\"\\\\\\b\\f\\n\\r\\t"' }, { "\0\1\31", '"\\u0000\\u0001\\u001F"' },
@@ -600,7 +600,7 @@ describe("JSON", function()
 end)
 
 describe("the system", function()
-  local CLOSED = 100000 -- a descriptor that is not open
+  local CLOSED = 100000 -- a closed descriptor
   local path
 
   before_each(function()
@@ -609,7 +609,7 @@ describe("the system", function()
   end)
   after_each(function() os.remove(path) end)
 
-  -- {title, function, arguments, its code}
+  -- {title, function, arguments, code}
   local REFUSED = {
     { "a file that is not there has no mode", "file_mode", { "/nowhere/at/all" }, "unknown" },
     { "nor one below a file", "file_mode", { "/dev/null/x" }, "unknown" },

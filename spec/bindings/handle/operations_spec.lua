@@ -1,5 +1,5 @@
--- Each operation of spec/support/operations.lua, once: it succeeds, and leaves a sound graph. Specs that disturb the
--- operations build on that: spec/bindings/handle/memory_spec.lua, and `make gcstress`.
+-- Each operation of spec/support/operations.lua, once: the operation succeeds, and leaves a sound graph. The specs
+-- with disturbed operations build on that: spec/bindings/handle/memory_spec.lua, and `make gcstress`.
 local operations = require "spec.support.operations"
 
 describe("operations", function()

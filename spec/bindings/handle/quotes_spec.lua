@@ -1,4 +1,4 @@
--- An error that quotes a caller's value quotes only a part of a long value.
+-- An error quotes only a part of a caller's long value.
 local core = require "weir.core"
 local weir = require "weir"
 

@@ -1,6 +1,6 @@
 -- Handles that are dead, of a different graph, or no handles at all: every method of every metatable, and every
--- function of the module, raises. The methods are read from the live metatables; a method that is not named below
--- fails a test here, and has to be added with the handles that it takes.
+-- function of the module, raises. The methods are read from the live metatables; a method missing below fails a test
+-- here, and has to be added with the handles it takes.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
 require "weir" -- adds methods
@@ -9,7 +9,7 @@ local registry = debug.getregistry()
 
 ---- all methods and functions ----
 
--- The functions of a class by name: its methods, where __index is a function too, and its metamethods.
+-- The functions of a class by name: methods, where __index is a function too, and metamethods.
 local function functions_of(class)
   local metatable, list = registry["weir." .. class], {}
   local function add(from)
@@ -38,7 +38,7 @@ local function classes()
   return list
 end
 
--- Methods that do nothing to a dead handle, or describe it.
+-- Methods that do nothing to a dead handle, or describe the handle.
 local HARMLESS = { __gc = true, __close = true, close = true, __tostring = true }
 
 -- ---- dead handles ----
@@ -77,7 +77,7 @@ end
 
 local function live(text) return 'local bridge = ... return function() return { f = bridge } end', text end
 
--- By class: how a handle dies, and the methods that still work, as they need nothing of the dead object.
+-- By class: how a handle dies, and the methods still at work without the dead object.
 local DEAD = {
   allocation = { { with_closed_graph(function(w) return w.a end), "vertices __index" },
     { without_its_vertex(function(w) return w.a end), "vertices __index" } },
@@ -230,7 +230,7 @@ local TAKES = {
   ]],
 }
 
--- Methods that take no handle but their own, or a plain value.
+-- Methods without handles as arguments, or with plain values only.
 local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
@@ -294,7 +294,7 @@ local function world()
   return setmetatable(w, { __index = _G })
 end
 
--- Values that no method takes for a handle of any kind.
+-- Values refused by every method in the place of a handle.
 local NEVER = { function() end, true, 1.5, io.stdout, core.null, coroutine.create(print) }
 
 local function closed_file()
@@ -303,7 +303,7 @@ local function closed_file()
   return file
 end
 
--- By kind: wrong handles of that kind, for a world and a second world.
+-- By kind: wrong handles of the kind, for a world and a second world.
 local WRONG = {
   vertex = function(w, other)
     local gone = assert(w.g:add(w.g:root(), { type = "rack", id = 77 }))
@@ -398,7 +398,7 @@ describe("a wrong handle", function()
           local own = type(x) == "userdata" and (getmetatable(x) == "weir." .. class
             or class == "vertex" and x == core.null and (harmless.vertex[name] or name == "__tostring"))
           local ok = own or pcall(f, x, "x", "y")
-          local set = (class == "idset" or class == "rset") and name:find "^__" -- numbers and texts stand for sets there
+          local set = (class == "idset" or class == "rset") and name:find "^__" -- numbers and texts stand for sets here
           assert(own or set or not ok, ("%s.%s took a %s: %s"):format(class, name, type(x), show(x)))
         end
       end

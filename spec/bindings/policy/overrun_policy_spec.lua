@@ -1,5 +1,5 @@
--- A policy that took more than twice its seconds, as its budget did not hold, is reported, and replaced by the last
--- good policy: in an engine, in the service, in the simulator and in Flux.
+-- A policy beyond twice its seconds, after its budget failed, is reported and replaced by the last good policy: in an
+-- engine, in the service, in the simulator and in Flux.
 local core = require "weir.core"
 local flux = require "spec.support.flux"
 local replay = require "weir.replay"
@@ -9,8 +9,8 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 node:4 core:2"
 
--- A policy whose budget of seconds is so small that any loop takes more than twice as much. Reading the policy has
--- more time.
+-- A policy with so small a budget of seconds that any loop takes more than twice as much. Reading the policy has more
+-- time.
 local function slow(hook)
   local p = assert(core.policy_source(("return { %s = function(v) while true do end end }"):format(hook or "evaluate"), "slow"))
   core.filter_limit(p, 1e-9)
@@ -21,7 +21,7 @@ local TOOK = "policy slow: it took [%d.e-]+ seconds of the 1e%-09 that it may"
 
 local function engine(policy) return assert(weir.engine { resources = MACHINE, policy = policy }) end
 
--- {title, f(engine) that fails by the policy}
+-- {title, call on an engine, failing by the policy}
 local CALLS = {
   { "match", function(e) return e:match "slot=1/node" end },
   { "match of a request that is a table", function(e) return e:match(assert(weir.request "slot=1/node")) end },
@@ -121,7 +121,7 @@ describe("a service whose policy took more than twice its seconds", function()
     assert.same({ "spread", "slow" }, { ask("policy").name, ask("policy").retired.policy })
     assert.same({ "spread", "slow" }, { ask("stats").policy, ask("stats").retired.policy })
     assert.equal(1, ask("match", { request = "slot=1/node" }).job)
-    assert.equal(2, #events) -- the first event says that it listens
+    assert.equal(2, #events) -- the first event announces the subscription
     assert.equal("spread", ask("policy.reload").name)
   end)
 end)

@@ -1,9 +1,9 @@
--- A policy chooses among candidates that fit; the engine alone decides whether a candidate fits.
+-- A policy chooses among fitting candidates; the engine alone decides whether a candidate fits.
 local dice = require "spec.support.dice"
 local weir = require "weir"
 
 local BUNDLED = { "first", "low", "high", "lonode", "hinode", "locality", "best_fit", "spread" }
--- Hooks that choose badly, a few candidates at a time.
+-- Hooks with bad choices, among a few candidates at a time.
 local NARROW = { name = "narrow", candidates = 1, select = function(list, _, min)
   return min > 1 and { #list } or { list[#list] }
 end }

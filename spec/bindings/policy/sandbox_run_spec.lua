@@ -1,4 +1,4 @@
--- core.sandbox_run: a text that runs for itself, within budgets, and returns plain data.
+-- core.sandbox_run: runs a text on its own, within budgets, and returns plain data.
 local core = require "weir.core"
 
 local function run(text, opts) return core.sandbox_run(text, "t", opts) end

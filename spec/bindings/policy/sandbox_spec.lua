@@ -124,7 +124,7 @@ local STOPS = {
   { "pairs over addresses", "for k in pairs{[{}] = 1} do return #k end", "fixed order" },
 }
 
--- Calls that look at every byte of the longest strings within one instruction; the count of instructions hardly
+-- Calls with a look at every byte of the longest strings within one instruction; the count of instructions hardly
 -- grows.
 local SLOW = {
   { "tonumber", "local s = ('1'):rep(200000) while true do tonumber(s) end" },

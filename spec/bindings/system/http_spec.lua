@@ -1,8 +1,8 @@
--- core.http: requests without waiting, their results, and that no misuse crashes; base64.
+-- core.http: requests without waiting, results, and that no misuse crashes; base64.
 local core = require "weir.core"
 local uv = require "luv"
 
--- A server that answers each request by answer(text of the request), or not at all.
+-- A server with answer(text of the request) as its answers, or silent on nil.
 local function server(answer)
   local listener = uv.new_tcp()
   listener:bind("127.0.0.1", 0)

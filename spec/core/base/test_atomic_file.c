@@ -17,7 +17,7 @@ static void put(const char *name, const char *text)
     CHECK(f && fputs(text, f) >= 0 && fclose(f) == 0, "%s is made", name);
 }
 
-/* The content of the file; "" where there is none. */
+/* The content of the file; "" without a file. */
 static const char *content(void)
 {
     static char text[64];
@@ -97,7 +97,7 @@ static void test_drafts(void)
 
 static char target[80];
 
-/* Makes `path` a link to `target`, which holds "old". */
+/* Makes `path` a link to `target`, a file with "old". */
 static void make_link(void)
 {
     unlink(path);
@@ -138,7 +138,7 @@ static void test_links(void)
     unlink(path);
 }
 
-/* A draft that is a link is left alone. */
+/* A link in the place of a draft is left alone. */
 static void test_draft_link(void)
 {
     struct stat st;
@@ -151,7 +151,7 @@ static void test_draft_link(void)
     unlink(target);
 }
 
-/* Reading an empty pipe would wait for ever, but for the signal that came before. */
+/* Reading an empty pipe would wait for ever, but for the earlier signal. */
 static void test_interrupted(void)
 {
     weir_err err = {0};

@@ -7,7 +7,7 @@
 
 #include "weir.h"
 
-/* Makes the locale in a directory of its own, and sets it. */
+/* Makes the locale in a temporary directory, and sets the locale. */
 static bool take_german(void)
 {
     char dir[] = "/tmp/weir-locale-XXXXXX", command[160];

@@ -141,7 +141,7 @@ describe("methods", function()
       assert.equal("/cluster0/rack1/node10", g("/cluster0/rack1/node10").path)
     end)
 
-    -- {a recipe, the URI to merge it at, part of the message, code}
+    -- {a recipe, the URI to merge at, part of the message, code}
     local CLASHES = {
       { { type = "rack", id = 1 }, "/cluster0/rack9", "there is no 'rack9' below /cluster0", "unknown" },
       { { type = "rack", id = 1 }, "water:/cluster0", "there is no subsystem 'water'", "unknown" },
@@ -405,7 +405,7 @@ describe("methods", function()
       assert.same({ 3, 13 }, { had(), v.free })
     end)
 
-    -- Calls that return nil, message, code: {title, call, message, code}
+    -- Calls with nil, message, code as result: {title, call, message, code}
     local REFUSED = {
       { "[M14] 0 units", function() return v:allocate { job = 3, amount = 0 } end, "0 units cannot be allocated", "invalid" },
       { "[M14] more than is free", function() return v:allocate { job = 3, amount = 17 } end,
@@ -436,7 +436,7 @@ describe("methods", function()
       end)
     end
 
-    -- Calls that raise, as only a faulty program makes them: {title, call, the error text}
+    -- Calls that raise, as only a faulty program does: {title, call, the error text}
     local RAISED = {
       { "[M14] an amount below 0", function() v:allocate { job = 3, amount = -1 } end, "an amount that is not negative expected" },
       { "[M14] an amount that is no integer", function() v:allocate { job = 3, amount = 1.5 } end,

@@ -3,7 +3,7 @@
 #include "check.h"
 #include "weir.h"
 
-#define QUIET 60 /* explanations in a row that succeeded: the last allocation has failed by then */
+#define QUIET 60 /* successful explanations in a row: the last allocation has failed by then */
 
 static weir_graph *g;
 
@@ -96,7 +96,7 @@ static void test_verdicts(void)
     weir_graph_free(g);
 }
 
-/* Explains a request whose constraint has n members that no node fulfils. */
+/* Explains a request with n members in the constraint, fulfilled by no node. */
 static weir_explanation *explain_members(unsigned n, const char *begin, const char *member, const char *end)
 {
     size_t size = 1000 + n * 60u, used = 0;
@@ -321,7 +321,7 @@ static void test_nomem(void)
     weir_graph_free(g);
 }
 
-/* Every failing allocation that matters is reported, however many harmless ones lie between. */
+/* Every failing allocation of consequence is reported, however many harmless ones lie between. */
 static void test_nomem_told(void)
 {
     static const char shape[] = "slot=8/node/core=2";

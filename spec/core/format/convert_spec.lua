@@ -1,5 +1,4 @@
--- weir convert: every format that can be read into every format that can be written; reading the output gives the
--- input.
+-- weir convert: every readable format into every writable format; reading the output gives the input.
 local grug = require "spec.support.grug"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -17,7 +16,7 @@ local RECIPE = [[return { type = "cluster", name = "tux", properties = { ["a b"]
 
 local SYNTHETIC = "cluster:1 rack:2 node:2 socket:2 core:3 gpu:1 memory:1(size=16,unit=GB)"
 
--- Machines in each format that can be read: name of the format, file or its text.
+-- Machines in each readable format: name of the format, file or text.
 local MACHINES = {
   { "grug", ".graphml", grug(1) },
   { "hwloc", HWLOC .. "box7.xml" },
@@ -29,7 +28,7 @@ local MACHINES = {
   { "sqlite", ".db" },
 }
 
--- The content of a machine that all formats for machines keep.
+-- The content of a machine kept by all formats for machines.
 local function inventory(g)
   local lines = {}
   for v in g:walk {} do
@@ -44,7 +43,7 @@ local function inventory(g)
   return table.concat(lines, "\n")
 end
 
--- The content of a machine that R_lite keeps: for each rank the number of cores and gpus.
+-- The content of a machine kept by R_lite: for each rank the number of cores and gpus.
 local function by_rank(g)
   local lines = {}
   for v in g:walk { type = "node" } do
@@ -57,7 +56,7 @@ end
 
 local function again(text, format) return assert(weir.parse(text, { format = format })) end
 
--- The comparison of an output with its machine: format -> function(graph, text).
+-- The comparison of an output with the machine: format -> function(graph, text).
 local WRITTEN = {}
 
 function WRITTEN.jgf(g, text)
@@ -111,7 +110,7 @@ attributes: {system: {}}
   { "shape", "slot=2/node/core=4" },
 }
 
--- Conversions that are refused: words, a part of the message.
+-- Refused conversions: words, a part of the message.
 local REFUSED = {
   { "no OUT", { "x.json" }, "IN... OUT is missing" },
   { "a file that is not there", { "nosuch.xml", "-" }, "nosuch.xml: cannot open: No such file" },

@@ -7,7 +7,7 @@
 #define KIDS 400
 
 static weir_graph *g;
-static weir_vertex root, list[2 * KIDS]; /* the children in their order */
+static weir_vertex root, list[2 * KIDS]; /* the children in order */
 static uint32_t n;
 
 static void add(uint32_t count)
@@ -26,8 +26,7 @@ static void drop(uint32_t i)
     memmove(&list[i], &list[i + 1], (--n - i) * sizeof *list);
 }
 
-/* Asks for child i, and checks that the noted place is the place of the child, so that a neighbour is found from
- * there. */
+/* Asks for child i, and checks that the noted place is the place of the child, as neighbours are found from there. */
 static void ask(uint32_t i)
 {
     weir_vertex v = weir_vertex_child(g, root, i);
@@ -95,7 +94,7 @@ static void test_taken_apart(void)
     }
 }
 
-/* A copy has the holes of its original. */
+/* A copy has the holes of the original. */
 static void test_copies(void)
 {
     weir_graph *first, *copy = NULL;

@@ -1,5 +1,5 @@
--- Jobs that stay past their ends: the effect on the reservations behind them, in an engine, in saved graphs, in the
--- service and in scenarios.
+-- Jobs past their ends: the effect on the reservations behind, in an engine, in saved graphs, in the service and in
+-- scenarios.
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -283,7 +283,7 @@ describe("the service", function()
     return service.start(shell.directory(), { "-r", "cluster:1 rack:1 node:2 core:4", "--clock", "manual", ... })
   end
 
-  -- {rule, events of two jobs for one set of nodes at 15, jobs afterwards}
+  -- {rule, events of two jobs for a set of nodes at 15, jobs afterwards}
   local RULES = {
     { "hold", { "hold 2 15.000001" }, { "1 allocated", "2 reserved" } },
     { "expire", { "expire 1 10", "start 2 10" }, { "2 allocated" } },

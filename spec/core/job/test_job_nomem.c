@@ -42,7 +42,7 @@ static void match(weir_graph *g, const char *text, int mode, int64_t job)
 
 static weir_request *more;
 
-/* Adds units of a pool of which the job has some, and more spans than are allocated. */
+/* Adds units of a pool to a job with some units of the pool, and more spans than are allocated. */
 static int grow(weir_graph *g)
 {
     weir_match_options o = {.mode = WEIR_NOW, .at = 0};
@@ -51,7 +51,7 @@ static int grow(weir_graph *g)
     return weir_job_grow(g, 1, more, &o, &a, NULL);
 }
 
-/* Frees one core of a whole rack: the rest of the rack becomes spans of its own. */
+/* Frees one core of a whole rack: the rest of the rack becomes separate spans. */
 static int give_back(weir_graph *g)
 {
     weir_vertex core = at_path(g, "/cluster0/rack0/node1/core37");
@@ -59,7 +59,7 @@ static int give_back(weir_graph *g)
     return weir_job_shrink(g, 2, &core, 1, NULL);
 }
 
-/* Removes the core: two jobs that have the rack as a whole, one after the other, keep the rest. */
+/* Removes the core: two jobs with the whole rack in turn keep the rest. */
 static int take_out(weir_graph *g)
 {
     static const int64_t jobs[] = {2, 3};
@@ -79,7 +79,7 @@ static const struct {
 
 /* ---- before and after ---- */
 
-/* Job 1 has units of memory; jobs 2 and 3 have a rack one after the other. */
+/* Job 1 has units of memory; jobs 2 and 3 have a rack in turn. */
 static weir_graph *machine(void)
 {
     static const char text[] = "cluster:1 rack:2 node:2 core:40 memory:1(size=8,unit=GB)";
@@ -103,8 +103,8 @@ static void expect(const weir_graph *g, const uint32_t *picks, const char *what,
     }
 }
 
-/* So many jobs have the rack one after the other that the spans of the last jobs need a larger array: the jobs
- * before have been changed by then, and must get their spans back. */
+/* So many jobs have the rack in turn that the spans of the last jobs need a larger array: the jobs before have
+ * been changed by then, and must get their spans back. */
 static void test_crowd(void)
 {
     static const char text[] = "cluster:1 rack:1 core:40";

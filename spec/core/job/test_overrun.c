@@ -1,5 +1,5 @@
-/* test_overrun.c - jobs that stay past their ends: random histories of delayed reservations, in which no two jobs
- * have one vertex at a time; and advances of the clock with each allocation failing. */
+/* test_overrun.c - jobs past their ends: random histories of delayed reservations, in which no two jobs have a
+ * vertex at a time; and advances of the clock with each allocation failing. */
 #include "check.h"
 #include "dice.h"
 
@@ -40,7 +40,7 @@ static void some_match(weir_graph *g)
     (void)match(g, text, dice(4) ? WEIR_RESERVE : WEIR_NOW, (1 + dice(20)) * SECOND);
 }
 
-/* Checks events: each names a job in the state that the event says. */
+/* Checks events: each names a job in the state told by the event. */
 static void look_at_events(const weir_graph *g, uint32_t *kinds)
 {
     uint32_t n;
@@ -106,7 +106,7 @@ static void test_change(void)
     weir_graph_free(g);
 }
 
-/* Shared memory with many spans, so that the pool has a timeline, and a queue of whole nodes. */
+/* Shared memory with many spans, for a timeline of the pool, and a queue of whole nodes. */
 static weir_graph *crowd(void)
 {
     weir_graph *g = machine();
@@ -147,7 +147,7 @@ static void test_nomem(void)
     CHECK(quiet == 3 && failed > 0, "it goes through in the end, after %ld", n);
 }
 
-/* An id given by the engine is not given again after its job is gone. */
+/* The id of a released job is not given again by the engine. */
 static void test_ids(void)
 {
     weir_graph *g = machine();

@@ -1,5 +1,5 @@
--- Sibling resources that compete: one resource may take the vertices that a sibling needs. Examples by hand, one
--- reason each; then random requests, each answer compared with going through all assignments.
+-- Sibling resources that compete: a resource may take the vertices needed by a sibling. Examples by hand, a reason
+-- each; then random requests, each answer compared with going through all assignments.
 
 local weir = require "weir"
 local cases = require "spec.support.cases"

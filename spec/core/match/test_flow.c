@@ -151,7 +151,7 @@ static void test_grow_and_shrink(void)
     CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
 }
 
-/* Two nodes of one job behind one edge switch: releasing one node releases its bandwidth only. */
+/* Two nodes of a job behind a shared edge switch: releasing a node releases the bandwidth of that node only. */
 static void test_units_go_with_their_vertex(void)
 {
     int64_t job;

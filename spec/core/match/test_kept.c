@@ -47,7 +47,7 @@ static void make_kinds(const char *format, int a)
     }
 }
 
-/* The answer of a match as one sum: its status, its start, and the numbers of its picks. */
+/* The answer of a match as a sum of the status, the start, and the numbers of the picks. */
 static uint64_t answer(weir_graph *graph, const weir_request *r, int mode)
 {
     weir_match_options o = {.mode = mode, .at = weir_graph_now(graph), .duration = 7 * SECOND, .job = 4711};
@@ -78,7 +78,7 @@ static void compare(int kind, int mode, const char *when)
     weir_graph_free(copy);
 }
 
-/* Matches in an order in which cached results are sometimes used again and sometimes not. */
+/* Matches in an order with and without repeats of cached results. */
 static void compare_all(int mode, const char *when)
 {
     for (int i = 0; i < 2 * KINDS; i++)
@@ -116,7 +116,7 @@ static void test_rooms(void)
         CHECK(weir_match(g, kinds[i * 7 % 40], &o, &a, NULL) == WEIR_OK, "job %d", 1 + i);
     }
     compare_all(WEIR_RESERVE, "many jobs");
-    for (int i = 0; i < 320; i++) { /* classes of requests, of which 256 are cached */
+    for (int i = 0; i < 320; i++) { /* more classes of requests than the 256 cached */
         char text[80];
         weir_request *r = NULL;
         snprintf(text, sizeof text, "slot=8/[core=%d;memory=%d]", 1 + i % 16, 1 + i / 16);

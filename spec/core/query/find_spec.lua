@@ -75,7 +75,7 @@ local HOLDS = {
   { "name=node[00-07]", "" },
 }
 
--- Expressions that are refused, with the column and a part of the message.
+-- Refused expressions, with the column and a part of the message.
 local REFUSED = {
   { "", 1, "type=node is wanted" },
   { "type", 5, "comparison" },

@@ -53,7 +53,7 @@ local REFUSED = { -- JSON, message
   { ('{"not":['):rep(65) .. "{}" .. ("]}"):rep(65), "operators are nested more than 64 deep" },
 }
 
--- Makes a machine of one node; returns the graph and the node.
+-- Makes a machine of a single node; returns the graph and the node.
 local function lone(rank, properties)
   local g = weir.recipe { type = "cluster",
     { type = "node", name = "foo0", rank = rank, properties = properties, { type = "core" } } }
@@ -107,7 +107,7 @@ end)
 
 -- ---- cost ---------------------------------------------------------------------------------------------------
 
--- 4096 nodes of 4 cores in 128 racks, named node0 to node4095; their ranks are those numbers.
+-- 4096 nodes of 4 cores in 128 racks, named node0 to node4095; the number is the rank.
 local RACKS, IN_RACK = 128, 32
 
 local function fleet()
@@ -205,7 +205,7 @@ end)
 
 -- ---- changes ------------------------------------------------------------------------------------------------
 
--- The nodes that matches get under a constraint, one match after the other until none fits.
+-- The nodes matched under a constraint, match after match until none fits.
 local function drained(g, constraint)
   local e, names = weir.engine { resources = g, policy = "first" }, {}
   repeat
@@ -296,8 +296,7 @@ describe("the nodes that a constraint allows", function()
     assert.equal(33, assert(ask "31,33"):vertices()[1].vertex.rank)
   end)
 
-  -- Random machines, constraints and changes: a match gets exactly the nodes that satisfy the constraint, before and
-  -- after.
+  -- Random machines, constraints and changes: a match gets exactly the allowed nodes, before and after.
   local random = math.random
   local function letter() return string.char(96 + random(4)) end
   local function property() return (random(3) == 1 and "^" or "") .. letter() end

@@ -40,7 +40,7 @@ struct refused {
     const char *error;
 };
 
-/* A whole jobspec around one resource. */
+/* A whole jobspec around a resource. */
 #define RES(r) "{\"resources\":[" r "]}"
 #define FULL(version, r, tasks, attributes)                                                                            \
     "{\"version\":" version ",\"resources\":[" r "],\"tasks\":[" tasks "],\"attributes\":" attributes "}"
@@ -258,7 +258,7 @@ static void test_refused(void)
 
 /* results of reading */
 
-/* Writes the resources in one line: "slot:default=4(node!=1)", with ! where a resource is granted to the job. */
+/* Writes the resources in a line: "slot:default=4(node!=1)", with ! where a resource is granted to the job. */
 static void outline(const weir_resource *r, uint32_t n, weir_buf *b)
 {
     for (uint32_t i = 0; i < n; i++) {
@@ -406,7 +406,7 @@ static void test_format(void)
         "{\"a\":null},\"command\":[\"a\"],\"count\":{\"total\":2},\"slot\":\"x\"}],\"version\":9999}");
 }
 
-/* The YAML of one attribute; its lines behind "  system:". */
+/* The YAML of an attribute: the lines behind "  system:". */
 static const char *const scalars[][2] = {
     {"\"\"", "''"},
     {"\"plain text\"", "plain text"},
@@ -455,7 +455,7 @@ static void test_yaml(void)
     }
 }
 
-/* A jobspec, its shape, and the reason why there is no shape. */
+/* A jobspec, its shape, and the reason for a missing shape. */
 static void test_written_shapes(void)
 {
     check_format_as("slot=4/node", "shape", "slot=4/node", "");
@@ -542,7 +542,7 @@ static void test_attributes(void)
 
 /* ---- needs -------------------------------------------------------------------------------------------------- */
 
-/* Shape, needs of the request, needs below its first resource. */
+/* Shape, needs of the request, needs below the first resource. */
 static const char *const needs[][3] = {
     {"slot=4/node/core=8", "node=4 core=32", "node=1 core=8"},
     {"slot=4/node{-x}/core=8", "core=32 node=1", "core=8 node=1"},
@@ -715,7 +715,7 @@ static void try_folder(const char *name, bool good, unsigned at_least)
         CHECK(files_tried >= at_least, "[J1] %u files in %s", files_tried, path);
 }
 
-/* The examples of RFC 14; example 2 says version 1, but has a node in a slot, which RFC 25 does not allow. */
+/* The examples of RFC 14; example 2 says version 1, but has a node in a slot, against RFC 25. */
 static void try_rfc14(void)
 {
     char path[512];

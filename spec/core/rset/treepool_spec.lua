@@ -1,5 +1,4 @@
--- RFC 49: an R whose writer is "TreePool" tells the grouping of a node's resources; and the policy that goes with the
--- R.
+-- RFC 49: an R with writer "TreePool" tells the grouping of a node's resources; and the policy for such an R.
 
 local weir = require "weir"
 
@@ -28,7 +27,7 @@ end
 
 local function count(g, query) return #g:find(query) end
 
--- The descendants of a vertex, in one line: "socket0(numa0(core0 core1))".
+-- The descendants of a vertex, in a line: "socket0(numa0(core0 core1))".
 local function outline(v)
   local words = {}
   for child in v:children() do
@@ -140,7 +139,7 @@ end)
 
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
--- The picks of each shape on one machine, one match after the other: R_lite, shortly "0: core 0-7 gpu 0".
+-- The picks of each shape on a machine, match after match: R_lite, shortly "0: core 0-7 gpu 0".
 local function played(g, rows)
   local e = assert(weir.engine { resources = g, policy = "treepool" })
   local got, wanted = {}, {}

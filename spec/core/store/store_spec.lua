@@ -21,7 +21,7 @@ describe("a database", function()
   local function by_hand(sql) return (output(("sqlite3 '%s' \"%s\""):format(path, sql))) end
   local function load() return assert(weir.load(path)) end
 
-  -- Checks that the file holds the present graph.
+  -- Compares the file with the present graph.
   local function assert_saved(graph)
     local again <close> = load()
     assert(again:check())
@@ -144,7 +144,7 @@ describe("a database", function()
       it("[L7] shows " .. q[3], function() assert.equal(q[2], by_hand(q[1])) end)
     end
 
-    -- The jobs at and below a node, and the jobs that hold an ancestor as a whole, as "node1:2,9".
+    -- The jobs at and below a node, and the jobs with a whole ancestor, as "node1:2,9".
     local function jobs_at(v)
       local on, list = {}, {}
       for _, job in ipairs(v:jobs()) do on[job] = true end
@@ -283,7 +283,7 @@ describe("a database", function()
     it("[L8] the vertices that changed are a graph of their own", function()
       g "/cluster0/rack1/node3".tags.x = true
       local part <close> = assert(g:extract(g:changed()))
-      assert.equal(9, part:count()) -- the node, its descendants and its ancestors
+      assert.equal(9, part:count()) -- the node, the descendants and the ancestors
       assert.is_true(part "/cluster0/rack1/node3".tags.x)
     end)
   end)

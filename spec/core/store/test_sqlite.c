@@ -215,7 +215,7 @@ static void channels(void)
     stores_clear();
 }
 
-/* The labels of a job: its purpose and its owner. */
+/* The labels of a job: of its slots and of its policy. */
 static void labels(void)
 {
     weir_graph *g = parse("cluster:1 node:4 core:2", "synthetic"), *back;

@@ -1,4 +1,4 @@
-/* test_sqlite_bad.c - databases that no save made: each row of a table is one change by hand and the expected text
+/* test_sqlite_bad.c - databases made by no save: each row of a table is one change by hand and the expected text
  * of the error; then files cut short and files with flipped bytes. A graph that still loads is sound.
  */
 #include "stores.h"
@@ -111,7 +111,7 @@ static void bad_rows(void)
     stores_clear();
 }
 
-/* Additions by further programs, which weir ignores when reading. */
+/* Additions of further programs to a file: triggers do not run, tables and indices stay. */
 static void additions(void)
 {
     weir_graph *g = machine(), *back;
@@ -131,7 +131,7 @@ static void additions(void)
     stores_clear();
 }
 
-/* A foreign index that would compute a value of 900 MB for the next job. */
+/* A foreign index with a computed value of 900 MB for the next job. */
 static void costly_index(void)
 {
     weir_graph *g = machine();
@@ -196,7 +196,7 @@ static void damage(void)
     stores_clear();
 }
 
-/* Files that a save must not touch. */
+/* Files left untouched by a save. */
 static void refused(void)
 {
     static const struct {

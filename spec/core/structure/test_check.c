@@ -9,7 +9,7 @@
 
 #define SECOND 1000000
 
-/* A damaged place and its old bytes, so that it can be mended. */
+/* A damaged place and the old bytes, to be mended from. */
 struct damage {
     void *at;
     size_t size;

@@ -1,4 +1,4 @@
-/* test_walk.c - several visits read at once equal the visits read one by one, over random machines, options and
+/* test_walk.c - several visits read at once equal the visits read singly, over random machines, options and
  * prunings; the fields read with visits equal the fields of the vertices. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, uint
     d.type = type;
     d.id = dice(5) ? (int64_t)dice(9) : WEIR_NO_ID;
     d.size = 1 + dice(3);
-    /* refused below a vertex that a job has as a whole */
+    /* refused below a vertex held as a whole */
     (void)!weir_graph_add_many(g, parent, &d, count, 1, &v, NULL);
     return v;
 }
@@ -52,7 +52,7 @@ static weir_graph *machine(uint32_t changes)
     return g;
 }
 
-/* one by one, and several at once */
+/* singly, and several at once */
 
 static weir_walk_options options(const weir_graph *g)
 {

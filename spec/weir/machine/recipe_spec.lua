@@ -1,4 +1,4 @@
--- Machines from nested Lua tables, and from files that return such a table.
+-- Machines from nested Lua tables, and from files returning a table.
 local weir = require "weir"
 
 local function paths(g, type)
@@ -16,7 +16,7 @@ local function write_file(text)
   return path
 end
 
--- Recipes that are refused, with a part of the message.
+-- Refused recipes, with a part of the message.
 local REFUSED = {
   { "no type", {}, "^recipe: type is missing" },
   { "an unknown field", { type = "cluster", cuont = 3 }, '^recipe: unknown field "cuont" %(did you mean "count"%?%)' },
@@ -38,7 +38,7 @@ local REFUSED = {
   { "a name with a slash", { type = "cluster", { type = "node", name = "a/b" } }, "^recipe.node: " },
 }
 
--- Files that cannot be read as recipes.
+-- Unreadable files, with a part of the message.
 local BAD_FILES = {
   { "is empty", "", "no table", "invalid" },
   { "has a syntax error", "return {type=", "", "parse" },

@@ -24,7 +24,7 @@ local function paths(a, inside)
 end
 
 describe("the policies of Fluxion", function()
-  -- {policy, the core that a job gets first}
+  -- {policy, the first core of a job}
   local cases = {
     { "low", "rack0/node0/socket0/core0" }, { "lonode", "rack0/node0/socket0/core0" },
     { "high", "rack0/node0/socket1/core3" }, { "hinode", "rack1/node3/socket1/core3" },
@@ -84,7 +84,7 @@ describe("the operations of Fluxion", function()
   local ALL = jobspec({ type = "slot", count = 4, label = "default", with = { some("node", 1) } })
   local TOO_MANY = jobspec({ type = "slot", count = 5, label = "default", with = { some("node", 1) } })
 
-  -- {operation, jobspec, state and start, or a code}, on a machine that is all in use until 10
+  -- {operation, jobspec, state and start, or a code}, on a machine in full use until 10
   local cases = {
     { "allocate", ALL, "busy" }, { "allocate", TOO_MANY, "busy" },
     { "allocate_with_satisfiability", ALL, "busy" }, { "allocate_with_satisfiability", TOO_MANY, "infeasible" },
@@ -163,7 +163,7 @@ describe("policies that stop at the first match", function()
 
   local function core() return jobspec(slot(some("core", 1))) end
 
-  -- The nodes that jobs get, one after the other; "-" releases the last job.
+  -- The nodes of jobs, job after job; "-" releases the last job.
   local function played(steps)
     local e, got, last = start(), {}, nil
     for _, step in ipairs(steps) do

@@ -8,7 +8,7 @@ local weir = require "weir"
 local YEAR = 365 * 86400
 local BEGIN = 1.8e9
 
--- A clock whose wall and uptime are w.wall and w.up, and its log.
+-- A clock with w.wall and w.up as wall and uptime, and a log.
 local function on_hands(jump)
   local w, said = { wall = BEGIN, up = 500 }, {}
   local clock = clocks.new {
@@ -18,7 +18,7 @@ local function on_hands(jump)
 end
 
 describe("the clock of a service", function()
-  -- {title, steps of {seconds that pass, shift of the wall clock, time since the beginning afterwards}, lines of the
+  -- {title, steps of {seconds passed, shift of the wall clock, time since the beginning afterwards}, lines of the
   -- log}
   local CASES = {
     { "goes on", { { 1, 0, 1 }, { 10.5, 0, 11.5 }, { 0, 0, 11.5 } }, 0 },
@@ -58,7 +58,7 @@ describe("the clock of a service", function()
   end)
 end)
 
--- A service without sockets or state on a graph, at a time; and its log.
+-- A service without sockets or state on a graph, at a time; and a log.
 local function serving(graph, now)
   local said = {}
   local s = assert(services.new(graph, { clock = "wall", log = function(text) said[#said + 1] = text end, state_loaded = false }))

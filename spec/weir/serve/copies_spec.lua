@@ -35,14 +35,14 @@ local function slurp(path)
   return text or ""
 end
 
--- The processes that a service has forked.
+-- The processes forked by a service.
 local function children(pid)
   local list = {}
   for child in slurp(("/proc/%d/task/%d/children"):format(pid, pid)):gmatch "%d+" do list[#list + 1] = math.tointeger(tonumber(child)) end
   return list
 end
 
--- Runs the loop until f() is true, for events of the system that the loop cannot see.
+-- Runs the loop until f() is true, for events of the system unknown to the loop.
 local function poll(what, f)
   local timer = uv.new_timer()
   timer:start(1, 1, function() end)
@@ -52,7 +52,7 @@ end
 
 local function is_over(pid) return (slurp(("/proc/%d/stat"):format(pid)):match "^%d+ %b() (%a)" or "Z") == "Z" end
 
--- Waits for a copy that works for the service.
+-- Waits for a working copy of the service.
 local function wait_copy(s)
   local found
   poll("a copy", function()
@@ -62,7 +62,7 @@ local function wait_copy(s)
   return found
 end
 
--- All that a client can read of the machine and its jobs.
+-- All that a client can read of the machine and the jobs.
 local function whole(c)
   local all = { jobs = assert(c:ask("jobs", { vertices = true })), found = assert(c:ask("find", { expression = "size>0" })),
     totals = assert(c:ask("show", { as = "totals" })), tree = assert(c:ask("show", { as = "tree", all = true })) }
@@ -74,7 +74,7 @@ after_each(service.clean)
 
 local function code(text) return ("return {evaluate = function(v) %s return 1 end}"):format(text) end
 
--- Code that ran for seconds to minutes inside one C function of Lua, deaf to every limit.
+-- Code deaf to every limit: seconds to minutes inside a single C function of Lua.
 local ATTACKS = {
   { "gmatch with an anchor", code [[for _ in ("^"):rep(190000):gmatch("^.-b") do end]] },
   { "gmatch with an anchor, shorter, more often", code [[for _ in ("^"):rep(3700):gmatch("^.-.-b") do end]] },
@@ -187,7 +187,7 @@ describe("copies of a service", function()
     bob:send("walk", { filter = code "while true do end" })
     poll("a copy for bob", function() return #children(s.pid) == 3 end)
     local waits = reader:send("explain", { request = "slot=1/node" })
-    assert(s:connect():ask("explain", { request = "slot=1/node" })) -- administrators have a copy of their own
+    assert(s:connect():ask("explain", { request = "slot=1/node" })) -- administrators have a reserved copy
     poll("the end of that", function() return #children(s.pid) == 3 end)
     bob:close()
     assert.is_truthy(reader:next(waits))
@@ -304,7 +304,7 @@ describe("what a match with a filter has chosen", function()
     end
   end)
 
-  -- A match that chooses node3; its copy is stopped while f changes something.
+  -- A match with node3 as its pick; the copy is stopped while f changes something.
   local SLOW = "return {evaluate = function(v) for i = 1, 3e6 do end return v.id end}"
 
   local function meanwhile(machine, f)
@@ -426,7 +426,7 @@ end)
 describe("a function in a copy of the process", function()
   local LIMITS = { seconds = 20, memory = 256 << 20, answer = 1000 }
 
-  -- The output of a copy, and its exit.
+  -- The output and the exit of a copy.
   local function run(f, limits)
     local child <close> = assert(core.snapshot(f, limits or LIMITS))
     local pipe, text, done, how = uv.new_pipe(false), {}, false, nil
@@ -471,7 +471,7 @@ describe("a function in a copy of the process", function()
     it("that " .. case[1] .. " ends as: " .. case[2], function() assert.equal(case[2], (run(case[3], case[4]))) end)
   end
 
-  -- Sanitizers hang in a mapping that fails; the service kills such a copy when its time is over.
+  -- Sanitizers hang in a failing mapping; the service kills the copy at its limit of seconds.
   local run_of_memory = os.getenv "ASAN_OPTIONS" and pending or it
   run_of_memory("that uses more memory than it may ends", function()
     local how = run(function()

@@ -1,5 +1,5 @@
--- Two services on one etcd: one leads, the standby takes over within the lease when the leader is killed, stopped or
--- cut off; no acknowledged job is lost, nothing is given twice. 6 rounds; WEIR_SPEC_SCALE=34 makes 204 rounds.
+-- Two services on one etcd: the leader is killed, stopped or cut off, and the standby takes over within the lease; no
+-- acknowledged job is lost, nothing is given twice. 6 rounds; WEIR_SPEC_SCALE=34 makes 204 rounds.
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local kvs = require "weir.serve.store.kv"
@@ -33,7 +33,7 @@ local function start(name, dir, url, wrap, more, tries)
   return s
 end
 
--- As service.wait, for conditions that need polling.
+-- Polls like service.wait, which needs an event.
 local function poll(what, f)
   local timer = uv.new_timer()
   timer:start(10, 10, function() end)
@@ -89,7 +89,7 @@ local function each(clients, f)
   return true
 end
 
--- The former leader ends: at once, when it continues and finds its lease over, or when it could not renew the lease.
+-- The former leader ends: at once, on finding its lease over, or after failing to renew the lease.
 local function end_of(s, kind, clients)
   if kind == 2 and not s.code then s.process:kill "sigcont" end
   service.wait("the one that led to end", function()
@@ -121,8 +121,8 @@ local function check(world, s)
   return answer ~= nil
 end
 
--- Waits until one service leads and one stands by. On a machine too busy to renew a short lease in time, the leader
--- may have ended by itself.
+-- Waits for a leader and a standby. On a machine too busy to renew a short lease in time, the leader may have ended
+-- by itself.
 local function settle(world)
   poll("one of them to lead", function()
     for i, name in ipairs { "a", "b" } do
@@ -136,8 +136,8 @@ local function settle(world)
   end)
 end
 
--- Loads the leader until some answers have come, or it has ended by itself; then kills, stops or cuts it off. Returns
--- the time and the service.
+-- Loads the leader until some answers have come or the leader has ended by itself; then kills, stops or cuts off the
+-- leader. Returns the kind of fault, the clients, the state of the load, and the time of the fault.
 local function strike(world, kind)
   local s, going = world.leader, { on = true, left = math.random(5, 60) }
   local clients = connect(world.ledger, s, going)
@@ -145,7 +145,7 @@ local function strike(world, kind)
   for _ = 1, math.random(0, 3) do uv.run "nowait" end
   local begin = uv.hrtime()
   if s.code then kind = 4 else FAULTS[kind](s, world.ways[s]) end
-  going.on = kind ~= 1 -- a leader that is stopped or cut off gets requests all the time
+  going.on = kind ~= 1 -- a stopped leader gets requests all the time
   return kind, clients, going, begin
 end
 
@@ -175,7 +175,7 @@ local function new_world(list)
   return world
 end
 
--- Network namespaces where the machine allows them, else proxies.
+-- Network namespaces where the machine allows namespaces, else proxies.
 local function ways(plain)
   local first = not plain and etcds.space()
   local second = first and etcds.space()
@@ -305,7 +305,7 @@ describe("a service on etcd", function()
   end)
 end)
 
--- ---- the store itself ---------------------------------------------------------------------------------------------
+---- the store by itself ---------------------------------------------------------------------------------------------
 
 describe("a store in etcd", function()
   before_each(function()

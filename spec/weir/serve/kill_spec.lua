@@ -9,14 +9,14 @@ local weir = require "weir"
 local CLIENTS, IN_FLIGHT = 8, 3
 local ROUNDS = math.max(1, math.floor(25 * service.scale))
 
--- The ledger of the clients is kept over all rounds; a client that reconnects has the jobs from before.
+-- The ledger of the clients is kept over all rounds; a client keeps its jobs over a reconnection.
 local function new_world(dir)
   local world = { dir = dir, state = shell.path(dir, "state.sqlite"), ledger = ledgers.new(), clients = {} }
   for number = 1, CLIENTS do world.clients[number] = {} end
   return world
 end
 
--- Loads the service until some answers have come, and some moments more; kills it; reads its last answers.
+-- Loads the service until some answers have come, and some moments more; kills the service; reads the last answers.
 local function load_and_kill(world, s)
   local ledger, clients, left, dead = world.ledger, world.clients, math.random(5, 250), false
   for _, client in ipairs(clients) do

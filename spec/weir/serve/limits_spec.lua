@@ -1,5 +1,5 @@
--- One bad client: hundreds of connections, silent strangers, endless lines, requests without a pause. Good clients
--- are served as before, and every refusal gives its reason.
+-- A bad client: hundreds of connections, silent strangers, endless lines, requests without a pause. Good clients are
+-- served as before, and every refused request gets a reason.
 local client = require "weir.serve.client"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
@@ -226,7 +226,7 @@ describe("requests without a pause", function()
   end)
 end)
 
--- ---- users, one by one --------------------------------------------------------------------------------------------
+---- user by user ----------------------------------------------------------------------------------------------------
 
 local LIMITS = { clients = 6, reserve = 2, user = 3, idle = 60, strangers = 4, address = 2, line = 100, input = 200000, output = 1000,
   buffers = 400000 }

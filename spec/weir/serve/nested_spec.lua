@@ -14,7 +14,7 @@ after_each(service.clean)
 
 -- ---- levels -------------------------------------------------------------------------------------------------------
 
--- A service with a directory of its own, to be killed and started again. words: its words besides socket and state.
+-- A service with a private directory, to be killed and started again. words: the arguments besides socket and state.
 local function level(words)
   local it = { dir = shell.directory() }
   it.state = shell.path(it.dir, "state.sqlite")
@@ -36,7 +36,7 @@ end
 
 local function root(machine, ...) return level { "-r", machine or MACHINE, ... } end
 
--- A child of a job that is matched for the child.
+-- A child in a job matched for the child.
 local function child(parent, request)
   local a = assert(parent.ask("match", { request = request }))
   local it = level { "--parent", parent.address .. "#" .. a.job }
@@ -52,7 +52,7 @@ local function eventually(what, f)
   end
 end
 
--- Waits until a child has the given targets of its parent.
+-- Waits until a child has the given targets of the parent.
 local function has(it, acquired, leaving)
   local status
   eventually(("%s and leaving %s"):format(acquired, leaving or "nothing"), function()
@@ -62,7 +62,7 @@ local function has(it, acquired, leaving)
   return status
 end
 
--- The targets on which a job has something.
+-- The targets of a job.
 local function ranks_of(it, job)
   local a = it.ask("job", { job = job, format = "rlite" })
   local set = weir.idset ""
@@ -94,7 +94,7 @@ local function hears(heard, n)
   return heard
 end
 
--- ---- one level ----------------------------------------------------------------------------------------------------
+---- one level -------------------------------------------------------------------------------------------------------
 
 describe("a child service", function()
   it("[L3] has what a job of its parent has, as it lies in the machine, and nothing else", function()
@@ -508,7 +508,7 @@ end)
 
 -- ---- kills --------------------------------------------------------------------------------------------------------
 
--- Jobs that were acknowledged at a level, and not released: id -> paths.
+-- Jobs acknowledged at a level, and not released: id -> paths.
 local function paths_of(a)
   local list = {}
   for i, pick in ipairs(a.vertices) do list[i] = pick.path end
@@ -518,7 +518,7 @@ end
 
 local function chance(p) return math.random() < p end
 
--- Random actions at a level; an answer counts only when it comes.
+-- Random actions at a level; an answer counts on arrival only.
 local ACTS = {
   function(it)
     local a = it.ask("match", { request = ("slot=%d/core"):format(math.random(4)) })
@@ -538,7 +538,7 @@ local ACTS = {
   end,
 }
 
--- Requests without a wait, so that the kill falls into their work.
+-- Requests without a wait, so that the kill falls into the work.
 local function in_flight(it)
   for _ = 1, math.random(0, 3) do
     local what = math.random(4)
@@ -570,7 +570,7 @@ local function check_jobs(it)
   end
 end
 
--- Cores of jobs are not free, all further cores are; and each level is as large as its parent says.
+-- Cores of jobs are not free, all further cores are; and each level has the size told by the parent.
 local function check_books(levels)
   for i, it in ipairs(levels) do
     local totals = it.ask("show", { as = "totals" }).totals

@@ -1,5 +1,5 @@
--- The changes that each method of the service may make, as its row says (params.lua): nothing else, whoever calls;
--- nothing at all where the method only reads, or is refused. Parameters are tried with values of all kinds.
+-- The changes allowed to each method of the service by its row in params.lua: no further changes, whoever calls; none
+-- at all where the method only reads, or is refused. Parameters are tried with values of all kinds.
 local core = require "weir.core"
 local params = require "weir.serve.params"
 local service = require "weir.serve.service"
@@ -13,7 +13,7 @@ local TOKENS = { find = function(_, token) return token == "right" and { role = 
 
 local path
 
--- A path for a state; the files that SQLite puts beside the state are removed too.
+-- A path for a state; the files put beside the state by SQLite are removed too.
 local function state_path()
   local dir = shell.directory()
   for _, suffix in ipairs { "-wal", "-shm" } do shell.path(dir, "state.sqlite" .. suffix) end
@@ -25,8 +25,8 @@ local function clean()
   path = nil
 end
 
--- A service with jobs 1 (alice's), 2 (an administrator's), 3 (alice's, reserved), 4 (bob's) whose child has opened
--- it, a drained target and a group.
+-- A service with jobs 1 (alice's), 2 (an administrator's), 3 (alice's, reserved), 4 (bob's, opened by a child), a
+-- drained target and a group.
 local function world()
   for _, suffix in ipairs { "", "-wal", "-shm" } do os.remove(path .. suffix) end
   local w = state.new(MACHINE, { path = path, tokens = TOKENS })
@@ -48,7 +48,7 @@ local LONG = ("x"):rep(70000)
 local FILTER = "return {evaluate = function(v) return 1 end}"
 local EMPTY = weir.json.decode "[]"
 
--- A request of each method that is answered to an administrator.
+-- A request of each method, answered to an administrator.
 local ANSWERED = {
   match = { request = "slot=1/core", name = "a request", mode = "reserve", at = 5, duration = 10, job = 77, format = "rv1",
     filter = FILTER },
@@ -71,7 +71,7 @@ local ANSWERED = {
   hello = {}, login = { token = "right" }, methods = { name = "match" }, stats = {}, metrics = {}, events = {}, advance = { to = 20 },
 }
 
--- Requests of the remaining methods, about objects that these clients lack.
+-- Requests of the remaining methods, about objects absent here.
 local OTHERS = { ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" } }
 
 -- Valid requests about absent objects or in the wrong state: method, params.
@@ -99,7 +99,7 @@ local PARENT = {
   end,
 }
 
--- Requests that only read although their method may change.
+-- Requests that only read although the method may change.
 local LOOKING = {}
 for _, mode in ipairs { "preview", "feasible" } do
   for _, job in ipairs { 1, 2, 1000, PAST } do
@@ -398,7 +398,7 @@ describe("ids and owners of jobs", function()
       { id = 2, method = "match", params = { job = 3, request = "slot=2/node" } },
     } do requests[i] = request end
     admin.lines:put(weir.json.encode(requests[1]) .. "\n" .. weir.json.encode(requests[2]) .. "\n")
-    for _ = 1, 2 do admin:step(function(call) w.service:handle(call) end) end -- one turn
+    for _ = 1, 2 do admin:step(function(call) w.service:handle(call) end) end -- a single turn
     assert(w.service:commit())
     assert.same({}, assert(w:ask(admin, "child.list")).children)
   end)

@@ -1,5 +1,5 @@
--- Stores that cannot be used: the message, whether the service ends or continues, and that nothing is damaged.
--- Damaged databases are in spec/weir/serve/serve_spec.lua.
+-- Unusable stores: the message, whether the service ends or continues, and no damage. Damaged databases are in
+-- spec/weir/serve/serve_spec.lua.
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local service = require "spec.support.service"
@@ -29,7 +29,7 @@ end
 
 -- ---- SQLite -------------------------------------------------------------------------------------------------------
 
--- A state with a job in it.
+-- A state with a job.
 local function stored(dir)
   local path = shell.path(dir, "m.sqlite")
   shell.path(dir, "m.sqlite-wal")
@@ -150,7 +150,7 @@ describe("a service with its state in SQLite", function()
   end)
 end)
 
--- ---- a store that fails -------------------------------------------------------------------------------------------
+---- failing stores --------------------------------------------------------------------------------------------------
 
 -- A service without sockets, on a store in memory that fails on demand; ask(method, params) is the answer for a
 -- client.
@@ -241,7 +241,7 @@ end)
 
 -- ---- etcd ---------------------------------------------------------------------------------------------------------
 
--- A web server that is no etcd; in a process of its own, as the spec waits by its own loop.
+-- A web server, but no etcd; a process, as the spec waits by an event loop.
 local function web_server(text)
   local listener = uv.new_tcp()
   listener:bind("127.0.0.1", 0)

@@ -15,7 +15,7 @@ static weir_graph *read_text(const char *text, const char *what)
     return g;
 }
 
-/* Saved and loaded, a graph stays equal; saved again, so does its text. */
+/* Saved and loaded, a graph stays equal; saved again, so does the text. */
 static void round_trip(const weir_graph *g, const char *what)
 {
     weir_err err = {0};
@@ -43,7 +43,7 @@ static weir_graph *one_vertex(weir_vertex *v)
     return g;
 }
 
-/* Values of extended data, JSON or not, which must come back byte for byte. */
+/* Values of extended data, JSON or not, unchanged byte for byte after a round trip. */
 static void test_extended(void)
 {
     static const char *const values[] = {
@@ -91,7 +91,7 @@ static void test_extended(void)
     }
 }
 
-/* JSON as deep as extended data may be, and deeper, which is then a text. */
+/* JSON at the greatest depth of extended data, and deeper, kept as a text. */
 static void test_deep(void)
 {
     static const int depths[] = {100, WEIR_JSON_DEPTH - 9, WEIR_JSON_DEPTH - 8, WEIR_JSON_DEPTH, 3 * WEIR_JSON_DEPTH};
@@ -289,7 +289,7 @@ static char *write_document(const struct id_style *style, uint32_t order, bool e
     return b.data;
 }
 
-/* Whatever the ids of vertices, and in whatever order vertices come, the edges give one graph. */
+/* Whatever the ids and the order of vertices, the edges give a single graph. */
 static void test_orders(void)
 {
     char *text = write_document(&styles[0], 0, false), what[80];
@@ -315,7 +315,7 @@ static void test_orders(void)
     weir_graph_free(want);
 }
 
-/* Errors name a vertex by its id. */
+/* Errors name a vertex by id. */
 static void test_names_of_ids(void)
 {
     char text[400], ids[3][24], want[200];
@@ -398,7 +398,7 @@ static char *long_document(void)
     return text;
 }
 
-/* A graph whose document is mostly edges of a subsystem. */
+/* A graph with a document of mostly edges of a subsystem. */
 static weir_graph *feed_all(void)
 {
     static const char recipe[] = "cluster:1 node:30 pdu:1";
