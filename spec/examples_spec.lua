@@ -49,7 +49,7 @@ local function of_command(name)
   return list
 end
 
----- the files of the examples ---------------------------------------------------------------------------------
+-- ---- the files of the examples ---------------------------------------------------------------------------------
 
 local CLUSTER = "cluster:1 rack:4 node:5 core:8 gpu:1 memory:1(size=16,unit=GB)"
 
@@ -116,7 +116,7 @@ teardown(function()
   os.execute("rm -rf " .. quote(dir))
 end)
 
----- running the lines -----------------------------------------------------------------------------------------
+-- ---- running the lines -----------------------------------------------------------------------------------------
 
 -- The line with private places instead of system directories.
 local function placed(line)

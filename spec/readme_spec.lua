@@ -8,7 +8,7 @@ local function read(path)
   return text
 end
 
--- The fenced blocks of a language, each with the number of its first line.
+-- The fenced blocks of a language, each with the line number of its start.
 local function blocks(language)
   local found, current, number = {}, nil, 0
   for line in (read("README.md")):gmatch("([^\n]*)\n") do

@@ -1,5 +1,5 @@
--- machine.lua - points 1 to 5, 8 and 10 on one machine, in a process of its own: weir run spec/bench/machine.lua
--- RACKS. Prints JSON.
+-- machine.lua - points 1 to 5, 8 and 10 on a machine, in a process by itself: weir run spec/bench/machine.lua RACKS.
+-- Prints JSON.
 package.path = "./?.lua;" .. package.path
 local weir = require "weir"
 local core = require "weir.core"
@@ -123,7 +123,7 @@ do
   host.state = "up"
 end
 
----- 10: expensive requests ------
+-- ---- 10: expensive requests ------
 
 do
   local odd = {}
@@ -173,7 +173,7 @@ end
 low:close()
 g:close()
 
----- 4: nodes under one switch ----
+-- ---- 4: nodes under one switch ----
 
 g = assert(weir.synthetic(("cluster:1 switch:%d node:72 socket:2 core:20 gpu:2 memory:4(size=16,unit=GB)"):format(NODES // 72)))
 for _, policy in ipairs { "low", "high" } do

@@ -1,5 +1,5 @@
 -- policy.lua - the cost of policies in Lua, printed, and returned as JSON when run by spec/bench/run.lua with the
--- argument "json". Ratios are of one run; times are the best of several rounds.
+-- argument "json". Ratios are of a single run; times are the best of several rounds.
 local core = require "weir.core"
 local weir = require "weir"
 
@@ -24,7 +24,7 @@ end
 local g = weir.synthetic(("cluster:1 node:%d core:2"):format(CANDIDATES))
 local one = weir.request "slot=1/node"
 
--- Nanoseconds of a match that takes one node.
+-- Nanoseconds of a match for a node.
 local function match_cost(policy)
   local engine = assert(core.engine { resources = g, policy = policy })
   local opts = { mode = "preview" }
@@ -37,7 +37,7 @@ local function trusted(text) return assert(load(text))() end
 
 local PASSED = 'return {fields={"id","free"}, evaluate=function(_, _, id, free) return id + free end}'
 local ASKED = "return {evaluate=function(v) return v.id + v.size end}"
--- Nanoseconds of one call of a filter, its arguments included, as the engine measures around all calls.
+-- Nanoseconds of a filter call, arguments included, as the engine measures around all calls.
 local function filter_cost(text)
   local policy = assert(core.policy_table(trusted(text)))
   local engine = assert(core.engine { resources = g, policy = policy })

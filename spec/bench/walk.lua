@@ -1,6 +1,6 @@
--- walk.lua - point 7: walks with filters in Lua over the machine, against empty calls from C. In a process of its
--- own: weir run spec/bench/walk.lua RACKS. Prints JSON. Each round measures all rows, one right after the other, and
--- compares with the times of an empty call of its round, so the ratios hold on a loaded machine too.
+-- walk.lua - point 7: walks with filters in Lua over the machine, against empty calls from C. In a process by itself:
+-- weir run spec/bench/walk.lua RACKS. Prints JSON. Each round measures all rows in turn, and compares with the times
+-- of an empty call of the round, so the ratios hold on a loaded machine too.
 package.path = "./?.lua;" .. package.path
 local core = require "weir.core"
 local grug = require "spec.support.grug"
@@ -34,7 +34,7 @@ local function alone()
   core.calls(passed_evaluate, COUNT, g:root(), "core", 1, 1)
 end
 
--- {title, function, number of calls in it}. The first two rows are the measure of the rest.
+-- {title, function, number of calls in the function}. The first two rows are the measure of the rest.
 local ROWS = {
   { "an empty function, called from C", function() core.calls(function() end, 2 * COUNT) end, 2 * COUNT },
   { "an empty function, given what filters get", function() core.calls(function() end, 2 * COUNT, g:root(), "core", 1, 1) end, 2 * COUNT },

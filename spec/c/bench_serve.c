@@ -85,7 +85,7 @@ static long number_after(const char *line, const char *key)
     return at ? strtol(at + strlen(key), NULL, 10) : -1;
 }
 
-/* Takes one answer, a text that ends in a zero; returns the number of its slot, or -1. */
+/* Takes an answer, a text with a zero at the end; returns the number of its slot, or -1. */
 static int take(struct client *c, const char *line, double t)
 {
     long i = number_after(line, "\"id\":"), us = 0;
@@ -107,7 +107,7 @@ static int take(struct client *c, const char *line, double t)
     return (int)i;
 }
 
-/* Reads all answers that have come and sends the next requests in one write; -1: the service has gone. */
+/* Reads all answers so far and sends the next requests in a single write; -1: the service has gone. */
 static int serve(struct client *c)
 {
     char out[DEPTH_MAX * 100], *line = c->in, *stop;

@@ -1,4 +1,4 @@
-/* dice.h - random numbers for C tests, equal on every machine: each `seed` gives one sequence. */
+/* dice.h - random numbers for C tests, equal on every machine: each `seed` gives a fixed sequence. */
 #ifndef DICE_H
 #define DICE_H
 
@@ -15,7 +15,7 @@ static inline uint32_t dice(uint32_t n)
     return (uint32_t)(seed >> 33) % n;
 }
 
-/* A random vertex of a graph that is not empty. */
+/* A random vertex of a graph with vertices. */
 static inline weir_vertex some_vertex(const weir_graph *g)
 {
     for (;;) {

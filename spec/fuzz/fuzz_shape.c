@@ -1,4 +1,4 @@
-/* fuzz_shape.c - shape strings, and texts in a form detected from their content. */
+/* fuzz_shape.c - shape strings, and texts read by detecting the form from the content. */
 #include "fuzz_request.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

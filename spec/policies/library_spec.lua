@@ -105,7 +105,7 @@ describe("the policy", function()
   end
 end)
 
----- policies that look into other subsystems ------------------------------------------------------------------
+-- ---- policies that look into other subsystems ------------------------------------------------------------------
 
 describe("the policy", function()
   local g

@@ -29,7 +29,7 @@ local function read(list, in_slot)
   return out
 end
 
----- the use that a vertex allows ----------------------------------------------------------------------------------
+-- ---- the use that a vertex allows ---------------------------------------------------------------------------------
 
 function Search:touched(v, exclusively)
   return self.books and self.ref:touched(v, self.t0, self.t1, exclusively) or false

@@ -12,7 +12,7 @@ local M = {}
 
 local show
 
----- random numbers, the same on every machine -----------------------------------------------------------------
+-- ---- random numbers, the same on every machine -----------------------------------------------------------------
 
 local Random = {}
 Random.__index = Random

@@ -133,7 +133,7 @@ function M.case(seed, steps)
   return case
 end
 
----- the subjects of steps -------------------------------------------------------------------------------------
+-- ---- the subjects of steps -------------------------------------------------------------------------------------
 
 local function nth(list, n) return list[1 + n % math.max(1, #list)] end
 
@@ -375,7 +375,7 @@ function PLAY.policy(world, step)
   return "replaced"
 end
 
----- other graphs ----------------------------------------------------------------------------------------------
+-- ---- other graphs ----------------------------------------------------------------------------------------------
 
 local function same_machine(what, part, graph)
   local root = graph:root()

@@ -7,7 +7,7 @@ local encode, decode = weir.json.encode, weir.json.decode
 
 local M = {}
 
----- a scheduler and its callers -----------------------------------------------------------------------------------
+-- ---- a scheduler and its callers ----------------------------------------------------------------------------------
 
 M.T0 = 1700000000
 

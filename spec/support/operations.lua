@@ -282,7 +282,7 @@ group("plain data", [[
   return core.members() and core.methods "graph" and core.array { 1 } and core.clock()
 ]])
 
----- the world of the texts ----
+-- ---- the world of the texts ----
 
 local function slurp(path)
   local file = assert(io.open(path, "rb"))

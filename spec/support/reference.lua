@@ -51,7 +51,7 @@ local function largest(list, most)
   end
 end
 
----- views: the vertices that count as present and as free while a request is placed ---------------------------
+-- ---- views: the vertices that count as present and as free while a request is placed ---------------------------
 
 -- `ideal`: state and use do not count (feasibility). `top`: only vertices below `top`, used by nobody. `given`: the
 -- picks of a job, as the whole machine. `held`: picks of the match in progress.
@@ -372,7 +372,7 @@ local function units_of_type(self, type)
   return sum
 end
 
----- slots: the resources inside nodes of a slot come from one node -----
+-- ---- slots: the resources inside nodes of a slot come from one node -----
 
 -- Whether slots have to be put into nodes singly. Whole nodes, or resources in a node, are only multiplied.
 local function is_hosted(self, under, slot)
@@ -740,7 +740,7 @@ function Reference:agrees(jobspec)
   return all == nil or all == answer.fits
 end
 
----- judging the choice of the engine --------------------------------------------------------------------------
+-- ---- judging the choice of the engine --------------------------------------------------------------------------
 
 local function describe(pick)
   return ("%s:%d%s"):format(pick.vertex.path, pick.amount, pick.exclusive and "x" or "")

@@ -44,7 +44,7 @@ function Reference.is_up(v)
   return true
 end
 
----- schedules -------------------------------------------------------------------------------------------------
+-- ---- schedules -------------------------------------------------------------------------------------------------
 
 -- Whether a job has begun by t0. A job that has begun holds its vertices until released, at the clock's time; an
 -- interval that starts later goes by the agreed times.

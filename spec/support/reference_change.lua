@@ -65,7 +65,7 @@ function Reference:users(v)
   return ids
 end
 
----- holdings of jobs ------------------------------------------------------------------------------------------
+-- ---- holdings of jobs ------------------------------------------------------------------------------------------
 
 --- Jobs by ascending id.
 function Reference:ids()

@@ -10,7 +10,7 @@ local MOST = 60000
 local operations = require "spec.support.operations"
 local prepare = operations.stage(DIR)
 
----- one operation -------
+-- ---- one operation -------
 
 -- The fault in how an operation ended; nil: no fault, and whether the operation succeeded.
 local function judge(ok, result, why, code)

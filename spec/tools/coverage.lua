@@ -14,7 +14,7 @@ local REASONS = require "spec.tools.coverage_reasons"
 
 local files = {} -- name -> line number -> {text, n, branches, within}; n: runs of the line; within: the function
 
----- reading the output of gcov ----
+-- ---- reading the output of gcov ----
 
 local function line_of(file, number, text, within)
   local line = file[number]

@@ -18,7 +18,7 @@ end
 
 local function milliseconds(since) return ("%.1f ms"):format((os.clock() - since) * 1000) end
 
----- this machine ----------------------------------------------------------------------------------------------
+-- ---- this machine ----------------------------------------------------------------------------------------------
 
 local POLICY = [[
 return {
@@ -68,7 +68,7 @@ local POLICIES = { "low", "best_fit", "spread" }
 local REQUEST = "slot=12/node"
 local SEED, JOBS = 7, 300
 
--- Jobs that come and go: {shape=, stays=}; a job that does not stay ends after the last job came.
+-- Jobs to come and go: {shape=, stays=}; a job without `stays` ends after the last job came.
 local function make_mix()
   local mix = {}
   math.randomseed(SEED)
@@ -116,7 +116,7 @@ local function mark_chosen(racks, allocation)
   return touched
 end
 
--- Two nodes share a character: "o" one is chosen, "." one is free, "#" none is.
+-- Two nodes share a character: "o" with a chosen node, "." with a free node, "#" without.
 local function draw_rack(rack)
   local cells = {}
   for i = 1, #rack.nodes, 2 do

@@ -96,7 +96,7 @@ local function read_module()
   end
 end
 
----- comparing the entries with the module ---------------------------------------------------------------------
+-- ---- comparing the entries with the module ---------------------------------------------------------------------
 
 local function check_class(name, there)
   local known = class(name).known

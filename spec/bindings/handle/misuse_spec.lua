@@ -142,7 +142,7 @@ describe("an explanation", function()
   end
 end)
 
----- odd but valid calls -------------------------------------------------------------------------------------------
+-- ---- odd but valid calls ------------------------------------------------------------------------------------------
 
 -- Title, a call in a world, the result.
 local GOOD = {
@@ -312,7 +312,7 @@ describe("in a sandbox", function()
   end
 end)
 
----- requests beyond the limits of the search ---------------------------------------------------------------------
+-- ---- requests beyond the limits of the search ---------------------------------------------------------------------
 
 local function side_by_side(n, format)
   local parts = {}

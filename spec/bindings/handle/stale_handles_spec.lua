@@ -7,7 +7,7 @@ require "weir" -- adds methods
 
 local registry = debug.getregistry()
 
----- all methods and functions ----
+-- ---- all methods and functions ----
 
 -- The functions of a class by name: methods, where __index is a function too, and metamethods.
 local function functions_of(class)
@@ -114,7 +114,7 @@ local DEAD = {
   walk = { { finished("walk", function(w) return (select(4, w.g:walk {})) end) } },
 }
 
----- handles as arguments ------------
+-- ---- handles as arguments ------------
 
 -- A text for each: X stands for the handle. Of a text that gives nil and why instead of raising: "?" in front.
 local TAKES = {

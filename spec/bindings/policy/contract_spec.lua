@@ -142,7 +142,7 @@ describe("admit", function()
 
   it("amends a job", function() assert.equal(1, #assert(e:match("slot=5/node", { mode = "preview" })):vertices()) end)
 
-  -- Sixteen cores for a job that asks for 64: by the totals of the unshrunk request there is no start.
+  -- Sixteen cores for a job with a request for 64: by the totals of the unshrunk request there is no start.
   for what, ask in pairs {
     place = function(x, r) return x:place(r, 1, 5, 10, false, false) end,
     ["place after the sums"] = function(x, r) return x:place(r, 1, 5, 10, true, true) end,

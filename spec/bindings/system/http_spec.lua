@@ -1,4 +1,4 @@
--- core.http: requests without waiting, results, and that no misuse crashes; base64.
+-- core.http: requests without waiting, results, and misuse without a crash; base64.
 local core = require "weir.core"
 local uv = require "luv"
 

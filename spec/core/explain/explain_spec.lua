@@ -442,7 +442,7 @@ local function check_by_reference(world, report, tally)
   end
 end
 
----- the states of the vertices, derived a second time ----
+-- ---- the states of the vertices, derived a second time ----
 
 local function satisfies(world, v)
   local constraint = world.request.attributes.system.constraints

@@ -1,5 +1,5 @@
 /* test_candidate_index.c - all vertices of a type in order: after each change of a machine, the updated index
- * equals an index made anew. */
+ * equals a new index. */
 #include <stdio.h>
 
 #include "index/candidate_index.h"

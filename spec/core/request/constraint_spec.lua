@@ -20,7 +20,7 @@ end
 
 local NODE, RACK = { { type = "node", count = 1 } }, { { type = "rack", count = 1 } }
 
----- one node --------------------------------------------------------------------------------------------------
+-- ---- one node --------------------------------------------------------------------------------------------------
 
 local NONE = weir.array {}
 local HOLDS = { -- constraint, whether it holds for node foo0 of rank 7, with the properties xx, yy=1 and zz@gpu
@@ -343,7 +343,7 @@ describe("the nodes that a constraint allows", function()
   end)
 end)
 
----- vertices held as a whole ----------------------------------------------------------------------------------
+-- ---- vertices held as a whole ----------------------------------------------------------------------------------
 
 describe("what is taken as a whole", function()
   local function ask(constraint, resources, mode)

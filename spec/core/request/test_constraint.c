@@ -99,7 +99,7 @@ static void check_constraint(const weir_graph *g, weir_vertex v, const struct co
     weir_constraint_free(c);
 }
 
-/* Checks the rows of codec/constraint_match.json, in which the node has rank 0. */
+/* Checks the rows of codec/constraint_match.json, with rank 0 for the node. */
 static void check_constraint_data(const weir_graph *g, weir_vertex v)
 {
     json_t *root, *row, *rows = data_table("codec/constraint_match.json", "match_tests", &root);
@@ -164,7 +164,7 @@ static void test_constraints(void)
 
 /* ---- the nodes of a machine ------------------------------------------------------------------------------------ */
 
-#define NODES 40 /* right below the cluster, so that there are rows over groups of nodes */
+#define NODES 40 /* right below the cluster, for rows over groups of nodes */
 
 static weir_graph *fleet(weir_vertex *first)
 {
@@ -185,7 +185,7 @@ static weir_graph *fleet(weir_vertex *first)
     return g;
 }
 
-/* The ids of nodes instead of their numbers. */
+/* The ids of nodes instead of numbers. */
 static weir_idset *by_id(const weir_graph *g, const struct node_table *r, weir_idset *nodes)
 {
     weir_idset *ids = weir_idset_new();

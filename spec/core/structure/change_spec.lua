@@ -6,7 +6,7 @@ local SHAPES = { "slot=1/node", "slot=2/core=1", "slot=1/node{-x}/core=2", "slot
   "slot=1/socket", "slot=1/rack", "slot=3/node{-x}/memory=2" }
 local STATES = { "up", "up", "up", "down", "draining", "degraded" }
 
--- A machine, its engine, and how many of each operation were done.
+-- A machine, an engine, and how many of each operation were done.
 local function new_world(seed)
   local g = assert(weir.synthetic "cluster:1 rack:2 node:3 socket:2 core:2 gpu:1 memory:1(size=8,unit=GB)")
   return { g = g, e = weir.engine { resources = g, policy = "low" }, rnd = cases.random(seed), done = {}, ids = 100 }
@@ -98,7 +98,7 @@ function OPERATIONS.add(w)
   return true
 end
 
--- Allocates on the machine the amounts that a match on the coarse view gave.
+-- Allocates on the machine the amounts of a match on the coarse view.
 function OPERATIONS.coarse(w)
   local view <close> = w.g:coarsen { keep = w.rnd:pick { { "node" }, { "rack" }, { "rack", "node" } } }
   assert(view:check())

@@ -8,8 +8,7 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
--- A scheduler that has acquired MACHINE; sent: its requests; said: why the scheduler ended, and its unsatisfiable
--- requests.
+-- A scheduler with MACHINE acquired; sent: requests; said: the reason for the end, and the unsatisfiable requests.
 local function scheduler(style)
   local it = { sent = {}, said = {} }
   it.f = scheduler_client.new {

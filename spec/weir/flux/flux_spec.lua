@@ -328,7 +328,7 @@ describe("a scheduler for Flux", function()
     assert.equal(2, graph:aggregate().rack.total)
   end)
 
-  ---- a scheduler that is started again ---------------------------------------------------------------------------
+  -- ---- a scheduler that is started again --------------------------------------------------------------------------
 
   it("books again what runs when it comes", function()
     local s = started { "queue=easy" }

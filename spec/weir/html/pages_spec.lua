@@ -47,7 +47,7 @@ end
 
 local function data_of(html) return weir.json.decode((html:match '<script type="application/json" id="data">(.-)</script>')) end
 
----- the content of a machine's page ---------------------------------------------------------------------------------
+-- ---- the content of a machine's page ------------------------------------------------------------------------------
 
 -- How many vertices are below a vertex of a shape.
 local function sizes_of(s)

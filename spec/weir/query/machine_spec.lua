@@ -107,7 +107,7 @@ describe("weir query and machines", function()
     assert.truthy(screen:find "INFO: ELAPSE=%d+%.%d+\nINFO: PREORDER VISIT COUNT=%d+\nINFO: POSTORDER VISIT COUNT=%d+\n")
   end)
 
-  ---- resources in use ----------------------------------------------------------------------------------------
+  -- ---- resources in use ----------------------------------------------------------------------------------------
 
   it("counts on find what -p asks for", function()
     local commands = ("match allocate %s\nfind agfilter=t\nfind jobid-alloc=1 agfilter=t"):format(job(CORE))

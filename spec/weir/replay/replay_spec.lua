@@ -162,7 +162,7 @@ describe("a trace", function()
   end)
 end)
 
----- the meaning of "processor" --------------------------------------------------------------------------------
+-- ---- the meaning of "processor" --------------------------------------------------------------------------------
 
 describe("a map", function()
   local g = weir.synthetic "cluster:1 node:4 core:16 memory:1(size=64,unit=GB)"
@@ -334,7 +334,7 @@ describe("metrics", function()
   end)
 end)
 
----- the content of logs ---------------------------------------------------------------------------------------
+-- ---- the content of logs ---------------------------------------------------------------------------------------
 
 -- Jobs of an SWF, and their fates on 10 cores: {start, end, killed} of the jobs that ran, by number.
 describe("a log says", function()

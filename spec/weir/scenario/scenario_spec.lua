@@ -132,7 +132,7 @@ at 0 s, policy low, queue easy
     assert.same({ "low, fcfs", "low, hybrid", "high, fcfs", "high, hybrid" }, names)
   end)
 
-  ---- assertions that fail -------
+  -- ---- assertions that fail -------
 
   local failing = {
     { "first (job 2) is to be running, but is pending (to start at 100; busy: what it needs is in use)", function()

@@ -305,7 +305,7 @@ describe("a service on etcd", function()
   end)
 end)
 
----- the store by itself ---------------------------------------------------------------------------------------------
+-- ---- the store by itself ------------------------------------------------------------------------------------------
 
 describe("a store in etcd", function()
   before_each(function()

@@ -226,7 +226,7 @@ describe("requests without a pause", function()
   end)
 end)
 
----- user by user ----------------------------------------------------------------------------------------------------
+-- ---- user by user -------------------------------------------------------------------------------------------------
 
 local LIMITS = { clients = 6, reserve = 2, user = 3, idle = 60, strangers = 4, address = 2, line = 100, input = 200000, output = 1000,
   buffers = 400000 }

@@ -94,7 +94,7 @@ local function hears(heard, n)
   return heard
 end
 
----- one level -------------------------------------------------------------------------------------------------------
+-- ---- one level ----------------------------------------------------------------------------------------------------
 
 describe("a child service", function()
   it("[L3] has what a job of its parent has, as it lies in the machine, and nothing else", function()

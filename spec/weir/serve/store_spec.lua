@@ -150,7 +150,7 @@ describe("a service with its state in SQLite", function()
   end)
 end)
 
----- failing stores --------------------------------------------------------------------------------------------------
+-- ---- failing stores -----------------------------------------------------------------------------------------------
 
 -- A service without sockets, on a store in memory that fails on demand; ask(method, params) is the answer for a
 -- client.

@@ -1,5 +1,5 @@
--- Queue policies that give wrong values, or never come to rest: the simulation ends with an error that names the
--- policy, and the line if known.
+-- Queue policies with wrong values, or without an end: the simulation ends with an error about the policy, and the
+-- line if known.
 local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local shell = require "spec.support.shell"
@@ -9,7 +9,7 @@ after_each(shell.clean)
 
 local function policy(text) return shell.path(shell.directory(), "mine.lua", "return {\n" .. text .. " }") end
 
--- Runs three jobs, of which two fit at a time. Returns the error, or nil.
+-- Runs three jobs, two of the jobs fitting at a time. Returns the error, or nil.
 local function run(text, opts)
   opts = opts or {}
   local s = assert(sim.new { resources = "node:2 core:2", queue = policy(text), budget = opts.budget, turns = opts.turns })
