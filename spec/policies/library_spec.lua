@@ -28,7 +28,7 @@ end
 
 local RACKS = "cluster:1 rack:3 node:4 core:4"
 
--- {policy, machine, preparation, jobs matched one after the other, picks of the last job}
+-- {policy, machine, preparation, jobs matched in turn, picks of the last job}
 local CASES = {
   { "first", RACKS, nil, { "slot=2/node" }, "node0 node1", "takes what it meets" },
   { "low", RACKS, nil, { "slot=2/node" }, "node0 node1", "takes the lowest ids" },
@@ -105,7 +105,7 @@ describe("the policy", function()
   end
 end)
 
--- ---- policies that look into other subsystems ------------------------------------------------------------------
+-- ---- policies with a look at further subsystems ------------------------------------------------------------------
 
 describe("the policy", function()
   local g
