@@ -102,7 +102,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"discover", weirlua_graph_discover},
                                      {"request", weirlua_request_new},
                                      {"engine", weirlua_engine_new},
-                                     {"explain", weirlua_explain},
+                                     {"obstacles", weirlua_obstacles},
                                      {"query", weirlua_query_new},
                                      {"constraint", weirlua_constraint_new},
                                      {"policy_load", weirlua_policy_load},
@@ -180,6 +180,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_query_open(L, s);
         weirlua_map_open(L, s);
         weirlua_policy_open(L, s);
+        weirlua_change_open(L, s);
         weirlua_sandbox_run_open(L, s);
         weirlua_sandbox_live_open(L, s);
         weirlua_engine_open(L, s);

@@ -536,6 +536,9 @@ const char *weir_request_attribute(const weir_request *r, const char *key);
  *   "resources"  the shape of the resources, whatever else the jobspec says
  * O(size of the text) */
 char *weir_request_format(const weir_request *r, const char *format, weir_err *err);
+/* Returns the request as weir_request_format() does in "json", with amounts of bytes, such as 2 TB, in the unit of the
+ * graph's pools. An amount that would be larger than 2^53 remains as given. */
+char *weir_request_format_for(const weir_request *r, const weir_graph *g, weir_err *err);
 
 /* A constraint on nodes (RFC 31), compiled once. */
 typedef struct weir_constraint weir_constraint;
@@ -707,10 +710,10 @@ typedef struct weir_allocation {
 } weir_allocation;
 
 /* Finds resources for a request. In the modes WEIR_NOW and WEIR_RESERVE the resources become a job in the schedule;
- * *out is the allocation, or NULL for WEIR_FEASIBLE. WEIR_EBUSY and WEIR_EINFEASIBLE: no resources; weir_explain()
- * tells why. WEIR_EEXIST: a job has the id of the options. WEIR_EINVAL: the start lies before the clock, or the mode,
- * the duration or the policy makes no sense. WEIR_ELIMIT: resources side by side compete in too many ways, or no start
- * was found in 100000 tries.
+ * *out is the allocation, or NULL for WEIR_FEASIBLE. WEIR_EBUSY and WEIR_EINFEASIBLE: no resources; the
+ * section on explanations tells how to find out why. WEIR_EEXIST: a job has the id of the options. WEIR_EINVAL: the
+ * start lies before the clock, or the mode, the duration or the policy makes no sense. WEIR_ELIMIT: resources side by
+ * side compete in too many ways, or no start was found in 100000 tries.
  *
  * Meaning of a request:
  *   - A resource is searched for anywhere below the vertex found for its parent in the request; levels in between
@@ -874,66 +877,38 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err);
 
 /* ---- explanations ------------------------------------------------------------------------------------------------ */
 
-/* An explanation says exactly why a request does not fit, and when the request can start. Every statement was tried
- * out by matches on a copy of the graph.
+/* Why a request does not fit is counted and tried out. weir_explain_levels() counts the vertices of each requested type
+ * that cannot serve, by cause. weir_match() answers all other questions: WEIR_FEASIBLE says whether the machine could
+ * satisfy the request if all were up and free; WEIR_RESERVE finds the earliest start; and WEIR_PREVIEW, on a duplicate
+ * (weir_graph_dup) whose obstacles are removed one after the other, finds the obstacles that matter. An obstacle is a
+ * job (weir_job_detach, weir_job_attach), a vertex that is not up (weir_vertex_set_state), a part of the constraint, or
+ * a hook of the policy. `weir explain` and e:explain() of the Lua library do so, and name the smallest sets of
+ * obstacles.
  *
  * Example:
- *     const char *text = "slot=9/node";
- *     weir_explain_options o = WEIR_EXPLAIN_OPTIONS_INIT;
- *     weir_request *large = NULL;
+ *     const char *text = "slot=4/node";
+ *     weir_match_options now = {.mode = WEIR_NOW, .job = 7}, preview = {.mode = WEIR_PREVIEW};
+ *     const weir_allocation *a;
+ *     weir_request *four = NULL;
+ *     weir_level *levels = NULL;
  *     weir_graph *copy = NULL;
- *     weir_explanation *x = NULL;
- *     rc = weir_request_parse(text, strlen(text), "request", &large, &err);
- *     rc = rc ? rc : weir_graph_dup(g, &copy, &err);
- *     rc = rc ? rc : weir_explain(copy, large, &o, &x, &err);
- *     assert(rc == WEIR_OK && x->verdict == WEIR_INFEASIBLE && x->shortage->need == 9 && x->shortage->have == 4);
- *     weir_explanation_free(x);
+ *     weir_detached *detached = NULL;
+ *     uint32_t n = 0;
+ *     rc = weir_request_parse(text, strlen(text), "request", &four, &err);
+ *     rc = rc ? rc : weir_match(g, r, &now, &a, &err);
+ *     rc = rc ? rc : weir_explain_levels(g, four, &preview, WEIR_NONE, &levels, &n, &err);
+ *     assert(rc == WEIR_OK && n == 1 && levels[0].visited == 4 && levels[0].left == 3);
+ *     assert(levels[0].causes[0].by == WEIR_CAUSE_EXCLUSIVITY && levels[0].causes[0].count == 1);
+ *     rc = weir_graph_dup(g, &copy, &err);
+ *     rc = rc ? rc : weir_job_detach(copy, 7, &detached, &err);
+ *     rc = rc ? rc : weir_match(copy, four, &preview, &a, &err);
+ *     assert(rc == WEIR_OK && a->npicks == 4);
+ *     weir_allocation_free(a);
+ *     weir_detached_free(detached);
  *     weir_graph_free(copy);
- *     weir_request_free(large);
- *
- * Verdicts:
- *   WEIR_FITS        the request fits now
- *   WEIR_BUSY        the request fits once some jobs have ended
- *   WEIR_BLOCKED     the machine could satisfy the request (WEIR_FEASIBLE), but ends of jobs do not suffice: vertices
- *                    are down, or the policy leaves out vertices that are up, by `prune`, or by `evaluate`, which
- *                    WEIR_FEASIBLE does not call
- *   WEIR_INFEASIBLE  the machine could not satisfy the request under the policy, if all were up and free. Where
- *                    `prune` takes too much away, the explanation has a way with WEIR_BY_POLICY. */
-enum weir_verdict { WEIR_FITS, WEIR_BUSY, WEIR_BLOCKED, WEIR_INFEASIBLE, WEIR_VERDICTS };
-enum weir_obstacle_kind { WEIR_BY_POLICY, WEIR_BY_CONSTRAINT, WEIR_BY_STATE, WEIR_BY_JOB, WEIR_OBSTACLES };
-
-typedef struct weir_obstacle {
-    int kind;           /* enum weir_obstacle_kind */
-    int64_t job, end;   /* WEIR_BY_JOB: the job and its end */
-    weir_vertex vertex; /* WEIR_BY_STATE: the vertex that is not up */
-    const char *text;   /* WEIR_BY_CONSTRAINT: a part of the constraint, as JSON; WEIR_BY_POLICY: "prune", "evaluate",
-                         * "exclusive" or "locality" */
-} weir_obstacle;
-
-/* A minimal set of obstacles: without all of them the request fits; while any obstacle of the set remains, the request
- * does not fit (unless `cut`). */
-typedef struct weir_way {
-    const weir_obstacle *list;
-    uint32_t n;
-    bool cut; /* WEIR_EXPLAIN_TRIES did not suffice: the set may be larger than needed */
-} weir_way;
-
-/* Need against have, for the smallest part of the request that does not fit by itself: without any resource, level or
- * number of the part, the part fits. */
-typedef struct weir_shortage {
-    const char *part;    /* the resources of the part, as JSON */
-    const char *type;    /* the type in short supply; NULL: no single type, but no vertex has all of the part */
-    const char *unit;    /* "" for none */
-    int64_t need;        /* units of `type`, or the number of slots */
-    int64_t have;        /* the most that fits, or (units of slots) the units free below the best vertex of `level` */
-    int64_t total;       /* units of `type` below `best`, free or not; below all vertices without `level` */
-    int64_t slots, fits; /* slots of the part that are needed and that fit; 0 where the part has at most one slot */
-    const char *level;   /* need and have are about one vertex of this type; NULL: about the whole graph */
-    weir_vertex best;    /* the vertex of `level` that has most; WEIR_NONE: none */
-    bool ideal;          /* have counts all vertices, down or in use (infeasible); otherwise vertices up and free */
-    bool constrained;    /* the constraint is a part of the shortage: only admitted nodes count */
-    bool policy;         /* the filters of the policy are a part of the shortage */
-} weir_shortage;
+ *     weir_levels_free(levels);
+ *     weir_request_free(four);
+ */
 
 /* Why vertices cannot serve: the first cause in the order of the enumeration counts. */
 enum weir_cause_kind {
@@ -953,59 +928,26 @@ typedef struct weir_cause {
 } weir_cause;
 
 /* What became of all vertices of the type of a resource: each vertex is counted once, under its first cause, or may
- * serve as far as state, schedule and aggregates tell. */
+ * serve as far as state, schedule and aggregates tell. Strings belong to the request and the graph. */
 typedef struct weir_level {
     const char *type;
+    const char *unit;         /* of all pools of the type; "": none, or several */
     uint32_t resource;        /* preorder number in the request */
-    int64_t need;             /* for each vertex or slot around the resource */
+    int64_t need;             /* in units of the pools, for each vertex or slot around the resource */
     uint64_t visited, left;   /* vertices of the type; vertices without a cause */
     const weir_cause *causes; /* most vertices first */
     uint32_t ncauses;
 } weir_level;
 
-typedef struct weir_explanation {
-    int verdict;           /* enum weir_verdict */
-    int64_t start;         /* the earliest start; WEIR_FOREVER: none in sight (always for blocked and infeasible) */
-    const weir_pick *picks; /* the resources at that start */
-    uint32_t npicks;
-    weir_way after;        /* WEIR_BUSY: the jobs that must end before `start` */
-    const weir_way *ways;  /* sets of obstacles, of a single kind if possible, jobs last; none: too small a machine */
-    uint32_t nways;
-    const weir_shortage *shortage; /* NULL: the request fits, no part is short by itself, or the request has or_slots */
-    const weir_level *levels;
-    uint32_t nlevels;
-    weir_vertex where;     /* the vertex of the options, or its nearest ancestor of a requested type */
-    weir_stats stats;      /* of the match that failed */
-    uint32_t tries;        /* matches made for the explanation */
-    bool cut;              /* WEIR_EXPLAIN_TRIES did not suffice: ways, or the shortage, may be missing */
-} weir_explanation;
+#define WEIR_EXPLAIN_LEVELS 32 /* the most resources of a request with a weir_level */
 
-#define WEIR_EXPLAIN_TRIES  4000 /* the most matches for an explanation; fewer where the constraint is large */
-#define WEIR_EXPLAIN_LEVELS 32   /* the most resources of a request with a weir_level */
-
-typedef struct weir_explain_options {
-    int64_t at;                /* the start; not before the clock of the graph */
-    const weir_policy *policy; /* NULL: first found */
-    weir_vertex where;         /* explain for this vertex only: does the vertex serve the resource of its type, or,
-                                * where the request does not name the type, does the request fit below? WEIR_NONE:
-                                * explain for the whole graph */
-    /* NULL, or called around each match, where hooks need a frame: calls use(use_data, policy) with the policy for the
-     * match, and returns the result of `use`. */
-    int (*frame)(void *data, const weir_request *r, int (*use)(void *use_data, const weir_policy *p), void *use_data,
-                 weir_err *err);
-    void *data;
-    unsigned reading;          /* as in weir_match_options */
-} weir_explain_options;
-#define WEIR_EXPLAIN_OPTIONS_INIT {0, NULL, WEIR_NONE, NULL, NULL, 0}
-
-/* Explains the result that WEIR_NOW gives for a request, and finds the earliest start. `copy` is a duplicate made for
- * the call (weir_graph_dup): its schedule and states change, and afterwards `copy` can only be freed. Vertices are
- * numbered as in the original. *out is to be freed with weir_explanation_free(). WEIR_ELIMIT: a match gave up. Cost:
- * at most WEIR_EXPLAIN_TRIES matches, a pass over the vertices for each level, and a match with WEIR_RESERVE; memory
- * O(n). */
-int weir_explain(weir_graph *copy, const weir_request *r, const weir_explain_options *o, weir_explanation **out,
-                 weir_err *err);
-void weir_explanation_free(weir_explanation *x);
+/* Counts the vertices for the resources of a request, slots and units of other subsystems left out: *n levels, to be
+ * freed with weir_levels_free(). Of the options, `at`, `duration`, `policy` and `reading` count. `where`: only vertices
+ * at, above or below this vertex; WEIR_NONE: all vertices. WEIR_EINVAL: the start lies before the clock. A pass over
+ * the vertices for each level. */
+int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_vertex where,
+                        weir_level **levels, uint32_t *n, weir_err *err);
+void weir_levels_free(weir_level *levels);
 
 /* ---- find (M10, M12) --------------------------------------------------------------------------------------------- */
 
@@ -1485,8 +1427,8 @@ int weir_hostlist_uniq(weir_hostlist *h);
 
 /* ---- readings of other schedulers -------------------------------------------------------------------------------- */
 
-/* A match may read a request as other schedulers do (weir_match_options, weir_explain_options). `weir query` sets the
- * readings, to answer as Fluxion answers; all other users leave `reading` at 0.
+/* A match may read a request as other schedulers do (weir_match_options). `weir query` sets the readings, to answer as
+ * Fluxion answers; all other users leave `reading` at 0.
  *
  * Example:
  *     const char *text = "slot=1/core=3";

@@ -100,8 +100,8 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside",
-                                        WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside", "brief",
+                                        WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -129,8 +129,9 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
-/* Details of a match that a caller can ask for besides the result. */
+/* Details of a match that a caller can ask for besides the result, or (`brief`) the result left out. */
 struct details {
+    bool brief;
     struct weirlua_trace *trace;
     struct weirlua_box *held; /* owns `inside` */
     weir_pick *inside;
@@ -249,6 +250,7 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
     d->held = push_inside(L, options);
     o->trace = d->trace ? weirlua_trace_event : NULL;
     o->trace_data = d->trace;
+    d->brief = !lua_isnil(L, options) && weirlua_field_boolean(L, options, "brief", false);
     o->inside = lua_istable(L, INSIDE) ? &d->inside : NULL;
     o->ninside = &d->ninside;
 }
@@ -264,6 +266,7 @@ static int search(lua_State *L, int64_t grown)
     const weir_allocation *a = NULL;
     const weir_request *request;
     struct details details = {0};
+    struct policy_change change;
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
@@ -273,7 +276,8 @@ static int search(lua_State *L, int64_t grown)
     lua_getiuservalue(L, 1, 1); /* 4: graph and policy stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     ask_details(L, 3, &details, &o); /* 6 to 9 */
-    request = weirlua_admitted(L, 2, 5);
+    weirlua_change_read(L, 3, handle, &change); /* 10 */
+    request = weirlua_change_admitted(L, 2, 5, &change);
     if (!request)
         return 3;
     check_engine(L, &handle);
@@ -281,7 +285,7 @@ static int search(lua_State *L, int64_t grown)
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, request, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
-    o.policy = hooks.policy ? &hooks.given : NULL;
+    o.policy = weirlua_change_apply(&change, &hooks);
     handle->matching = true;
     rc = grown ? weir_job_grow(handle->g, grown, request, &o, &a, &err) : weir_match(handle->g, request, &o, &a, &err);
     handle->matching = false;
@@ -290,6 +294,11 @@ static int search(lua_State *L, int64_t grown)
     weirlua_hooks_end(&hooks, &err);
     if (keep)
         e->stats = stats;
+    if (a && rc >= 0 && details.brief) {
+        if (a->state == WEIR_MATCHED)
+            weir_allocation_free(a);
+        a = NULL;
+    }
     if (a && rc >= 0)
         return give_allocation(L, handle, 4, a, grown != 0, &details);
     tell_details(L, handle, &details, TRACE, INSIDE);
@@ -540,9 +549,15 @@ static int engine_tostring(lua_State *L)
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" |
  *   "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the request's own, job = id, policy
  *   = name, trace = table to be filled, inside = table to be filled with the resources that the request uses inside
- *   vertices taken as a whole, stats = false}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read
- *   the request as other schedulers do (see weir.h). A request is a jobspec (text, file or table), a shape, or a value
- *   returned by weir.request. On failure: nil, the reason, and a code: busy, infeasible, rejected, policy, limit, ...
+ *   vertices taken as a whole, stats = false, brief = true for a result of true, within = vertex at, above or below
+ *   which all vertices must lie, without = list of the parts of the policy to be left out, of admit, prune, evaluate,
+ *   exclusive and locality}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read the request as
+ *   other schedulers do (see weir.h). A request is a jobspec (text, file or table), a shape, or a value returned by
+ *   weir.request. On failure: nil, the reason, and a code: busy, infeasible, rejected, policy, limit, ...
+ * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
+ *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
+ *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
+ *   Options: at, within, without as for match.
  * @method release(job: any): boolean?, string?, string? -- Releases all resources of a job (id or allocation).
  * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more resources.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
@@ -571,6 +586,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
                                        {"admitted", weirlua_engine_admitted},
+                                       {"levels", weirlua_engine_levels},
                                        {"visits", weirlua_engine_visits},
                                        {"detach", weirlua_engine_detach},
                                        {"attach", weirlua_engine_attach},

@@ -229,6 +229,17 @@ static int graph_vertex(lua_State *L)
     return 1;
 }
 
+/* twin(v): the vertex of this graph with the index of a vertex of another graph. */
+static int graph_twin(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *handle = weirlua_check_graph(L, s, 1);
+    weir_vertex v = weirlua_check_vertex(L, s, 2).v;
+
+    weirlua_push_vertex(L, handle, weir_vertex_live(handle->g, v) ? v : WEIR_NONE);
+    return 1;
+}
+
 static int graph_count(lua_State *L)
 {
     lua_pushinteger(L, weir_graph_count(weirlua_check_graph(L, weirlua_of(L), 1)->g));
@@ -355,6 +366,8 @@ static int graph_now(lua_State *L)
  *   given.
  * @method roots(subsystem: string?): vertex[] -- All roots of a subsystem.
  * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI; also g(uri).
+ * @method twin(v: vertex): vertex? -- The vertex of this graph for a vertex of a duplicate of it, or of the graph that
+ *   it is a duplicate of (g:dup()); nil where there is none.
  * @method count(): integer -- The number of vertices.
  * @method types(): string[] -- The types of pools.
  * @method subsystems(): string[] -- The subsystems; the first is "containment".
@@ -371,6 +384,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"roots", graph_roots},
                                           {"vertex", graph_vertex},
                                           {"count", graph_count},
+                                          {"twin", graph_twin},
                                           {"types", graph_types},
                                           {"subsystems", graph_subsystems},
                                           {"edges", graph_edges},

@@ -105,6 +105,17 @@ static int request_format(lua_State *L)
     return weirlua_text(L, text, weir_request_format(r, format, &err), &err);
 }
 
+/* r:format_for(graph): as JSON, with amounts in the units of the graph's pools. */
+static int request_format_for(lua_State *L)
+{
+    weir_request *r = check_request(L, 1);
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 2);
+    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    weir_err err = {0};
+
+    return weirlua_text(L, text, weir_request_format_for(r, handle->g, &err), &err);
+}
+
 /* ---- resources as plain tables ---- */
 
 static void set_text(lua_State *L, const char *key, const char *value)
@@ -184,6 +195,7 @@ void weirlua_request_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"duration", request_duration},       {"format", request_format},
                                        {"resources", request_resources},     {"attribute", request_attribute},
+                                       {"format_for", request_format_for},
                                        {"constrained", request_constrained}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", request_gc}, {"__tostring", request_tostring}, {NULL, NULL}};
 

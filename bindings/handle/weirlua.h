@@ -426,7 +426,7 @@ extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 
 int weirlua_engine_new(lua_State *L);
-int weirlua_explain(lua_State *L); /* explain.c */
+int weirlua_engine_levels(lua_State *L); /* explain.c: a method of engines */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
 /* Returns the count of visits of the open engine at index 1, and the engine's graph. Raises while a match runs, and
  * where the graph may not be changed. */

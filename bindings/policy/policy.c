@@ -255,6 +255,7 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field path: string? -- The file.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
  * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init.
+ * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality.
  * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.
  * @field overran: number? -- The seconds of the last match, where more than twice the budget of seconds; else nil.
  * @field sandboxed: boolean -- Whether the policy has a sandbox.
@@ -282,6 +283,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         push_options(L, p);
     else if (strcmp(key, "hooks") == 0)
         push_hook_names(L, p);
+    else if (strcmp(key, "parts") == 0)
+        weirlua_push_parts(L, &p->spec);
     else if (strcmp(key, "budget") == 0 && p->sandbox.S)
         push_budget(L, p);
     else if (strcmp(key, "budget") == 0)
@@ -308,7 +311,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, budget, overran, sandboxed, profile",
+                          "hooks, parts, budget, overran, sandboxed, profile",
                           weirlua_quote(L, key));
     return 1;
 }

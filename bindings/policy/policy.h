@@ -222,14 +222,41 @@ struct hooks {
     const char *failed;    /* the first failed hook */
     const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
     weir_policy given;     /* to the core */
+    const struct policy_change *change; /* NULL: none */
 };
 
-/* Puts the hooks on the stack. Returns a status and never raises: an explanation begins the hooks of each match while
- * the core runs. The stack index `policy` has a policy, checked by the caller, or nil. */
+/* Puts the hooks on the stack. Returns a status and never raises. The stack index `policy` has a policy, checked by the
+ * caller, or nil. */
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
                         const weir_request *request, weir_err *err);
 /* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
 void weirlua_hooks_end(struct hooks *h, weir_err *err);
+
+/* ---- policy_change.c ---- */
+
+/* The parts that a policy can be left without, as bits in the order of the names in policy_change.c. */
+enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PART_LOCALITY = 16 };
+
+/* Changes to a policy for one match. */
+struct policy_change {
+    unsigned without;   /* PART_ bits */
+    weir_vertex within; /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
+    const struct obstacles *fewest; /* prefer vertices with few of these obstacles to the policy's choice; or NULL */
+    int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r); /* of the policy, or NULL */
+};
+/* Pushes the list of the parts that a policy has, by name. */
+void weirlua_push_parts(lua_State *L, const struct policy_spec *spec);
+#define WEIRLUA_CHANGES "fewest", "within", "without"
+/* Reads the fields above from the options at `options`, a table or nil. Pushes one value, which keeps the obstacles
+ * alive. Raises. */
+void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *handle, struct policy_change *c);
+/* As weirlua_admitted(), without a call of admit where admit is left out. */
+const weir_request *weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c);
+/* Returns the policy of hooks that have begun, with the changes; NULL: no policy and no change. */
+const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h);
+int weirlua_obstacles(lua_State *L);
+void weirlua_change_open(lua_State *L, struct weirlua *s);
+
 /* ---- policy_admit.c ---- */
 
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a

@@ -1,9 +1,8 @@
 /* explain_levels.c - counts, for each type in a request, the causes of exclusion of the type's vertices. Invariant:
  * each vertex counts once, under the first cause in the order of enum weir_cause_kind: fixed properties, then
- * decisions of the site, then use by running jobs.
+ * decisions of the site, then use by running jobs. The graph is only read.
  */
-#include "explain/explain.h"
-
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,21 +16,19 @@
 typedef uint8_t marks_t;
 #define MARK(cause) ((marks_t)(1u << (cause)))
 
+/* The count of the vertices of one type. */
 struct census {
-    struct explain *x;
-    const weir_request *request; /* the request as asked */
+    struct match m; /* context for the matcher's tests of candidates: graph, request, policy, window */
     const weir_resource *r;
-    weir_type type, node_type;
-    const weir_policy *policy;
-    int64_t t0, t1;
-    marks_t *marks; /* by vertex */
+    weir_type type;
+    weir_vertex where; /* only vertices at, above or below this vertex count; WEIR_NONE: all vertices */
+    marks_t *marks;    /* by vertex */
     weir_level *level;
-    weir_cause *causes;
+    weir_cause *causes; /* of the level */
     uint32_t ncauses, causes_cap;
-    struct match m; /* context for the matcher's tests of candidates */
 };
 
-/* Counts a vertex under a cause. `type` is a string of the request until keep_types() copies the causes' types. */
+/* Counts a vertex under a cause. */
 static int count(struct census *c, int by, const char *type)
 {
     for (uint32_t i = 0; i < c->ncauses; i++)
@@ -40,8 +37,10 @@ static int count(struct census *c, int by, const char *type)
             return WEIR_OK;
         }
     if (weir_array_reserve(&c->causes, &c->causes_cap, (size_t)c->ncauses + 1, sizeof *c->causes))
-        return weir_fail_nomem(c->x->err);
+        return weir_fail_nomem(c->m.err);
     c->causes[c->ncauses++] = (weir_cause){by, type, 1};
+    c->level->causes = c->causes;
+    c->level->ncauses = c->ncauses;
     return WEIR_OK;
 }
 
@@ -58,13 +57,13 @@ static int64_t cell_of(const weir_graph *g, weir_vertex v, const char *type, uin
 static const char *short_of(const struct census *c, weir_vertex v, uint32_t which)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(c->request, c->r->index, &n);
+    const struct weir_need *needs = weir_resource_needs(c->m.request, c->r->index, &n);
 
     if (c->m.links != WEIR_NONE) /* needs may be met across links */
         return NULL;
     for (uint32_t i = 0; i < n; i++)
-        if (weir_flow_find(c->x->g, needs[i].type) == WEIR_NONE &&
-            cell_of(c->x->g, v, needs[i].type, which) < needs[i].amount)
+        if (weir_flow_find(c->m.g, needs[i].type) == WEIR_NONE &&
+            cell_of(c->m.g, v, needs[i].type, which) < needs[i].amount)
             return needs[i].type;
     return NULL;
 }
@@ -72,45 +71,45 @@ static const char *short_of(const struct census *c, weir_vertex v, uint32_t whic
 /* Whether jobs' use of v in [t0, t1) excludes the vertex and all vertices below. */
 static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
 {
-    const weir_graph *g = c->x->g;
+    const weir_graph *g = c->m.g;
 
     if (weir_candidate_whole(&c->m, v))
-        return !weir_availability_unused(g, v, c->t0, t1);
-    return schedule_of(g, v) && weir_schedule_touched(g, v, c->t0, t1, true);
+        return !weir_availability_unused(g, v, c->m.t0, t1);
+    return schedule_of(g, v) && weir_schedule_touched(g, v, c->m.t0, t1, true);
 }
 
 /* Whether jobs' use of v in [t0, t1) excludes the vertex by itself. */
 static bool in_use(struct census *c, weir_vertex v, int64_t t1)
 {
-    const weir_graph *g = c->x->g;
+    const weir_graph *g = c->m.g;
 
     if (weir_candidate_idle(&c->m, c->r) || (c->r->takes && weir_vertex_children(g, v) > 0))
-        return !weir_availability_unused(g, v, c->t0, t1);
+        return !weir_availability_unused(g, v, c->m.t0, t1);
     if (weir_candidate_divisible(&c->m, v, c->r))
-        return weir_availability_free(g, v, c->t0, t1) <= 0;
+        return weir_availability_free(g, v, c->m.t0, t1) <= 0;
     return false;
 }
 
 /* Computes the causes that exclude v and all vertices below, including causes inherited from the parent. */
 static int marks_of(struct census *c, weir_vertex v, marks_t *out)
 {
-    const weir_graph *g = c->x->g;
+    const weir_graph *g = c->m.g;
     weir_vertex up = vertex_at(g, v)->parent;
     marks_t m = up == WEIR_NONE ? 0 : c->marks[up];
-    const weir_constraint *wanted = weir_request_constraint(c->request);
+    const weir_constraint *wanted = weir_request_constraint(c->m.request);
     int go = 1;
 
-    if (wanted && kind_of(g, v)->type == c->node_type && !weir_constraint_match(wanted, g, v))
+    if (wanted && kind_of(g, v)->type == c->m.node_type && !weir_constraint_match(wanted, g, v))
         m |= MARK(WEIR_CAUSE_CONSTRAINT);
     if (!state_available(vertex_at(g, v)->state))
         m |= MARK(WEIR_CAUSE_STATE);
-    if (c->policy && c->policy->prune && !(m & MARK(WEIR_CAUSE_POLICY)))
-        go = c->policy->prune(c->policy->data, g, v, c->r);
+    if (c->m.policy->prune && !(m & MARK(WEIR_CAUSE_POLICY)))
+        go = c->m.policy->prune(c->m.policy->data, g, v, c->r);
     if (go == 0)
         m |= MARK(WEIR_CAUSE_POLICY);
-    if (subtree_in_use(c, v, c->t0 + 1))
+    if (subtree_in_use(c, v, c->m.t0 + 1))
         m |= MARK(WEIR_CAUSE_EXCLUSIVITY);
-    else if (subtree_in_use(c, v, c->t1))
+    else if (subtree_in_use(c, v, c->m.t1))
         m |= MARK(WEIR_CAUSE_TIME);
     *out = m;
     return go < 0 ? WEIR_EPOLICY : WEIR_OK;
@@ -129,11 +128,11 @@ static int classify(struct census *c, weir_vertex v)
     for (int by = WEIR_CAUSE_STATE; by <= WEIR_CAUSE_POLICY; by++)
         if (m & MARK(by))
             return count(c, by, NULL);
-    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || in_use(c, v, c->t0 + 1))
+    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || in_use(c, v, c->m.t0 + 1))
         return count(c, WEIR_CAUSE_EXCLUSIVITY, NULL);
-    if ((m & MARK(WEIR_CAUSE_TIME)) || in_use(c, v, c->t1))
+    if ((m & MARK(WEIR_CAUSE_TIME)) || in_use(c, v, c->m.t1))
         return count(c, WEIR_CAUSE_TIME, NULL);
-    if (c->t0 <= c->x->g->now && (type = short_of(c, v, TYPE_FREE)) != NULL)
+    if (c->m.t0 <= c->m.g->now && (type = short_of(c, v, TYPE_FREE)) != NULL)
         return count(c, WEIR_CAUSE_AGGREGATE, type);
     c->level->left++;
     return WEIR_OK;
@@ -148,93 +147,105 @@ static int by_count(const void *a, const void *b)
     return p->by != q->by ? p->by - q->by : p->type && q->type ? strcmp(p->type, q->type) : 0;
 }
 
-/* Hands the causes over to the level, with copies of the types, because the request is freed earlier. */
-static int keep_types(struct census *c)
+/* Whether v is at, above or below c->where, if set. */
+static bool counts(const struct census *c, weir_vertex v)
 {
-    c->level->causes = c->causes;
-    for (uint32_t i = 0; i < c->ncauses; i++) {
-        if (c->causes[i].type) {
-            c->causes[i].type = weir_mem_strdup(c->causes[i].type);
-            if (!c->causes[i].type)
-                return weir_fail_nomem(c->x->err);
-        }
-        c->level->ncauses++;
-    }
-    if (c->ncauses)
-        qsort(c->causes, c->ncauses, sizeof *c->causes, by_count);
-    return WEIR_OK;
+    return c->where == WEIR_NONE || weir_vertex_within(c->m.g, v, c->where) || weir_vertex_within(c->m.g, c->where, v);
 }
 
-/* Whether v is at, above or below x->only, if set. */
-static bool counts(const struct explain *x, weir_vertex v)
-{
-    return x->only == WEIR_NONE || weir_vertex_within(x->g, v, x->only) || weir_vertex_within(x->g, x->only, v);
-}
-
-static int walk(struct census *c)
+/* Counts all vertices of c->type. */
+static int count_level(struct census *c)
 {
     weir_walk_options o = {.start = WEIR_NONE};
-    weir_walk *w = weir_walk_new(c->x->g, &o, c->x->err);
+    weir_walk *w = weir_walk_new(c->m.g, &o, c->m.err);
     weir_vertex v;
     int rc = w ? WEIR_OK : WEIR_ENOMEM;
 
-    while (!rc && (rc = weir_walk_next(w, &v, c->x->err)) > 0) {
+    while (!rc && (rc = weir_walk_next(w, &v, c->m.err)) > 0) {
         rc = marks_of(c, v, &c->marks[v]);
-        if (!rc && kind_of(c->x->g, v)->type == c->type && counts(c->x, v))
+        if (!rc && kind_of(c->m.g, v)->type == c->type && counts(c, v))
             rc = classify(c, v);
     }
     weir_walk_free(w);
+    if (!rc && c->ncauses)
+        qsort(c->causes, c->ncauses, sizeof *c->causes, by_count);
     return rc;
 }
 
-static int count_level(void *data, const weir_policy *p)
+static int add_level(struct census *c, const weir_resource *r, weir_level *level)
 {
-    struct census *c = data;
-    static const weir_policy first_found = {.name = "first"};
-    int rc;
+    c->r = r;
+    c->type = weir_type_find(c->m.g, r->type);
+    c->level = level;
+    c->causes = NULL;
+    c->ncauses = c->causes_cap = 0;
+    *level = (weir_level){.type = r->type, .unit = "", .resource = r->index, .need = r->count.min};
+    if (c->type == WEIR_NO_TYPE)
+        return WEIR_OK;
+    level->unit = weir_type_unit(c->m.g, c->type);
+    return count_level(c);
+}
 
-    c->policy = p;
-    c->m.policy = p ? p : &first_found;
-    rc = c->type == WEIR_NO_TYPE ? WEIR_OK : walk(c);
-    if (rc) {
-        weir_mem_free(c->causes);
+static int add_levels(struct census *c, weir_level *levels, uint32_t *n)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < c->m.request->count && *n < WEIR_EXPLAIN_LEVELS; i++) {
+        const weir_resource *r = c->m.request->order[i];
+        if (!r->slot && weir_flow_find(c->m.g, r->type) == WEIR_NONE)
+            rc = add_level(c, r, &levels[(*n)++]);
+    }
+    return rc;
+}
+
+static int check(const weir_graph *g, const weir_match_options *o, weir_vertex where, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
         return rc;
-    }
-    return keep_types(c);
+    if (o->at < g->now || o->at == WEIR_FOREVER)
+        return weir_fail(err, WEIR_EINVAL, "the start %" PRId64 " us lies before the clock, %" PRId64 " us", o->at,
+                         g->now);
+    if (where != WEIR_NONE && !vertex_valid(g, where))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", where);
+    return WEIR_OK;
 }
 
-static int add_level(struct explain *x, const weir_resource *r, marks_t *marks)
+int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_vertex where,
+                        weir_level **levels, uint32_t *n, weir_err *err)
 {
-    weir_level *level = (weir_level *)(uintptr_t)&x->out->levels[x->out->nlevels];
-    weir_match_options options = {.at = x->o->at, .reading = x->o->reading};
-    struct census c = {.x = x, .request = x->request, .r = r, .marks = marks, .level = level, .t0 = x->o->at};
+    static const weir_policy first_found = {.name = "first"};
+    weir_err own = {0};
+    struct census c = {.where = where};
+    int rc = check(g, o, where, err);
 
-    c.type = weir_type_find(x->g, r->type);
-    c.node_type = weir_type_find(x->g, "node");
-    c.t1 = time_add(c.t0, weir_request_duration(x->request));
-    c.m = (struct match){.g = x->g, .request = x->request, .node_type = c.node_type, .options = &options};
-    c.m.links = x->o->reading & WEIR_LINKS ? weir_subsystem_find(x->g, "links") : WEIR_NONE;
-    *level = (weir_level){.type = weir_mem_strdup(r->type), .resource = r->index, .need = r->count.min};
-    if (!level->type)
-        return weir_fail_nomem(x->err);
-    x->out->nlevels++;
-    return weir_explain_with_policy(x, false, count_level, &c);
-}
-
-int weir_explain_levels(struct explain *x)
-{
-    marks_t *marks = weir_mem_zalloc(x->g->limit + 1u, sizeof *marks);
-    int rc = marks ? weir_explain_request(x) : weir_fail_nomem(x->err);
-    uint32_t n = rc ? 0 : weir_request_count(x->request);
-
-    x->out->levels = rc ? NULL : weir_mem_zalloc(n + 1u, sizeof *x->out->levels);
-    if (!rc && !x->out->levels)
-        rc = weir_fail_nomem(x->err);
-    for (uint32_t i = 0; !rc && i < n && x->out->nlevels < WEIR_EXPLAIN_LEVELS; i++) {
-        const weir_resource *r = weir_request_resource(x->request, i);
-        if (!r->slot && weir_flow_find(x->g, r->type) == WEIR_NONE)
-            rc = add_level(x, r, marks);
-    }
-    weir_mem_free(marks);
+    *levels = NULL;
+    *n = 0;
+    if (rc)
+        return rc;
+    c.m = (struct match){.g = g, .request = r, .node_type = weir_type_find(g, "node"), .options = o, .t0 = o->at};
+    c.m.policy = o->policy ? o->policy : &first_found;
+    c.m.t1 = time_add(o->at, o->duration ? o->duration : weir_request_duration(r));
+    c.m.links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE;
+    c.m.err = err ? err : &own;
+    c.marks = weir_mem_zalloc(g->limit + 1u, sizeof *c.marks);
+    *levels = weir_mem_zalloc(WEIR_EXPLAIN_LEVELS, sizeof **levels);
+    rc = c.marks && *levels && !weir_request_bind(r, g, &c.m.request) ? add_levels(&c, *levels, n)
+                                                                    : weir_fail_nomem(err);
+    weir_request_unbind(r, c.m.request);
+    weir_mem_free(c.marks);
+    if (!rc)
+        return WEIR_OK;
+    weir_levels_free(*levels);
+    *levels = NULL;
+    *n = 0;
     return rc;
+}
+
+void weir_levels_free(weir_level *levels)
+{
+    for (uint32_t i = 0; levels && i < WEIR_EXPLAIN_LEVELS; i++)
+        weir_mem_free((void *)(uintptr_t)levels[i].causes);
+    weir_mem_free(levels);
 }

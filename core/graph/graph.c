@@ -23,6 +23,20 @@ weir_type weir_type_find(const weir_graph *g, const char *name)
     return n == WEIR_NO_NAME || n >= g->type_by_name.n ? WEIR_NO_TYPE : g->type_by_name.type[n];
 }
 
+const char *weir_type_unit(const weir_graph *g, weir_type t)
+{
+    weir_name unit = WEIR_NO_NAME;
+
+    for (uint32_t i = 0; t != WEIR_NO_TYPE && i < g->nkinds; i++) {
+        if (g->kinds[i].type != t || g->kinds[i].count == 0)
+            continue;
+        if (unit != WEIR_NO_NAME && unit != g->kinds[i].unit)
+            return "";
+        unit = g->kinds[i].unit;
+    }
+    return unit == WEIR_NO_NAME ? "" : weir_strtab_text(&g->names, unit);
+}
+
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len)
 {
     weir_name n = weir_strtab_add(&g->names, name, len);

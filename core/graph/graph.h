@@ -284,6 +284,8 @@ static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
 weir_type weir_type_find(const weir_graph *g, const char *name);
 /* Finds or adds a type. WEIR_NO_TYPE: out of memory, or WEIR_TYPES_MAX types. */
 weir_type weir_type_add(weir_graph *g, const char *name, size_t len);
+/* The unit of all pools of a type, owned by the graph; "" where pools have several units or none. O(kinds) */
+const char *weir_type_unit(const weir_graph *g, weir_type t);
 /* The name of a type, owned by the graph. */
 static inline const char *type_text(const weir_graph *g, weir_type t)
 {

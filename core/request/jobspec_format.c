@@ -5,13 +5,21 @@
 
 #include <string.h>
 
-/* Puts the counts of a list and below into canonical form. `list` is a copy of the list compiled into the resources
- * at `first`. */
+/* Whether a count can be written; an amount converted to a smaller unit can be too large. */
+static bool is_writable(const weir_count *c)
+{
+    return c->min <= WEIR_COUNT_MAX && (c->max <= WEIR_COUNT_MAX || c->max == WEIR_FOREVER);
+}
+
+/* Puts the counts and units of a list and below into canonical form. `list` is a copy of the list compiled into the
+ * resources at `first`. */
 static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         json_t *vertex = json_array_get(list, i);
-        if (json_object_set_new(vertex, "count", weir_count_to_json(&first[i].count)) != 0)
+        if (is_writable(&first[i].count) &&
+            (json_object_set_new(vertex, "count", weir_count_to_json(&first[i].count)) != 0 ||
+             (first[i].unit[0] && json_object_set_new(vertex, "unit", json_string(first[i].unit)) != 0)))
             return false;
         if (!write_counts(json_object_get(vertex, "with"), first[i].with, first[i].nwith))
             return false;
@@ -87,4 +95,18 @@ char *weir_request_format(const weir_request *r, const char *format, weir_err *e
         (void)weir_fail_nomem(err);
     }
     return b.data;
+}
+
+char *weir_request_format_for(const weir_request *r, const weir_graph *g, weir_err *err)
+{
+    const weir_request *bound;
+    char *text;
+
+    if (weir_request_bind(r, g, &bound)) {
+        (void)weir_fail_nomem(err);
+        return NULL;
+    }
+    text = weir_request_format(bound, "json", err);
+    weir_request_unbind(r, bound);
+    return text;
 }

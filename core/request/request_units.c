@@ -112,35 +112,18 @@ static int convert_count(const weir_count *c, struct ratio f, weir_count *out)
     return WEIR_OK;
 }
 
-/* The unit of all pools of a type. NULL: the pools have several units, or no pool exists. */
-static const char *unit_of(const weir_graph *g, const char *type)
-{
-    weir_type t = weir_type_find(g, type);
-    weir_name unit = WEIR_NO_NAME;
-
-    for (uint32_t i = 0; t != WEIR_NO_TYPE && i < g->nkinds; i++) {
-        if (g->kinds[i].type != t || g->kinds[i].count == 0)
-            continue;
-        if (unit != WEIR_NO_NAME && unit != g->kinds[i].unit)
-            return NULL;
-        unit = g->kinds[i].unit;
-    }
-    return unit == WEIR_NO_NAME ? NULL : weir_strtab_text(&g->names, unit);
-}
-
 /* Computes the conversion from r's unit to the unit of the graph's pools. False: no conversion is needed or possible.
  */
 static bool is_converted(const weir_graph *g, const weir_resource *r, struct ratio *f, const char **unit)
 {
     uint64_t from = r->unit[0] ? bytes_of(r->unit) : 0, to;
 
-    *unit = from ? unit_of(g, r->type) : NULL;
-    if (!*unit || strcmp(*unit, r->unit) == 0)
-        return false;
+    *unit = from ? weir_type_unit(g, weir_type_find(g, r->type)) : "";
     to = bytes_of(*unit);
-    if (to)
-        *f = ratio_of(from, to);
-    return to != 0;
+    if (!to || strcmp(*unit, r->unit) == 0)
+        return false;
+    *f = ratio_of(from, to);
+    return true;
 }
 
 /* ---- a request once more --------------------------------------------------------------------------------------- */

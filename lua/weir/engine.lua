@@ -196,8 +196,8 @@ local function with_request(request, f, ...)
   return f(read, ...)
 end
 
---- Used by explanations, which are built on this file.
-M.with_request, M.with_choice, M.judged = with_request, with_choice, judged
+--- Used by explanations, which are built on this file. plain_match makes one match and nothing else.
+M.with_request, M.with_choice, M.judged, M.plain_match = with_request, with_choice, judged, match
 
 local function choose_and_match(self, request, opts)
   if type(request) == "table" then

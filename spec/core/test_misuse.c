@@ -108,15 +108,13 @@ static int match_by(weir_policy p, weir_err *err)
 
 static int explain(int64_t start, weir_vertex where, weir_err *err)
 {
-    weir_explain_options o = WEIR_EXPLAIN_OPTIONS_INIT;
-    weir_explanation *x = NULL;
-    int rc;
+    weir_match_options o = {.at = start};
+    weir_level *levels = NULL;
+    uint32_t n;
+    int rc = weir_explain_levels(g, request, &o, where, &levels, &n, err);
 
-    o.at = start;
-    o.where = where;
-    rc = weir_explain(g, request, &o, &x, err);
-    CHECK(rc == WEIR_OK || !x, "nothing comes out");
-    weir_explanation_free(x);
+    CHECK(rc == WEIR_OK || !levels, "nothing comes out");
+    weir_levels_free(levels);
     return rc;
 }
 

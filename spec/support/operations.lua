@@ -214,6 +214,11 @@ group("matches", [[
   return e:record(1)
   return e:book(texts.record, 77)
   return e:detach(2)
+  return e:match("slot=1/core=1", { mode = "preview", within = g:root(), without = { "prune" }, fewest =
+      core.obstacles(g), brief = true })
+  return e:levels("slot=1/core=1", { within = v, without = { "admit" } })
+  local copy <close> = must(g:dup()) return #copy:twin(v).path
+  return #must(must(core.request "slot=1/core"):format_for(g)) + #policies.hooked.parts
   return e:explain "node=4/slot=1/core=2"
   return e:explain("slot=1/core=1", { policy = policies.hooked })
   return e:explain("slot=99/gpu=1", { policy = policies.sandboxed })

@@ -11,7 +11,7 @@
 --              needed (with "cut": perhaps not every obstacle, as the minimization was given up). An obstacle is
 --              {kind = "job", job =, ["end"] =}, {kind = "state", vertex =, state =},
 --              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
---   shortage   need against have, where the request falls short: see weir_shortage in weir.h
+--   shortage   need against have, where the request falls short: see shortage.lua
 --   alternatives  true for a request with or_slots: the report then has no shortage
 --   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
@@ -23,14 +23,16 @@
 local core = require "weir.core"
 local engines = require "weir.engine"
 local policy = require "weir.policy"
+local shortage = require "weir.explain.shortage"
+local trials = require "weir.explain.trial"
+local ways = require "weir.explain.ways"
 local tables = require "weir.tables"
 local wording = require "weir.explain.text"
 
 local M = { text = wording.text, headline = wording.headline }
 
-local READINGS = { "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools" }
 local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
-table.move(READINGS, 1, #READINGS, #OPTIONS + 1, OPTIONS)
+table.move(trials.READINGS, 1, #trials.READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
   if type(opts) ~= "table" then error(("bad argument #2 to 'explain' (table expected, got %s)"):format(type(opts))) end
@@ -170,39 +172,128 @@ end
 
 -- ---- asking --------------------------------------------------------------------------------------------------
 
+local SHARE = 500 -- matches reserved for the shortage, and as many for the earliest start
+
+-- One instance of the first resource of a type, as a list, inside a slot if the resource is in a slot; nil: the request
+-- has no such resource.
+local function only_resource(resources, type)
+  for _, place in ipairs(shortage.places(resources)) do
+    if place.value.type == type then
+      local one, parent = shortage.clone(place.value), place.parent
+      one.count = 1
+      while parent and parent.value.type ~= "slot" and parent.value.type ~= "or_slot" do parent = parent.parent end
+      return { parent and { type = "slot", label = "there", count = 1, with = { one } } or one }
+    end
+  end
+end
+
+-- Narrows the question to a vertex: to the resource of the vertex's type, or of the nearest ancestor's type that the
+-- request names.
+local function narrow(trial)
+  local v, one = trial.within, nil
+  while v and not one do
+    one = only_resource(trial.resources, v.type)
+    if one then
+      trial:ask_for(one)
+      trial:look_within(v)
+    end
+    v = v:parent()
+  end
+end
+
+-- Fills start and vertices of a report. Returns the picks, of the duplicate.
+local function set_picks(report, trial, a)
+  local picks, list = a:vertices(), {}
+  for i, pick in ipairs(picks) do
+    list[i] = { vertex = trial.graph:twin(pick.vertex), amount = pick.amount, exclusive = pick.exclusive }
+  end
+  report.start, report.vertices = a.at, list
+  return picks
+end
+
+-- Whether some way consists of jobs alone: the request fits once running jobs end.
+local function jobs_suffice(report)
+  for _, way in ipairs(report.ways) do
+    local jobs = #way > 0
+    for _, ob in ipairs(way) do jobs = jobs and ob.kind == "job" end
+    if jobs then return true end
+  end
+  return false
+end
+
+local function find_verdict(report, trial)
+  local fits, why, code = trial:match "feasible"
+  if code == "infeasible" then return "infeasible" end
+  if not fits then trials.fail(why, code) end
+  return jobs_suffice(report) and "busy" or "blocked"
+end
+
+local function find_start(report, trial)
+  local a = trial:match("reserve", "keep")
+  if not a then return end
+  local picks = set_picks(report, trial, a)
+  assert(trial.engine:release(a))
+  report.after = ways.after(trial, report.start, picks)
+end
+
+-- Fills the report on a request that does not fit.
+local function find_causes(report, trial)
+  local unit_by_type = {}
+  trial:collect()
+  for _, level in ipairs(report.levels) do unit_by_type[level.type] = level.unit end
+  trial.limit = trials.TRIES - 2 * SHARE
+  report.ways = ways.find(trial)
+  report.verdict = find_verdict(report, trial)
+  trial.limit = trial.limit + SHARE
+  report.shortage = shortage.find(trial, report.verdict == "infeasible", unit_by_type)
+  trial.limit = trial.limit + SHARE
+  if report.verdict == "busy" then find_start(report, trial) end
+end
+
+-- Returns the report on {graph =, copy =, policy =, request = after admit, settings = see trial.lua}.
+local function examine(what)
+  local trial = trials.new(what)
+  if trial.within then narrow(trial) end
+  local report = { ways = {}, where = trial.within and what.graph:twin(trial.within) }
+  report.alternatives = shortage.has_alternatives(what.request:resources()) or nil
+  local fits, why, code = trial:fits "keep"
+  if fits == nil then trials.fail(why, code) end
+  report.stats = trial.engine:stats()
+  report.stats.starts = nil -- of a reservation only
+  report.levels = trial:levels()
+  if fits then
+    report.verdict = "fits"
+    set_picks(report, trial, fits)
+  else
+    find_causes(report, trial)
+  end
+  report.tries, report.cut = trial.tries, trial.cut
+  return report
+end
+
 local function finish(report, said)
   report.fits = report.verdict == "fits"
   report.assumed = said
   for _, way in ipairs(report.ways or {}) do
     for _, ob in ipairs(way) do
-      if ob.constraint then
-        ob.text = wording.constraint(core.json_decode(ob.constraint))
-        ob.constraint = core.json_decode(ob.constraint)
-      end
+      if ob.constraint then ob.text = wording.constraint(ob.constraint) end
     end
   end
-  if report.shortage then report.shortage.part = core.json_decode(report.shortage.part) end
   return report
 end
 
-local function has_alternatives(resources)
-  for _, r in ipairs(resources) do
-    if r.type == "or_slot" or has_alternatives(r.with or {}) then return true end
-  end
-  return false
-end
-
--- Returns the settings of an explanation: {graph, copy, policy, request, where, at, said}.
+-- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
 local function ask(what, opts)
-  local settings = { at = opts.at, where = what.where }
-  for _, name in ipairs(READINGS) do settings[name] = opts[name] end
-  local report, admitted, code = core.explain(what.graph, what.copy, what.policy, what.request, settings)
-  if not report and code ~= "rejected" then return nil, admitted, code end
-  if report then
-    report.alternatives = has_alternatives(admitted:resources()) or nil
-  else
-    report = { verdict = code, why = admitted, levels = {} }
-  end
+  local settings = { at = opts.at, within = what.where and what.copy:twin(what.where) }
+  for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
+  what.settings = settings
+  local report, why, code
+  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy }
+  if not what.engine then return nil, why, code end
+  what.request, why, code = what.engine:admitted(what.request)
+  if what.request then report, why, code = trials.guarded(examine, what) end
+  if not report and code ~= "rejected" then return nil, why, code end
+  report = report or { verdict = code, why = why, levels = {} }
   report.asked = what.where
   report.policy = what.policy and what.policy.name or nil
   return finish(report, what.said)
@@ -237,7 +328,8 @@ local engine = core.methods "engine"
 --- paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links, slot_parent, slot_sums,
 --- strict_levels, whole_pools = true as for match.
 function engine.explain(self, request, opts)
-  local graph = engine.resources(self) -- raises for no engine or a closed engine
+  engine.visits(self) -- raises for no engine, a closed engine, and while a match runs
+  local graph = engine.resources(self)
   opts = opts or {}
   check_options(opts)
   return engines.with_request(request, function(r)
@@ -268,9 +360,9 @@ local function plain_way(way)
   return list
 end
 
-local function plain_ways(ways)
+local function plain_ways(list_of_ways)
   local list = core.array {}
-  for i, way in ipairs(ways or {}) do list[i] = { obstacles = plain_way(way), cut = way.cut or false } end
+  for i, way in ipairs(list_of_ways or {}) do list[i] = { obstacles = plain_way(way), cut = way.cut or false } end
   return list
 end
 

@@ -131,13 +131,10 @@ describe("an explanation", function()
         if n == call then debug.getmetatable(p).__gc(p) end
         return true
       end })
-      local copy <close> = assert(g:dup())
-      local request = assert(core.request "node=3/slot=1/core=2")
-      assert.same({ nil, "the policy is closed", "policy" }, { core.explain(g, copy, p, request, { at = 0 }) })
+      assert.same({ nil, "the policy is closed", "policy" }, { e:explain("node=3/slot=1/core=2", { policy = p }) })
       assert.is_true(n > call)
-      assert(g:check() and copy:check())
-      local fresh <close> = assert(g:dup())
-      assert.equal("busy", assert(core.explain(g, fresh, nil, request, { at = 0 })).verdict)
+      assert(g:check())
+      assert.equal("busy", assert(e:explain "node=3/slot=1/core=2").verdict)
     end)
   end
 end)

@@ -140,9 +140,11 @@ local TAKES = {
     map.__call map(X)
     core.filter_walk core.filter_walk(policy, g, { start = X })
     engine.explain e:explain("slot=99/node", { where = X })
-    core.explain core.explain(g, copy, nil, request, { where = X })
+    engine.match e:match("slot=1/core", { within = X })
+    engine.levels e:levels("slot=1/core", { within = X })
   ]],
   ["vertex of any graph"] = [[
+    graph.twin g:twin(X)
     query.match query:match(X)
     constraint.match constraint:match(X)
   ]],
@@ -151,8 +153,8 @@ local TAKES = {
     graph.merge g:merge(X)
     pieces.stored pieces:stored(X)
     core.engine core.engine { resources = X }
-    core.explain core.explain(X, copy, nil, request, {})
-    core.explain core.explain(g, X, nil, request, {})
+    core.obstacles core.obstacles(X)
+    request.format_for request:format_for(X)
     core.filter_walk core.filter_walk(policy, X)
   ]],
   job = [[
@@ -171,13 +173,12 @@ local TAKES = {
     ? engine.place e:place(X, 9, 0, 1)
     ? engine.soonest e:soonest(X, 9, 0, 1)
     ? engine.admitted e:admitted(X)
-    ? core.explain core.explain(g, copy, nil, X, {})
+    ? engine.levels e:levels(X)
   ]],
   policy = [[
     ? engine.use e:use(X)
     ? core.engine core.engine { resources = g, policy = X }
     ? engine.match e:match("slot=1/core", { policy = X })
-    core.explain core.explain(g, copy, X, request, {})
     core.filter_walk core.filter_walk(X, g)
     core.filter_limit core.filter_limit(X, 1)
   ]],

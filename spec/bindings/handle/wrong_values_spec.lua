@@ -14,7 +14,8 @@ local VALUES = {
 
 -- Fields of the tables that methods take.
 local FIELDS = {
-  ["engine.match"] = "mode at duration job stats policy trace inside links slot_parent", ["engine.explain"] = "at vertex down up release "
+  ["engine.match"] = "mode at duration job stats policy trace inside within without fewest "
+    .. "brief links slot_parent", ["engine.levels"] = "at within without links", ["engine.explain"] = "at vertex down up release "
     .. "without constraint policy links", ["engine.use"] = "watch failed", ["engine.shrink"] = "vertex amount ranks",
   ["graph.walk"] = "start subsystem order reverse upward type prune evaluate best visit order_children fields",
   ["graph.find"] = "start as", ["graph.coarsen"] = "keep", ["vertex.allocate"] = "job amount start duration",
@@ -23,7 +24,8 @@ local FIELDS = {
 }
 -- Arguments before a table of options.
 local BEFORE = {
-  ["engine.match"] = function() return "slot=1/core" end, ["engine.explain"] = function() return "slot=1/core" end,
+  ["engine.match"] = function() return "slot=1/core" end, ["engine.levels"] = function() return "slot=1/core" end,
+  ["engine.explain"] = function() return "slot=1/core" end,
   ["engine.use"] = function() return "low" end, ["engine.shrink"] = function() return 1 end, ["graph.find"] = function() return "id=1" end,
   ["graph.add"] = function(w) return w.v end,
 }

@@ -1,6 +1,7 @@
 -- Explanations: readable examples; then random machines, where all statements of a report are tried out, and its sums
 -- are counted by a slow matcher of the spec.
 
+local core = require "weir.core"
 local weir = require "weir"
 local cases = require "spec.support.cases"
 local Reference = require "spec.support.reference"
@@ -227,6 +228,147 @@ describe("what is assumed", function()
     assert.equal("rejected", report.verdict)
     assert.is_truthy(weir.explain.text(report):find "not on Sundays")
   end)
+end)
+
+-- ---- what explanations are made of ---------------------------------------------------------------------------
+
+describe("a match", function()
+  local engine, graph
+  local odd = { name = "odd", admit = function() return false, "never" end,
+    prune = function(v) return v.type ~= "node" or v.id % 2 == 1 end,
+    evaluate = function(v) return (v.type ~= "node" or v.id < 4) and 1 or nil end, exclusive = "socket" }
+
+  before_each(function() engine, graph = engine_on(RACKS, odd) end)
+
+  -- {request, parts left out, the vertices taken; nil: none}
+  for _, row in ipairs {
+    { "slot=1/node", {} }, { "slot=2/node", { "admit" }, "/cluster0/rack0/node1 /cluster0/rack0/node3" }, { "slot=3/node", { "admit" } },
+    { "slot=3/node", { "admit", "prune" }, "/cluster0/rack0/node0 /cluster0/rack0/node1 /cluster0/rack0/node2" },
+    { "slot=4/node", { "admit", "evaluate" }, "/cluster0/rack0/node1 /cluster0/rack0/node3 /cluster0/rack1/node5 /cluster0/rack1/node7" },
+  } do
+    it(("of %s leaves parts of a policy out: %s"):format(row[1], table.concat(row[2], ", ")), function()
+      assert.same({ "admit", "prune", "evaluate", "exclusive" }, select(2, engine:policy()).parts)
+      local a = engine:match(row[1], { mode = "preview", without = row[2] })
+      local paths = {}
+      for _, pick in ipairs(a and a:vertices() or {}) do
+        if pick.exclusive then paths[#paths + 1] = pick.vertex.path end
+      end
+      assert.equal(row[3] or "", table.concat(paths, " "))
+    end)
+  end
+
+  it("lies at, above or below one vertex", function()
+    local rack = graph "/cluster0/rack1"
+    local options = { mode = "preview", without = { "admit", "evaluate" }, within = rack }
+    for _, pick in ipairs(assert(engine:match("slot=2/node", options)):vertices()) do assert.is_true(pick.vertex:within(rack)) end
+    assert.is_nil((engine:match("slot=3/node", options)))
+    options.within = graph "/cluster0/rack1/node5/core3"
+    local picks = assert(engine:match("slot=1/core=1", options)):vertices()
+    assert.same({ 1, options.within }, { #picks, picks[1].vertex })
+    assert.is_nil((engine:match("slot=1/core=2", options)))
+    assert.is_nil((engine:match("slot=1/gpu=1", options)))
+  end)
+
+  it("can be without whole types", function()
+    local plain = engine_on(RACKS)
+    assert(plain:match "slot=1/core=1")
+    local whole = assert(weir.engine { resources = plain:resources(), policy = { exclusive = "node" } })
+    assert.is_nil((whole:match("slot=8/node/core=1", { mode = "preview" })))
+    assert.equal(56, assert(whole:levels "slot=8/core=1")[1].left)
+    assert.equal(63, assert(whole:levels("slot=8/core=1", { without = { "exclusive" } }))[1].left)
+    assert.is_truthy(whole:match("slot=63/core=1", { mode = "preview", without = { "exclusive" } }))
+  end)
+
+  it("is brief on demand", function()
+    local options = { mode = "preview", brief = true, without = { "admit" } }
+    assert.is_true(engine:match("slot=2/node", options))
+    assert.is_nil((engine:match("slot=3/node", options)))
+    options.mode = "now"
+    assert.is_true(engine:match("slot=2/node", options))
+    assert.equal(1, #engine:jobs())
+  end)
+
+  it("prefers vertices with few obstacles", function()
+    local plain = engine_on(RACKS)
+    local machine = plain:resources()
+    book(plain, { "slot=3/node", "slot=1/core=4", "slot=1/core=4" }) -- node0 to node2, node3, node4
+    machine "/cluster0/rack1/node4".state = "down"
+    machine "/cluster0/rack1/node5".state = "degraded"
+    local obstacles, not_up = core.obstacles(machine)
+    assert.same({ machine "/cluster0/rack1/node4" }, not_up)
+    not_up[1].state = "up"
+    for id = 1, 3 do assert(plain:release(id)) end
+    local taken = {}
+    for i, n in ipairs { 3, 7, 8 } do
+      taken[i] = {}
+      for _, pick in ipairs(assert(plain:match(("slot=%d/node"):format(n), { mode = "preview", fewest = obstacles })):vertices()) do
+        table.insert(taken[i], pick.vertex.id)
+      end
+      table.sort(taken[i])
+    end
+    assert.same({ { 5, 6, 7 }, { 0, 1, 2, 3, 5, 6, 7 }, { 0, 1, 2, 3, 4, 5, 6, 7 } }, taken)
+    local other <close> = assert(machine:dup())
+    assert.has_error(function() weir.engine { resources = other }:match("slot=1/node", { fewest = obstacles }) end)
+  end)
+
+  it("can be without admit; levels too, which count what the policy leaves out", function()
+    assert.same({ nil, "rejected" }, { (engine:levels "slot=1/node"), select(3, engine:levels "slot=1/node") })
+    local levels = assert(engine:levels("slot=1/node", { without = { "admit" } }))
+    assert.same({ { type = "node", unit = "", resource = 1, need = 1, visited = 8, left = 4,
+      causes = { { by = "policy", count = 4 } } } }, levels)
+    levels = assert(engine:levels("slot=1/node", { without = { "admit", "prune" }, within = graph "/cluster0/rack1" }))
+    assert.same({ 4, 4 }, { levels[1].visited, levels[1].left })
+  end)
+
+  it("finds the vertices of a duplicate, and those of which it is one", function()
+    local copy <close> = assert(graph:dup())
+    local v = graph "/cluster0/rack1/node5"
+    assert.equal(copy "/cluster0/rack1/node5", copy:twin(v))
+    assert.equal(v, graph:twin(copy:twin(v)))
+    local added = assert(copy:add(copy:root(), { type = "rack", id = 9 }))
+    assert.is_nil((graph:twin(added)))
+  end)
+end)
+
+describe("amounts", function()
+  local function storage(count) return { resources = { { type = "slot", count = 1, label = "s", with = {
+    { type = "storage", count = count, unit = "PB" } } } } } end
+
+  -- {PB, need of the smallest part, unit}: in the unit of the pools, where the number is small enough
+  for _, row in ipairs { { 2, 2000000, "GB" }, { 9007199254740992, 1, "PB" } } do
+    it(("of %d PB are explained in %s"):format(row[1], row[3]), function()
+      local engine = engine_on "cluster:1 storage:1(size=16,unit=GB)"
+      local report = assert(engine:explain(storage(row[1])))
+      assert.equal("infeasible", report.verdict)
+      assert.same({ row[2], row[3] }, { report.shortage.need, report.shortage.unit })
+    end)
+  end
+end)
+
+describe("a large constraint", function()
+  local function request(n, member, outer)
+    local list = weir.array {}
+    for i = 1, n do list[i] = member(i) end
+    return { resources = { { type = "slot", count = 1, label = "s", with = { { type = "node", count = 1 } } } },
+      attributes = { system = { duration = 9, constraints = { [outer] = list } } } }
+  end
+
+  for what, row in pairs {
+    ["of properties"] = { function(i) return "p" .. i end, "properties" },
+    ["of conjuncts"] = { function(i) return { properties = { "p" .. i } } end, "and" },
+    ["of alternatives"] = { function(i) return { ["or"] = { { hostlist = { "h" .. i } } } } end, "and" },
+  } do
+    it(what .. " costs matches, and the explanation says when it ended early", function()
+      local engine = engine_on "cluster:1 node:4 core:2"
+      local report = assert(engine:explain(request(3, table.unpack(row))))
+      assert.same({ 1, 3 }, { #report.ways, #report.ways[1] })
+      assert.is_nil(report.cut or report.ways[1].cut)
+      assert.is_truthy(report.shortage)
+      report = assert(engine:explain(request(20000, table.unpack(row))))
+      assert.same({ true, true, 1 }, { report.cut, report.ways[1].cut, #report.ways })
+      assert.is_true(#report.ways[1] > 0 and report.tries < 2500)
+    end)
+  end
 end)
 
 -- ---- random worlds ------------------------------------------------------------------------------------------

@@ -1,0 +1,249 @@
+--- trial.lua - one question asked many times: does a request fit on a duplicate of a graph, with some obstacles lifted?
+--
+-- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A lifted obstacle
+-- is out of effect: the part or the conjunct is dropped, the vertex is up, the job is detached. Obstacles, a table:
+--   {kind = "policy", part =}, {kind = "constraint", constraint =}, {kind = "state", vertex =, state =},
+--   {kind = "job", job = id, ["end"] =}; the field `lifted` tells whether the obstacle is lifted
+-- Everything here is about vertices of the duplicate; trial.graph is the original.
+
+local core = require "weir.core"
+local engines = require "weir.engine"
+local tables = require "weir.tables"
+
+local Trial = {}
+Trial.__index = Trial
+
+local M = {
+  KINDS = { "policy", "constraint", "state", "job" },
+  READINGS = { "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools" },
+  TRIES = 4000, -- the most matches for an explanation; fewer where the constraint is large
+}
+
+local VALUES = 256 -- values of a constraint that cost as much as a match
+
+-- ---- ending an explanation early -----------------------------------------------------------------------------
+
+local Failure = {}
+
+--- Ends the function called by M.guarded.
+function M.fail(why, code) error(setmetatable({ why = why, code = code }, Failure), 0) end
+
+--- Calls f(...) and returns the result; or nil, why, code of M.fail.
+function M.guarded(f, ...)
+  local done, result = pcall(f, ...)
+  if done then return result end
+  if getmetatable(result) ~= Failure then error(result, 0) end
+  return nil, result.why, result.code
+end
+
+local function must(value, why, code)
+  if value == nil then M.fail(why, code) end
+  return value
+end
+
+-- ---- obstacles -----------------------------------------------------------------------------------------------
+
+-- Appends the conjuncts of a constraint to a list.
+local function split(constraint, list)
+  for key, values in tables.sorted(constraint) do
+    for _, value in ipairs((key == "and" or key == "properties") and values or {}) do
+      if key == "and" then split(value, list) else list[#list + 1] = { properties = { value } } end
+    end
+    if key ~= "and" and key ~= "properties" then list[#list + 1] = { [key] = values } end
+  end
+  return list
+end
+
+-- The number of values in a JSON value.
+local function size_of(value)
+  local n = 1
+  for _, x in pairs(type(value) == "table" and value or {}) do n = n + size_of(x) end
+  return n
+end
+
+-- Jobs that end last come first, because obstacles early in a list are restored first.
+local function by_end(a, b)
+  if a["end"] ~= b["end"] then return a["end"] > b["end"] end
+  return a.job > b.job
+end
+
+local function policy_parts(self)
+  local list = {}
+  for _, part in ipairs(self.policy and self.policy.parts or {}) do
+    if part ~= "admit" then list[#list + 1] = { kind = "policy", part = part, lifted = false } end
+  end
+  return list
+end
+
+local function conjuncts(self)
+  local list = split(self.system.constraints or {}, {})
+  for i, constraint in ipairs(list) do
+    list[i] = { kind = "constraint", constraint = constraint, size = size_of(constraint), lifted = false }
+  end
+  return list
+end
+
+-- Sets self.obstacles, the obstacles counted by vertex.
+local function states(self)
+  local list
+  self.obstacles, list = core.obstacles(self.copy)
+  for i, v in ipairs(list) do list[i] = { kind = "state", vertex = v, state = v.state, lifted = false } end
+  return list
+end
+
+local function jobs(self)
+  local list = self.engine:jobs()
+  for i, a in ipairs(list) do list[i] = { kind = "job", job = a.id, ["end"] = a.end_, lifted = false } end
+  table.sort(list, by_end)
+  return list
+end
+
+--- Collects the obstacles that are jobs and states, and fills self.list, all obstacles in the order of the kinds.
+function Trial:collect()
+  self.by.state, self.by.job, self.list = states(self), jobs(self), {}
+  for _, kind in ipairs(M.KINDS) do table.move(self.by[kind], 1, #self.by[kind], #self.list + 1, self.list) end
+end
+
+local LIFT = {}
+
+function LIFT.policy(self) self.without = nil end
+
+function LIFT.constraint(self) self.request = nil end
+
+function LIFT.state(_, ob, on) ob.vertex.state = on and "up" or ob.state end
+
+function LIFT.job(self, ob, on)
+  if on then
+    ob.detached = must(self.engine:detach(ob.job))
+  else
+    must(self.engine:attach(ob.detached))
+    ob.detached = nil
+  end
+end
+
+--- Lifts an obstacle (`on`), or restores the obstacle.
+function Trial:lift(ob, on)
+  if ob.lifted == on then return end
+  local kind, lifted = ob.kind, self.lifted
+  LIFT[kind](self, ob, on)
+  ob.lifted = on
+  lifted[kind] = lifted[kind] + (on and 1 or -1)
+end
+
+--- Lifts all obstacles of the kinds in a set, and restores all others.
+function Trial:lift_kinds(kinds)
+  for kind, list in pairs(self.by) do
+    local on = kinds[kind] or false
+    for i = 1, self.lifted[kind] ~= (on and #list or 0) and #list or 0 do self:lift(list[i], on) end
+  end
+end
+
+-- ---- matches -------------------------------------------------------------------------------------------------
+
+--- A trial of {graph =, engine = of a duplicate of the graph, policy =, request = after admit, settings = {at =, within =
+--- vertex to which the question is limited, and the readings of requests}}.
+function M.new(what)
+  local asked = core.json_decode(must(what.request:format_for(what.copy)))
+  local self = setmetatable({
+    graph = what.graph, copy = what.copy, engine = what.engine, policy = what.policy, within = what.settings.within,
+    options = what.settings, resources = asked.resources, system = asked.attributes.system, tries = 0, spent = 0, limit = 0,
+    size = 0,
+  }, Trial)
+  self.by = { policy = policy_parts(self), constraint = conjuncts(self) }
+  self.lifted = { policy = 0, constraint = 0, state = 0, job = 0 } -- numbers, by kind
+  return self
+end
+
+--- All vertices of a type.
+function Trial:of_type(type)
+  self.types = self.types or {}
+  self.types[type] = self.types[type] or self.copy:find(('type="%s"'):format(type:gsub('[\\"]', "\\%0")))
+  return self.types[type]
+end
+
+--- Asks for other resources from now on.
+function Trial:ask_for(resources)
+  self.resources, self.request = resources, nil
+end
+
+--- Limits matches to vertices at, above or below a vertex.
+function Trial:look_within(v)
+  self.within, self.options.within = v, v
+end
+
+-- attributes.system with the conjuncts that are not lifted. Sets self.size, the number of values of the constraint.
+local function system_now(self)
+  local system, rest = tables.copy(self.system), core.array {}
+  self.size = 0
+  for _, ob in ipairs(self.by.constraint) do
+    if not ob.lifted then
+      rest[#rest + 1] = ob.constraint
+      self.size = self.size + ob.size
+    end
+  end
+  system.constraints = #rest > 0 and { ["and"] = rest } or nil
+  return system
+end
+
+-- The request as now: without the lifted conjuncts. nil, why, code where the resources make no request.
+local function current(self)
+  if self.request then return self.request end
+  local why, code
+  self.request, why, code = core.request { resources = self.resources, attributes = { system = system_now(self) } }
+  return self.request, why, code
+end
+
+-- The names of the lifted parts of the policy, and of admit, which has been asked.
+local function without(self)
+  local list = { "admit" }
+  for _, ob in ipairs(self.by.policy) do
+    if ob.lifted then list[#list + 1] = ob.part end
+  end
+  return list
+end
+
+-- The options of a match as now.
+local function options(self, mode, how)
+  self.without = self.without or without(self)
+  local o = self.options
+  o.mode, o.without, o.brief, o.fewest = mode, self.without, not how, how == "least" and self.obstacles or nil
+  return o
+end
+
+--- Makes one match in a mode. Returns the result; or nil, why, code. Fails for all codes but busy, infeasible, limit, and
+--- invalid, parse: the resources make no request.
+function Trial:match(mode, how)
+  local request, why, code = current(self)
+  local a
+  if request then a, why, code = engines.plain_match(self.engine, request, options(self, mode, how)) end
+  self.tries = self.tries + 1
+  self.spent = self.spent + 1 + self.size // VALUES
+  if a then return a end
+  if code ~= "busy" and code ~= "infeasible" and code ~= "limit" and code ~= "invalid" and code ~= "parse" then M.fail(why, code) end
+  return nil, why, code
+end
+
+--- Whether the request fits: true; false; or nil, why, code for a match that did not decide. `how` "keep": the allocation
+--- instead of true; "least": and vertices with few obstacles are preferred to the policy's choice.
+function Trial:fits(how)
+  local a, why, code = self:match("preview", how)
+  if a then return a end
+  if code == "busy" or code == "infeasible" then return false end
+  return nil, why, code
+end
+
+--- The causes that exclude vertices, by level; see e:levels.
+function Trial:levels()
+  local o = { at = self.options.at, within = self.within, without = { "admit" } }
+  for _, name in ipairs(M.READINGS) do o[name] = self.options[name] end
+  return must(self.engine:levels(must(current(self)), o))
+end
+
+--- Whether the matches of the current stage are used up; the explanation is marked as cut then.
+function Trial:exhausted()
+  if self.spent < self.limit then return false end
+  self.cut = true
+  return true
+end
+
+return M

@@ -1,0 +1,231 @@
+--- ways.lua - the obstacles to be removed for a request to fit. First by kinds: the smallest sets of kinds that suffice if
+--- all obstacles of the kinds are lifted. Then singly: a placement among the fewest obstacles tells which obstacles may
+--- matter, and every unnecessary obstacle is restored.
+--
+-- Invariant: each way has been tried by a match, and every obstacle of a way without `cut` is necessary. The functions of
+-- this module leave all obstacles restored.
+
+local trials = require "weir.explain.trial"
+
+local M = {}
+
+local SINGLES = 128 -- most obstacles of a kind to be tried singly
+local FEW = 4       -- most obstacles to be reduced without a placement
+
+-- A choice is a list of obstacles in the order of trial.list, all lifted at first, to be reduced; with `cut` where a match
+-- was not made or did not decide.
+
+-- Whether the request fits now. An undecided match counts as no.
+local function fits(trial, choice)
+  local fit
+  if not trial:exhausted() then fit = trial:fits() end
+  if fit == nil then choice.cut = true end
+  return fit
+end
+
+local function lift_range(trial, choice, first, last, on)
+  for i = first, last do trial:lift(choice[i], on) end
+end
+
+local minimize
+
+-- Lifts again the necessary ones of the obstacles from number `first` to `last`. All of them must be restored, and the
+-- request must not fit then.
+local function split(trial, choice, first, last)
+  local middle = first + (last - first + 1) // 2
+  lift_range(trial, choice, middle, last, true)
+  if first == last then return end
+  if fits(trial, choice) then -- the first half is unnecessary, so the request does not fit without the second
+    lift_range(trial, choice, middle, last, false)
+    split(trial, choice, middle, last)
+  elseif choice.cut then
+    lift_range(trial, choice, first, middle - 1, true)
+  else
+    split(trial, choice, first, middle - 1)
+    minimize(trial, choice, middle, last)
+  end
+end
+
+-- Restores every unnecessary obstacle from number `first` to `last`, by bisection. All of them must be lifted.
+function minimize(trial, choice, first, last)
+  if first > last or choice.cut then return end
+  lift_range(trial, choice, first, last, false)
+  if fits(trial, choice) then return end
+  if choice.cut then
+    lift_range(trial, choice, first, last, true)
+  else
+    split(trial, choice, first, last)
+  end
+end
+
+-- ---- obstacles near a placement ------------------------------------------------------------------------------
+
+-- Returns the vertices of the picks, all vertices above and the picks, and the jobs with something at, above or below a
+-- pick, as sets.
+local function surroundings(trial, picks)
+  local picked, above, near = {}, {}, {}
+  for _, pick in ipairs(picks) do
+    local v = pick.vertex
+    picked[v] = true
+    for _, job in ipairs(trial.graph:twin(v):jobs()) do near[job] = true end -- the duplicate has detached its jobs
+    while v and not above[v] do
+      above[v] = true
+      v = v:parent()
+      for _, use in ipairs(v and not above[v] and trial.graph:twin(v):uses() or {}) do near[use.job] = true end
+    end
+  end
+  return picked, above, near
+end
+
+local function is_below(v, picked)
+  while v and not picked[v] do v = v:parent() end
+  return v ~= nil
+end
+
+-- Restores the obstacles far from the picks, and returns the choice of the obstacles left. Returns the whole choice, all
+-- lifted again, where the request does not fit then.
+local function keep_near(trial, choice, picks)
+  local picked, above, near = surroundings(trial, picks)
+  local kept = {}
+  for _, ob in ipairs(choice) do
+    local close = ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex] or ob.vertex and is_below(ob.vertex, picked)
+    if close then kept[#kept + 1] = ob else trial:lift(ob, false) end
+  end
+  if fits(trial, choice) then
+    kept.cut = choice.cut
+    return kept
+  end
+  lift_range(trial, choice, 1, #choice, true)
+  return choice
+end
+
+-- Restores every unnecessary obstacle of a choice, and returns the choice of the others. The request must fit.
+local function reduce(trial, choice)
+  if #choice > FEW then
+    local a = trial:fits "least"
+    if a then choice = keep_near(trial, choice, a:vertices()) end
+  end
+  minimize(trial, choice, 1, #choice)
+  local left = { cut = choice.cut }
+  for _, ob in ipairs(choice) do
+    if ob.lifted then left[#left + 1] = ob end
+  end
+  return left
+end
+
+-- ---- ways ----------------------------------------------------------------------------------------------------
+
+local function plain(trial, ob)
+  return {
+    kind = ob.kind, part = ob.part, constraint = ob.constraint, state = ob.state, job = ob.job, ["end"] = ob["end"],
+    vertex = ob.vertex and trial.graph:twin(ob.vertex),
+  }
+end
+
+-- A way of a choice, for the report: obstacles early in the list, which were restored first, come last.
+local function way_of(trial, choice)
+  local way = { cut = choice.cut }
+  for i = #choice, 1, -1 do way[#way + 1] = plain(trial, choice[i]) end
+  return way
+end
+
+-- The obstacles of a set of kinds.
+local function of_kinds(trial, kinds)
+  local list = {}
+  for _, ob in ipairs(trial.list) do
+    if kinds[ob.kind] then list[#list + 1] = ob end
+  end
+  return list
+end
+
+-- Looks for a single sufficient obstacle. Returns the choice of that obstacle, or nil.
+local function find_single(trial, all)
+  local choice = {}
+  for i = #all, 1, -1 do
+    trial:lift(all[i], true)
+    if fits(trial, choice) then return { all[i], cut = choice.cut } end
+    trial:lift(all[i], false)
+  end
+end
+
+-- The way for a set of kinds, which must be lifted, and with which the request must fit.
+local function find_way(trial, kinds)
+  local all = of_kinds(trial, kinds)
+  local choice = reduce(trial, table.move(all, 1, #all, 1, {}))
+  if #choice > 1 and #all <= SINGLES then
+    trial:lift_kinds {}
+    choice = find_single(trial, all) or choice
+  end
+  return way_of(trial, choice)
+end
+
+-- Returns the sets of those kinds of which there are obstacles, each smaller set before the larger ones that contain it.
+local function sets_of_kinds(trial)
+  local sets = {}
+  for bits = 1, (1 << #trials.KINDS) - 1 do
+    local set, there = {}, true
+    for i, kind in ipairs(trials.KINDS) do
+      if bits >> (i - 1) & 1 == 1 then
+        set[kind] = true
+        there = there and #trial.by[kind] > 0
+      end
+    end
+    if there then sets[#sets + 1] = set end
+  end
+  return sets
+end
+
+local function contains(set, part)
+  for kind in pairs(part) do
+    if not set[kind] then return false end
+  end
+  return true
+end
+
+-- Whether one of several sets of kinds, each of which suffices, is a part of a set.
+local function is_covered(set, known)
+  for _, part in ipairs(known) do
+    if contains(set, part) then return true end
+  end
+  return false
+end
+
+-- Whether the request fits with all obstacles of some kinds lifted.
+local function fits_without(trial, kinds)
+  trial:lift_kinds(kinds)
+  return fits(trial, {})
+end
+
+--- Returns the ways for a request that does not fit.
+function M.find(trial)
+  local ways, known, sets = {}, {}, sets_of_kinds(trial)
+  if sets[1] and fits_without(trial, sets[#sets]) then
+    for _, set in ipairs(sets) do
+      if not is_covered(set, known) and fits_without(trial, set) then
+        known[#known + 1] = set
+        ways[#ways + 1] = find_way(trial, set)
+      end
+    end
+  end
+  trial:lift_kinds {}
+  return ways
+end
+
+--- Returns the jobs that have to end before picks are free at `start`: a minimal set among the jobs that end by then.
+function M.after(trial, start, picks)
+  local choice = {}
+  for _, ob in ipairs(trial.by.job) do
+    if ob["end"] <= start then choice[#choice + 1] = ob end
+  end
+  lift_range(trial, choice, 1, #choice, true)
+  choice = keep_near(trial, choice, picks)
+  minimize(trial, choice, 1, #choice)
+  local left = { cut = choice.cut }
+  for _, ob in ipairs(choice) do
+    if ob.lifted then left[#left + 1] = ob end
+  end
+  trial:lift_kinds {}
+  return way_of(trial, left)
+end
+
+return M
