@@ -346,6 +346,12 @@ int weirlua_tls_server(lua_State *L);
 int weirlua_tls_client(lua_State *L);
 void weirlua_tls_open(lua_State *L, struct weirlua *s);
 
+/* ---- json_text.c ---- */
+
+/* Returns the number of bytes of the UTF-8 character at s (whose first byte is 0x80 or more), 0 for a malformed
+ * character. */
+size_t weirlua_wide(const unsigned char *s, size_t left);
+
 /* ---- json.c ---- */
 
 void weirlua_json_open(lua_State *L, struct weirlua *s);

@@ -78,6 +78,17 @@ static void read_settings(lua_State *L, int arg, struct policy_source *from)
     from->parts = push_json(L, arg, "parts");
 }
 
+/* Returns the number of bytes of a name, UTF-8, that a label has: whole characters, at most 60 bytes. */
+static int label_bytes(const char *name)
+{
+    size_t n = strnlen(name, 61);
+
+    if (n > 60)
+        for (n = 60; ((unsigned char)name[n] & 0xc0) == 0x80; n--)
+            continue;
+    return (int)n;
+}
+
 /* Pushes a sandboxed policy. Stack: source text at `text`, settings at `settings`, path at `path` unless `path` is
  * 0. */
 static int open_sandboxed(lua_State *L, int text, int settings, int path, const char *chunk, const char *name)
@@ -94,7 +105,8 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
     rc = weirlua_sandbox_open(&p->sandbox, s, &from, &p->spec, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
-    snprintf(p->label, sizeof p->label, "%.60s@%016" PRIx64, p->spec.name, hash_of(from.text, from.len));
+    snprintf(p->label, sizeof p->label, "%.*s@%016" PRIx64, label_bytes(p->spec.name), p->spec.name,
+             hash_of(from.text, from.len));
     lua_pushvalue(L, text);
     lua_setiuservalue(L, -2, 2);
     if (path) {
@@ -174,7 +186,7 @@ static int open_trusted(lua_State *L, struct weirlua *s, int arg, int options)
         return 0;
     }
     lua_setiuservalue(L, -2, 1);
-    snprintf(p->label, sizeof p->label, "%.60s", p->spec.name);
+    snprintf(p->label, sizeof p->label, "%.*s", label_bytes(p->spec.name), p->spec.name);
     p->serial = weirlua_serial(s);
     p->open = true;
     return 1;

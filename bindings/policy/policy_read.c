@@ -33,6 +33,27 @@ static int field(lua_State *L, const char *key)
     return lua_rawget(L, TABLE);
 }
 
+static bool is_utf8(const char *s, size_t len)
+{
+    const unsigned char *at = (const unsigned char *)s;
+
+    for (size_t i = 0, n; i < len; i += n) {
+        n = at[i] < 0x80 ? 1 : weirlua_wide(at + i, len - i);
+        if (n == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether a text in UTF-8 has a control character: below 32, 127, or from 128 to 159. */
+static bool has_control(const char *s)
+{
+    for (const unsigned char *c = (const unsigned char *)s; *c; c++)
+        if (*c < 0x20 || *c == 0x7f || (*c == 0xc2 && c[1] < 0xa0))
+            return true;
+    return false;
+}
+
 /* Pops a string, which lives as long as the anchor, and returns the address. */
 static const char *keep(lua_State *L, const struct policy_spec *spec, const char *key)
 {
@@ -44,6 +65,8 @@ static const char *keep(lua_State *L, const struct policy_spec *spec, const char
     s = lua_tolstring(L, -1, &len);
     if (strlen(s) != len || len > WEIR_NAME_MAX)
         refuse(L, spec, "field '%s': the string is too long, or has a zero byte", key);
+    if (!is_utf8(s, len))
+        refuse(L, spec, "field '%s': the string is not UTF-8", key);
     lua_rawseti(L, ANCHOR, (lua_Integer)lua_rawlen(L, ANCHOR) + 1);
     return s;
 }
@@ -223,6 +246,8 @@ int weirlua_policy_read(lua_State *L)
     spec->name = keep(L, spec, "name");
     if (field(L, "name") != LUA_TNIL)
         spec->name = keep(L, spec, "name");
+    if (has_control(spec->name))
+        refuse(L, spec, "field 'name': a name has no control characters, such as line ends");
     lua_settop(L, ANCHOR);
     spec->doc = text_field(L, spec, "doc");
     spec->version = text_field(L, spec, "version");

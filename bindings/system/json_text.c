@@ -65,9 +65,7 @@ static void put(lua_State *L, struct text *t, const char *s, size_t n)
 
 /* ---- strings ---- */
 
-/* Returns the number of bytes of the UTF-8 character at s (whose first byte is 0x80 or more), 0 for a malformed
- * character. */
-static size_t wide(const unsigned char *s, size_t left)
+size_t weirlua_wide(const unsigned char *s, size_t left)
 {
     size_t n = s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : 2;
     uint32_t c = s[0] & (0x7fu >> n);
@@ -105,7 +103,7 @@ static size_t plain(const unsigned char *s, size_t len, bool *bad)
     size_t i = 0;
 
     while (i < len && s[i] >= 0x20 && s[i] != '"' && s[i] != '\\') {
-        size_t n = s[i] < 0x80 ? 1 : wide(s + i, len - i);
+        size_t n = s[i] < 0x80 ? 1 : weirlua_wide(s + i, len - i);
         if (n == 0) {
             *bad = true;
             break;

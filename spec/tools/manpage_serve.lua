@@ -43,6 +43,9 @@ local CODES = {
   { "forbidden", "The role of this client does not allow it; the error says which role would." },
   { "gone", "What a filter has chosen was taken meanwhile; ask again." }, { "policy", "A policy or a filter failed." },
   { "standby", "Another service leads." },
+  { "over", "The job of a child has ended, and with it the stream of the child." },
+  { "unavailable", "There is nothing to be had here: no parent, an empty group, or nothing that this service schedules." },
+  { "protocol", "A target that nobody has asked to be given back, or an answer of the parent, breaks the protocol of RFC 28." },
   { "io, internal", "The service is in trouble, and has written it to its log." },
 }
 

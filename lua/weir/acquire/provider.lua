@@ -170,9 +170,9 @@ function Provider:acquire(key, payload, leaving)
   return true
 end
 
---- Serves resource.release. `mine`: the key of a stream, or a predicate for the keys of the caller. Returns an empty
---- payload; or nil, message, code.
-function Provider:release(mine, payload)
+--- Serves resource.release. `mine`: the key of a stream, or a predicate for the keys of the caller. `called`: the name
+--- of the group in messages, the group itself by default. Returns an empty payload; or nil, message, code.
+function Provider:release(mine, payload, called)
   local group, targets = payload and payload.group, payload and payload.targets
   if type(group) ~= "string" then return refused("invalid", "resource.release: group, a string, is wanted") end
   local ok, set, why = pcall(core.idset, targets)
@@ -190,7 +190,7 @@ function Provider:release(mine, payload)
       return {}
     end
   end
-  return refused("unknown", "resource.release: you have not acquired group \"%s\"", group:sub(1, 64))
+  return refused("unknown", "resource.release: you have not acquired group \"%s\"", (called or group):sub(1, 64))
 end
 
 --- Ends a stream; its targets can be acquired again. Returns false if the stream is unknown.

@@ -179,7 +179,8 @@ end
 
 --- Serves resource.release of a child. Returns an empty payload; or nil, message, code.
 function ChildInstances:release(child, mine, targets)
-  local done, why, code = child.provider:release(mine, { group = ALL.group, targets = targets })
+  local payload = { group = ALL.group, targets = targets }
+  local done, why, code = child.provider:release(mine, payload, ("job.%d"):format(child.job))
   if not done then return nil, why, code end
   local set = core.idset(targets)
   local passing = child.passing & set

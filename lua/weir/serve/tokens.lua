@@ -31,12 +31,15 @@ end
 
 -- Returns the list of tokens in a text; or nil and a message.
 local function parse(text)
-  local list, n = {}, 0
+  local list, lines, n = {}, {}, 0
   for line in text:gmatch "([^\n]*)\n?" do
     n = n + 1
     if line:find "%S" and not line:find "^%s*#" then
       local one, why = entry(line:gsub("^%s+", ""))
-      if not one then return nil, ("%d: %s"):format(n, why) end
+      local earlier = one and lines[one.token]
+      if earlier then why = ("the token of line %d again; a token is for one ROLE and NAME"):format(earlier) end
+      if why then return nil, ("%d: %s"):format(n, why) end
+      lines[one.token] = n
       list[#list + 1] = one
     end
   end

@@ -90,6 +90,18 @@ local function check_match(self, p, opts)
   self.counts.matches = self.counts.matches + 1
 end
 
+-- Returns the allocation of a match, or true for a feasible match; or nil, message, code. A filter replaces the hooks
+-- of the policy in use except `admit`: `admit` is asked in the copy, and again before the service books the choice of
+-- the copy, as the policy may have changed meanwhile.
+local function search(self, call, p, asked, opts)
+  local a, why, code = asked, nil, nil
+  if p.filter then a, why, code = self:within(self.engine.admitted, self.engine, asked) end
+  if not a then return nil, why, code end
+  if call.record then return self.follower:book(call.record, opts.job) end
+  a, why, code = self:within(self.follower.match, self.follower, a, opts)
+  return a, opts.policy and why and filter.said(why, self.opts.filter_seconds) or why, code
+end
+
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
   local asked = request(p)
@@ -97,15 +109,10 @@ function M.match(self, call, p)
   if not call.record then check_match(self, p, opts) end
   -- the child of an earlier job with an equal id must end before the id is given again
   if opts.job then self.child_instances:update() end
-  local a, why, code
-  if call.record then
-    a, why, code = self.follower:book(call.record, opts.job)
-  else
-    a, why, code = self:within(self.follower.match, self.follower, asked, opts)
-  end
+  local a, why, code = search(self, call, p, asked, opts)
   if not a then
     self.counts.refused = self.counts.refused + 1
-    return call.fail(opts.policy and filter.said(why, self.opts.filter_seconds) or why, code)
+    return call.fail(why, code)
   end
   if a == true then return call.answer { feasible = true } end
   if a.state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
