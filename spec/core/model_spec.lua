@@ -38,7 +38,7 @@ describe("the engine and a slow, obvious model agree", function()
   end)
 
   it("on steps of all kinds", function()
-    if only or scale < 0.2 then return end
+    if only or scale < 1 then return end
     for _, outcome in ipairs(OUTCOMES) do assert.is_true((tally[outcome] or 0) > 15 * scale, outcome) end
   end)
 

@@ -44,7 +44,7 @@ expect "weir --version" "weir $version" weir --version
 for command in $(inside weir --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
     expect "weir $command --help" "sage: " weir "$command" --help
 done
-expect match "node[0-1]  whole" weir match -r "$machine" slot=2/node
+expect match "node[0-1]  each whole" weir match -r "$machine" slot=2/node
 expect explain "fits now" weir explain -r "$machine" -j slot=3/node slot=1/node
 expect show "core" weir show -r "$machine" --totals
 expect find "/cluster0/rack1/node2" weir find -r "$machine" "type=node and id=2"

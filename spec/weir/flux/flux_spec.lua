@@ -3,7 +3,7 @@ local flux = require "spec.support.flux"
 local weir = require "weir"
 
 local encode, decode = weir.json.encode, weir.json.decode
-local DATA = debug.getinfo(1, "S").source:match "^@(.*)/[^/]*$" .. "/data/"
+local DATA = "spec/data/"
 local T0, open, machine, started, spec_of, submit = flux.T0, flux.open, flux.machine, flux.started, flux.spec_of, flux.submit
 local settle, ids, R_of, ranks_of, free, stats, apart = flux.settle, flux.ids, flux.R_of, flux.ranks_of, flux.free, flux.stats, flux.apart
 
