@@ -144,7 +144,9 @@ describe("weir repl -s", function()
     assert.equal([[
 [{"free":1,"id":0,"name":"rack0","path":"/cluster0/rack0","size":1,"state":"up","type":"rack"},]]
       .. [[{"free":1,"id":1,"name":"rack1","path":"/cluster0/rack1","size":1,"state":"up","type":"rack"}]
-{"duration":null,"job":1,"start":0,"state":"allocated","vertices":[{"amount":1,"exclusive":true,"path":"/cluster0/rack0/node0","type":"node"}]}
+]]
+      .. [[{"duration":null,"job":1,"start":0,"state":"allocated",]]
+      .. [["vertices":[{"amount":1,"exclusive":true,"path":"/cluster0/rack0/node0","type":"node"}]}
 ]], ok.out)
     assert.equal(0, ok.status)
     assert.equal(1, filter("e:detach(1)\nprint 'not reached'\n").status)

@@ -582,7 +582,8 @@ describe("weir replay", function()
   for _, row in ipairs {
     { {}, "a TRACE" }, { { "none.swf" }, "there is no such file" }, { { "none.swf", "--generate", "5" }, "one of them is wanted" },
     { { "%s", "%s" }, "one TRACE too many" }, { { "%s", "-q", "eazy" }, "there is no queue policy \"eazy\"" },
-    { { "%s", "-p", "lov" }, "no policy \"lov\"" }, { { "%s", "--map", "gpu=" }, "core, node" }, { { "%s", "--speed", "0" }, "a number from 1e-06 to 1e+06 is wanted" },
+    { { "%s", "-p", "lov" }, "no policy \"lov\"" }, { { "%s", "--map", "gpu=" }, "core, node" },
+    { { "%s", "--speed", "0" }, "a number from 1e-06 to 1e+06 is wanted" },
     { { "%s", "--sample", "2" }, "from 0 to 1" }, { { "%s", "--overrun", "maybe" }, "none of kill, run" }, { { "%s", "--compare",
       "easy" }, "at least two" },
     { { "%s", "--compare", "easy", "--compare", "fcfs", "--jobs", "x" }, "--compare and --jobs" }, { { "%s", "--jobs", "/none/x" },
