@@ -870,9 +870,9 @@ typedef struct weir_clock_event {
 /* Returns the events of the last advance, *n of them, valid until the next advance. */
 const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n);
 /* Sets the clock back to `now`, 0 or later, for a clock that followed a wrong clock. Jobs move with the clock: the time
- * until the start of a reservation, and until the end of a job, stays, and a job past the end stays past the end. A
- * job that began at `now` or before keeps the start; later starts move by the difference. No job may be detached
- * meanwhile. O(vertices + picks) */
+ * until the start of a reservation, and until the end of a job, stays, and a job past the end stays past the end, or
+ * ends 1 us after a start at `now`. A job that began at `now` or before keeps the start; later starts move by the
+ * difference. No job may be detached meanwhile. O(vertices + picks) */
 int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err);
 
 /* ---- explanations ------------------------------------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* utf8.h - UTF-8 validation of texts; decimal text of integers. */
+/* utf8.h - UTF-8 validation of texts; control characters; decimal text of integers. */
 #ifndef WEIR_TEXT_H
 #define WEIR_TEXT_H
 
@@ -8,6 +8,10 @@
 
 /* Whether `len` bytes at s are valid UTF-8. */
 bool weir_text_utf8(const char *s, size_t len);
+
+/* Whether a control character begins at s, a terminated text: U+0001 to U+001F, and U+007F to U+009F, among which
+ * terminals know an escape. */
+bool weir_text_control(const char *s);
 
 #define WEIR_INT_MAX 20 /* longest decimal text of an int64_t, with sign */
 /* Write n in decimal at `at`, at most WEIR_INT_MAX bytes, without a NUL. Returns the end of the digits. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/utf8.h"
+
 int weir_graph_writable(const weir_graph *g, weir_err *err)
 {
     if (g->matching)
@@ -121,7 +123,7 @@ static int check_text(const char *what, const char *text, weir_err *err)
 static int check_name(const char *what, const char *text, weir_err *err)
 {
     for (const char *c = text; c && *c; c++)
-        if ((unsigned char)*c < 32 || *c == 127 || *c == '/')
+        if (weir_text_control(c) || *c == '/')
             return weir_fail(err, WEIR_EINVAL, "a %s must not have a '/' or a control character in it", what);
     return check_text(what, text, err);
 }

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
 void weir_json_document_free(weir_json_document *d)
 {
     json_decref(d->root);
@@ -81,8 +83,11 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
     char *out = buf;
 
     *out++ = '"';
-    for (; n < room && s[n]; n++)
-        *out++ = (unsigned char)s[n] < ' ' || s[n] == 0x7f ? '?' : s[n];
+    for (; n < room && s[n]; n++) {
+        bool control = weir_text_control(&s[n]);
+        *out++ = control ? '?' : s[n];
+        n += control && (unsigned char)s[n] == 0xc2; /* a control character of two bytes */
+    }
     if (s[n]) {
         while (out > buf + 1 && (s[n] & 0xc0) == 0x80) { /* do not cut a UTF-8 sequence */
             out--;

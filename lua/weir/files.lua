@@ -45,11 +45,12 @@ function M.line(file) return core.read_line(file, LINE_MAX) end
 --- devices are written to. opts.links = false: a path to a link, a pipe or a device is refused.
 function M.write(path, text, opts) return core.write_file(path, text, opts) end
 
---- Whether two paths name the same regular file, by links or not.
-function M.same(a, b)
-  if a == "-" or b == "-" or a:find "^/dev/" or b:find "^/dev/" then return false end
-  local mode, one = core.file_mode(a)
-  local other_mode, other = core.file_mode(b)
+--- Whether the path of an output names the file of an input, by links, as standard input or as a descriptor. Outputs
+--- that are standard output or in /dev are written to and replace no file.
+function M.same(output, input)
+  if output == "-" or output:find "^/dev/" then return false end
+  local mode, one = core.file_mode(output)
+  local other_mode, other = core.file_mode(input == "-" and "/dev/stdin" or input)
   return mode ~= nil and other_mode ~= nil and one == other
 end
 

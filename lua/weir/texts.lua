@@ -16,10 +16,11 @@ function M.utf8(text)
   return table.concat(parts)
 end
 
---- Returns a text for people: valid UTF-8, with "?" in place of each control character.
+--- Returns a text for people: valid UTF-8, with "?" in place of each control character: U+0080 to U+009F too, among
+--- which terminals know an escape.
 function M.plain(text)
   if not text:find "[%c\127-\255]" then return text end
-  return (M.utf8(text):gsub("[%c\127]", "?"))
+  return (M.utf8(text):gsub("[%c\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"))
 end
 
 return M

@@ -5,6 +5,7 @@
 
 local core = require "weir.core"
 local lines = require "weir.view.lines"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -29,7 +30,8 @@ end
 
 -- Escapes control characters and shortens the text, so that the message fits on a line.
 local function one_line(text)
-  text = text:gsub("[%c\127]", function(c) return c == "\n" and "\\n" or ("\\x%02x"):format(c:byte()) end)
+  text = texts.utf8(text):gsub("[%c\127]", function(c) return c == "\n" and "\\n" or ("\\x%02x"):format(c:byte()) end)
+  text = text:gsub("\xC2[\x80-\x9F]", function(c) return ("\\x%02x"):format(utf8.codepoint(c)) end)
   if #text <= 1000 then return text end
   return text:sub(1, 700) .. "..." .. text:sub(-200)
 end

@@ -64,8 +64,10 @@ function M.run(words)
   if not s then return fail((": Runtime error: %s\n"):format(why)) end
   if o.elapsed then show_load(s.machine, os.clock() - started) end
   local file
-  if o.test_output and files.same(o.test_output, o.load_file or "-") then
-    return fail(("[ERROR] --test-output: %s is the file of --load-file, and is not replaced\n"):format(o.test_output))
+  for input, name in pairs { [o.load_file or ""] = "the file of --load-file", ["-"] = "standard input" } do
+    if o.test_output and files.same(o.test_output, input) then
+      return fail(("[ERROR] --test-output: %s is %s, and is not replaced\n"):format(o.test_output, name))
+    end
   end
   if o.test_output then
     file, why = io.open(o.test_output, "w")

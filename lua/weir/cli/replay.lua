@@ -117,7 +117,7 @@ local function check_outputs(opts, path)
   for _, name in ipairs { "jobs.csv", "replay.json", "index.html" } do
     inputs.check_output(opts.report and opts.report .. "/" .. name, "replay: --report", read)
   end
-  if opts.jobs and opts.evalys and (opts.jobs == opts.evalys or files.same(opts.jobs, opts.evalys)) then
+  if opts.jobs and opts.evalys and (opts.jobs == opts.evalys or opts.evalys ~= "-" and files.same(opts.jobs, opts.evalys)) then
     out.fail(2, "replay: --jobs and --evalys: both are to be written to %s", opts.jobs)
   end
   if opts.json and (opts.jobs == "-" or opts.evalys == "-") then

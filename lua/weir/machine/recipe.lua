@@ -39,7 +39,7 @@ end
 local function text(value)
   if type(value) ~= "string" or value == "" then return "a text" end
   if #value > 65536 then return "a text of at most 65536 bytes" end
-  if value:find "%c" or not utf8.len(value) then return "a text in UTF-8 without control characters" end
+  if value:find "%c" or value:find "\xC2[\x80-\x9F]" or not utf8.len(value) then return "a text in UTF-8 without control characters" end
 end
 
 -- A text usable as a component of a path.

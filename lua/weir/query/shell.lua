@@ -117,7 +117,8 @@ function M:loop(next_line)
   local o = self.session.options
   if not o.graph_output then return true end
   local path = o.graph_output .. "." .. o.graph_format
-  if files.same(path, o.load_file or "-") then return nil, path .. ": is the file of --load-file, and is not replaced" end
+  if files.same(path, "-") then return nil, path .. ": is standard input, and is not replaced" end
+  if o.load_file and files.same(path, o.load_file) then return nil, path .. ": is the file of --load-file, and is not replaced" end
   return files.write(path, dump[o.graph_format](self.session.machine))
 end
 

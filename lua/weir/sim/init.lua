@@ -187,7 +187,7 @@ local function read_request(self, x)
   local known = self.requests[x]
   if known then return known end
   local request, why, code = x, nil, nil
-  if type(x) ~= "userdata" then request, why, code = weir.request(x) end
+  if type(x) ~= "userdata" then request, why, code = weir.request(x, "<request>") end -- never the name of a file
   if not request then return nil, why, code end
   known = { request = request }
   known.units, known.least = size.of(self.engine:admitted(request) or request, self.type, self.graph, self.sizes)

@@ -32,6 +32,9 @@ function M.names(field) return table.concat(NAMES[field], ", ") end
 --- value.
 function M.value(field, x)
   if x == nil or x == "" or x == "-1" then return nil end
+  if KIND[field] and type(x) ~= "string" and type(x) ~= "number" then
+    return nil, ("%s: a text or a number is expected, not a %s"):format(field, type(x))
+  end
   local n = tonumber(x)
   n = n and (math.tointeger(n) or n)
   if KIND[field] then return field ~= "name" and field ~= "request" and n or x end

@@ -8,6 +8,7 @@
 --- group, qos, priority, preemptible, name, request (a jobspec or a shape). Jobs come in the order of submission; a
 --- job out of order by more than LOOKAHEAD jobs is malformed.
 
+local core = require "weir.core"
 local files = require "weir.files"
 
 local M = {}
@@ -73,20 +74,33 @@ local function too_long(job)
   return ("it ends after %g seconds, the end of the clock"):format(TIME_MAX)
 end
 
--- Returns whether a job that starts at once ends by the end of the clock.
+-- Returns whether a job that starts at once ends by the end of the clock. The sum is one of floats: a sum of integers
+-- would wrap around.
 local function ends_in_time(submit, runtime, estimate)
-  return (submit or 0) + math.max(runtime or 0, estimate or 0) <= TIME_MAX
+  return 0.0 + (submit or 0) + math.max(runtime or 0, estimate or 0) <= TIME_MAX
+end
+
+-- Returns the reason why a request is malformed, else nil. `known`: the last request found good, as logs repeat requests.
+local function request_fault(request, known)
+  if request == known.request then return nil end
+  if type(request) ~= "string" then return "request: a jobspec or a shape is expected, not a " .. type(request) end
+  local ok, why = core.request(request)
+  if not ok then return why end
+  known.request = request
 end
 
 -- Fills in missing fields. Returns nil for a usable job; a reason for a job to leave out; a reason and true for a
 -- malformed job.
-local function complete(job)
+local function complete(job, known)
   local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
   if not ends_in_time(submit, runtime, estimate) then return too_long(job), true end
   if not submit or submit < 0 then return "it has no submit time", true end
   if not runtime or runtime < 0 then return "it has no run time" end
   if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
-  if job.request then return nil end
+  if job.request ~= nil then
+    local wrong = request_fault(job.request, known)
+    return wrong, wrong ~= nil
+  end
   if not procs or procs <= 0 then return "it asks for no processors" end
   if procs > PROCS_MAX then return ("it asks for %.14g processors"):format(procs) end
   if procs % 1 ~= 0 then job.procs = math.ceil(procs) end
@@ -157,12 +171,13 @@ end
 
 -- Returns a source of usable jobs with line numbers; notes all problems.
 local function whole(self, next)
+  local known = {}
   return function()
     while true do
       local job, line, wrong = next()
       if not line then return nil end
       local malformed = wrong ~= nil
-      if not wrong then wrong, malformed = complete(job) end
+      if not wrong then wrong, malformed = complete(job, known) end
       if not wrong then
         self.read = self.read + 1
         return job, line
