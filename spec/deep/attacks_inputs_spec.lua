@@ -253,3 +253,63 @@ describe("a history with a clock that is set back", function()
     end)
   end
 end)
+
+-- ---- R with a changed `scheduling` ------------------------------------------------------------------------------------
+
+local VALUES = { core.null, true, -1, 0, 1, 2 ^ 53, math.maxinteger, math.mininteger, 1e308, "", "0", "-1", "/", "/cluster0", "a/b",
+  "contains", "4294967296", "0-4294967295", ("x"):rep(70000), 4294967295, 4294967296, {}, { {} } }
+
+-- All places of a table and of the tables in it, in the order of keys.
+local function places(t, list)
+  local keys = {}
+  for key in pairs(t) do keys[#keys + 1] = key end
+  table.sort(keys, function(a, b) return tostring(a) < tostring(b) end)
+  for _, key in ipairs(keys) do
+    list[#list + 1] = { t, key }
+    if type(t[key]) == "table" then places(t[key], list) end
+  end
+  return list
+end
+
+local function copy(x) return type(x) == "table" and core.json_decode(core.json_encode(x)) or x end
+
+-- Changes up to three places of an R: a place is dropped, gets the value of another place, or an odd value.
+local function changed(text)
+  local r = core.json_decode(text)
+  for _ = 1, math.random(3) do
+    local list = places(r.scheduling or r, {})
+    local at, other, how = any(list), any(list), math.random(4)
+    if how > 1 then
+      at[1][at[2]] = copy(how == 2 and other[1][other[2]] or any(VALUES))
+    elseif math.type(at[2]) == "integer" then
+      table.remove(at[1], at[2])
+    else
+      at[1][at[2]] = nil
+    end
+  end
+  return core.json_encode(r)
+end
+
+describe("an R with a changed scheduling", function()
+  local e = assert(weir.engine { resources = "cluster:1 rack:2 node:2 [socket:1 core:4 gpu:1]" })
+  local text = assert(e:match "slot=4/node"):format "rv1"
+
+  for seed = 1, 60 do
+    it(("%d is refused with a message, or can be cut, joined, written, read again and matched on"):format(seed), function()
+      math.randomseed(seed)
+      local given = changed(text)
+      local r, why = weir.rset(given)
+      if not r then return assert.is_true(#why < 700, why) end
+      local low, high = assert(r:subset { ranks = "0-1" }), assert(r:subset { ranks = "2-3" })
+      assert.equal(tostring(r), tostring(low + high))
+      for _, part in ipairs { r, low, high, low + high, r - low } do
+        assert.equal(tostring(part), tostring(assert(weir.rset(part:format "rv1"))))
+      end
+      local graph, fault = r:graph()
+      if not graph then return assert.is_true(#fault < 700, fault) end
+      local matched = assert(weir.engine { resources = graph }):match "slot=1/node/core=1"
+      if matched then assert(weir.rset(matched:format "rv1")) end
+      assert(graph:check())
+    end)
+  end
+end)
