@@ -184,3 +184,24 @@ cluster0
     assert.equal(trees, (slurp(words):gsub("job %d+:[^\n]*\n", "")))
   end)
 end)
+
+-- So io.write(g:format "jgf") writes a text and no more.
+describe("a text of format", function()
+  local g = weir.synthetic(MACHINE)
+
+  -- The types of all results, with blanks between.
+  local function results(...)
+    local types = {}
+    for i = 1, select("#", ...) do types[i] = type((select(i, ...))) end
+    return table.concat(types, " ")
+  end
+
+  local allocation = assert(weir.engine({ resources = g }):match "slot=1/node")
+
+  for _, name in ipairs { "csv", "dot", "jgf", "rv1", "recipe", "svg", "tree" } do
+    it(name .. " is the only result for a graph", function() assert.equal("string", results(g:format(name))) end)
+  end
+  for _, name in ipairs { "jgf", "rlite", "rv1", "rv1_nosched", "tree" } do
+    it(name .. " is the only result for an allocation", function() assert.equal("string", results(allocation:format(name))) end)
+  end
+end)
