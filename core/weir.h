@@ -1035,22 +1035,19 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *   "hwloc"      XML of hwloc; "hwloc:TYPES" selects types, as in "hwloc:node,socket,L3cache,core"
  *   "synthetic"  a line such as "cluster:1 rack:4 node:16"
  *   "sqlite"     a database, with the schedule
- * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "dot", "csv"; for allocations "rv1",
- * "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
+ * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "csv"; for allocations "rv1", "rv1_nosched",
+ * "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
  *   jgf    JSON Graph Format: weir_graph_parse() makes the same graph of the text, without the schedule. A shorthand
  *          leaves out the vertices below a vertex that is taken as a whole, as Fluxion does, and says so in "writer".
  *   rv1    an R (RFC 20) with the graph in "scheduling"; rv1_nosched: without the graph; rlite: the array R_lite alone
- *   dot    the language of Graphviz: a box for a vertex or for siblings alike ("core[0-39] x40"), states and use as
- *          fills, other subsystems as coloured arrows. Above about 400 boxes, siblings with equal subtrees share their
- *          subtrees as well, and the deepest levels are summed up, unless `all` is set.
  *   csv    a table (RFC 4180 quoting, lines end in LF) with a row for each vertex, in preorder, and the columns path,
  *          type, basename, id, name, size, unit, state, rank, free, allocated, jobs, properties, tags, exclusive,
  *          data. An empty field means none. `state` is the state of the vertex alone; `free` takes ancestors into
  *          account. `jobs` are the jobs ("1-3,7") that hold or will hold something at or below the vertex, or an
  *          ancestor as a whole. properties and tags are "key=value;key", with '\' before ';', '=' and '\'; data is a
  *          JSON object.
- * Trees for people and pictures (SVG, HTML) are made by the library in Lua, which draws what this interface tells.
- * Costs are O(n). */
+ * Trees for people and pictures (Graphviz, SVG, HTML) are made by the library in Lua, which draws what this interface
+ * tells. Costs are O(n). */
 
 /* Reads a machine from a text into a new graph. `source` names the text in errors; NULL for `format`: the content
  * tells the format. */
@@ -1066,10 +1063,9 @@ const char *weir_format_guess(const char *text, size_t len);
 
 /* Options of the writers. WEIR_EINVAL: the format does not have the option. */
 typedef struct weir_format_options {
-    weir_vertex start; /* dot, csv: only the vertices at and below; WEIR_NONE: all */
-    bool all;          /* dot: a box for every vertex */
+    weir_vertex start; /* csv: only the vertices at and below; WEIR_NONE: all */
 } weir_format_options;
-#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE, false}
+#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE}
 
 /* Returns the text of a graph, to be freed with weir_free; NULL: err says why. */
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);

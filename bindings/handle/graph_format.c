@@ -28,10 +28,9 @@ static bool read_start(lua_State *L, const struct weirlua_graph *handle, int tab
 
 static bool read_options(lua_State *L, const struct weirlua_graph *handle, int table, weir_format_options *o)
 {
-    static const char *const known[] = {"start", "all", NULL};
+    static const char *const known[] = {"start", NULL};
 
     weirlua_options(L, table, known);
-    o->all = weirlua_field_boolean(L, table, "all", false);
     return read_start(L, handle, table, &o->start);
 }
 

@@ -190,7 +190,7 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
     return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
 }
 
-/* Bytes at the start of s that need no change in either kind of text. */
+/* Bytes at the start of s that need no escapes. */
 static size_t count_safe(const char *s, size_t n)
 {
     size_t i = 0;
@@ -216,16 +216,7 @@ static void escape_char(weir_buf *b, const char *s, size_t n, uint32_t c)
     }
 }
 
-static void plain_char(weir_buf *b, const char *s, size_t n, uint32_t c)
-{
-    if (c < ' ' || (c >= 0x7f && c < 0xa0))
-        WEIR_WRITE(b, "?");
-    else
-        weir_buf_add(b, s, n);
-}
-
-static void write_chars(weir_buf *b, const char *s, size_t n,
-                        void (*one)(weir_buf *b, const char *s, size_t n, uint32_t c))
+void weir_write_escaped(weir_buf *b, const char *s, size_t n)
 {
     for (;;) {
         size_t k = count_safe(s, n);
@@ -239,27 +230,17 @@ static void write_chars(weir_buf *b, const char *s, size_t n,
         if (k == 0)
             WEIR_WRITE(b, "\xef\xbf\xbd");
         else
-            one(b, s, k, c);
+            escape_char(b, s, k, c);
         s += k ? k : 1;
         n -= k ? k : 1;
     }
 }
 
-void weir_write_escaped(weir_buf *b, const char *s, size_t n)
-{
-    write_chars(b, s, n, escape_char);
-}
-
 void weir_write_string(weir_buf *b, const char *s)
 {
     WEIR_WRITE(b, "\"");
-    write_chars(b, s, strlen(s), escape_char);
+    weir_write_escaped(b, s, strlen(s));
     WEIR_WRITE(b, "\"");
-}
-
-void weir_write_plain(weir_buf *b, const char *s, size_t n)
-{
-    write_chars(b, s, n, plain_char);
 }
 
 /* ---- writing -------------------------------------------------------------------------------------------------- */

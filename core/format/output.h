@@ -38,8 +38,6 @@ void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v);
 /* Adds a text as the inside of a JSON string; bytes that are no UTF-8 become U+FFFD. */
 void weir_write_escaped(weir_buf *b, const char *s, size_t n);
 void weir_write_string(weir_buf *b, const char *s);
-/* Adds a text for people: control characters become '?', bytes that are no UTF-8 become U+FFFD. */
-void weir_write_plain(weir_buf *b, const char *s, size_t n);
 
 #define WEIR_WRITE(b, literal) weir_buf_add((b), "" literal, sizeof(literal) - 1)
 

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "draw/dot.h"
 #include "rset/rset.h"
 #include "store/sqlite.h"
 
@@ -35,7 +34,6 @@ static const struct format formats[] = {
      .load = weir_sqlite_load,
      .save = weir_sqlite_save},
     {.name = "synthetic", .probe = weir_probe_synthetic, .read = weir_synthetic_read},
-    {.name = "dot", .traits = FOR_GRAPHS | TAKES_START | TAKES_ALL, .write = weir_dot_write},
     {.name = "csv", .traits = FOR_GRAPHS | TAKES_START, .write = weir_csv_write},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };

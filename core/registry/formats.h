@@ -15,8 +15,7 @@ enum format_traits {
     TAKES_OPTION = 2u,     /* "NAME:OPTION" is read, too */
     FOR_GRAPHS = 4u,       /* write() takes graphs */
     FOR_ALLOCATIONS = 8u,  /* write() takes allocations */
-    TAKES_START = 16u,     /* members of weir_format_options with an effect on write() */
-    TAKES_ALL = 32u
+    TAKES_START = 16u      /* the option `start` has an effect on write() */
 };
 
 struct format {

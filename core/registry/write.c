@@ -18,13 +18,11 @@ static const struct format *find_writer(const char *name, unsigned what, weir_er
 
 static int check_options(const weir_graph *g, const struct format *to, const weir_format_options *o, weir_err *err)
 {
-    unsigned given = (o->start != WEIR_NONE ? TAKES_START : 0u) | (o->all ? TAKES_ALL : 0u);
-    unsigned wrong = given & ~to->traits;
-
-    if (wrong)
-        return weir_fail(err, WEIR_EINVAL, "\"%s\" is written without the option `%s`", to->name,
-                         wrong & TAKES_START ? "start" : "all");
-    if (o->start != WEIR_NONE && !vertex_valid(g, o->start))
+    if (o->start == WEIR_NONE)
+        return WEIR_OK;
+    if (!(to->traits & TAKES_START))
+        return weir_fail(err, WEIR_EINVAL, "\"%s\" is written without the option `start`", to->name);
+    if (!vertex_valid(g, o->start))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", o->start);
     return WEIR_OK;
 }

@@ -17,6 +17,10 @@ local GRAPHS = {
       return view.text(trees)
     end,
   },
+  dot = {
+    takes = { start = true, all = true },
+    write = function(...) return require("weir.view.dot").text(...) end,
+  },
   svg = {
     takes = { start = true, by = true, width = true },
     write = function(...) return require("weir.html.picture.svg").svg(...) end,
@@ -24,7 +28,7 @@ local GRAPHS = {
 }
 
 -- Options that formats of the core take.
-local CORE = { start = true, all = true }
+local CORE = { start = true }
 
 -- The formats of an allocation.
 local ALLOCATIONS = { tree = { takes = {}, write = function(a) return view.text(view.allocation(a)) end } }

@@ -8,7 +8,6 @@ local NONE = {
   { "core/time/schedule.c", "g->schedules->free = ", "the first free record is the number of a schedule, or WEIR_NONE" },
   { "core/time/schedule.c", "!b->detail->timeline", "a schedule of more than one span has detail" },
   { "core/job/job_check.c", "(struct span){0} :", "cppcheck does not know compound literals in a conditional" },
-  { "core/draw/dot_fold.c", "f->boxes[box].count++", "a box that is known is one of the boxes" },
   { "core/hostlist/hostlist_list.c", "h->runs[h->n] = *r", "where there is room for more there is an array" },
   { "core/index/candidate_index.c", "x->noted[x->nnoted++]", "as above" },
   { "core/index/candidate_index.c", "x->list[x->nlist++]", "as above" },

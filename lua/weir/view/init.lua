@@ -49,8 +49,10 @@ local function basics(v)
   return { v.type, v.basename, v.unit or "", v.size, v.state, usual and "" or name }, usual and id or nil
 end
 
--- Whether jobs can have a vertex in a state.
-local function is_available(state) return state == "up" or state == "degraded" end
+--- Returns whether jobs can have a vertex in a state.
+function M.is_available(state) return state == "up" or state == "degraded" end
+
+local is_available = M.is_available
 
 -- `out`: a vertex above is not available. Whether a pool below is in use is not told then, as nothing below is free.
 local function new_item(v, out)

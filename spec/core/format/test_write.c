@@ -262,8 +262,8 @@ static void test_errors(void)
     weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0};
 
     expect_error(g, &a, "rlite", "vertex 0, which is not in the graph");
-    expect_error(g, NULL, "xml", "one of jgf, rv1, rv1_nosched, rlite, dot, csv is wanted");
-    expect_error(g, NULL, NULL, "one of jgf, rv1, rv1_nosched, rlite, dot, csv is wanted");
+    expect_error(g, NULL, "xml", "one of jgf, rv1, rv1_nosched, rlite, csv is wanted");
+    expect_error(g, NULL, NULL, "one of jgf, rv1, rv1_nosched, rlite, csv is wanted");
     expect_error(g, &a, "dot", "one of jgf, jgf_shorthand, rv1, rv1_nosched, rv1_shorthand, rlite");
     d.type = "node";
     d.name = "no de";
@@ -584,8 +584,8 @@ static void test_many(void)
     d.type = "core";
     d.name = name;
     CHECK(weir_graph_add(g, cluster, &d, NULL, NULL) == WEIR_OK, "a long name");
-    for (size_t i = 0; i < 3; i++) {
-        text = weir_graph_format(g, (const char *[]){"jgf", "csv", "dot"}[i], NULL);
+    for (size_t i = 0; i < 2; i++) {
+        text = weir_graph_format(g, (const char *[]){"jgf", "csv"}[i], NULL);
         CHECK(text && strstr(text, name), "the long name is there");
         weir_free(text);
     }
@@ -613,8 +613,7 @@ static int format_once(void *arg)
 
 static void test_nomem(void)
 {
-    static const char *const formats[] = {"rv1",  "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand",
-                                          "dot"};
+    static const char *const formats[] = {"rv1",  "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand"};
     weir_graph *g = machine();
     weir_pick picks[PICKS];
     weir_allocation a = allocation(g,
@@ -627,8 +626,7 @@ static void test_nomem(void)
     CHECK(weir_vertex_set(g, find(g, "/cluster0/rack1/node3"), WEIR_PROPERTIES, "p", "", NULL) == WEIR_OK, "property");
     for (size_t i = 0; i < sizeof formats / sizeof *formats; i++) {
         bool for_graphs = !strstr(formats[i], "shorthand");
-        if (strcmp(formats[i], "dot") != 0)
-            check_nomem(format_once, &(struct attempt){g, &a, formats[i]}, formats[i]);
+        check_nomem(format_once, &(struct attempt){g, &a, formats[i]}, formats[i]);
         if (for_graphs)
             check_nomem(format_once, &(struct attempt){g, NULL, formats[i]}, formats[i]);
     }

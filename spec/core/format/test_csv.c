@@ -1,5 +1,5 @@
-/* test_pictures.c - the writers for people: Graphviz, tables. Texts written by hand for machines of a few vertices,
- * sizes that are bounded, options, sinks, failing allocations.
+/* test_csv.c - tables, and the options, the sinks and the failing allocations of writers of graphs. Texts written by
+ * hand for machines of a few vertices.
  */
 #include "check.h"
 
@@ -99,15 +99,6 @@ static void expect_text(const weir_graph *g, const char *name, const weir_format
     weir_free(text);
 }
 
-static size_t count(const char *text, const char *part)
-{
-    size_t n = 0;
-
-    for (const char *at = text; at && (at = strstr(at, part)); at += strlen(part))
-        n++;
-    return n;
-}
-
 /* ---- tables --------------------------------------------------------------------------------------------------- */
 
 #define HEADS                                                                                                          \
@@ -165,7 +156,7 @@ static int take_piece(void *data, const char *text, size_t len)
 
 static void test_sinks(void)
 {
-    static const char *const names[] = {"csv", "dot", "jgf"};
+    static const char *const names[] = {"csv", "jgf"};
     weir_graph *g = parse("cluster:1 rack:20 node:50 core:10");
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -181,110 +172,6 @@ static void test_sinks(void)
         weir_buf_free(&p.all);
         weir_buf_free(&bad.all);
     }
-    weir_graph_free(g);
-}
-
-/* ---- Graphviz ------------------------------------------------------------------------------------------------- */
-
-#define DOT_HEAD                                                                                                       \
-    "digraph weir {\n"                                                                                                 \
-    "  graph [rankdir=LR nodesep=0.12 ranksep=0.4];\n"                                                                 \
-    "  node [shape=box style=\"rounded,filled\" fillcolor=white color=\"#8c959f\" fontname=\"Helvetica\" "             \
-    "fontsize=11 height=0.3 margin=\"0.12,0.05\"];\n"                                                                  \
-    "  edge [color=\"#8c959f\" arrowsize=0.6 fontname=\"Helvetica\" fontsize=9];\n"
-#define PART " fillcolor=\"#d6e6f4\"];\n"
-#define USED " fillcolor=\"#8fbfe3\"];\n"
-#define OUT  " style=\"rounded,filled,dashed\" fillcolor=\"#d0d7de\"];\n"
-
-/* Graphviz itself must accept a text, where Graphviz is installed. */
-static void try_dot(const char *text)
-{
-    FILE *dot = system("command -v dot >/dev/null") == 0 ? popen("dot -Tsvg >/dev/null", "w") : NULL;
-
-    if (!dot || !text)
-        return;
-    CHECK(fputs(text, dot) >= 0, "dot listens");
-    CHECK(pclose(dot) == 0, "dot takes the text");
-}
-
-static void test_dot(void)
-{
-    weir_graph *g = weir_graph_new();
-    weir_vertex node = add(g, WEIR_NONE, "node", 0, 1), cores = add(g, node, "core", 0, 8), memory;
-    weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
-    char *text;
-
-    add_named(g, node, "core", "odd[31m\"co\\re\"");
-    memory = add(g, node, "memory", 0, 2);
-    take(g, "/node0/core5", 3, 0, 0, WEIR_FOREVER);
-    take(g, "/node0/core6", 3, 0, 0, WEIR_FOREVER);
-    take(g, "/node0/memory1", 3, 24, 0, WEIR_FOREVER);
-    CHECK(weir_vertex_set_state(g, cores + 1, WEIR_DOWN, NULL) == WEIR_OK, "down");
-    CHECK(weir_graph_unlink(g, cores + 3, NULL) == WEIR_OK, "a core goes");
-    CHECK(weir_edge_add(g, memory, cores, "near", "feeds", NULL, NULL) == WEIR_OK, "an edge");
-    CHECK(weir_edge_add(g, memory, cores + 7, "near", "feeds", NULL, NULL) == WEIR_OK, "an edge");
-    expect_text(g, "dot", NULL,
-                DOT_HEAD "  v0 [label=\"node0\\npartly in use\"" PART
-                         "  v0 -> v1;\n  v1 [label=\"core[0,7] x2\"];\n"
-                         "  v0 -> v2;\n  v2 [label=\"core1\\ndown\"" OUT
-                         "  v0 -> v3;\n  v3 [label=\"core[2,4] x2\"];\n"
-                         "  v0 -> v6;\n  v6 [label=\"core[5-6] x2\\njob 3\"" USED
-                         "  v0 -> v9;\n  v9 [label=\"odd[31m\\\"co\\\\re\\\"\"];\n"
-                         "  v0 -> v10;\n  v10 [label=\"memory0\\n64 GB\"];\n"
-                         "  v0 -> v11;\n  v11 [label=\"memory1\\n24 of 64 GB in use\"" PART
-                         "  v10 -> v1 [style=dashed color=\"#0072b2\" fontcolor=\"#0072b2\" label=\"near: feeds x2\"];\n}\n");
-    o.start = cores + 5;
-    expect_text(g, "dot", &o, DOT_HEAD "  v6 [label=\"core5\\njob 3\"" USED "}\n");
-    o = (weir_format_options){WEIR_NONE, true};
-    text = format(g, "dot", &o);
-    CHECK(count(text, "label=") == weir_graph_count(g) + 2, "all: a box for each vertex, an arrow for each edge");
-    try_dot(text);
-    weir_free(text);
-    weir_graph_free(g);
-}
-
-/* However large the machine is, so many boxes. */
-static void test_dot_large(void)
-{
-    static const struct {
-        const char *machine;
-        size_t boxes;
-        const char *part;
-    } rows[] = {
-        {"cluster:1 rack:200 node:18 socket:2 core:20 gpu:2", 6, "\"rack[0-199] x200\""},
-        {"cluster:1 rack:200 node:18 socket:2 core:20 gpu:2", 6, "\"core x20\""},
-        {"cluster:1 node:5000", 2, "\"node[0-4999] x5000\""},
-    };
-
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        weir_graph *g = parse(rows[i].machine);
-        char *text = format(g, "dot", NULL);
-        CHECK(text && count(text, "label=") == rows[i].boxes, "%s: %zu boxes", rows[i].machine, count(text, "label="));
-        CHECK(text && strstr(text, rows[i].part), "%s: %s is in\n%s", rows[i].machine, rows[i].part, text);
-        weir_free(text);
-        weir_graph_free(g);
-    }
-}
-
-/* Nodes that all differ are summed up where there are too many boxes. */
-static void test_dot_cut(void)
-{
-    weir_graph *g = parse("cluster:1 rack:30 node:20 core:64");
-    char path[64], *text;
-
-    for (int i = 0; i < 600; i++) {
-        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, i % 60);
-        take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
-        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, i % 60 + 1 + i / 300);
-        take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
-        snprintf(path, sizeof path, "/cluster0/rack%d/node%d/core%d", i / 20, i, (i + 7 + i / 60) % 64);
-        if (i % 60 != (i + 7 + i / 60) % 64 && i % 60 + 1 + i / 300 != (i + 7 + i / 60) % 64)
-            take(g, path, 1 + i, 0, 0, WEIR_FOREVER);
-    }
-    text = format(g, "dot", NULL);
-    CHECK(text && count(text, "label=") <= 400, "%zu boxes", count(text, "label="));
-    try_dot(text);
-    weir_free(text);
     weir_graph_free(g);
 }
 
@@ -333,8 +220,8 @@ static void test_worn(void)
         const char *format, *part;
         bool below; /* only a node */
     } rows[] = {
-        {"dot", "nnnn", false},
-        {"dot", "node39", true},
+        {"csv", "nnnn", false},
+        {"csv", "/cluster0/node39/core7", true},
         {"csv", "/cluster0/node39/type85000000008,", false},
     };
     weir_graph *g = worn_machine();
@@ -364,10 +251,9 @@ static void test_options(void)
         int code;
         const char *part;
     } rows[] = {
-        {"jgf", {node, false}, WEIR_EINVAL, "\"jgf\" is written without the option `start`"},
-        {"csv", {WEIR_NONE, true}, WEIR_EINVAL, "\"csv\" is written without the option `all`"},
-        {"csv", {4000, false}, WEIR_ENOENT, "there is no vertex 4000"},
-        {"png", {WEIR_NONE, false}, WEIR_EINVAL, "dot, csv"},
+        {"jgf", {node}, WEIR_EINVAL, "\"jgf\" is written without the option `start`"},
+        {"csv", {4000}, WEIR_ENOENT, "there is no vertex 4000"},
+        {"png", {WEIR_NONE}, WEIR_EINVAL, "rlite, csv"},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -404,19 +290,15 @@ static int format_once(void *arg)
 
 static void test_nomem(void)
 {
-    weir_graph *busy = busy_machine(), *large = parse("cluster:1 rack:60 node:10 core:16"), *worn = worn_machine();
+    weir_graph *busy = busy_machine(), *worn = worn_machine();
     const struct attempt rows[] = {
         {busy, "csv", WEIR_FORMAT_OPTIONS_INIT},
-        {busy, "dot", WEIR_FORMAT_OPTIONS_INIT},
-        {busy, "dot", {WEIR_NONE, true}},
-        {large, "dot", WEIR_FORMAT_OPTIONS_INIT},
-        {worn, "dot", {WEIR_NONE, true}},
+        {worn, "csv", WEIR_FORMAT_OPTIONS_INIT},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_nomem(format_once, (void *)&rows[i], rows[i].format);
     weir_graph_free(busy);
-    weir_graph_free(large);
     weir_graph_free(worn);
 }
 
@@ -424,9 +306,6 @@ int main(void)
 {
     test_csv();
     test_sinks();
-    test_dot();
-    test_dot_large();
-    test_dot_cut();
     test_worn();
     test_options();
     test_nomem();
