@@ -109,6 +109,7 @@ local STOPPED = {
   { "explain", { "explain", "-r", MACHINE, "-" } },
   { "show", { "show", "-r", "@FIFO" } },
   { "show, for a file", { "show", "-r", "@FIFO", "--svg", "-o", "@/out.svg" } },
+  { "show --dot that computes", { "show", "-r", "cluster:1 rack:100 node:100 core:100", "--all", "--dot", "-o", "@/out.dot" }, true },
   { "find", { "find", "-r", "@FIFO", "type=node" } },
   { "list", { "list", "-" } },
   { "convert", { "convert", "-", "@/out.json" } },
@@ -255,6 +256,20 @@ describe("a signal", function()
     assert(t:wait_for("false\tinterrupted", 20))
     assert.equal(0, (t:finish(20)))
   end)
+
+  for _, format in ipairs { "dot", "svg", "tree" } do
+    it(("stops the writing of %s"):format(format), function()
+      local path = shell.path(dir, "endless.lua", ([[
+        local g = require("weir").synthetic "cluster:1 rack:10 node:20 core:8"
+        io.write "ready"
+        io.stdout:flush()
+        while true do g:format "%s" end]]):format(format))
+      local t <close> = pty.spawn { shell.bin, "run", path }
+      assert(t:wait_for("ready", 20))
+      t:signal(SIGINT)
+      assert.equal(130, (t:finish(20)))
+    end)
+  end
 
   it("stops the reading of a machine, which leaves no graph", function()
     local path = shell.path(dir, "interrupted.lua", [[
