@@ -1119,8 +1119,11 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
  * comments (`sqlite3 machine.db .schema`). Vertices keep their indices, jobs their ids, times, slots and the label of
  * their policy; a loaded graph gives the same answers. For people the database has the views vertex (a row a vertex),
  * path, jobs (in seconds), job_nodes and node_free, beside the tables property, tag, data, state and pick:
- *   SELECT name FROM node_free SELECT job, state, starts, policy, name FROM jobs JOIN job_nodes USING (job) SELECT
- *   path, value FROM tag JOIN path USING (vertex) WHERE key = 'owner'
+ *
+ *   SELECT name FROM node_free
+ *   SELECT job, state, starts, policy, name FROM jobs JOIN job_nodes USING (job)
+ *   SELECT path, value FROM tag JOIN path USING (vertex) WHERE key = 'owner'
+ *
  * A graph in the file is replaced. WEIR_EEXIST: the file is no database of weir, or has another schema. WEIR_EBUSY:
  * another process was writing to the file for 5 seconds. WEIR_ELIMIT: removed vertices have left more than 2^20 empty
  * places, and 16 for each vertex, among the children of others.
@@ -1140,13 +1143,16 @@ int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, wei
 
 /* L3, L5, L8: a graph with its schedule as texts under keys, for stores of small values. The pieces of a change,
  * stored over the pieces of earlier saves, give the pieces of the whole graph.
+ *
  *   meta       the clock, the id of the next job, the stamp of the save, names of subsystems
- *   kinds/K/I data that pools share (type, basename, unit, size), from kind K on block/B/I vertices 256 B to 256 B +
- *   255: the tree, ids, ranks, names, UUIDs, states, properties, tags data/V/I extended data of vertex V, each key a
- *   piece edges/B/I edges 256 B to 256 B + 255 of subsystems other than containment jobs/J/I job J: its times and its
- *   picks jobs/J/R job J as an R (RFC 20, without scheduling) for other readers, as of the last change of the job;
- *   missing for a
- *              job without ranks
+ *   kinds/K/I  data that pools share (type, basename, unit, size), from kind K on
+ *   block/B/I  vertices 256 B to 256 B + 255: the tree, ids, ranks, names, UUIDs, states, properties, tags
+ *   data/V/I   extended data of vertex V, each key a piece
+ *   edges/B/I  edges 256 B to 256 B + 255 of subsystems other than containment
+ *   jobs/J/I   job J: its times and its picks
+ *   jobs/J/R   job J as an R (RFC 20, without scheduling) for other readers, as of the last change of the job; missing
+ *              for a job without ranks
+ *
  * I counts from 0; a text of more than about 256 KB continues in the next piece. Except for R, a text is a JSON list
  * of rows, ["table", value, ...], of the tables of a database (weir_graph_save). A list of pieces serves one graph
  * only. */

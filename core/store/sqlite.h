@@ -83,29 +83,27 @@ struct weir_db_cell {
     int64_t n;
     const char *text;
 };
-/* The producer of a graph's rows. Each weir_db_put_ function calls put() for a set of rows, with one cell for each
- * column of `table`, and stops at the first status that is not WEIR_OK. Cells live only during the call. */
-struct weir_db_rows {
+#define DB_EVERY (-1) /* key of drop(): all rows of a table */
+
+/* A store that takes the rows of a save. Each function returns a status. */
+struct weir_db_store {
     const weir_graph *g;
     void *data;
-    int (*put)(void *data, int table, const struct weir_db_cell *cells); /* table: enum weir_db_table */
+    /* The store keeps vertices [n * block, (n + 1) * block) together, but for extended data, and edges likewise, by
+     * serial: a block with a change is dropped, as DB_RUN or DB_EDGE, and put again as a whole. 1: single rows. */
+    uint32_t block;
+    /* Inserts a row, with a cell for each column of `table`. Cells live only during the call. */
+    int (*put)(void *data, int table, const struct weir_db_cell *cells);
+    /* Removes the rows of a table with `key` in the first column; of a block, all rows. DB_EVERY: the whole table. */
+    int (*drop)(void *data, int table, int64_t key);
+    /* Sets the vertices [*first, *end) whose runs are stored together with the vertex at number i of a sorted journal,
+     * and removes the stored runs of these vertices. */
+    int (*span)(void *data, const struct journal *j, uint32_t i, weir_vertex *first, weir_vertex *end);
 };
-/* Table meta, except for `saves`. */
-int weir_db_put_meta(const struct weir_db_rows *s, const char *stamp) WEIR_CHECKED;
-/* Kinds from number `from` on. */
-int weir_db_put_kinds(const struct weir_db_rows *s, uint32_t from) WEIR_CHECKED;
-/* The vertices [from, end) as runs. */
-int weir_db_put_runs(const struct weir_db_rows *s, weir_vertex from, weir_vertex end) WEIR_CHECKED;
-/* State, UUID, name, properties and tags of a vertex. */
-int weir_db_put_own(const struct weir_db_rows *s, weir_vertex v) WEIR_CHECKED;
-/* A map of a vertex (enum weir_map). */
-int weir_db_put_map(const struct weir_db_rows *s, weir_vertex v, int map) WEIR_CHECKED;
-/* All subsystems but containment. */
-int weir_db_put_subsystems(const struct weir_db_rows *s) WEIR_CHECKED;
-/* An edge. */
-int weir_db_put_edge(const struct weir_db_rows *s, const struct edge *e) WEIR_CHECKED;
-/* A job with picks and flows. */
-int weir_db_put_job(const struct weir_db_rows *s, const struct job *j) WEIR_CHECKED;
+/* Write the rows of a graph into a store: all rows, or only the rows of changes in the graph's journal. `all` false:
+ * the store must hold the graph of the last save. Stops at the first status that is not WEIR_OK; WEIR_ENOMEM may have
+ * no error text. */
+int weir_db_write(const struct weir_db_store *s, bool all, const char *stamp) WEIR_CHECKED;
 
 /* Save a graph into a file, created if missing. `changed`: write only changes since the last save, if the file holds
  * the last save; WEIR_EEXIST if a different process has saved to the file since. On failure file and graph are

@@ -14,9 +14,8 @@
 
 struct save {
     const weir_graph *g;
-    struct weir_db_rows rows; /* rows of g, with put() below */
     sqlite3 *db;
-    sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES];
+    sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES], *find;
     bool all; /* write all rows, not only changes */
     weir_err *err;
 };
@@ -31,7 +30,7 @@ static int step(struct save *s, sqlite3_stmt *st)
     return status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
 }
 
-/* Inserts a row; see struct weir_db_rows. */
+/* Inserts a row; see struct weir_db_store. */
 static int put(void *data, int table, const struct weir_db_cell *cells)
 {
     struct save *s = data;
@@ -49,12 +48,17 @@ static int put(void *data, int table, const struct weir_db_cell *cells)
     return step(s, s->put[table]);
 }
 
-/* Deletes all rows with `key` in the first column. */
-static int drop(struct save *s, int table, int64_t key)
+/* Deletes rows; see struct weir_db_store. */
+static int drop(void *data, int table, int64_t key)
 {
+    struct save *s = data;
     char sql[100];
     int rc = WEIR_OK;
 
+    if (key == DB_EVERY) {
+        snprintf(sql, sizeof sql, "DELETE FROM %s", weir_db_layout[table].name);
+        return weir_db_run(s->db, sql, s->err);
+    }
     if (!s->drop[table]) {
         snprintf(sql, sizeof sql, "DELETE FROM %s WHERE %s = ?", weir_db_layout[table].name, weir_db_layout[table].key);
         rc = weir_db_prepare(s->db, sql, &s->drop[table], s->err);
@@ -64,167 +68,47 @@ static int drop(struct save *s, int table, int64_t key)
     return rc ? rc : step(s, s->drop[table]);
 }
 
-static int clear(struct save *s, int table)
-{
-    char sql[100];
-
-    snprintf(sql, sizeof sql, "DELETE FROM %s", weir_db_layout[table].name);
-    return weir_db_run(s->db, sql, s->err);
-}
-
-/* ---- vertices ---- */
-
-static int put_own(struct save *s, weir_vertex v)
-{
-    int rc = weir_db_put_own(&s->rows, v);
-    return rc ? rc : weir_db_put_map(&s->rows, v, WEIR_EXTENDED);
-}
-
-static int write_all_vertices(struct save *s)
-{
-    int rc = weir_db_put_runs(&s->rows, 0, s->g->limit);
-
-    for (weir_vertex v = 0; !rc && v < s->g->limit; v++)
-        if (vertex_valid(s->g, v))
-            rc = put_own(s, v);
-    return rc;
-}
+/* ---- runs ---- */
 
 /* The vertices of the stored run that contains v; v alone if no run does. */
-static int covering(struct save *s, sqlite3_stmt *find, weir_vertex v, weir_vertex *first, weir_vertex *end)
+static int covering(struct save *s, weir_vertex v, weir_vertex *first, weir_vertex *end)
 {
-    int status = sqlite3_bind_int64(find, 1, v);
+    static const char find[] = "SELECT first, count FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1";
+    int rc = s->find ? WEIR_OK : weir_db_prepare(s->db, find, &s->find, s->err), status;
     int64_t from, count;
 
+    if (rc)
+        return rc;
     *first = v;
     *end = v + 1;
-    status = status == SQLITE_OK ? sqlite3_step(find) : status;
+    status = sqlite3_bind_int64(s->find, 1, v);
+    status = status == SQLITE_OK ? sqlite3_step(s->find) : status;
     if (status == SQLITE_ROW) {
-        from = sqlite3_column_int64(find, 0);
-        count = sqlite3_column_int64(find, 1);
+        from = sqlite3_column_int64(s->find, 0);
+        count = sqlite3_column_int64(s->find, 1);
         if (from >= 0 && count > 0 && count <= RANGE_MAX && from + count > v) {
             *first = (weir_vertex)from;
             *end = from + count < s->g->limit ? (weir_vertex)(from + count) : s->g->limit;
         }
     }
-    sqlite3_reset(find);
+    sqlite3_reset(s->find);
     return status == SQLITE_ROW || status == SQLITE_DONE ? WEIR_OK : weir_db_fail(s->db, s->err);
 }
 
-/* Rewrites each stored run with a vertex of the journal. Adjacent vertices without a stored run are written as runs
- * together. */
-static int write_changed_runs(struct save *s, const struct journal *j, sqlite3_stmt *find)
+/* The stored runs of a vertex of the journal and of the vertices of the journal right behind; see struct
+ * weir_db_store. New vertices have no stored run, and become runs together. */
+static int span(void *data, const struct journal *j, uint32_t i, weir_vertex *first, weir_vertex *end)
 {
-    weir_vertex begin = 0, end = 0, first, past;
-    int rc = WEIR_OK;
+    struct save *s = data;
+    weir_vertex next;
+    int rc = covering(s, (weir_vertex)j->list[i], first, end);
 
-    for (uint32_t i = 0; !rc && i < j->n; i++) {
-        if (j->list[i] < end)
-            continue;
-        rc = covering(s, find, (weir_vertex)j->list[i], &first, &past);
-        if (!rc && first != end) {
-            rc = weir_db_put_runs(&s->rows, begin, end);
-            begin = first;
+    rc = rc ? rc : drop(s, DB_RUN, *first);
+    for (i++; !rc && i < j->n && j->list[i] <= *end; i++)
+        if (j->list[i] == *end) {
+            rc = covering(s, *end, &next, end);
+            rc = rc ? rc : drop(s, DB_RUN, next);
         }
-        end = past;
-        rc = rc ? rc : drop(s, DB_RUN, first);
-    }
-    return rc ? rc : weir_db_put_runs(&s->rows, begin, end);
-}
-
-static int write_changed_own(struct save *s, const struct journal *j)
-{
-    static const int tables[] = {DB_NAME, DB_UUID, DB_STATE, DB_PROPERTY, DB_TAG, DB_DATA};
-    int rc = WEIR_OK;
-
-    for (uint32_t i = 0; !rc && i < j->n; i++) {
-        weir_vertex v = (weir_vertex)j->list[i];
-        for (size_t t = 0; !rc && t < sizeof tables / sizeof *tables; t++)
-            rc = drop(s, tables[t], v);
-        if (!rc && vertex_valid(s->g, v))
-            rc = put_own(s, v);
-    }
-    return rc;
-}
-
-static int write_changed_vertices(struct save *s, const struct journal *j)
-{
-    sqlite3_stmt *find;
-    int rc;
-
-    if (j->n == 0)
-        return WEIR_OK;
-    rc = weir_db_prepare(s->db, "SELECT first, count FROM run WHERE first <= ? ORDER BY first DESC LIMIT 1", &find,
-                         s->err);
-    if (rc)
-        return rc;
-    rc = write_changed_runs(s, j, find);
-    sqlite3_finalize(find);
-    return rc ? rc : write_changed_own(s, j);
-}
-
-static int write_vertices(struct save *s)
-{
-    struct weir_journal *c = s->g->journal;
-    int rc = WEIR_OK;
-
-    if (!s->all && !c->vertices.all) {
-        weir_journal_sort(&c->vertices);
-        rc = weir_db_put_kinds(&s->rows, c->nkinds);
-        return rc ? rc : write_changed_vertices(s, &c->vertices);
-    }
-    for (int t = DB_KIND; !rc && t <= DB_DATA; t++)
-        rc = clear(s, t);
-    rc = rc ? rc : weir_db_put_kinds(&s->rows, 0);
-    return rc ? rc : write_all_vertices(s);
-}
-
-/* ---- edges ---- */
-
-static int write_edges(struct save *s)
-{
-    const weir_graph *g = s->g;
-    struct journal *gone = s->all || g->journal->edges.all ? NULL : &g->journal->edges;
-    uint64_t there = gone ? g->journal->edge_serial : 0;
-    int rc = gone ? WEIR_OK : clear(s, DB_EDGE);
-
-    for (uint32_t i = 0; !rc && gone && i < gone->n; i++)
-        rc = drop(s, DB_EDGE, gone->list[i]);
-    for (uint32_t i = 0; !rc && i < g->nedges; i++)
-        if (g->edges[i].source != WEIR_NONE && g->edges[i].serial > there)
-            rc = weir_db_put_edge(&s->rows, &g->edges[i]);
-    rc = rc ? rc : clear(s, DB_SUBSYSTEM);
-    return rc ? rc : weir_db_put_subsystems(&s->rows);
-}
-
-/* ---- jobs ---- */
-
-static int write_changed_jobs(struct save *s, struct journal *j)
-{
-    int rc = WEIR_OK;
-
-    weir_journal_sort(j);
-    for (uint32_t i = 0; !rc && i < j->n; i++) {
-        uint32_t job = weir_job_index(s->g, j->list[i]);
-        for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
-            rc = drop(s, t, j->list[i]);
-        if (!rc && job != WEIR_NONE)
-            rc = weir_db_put_job(&s->rows, &s->g->jobs->list[job]);
-    }
-    return rc;
-}
-
-static int write_jobs(struct save *s)
-{
-    const weir_graph *g = s->g;
-    int rc = WEIR_OK;
-
-    if (!s->all && !g->journal->jobs.all)
-        return write_changed_jobs(s, &g->journal->jobs);
-    for (int t = DB_JOB; !rc && t <= DB_FEED; t++)
-        rc = clear(s, t);
-    for (uint32_t i = 0; !rc && i < live_jobs(g); i++)
-        rc = weir_db_put_job(&s->rows, &g->jobs->list[g->jobs->order[i]]);
     return rc;
 }
 
@@ -247,14 +131,16 @@ static int count_saves(struct save *s, int64_t *saves)
     return rc;
 }
 
-static int write_meta(struct save *s, const char *stamp)
+static int write_rows(struct save *s, const char *stamp)
 {
+    struct weir_db_store store = {s->g, s, 1, put, drop, span};
     int64_t saves;
     int rc = count_saves(s, &saves);
 
-    rc = rc ? rc : clear(s, DB_META);
-    rc = rc ? rc : weir_db_put_meta(&s->rows, stamp);
-    return rc ? rc : put(s, DB_META, (struct weir_db_cell[]){{SQLITE_TEXT, 0, "saves"}, {SQLITE_INTEGER, saves, NULL}});
+    rc = rc ? rc : weir_db_write(&store, s->all, stamp);
+    if (!rc)
+        rc = put(s, DB_META, (struct weir_db_cell[]){{SQLITE_TEXT, 0, "saves"}, {SQLITE_INTEGER, saves, NULL}});
+    return rc == WEIR_ENOMEM ? weir_fail_nomem(s->err) : rc;
 }
 
 static bool same_file(const struct weir_file_id *last, const char *path)
@@ -297,10 +183,7 @@ static int write_graph(struct save *s, const char *path, bool changed, const cha
     rc = choose(s, path, changed, found);
     if (!rc && found == 0)
         rc = weir_db_create(s->db, s->err);
-    rc = rc ? rc : write_vertices(s);
-    rc = rc ? rc : write_edges(s);
-    rc = rc ? rc : write_jobs(s);
-    return rc ? rc : write_meta(s, stamp);
+    return rc ? rc : write_rows(s, stamp);
 }
 
 static void finalize(struct save *s)
@@ -309,6 +192,7 @@ static void finalize(struct save *s)
         sqlite3_finalize(s->put[t]);
         sqlite3_finalize(s->drop[t]);
     }
+    sqlite3_finalize(s->find);
 }
 
 /* Writes the graph in one transaction. In WAL mode concurrent readers see the old state until the commit. */
@@ -369,7 +253,7 @@ static void clean_up(sqlite3 *db, const char *path)
 
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
 {
-    struct save s = {.g = g, .err = err, .rows = {g, &s, put}};
+    struct save s = {.g = g, .err = err};
     struct weir_file_id before = {0};
     char stamp[STAMP_SIZE];
     struct weir_journal *next = NULL;
