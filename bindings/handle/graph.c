@@ -402,6 +402,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                     {NULL, NULL}};
     static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* may take long: not for policies */
                                       {"write", weirlua_graph_write},
+                                      {"fold", weirlua_graph_fold},
                                       {"resolve", weirlua_graph_resolve},
                                       {"check", graph_check},
                                       {"bytes", graph_bytes},

@@ -202,6 +202,7 @@ int weirlua_format_guess(lua_State *L);
 int weirlua_graph_synthetic(lua_State *L);
 int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
+int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve(lua_State *L); /* g:resolve */
 extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */

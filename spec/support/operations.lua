@@ -78,6 +78,7 @@ group("graphs", [[
       map(view:root())
   return must(g:check()) and g:bytes() + #must(core.guess(texts.jgf))
   return g:changed()
+  return g:fold { g:root() }.count
   return g:rset { scheduling = true }
   return g:rset { state = "allocated" }
   local p = must(g:pieces()) return #p:at(1) + #p:stamp() > 0 and must(p:graph())

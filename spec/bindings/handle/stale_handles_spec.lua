@@ -126,6 +126,8 @@ local TAKES = {
     graph.copy g:copy(X)
     graph.extract g:extract { X, v }
     graph.find g:find("id=1", { start = X })
+    graph.fold g:fold { X }
+    graph.fold g:fold { v, X }
     graph.find g:find("id=1", { start = X, as = "graph" })
     graph.unlink g:unlink(X)
     graph.unlink g:unlink(X, { force = true })

@@ -37,21 +37,13 @@ end
 
 -- Makes the boxes inside of a box, each of `members` siblings.
 local function open(m, boxes, box, members)
-  local kids, taken = {}, 0
-  m:each_child(box.shape and box or nil, function(v)
-    local last = kids[#kids]
-    if taken % members == 0 then
-      kids[#kids + 1] = box_of(m, box, v)
-    else
-      last.q, last.members, last.last = v.q, last.members + 1, v
-    end
-    taken = taken + 1
-  end)
-  for _, kid in ipairs(kids) do
+  local kids = {}
+  m:each_group(box.shape and box or nil, members, function(v, last, count)
+    local kid = box_of(m, box, v)
+    if count > 1 then kid.q, kid.members, kid.last = last.q, count, m:name_of(last) end
     describe(m, kid)
-    kid.last = kid.last and m:name_of(kid.last)
-    boxes[#boxes + 1] = kid
-  end
+    kids[#kids + 1], boxes[#boxes + 1] = kid, kid
+  end)
   box.kids = #kids > 0 and kids or nil
 end
 

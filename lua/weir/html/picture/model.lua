@@ -20,7 +20,7 @@ local function shape_of(m, flat)
   for i = 1, #flat, 6 do
     local kind, inner = m.kinds[flat[i] + 1], m.shapes[flat[i + 4] + 1]
     local run = { kind = kind, id = flat[i + 1], step = flat[i + 2], count = flat[i + 3], shape = inner, first = shape.size,
-      each = 1 + inner.size }
+      each = 1 + inner.size, before = shape.count }
     shape.runs[#shape.runs + 1] = run
     shape.size, shape.count = shape.size + run.each * run.count, shape.count + run.count
     add(shape.totals, kind.type, kind.size * run.count)
@@ -36,13 +36,23 @@ local function vertex_of(run, i, base)
   return { p = p, q = p + run.each, kind = run.kind, shape = run.shape, run = run, i = i }
 end
 
---- Calls f(vertex) for each child of a vertex, or for each root.
-function M:each_child(v, f)
-  local base = v and v.p + 1 or 0
-  for _, run in ipairs((v and v.shape or self.top).runs) do
-    for i = 0, run.count - 1 do f(vertex_of(run, i, base)) end
+--- Calls f(first, last, count) for each group of `members` children of a vertex, or of roots; the last group may be
+--- smaller. Costs do not grow with `members`.
+function M:each_group(v, members, f)
+  local base, shape = v and v.p + 1 or 0, v and v.shape or self.top
+  local at = 1
+  local function child(n)
+    while shape.runs[at].before + shape.runs[at].count <= n do at = at + 1 end
+    return vertex_of(shape.runs[at], n - shape.runs[at].before, base)
+  end
+  for n = 0, shape.count - 1, members do
+    local first, count = child(n), math.min(members, shape.count - n)
+    f(first, count > 1 and child(n + count - 1) or first, count)
   end
 end
+
+--- Calls f(vertex) for each child of a vertex, or for each root.
+function M:each_child(v, f) self:each_group(v, 1, f) end
 
 --- Returns the vertex of a number.
 function M:vertex_at(p)

@@ -31,14 +31,9 @@ local function intern(known, list, key, value)
   return n
 end
 
-local function kind_of(s, v)
-  local type, basename, size, unit = v.type, v.basename, v.size, v.unit
-  local last = s.last_kind
-  if last and last[1] == type and last[2] == basename and last[3] == size and last[4] == unit then return s.last_number end
-  s.last_number = intern(s.known_kinds, s.kinds, ("%s\0%s\0%s\0%d"):format(type, basename, unit, size), { type, basename, size, unit })
-  s.last_kind = s.kinds[s.last_number + 1]
-  return s.last_number
-end
+local function kind_key(type, basename, size, unit) return ("%s\0%s\0%s\0%d"):format(type, basename, unit, size) end
+
+local function kind_of(s, v) return s.kind_numbers[kind_key(v.type, v.basename, v.size, v.unit)] end
 
 -- ---- what few vertices have -------------------------------------------------------------------------------------
 
@@ -120,42 +115,35 @@ local function join_spans(s, first, behind, shape, each)
   for i = behind, kept + 1, -1 do spans[i] = nil end
 end
 
--- ---- the tree -----------------------------------------------------------------------------------------------------
+-- ---- the vertices that stand out ----------------------------------------------------------------------------------
 
--- Adds a child to a flat list of runs, by extending the last run where possible.
-local function add_child(runs, kind, id, shape, rank)
-  local n = #runs
-  local last, count = n - 5, runs[n - 2]
-  if n > 0 and runs[last] == kind and runs[last + 4] == shape and id >= 0 and runs[last + 1] >= 0 then
-    local step = count == 1 and id - runs[last + 1] or runs[last + 2]
-    local follows = rank < 0 and runs[last + 5] < 0 or rank >= 0 and runs[last + 5] >= 0 and rank == runs[last + 5] + count
-    if id == runs[last + 1] + step * count and follows then
-      runs[last + 2], runs[last + 3] = step, count + 1
-      return
+-- Adds what a vertex has of its own. `each`: the number of the vertex and of all vertices below.
+local function note_vertex(s, v, p, each, shape, open)
+  local id, name = v.id, v.name
+  note_data(s, v, p)
+  if not id or id < 0 or name ~= v.basename .. id then s.names[#s.names + 1], s.names[#s.names + 2] = p, name end
+  local uses = v:uses()
+  if #uses == 0 then return end
+  local behind = note_uses(s, p, kind_of(s, v), each == 1, uses)
+  if each > 1 then open[#open + 1] = { p = p, each = each, shape = shape, first = behind - 7 * #uses, behind = behind } end
+end
+
+-- Adds all vertices that stand out, of a flat list (see fold.c). Spans of an inner vertex are joined with spans before as
+-- soon as all vertices below are there.
+local function note_all(s, own)
+  local open = {} -- inner vertices with spans, with vertices below still to come
+  local function close(p)
+    while #open > 0 and open[#open].p + open[#open].each <= p do
+      local v = table.remove(open)
+      join_spans(s, v.first, v.behind, v.shape, v.each)
     end
   end
-  runs[n + 1], runs[n + 2], runs[n + 3], runs[n + 4], runs[n + 5], runs[n + 6] = kind, id, 0, 1, shape, rank
-end
-
-local add_vertex
-
-local function shape_of(s, v, rank)
-  local runs = {}
-  for child in v:children() do add_vertex(s, child, runs, rank) end
-  return intern(s.known_shapes, s.shapes, table.concat(runs, " "), runs)
-end
-
--- Adds a vertex and everything below. `above`: the rank of the parent.
-function add_vertex(s, v, runs, above)
-  local p, id, rank, kind, name, basename = s.n, v.id, v.rank, kind_of(s, v), v.name, v.basename
-  s.n = p + 1
-  note_data(s, v, p)
-  if not id or id < 0 or name ~= basename .. id then s.names[#s.names + 1], s.names[#s.names + 2] = p, name end
-  local uses, leaf = v:uses(), v:nchildren() == 0
-  local behind = #uses > 0 and note_uses(s, p, kind, leaf, uses)
-  local shape = leaf and 0 or shape_of(s, v, rank)
-  if not leaf and behind then join_spans(s, behind - 7 * #uses, behind, shape, s.n - p) end
-  add_child(runs, kind, id and id >= 0 and id or -1, shape, rank and rank ~= above and rank or -1)
+  for i = 1, #own, 4 do
+    local p = own[i]
+    close(p)
+    note_vertex(s, own[i + 3], p, own[i + 1] - p, own[i + 2], open)
+  end
+  close(math.huge)
 end
 
 local function sorted_properties(s)
@@ -165,17 +153,19 @@ local function sorted_properties(s)
   return list
 end
 
---- Returns the data of a graph, or of a vertex and everything below. Time is linear in the vertices.
+--- Returns the data of a graph, or of a vertex and everything below. Time is linear in the vertices, for a few
+--- nanoseconds each; a vertex that stands out takes a microsecond and more.
 function M.of(g, start)
-  local array = core.array
-  local s = { n = 0, now = g:now(), kinds = array {}, known_kinds = {}, shapes = { array {} }, known_shapes = { [""] = 0 },
-    names = array {}, states = array {}, properties = {}, nvalues = 0, bookings = array {}, known_bookings = {},
-    spans = array {}, last_span = {}, last_block = {} }
-  local runs, above = core.array {}, start and start:parent()
-  for _, v in ipairs(start and { start } or g:roots()) do add_vertex(s, v, runs, above and above.rank) end
+  local array, above = core.array, start and start:parent()
+  local fold = g:fold(start and { start } or g:roots())
+  local s = { kinds = fold.kinds, kind_numbers = {}, names = array {}, states = array {}, properties = {}, nvalues = 0,
+    bookings = array {}, known_bookings = {}, spans = array {}, last_span = {}, last_block = {} }
+  for i, k in ipairs(fold.kinds) do s.kind_numbers[kind_key(k[1], k[2], k[3], k[4])] = i - 1 end
+  note_all(s, fold.own)
+  fold.shapes[1] = array {}
   return {
-    count = s.n, now = s.now, kinds = s.kinds, shapes = s.shapes, roots = runs, names = s.names, states = s.states,
-    properties = sorted_properties(s), cut = s.cut, bookings = s.bookings, spans = s.spans,
+    count = fold.count, now = g:now(), kinds = array(fold.kinds), shapes = fold.shapes, roots = array(fold.roots), names = s.names,
+    states = s.states, properties = sorted_properties(s), cut = s.cut, bookings = s.bookings, spans = s.spans,
     prefix = above and above.path or "", state_names = M.STATES,
   }
 end
