@@ -1,9 +1,8 @@
-/* map32.c - see map32.h. Invariant: at most two thirds of the slots are in use, so a search ends. */
+/* map32.c - see map32.h. Invariant: at most two thirds of the slots are in use, so a search ends. Many slots have pages
+ * of their own, so a table that grows leaves no hole as large as itself behind. */
 #include "base/map32.h"
 
 #include <string.h>
-
-#define FIRST_WIDTH 8
 
 static void put(struct weir_map32 *m, struct weir_map32_slot slot)
 {
@@ -16,21 +15,18 @@ static void put(struct weir_map32 *m, struct weir_map32_slot slot)
 
 int weir_map32_reserve(struct weir_map32 *m, size_t count)
 {
-    struct weir_map32 wider = {.count = m->count, .wide = m->wide ? m->wide : FIRST_WIDTH};
+    struct weir_map32 wider = {.count = m->count};
 
     if (3 * count <= 2 * (size_t)m->wide)
         return WEIR_OK;
-    if (count > UINT32_MAX / 4)
+    if (count > UINT32_MAX / 4 ||
+        weir_scratch_grow(&wider.slots, &wider.wide, (3 * count + 1) / 2, sizeof *wider.slots))
         return WEIR_ENOMEM;
-    while (2 * (size_t)wider.wide < 3 * count)
-        wider.wide *= 2;
-    wider.slots = weir_mem_zalloc(wider.wide, sizeof *wider.slots);
-    if (!wider.slots)
-        return WEIR_ENOMEM;
+    memset(wider.slots, 0, weir_map32_bytes(&wider));
     for (uint32_t i = 0; i < m->wide; i++)
         if (m->slots[i].at)
             put(&wider, m->slots[i]);
-    weir_mem_free(m->slots);
+    weir_map32_free(m);
     *m = wider;
     return WEIR_OK;
 }
@@ -61,19 +57,19 @@ void weir_map32_remove(struct weir_map32 *m, uint32_t key, uint32_t number)
 
 int weir_map32_copy(struct weir_map32 *to, const struct weir_map32 *from)
 {
-    *to = *from;
-    to->slots = NULL;
-    if (from->wide && !(to->slots = weir_mem_alloc(weir_map32_bytes(from)))) {
-        *to = (struct weir_map32){0};
+    *to = (struct weir_map32){.count = from->count};
+    if (from->wide == 0)
+        return WEIR_OK;
+    if (weir_scratch_grow(&to->slots, &to->wide, from->wide, sizeof *to->slots)) {
+        to->count = 0;
         return WEIR_ENOMEM;
     }
-    if (from->wide)
-        memcpy(to->slots, from->slots, weir_map32_bytes(from));
+    memcpy(to->slots, from->slots, weir_map32_bytes(from));
     return WEIR_OK;
 }
 
 void weir_map32_free(struct weir_map32 *m)
 {
-    weir_mem_free(m->slots);
+    weir_scratch_free(&m->slots, &m->wide, sizeof *m->slots);
     *m = (struct weir_map32){0};
 }

@@ -166,7 +166,8 @@ struct weir_graph {
     struct {
         uint8_t (*list)[16];        /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
         uint32_t cap;               /* elements of `list` */
-        struct weir_map32 vertices; /* by hash of the UUID, where given */
+        struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
+        bool packed;                /* the table is empty, until a UUID is given */
     } uuids;                       /* uuid.c */
     struct aggregates *aggregates; /* never NULL */
     struct schedules *schedules;   /* NULL until a vertex gets a schedule */
@@ -332,6 +333,8 @@ bool weir_uuid_given(const weir_graph *g, weir_vertex v);
 void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
 /* The UUID of v as text. */
 void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37]);
+/* Drops the table of given UUIDs at the end of a load: the next given UUID makes the table. */
+void weir_uuid_pack(weir_graph *g);
 /* Removes the given UUID of v, if any. */
 void weir_uuid_drop(weir_graph *g, weir_vertex v);
 /* Frees the entries of a map. */

@@ -1,5 +1,6 @@
-/* uuid.c - UUIDs of pools (P2), given or derived from the position of a pool. Invariant: the hash table holds each
- * vertex with a given UUID once, at most three quarters full; no two vertices have equal given UUIDs. */
+/* uuid.c - UUIDs of pools (P2), given or derived from the position of a pool. Invariant: no two vertices have
+ * equal given UUIDs. The hash table holds each vertex with a given UUID once, or is empty after a load, until a UUID is
+ * given: few machines get any UUID after their load, and the table would be as large as the UUIDs. */
 #include "graph/journal.h"
 
 #include <endian.h>
@@ -84,11 +85,41 @@ static int widen(weir_graph *g, uint32_t need)
     return WEIR_OK;
 }
 
+/* Makes the hash table, unless the table is there. */
+static int make_table(weir_graph *g)
+{
+    struct weir_map32 all = {0};
+
+    if (!g->uuids.packed)
+        return WEIR_OK;
+    for (weir_vertex v = 0; v < g->uuids.cap; v++)
+        if (weir_uuid_given(g, v) && weir_map32_add(&all, hash_of(g, g->uuids.list[v]), v)) {
+            weir_map32_free(&all);
+            return WEIR_ENOMEM;
+        }
+    g->uuids.vertices = all;
+    g->uuids.packed = false;
+    return WEIR_OK;
+}
+
+void weir_uuid_pack(weir_graph *g)
+{
+    g->uuids.packed = g->uuids.vertices.count > 0;
+    weir_map32_free(&g->uuids.vertices);
+    if (g->uuids.packed)
+        return;
+    weir_mem_free(g->uuids.list);
+    g->uuids.list = NULL;
+    g->uuids.cap = 0;
+}
+
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
 {
     uint32_t hash = hash_of(g, uuid);
     char text[37];
 
+    if (make_table(g))
+        return weir_fail_nomem(err);
     WEIR_MAP32_EACH(&g->uuids.vertices, hash, other)
         if (other != v && memcmp(g->uuids.list[other], uuid, 16) == 0) {
             uuid_text(uuid, text);
@@ -124,7 +155,8 @@ void weir_uuid_drop(weir_graph *g, weir_vertex v)
 {
     if (!weir_uuid_given(g, v))
         return;
-    weir_map32_remove(&g->uuids.vertices, hash_of(g, g->uuids.list[v]), v);
+    if (!g->uuids.packed)
+        weir_map32_remove(&g->uuids.vertices, hash_of(g, g->uuids.list[v]), v);
     memset(g->uuids.list[v], 0, 16);
 }
 

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "base/strtab.h"
 #include "format/output.h"
 
@@ -135,23 +136,21 @@ static int combine_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *o
 /* Finds the raw class of a pair, made on first use. */
 static int find_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *out)
 {
-    uint32_t key = (uint32_t)(((uint64_t)a * 0x9E3779B97F4A7C15u + b) * 0xD6E8FEB86659FD93u >> 32), i;
+    uint32_t hash = (uint32_t)hash_add(a, b);
     int rc;
 
-    while ((i = weir_map32_get(&c->numbers, key)) != WEIR_NONE && (c->pairs[i].a != a || c->pairs[i].b != b))
-        key++;
-    if (i == WEIR_NONE) {
-        i = c->npairs;
-        if (weir_array_reserve(&c->pairs, &c->pairs_cap, (size_t)i + 1, sizeof *c->pairs) < 0 ||
-            weir_map32_add(&c->numbers, key, i) < 0)
-            return weir_fail_nomem(c->err);
-        c->pairs[i] = (struct pairing){a, b, GONE};
-        rc = combine_pair(c, a, b, &c->pairs[i].raw);
-        if (rc < 0)
-            return rc;
-        c->npairs++;
-    }
-    *out = c->pairs[i].raw;
+    WEIR_MAP32_EACH(&c->numbers, hash, i)
+        if (c->pairs[i].a == a && c->pairs[i].b == b) {
+            *out = c->pairs[i].raw;
+            return WEIR_OK;
+        }
+    rc = combine_pair(c, a, b, out);
+    if (rc < 0)
+        return rc;
+    if (weir_array_reserve(&c->pairs, &c->pairs_cap, (size_t)c->npairs + 1, sizeof *c->pairs) < 0 ||
+        weir_map32_add(&c->numbers, hash, c->npairs) < 0)
+        return weir_fail_nomem(c->err);
+    c->pairs[c->npairs++] = (struct pairing){a, b, *out};
     return WEIR_OK;
 }
 

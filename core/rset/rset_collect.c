@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hash.h"
 #include "time/schedule.h"
 #include "format/input.h"
 #include "rset/rset.h"
@@ -458,10 +459,8 @@ static uint32_t hash_runs(const struct collecting *w, const struct host *h)
 {
     uint64_t hash = h->nruns;
 
-    for (uint32_t i = h->first; i < h->first + h->nruns; i++) {
-        hash = (hash ^ w->runs[i].lo ^ (uint64_t)w->runs[i].hi << 32) * UINT64_C(0xD6E8FEB86659FD93);
-        hash ^= hash >> 32 ^ w->runs[i].type;
-    }
+    for (uint32_t i = h->first; i < h->first + h->nruns; i++)
+        hash = hash_add(hash_add(hash, w->runs[i].type), w->runs[i].lo | (uint64_t)w->runs[i].hi << 32);
     return (uint32_t)hash;
 }
 
@@ -469,17 +468,16 @@ static uint32_t hash_runs(const struct collecting *w, const struct host *h)
  * memory. */
 static uint32_t group_of(struct collecting *w, const struct host *h, uint32_t guess)
 {
-    uint32_t key, i;
+    uint32_t hash;
 
     if (guess < w->ngroups && same_runs(w, &w->groups[guess], h))
         return guess;
-    key = hash_runs(w, h);
-    while ((i = weir_map32_get(&w->group_numbers, key)) != WEIR_NONE && !same_runs(w, &w->groups[i], h))
-        key++;
-    if (i != WEIR_NONE)
-        return i;
+    hash = hash_runs(w, h);
+    WEIR_MAP32_EACH(&w->group_numbers, hash, i)
+        if (same_runs(w, &w->groups[i], h))
+            return i;
     if (weir_array_reserve(&w->groups, &w->groups_cap, (size_t)w->ngroups + 1, sizeof *w->groups) < 0 ||
-        weir_map32_add(&w->group_numbers, key, w->ngroups) < 0)
+        weir_map32_add(&w->group_numbers, hash, w->ngroups) < 0)
         return WEIR_NONE;
     w->groups[w->ngroups] = (struct group){h->first, h->nruns};
     return w->ngroups++;

@@ -214,7 +214,8 @@ static int fail_entry(const struct jgf *r, const struct jgf_item *it)
     return weir_jgf_bad(r, rc, "nodes", it->at, name, "%s", why.text);
 }
 
-/* Sets a UUID, unless equal to the UUID derived from the position of the pool. */
+/* Sets a UUID, unless equal to the UUID derived from the position of the pool. The first UUID set makes a table for
+ * all: a table that grew would take half as much again. */
 static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above, weir_err *why)
 {
     uint8_t given[16], derived[16];
@@ -224,7 +225,11 @@ static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above,
     memcpy(given, g->uuids.list[v], 16);
     memset(g->uuids.list[v], 0, 16);
     weir_uuid_get(g, v, above, derived);
-    return memcmp(given, derived, 16) == 0 ? WEIR_OK : weir_uuid_put(g, v, given, why);
+    if (memcmp(given, derived, 16) == 0)
+        return WEIR_OK;
+    if (g->uuids.vertices.count == 0 && weir_map32_reserve(&g->uuids.vertices, g->uuids.cap))
+        return WEIR_ENOMEM;
+    return weir_uuid_put(g, v, given, why);
 }
 
 /* Sets a rank, unless equal to the rank inherited from the parent, which needs no record. */
@@ -314,11 +319,7 @@ static int make_vertices(struct jgf *r, uint32_t count)
     r->g->limit = r->g->live = count;
     r->g->serial += count;
     note_vertices(r->g, 0, count);
-    if (r->g->uuids.vertices.count > 0)
-        return WEIR_OK;
-    weir_mem_free(r->g->uuids.list);
-    r->g->uuids.list = NULL;
-    r->g->uuids.cap = 0;
+    weir_uuid_pack(r->g);
     return WEIR_OK;
 }
 

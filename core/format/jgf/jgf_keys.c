@@ -1,4 +1,4 @@
-/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is either in a run or a text. */
+/* jgf_keys.c - the ids of a JSON graph. See jgf_keys.h. Invariant: a key is in a run, in `numbers` or a text. */
 #include "format/jgf/jgf_keys.h"
 
 #include <inttypes.h>
@@ -33,25 +33,25 @@ static uint32_t find_number(const struct jgf_keys *k, uint32_t number)
 
     WEIR_BISECT(low, 0, k->nruns, k->runs[low].number <= number);
     if (low == 0 || number - k->runs[low - 1].number >= k->runs[low - 1].count)
-        return WEIR_NONE;
+        return weir_map32_get(&k->numbers, number);
     return k->runs[low - 1].item + (number - k->runs[low - 1].number);
 }
 
-/* Adds a number to the runs. Returns 1, 0 if the number does not continue the runs, or WEIR_ENOMEM. */
+/* Adds a number to the runs, or to the table if the number is below the runs. */
 static int add_number(struct jgf_keys *k, uint32_t number, uint32_t item)
 {
     struct jgf_run *last = k->nruns ? &k->runs[k->nruns - 1] : NULL;
 
     if (last && number - last->number == last->count && item - last->item == last->count && number > last->number) {
         last->count++;
-        return 1;
+        return WEIR_OK;
     }
-    if (last && (number < last->number || number - last->number < last->count))
-        return 0;
+    if (last && number < last->number)
+        return weir_map32_add(&k->numbers, number, item);
     if (weir_array_reserve(&k->runs, &k->runs_cap, (size_t)k->nruns + 1, sizeof *k->runs) < 0)
         return WEIR_ENOMEM;
     k->runs[k->nruns++] = (struct jgf_run){number, item, 1};
-    return 1;
+    return WEIR_OK;
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -104,21 +104,16 @@ static int add_text(struct jgf_keys *k, const char *key, size_t len, uint32_t it
 
 uint32_t weir_jgf_keys_find(const struct jgf_keys *k, const char *key, size_t len)
 {
-    uint32_t number = k->nruns ? number_of(key, len) : NO_NUMBER, item = WEIR_NONE;
+    uint32_t number = number_of(key, len);
 
-    if (number != NO_NUMBER)
-        item = find_number(k, number);
-    return item != WEIR_NONE ? item : find_text(k, key, len);
+    return number != NO_NUMBER ? find_number(k, number) : find_text(k, key, len);
 }
 
 int weir_jgf_keys_add(struct jgf_keys *k, const char *key, size_t len, uint32_t item)
 {
     uint32_t number = number_of(key, len);
-    int rc = number == NO_NUMBER ? 0 : add_number(k, number, item);
 
-    if (rc != 0)
-        return rc < 0 ? rc : WEIR_OK;
-    return add_text(k, key, len, item);
+    return number != NO_NUMBER ? add_number(k, number, item) : add_text(k, key, len, item);
 }
 
 const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf[16])
@@ -126,6 +121,11 @@ const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf
     for (uint32_t i = 0; i < k->nruns; i++)
         if (item - k->runs[i].item < k->runs[i].count) { /* unsigned: wraps around for items before the run */
             snprintf(buf, 16, "%" PRIu32, k->runs[i].number + (item - k->runs[i].item));
+            return buf;
+        }
+    for (uint32_t i = 0; i < k->numbers.wide; i++)
+        if (k->numbers.slots[i].at == item + 1) {
+            snprintf(buf, 16, "%" PRIu32, k->numbers.slots[i].key);
             return buf;
         }
     for (size_t at = 0; at < k->ntexts; at = next_text(k, at))
@@ -137,6 +137,7 @@ const char *weir_jgf_keys_text(const struct jgf_keys *k, uint32_t item, char buf
 void weir_jgf_keys_free(struct jgf_keys *k)
 {
     weir_mem_free(k->runs);
+    weir_map32_free(&k->numbers);
     weir_map32_free(&k->places);
     weir_scratch_free(&k->texts, &k->texts_cap, 1);
     *k = (struct jgf_keys){0};

@@ -340,6 +340,65 @@ static void test_names_of_ids(void)
     }
 }
 
+/* ---- UUIDs after a load ---------------------------------------------------------------------------------------- */
+
+#define GIVEN(n) "01234567-89ab-4def-8123-45678900000" n
+
+static const char with_uuids[] = "{\"graph\":{\"nodes\":[{\"id\":\"0\",\"metadata\":{\"type\":\"cluster\",\"id\":0}},"
+                                 "{\"id\":\"1\",\"metadata\":{\"type\":\"node\",\"id\":0,\"uuid\":\"" GIVEN("1") "\"}},"
+                                 "{\"id\":\"2\",\"metadata\":{\"type\":\"node\",\"id\":1,\"uuid\":\"" GIVEN("2") "\"}}],"
+                                 "\"edges\":[{\"source\":\"0\",\"target\":\"1\"},{\"source\":\"0\",\"target\":\"2\"}]}}";
+
+/* Adds a node with a UUID below the cluster. */
+static int add_uuid(weir_graph *g, const char *uuid, weir_vertex *out)
+{
+    weir_pool_desc d = WEIR_POOL_DESC_INIT;
+    weir_err err = {0};
+
+    d.type = "node";
+    d.uuid = uuid;
+    return weir_graph_add(g, 0, &d, out, &err);
+}
+
+static int copy_and_add(void *g)
+{
+    weir_graph *copy = NULL;
+    weir_vertex v;
+    weir_err err = {0};
+    int rc = weir_graph_dup(g, &copy, &err);
+
+    if (rc == WEIR_OK) {
+        uint32_t before = weir_graph_count(copy);
+        rc = add_uuid(copy, GIVEN("3"), &v);
+        CHECK(weir_graph_count(copy) == before + (rc == WEIR_OK), "%u vertices", weir_graph_count(copy));
+        CHECK(rc < 0 || add_uuid(copy, GIVEN("1"), &v) == WEIR_EEXIST, "the UUID is another's");
+    }
+    weir_graph_free(copy);
+    return rc;
+}
+
+/* A UUID of a loaded machine is not given again, until its vertex is gone. */
+static void test_uuids(void)
+{
+    weir_graph *g = read_text(with_uuids, "UUIDs"), *copy = NULL;
+    weir_vertex v;
+    char uuid[37];
+
+    check_nomem(copy_and_add, g, "a UUID after a load");
+    CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK, "a copy");
+    for (int i = 0; i < 2; i++) {
+        weir_graph *of = i ? copy : g;
+        CHECK(weir_graph_unlink(of, 1, NULL) == WEIR_OK, "the first node goes");
+        CHECK(add_uuid(of, GIVEN("2"), &v) == WEIR_EEXIST, "the second has its UUID still");
+        CHECK(add_uuid(of, GIVEN("1"), &v) == WEIR_OK, "that of the first is free");
+        weir_vertex_uuid(of, v, uuid);
+        CHECK(check_same(uuid, GIVEN("1")), "%s", uuid);
+        CHECK(add_uuid(of, GIVEN("1"), &v) == WEIR_EEXIST, "and given again");
+        CHECK(weir_graph_unlink(of, 2, NULL) == WEIR_OK && add_uuid(of, GIVEN("2"), &v) == WEIR_OK, "once more");
+        weir_graph_free(of);
+    }
+}
+
 /* ---- memory --------------------------------------------------------------------------------------------------- */
 
 static int parse_once(void *arg)
@@ -485,6 +544,7 @@ int main(void)
     test_beginnings();
     test_orders();
     test_names_of_ids();
+    test_uuids();
     test_nomem();
     return check_report();
 }
