@@ -567,6 +567,39 @@ void weir_constraint_free(weir_constraint *c);
 #define WEIR_ORDER_KEYS    4
 #define WEIR_DESCEND_TYPES 4
 
+/* Choices among the candidates for a resource. Where several groups, or runs, are equally good, the first candidate in
+ * the order of the policy decides. */
+enum weir_choose {
+    WEIR_CHOOSE_LONGEST,  /* the longest runs first; a single wanted vertex is the best candidate */
+    WEIR_CHOOSE_SHORTEST, /* the shortest run that is long enough; without such a run, the longest runs first */
+    /* Of the groups with enough candidates, the group with the fewest; without such a group, the largest groups first.
+     * Vertices without a group come last. */
+    WEIR_CHOOSE_FEWEST,
+    WEIR_CHOOSE_EACH,     /* one candidate from each group in turn; the first groups have the best candidates */
+    WEIR_CHOOSE_CLOSEST,  /* candidates whose property differs least, and of equal sets the set with the least values */
+    WEIR_CHOOSE_ONE       /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
+};
+
+typedef struct weir_choice {
+    int kind; /* enum weir_choose */
+    /* The group of a vertex v, by the first of these members that is set; without any, the parent of v.
+     * `group` returns 1 with the number of the group in *out, 0 where v has no group, or a negative number. The engine
+     * calls `group` once for each vertex of a requested type, and again after a change of the structure, of a property
+     * or of a tag; `serial` of the policy identifies the version of `group`.
+     * `subsystem`: the first vertex of type `type` on the way up, from the node at or above v.
+     * `property`: the value of the property of v, or of the nearest vertex of type `type` at or above v. For
+     * WEIR_CHOOSE_CLOSEST the value is a number.
+     * `type`: the nearest vertex of the type at or above v. */
+    int (*group)(void *data, const weir_graph *g, weir_vertex v, uint32_t *out);
+    const char *subsystem, *property, *type;
+    /* Runs are candidates of one group with consecutive positions: whole numbers in a property of the vertex; without
+     * the property, the id. A vertex without a group is in the group of the parent. */
+    const char *position;
+    /* WEIR_CHOOSE_EACH, by parent or by type: the groups with the most free units of the type of the candidates come
+     * first, for slots also the hosts below these groups. Not beside `evaluate`. */
+    bool emptiest;
+} weir_choice;
+
 typedef struct weir_policy {
     const char *name;
     const char *label; /* kept with each job, such as a name and a version; NULL: the name */
@@ -606,12 +639,12 @@ typedef struct weir_policy {
      * how many. Where the hook chooses fewer than `min`, the remaining candidates follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
                       const double *score, size_t n, size_t min, size_t max, uint32_t *chosen);
-    /* Instead of `select`, without calls: candidates below one parent with consecutive ids form a run, and the longest
-     * runs come first. A single wanted vertex is the best candidate. */
-    bool runs;
-    /* The number of candidates that `select` and `runs` get at a time where the policy has no `evaluate`: the first in
-     * the order, or twice the wanted number if larger; further candidates follow only if the first do not suffice. 0:
-     * all. */
+    /* A choice that the engine makes without calls; NULL: none. With `select` as well, the choice is made from the
+     * candidates in the order of `select`, followed by the candidates that `select` leaves out. */
+    const weir_choice *choice;
+    /* The number of candidates that `select` and `choice` get at a time where the policy has no `evaluate`: the first
+     * in the order, or twice the wanted number if larger; further candidates follow only if the first do not suffice.
+     * 0: all. WEIR_CHOOSE_ONE gets all. */
     uint32_t candidates;
 } weir_policy;
 

@@ -240,7 +240,7 @@ static void push_hook_names(lua_State *L, const struct policy *p)
 {
     lua_newtable(L);
     for (int i = 0; i < HOOKS; i++)
-        if (p->spec.has[i] || (i == HOOK_ORDER && p->spec.norder) || (i == HOOK_SELECT && p->spec.runs)) {
+        if (p->spec.has[i] || (i == HOOK_ORDER && p->spec.norder) || (i == HOOK_SELECT && p->spec.chooses)) {
             lua_pushstring(L, weirlua_hook_names[i]);
             lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
         }
@@ -267,7 +267,8 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field path: string? -- The file.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
  * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init.
- * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality.
+ * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality,
+ *   select.
  * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.
  * @field overran: number? -- The seconds of the last match, where more than twice the budget of seconds; else nil.
  * @field sandboxed: boolean -- Whether the policy has a sandbox.

@@ -10,7 +10,7 @@
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
 
-enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOKS };
+enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_GROUP, HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
 extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at the end */
 
@@ -24,7 +24,8 @@ struct policy_spec {
     const char *locality[POLICY_LOCALITY];
     const char *descend[WEIR_DESCEND_TYPES];
     uint32_t norder, nexclusive, nlocality, ndescend;
-    bool runs;                    /* select is "runs" */
+    bool chooses;                 /* select is data: */
+    weir_choice choice;           /* without the hook */
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
     bool has[HOOKS];
@@ -32,15 +33,22 @@ struct policy_spec {
 
 /* ---- policy_read.c ---- */
 
-/* The anchor of a policy, a table: the hooks at 1..HOOKS (false for an absent hook), the values of the options, and all
- * strings of the spec. */
+/* The anchor of a policy, a table: the hooks at 1..HOOKS (false for an absent hook), the values of the options, the
+ * numbers of the groups that the hook `group` has named, and all strings of the spec. */
 #define ANCHOR_OPTIONS (HOOKS + 1)
+#define ANCHOR_GROUPS  (HOOKS + 2)
 
 /* A C function for lua_pcall: (policy table, light userdata of the spec, default name, options given or nil) -> anchor.
  * Raises for a wrong table. */
 int weirlua_policy_read(lua_State *L);
 /* Raises "policy NAME: ...". */
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...);
+
+/* ---- policy_choice.c ---- */
+
+/* Reads the field `select` at the stack index `select` into the spec, unless a function. values: of the options.
+ * Raises. */
+void weirlua_policy_choice(lua_State *L, struct policy_spec *spec, int select, int values, int anchor);
 
 /* ---- policy_options.c ---- */
 
@@ -222,6 +230,7 @@ struct hooks {
     const char *failed;    /* the first failed hook */
     const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
     weir_policy given;     /* to the core */
+    weir_choice choice;    /* of `given` */
     const struct policy_change *change; /* NULL: none */
 };
 
@@ -235,7 +244,7 @@ void weirlua_hooks_end(struct hooks *h, weir_err *err);
 /* ---- policy_change.c ---- */
 
 /* The parts that a policy can be left without, as bits in the order of the names in policy_change.c. */
-enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PART_LOCALITY = 16 };
+enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PART_LOCALITY = 16, PART_SELECT = 32 };
 
 /* Changes to a policy for one match. */
 struct policy_change {

@@ -105,12 +105,12 @@ static int prune_around(void *data, const weir_graph *g, weir_vertex v, const we
 
 /* ---- changes ---- */
 
-static const char *const parts[] = {"admit", "prune", "evaluate", "exclusive", "locality", NULL};
+static const char *const parts[] = {"admit", "prune", "evaluate", "exclusive", "locality", "select", NULL};
 
 void weirlua_push_parts(lua_State *L, const struct policy_spec *spec)
 {
     const bool has[] = {spec->has[HOOK_ADMIT], spec->has[HOOK_PRUNE], spec->has[HOOK_EVALUATE], spec->nexclusive > 0,
-                        spec->nlocality > 0};
+                        spec->nlocality > 0,         spec->chooses && spec->choice.kind == WEIR_CHOOSE_ONE};
 
     lua_newtable(L);
     for (int i = 0; parts[i]; i++)
@@ -133,7 +133,8 @@ static unsigned read_parts(lua_State *L)
         while (parts[part] && strcmp(parts[part], name) != 0)
             part++;
         if (!parts[part])
-            luaL_error(L, "field 'without': admit, prune, evaluate, exclusive or locality expected, got '%s'", name);
+            luaL_error(L, "field 'without': admit, prune, evaluate, exclusive, locality or select expected, got '%s'",
+                       name);
         without |= 1u << part;
         lua_pop(L, 1);
     }
@@ -179,6 +180,7 @@ const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h
     p->name = h->policy ? p->name : "first";
     p->prune = c->without & PART_PRUNE ? NULL : p->prune;
     p->evaluate = c->without & PART_EVALUATE ? NULL : p->evaluate;
+    p->choice = c->without & PART_SELECT ? NULL : p->choice;
     p->nexclusive = c->without & PART_EXCLUSIVE ? 0 : p->nexclusive;
     p->nlocality = c->without & PART_LOCALITY ? 0 : p->nlocality;
     c->prune = p->prune;
@@ -187,7 +189,7 @@ const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h
     if (c->fewest) {
         p->evaluate = score_obstacles;
         p->select = NULL;
-        p->runs = false;
+        p->choice = NULL;
     }
     return p;
 }

@@ -7,11 +7,13 @@
 #include <math.h>
 #include <string.h>
 
-/* Above the base: the hooks by number, the options, the requests by index, a message handler, an error or results. */
+/* Above the base: the hooks by number, the options, the numbers of groups, the requests by index, a message handler, an
+ * error or results. */
 #define SLOT_OPTIONS  HOOKS
-#define SLOT_REQUESTS (HOOKS + 1)
-#define SLOT_HANDLER  (HOOKS + 2) /* message handler for a sandbox */
-#define SLOTS         (HOOKS + 3)
+#define SLOT_GROUPS   (HOOKS + 1)
+#define SLOT_REQUESTS (HOOKS + 2)
+#define SLOT_HANDLER  (HOOKS + 3) /* message handler for a sandbox */
+#define SLOTS         (HOOKS + 4)
 #define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
 
 static struct sandbox *sandbox_of(const struct hooks *h)
@@ -382,6 +384,62 @@ static int64_t hook_select(void *data, const weir_graph *g, const weir_resource 
     return s.count;
 }
 
+/* ---- group ---- */
+
+/* (groups, function, vertex, options) -> number of the group that the function names, or nil. A new group gets the next
+ * number; the entry of `false` is the number of groups. */
+static int run_group(lua_State *L)
+{
+    lua_Integer n;
+    int type;
+
+    lua_call(L, 2, 1);
+    type = lua_type(L, 2);
+    if (type == LUA_TNIL)
+        return 1;
+    if ((type != LUA_TNUMBER && type != LUA_TSTRING && type != LUA_TLIGHTUSERDATA) ||
+        (type == LUA_TNUMBER && isnan(lua_tonumber(L, 2))))
+        return luaL_error(L, "it must return a string, a number, a vertex or nil");
+    lua_pushvalue(L, 2);
+    if (lua_rawget(L, 1) != LUA_TNIL)
+        return 1;
+    lua_pushboolean(L, 0);
+    lua_rawget(L, 1);
+    n = lua_tointeger(L, -1) + 1;
+    lua_pushboolean(L, 0);
+    lua_pushinteger(L, n);
+    lua_rawset(L, 1);
+    lua_pushvalue(L, 2);
+    lua_pushinteger(L, n);
+    lua_rawset(L, 1);
+    lua_pushinteger(L, n);
+    return 1;
+}
+
+static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *out)
+{
+    struct hooks *h = data;
+    lua_State *L = h->L;
+    int rc;
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sandbox_of(h))
+        weirlua_sandbox_call(sandbox_of(h));
+    lua_pushcfunction(L, run_group);
+    lua_pushvalue(L, h->base + SLOT_GROUPS);
+    lua_pushvalue(L, h->base + HOOK_GROUP);
+    weirlua_push_vertex(L, h->box, v);
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    if (call_hook(h, HOOK_GROUP, 4, 1) != LUA_OK)
+        return fail(h, "group", NULL);
+    rc = lua_isnil(L, -1) ? 0 : 1;
+    *out = (uint32_t)lua_tointeger(L, -1);
+    lua_pop(L, 1);
+    return rc;
+}
+
 /* ---- around a match ---- */
 
 static int new_table(lua_State *L)
@@ -394,6 +452,8 @@ static void give(struct hooks *h)
 {
     const struct policy_spec *spec = &h->policy->spec;
 
+    h->choice = spec->choice;
+    h->choice.group = spec->has[HOOK_GROUP] ? hook_group : NULL;
     h->given = (weir_policy){.name = spec->name,
                              .label = h->policy->label,
                              .data = h,
@@ -406,7 +466,7 @@ static void give(struct hooks *h)
                              .nlocality = spec->nlocality,
                              .descend = spec->descend,
                              .ndescend = spec->ndescend,
-                             .runs = spec->runs,
+                             .choice = spec->chooses ? &h->choice : NULL,
                              .candidates = spec->candidates,
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
@@ -416,7 +476,7 @@ static void give(struct hooks *h)
 
 static bool calls_lua(const weir_policy *p)
 {
-    return p->keys || p->prune || p->evaluate || p->select;
+    return p->keys || p->prune || p->evaluate || p->select || (p->choice && p->choice->group);
 }
 
 /* Pushes the anchor in the state of the hooks, and starts the turn's budget. */
@@ -460,7 +520,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     }
     push_anchor(L, h->policy, policy);
     anchor = h->base;
-    for (int i = 0; i <= HOOKS; i++) /* HOOKS: the options */
+    for (int i = 0; i <= SLOT_GROUPS; i++)
         lua_rawgeti(h->L, anchor, i + 1);
     lua_remove(h->L, anchor);
     lua_pushcfunction(h->L, new_table);

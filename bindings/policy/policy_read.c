@@ -11,7 +11,7 @@
 
 #define CANDIDATES_MAX 1000000000
 
-const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init"};
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init", "group"};
 
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
 {
@@ -111,11 +111,11 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that
  *   fits, higher is better; nil: no candidate. true as the second result: all siblings have an equal score, and
  *   evaluate is not called for siblings that follow directly (the cores of a socket: one call a socket).
- * @field select: function | string | nil -- fun(candidates: vertex[], request: request, min: integer, max: integer,
- *   scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of candidates or of
- *   positions, or nil for the best candidates. After a choice of fewer than min, the best remaining candidates follow.
- *   Or "runs": a run is a list of candidates below one parent with consecutive ids, and the longest runs come first,
- *   chosen by the engine without calls; where a single candidate is wanted, the best candidate.
+ * @field select: function | choice | string | nil -- fun(candidates: vertex[], request: request, min: integer,
+ *   max: integer, scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of
+ *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
+ *   candidates follow. Or a choice that the engine makes without calls, such as {"fewest", group = "rack"} (see
+ *   choice); a word alone stands for a choice without keys: "runs".
  * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Called for each
  *   request: false and a reason reject the request, a table is a jobspec to be matched instead.
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
@@ -154,25 +154,13 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
     }
 }
 
-/* Reads select = "runs"; raises for a different word. */
-static void read_runs(lua_State *L, struct policy_spec *spec)
-{
-    const char *text = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
-
-    if (lua_type(L, -1) != LUA_TSTRING || strcmp(text, "runs") != 0)
-        refuse(L, spec, "field 'select': function or \"runs\" expected, got %s", text);
-    spec->runs = true;
-}
-
 /* Reserves the places of the hooks and the options in the anchor, and stores the hooks. */
 static void read_hooks(lua_State *L, struct policy_spec *spec)
 {
-    for (int i = 0; i < HOOKS; i++) {
+    for (int i = 0; i < HOOK_GROUP; i++) { /* the choice has the group */
         int type = field(L, weirlua_hook_names[i]);
         spec->has[i] = type == LUA_TFUNCTION;
-        if (i == HOOK_SELECT && type != LUA_TNIL && type != LUA_TFUNCTION)
-            read_runs(L, spec);
-        else if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER)
+        if (type != LUA_TNIL && type != LUA_TFUNCTION && i != HOOK_ORDER && i != HOOK_SELECT)
             refuse(L, spec, "field '%s': function expected, got %s", weirlua_hook_names[i], luaL_typename(L, -1));
         if (!spec->has[i]) {
             lua_pop(L, 1);
@@ -180,8 +168,12 @@ static void read_hooks(lua_State *L, struct policy_spec *spec)
         }
         lua_rawseti(L, ANCHOR, i + 1);
     }
-    lua_pushboolean(L, 0);
-    lua_rawseti(L, ANCHOR, ANCHOR_OPTIONS);
+    for (int i = HOOK_GROUP + 1; i <= ANCHOR_OPTIONS; i++) {
+        lua_pushboolean(L, 0);
+        lua_rawseti(L, ANCHOR, i);
+    }
+    lua_newtable(L);
+    lua_rawseti(L, ANCHOR, ANCHOR_GROUPS);
 }
 
 static void read_options(lua_State *L, struct policy_spec *spec)
@@ -268,6 +260,10 @@ int weirlua_policy_read(lua_State *L)
     check_subsystem(L, spec);
     lua_settop(L, ANCHOR);
     read_options(L, spec);
+    lua_settop(L, ANCHOR);
+    field(L, "select");
+    lua_rawgeti(L, ANCHOR, ANCHOR_OPTIONS);
+    weirlua_policy_choice(L, spec, ANCHOR + 1, ANCHOR + 2, ANCHOR);
     lua_settop(L, ANCHOR);
     return 1;
 }

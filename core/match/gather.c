@@ -139,7 +139,7 @@ static int score_next(struct match *m, struct search *s, const weir_resource *r,
         if (rc)
             break;
     }
-    if (rc || sc->n == 0 || !m->policy->evaluate)
+    if (rc || sc->n == 0 || !m->scored)
         return rc;
     return score_list(m, r, sc);
 }
@@ -189,64 +189,92 @@ static int reorder_selected(struct match *m, struct scores *sc, const uint32_t *
     return WEIR_OK;
 }
 
-static int call_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc, weir_vertex *v,
-                       double *score, uint32_t *chosen)
+/* Room for the candidates as hooks and choices see them. */
+struct candidates {
+    weir_vertex *v;
+    double *score;
+    uint32_t *chosen;
+    size_t min, max;
+};
+
+static void list_candidates(const struct scores *sc, struct candidates *c)
 {
-    size_t max = want < (int64_t)sc->n ? (size_t)want : sc->n;
-    bool fixed = count_most(m, &r->count) == r->count.min;
-    size_t min = !fixed && r->count.min < (int64_t)max ? (size_t)r->count.min : max;
+    for (uint32_t i = 0; i < sc->n; i++) {
+        c->v[i] = sc->list[i].v;
+        c->score[i] = sc->list[i].score;
+    }
+}
+
+/* Puts the candidates chosen by the policy's select first. */
+static int call_select(struct match *m, const weir_resource *r, struct scores *sc, struct candidates *c)
+{
     int64_t count;
 
-    for (uint32_t i = 0; i < sc->n; i++) {
-        v[i] = sc->list[i].v;
-        score[i] = sc->list[i].score;
-    }
-    if (!m->policy->select) {
-        count = weir_contiguous_choose(m->g, v, sc->n, (uint32_t)max, chosen);
-        if (count < 0)
-            return weir_fail_nomem(m->err);
-    } else {
-        m->stats.callbacks++;
-        count = m->policy->select(m->policy->data, m->g, r, v, score, sc->n, min, max, chosen);
-    }
+    m->stats.callbacks++;
+    list_candidates(sc, c);
+    count = m->policy->select(m->policy->data, m->g, r, c->v, c->score, sc->n, c->min, c->max, c->chosen);
     if (count < 0 || count > (int64_t)sc->n)
         return weir_match_policy_failed(m, "select");
-    if (count >= (int64_t)min)
+    if (count >= (int64_t)c->min)
         sc->chosen = (uint32_t)count;
-    return reorder_selected(m, sc, chosen, (size_t)count);
+    return reorder_selected(m, sc, c->chosen, (size_t)count);
+}
+
+/* Puts the candidates of the policy's choice first. */
+static int make_choice(struct match *m, struct scores *sc, struct candidates *c)
+{
+    int64_t count;
+
+    list_candidates(sc, c);
+    count = weir_choose_listed(m, c->v, sc->n, (uint32_t)c->min, (uint32_t)c->max, c->chosen);
+    if (count < 0)
+        return (int)count;
+    sc->chosen = (uint32_t)count;
+    return reorder_selected(m, sc, c->chosen, (size_t)count);
 }
 
 static int apply_select(struct match *m, const weir_resource *r, int64_t want, struct scores *sc)
 {
-    weir_vertex *v;
-    double *score;
-    uint32_t *chosen;
-    int rc;
+    bool fixed = count_most(m, &r->count) == r->count.min;
+    struct candidates c = {.max = want < (int64_t)sc->n ? (size_t)want : sc->n};
+    int rc = WEIR_OK;
 
     if (sc->n == 0)
         return WEIR_OK;
-    if (m->policy->evaluate) /* else the search has ordered the list */
+    if (m->scored) /* else the search has ordered the list */
         qsort(sc->list, sc->n, sizeof *sc->list, by_score);
-    v = weir_mem_alloc(sc->n * sizeof *v);
-    score = weir_mem_alloc(sc->n * sizeof *score);
-    chosen = weir_mem_alloc(sc->n * sizeof *chosen);
-    rc = v && score && chosen ? call_select(m, r, want, sc, v, score, chosen) : weir_fail_nomem(m->err);
-    weir_mem_free(v);
-    weir_mem_free(score);
-    weir_mem_free(chosen);
+    c.min = !fixed && r->count.min < (int64_t)c.max ? (size_t)r->count.min : c.max;
+    c.v = weir_mem_alloc(sc->n * sizeof *c.v);
+    c.score = weir_mem_alloc(sc->n * sizeof *c.score);
+    c.chosen = weir_mem_alloc(sc->n * sizeof *c.chosen);
+    if (!c.v || !c.score || !c.chosen)
+        rc = weir_fail_nomem(m->err);
+    if (!rc && m->policy->select)
+        rc = call_select(m, r, sc, &c);
+    if (!rc && m->policy->choice)
+        rc = make_choice(m, sc, &c);
+    weir_mem_free(c.v);
+    weir_mem_free(c.score);
+    weir_mem_free(c.chosen);
     return rc;
 }
 
 /* Whether the policy chooses a set of `want` units; not while probing, where any set will do. */
-static bool policy_selects(const struct match *m, int64_t want)
+static bool policy_selects(const struct match *m, weir_vertex under, int64_t want)
 {
-    return !m->probing && (m->policy->select || (m->policy->runs && want > 1));
+    return m->chooses && !m->probing && weir_choice_matters(m, under, want);
+}
+
+/* Whether no other candidates may be taken than those of one choice. */
+static bool is_strict(const struct match *m)
+{
+    return m->policy->choice && m->policy->choice->kind == WEIR_CHOOSE_ONE;
 }
 
 /* Candidates given to the policy at a time. */
 static uint32_t round_size(const struct match *m, int64_t want)
 {
-    uint32_t n = m->policy->evaluate ? 0 : m->policy->candidates;
+    uint32_t n = m->scored || is_strict(m) ? 0 : m->policy->candidates;
 
     if (n == 0 || want >= UINT32_MAX / 2)
         return UINT32_MAX;
@@ -254,11 +282,11 @@ static uint32_t round_size(const struct match *m, int64_t want)
 }
 
 /* Takes units from the next candidates. *more: further candidates are needed, and may exist. */
-static int gather_round(struct match *m, struct search *s, const weir_resource *r, int64_t want, struct gains *gs,
-                        bool *more)
+static int gather_round(struct match *m, struct search *s, weir_vertex under, const weir_resource *r, int64_t want,
+                        struct gains *gs, bool *more)
 {
     struct scores sc = {0};
-    bool selects = policy_selects(m, want - gs->units), all_fit = true;
+    bool selects = policy_selects(m, under, want - gs->units), all_fit = true;
     int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
     uint32_t n = sc.n;
 
@@ -267,6 +295,8 @@ static int gather_round(struct match *m, struct search *s, const weir_resource *
         rc = apply_select(m, r, want - gs->units, &sc);
     else if (!rc)
         make_heap(&sc);
+    if (selects && is_strict(m))
+        n = sc.chosen;
     for (uint32_t i = 0; !rc && i < n && gs->units < want && (i < sc.chosen || !all_fit); i++) {
         weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
         int64_t units = weir_candidate_take(m, v, r, want - gs->units);
@@ -287,7 +317,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
     if (rc)
         return rc;
     while (!rc && more)
-        rc = gather_round(m, &s, r, want, gs, &more);
+        rc = gather_round(m, &s, under, r, want, gs, &more);
     weir_search_end(&s);
     return rc;
 }
@@ -295,7 +325,7 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool scored = m->view <= VIEW_RESERVED && (m->policy->evaluate || policy_selects(m, want));
+    bool scored = m->view <= VIEW_RESERVED && (m->scored || policy_selects(m, under, want));
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 

@@ -1,6 +1,7 @@
 /* match.c - from a request to an allocation: modes, the earliest start, the commit. Invariant: the graph changes
  * only in weir_job_commit(), and only when everything has been placed.
  */
+#include "index/group_rule.h"
 #include "match/match.h"
 
 #include <inttypes.h>
@@ -184,6 +185,8 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return weir_fail(err, WEIR_EINVAL, "a duration of %" PRId64 " us", o->duration);
     if (o->policy && o->policy->keys && o->policy->serial == 0)
         return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
+    if (o->policy && o->policy->choice && weir_choice_check(o->policy, err))
+        return WEIR_EINVAL;
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", o->job);
     return WEIR_OK;
@@ -279,12 +282,15 @@ static void end_match(struct match *m)
 static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
 {
     static const weir_policy first_found = {.name = "first"};
+    const weir_policy *p = o->policy ? o->policy : &first_found;
 
     return (struct match){.g = g,
                           .original = r,
                           .request = r,
                           .options = o,
-                          .policy = o->policy ? o->policy : &first_found,
+                          .policy = p,
+                          .scored = p->evaluate || (p->choice && p->choice->emptiest),
+                          .chooses = p->select || p->choice,
                           .node_type = weir_type_find(g, "node"),
                           .store_type = weir_type_find(g, "storage_node"),
                           .links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE,

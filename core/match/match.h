@@ -8,7 +8,7 @@
  *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
  *   or_slot.c             slots that are alternatives
  *   slot.c                slots, each inside one node
- *   gather.c              units of one resource; contiguous.c: neighbours first
+ *   gather.c              units of one resource; choose.c: choices of the engine for a policy
  *   allocate_bulk.c       many whole vertices at once
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
  *   slot_host.c           the vertices in which a slot may lie
@@ -66,6 +66,8 @@ struct match {
     const weir_request *original; /* the request as given */
     const weir_request *request;  /* the request with amounts in the units of the graph */
     const weir_policy *policy;    /* never NULL */
+    bool scored;  /* scores decide between candidates: by `evaluate`, or by the room in the group of a candidate */
+    bool chooses; /* the policy has a `select` or a choice */
     const weir_match_options *options; /* never NULL */
     const struct job *growing;    /* the job to grow; NULL: the request is for a new job */
     weir_allocate *allocate;      /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
@@ -174,11 +176,14 @@ int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *
 /* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative asks for.
  * Returns 1, 0 or negative. */
 int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
-/* Chooses `max` of n candidates in contiguous runs, as a policy's `runs` asks for. Writes positions in v to
- * `chosen`, best first, and returns the number of positions, or WEIR_ENOMEM. O(n), or O(n log n) where candidates
- * are not sorted by parent and id. */
-int64_t weir_contiguous_choose(const weir_graph *g, const weir_vertex *v, uint32_t n, uint32_t max, uint32_t *chosen);
-/* Asks the policy for the scores of vertices that fit; NAN: the policy does not want the vertex. */
+/* Chooses `max` of n candidates, as a policy's `choice` says. Writes positions in v to `chosen`, best first, and
+ * returns the number of positions: `max`, or less for WEIR_CHOOSE_ONE; or negative. O(n log n) */
+int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, uint32_t min, uint32_t max,
+                           uint32_t *chosen);
+/* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates below
+ * `under`. */
+bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want);
+/* Asks for the scores of vertices that fit; NAN: the policy does not want the vertex. */
 int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_allocate for siblings that compete (backtrack.c). */
 int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n,

@@ -41,7 +41,9 @@ static bool applies(const struct search *s)
         return false;
     if (m->policy->prune || weir_request_constrained(m->request))
         return false;
-    return m->view == VIEW_ALL || (m->view == VIEW_NOW && !m->policy->evaluate);
+    if (m->policy->choice && m->policy->choice->kind == WEIR_CHOOSE_ONE)
+        return false;
+    return m->view == VIEW_ALL || (m->view == VIEW_NOW && !m->scored);
 }
 
 /* ---- the key of a search ---- */
@@ -80,7 +82,7 @@ static void add_resource(weir_buf *b, const weir_resource *r)
 static void add_policy(weir_buf *b, const weir_policy *p)
 {
     add_number(b, p->keys ? (int64_t)p->serial : 0);
-    add_number(b, p->select ? 2 : p->runs);
+    add_number(b, p->select ? 1 : p->choice ? 2 + p->choice->kind : 0);
     add_texts(b, p->order, p->norder);
     add_texts(b, p->exclusive, p->nexclusive);
     add_texts(b, p->descend, p->ndescend);

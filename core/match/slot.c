@@ -155,15 +155,15 @@ static int append_host(struct hosts *h, struct host host)
     return WEIR_OK;
 }
 
-static bool scored(const struct match *m)
+static bool is_scored(const struct match *m)
 {
-    return m->view <= VIEW_RESERVED && m->policy->evaluate;
+    return m->view <= VIEW_RESERVED && m->scored;
 }
 
 /* Number of the first key of the next host; where scores decide, without keys, the number of the host. */
 static uint32_t next_first(const struct hosts *h)
 {
-    return scored(h->m) ? h->n : h->nkeys;
+    return is_scored(h->m) ? h->n : h->nkeys;
 }
 
 /* Adds v as a host with the slots of its smaller hosts of type `inner`. Returns 1, 0 or negative. */
@@ -178,7 +178,7 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
         rc = append_host(h, (struct host){v, in.norder, 0, next_first(h), 0});
     for (uint32_t i = 0; !rc && i < in.n; i++)
         in.list[i].given = 0;
-    for (uint32_t i = 0; !rc && i < in.norder && !scored(h->m); i++) {
+    for (uint32_t i = 0; !rc && i < in.norder && !is_scored(h->m); i++) {
         struct host *from = &in.list[in.order[i]];
         h->keys[h->nkeys++] = in.keys[from->first + from->given++];
     }
@@ -187,9 +187,9 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 }
 
 /* Whether probing and placing take the same vertices for the first resource of a slot. */
-static bool is_predictable(struct match *m, const weir_resource *slot)
+static bool is_predictable(struct match *m, weir_vertex host, const weir_resource *slot)
 {
-    return !m->policy->evaluate && !m->policy->select && !m->policy->runs && slot->with->count.min > 0 &&
+    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, WEIR_FOREVER)) && slot->with->count.min > 0 &&
            !weir_slot_whole_pools(m, slot);
 }
 
@@ -228,7 +228,7 @@ static bool is_only(const struct hosts *h, int64_t want)
 {
     const weir_resource *first = h->slot->with;
 
-    return want == 1 && h->norder == 0 && !scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
+    return want == 1 && h->norder == 0 && !is_scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
            count_most(h->m, &first->count) == first->count.min && weir_flow_find(h->m->g, first->type) == WEIR_NONE;
 }
 
@@ -268,14 +268,14 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return add_outer_host(h, v, inner, want);
     if (is_only(h, want))
         return add_only(h, host);
-    if (is_predictable(m, h->slot))
+    if (is_predictable(m, v, h->slot))
         return add_predictable(h, host, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
     if (host.most <= 0)
         return (int)host.most;
     if (append_host(h, host))
         return WEIR_ENOMEM;
-    if (scored(m))
+    if (is_scored(m))
         return 1;
     units = weir_allocate_some(m, v, first, host.most * first->count.min);
     if (units < 0)
@@ -466,7 +466,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
     if (rc)
         return rc;
-    rc = scored(h->m) ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
+    rc = is_scored(h->m) ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }

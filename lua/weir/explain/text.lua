@@ -165,6 +165,7 @@ end
 local PARTS = {
   prune = "its prune takes the rest away", evaluate = "its evaluate refuses them",
   exclusive = "it gives some types as a whole only", locality = "it wants a slot within one vertex",
+  select = "it wants one group for all that a job takes",
 }
 
 local KINDS = {}

@@ -17,9 +17,25 @@ local function views(options)
   end
 end
 
+local function ancestor(v, kind)
+  while v and v.type ~= kind do v = v:parent() end
+  return v
+end
+
+-- Scores a vertex by the free units in the group of `select`, for a part that takes the emptiest groups first.
+local function emptiness(select)
+  return function(v)
+    local group = select.group and ancestor(v, select.group) or not select.group and v:parent()
+    local _, free = (group or v):below(v.type)
+    return free
+  end
+end
+
 -- Returns a part's hook as function(v, request), called with options and declared fields as the engine does; nil for
 -- none.
 local function filter(part, hook)
+  local select = part.policy.select
+  if hook == "evaluate" and type(select) == "table" and select.emptiest then return emptiness(select) end
   local f, fields, view = part.policy[hook], part.policy.fields, views(part.options)
   if not f then return nil end
   if not fields then return function(v, request) return f(v, view(request)) end end
@@ -38,11 +54,6 @@ local function filters(parts, hook)
 end
 
 -- ---- orders -------------------------------------------------------------------------------------------------
-
-local function ancestor(v, kind)
-  while v and v.type ~= kind do v = v:parent() end
-  return v
-end
 
 -- Turns a word of an order list into a function from a vertex to a number; a missing value sorts last.
 local function key(word)
@@ -163,63 +174,42 @@ local function better(a, b)
   return a.at < b.at
 end
 
--- Groups candidates into runs: consecutive ids under a common parent.
-local function runs_of(candidates)
-  local list, runs = {}, {}
-  for i, v in ipairs(candidates) do
-    local parent = v:parent()
-    list[i] = { at = i, id = v.id or 0, parent = parent and parent.index or -1 }
-  end
-  table.sort(list, function(a, b)
-    if a.parent ~= b.parent then return a.parent < b.parent end
-    if a.id ~= b.id then return a.id < b.id end
-    return a.at < b.at
-  end)
-  for i, c in ipairs(list) do
-    local last = list[i - 1]
-    if not last or last.parent ~= c.parent or last.id + 1 ~= c.id then runs[#runs + 1] = {} end
-    table.insert(runs[#runs], c)
-  end
-  return runs
-end
-
--- The function for select = "runs": prefers the longest run.
-local function longest_runs(candidates, _, _, max)
-  if max == 1 then return nil end -- a single vertex is contiguous: take the first
-  local runs, out = runs_of(candidates), {}
-  table.sort(runs, function(a, b)
-    if #a ~= #b then return #a > #b end
-    return a[1].at < b[1].at
-  end)
-  for _, run in ipairs(runs) do
-    for _, c in ipairs(run) do
-      if #out < max then out[#out + 1] = c.at end
-    end
+-- Returns data of a part's `select` with the values of the part's options in place.
+local function with_options(part, data)
+  local out = {}
+  if type(data) == "function" then return function(v) return data(v, part.options) end end
+  if type(data) == "string" then return part.options[data:match "^options%.(.+)$"] or data end
+  if type(data) ~= "table" then return data end
+  for key, value in pairs(data) do
+    if key ~= "emptiest" then out[key] = with_options(part, value) end -- has become an evaluate
   end
   return out
 end
 
--- The select hook of the last part with a select.
+-- Returns the choice of the last part with a select: a function, or data.
 local function chooser(parts)
   for i = #parts, 1, -1 do
     local f, view = parts[i].policy.select, views(parts[i].options)
-    if f == "runs" then return longest_runs end
-    if f then return function(list, request, ...) return f(list, view(request), ...) end end
+    if type(f) == "function" then return function(list, request, ...) return f(list, view(request), ...) end end
+    if f then return with_options(parts[i], type(f) == "string" and { f } or f) end
   end
 end
 
 local function chain_select(parts, list)
   local choose = chooser(parts)
   if #list < 2 then return choose end
-  return function(candidates, request, min, max, scores)
+  local function sort(candidates, request, min, max, scores)
     local rows, sorted, values = {}, {}, {}
     for i, v in ipairs(candidates) do
       rows[i] = { at = i, v = v, scores = scores_of(list, v, request) or {} }
     end
     table.sort(rows, better)
     for i, row in ipairs(rows) do sorted[i], values[i] = row.v, scores[row.at] end
-    return choose and choose(sorted, request, min, max, values) or sorted
+    return type(choose) == "function" and choose(sorted, request, min, max, values) or sorted
   end
+  if type(choose) ~= "table" then return sort end
+  choose.sort = sort
+  return choose
 end
 
 --- Makes a policy in which the first part decides, the second where the first sees no difference, and so on. The

@@ -80,7 +80,7 @@ describe("weir policy", function()
   end)
 
   it("bench counts visits and calls", function()
-    local text, status = weir "policy bench low spread -n 3 --json"
+    local text, status = weir "policy bench low best_fit -n 3 --json"
     assert.equal(0, status)
     local rows = assert(core.json_decode(text))
     assert.equal(2, #rows)

@@ -38,7 +38,10 @@ local policy = {
   -- candidate, so leave it out where `order` will do.
   -- evaluate = function(v, request) return -v:below "core" end,
 
-  -- Chooses `min` to `max` of all candidates, best first: returns a list of their positions.
+  -- Chooses among the candidates: data that the engine knows ({"runs"}, {"shortest"}, {"fewest", group = "rack"},
+  -- {"one", group = "rack"}, {"each", group = "rack"}, {"closest", by = "node.properties.speed"}), or a function that
+  -- returns a list of `min` to `max` positions, best first, and costs a look at all candidates.
+  -- select = {"fewest", group = "rack"},
   -- select = function(candidates, request, min, max, scores) return { 1 } end,
 
   -- Asked once for each job: return false and a reason to refuse it, or a changed jobspec.

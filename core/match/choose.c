@@ -1,0 +1,237 @@
+/* choose.c - the choices that the engine makes for a policy (weir_choice), from a list of candidates. The list is cut
+ * into parts: the candidates of a group, or a run. Parts are put in the order of the choice, and candidates are chosen
+ * part by part. Invariant: among equally good parts the part with the first candidate in the list comes first, and the
+ * candidates of a group keep the order of the list.
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "index/group_rule.h"
+#include "match/match.h"
+
+struct member {
+    struct group_key group;
+    int64_t place; /* in runs, the position; for WEIR_CHOOSE_EACH, the number in the group; else 0 */
+    double value;  /* for WEIR_CHOOSE_CLOSEST */
+    uint32_t at;   /* number of the candidate */
+};
+
+struct part {
+    uint32_t first, n; /* in the list of members */
+    uint32_t at;       /* number of the first candidate of the part */
+    bool none;         /* the candidates have no group */
+};
+
+struct choosing {
+    struct match *m;
+    struct group_rule rule;
+    uint32_t n, min, max;
+    struct member *members;
+    struct part *parts;
+    uint32_t nparts;
+};
+
+/* ---- order ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->group.space != y->group.space)
+        return x->group.space < y->group.space ? -1 : 1;
+    if (x->group.number != y->group.number && x->group.space != GROUP_NONE)
+        return x->group.number < y->group.number ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_turn(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct member *x = a, *y = b;
+
+    if (x->value < y->value || x->value > y->value)
+        return x->value < y->value ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* Parts with enough candidates first, the smallest of them first; then the largest of the parts that are too small.
+ * For WEIR_CHOOSE_LONGEST always the largest first. */
+static int by_use(const void *a, const void *b, void *data)
+{
+    const struct choosing *c = data;
+    const struct part *x = a, *y = b;
+    bool fits_x = c->rule.kind != WEIR_CHOOSE_LONGEST && x->n >= c->max;
+    bool fits_y = c->rule.kind != WEIR_CHOOSE_LONGEST && y->n >= c->max;
+
+    if (x->none != y->none)
+        return x->none ? 1 : -1;
+    if (fits_x != fits_y)
+        return fits_x ? -1 : 1;
+    if (x->n != y->n)
+        return (x->n < y->n) == fits_x ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* ---- members and parts ---- */
+
+/* Sorts the members by group and place. The order of a policy mostly is that already. */
+static void sort_members(struct choosing *c)
+{
+    bool in_place = true;
+
+    for (uint32_t i = 1; i < c->n && in_place; i++)
+        in_place = by_place(&c->members[i - 1], &c->members[i]) < 0;
+    if (!in_place)
+        qsort(c->members, c->n, sizeof *c->members, by_place);
+}
+
+/* Reads the group of each candidate; candidates with a common parent mostly have a common group. */
+static int list_members(struct choosing *c, const weir_vertex *v)
+{
+    const weir_graph *g = c->m->g;
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        struct member *x = &c->members[i];
+        int rc = WEIR_OK;
+        *x = (struct member){.at = i};
+        if (c->rule.kind == WEIR_CHOOSE_CLOSEST)
+            x->value = weir_group_value(g, &c->rule, v[i]);
+        else
+            rc = weir_group_of(g, &c->rule, v[i], &x->group, c->m->err);
+        if (rc)
+            return rc;
+        if (choice_of_runs(c->rule.kind))
+            x->place = weir_group_position(g, &c->rule, v[i]);
+    }
+    return WEIR_OK;
+}
+
+/* Cuts the sorted members into parts. */
+static void list_parts(struct choosing *c)
+{
+    bool runs = choice_of_runs(c->rule.kind);
+
+    for (uint32_t i = 0; i < c->n; i++) {
+        const struct member *x = &c->members[i];
+        bool joins = i > 0 && group_same(x[-1].group, x->group) && (!runs || x->place - 1 == x[-1].place);
+        if (!joins)
+            c->parts[c->nparts++] = (struct part){i, 0, x->at, x->group.space == GROUP_NONE};
+        c->parts[c->nparts - 1].n++;
+    }
+}
+
+/* ---- the choices ---- */
+
+static uint32_t write_members(const struct choosing *c, uint32_t from, uint32_t n, uint32_t *chosen)
+{
+    for (uint32_t i = 0; i < n; i++)
+        chosen[i] = c->members[from + i].at;
+    return n;
+}
+
+static uint32_t choose_parts(struct choosing *c, uint32_t *chosen)
+{
+    uint32_t count = 0;
+
+    qsort_r(c->parts, c->nparts, sizeof *c->parts, by_use, c);
+    for (uint32_t i = 0; i < c->nparts && count < c->max; i++) {
+        const struct part *p = &c->parts[i];
+        count += write_members(c, p->first, p->n < c->max - count ? p->n : c->max - count, chosen + count);
+    }
+    return count;
+}
+
+static uint32_t choose_one(struct choosing *c, uint32_t *chosen)
+{
+    const struct part *p = c->parts;
+
+    qsort_r(c->parts, c->nparts, sizeof *c->parts, by_use, c);
+    if (p->none || p->n < c->min)
+        return 0;
+    return write_members(c, p->first, p->n < c->max ? p->n : c->max, chosen);
+}
+
+static uint32_t choose_each(struct choosing *c, uint32_t *chosen)
+{
+    for (uint32_t i = 0; i < c->nparts; i++)
+        for (uint32_t k = 0; k < c->parts[i].n; k++)
+            c->members[c->parts[i].first + k].place = k;
+    qsort(c->members, c->n, sizeof *c->members, by_turn);
+    return write_members(c, 0, c->max, chosen);
+}
+
+/* The difference of infinite values is no number, and never less. */
+static uint32_t choose_closest(struct choosing *c, uint32_t *chosen)
+{
+    double least = HUGE_VAL;
+    uint32_t from = 0;
+
+    qsort(c->members, c->n, sizeof *c->members, by_value);
+    for (uint32_t i = 0; i + c->max <= c->n; i++) {
+        double difference = c->members[i + c->max - 1].value - c->members[i].value;
+        if (difference < least) {
+            least = difference;
+            from = i;
+        }
+    }
+    return write_members(c, from, c->max, chosen);
+}
+
+static uint32_t choose(struct choosing *c, uint32_t *chosen)
+{
+    if (c->rule.kind == WEIR_CHOOSE_CLOSEST)
+        return choose_closest(c, chosen);
+    sort_members(c);
+    list_parts(c);
+    switch (c->rule.kind) {
+    case WEIR_CHOOSE_EACH: return choose_each(c, chosen);
+    case WEIR_CHOOSE_ONE: return choose_one(c, chosen);
+    default: return choose_parts(c, chosen);
+    }
+}
+
+int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, uint32_t min, uint32_t max,
+                           uint32_t *chosen)
+{
+    struct choosing c = {.m = m, .n = n, .min = min, .max = max};
+    int64_t count;
+    int rc = WEIR_OK;
+
+    weir_group_rule_read(m->g, m->policy, &c.rule);
+    c.members = weir_mem_alloc((size_t)n * sizeof *c.members);
+    c.parts = weir_mem_alloc((size_t)n * sizeof *c.parts);
+    if (!c.members || !c.parts)
+        rc = weir_fail_nomem(m->err);
+    rc = rc ? rc : list_members(&c, v);
+    count = rc ? rc : (int64_t)choose(&c, chosen);
+    weir_mem_free(c.members);
+    weir_mem_free(c.parts);
+    return count;
+}
+
+/* ---- when ---- */
+
+bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want)
+{
+    struct group_rule rule;
+
+    if (m->policy->select)
+        return true;
+    if (!m->policy->choice || m->probing || m->view > VIEW_RESERVED)
+        return false;
+    if (want == 1 && m->policy->choice->kind == WEIR_CHOOSE_LONGEST)
+        return false;
+    weir_group_rule_read(m->g, m->policy, &rule);
+    return m->policy->choice->kind == WEIR_CHOOSE_ONE || !weir_group_encloses(m->g, &rule, under);
+}

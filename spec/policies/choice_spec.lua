@@ -1,0 +1,227 @@
+-- Named choices: `select` as data. On random machines with random histories they choose what the description says
+-- (spec/support/choices.lua), and the bundled policies choose what their former versions in Lua chose
+-- (spec/support/old_policies), also where the engine uses its indices.
+local choices = require "spec.support.choices"
+local dice = require "spec.support.dice"
+local scale = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1
+local weir = require "weir"
+
+local OLD = "spec/support/old_policies/"
+local SHAPES = { "slot=1/node", "slot=2/node", "slot=3/node", "slot=5/node", "slot=9/node", "slot=2-6/node", "slot=4/core",
+  "slot=9/core", "slot=3/core=2", "slot=2/[core=2;gpu]", "slot=2/node/core=2", "rack/slot=2/node", "node=2/slot=2/core",
+  "slot=1/[node;core=3]", "socket=2/slot/core=2", "node=2-4/slot=1/core", "slot=2/node/[core=2;gpu]" }
+
+-- A machine of racks of different sizes, with properties, and nodes below switches.
+local function machine(roll)
+  local racks = {}
+  for i = 1, 1 + roll(4) do racks[i] = ("rack:1[node:%d[socket:2[core:2 gpu:%d]]]"):format(1 + roll(7), roll(2)) end
+  local g = assert(weir.synthetic("cluster:1 [" .. table.concat(racks, " ") .. "]"))
+  local source, switches = g:add(nil, { type = "switch_source" }), {}
+  for i = 1, 1 + roll(4) do
+    switches[i] = g:add(nil, { type = i % 3 == 0 and "hub" or "switch", id = i - 1 })
+    g:add_edge(i > 3 and switches[i - 2] or source, switches[i], { subsystem = "network", type = "supplies" })
+  end
+  for i, v in ipairs(g:find "type=node") do
+    if roll(6) > 1 then g:add_edge(switches[roll(#switches)], v, { subsystem = "network", type = "supplies" }) end
+    if roll(5) > 1 then v.properties.perf_class = tostring(roll(4)) end
+    if roll(3) > 1 then v.properties.group = "ring" .. roll(2) end
+    if roll(3) > 1 then v.properties.position = tostring(i + roll(2)) end
+    if roll(4) > 1 then v.properties.colour = ({ "red", "green" })[roll(2)] end
+  end
+  return g
+end
+
+local function choice_of(g, shape, policy)
+  local e = weir.engine { resources = g, policy = policy }
+  local a, why, code = e:match(shape, { mode = "preview", duration = 100 })
+  assert(a or code == "busy" or code == "infeasible", why)
+  local names = {}
+  for i, pick in ipairs(a and a:vertices() or {}) do names[i] = pick.vertex.path:gsub("^/cluster0/", "") end
+  return a and table.concat(names, " ") or code
+end
+
+local ancestor = function(kind) return function(v) return v.type == kind and v or v:ancestor(kind) end end
+local function property(kind, key)
+  return function(v)
+    local at = kind and ancestor(kind)(v) or not kind and v
+    return at and at.properties[key]
+  end
+end
+local function number(f) return function(v) return tonumber(f(v)) end end
+local function id(v) return v.id or v.index end
+
+-- {data, oracle}
+local CHOICES = {
+  { { "runs" }, choices.runs(function() end, id) },
+  { { "shortest" }, choices.shortest(function() end, id) },
+  { { "shortest", group = "properties.group", position = "properties.position" },
+    choices.shortest(property(nil, "group"), function(v) return tonumber(v.properties.position) or id(v) end) },
+  { { "runs", group = "node" }, choices.runs(ancestor "node", id) },
+  { { "fewest", group = "rack" }, choices.fewest(ancestor "rack") },
+  { { "fewest" }, choices.fewest(function(v) return v:parent() end) },
+  { { "fewest", group = "properties.colour" }, choices.fewest(property(nil, "colour")) },
+  { { "fewest", group = "node.properties.colour" }, choices.fewest(property("node", "colour")) },
+  { { "fewest", group = { property = "colour", type = "node" } }, choices.fewest(property("node", "colour")) },
+  { { "fewest", group = function(v) return v.id and v.id % 3 end }, choices.fewest(function(v) return v.id and v.id % 3 end) },
+  { { "fewest", group = function(v) return v:parent() end }, choices.fewest(function(v) return v:parent() end) },
+  { { "fewest", group = "nothing" }, choices.fewest(function() end) },
+  { { "each" }, choices.each(function(v) return v:parent() end) },
+  { { "each", group = "rack" }, choices.each(ancestor "rack") },
+  { { "each", group = "node.properties.colour" }, choices.each(property("node", "colour")) },
+  { { "closest", by = "node.properties.perf_class" }, choices.closest(number(property("node", "perf_class"))) },
+  { { "closest", by = "properties.perf_class" }, choices.closest(number(property(nil, "perf_class"))) },
+}
+
+local function evaluate(v) return (v.id or 0) % 4 end
+
+-- {"one"} takes what {"fewest"} takes, or nothing where that is more than one rack.
+local function one_rack(g, shape, order)
+  local fewest, racks = choice_of(g, shape, { order = order, select = { "fewest", group = "rack" } }), {}
+  for rack in fewest:gmatch "rack%d+" do racks[rack] = true end
+  if not fewest:find "rack" or not next(racks, next(racks)) then return fewest end
+  return "busy"
+end
+
+-- Changes the machine: jobs come and go, time passes, vertices go down and up.
+local function step(g, e, roll, jobs)
+  local what, nodes = roll(9), g:find "type=node"
+  if what <= 4 then
+    assert(e:use(({ "spread", "network", "contiguous", "low" })[roll(4)]))
+    local a, why, code = e:match(SHAPES[roll(#SHAPES)], { duration = roll(3) == 1 and 10 or 200, mode = roll(3) == 1 and "reserve" or "now" })
+    assert(a or code == "busy" or code == "infeasible", why)
+    jobs[#jobs + 1] = a and a.id
+  elseif what == 5 then
+    assert(e:advance(e:now() + roll(20)))
+  elseif what <= 7 then
+    local v = nodes[roll(#nodes)]
+    if roll(4) == 1 then v = v:parent() end
+    if roll(4) == 1 then v = g:find "type=core"[roll(12)] or v end
+    v.state = v.state == "up" and "down" or "up"
+  elseif what == 8 and #jobs > 0 then
+    local job = table.remove(jobs, roll(#jobs))
+    if e:job(job) then assert(e:release(job)) end
+  else
+    local v = nodes[roll(#nodes)]
+    v.properties[({ "colour", "perf_class", "group" })[roll(3)]] = tostring(roll(3))
+  end
+end
+
+describe("a named choice", function()
+  for seed = 1, 8 * scale do
+    it("is what its description says, on machine " .. seed, function()
+      local roll = dice(seed)
+      local g <close> = machine(roll)
+      local e, jobs, others = weir.engine { resources = g }, {}, 0
+      for _ = 1, 6 do
+        for _ = 1, roll(5) do step(g, e, roll, jobs) end
+        local order = ({ { "id" }, { "-id", "-index" }, "size", { "node.properties.perf_class" } })[roll(4)]
+        local score = roll(3) == 1 and evaluate or nil
+        for i, case in ipairs(CHOICES) do
+          local shape = SHAPES[roll(#SHAPES)]
+          local chosen = choice_of(g, shape, { order = order, select = case[1], evaluate = score })
+          assert.equal(choice_of(g, shape, { order = order, select = case[2], evaluate = score }), chosen,
+            ("%d: %s by %s"):format(i, shape, case[1][1]))
+          if chosen ~= choice_of(g, shape, { order = order, evaluate = score }) then others = others + 1 end
+        end
+        for n = 1, 4 do
+          local shape = ("slot=%d/node"):format(n)
+          assert.equal(one_rack(g, shape, order), choice_of(g, shape, { order = order, select = { "one", group = "rack" } }), shape)
+        end
+        assert(g:check())
+      end
+      assert.is_true(others > 3 or seed > 8, others .. " choices differ from the order")
+    end)
+
+    it("of a bundled policy is what it was in Lua, on machine " .. seed, function()
+      local roll = dice(seed + 1000)
+      local g <close> = machine(roll)
+      local e, jobs = weir.engine { resources = g }, {}
+      for _ = 1, 8 do
+        for _ = 1, roll(5) do step(g, e, roll, jobs) end
+        for _, name in ipairs { "alike", "contiguous", "network", "spread" } do
+          for _ = 1, 2 do
+            local shape = SHAPES[roll(#SHAPES)]
+            assert.equal(choice_of(g, shape, OLD .. name .. ".lua"), choice_of(g, shape, name), name .. " " .. shape)
+          end
+        end
+      end
+      assert(g:check())
+    end)
+  end
+
+  -- {select, part of the message}
+  for _, case in ipairs {
+    { "rnus", 'there is no choice "rnus"; did you mean "runs"?' },
+    { { "fewst", group = "rack" }, 'there is no choice "fewst"; did you mean "fewest"?' },
+    { { "everything" }, 'there is no choice "everything"; there are runs, shortest, fewest, one, each, closest' },
+    { {}, 'a word comes first, such as {"fewest", group = "rack"}, got nil' },
+    { 7, "function, word or table expected, got number" },
+    { { "fewest", gruop = "rack" }, '"fewest" has no key \'gruop\'; did you mean "group"?; it has sort, group' },
+    { { "fewest", by = "properties.k" }, '"fewest" has no key \'by\'; it has sort, group' },
+    { { "fewest", "rack" }, '"fewest" has no key \'number\'; it has sort, group' },
+    { { "fewest", group = 8 }, "group: a type, a property, a table or a function expected, got number" },
+    { { "fewest", group = "" }, "group: the string is empty, too long, or has a zero byte" },
+    { { "fewest", group = "properties." }, 'group: "properties.KEY" or "TYPE.properties.KEY" expected, got "properties."' },
+    { { "fewest", group = { typ = "rack" } }, 'group: there is no key \'typ\'; did you mean "type"?; it has type, property, subsystem' },
+    { { "fewest", group = { subsystem = "io" } }, "group: {property =, type =} or {subsystem =, type =} expected" },
+    { { "fewest", group = "options.kind" }, "group: there is no option 'kind'" },
+    { { "fewest", group = "options.depth" }, "group: option 'depth' must be a string, it is a number" },
+    { { "closest" }, '"closest" needs by = "properties.KEY"' },
+    { { "closest", by = "rack" }, 'by: "properties.KEY" or "TYPE.properties.KEY" expected, got "rack"' },
+    { { "closest", by = function() end }, "by: a property expected, got function" },
+    { { "runs", position = 3 }, "position: string expected, got number" },
+    { { "runs", sort = "id" }, "sort: function expected, got string" },
+    { { "each", emptiest = 1 }, "emptiest: boolean expected, got number" },
+    { { "each", emptiest = true, group = "properties.k" }, "emptiest: the group must be a type, or the parent" },
+  } do
+    it("is refused: " .. case[2], function()
+      local e, why, code = weir.engine { resources = "node:2", policy = { select = case[1], options = { depth = 3 } } }
+      assert.is_nil(e)
+      assert.equal("policy", code)
+      assert.matches("policy (table): field 'select': " .. case[2], why, 1, true)
+    end)
+  end
+
+  it("by the emptiest group is refused beside evaluate", function()
+    local _, why = weir.engine { resources = "node:2", policy = { select = { "each", emptiest = true }, evaluate = evaluate } }
+    assert.matches("emptiest: the policy has an evaluate, which decides already", why, 1, true)
+  end)
+
+  it("takes texts from options", function()
+    local policy = { select = { "fewest", group = "options.level" }, options = { level = "rack" } }
+    local g <close> = assert(weir.synthetic "cluster:1 [rack:1[node:3] rack:1[node:2]]")
+    assert.equal("rack1/node3 rack1/node4", choice_of(g, "slot=2/node", policy))
+  end)
+
+  it("by a function that fails, or gives no name, fails the match", function()
+    for _, case in ipairs { { function() error "no" end, "select_spec: no" }, { function() return {} end, "it must return a string" } } do
+      local e = assert(weir.engine { resources = "node:2", policy = { name = "p", select = { "each", group = case[1] } } })
+      local _, why, code = e:match "slot=1/node"
+      assert.equal("policy", code)
+      assert.matches("policy p: group: ", why, 1, true)
+    end
+  end)
+
+  it("of one group that no group can hold makes the job wait, and is told as the reason", function()
+    local g <close> = assert(weir.synthetic "cluster:1 rack:2 node:3 core:2")
+    local e = assert(weir.engine { resources = g, policy = { name = "tight", select = { "one", group = "rack" } } })
+    local first, second = assert(e:match("slot=2/node", { duration = 10 })), assert(e:match("slot=2/node", { duration = 20 }))
+    assert.equal("busy", select(3, e:match "slot=2/node"))
+    assert.matches("it wants one group for all that a job takes", weir.explain.text(assert(e:explain "slot=2/node")), 1, true)
+    assert.equal(first.end_, assert(e:match("slot=2/node", { mode = "reserve" })).at)
+    assert(e:release(second.id))
+    assert.equal(0, assert(e:match("slot=3/node", { duration = 5 })).at)
+    assert(g:check())
+  end)
+
+  it("applies in a chain after the scores of all parts", function()
+    local function scored(f) return { evaluate = f } end
+    local g <close> = assert(weir.synthetic "cluster:1 rack:2 node:4")
+    local a, b = scored(function(v) return v.id % 2 end), scored(function(v) return v.id end)
+    local rack = { options = { level = "rack" }, select = { "fewest", group = "options.level" } }
+    g:find "name=node7"[1].state = "down"
+    local one = weir.policy.chain { a, b, rack }
+    assert.equal("rack1/node5 rack1/node6", choice_of(g, "slot=2/node", assert(one)))
+    assert.equal("rack0/node3 rack1/node6", choice_of(g, "slot=2/node", assert(weir.policy.chain { { select = { "each", emptiest = true } }, b })))
+  end)
+end)
