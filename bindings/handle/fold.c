@@ -36,11 +36,11 @@ struct fold {
         weir_vertex v;
         lua_Integer p, own;     /* number; place in the list of OWN, or -1 */
     } way[WEIR_PATH_DEPTH + 1]; /* the vertex being read, behind the vertices above */
-    size_t depth;
+    size_t depth, levels; /* levels read: children of a vertex on the last level are left out */
 };
 
 /* Places on the stack. */
-enum { TOPS = 2, RESULT, KINDS, SHAPES, OWN, KIND_NUMBERS, SHAPE_NUMBERS, RUNS };
+enum { TOPS = 2, LEVELS, RESULT, KINDS, SHAPES, OWN, KIND_NUMBERS, SHAPE_NUMBERS, RUNS };
 
 /* Returns the number of the text at the top in the table `numbers`, and pops the text; -1 for a new text, to which
  * `next` is given. */
@@ -246,11 +246,11 @@ static void add_vertex(struct fold *f, weir_vertex v, size_t base, int64_t above
     f->way[level].v = v;
     f->way[level].p = f->count++;
     f->way[level].own = -1;
-    if (stands_out(f->g, v))
+    if (stands_out(f->g, v) || (n > 0 && f->depth == f->levels))
         list_way(f);
-    for (uint32_t i = 0; i < n; i++)
+    for (uint32_t i = 0; i < n && f->depth < f->levels; i++)
         add_vertex(f, weir_vertex_child(f->g, v, i), inner, rank);
-    if (n > 0)
+    if (f->n > inner)
         child.shape = shape_of(f, inner);
     if (f->way[level].own >= 0) {
         set_own(f, f->way[level].own + 2, f->count);
@@ -275,15 +275,16 @@ static void add_tops(struct fold *f)
     }
 }
 
-/* fold(list): describes the vertices of a list, none of them below another, with all vertices below. Returns a table of
+/* fold(list, levels): describes the vertices of a list, none of them below another, with all vertices below, or down to
+ * a number of levels. Returns a table of
  *   count   number of vertices
  *   kinds   list of {type, basename, size, unit}
  *   shapes  list of flat lists of runs; the first shape is empty. A run has six numbers: kind, id of the first vertex,
  *           step from id to id, count, shape of each vertex, rank of the first vertex
  *   roots   runs of the vertices of the list
  *   own     flat list of number, number behind the vertices below, shape, vertex, in order: each vertex that has, or
- *           has below, a name, state, properties, tags, jobs or edges of its own
- * O(vertices) */
+ *           has below, a name, state, properties, tags, jobs or edges of its own, or children that are left out
+ * O(vertices described) */
 int weirlua_graph_fold(lua_State *L)
 {
     static const char *const fields[] = {"kinds", "shapes", "own"};
@@ -291,7 +292,9 @@ int weirlua_graph_fold(lua_State *L)
     struct fold f = {.L = L, .handle = handle, .g = handle->g, .kind = -1, .shapes = 1};
 
     luaL_checktype(L, TOPS, LUA_TTABLE);
-    lua_settop(L, TOPS);
+    lua_settop(L, LEVELS);
+    f.levels = (size_t)luaL_optinteger(L, LEVELS, WEIR_PATH_DEPTH + 1);
+    luaL_argcheck(L, f.levels > 0 && f.levels <= WEIR_PATH_DEPTH + 1, LEVELS, "a number of levels expected");
     luaL_checkstack(L, RUNS, "fold");
     for (int i = RESULT; i < RUNS; i++)
         lua_newtable(L);

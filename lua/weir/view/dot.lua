@@ -26,14 +26,21 @@ local OUT = ' style="rounded,filled,dashed" fillcolor="%s"'
 -- Returns a text of a label. Backslashes are doubled, as Graphviz replaces \N, \G and the like.
 local function escape(text) return (plain(text):gsub('["\\]', "\\%0")) end
 
--- Returns the ids of the vertices of a box as "[0-39]", cut at a comma where the list is long; nil if a vertex has a
--- name of its own, or an id that no idset has.
+-- Appends the ids of a vertex and of alike neighbours to a list. Returns false where the vertex has a name of its own,
+-- or an id that no idset has.
+local function add_ids(ids, v, n)
+  local first, step = v.handle and v.handle.id or v.run.id + v.i * v.run.step, v.run.step
+  if v.handle and not (v.handle.id and boxes.has_usual_name(v.handle)) then return false end
+  for k = 0, n - 1 do ids[#ids + 1] = first + k * step end
+  return first >= 0 and math.max(first, ids[#ids]) <= ID_MAX
+end
+
+-- Returns the ids of the vertices of a box as "[0-39]", cut at a comma where the list is long; nil where add_ids()
+-- refuses a vertex.
 local function ids_of(box)
   local ids = {}
-  for i, v in ipairs(box.members) do
-    local id = v.id
-    if not id or id < 0 or id > ID_MAX or not boxes.has_usual_name(v) then return nil end
-    ids[i] = id
+  for _, member in ipairs(box.members) do
+    if not add_ids(ids, member[1], member[2]) then return nil end
   end
   local text = tostring(core.idset(ids))
   if #text <= IDS_MAX then return "[" .. text .. "]" end
@@ -41,71 +48,65 @@ local function ids_of(box)
 end
 
 local function name_of(box)
-  local v, n = box.members[1], #box.members
+  local v, n = box.v, box.n
   local count = n > 1 and " x" .. n or ""
-  if box.loose then return escape(v.basename) .. count end
+  if box.loose then return escape(v.kind.basename) .. count end
   local ids = n > 1 and ids_of(box)
-  if ids then return escape(v.basename) .. ids .. count end
-  return escape(v.name) .. (n > 1 and ", ..." or "") .. count
+  if ids then return escape(v.kind.basename) .. ids .. count end
+  local name = v.handle and v.handle.name or v.kind.basename .. v.run.id + v.i * v.run.step
+  return escape(name) .. (n > 1 and ", ..." or "") .. count
 end
 
 -- Returns the size of a pool, such as "64 GB" or "24 of 64 GB in use", or nil where there is nothing to tell.
 local function size_of(f, box)
-  local v = box.members[1]
-  local size, unit = v.size, v.unit
+  local size, unit, used = box.v.kind.size, box.v.kind.unit, box.look.units
   if size == 1 and unit == "" then return nil end
   local text = size .. (unit ~= "" and " " .. escape(unit) or "")
-  if box.use ~= "part" or f.shapes or v:nchildren() > 0 then return text end
-  local _, used = boxes.uses_of(v)
-  return used > 0 and ("%d of %s in use"):format(used, text) or text
+  if box.look.use ~= "part" or f.shapes or box.v.shape.count > 0 or used == 0 then return text end
+  return ("%d of %s in use"):format(used, text)
 end
 
--- Returns the only job on a vertex, or else on the nearest ancestor in use; nil if there are several jobs or none.
-local function only_job(v)
-  local n, job, _
-  repeat
-    n, _, _, job = boxes.uses_of(v)
-    v = v:parent()
-  until n > 0 or not v
-  return job
+-- Returns the only job on the first vertex of a box, or else on the nearest ancestor in use; nil if there are several
+-- jobs or none.
+local function only_job(box)
+  while box.look.n == 0 and box.parent do box = box.parent end
+  return box.look.job
 end
 
 local function use_text(f, box)
-  local v = box.members[1]
-  if box.use == "part" and v:nchildren() > 0 then return "partly in use" end
-  if box.use ~= "used" then return nil end
-  local job = not f.shapes and only_job(v)
+  if box.look.use == "part" and box.v.shape.count > 0 then return "partly in use" end
+  if box.look.use ~= "used" then return nil end
+  local job = not f.shapes and only_job(box)
   return job and "job " .. job or "in use"
 end
 
 -- Returns the resources below a cut box, such as "40 core, 4 gpu".
 local function rest_of(f, v)
-  local words, totals = {}, v:aggregate()
+  local words, totals = {}, v.shape.totals
   for _, type in ipairs(f.types) do
-    local row = totals[type]
-    if row and row.total > 0 and #words < TYPES_TOLD then words[#words + 1] = ("%d %s"):format(row.total, escape(type)) end
+    local n = totals[type] or 0
+    if n > 0 and #words < TYPES_TOLD then words[#words + 1] = ("%d %s"):format(n, escape(type)) end
   end
   return #words > 0 and table.concat(words, ", ") or nil
 end
 
 local function label_of(f, box)
-  local v = box.members[1]
   local lines = { name_of(box) }
   lines[#lines + 1] = size_of(f, box)
   lines[#lines + 1] = use_text(f, box)
-  lines[#lines + 1] = v.state ~= "up" and v.state or nil
-  lines[#lines + 1] = box.cut and rest_of(f, v) or nil
+  lines[#lines + 1] = box.look.state ~= "up" and box.look.state or nil
+  lines[#lines + 1] = box.cut and rest_of(f, box.v) or nil
   return table.concat(lines, "\\n")
 end
 
 -- ---- boxes and arrows -------------------------------------------------------------------------------------------
 
 local function looks_of(box)
-  local fill = box.out and OUT:format(box.use == "used" and "#8fa3b5" or "#d0d7de") or FILLS[box.use]
-  return fill .. (box.members[1].state == "degraded" and ' color="#b7791f" penwidth=2' or "")
+  local fill = box.look.out and OUT:format(box.look.use == "used" and "#8fa3b5" or "#d0d7de") or FILLS[box.look.use]
+  return fill .. (box.look.state == "degraded" and ' color="#b7791f" penwidth=2' or "")
 end
 
-local function number_of(box) return box.members[1].index end
+local function number_of(box) return box.v.p end
 
 local function write_boxes(f, list, above, out)
   for _, box in ipairs(list) do
@@ -154,9 +155,9 @@ digraph weir {
 ]]
 
 --- Returns the text of a graph. opts: start (a vertex: only the vertex and everything below), all (a box for every
---- vertex). Time is linear in the vertices and edges.
+--- vertex). Boxes are named by the number of the first vertex in preorder.
 function M.text(g, opts)
-  local f, out = boxes.fold(g, opts.start, opts.all), { HEAD }
+  local f, out = boxes.of(g, opts.start, opts.all), { HEAD }
   f.types = g:types()
   write_boxes(f, f.top.kids, nil, out)
   write_arrows(f, g, out)

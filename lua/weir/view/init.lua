@@ -5,9 +5,9 @@
 --
 -- An item stands for a vertex or a run of vertices:
 --   key: equal for the siblings of a run
---   mark: the contribution to the key of the parent
 --   n, ids, free, size: count, ids, free units and total units
 
+local fold = require "weir.view.fold"
 local lines = require "weir.view.lines"
 
 local M = {}
@@ -27,19 +27,15 @@ local function ranges(ids)
   return table.concat(out, ",")
 end
 
-local function join(run, free, size, id)
-  run.n, run.free, run.size = run.n + 1, run.free + free, run.size + size
-  run.ids[#run.ids + 1] = id
-end
-
 -- Appends an item to a list of runs, or extends the last run if the keys are equal.
 local function append(runs, item)
   local run = runs[#runs]
-  if run and run.key == item.key then
-    join(run, item.free, item.size, item.ids[1])
-  else
+  if not run or run.key ~= item.key then
     runs[#runs + 1] = item
+    return
   end
+  run.n, run.free, run.size = run.n + item.n, run.free + item.free, run.size + item.size
+  table.move(item.ids, 1, #item.ids, #run.ids + 1, run.ids)
 end
 
 -- Returns the basic attributes of a vertex for the key. A name other than basename and id is part of the key.
@@ -128,18 +124,26 @@ end
 
 -- ---- graphs -------------------------------------------------------------------------------------------------
 
--- Returns the summary of a vertex with hidden children: "16 core, 1 of 2 gpu free"; with `all`, "16 core, 2 gpu".
-local function summarize(v, types, all)
-  local parts, totals = {}, v:aggregate()
+-- Returns the summary of a vertex with hidden children: "16 core, 1 of 2 gpu free". `totals` and `free` are units by
+-- type; without `free`, or with all units free: "16 core, 2 gpu".
+local function summarize(types, totals, free)
+  local parts = {}
   for _, type in ipairs(types) do
-    local row = totals[type]
-    if row and row.free < row.total and not all then
-      parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
-    elseif row and row.total > 0 then
-      parts[#parts + 1] = ("%d %s"):format(row.total, type)
+    local total = totals[type] or 0
+    if free and free[type] and free[type] < total then
+      parts[#parts + 1] = ("%d of %d %s free"):format(free[type], total, type)
+    elseif total > 0 then
+      parts[#parts + 1] = ("%d %s"):format(total, type)
     end
   end
   return table.concat(parts, ", ")
+end
+
+-- Returns the units below a vertex by type: all, and free.
+local function units_below(v)
+  local totals, free = {}, {}
+  for type, row in pairs(v:aggregate()) do totals[type], free[type] = row.total, row.free end
+  return totals, free
 end
 
 --- Returns an iterator factory over the children of a vertex in a subsystem. Outside of containment only the first
@@ -157,26 +161,14 @@ function M.kids(subsystem)
   end
 end
 
-local scan
+-- A walker calls f(vertex, count) for the children of a vertex: for {handle =} alone, or for `count` alike vertices of a
+-- fold.
 
--- Returns whether a vertex extends a run of leaves. The test saves the creation of an item for most vertices.
-local function continues(run, v, marks)
-  local id = v.id
-  return run and run.leaf and not marks.elsewhere and id and v.type == run.type and v.size == run.each and v.state == run.state
-    and v.basename == run.basename and (v.unit or "") == run.unit and v:nchildren() == 0 and v.name == run.basename .. id
-end
-
-local function scan_children(v, depth, marks)
-  local runs = {}
-  for child in marks.kids(v) do
-    local run = runs[#runs]
-    if continues(run, child, marks) then
-      join(run, marks.out and run.each or child.free, run.each, child.id)
-    else
-      append(runs, scan(child, depth, marks))
-    end
+-- Returns the walker over the vertices of a subsystem.
+local function walk_handles(kids)
+  return function(v, f)
+    for child in kids(v.handle) do f({ handle = child }, 1) end
   end
-  return runs
 end
 
 -- Replaces a key by a short number, so that the size of keys does not grow with the depth of subtrees.
@@ -189,34 +181,91 @@ local function intern(marks, text)
   return known[text]
 end
 
--- Returns the item of a vertex. Alike leaves form a run, free or used; inner vertices only if the whole subtrees are
--- equal.
-function scan(v, depth, marks)
-  local item, out = new_item(v, marks.out), marks.out
+-- Returns the item of `n` alike vertices of a fold. Such vertices are up, and free unless a job holds a vertex above.
+local function alike_item(v, n, marks)
+  local kind, ids = v.kind, {}
+  for k = 1, n do ids[k] = v.run.id + (v.i + k - 1) * v.run.step end
+  local free = (marks.out or not marks.held) and kind.size or 0
+  return {
+    words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, name = kind.basename .. ids[1],
+    basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
+    free = n * free, n = n,
+  }
+end
+
+-- Returns whether a job now has a vertex as a whole.
+local function is_held(v)
+  for _, use in ipairs(v:uses()) do
+    if use.active and use.exclusive then return true end
+  end
+  return false
+end
+
+local scan
+
+-- Returns the items of the children of a vertex, nil for none, and the summary if the children are beyond the depth.
+local function look_below(v, depth, marks)
+  if v.handle and not marks.elsewhere and v.handle:nchildren() == 0 then return nil end
+  if depth > 1 then
+    local runs = {}
+    marks.walk(v, function(child, n) append(runs, scan(child, n, depth - 1, marks)) end)
+    return #runs > 0 and runs or nil
+  end
+  if marks.elsewhere then return nil end
+  local totals, free = units_below(v.handle)
+  return nil, summarize(marks.types, totals, not marks.out and free or nil)
+end
+
+-- Returns the items below alike vertices, made once for each shape.
+local function look_below_alike(v, marks)
+  local known = marks.shapes[marks.out and "out" or marks.held and "held" or "free"]
+  if v.shape.count == 0 then return nil end
+  known[v.shape] = known[v.shape] or look_below(v, math.huge, marks)
+  return known[v.shape]
+end
+
+-- Returns the item of a vertex, or of `n` alike vertices. Alike leaves form a run, free or used; inner vertices only if
+-- the whole subtrees are equal.
+function scan(v, n, depth, marks)
+  local item = v.handle and new_item(v.handle, marks.out) or alike_item(v, n, marks)
+  local out, held, free = marks.out, marks.held, item.free // n
   marks.out = out or not is_available(item.state)
-  if depth > 1 and (marks.elsewhere or v:nchildren() > 0) then item.kids = scan_children(v, depth - 1, marks) end
-  marks.out = out
-  if item.kids and #item.kids == 0 or not marks.elsewhere and v:nchildren() == 0 then
-    item.key, item.leaf, item.kids = table.concat(item.words, "\0"), #item.ids == 1, nil
+  marks.held = held or v.run and v.handle and v.shape.count > 0 and is_held(v.handle)
+  if v.handle then item.kids, item.summary = look_below(v, depth, marks) else item.kids = look_below_alike(v, marks) end
+  marks.out, marks.held = out, held
+  if not item.kids and not item.summary then
+    item.key = table.concat(item.words, "\0")
     return item
   end
-  if not item.kids and not marks.elsewhere then item.summary = summarize(v, marks.types, out or not is_available(item.state)) end
-  local words = table.move(item.words, 1, #item.words, 1, { item.free, item.summary or "" })
+  local words = table.move(item.words, 1, #item.words, 1, { free, item.summary or "" })
   for _, kid in ipairs(item.kids or {}) do words[#words + 1] = ("%s*%d/%d"):format(kid.key, kid.n, kid.free) end
   words[#words + 1] = table.concat(item.words, "\0")
   item.key = intern(marks, table.concat(words, "\1"))
   return item
 end
 
-local function is_out(v) return v ~= nil and (not is_available(v.state) or is_out(v:parent())) end
+-- Returns whether a predicate is true for a vertex or for a vertex above.
+local function any_above(v, f) return v ~= nil and (f(v) or any_above(v:parent(), f)) end
+
+local function is_out(v) return not is_available(v.state) end
+
+local LEVELS = 200 -- levels of the deepest machine
 
 --- Returns the tree of a vertex. opts: depth (levels shown), limit (runs shown below a vertex), subsystem.
 function M.vertex(v, opts)
   opts = opts or {}
-  local item = scan(v, opts.depth or math.huge, {
-    n = 0, known = {}, types = v:graph():types(), kids = M.kids(opts.subsystem),
-    elsewhere = opts.subsystem ~= nil and opts.subsystem ~= "containment", out = is_out(v:parent()),
-  })
+  local elsewhere = opts.subsystem ~= nil and opts.subsystem ~= "containment"
+  local marks = { n = 0, known = {}, shapes = { out = {}, held = {}, free = {} }, types = v:graph():types(),
+    elsewhere = elsewhere, out = any_above(v:parent(), is_out), held = any_above(v:parent(), is_held) }
+  local depth, item = opts.depth or math.huge, nil
+  if elsewhere then
+    marks.walk = walk_handles(M.kids(opts.subsystem))
+    item = scan({ handle = v }, 1, depth, marks)
+  else
+    local f = fold.of(v:graph(), { v }, depth <= LEVELS and math.max(1, math.ceil(depth)) or nil)
+    marks.walk = function(above, each) f:each_alike(above, each) end
+    f:each_alike(nil, function(top) item = scan(top, 1, depth, marks) end)
+  end
   return to_tree(item, exact_label, opts.limit or math.huge)
 end
 
@@ -268,7 +317,7 @@ function M.allocation(allocation, opts)
   for _, pick in ipairs(picks) do
     local item = place(items, tops, pick.vertex)
     item.pick = pick
-    if pick.exclusive and item.inner then item.summary = summarize(pick.vertex, types, true) end
+    if pick.exclusive and item.inner then item.summary = summarize(types, (units_below(pick.vertex))) end
   end
   table.sort(tops, in_graph_order)
   for i, item in ipairs(tops) do

@@ -101,6 +101,17 @@ describe("a fold", function()
     assert.same({ "", "2 0+0 x1 0 -1", "1 0+1 x4 1 -1" }, shapes_of(fold(g, top)))
   end)
 
+  it("ends at a level, and tells the vertices whose children are left out", function()
+    local g <close> = weir.synthetic "cluster:1 rack:2 node:2 core:4"
+    local top = g:root()
+    for levels, count in ipairs { 1, 3, 7, 23 } do assert.equal(count, g:fold({ top }, levels).count) end
+    assert.same({ 0, 3, 1, top, 1, 2, 0, g "/cluster0/rack0", 2, 3, 0, g "/cluster0/rack1" }, g:fold({ top }, 2).own)
+    assert.same({}, g:fold({ top }, 4).own)
+    for _, levels in ipairs { 0, -1, 300, 1.5, "x" } do
+      assert.has_error(function() g:fold({ top }, levels) end)
+    end
+  end)
+
   it("takes vertices of the graph only", function()
     local g <close> = with_ids(0)
     local other <close> = with_ids(0)

@@ -1,88 +1,23 @@
 --- model.lua - the scene of a machine (see scene.lua) for pictures made in Lua: vertices by number, and the units, the
 --- states and the values in a range of numbers.
 ---
---- A vertex with everything below has the numbers [p, q); siblings with everything below have a range, too. A vertex is
---- {p =, q =, kind =, shape =, run =, i = place in the run}. Ranges of marks, {p =, q =, value =}, are disjoint and in
---- order.
+--- Numbers of vertices, kinds and shapes are those of weir.view.fold, whose methods a model has, too. Ranges of marks,
+--- {p =, q =, value =}, are disjoint and in order.
 
+local fold = require "weir.view.fold"
 local texts = require "weir.texts"
 
-local M = {}
+local M = setmetatable({}, fold)
 M.__index = M
 
--- ---- shapes -----------------------------------------------------------------------------------------------------
+local place = fold.place
 
 local function add(map, key, n) map[key] = (map[key] or 0) + n end
 
--- Reads a flat list of runs. Returns {runs =, size = vertices below, totals = units below by type, count = children}.
-local function shape_of(m, flat)
-  local shape = { runs = {}, size = 0, totals = {}, count = 0 }
-  for i = 1, #flat, 6 do
-    local kind, inner = m.kinds[flat[i] + 1], m.shapes[flat[i + 4] + 1]
-    local run = { kind = kind, id = flat[i + 1], step = flat[i + 2], count = flat[i + 3], shape = inner, first = shape.size,
-      each = 1 + inner.size, before = shape.count }
-    shape.runs[#shape.runs + 1] = run
-    shape.size, shape.count = shape.size + run.each * run.count, shape.count + run.count
-    add(shape.totals, kind.type, kind.size * run.count)
-    for type, units in pairs(inner.totals) do add(shape.totals, type, units * run.count) end
-    if inner.count > 0 then m.inner[kind.type] = true end
-  end
-  return shape
-end
-
--- Returns vertex i of a run, in a shape whose vertices begin at number `base`.
-local function vertex_of(run, i, base)
-  local p = base + run.first + i * run.each
-  return { p = p, q = p + run.each, kind = run.kind, shape = run.shape, run = run, i = i }
-end
-
---- Calls f(first, last, count) for each group of `members` children of a vertex, or of roots; the last group may be
---- smaller. Costs do not grow with `members`.
-function M:each_group(v, members, f)
-  local base, shape = v and v.p + 1 or 0, v and v.shape or self.top
-  local at = 1
-  local function child(n)
-    while shape.runs[at].before + shape.runs[at].count <= n do at = at + 1 end
-    return vertex_of(shape.runs[at], n - shape.runs[at].before, base)
-  end
-  for n = 0, shape.count - 1, members do
-    local first, count = child(n), math.min(members, shape.count - n)
-    f(first, count > 1 and child(n + count - 1) or first, count)
-  end
-end
-
---- Calls f(vertex) for each child of a vertex, or for each root.
-function M:each_child(v, f) self:each_group(v, 1, f) end
-
---- Returns the vertex of a number.
-function M:vertex_at(p)
-  local runs, base = self.top.runs, 0
-  while true do
-    local lo, hi = 1, #runs
-    while lo < hi do
-      local mid = (lo + hi + 1) // 2
-      if base + runs[mid].first <= p then lo = mid else hi = mid - 1 end
-    end
-    local run = runs[lo]
-    local v = vertex_of(run, (p - base - run.first) // run.each, base)
-    if v.p == p then return v end
-    runs, base = v.shape.runs, v.p + 1
-  end
-end
-
+--- Returns the name of a vertex.
 function M:name_of(v) return self.names[v.p] or v.kind.basename .. v.run.id + v.i * v.run.step end
 
 -- ---- spans of jobs ----------------------------------------------------------------------------------------------
-
--- Returns the place of the first number in a sorted list that is above x, or, without `after`, not below x.
-local function place(list, x, after)
-  local lo, hi = 1, #list + 1
-  while lo < hi do
-    local mid = (lo + hi) // 2
-    if list[mid] < x or after and list[mid] == x then lo = mid + 1 else hi = mid end
-  end
-  return lo
-end
 
 -- Reads the spans whose bookings are reserved, or not. reach[i] is the end of the first i spans.
 local function spans_of(m, s, reserved)
@@ -344,12 +279,8 @@ end
 
 --- Returns the model of a scene of a graph, or of a vertex and everything below.
 function M.of(s, start)
-  local m = setmetatable({ scene = s, count = s.count, kinds = {}, shapes = {}, inner = {}, names = {}, start = start }, M)
-  for i, k in ipairs(s.kinds) do
-    m.kinds[i] = { type = texts.utf8(k[1]), basename = texts.utf8(k[2]), size = k[3], unit = texts.utf8(k[4]) }
-  end
-  for i, flat in ipairs(s.shapes) do m.shapes[i] = shape_of(m, flat) end
-  m.top = shape_of(m, s.roots)
+  local m = setmetatable(fold.read(s, texts.utf8), M)
+  m.scene, m.start, m.names = s, start, {}
   for i = 1, #s.names, 2 do m.names[s.names[i]] = texts.utf8(s.names[i + 1]) end
   m.prefix = texts.utf8(s.prefix)
   m.active, m.reserved = spans_of(m, s, 0), spans_of(m, s, 1)
