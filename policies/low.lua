@@ -1,6 +1,7 @@
--- The default. Candidates are sorted by id; candidates of equal id by position in the machine's description.
+-- The default. All cores of the lowest node come before any core of the next node, so that few nodes are in use. Nodes
+-- of equal id, such as the first nodes of two racks, come in the sequence of the machine's description.
 return {
   name = "low",
-  doc = "Lowest id first: jobs gather at the low end, so that the high end stays free for large ones.",
-  order = "id",
+  doc = "Lowest node first, then the lowest id in it: jobs gather at the low end, the high end stays free for large ones.",
+  order = { "node.id", "node.index", "id" },
 }

@@ -62,6 +62,17 @@ static bool is_plain(const struct order *o, uint32_t i, enum order_what what)
     return o->nkeys > i && o->fields[i].what == what && o->fields[i].of == WEIR_NO_TYPE;
 }
 
+/* Notes whether the order is compared by ids: see struct order. */
+static void find_ids(struct order *o)
+{
+    o->above = o->nkeys ? o->fields[0].of : WEIR_NO_TYPE;
+    while (o->above != WEIR_NO_TYPE && o->nabove < o->nkeys && o->fields[o->nabove].of == o->above &&
+           (o->fields[o->nabove].what == ORDER_ID || o->fields[o->nabove].what == ORDER_INDEX))
+        o->nabove++;
+    o->by_id = is_plain(o, o->nabove, ORDER_ID) &&
+               (o->nkeys == o->nabove + 1 || (o->nkeys == o->nabove + 2 && is_plain(o, o->nabove + 1, ORDER_INDEX)));
+}
+
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err)
 {
     memset(o, 0, sizeof *o);
@@ -81,7 +92,7 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
             return rc;
         o->reads_maps |= o->fields[i].what == ORDER_PROPERTY || o->fields[i].what == ORDER_RANK;
     }
-    o->by_id = is_plain(o, 0, ORDER_ID) && (o->nkeys == 1 || (o->nkeys == 2 && is_plain(o, 1, ORDER_INDEX)));
+    find_ids(o);
     return WEIR_OK;
 }
 
@@ -216,13 +227,20 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
     return HUGE_VAL;
 }
 
+/* The vertex of a type at or above v, or WEIR_NONE. */
+static weir_vertex at_or_above(const weir_graph *g, weir_type type, weir_vertex v)
+{
+    while (v != WEIR_NONE && kind_of(g, v)->type != type)
+        v = vertex_at(g, v)->parent;
+    return v;
+}
+
 /* A field as a number; a missing value comes last in either direction. */
 static double field_value(const weir_graph *g, const struct order_field *f, weir_vertex v)
 {
     double value = HUGE_VAL;
 
-    while (f->of != WEIR_NO_TYPE && v != WEIR_NONE && kind_of(g, v)->type != f->of)
-        v = vertex_at(g, v)->parent;
+    v = f->of == WEIR_NO_TYPE ? v : at_or_above(g, f->of, v);
     if (v == WEIR_NONE)
         return HUGE_VAL;
     switch (f->what) {
@@ -239,9 +257,7 @@ void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, d
 {
     for (uint32_t i = 0; i < o->nkeys; i++) {
         weir_type of = o->fields[i].of;
-        weir_vertex up = v;
-        while (of != WEIR_NO_TYPE && up != WEIR_NONE && kind_of(g, up)->type != of)
-            up = vertex_at(g, up)->parent;
+        weir_vertex up = of == WEIR_NO_TYPE ? v : at_or_above(g, of, v);
         if (of == WEIR_NO_TYPE || (up != v && up != WEIR_NONE))
             sums[i] += field_value(g, &o->fields[i], up);
     }
@@ -255,14 +271,40 @@ int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDE
     return 0;
 }
 
+static int64_t id_or_index(const weir_graph *g, const struct order_field *f, weir_vertex v)
+{
+    int64_t id = vertex_at(g, v)->id;
+    return f->what == ORDER_INDEX ? v : id == WEIR_NO_ID ? -1 : id;
+}
+
+/* Compares two vertices by n fields that are ids or indexes: negative, 0 or positive. */
+static inline int by_ids(const weir_graph *g, const struct order_field *f, uint32_t n, weir_vertex a, weir_vertex b)
+{
+    for (; n > 0; n--, f++) {
+        int64_t x = id_or_index(g, f, a), y = id_or_index(g, f, b);
+        if (x != y)
+            return (x < y) != f->descending ? -1 : 1;
+    }
+    return 0;
+}
+
+/* Compares two vertices by the ids of their ancestors of the type `above`: vertices without such an ancestor last. */
+static int by_ids_above(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    weir_vertex x = at_or_above(g, o->above, a), y = at_or_above(g, o->above, b);
+
+    if (x == y)
+        return 0;
+    return x == WEIR_NONE ? 1 : y == WEIR_NONE ? -1 : by_ids(g, o->fields, o->nabove, x, y);
+}
+
 static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
-    int64_t x = vertex_at(g, a)->id, y = vertex_at(g, b)->id;
-    x = x == WEIR_NO_ID ? -1 : x;
-    y = y == WEIR_NO_ID ? -1 : y;
-    if (x != y)
-        return (x < y) != o->fields[0].descending;
-    return o->nkeys == 2 && o->fields[1].descending ? b < a : a < b;
+    bool together = vertex_at(g, a)->parent == vertex_at(g, b)->parent && kind_of(g, a)->type != o->above;
+    int cmp = o->nabove == 0 || (together && kind_of(g, b)->type != o->above) ? 0 : by_ids_above(g, o, a, b);
+
+    cmp = cmp ? cmp : by_ids(g, o->fields + o->nabove, o->nkeys - o->nabove, a, b);
+    return cmp ? cmp < 0 : a < b;
 }
 
 /* Whether a field of two siblings is the field of a common ancestor. */

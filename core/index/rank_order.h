@@ -33,8 +33,11 @@ struct order {
     uint64_t serial; /* of the policy whose `keys` computes the order; 0: the order is by fields */
     struct order_field fields[WEIR_ORDER_KEYS];
     uint32_t nkeys;
-    /* The fields are "id", or "id" and "index": the common case, compared without arithmetic. */
+    /* The common case, compared without arithmetic: `nabove` fields that are "TYPE.id" or "TYPE.index" of one type
+     * `above`, then "id", then "index" or nothing. */
     bool by_id;
+    uint32_t nabove;
+    weir_type above;
     bool reads_maps;         /* depends on properties, tags or ranks */
     struct order_keys *keys; /* with serial, in the order of an index; else NULL */
 };

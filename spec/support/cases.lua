@@ -272,7 +272,7 @@ end
 
 -- ---- playing ------------------------------------------------------------------------------------------------
 
-local ORDERS = { low = { "id" }, high = { "-id", "-index" } }
+local ORDERS = { low = { "node.id", "node.index", "id" }, high = { "-id", "-index" } }
 
 --- The policy of an order, with types that are only given as a whole: for the engine, and for the reference.
 function M.policies(order, whole)

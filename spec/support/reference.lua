@@ -257,9 +257,22 @@ local function use_of(self, v, r)
   return (leaf or not r.with) and "shared" or "within"
 end
 
+-- The node at or above v; nil: none.
+local function node_of(v)
+  while v and v.type ~= "node" do v = v.parent end
+  return v
+end
+
+-- "high" goes by ids; "low" by the nodes first, and vertices outside of nodes come last.
 local function before(self, a, b)
   local order = type(self.policy) == "table" and self.policy.order or self.policy
-  if order == "high" then a, b = b, a end
+  local x, y = node_of(a), node_of(b)
+  if order == "high" then
+    a, b = b, a
+  elseif x ~= y then
+    if not x or not y then return x ~= nil end
+    a, b = x, y
+  end
   if a.id ~= b.id then return a.id < b.id end
   return a.number < b.number
 end

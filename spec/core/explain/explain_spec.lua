@@ -291,7 +291,7 @@ describe("a match", function()
   it("prefers vertices with few obstacles", function()
     local plain = engine_on(RACKS)
     local machine = plain:resources()
-    book(plain, { "slot=3/node", "slot=1/core=4", "slot=1/core=4" }) -- node0 to node2, node3, node4
+    book(plain, { "slot=3/node", "slot=1/core=5", "slot=1/core=5" }) -- node0 to node2, node3, node4
     machine "/cluster0/rack1/node4".state = "down"
     machine "/cluster0/rack1/node5".state = "degraded"
     local obstacles, not_up = core.obstacles(machine)

@@ -141,8 +141,8 @@ local EXAMPLES = {
     end, { take(R("core", 1)), "busy" } },
   { "[G7] searches through the levels that a request leaves out", "cluster:1 rack:2 node:2 socket:1 core:2",
     { { R("cluster", 1, { slot(5, { R("core", 1) }) }) },
-      "rack0/node0/socket0/core0:1x rack0/node1/socket0/core0:1x rack1/node2/socket0/core0:1x "
-      .. "rack1/node3/socket0/core0:1x rack0/node0/socket0/core1:1x" } },
+      "rack0/node0/socket0/core0:1x rack0/node0/socket0/core1:1x rack0/node1/socket0/core0:1x "
+      .. "rack0/node1/socket0/core1:1x rack1/node2/socket0/core0:1x" } },
   { "multiplies what is in a slot by the number of slots", "cluster:1 node:2 core:2",
     { { slot(3, { R("core", 1) }) }, "node0/core0:1x node0/core1:1x node1/core0:1x" } },
   { "takes what a slot holds from one node", "cluster:1 node:3 core:3",

@@ -219,7 +219,8 @@ describe("the visits of a match", function()
     local engine, gpus
     setup(function()
       engine = weir.engine { resources = graph, policy = "low" }
-      gpus = assert(engine:match(("slot=%d/gpu"):format(RACKS * 36)))
+      local by_id = { order = "id" } -- one of the two gpus of each socket
+      gpus = assert(weir.engine { resources = graph, policy = by_id }:match(("slot=%d/gpu"):format(RACKS * 36)))
       assert(weir.engine { resources = graph, policy = "high" }:match(("slot=%d/core"):format(RACKS * 18 * 20)))
     end)
     teardown(function() for _, a in ipairs(engine:jobs()) do engine:release(a.id) end end)

@@ -47,7 +47,7 @@ describe("a database", function()
     v.state = "draining"
     e:advance(7)
     assert(e:match("slot=1/node/core=4", { mode = "now" }))
-    assert(e:match("slot=2/core", { mode = "reserve", at = 100 }))
+    assert(e:match("slot=2/core=3", { mode = "reserve", at = 100 }))
     assert(g "/cluster0/rack0/node1/memory0":allocate { job = 9, amount = 5, start = 7, duration = 10 })
   end
 

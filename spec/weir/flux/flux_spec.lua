@@ -11,7 +11,7 @@ local settle, ids, R_of, ranks_of, free, stats, apart = flux.settle, flux.ids, f
 
 describe("a scheduler for Flux", function()
   for name, record in pairs {
-    exchange = { file = "flux_exchange", arguments = { "queue=easy", "policy=low" } },
+    exchange = { file = "flux_exchange", arguments = { "queue=easy", "policy=" .. DATA .. "policy_by_id.lua" } },
     preemption = { file = "flux_preempt", arguments = { "queue=preempt" } },
   } do
     it("answers as it did then what was recorded in Flux: " .. name, function()

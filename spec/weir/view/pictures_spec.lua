@@ -35,7 +35,7 @@ end
 -- A busy cluster: whole nodes, parts of nodes, a reservation, states.
 local function cluster(racks, nodes)
   local g = weir.synthetic(("cluster:1 rack:%d node:%d socket:2 core:4 memory:1(size=64,unit=GB)"):format(racks, nodes))
-  local e = weir.engine { resources = g, policy = "low" }
+  local e = weir.engine { resources = g, policy = { order = "id" } }
   for i = 1, racks do assert(e:match(job(1 + i % 2, "node"))) end
   assert(e:match(job(3, "core")))
   assert(e:match(job(racks * nodes // 2, "node"), { mode = "reserve" }))

@@ -157,10 +157,10 @@ cluster0
     { "slot=1/[core=2;memory=8]", [[
 cluster0
 `-- rack1
-    `-- node3
-        `-- socket0
-            |-- core[0-1]
-            `-- memory0  8 of 16 GB
+    `-- node2
+        `-- socket1
+            |-- core[2-3]
+            `-- memory1  8 of 16 GB
 ]] },
   }
 
