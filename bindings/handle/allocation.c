@@ -183,8 +183,8 @@ static int allocation_index(lua_State *L)
     else if (strcmp(key, "policy") == 0)
         lua_getiuservalue(L, 1, 2);
     else
-        return luaL_error(L, "an allocation has no field or method '%s'",
-                          weirlua_quote(L, luaL_tolstring(L, 2, NULL)));
+        return luaL_error(L, "an allocation has no field or method '%s'%s", weirlua_quote(L, key),
+                          weirlua_hint_of_keys(L, key, lua_upvalueindex(2)));
     return 1;
 }
 

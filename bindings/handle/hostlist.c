@@ -333,7 +333,8 @@ static int list_index(lua_State *L)
     }
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) == LUA_TNIL)
-        return luaL_error(L, "a hostlist has no method '%s'", weirlua_quote(L, luaL_tolstring(L, 2, NULL)));
+        return luaL_error(L, "a hostlist has no method '%s'%s", weirlua_quote(L, luaL_tolstring(L, 2, NULL)),
+                          weirlua_hint_of_keys(L, luaL_tolstring(L, 2, NULL), lua_upvalueindex(2)));
     return 1;
 }
 

@@ -3,6 +3,8 @@
  * used. */
 #include "handle/weirlua.h"
 
+#include <string.h>
+
 #define STATE_KEY "weir.core.state"
 
 struct weirlua *weirlua_state(lua_State *L, struct weirlua *home)
@@ -111,6 +113,29 @@ void weirlua_push_reads(lua_State *L)
     lua_rawsetp(L, LUA_REGISTRYINDEX, &reads_key);
 }
 
+/* (methods, name): raises for a method that a class does not have. Upvalue 1: the noun. */
+static int no_method(lua_State *L)
+{
+    const char *noun = lua_tostring(L, lua_upvalueindex(1)), *name;
+
+    if (lua_type(L, 2) != LUA_TSTRING) /* such as a probe by an iteration */
+        return 0;
+    name = weirlua_quote(L, lua_tostring(L, 2));
+    return luaL_error(L, "%s %s has no method '%s'%s", strchr("aeiou", noun[0]) ? "an" : "a", noun, name,
+                      weirlua_hint_of_keys(L, name, 1));
+}
+
+/* Pops the last part of a class's name ("engine" of "weir.engine"), and lets the table of methods below raise for a
+ * missing key. */
+static void guard_methods(lua_State *L)
+{
+    lua_pushcclosure(L, no_method, 1);
+    lua_createtable(L, 0, 1);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, -2);
+}
+
 void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)
 {
     luaL_newmetatable(L, name);
@@ -120,6 +145,8 @@ void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL
     if (methods) {
         lua_pushlightuserdata(L, s);
         luaL_setfuncs(L, methods, 1);
+        lua_pushstring(L, strrchr(name, '.') ? strrchr(name, '.') + 1 : name);
+        guard_methods(L);
     }
     lua_setfield(L, -2, "__index");
     lua_pushlightuserdata(L, s);

@@ -118,7 +118,8 @@ int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const cha
     for (int i = 0; list[i]; i++)
         if (strcmp(list[i], text) == 0)
             return i;
-    return luaL_argerror(L, arg, lua_pushfstring(L, "invalid option '%s'", weirlua_quote(L, text)));
+    return luaL_argerror(L, arg, lua_pushfstring(L, "invalid option '%s'%s", weirlua_quote(L, text),
+                                                 weirlua_hint(L, text, list)));
 }
 
 /* ---- results ---- */
@@ -233,8 +234,10 @@ void weirlua_options(lua_State *L, int arg, const char *const *known)
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
         while (key && known[i] && strcmp(known[i], key) != 0)
             i++;
-        if (!key || !known[i])
-            luaL_error(L, "there is no option '%s' here", weirlua_quote(L, weirlua_show(L, -2)));
+        if (!key || !known[i]) {
+            const char *shown = weirlua_quote(L, weirlua_show(L, -2));
+            luaL_error(L, "there is no option '%s' here%s", shown, key ? weirlua_hint(L, key, known) : "");
+        }
     }
 }
 

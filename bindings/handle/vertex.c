@@ -227,6 +227,29 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
+/* Raises for a field or method that `order` may not read: an order follows changes of properties, tags and ranks of the
+ * vertex and of the vertices above, and no other changes. */
+static void check_order(lua_State *L, const struct weirlua *s, const struct weirlua_handle *h, const char *name)
+{
+    static const char *const moving[] = {"free",      "state",     "data", "below",
+                                         "aggregate", "available", "uses", "jobs", NULL};
+    static const char *const elsewhere[] = {"graph", "edges", "children", "child", "nchildren", NULL};
+    static const char *const followed[] = {"properties", "tags", "rank", NULL};
+
+    for (int i = 0; name && moving[i]; i++)
+        if (strcmp(name, moving[i]) == 0)
+            luaL_error(L, "order may not read '%s', which changes without notice: the result of order is kept; "
+                       "`evaluate` or `descend` can prefer by it", name);
+    for (int i = 0; name && elsewhere[i]; i++)
+        if (strcmp(name, elsewhere[i]) == 0)
+            luaL_error(L, "order may not read '%s': the result of order is kept while other vertices change; "
+                       "`init` can, and is called again when the structure has changed", name);
+    for (int i = 0; name && followed[i]; i++)
+        if (strcmp(name, followed[i]) == 0 && !weir_vertex_within(h->g, s->ordered, h->v))
+            luaL_error(L, "order may read '%s' of the vertex and of the vertices above only: the result of order is "
+                       "kept while other vertices change", name);
+}
+
 /* __index. Upvalue 2 is the table from names to methods and codes of fields. */
 static int vertex_index(lua_State *L)
 {
@@ -237,8 +260,10 @@ static int vertex_index(lua_State *L)
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_index(L, &h);
     field = field_of(s, lua_tostring(L, 2));
-    if (s->recording)
+    if (s->watching & WATCH_READS)
         weirlua_record(L, "", 2);
+    if (s->watching & WATCH_ORDER)
+        check_order(L, s, &h, lua_tostring(L, 2));
     if (field != FIELD_NONE) {
         push_field(L, h.box, h.v, field);
         return 1;
@@ -246,7 +271,8 @@ static int vertex_index(lua_State *L)
     lua_settop(L, 2);
     lua_pushvalue(L, 2);
     if (lua_rawget(L, lua_upvalueindex(2)) != LUA_TFUNCTION)
-        return luaL_error(L, "a vertex has no field or method '%s'", weirlua_quote(L, weirlua_show(L, 2)));
+        return luaL_error(L, "a vertex has no field or method '%s'%s", weirlua_quote(L, weirlua_show(L, 2)),
+                          weirlua_hint_of_keys(L, luaL_tolstring(L, 2, NULL), lua_upvalueindex(2)));
     return 1;
 }
 

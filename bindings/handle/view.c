@@ -39,7 +39,7 @@ int weirlua_view_index(lua_State *L, const struct weirlua_handle *h)
     if (lua_type(L, 2) != LUA_TSTRING)
         return luaL_error(L, "the %s of a vertex have string keys, not %s", weirlua_view_name(h->kind),
                           luaL_typename(L, 2));
-    if (weirlua_of(L)->recording)
+    if (weirlua_of(L)->watching & WATCH_READS)
         weirlua_record(L, lua_pushfstring(L, "%s.", weirlua_view_name(h->kind)), 2);
     value = weir_vertex_get(h->g, h->v, map_of(h->kind), lua_tostring(L, 2));
     if (value)

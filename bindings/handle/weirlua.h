@@ -34,7 +34,8 @@ struct weirlua_graph {
 struct weirlua {
     struct weirlua *home; /* the state that registers graphs: the struct itself, or the state that loaded the policy */
     bool readonly;        /* true in the state of a policy */
-    bool recording;       /* count reads of vertex fields, see weirlua_record() */
+    unsigned watching;    /* WATCH_ bits: what a read of a vertex field does besides */
+    weir_vertex ordered;  /* with WATCH_ORDER: the vertex that the hook `order` is called for */
     uint32_t last_number;
     uint64_t serials;
     struct weirlua_graph *recent; /* the graph looked up last */
@@ -62,7 +63,11 @@ void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
  * a graph. */
 uint64_t weirlua_serial(struct weirlua *s);
 
-/* Counts, while s->recording, a read of the key at `arg` (a string) under the name prefix..key. */
+/* WATCH_READS: count the read, see weirlua_record(). WATCH_ORDER: the hook `order` runs, whose result is kept, so that
+ * a read of a value that the engine does not follow raises. */
+enum { WATCH_READS = 1, WATCH_ORDER = 2 };
+
+/* Counts, with WATCH_READS, a read of the key at `arg` (a string) under the name prefix..key. */
 void weirlua_record(lua_State *L, const char *prefix, int arg);
 /* Pushes {name = reads} and resets the counts. */
 void weirlua_push_reads(lua_State *L);
@@ -95,6 +100,15 @@ const char *weirlua_show(lua_State *L, int idx);
 const char **weirlua_push_keys(lua_State *L, int idx, size_t *count);
 /* Pushes and returns a text for an error that quotes a caller: at most 100 bytes, with "..." for the rest. */
 const char *weirlua_quote(lua_State *L, const char *text);
+
+/* ---- suggest.c ---- */
+
+/* Pushes and returns ` (did you mean "x"?)` for the known word nearest to a mistyped word, or "" where none is near.
+ * known: ends with NULL. */
+const char *weirlua_hint(lua_State *L, const char *word, const char *const *known);
+/* As weirlua_hint(), among the keys of a table that are texts. */
+const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table);
+int weirlua_nearest(lua_State *L);
 /* Returns the place of the text at `arg` in a list that ends with NULL, as luaL_checkoption does. */
 int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const char *const list[]);
 

@@ -272,6 +272,8 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.
  * @field overran: number? -- The seconds of the last match, where more than twice the budget of seconds; else nil.
  * @field sandboxed: boolean -- Whether the policy has a sandbox.
+ * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
+ *   without an error, and for a table.
  * @method profile(on: boolean?): table? -- true starts counting, false ends counting; without argument the counts:
  *   {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
@@ -306,6 +308,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_pushnumber(L, p->sandbox.overran);
     else if (strcmp(key, "overran") == 0)
         lua_pushnil(L);
+    else if (strcmp(key, "traceback") == 0)
+        lua_pushstring(L, p->sandbox.S && p->sandbox.trace[0] ? p->sandbox.trace : NULL);
     else if (strcmp(key, "sandboxed") == 0)
         lua_pushboolean(L, p->sandbox.S != NULL);
     else if (strcmp(key, "profile") == 0)
@@ -324,7 +328,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, parts, budget, overran, sandboxed, profile",
+                          "hooks, parts, budget, overran, sandboxed, traceback, profile",
                           weirlua_quote(L, key));
     return 1;
 }

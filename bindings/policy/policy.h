@@ -58,6 +58,8 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 
 /* ---- sandbox.c ---- */
 
+#define TRACE_SIZE 640
+
 /* A lua_State for one policy or file. Invariant: all instructions and bytes of code in the state are charged to `left`
  * and `used`. */
 struct sandbox {
@@ -72,6 +74,7 @@ struct sandbox {
     int64_t unseen; /* steps of C functions since the last look at the clock */
     char place[LUA_IDSIZE + 16]; /* "file:line: " of the refused allocation, or "" */
     char chunk[LUA_IDSIZE];      /* name of the main text in errors */
+    char trace[TRACE_SIZE];      /* functions of the script that ran at the last error, a line each; or "" */
     uint64_t turn, seeded; /* number of the current turn, each turn with a budget; the turn that last seeded the random
                             * numbers */
     double seconds; /* of wall time */
@@ -125,7 +128,9 @@ void weirlua_sandbox_end(struct sandbox *sb);
 bool weirlua_sandbox_due(const struct sandbox *sb);
 /* Returns the sandbox of a state; NULL for a state without a sandbox. */
 struct sandbox *weirlua_sandbox_of(lua_State *S);
-/* A message handler: puts the innermost place in Lua before a message without a place. */
+/* Writes the innermost place in the script as "file:line: ", or "". */
+void weirlua_sandbox_place(lua_State *S, char *buf, size_t size);
+/* A message handler: puts the innermost place in Lua before a message without a place, and keeps the traceback. */
 int weirlua_sandbox_locate(lua_State *S);
 /* Pushes the anchor table. Never raises. */
 void weirlua_sandbox_anchor(struct sandbox *sb);
@@ -150,6 +155,9 @@ void weirlua_hook_error(const char *name, const char *hook, const char *place, c
 
 /* Puts the whitelist of functions into the state. Called under lua_pcall. */
 void weirlua_sandbox_libraries(lua_State *S);
+/* Lets a script neither set globals nor read globals that do not exist. Called under lua_pcall. */
+void weirlua_sandbox_close_globals(lua_State *S);
+int weirlua_policy_print(lua_State *L);
 
 /* ---- sandbox_order.c ---- */
 
@@ -223,12 +231,14 @@ int weirlua_filter_walk(lua_State *L);
 /* The hooks during one match. */
 struct hooks {
     lua_State *L;          /* the state that runs the hooks */
+    struct weirlua *state; /* of L */
     int base;              /* stack index: the hooks, then the table of requests */
     struct policy *policy; /* NULL: none */
     struct weirlua_graph *box;
     const weir_request *request;
     const char *failed;    /* the first failed hook */
     const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
+    char said[320];        /* text of a complaint */
     weir_policy given;     /* to the core */
     weir_choice choice;    /* of `given` */
     const struct policy_change *change; /* NULL: none */

@@ -102,6 +102,8 @@ int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, wei
     box->matching = false;
     if (rc)
         return rc;
+    if (p->number && p->spec.has[HOOK_ORDER])
+        p->serial = weirlua_serial(weirlua_of(L)); /* order may read upvalues that init has set: drop what is kept */
     p->number = box->number;
     p->structure = structure;
     return WEIR_OK;

@@ -130,6 +130,36 @@ static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
     return rc;
 }
 
+/* ---- wrong results ---- */
+
+/* Writes the result at idx, for messages. */
+static void describe(lua_State *L, int idx, char *buf, size_t size)
+{
+    if (lua_type(L, idx) == LUA_TNUMBER && isnan(lua_tonumber(L, idx))) { /* snprintf may write a sign */
+        snprintf(buf, size, "nan");
+        return;
+    }
+    switch (lua_type(L, idx)) {
+    case LUA_TNONE: snprintf(buf, size, "nothing"); break;
+    case LUA_TSTRING: snprintf(buf, size, "\"%.40s\"", lua_tostring(L, idx)); break;
+    case LUA_TNUMBER: weir_number_write(buf, size, lua_tonumber(L, idx)); break;
+    case LUA_TNIL: snprintf(buf, size, "nil"); break;
+    case LUA_TBOOLEAN: snprintf(buf, size, "%s", lua_toboolean(L, idx) ? "true" : "false"); break;
+    default: snprintf(buf, size, "a %s", luaL_typename(L, idx));
+    }
+}
+
+/* Writes: EXPECTED; it returned the value at idx for the vertex v. */
+static const char *wrong_result(struct hooks *h, int idx, weir_vertex v, const char *expected)
+{
+    char value[64], path[160];
+
+    describe(h->L, idx, value, sizeof value);
+    weir_vertex_path(h->box->g, v, path, sizeof path);
+    snprintf(h->said, sizeof h->said, "it must return %s, and returned %s for %s", expected, value, path);
+    return h->said;
+}
+
 /* ---- filters ---- */
 
 /* Calls of one filter for several vertices, inside one lua_pcall. */
@@ -159,26 +189,30 @@ static int run_prune(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
 
-    call_filter(L, f, f->v[0], 1);
-    f->go_on = lua_toboolean(L, -1);
+    int top = lua_gettop(L);
+
+    call_filter(L, f, f->v[0], LUA_MULTRET);
+    if (lua_gettop(L) == top)
+        return luaL_error(L, "%s", wrong_result(f->h, top + 1, f->v[0], "true, or false to leave out a vertex"));
+    f->go_on = lua_toboolean(L, top + 1);
     return 0;
 }
 
 /* Returns the score of a vertex. *alike is set when all siblings of the vertex have an equal score. */
 static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *alike)
 {
+    int top = lua_gettop(L), type;
     double score;
-    int type;
 
     if (sandbox_of(f->h))
         weirlua_sandbox_call(sandbox_of(f->h));
-    call_filter(L, f, v, 2);
-    type = lua_type(L, -2);
-    score = type == LUA_TNUMBER ? lua_tonumber(L, -2) : NAN;
-    if (type != LUA_TNIL && isnan(score))
-        luaL_error(L, "it must return a number (the score) or nil (no candidate)");
-    *alike = lua_isboolean(L, -1) && lua_toboolean(L, -1);
-    lua_pop(L, 2);
+    call_filter(L, f, v, LUA_MULTRET);
+    type = lua_type(L, top + 1);
+    score = type == LUA_TNUMBER ? lua_tonumber(L, top + 1) : NAN;
+    if (type > LUA_TNIL && isnan(score)) /* LUA_TNONE is below: no candidate, too */
+        luaL_error(L, "%s", wrong_result(f->h, top + 1, v, "a number (the score) or nil (no candidate)"));
+    *alike = lua_isboolean(L, top + 2) && lua_toboolean(L, top + 2);
+    lua_settop(L, top);
     return score;
 }
 
@@ -248,7 +282,9 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     struct hooks *h = data;
     lua_State *L = h->L;
     struct sandbox *sb = sandbox_of(h);
-    int top = lua_gettop(L), n;
+    struct weirlua *s = h->state;
+    unsigned watching = s->watching;
+    int top = lua_gettop(L), n, rc, wrong;
 
     (void)g;
     if (h->failed)
@@ -258,19 +294,24 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     lua_pushvalue(L, h->base + HOOK_ORDER);
     weirlua_push_vertex(L, h->box, v);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
-    if (call_hook(h, HOOK_ORDER, 2, LUA_MULTRET) != LUA_OK)
+    s->watching |= WATCH_ORDER;
+    s->ordered = v;
+    rc = call_hook(h, HOOK_ORDER, 2, LUA_MULTRET);
+    s->watching = watching;
+    if (rc != LUA_OK)
         return fail(h, "order", NULL);
     n = lua_gettop(L) - top;
-    for (int i = 0; i < n && i < WEIR_ORDER_KEYS; i++) {
+    wrong = n == 0 || n > WEIR_ORDER_KEYS ? top + (n == 0 ? 1 : WEIR_ORDER_KEYS + 1) : 0;
+    for (int i = 0; i < n && !wrong; i++) {
         int type = lua_type(L, top + 1 + i);
         out[i] = type == LUA_TNUMBER ? lua_tonumber(L, top + 1 + i) : HUGE_VAL;
         if ((type != LUA_TNUMBER && type != LUA_TNIL) || isnan(out[i]))
-            n = -1;
+            wrong = top + 1 + i;
     }
+    if (wrong)
+        wrong_result(h, wrong, v, n > WEIR_ORDER_KEYS ? "up to 4 numbers, not more" : "up to 4 numbers");
     lua_settop(L, top);
-    if (n < 0 || n > WEIR_ORDER_KEYS)
-        return fail(h, "order", "it must return up to 4 numbers");
-    return n;
+    return wrong ? fail(h, "order", h->said) : n;
 }
 
 /* ---- select ---- */
@@ -442,8 +483,10 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
 
 /* ---- around a match ---- */
 
-static int new_table(lua_State *L)
+/* (hooks): finds the state, and returns the table of requests. */
+static int prepare(lua_State *L)
 {
+    ((struct hooks *)lua_touserdata(L, 1))->state = weirlua_state(L, NULL);
     lua_newtable(L);
     return 1;
 }
@@ -523,8 +566,9 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     for (int i = 0; i <= SLOT_GROUPS; i++)
         lua_rawgeti(h->L, anchor, i + 1);
     lua_remove(h->L, anchor);
-    lua_pushcfunction(h->L, new_table);
-    if (lua_pcall(h->L, 0, 1, 0) != LUA_OK) {
+    lua_pushcfunction(h->L, prepare);
+    lua_pushlightuserdata(h->L, h);
+    if (lua_pcall(h->L, 1, 1, 0) != LUA_OK) {
         lua_settop(h->L, h->base - 1);
         err->code = WEIR_ENOMEM;
         return WEIR_ENOMEM;

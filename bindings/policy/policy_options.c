@@ -15,7 +15,7 @@
 
 enum option_type { OPTION_BOOLEAN, OPTION_INTEGER, OPTION_NUMBER, OPTION_STRING, OPTION_TABLE, OPTION_TYPES };
 
-static const char *const type_names[OPTION_TYPES] = {"boolean", "integer", "number", "string", "table"};
+static const char *const type_names[OPTION_TYPES + 1] = {"boolean", "integer", "number", "string", "table", NULL};
 
 /* An option while being read. The declaration is a table at stack index `at`. */
 struct option {
@@ -71,8 +71,11 @@ static void check_keys(lua_State *L, const struct option *o)
         int i = 0;
         while (known[i] && strcmp(known[i], key) != 0)
             i++;
-        if (!known[i])
-            refuse(L, o, "it is declared by type, default, min, max, choices, doc");
+        if (!known[i]) {
+            const char *shown = weirlua_quote(L, weirlua_show(L, -2));
+            refuse(L, o, lua_pushfstring(L, "there is no '%s'%s; an option has type, default, min, max, choices, doc",
+                                         shown, weirlua_hint(L, key, known)));
+        }
     }
 }
 
@@ -95,8 +98,11 @@ static void read_type(lua_State *L, struct option *o)
     for (int i = 0; i < OPTION_TYPES && given == LUA_TSTRING; i++)
         if (strcmp(lua_tostring(L, -1), type_names[i]) == 0)
             o->type = i;
-    if (given != LUA_TNIL && o->type < 0)
-        refuse(L, o, "its type is boolean, integer, number, string or table");
+    if (given != LUA_TNIL && o->type < 0) {
+        const char *shown = weirlua_quote(L, weirlua_show(L, -1));
+        refuse(L, o, lua_pushfstring(L, "there is no type '%s'%s; boolean, integer, number, string or table is wanted",
+                                     shown, weirlua_hint(L, shown, type_names)));
+    }
     lua_pop(L, 1);
     if (o->type >= 0)
         return;
@@ -247,19 +253,20 @@ static void push_names(lua_State *L, int about)
 
 static void check_given(lua_State *L, const struct policy_spec *spec, int given, int about)
 {
-    const char *names;
+    const char *name, *names;
 
     for (lua_pushnil(L); lua_next(L, given); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING)
             weirlua_policy_refuse(L, spec, "options are given by name, such as {k = 4}");
-        if (raw_field(L, about, lua_tostring(L, -2)) != LUA_TNIL) {
+        name = lua_tostring(L, -2);
+        if (raw_field(L, about, name) != LUA_TNIL) {
             lua_pop(L, 1);
             continue;
         }
         push_names(L, about);
         names = lua_rawlen(L, -1) ? lua_tostring(L, -1) : " none";
-        weirlua_policy_refuse(L, spec, "there is no option '%s'; it has%s",
-                              weirlua_quote(L, lua_tostring(L, -4)), names);
+        weirlua_policy_refuse(L, spec, "there is no option '%s'%s; it has%s",
+                              weirlua_quote(L, name), weirlua_hint_of_keys(L, name, about), names);
     }
 }
 

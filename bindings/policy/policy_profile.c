@@ -36,14 +36,14 @@ static void start(lua_State *L, struct policy *p)
         return;
     p->sandbox.sample = sample;
     p->sandbox.sampler = p->profile;
-    weirlua_state(p->sandbox.S, NULL)->recording = true;
+    weirlua_state(p->sandbox.S, NULL)->watching |= WATCH_READS;
 }
 
 static void stop(struct policy *p)
 {
     p->sandbox.sample = NULL;
     if (p->sandbox.S)
-        weirlua_state(p->sandbox.S, NULL)->recording = false;
+        weirlua_state(p->sandbox.S, NULL)->watching &= ~(unsigned)WATCH_READS;
     free(p->profile);
     p->profile = NULL;
 }

@@ -148,9 +148,10 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
             i++;
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
-                   "there is no field '%s'; a policy has name, doc, version, subsystem, order, prune, evaluate,"
+                   "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options",
-                   weirlua_quote(L, key ? key : luaL_typename(L, -2)));
+                   weirlua_quote(L, key ? key : luaL_typename(L, -2)),
+                   key ? weirlua_hint(L, key, weirlua_policy_fields) : "");
     }
 }
 

@@ -120,18 +120,25 @@ static bool find_place(lua_State *S, lua_Debug *ar)
     return false;
 }
 
+void weirlua_sandbox_place(lua_State *S, char *buf, size_t size)
+{
+    lua_Debug ar;
+
+    buf[0] = '\0';
+    if (find_place(S, &ar))
+        snprintf(buf, size, "%s:%d: ", ar.short_src, ar.currentline);
+}
+
 /* Called when memory is refused. Lua then collects all garbage and asks again, at a cost proportional to the memory in
  * use: the collection is charged, so that the budget ends a script with full memory. Notes the place, since errors of
  * memory have no place. */
 static void *refuse(struct sandbox *sb)
 {
-    lua_Debug ar;
-
     sb->left -= (int64_t)(sb->used / COLLECTED);
     sb->starved = sb->starved || sb->left < 0 || overtime(sb) || weir_interrupted();
-    sb->place[0] = '\0';
-    if (sb->S && find_place(sb->S, &ar))
-        snprintf(sb->place, sizeof sb->place, "%s:%d: ", ar.short_src, ar.currentline);
+    sb->place[0] = sb->trace[0] = '\0';
+    if (sb->S)
+        weirlua_sandbox_place(sb->S, sb->place, sizeof sb->place);
     return NULL;
 }
 
@@ -336,6 +343,7 @@ static int build(lua_State *S)
     weirlua_graph_open(S, s);
     weirlua_walk_open(S, s);
     weirlua_vertex_open(S, s);
+    weirlua_sandbox_close_globals(S);
     lua_pushcfunction(S, weirlua_policy_read);
     load_chunk(S, job);
     lua_call(S, load_parts(S, job->source->parts), 1);
@@ -428,6 +436,23 @@ static const char *behind_prelude(const char *text)
     return digits && text[at] == ':' && text[at + 1] == ' ' ? text + at + 2 : text;
 }
 
+/* Keeps the functions of the script that are running, innermost first, as many as have room. Allocates nothing. */
+static void keep_trace(lua_State *S)
+{
+    struct sandbox *sb = weirlua_sandbox_of(S);
+    size_t n = 0;
+    lua_Debug ar;
+
+    sb->trace[0] = '\0';
+    for (int level = 0; lua_getstack(S, level, &ar) && n < sizeof sb->trace; level++) {
+        lua_getinfo(S, "Sln", &ar);
+        if (ar.currentline < 0 || strcmp(ar.short_src, PRELUDE) == 0)
+            continue;
+        n += (size_t)snprintf(sb->trace + n, sizeof sb->trace - n, "%s%s:%d: in %s%s%s", n ? "\n" : "", ar.short_src,
+                              ar.currentline, ar.name ? "'" : "the hook", ar.name ? ar.name : "", ar.name ? "'" : "");
+    }
+}
+
 int weirlua_sandbox_locate(lua_State *S)
 {
     size_t len = 0;
@@ -435,6 +460,7 @@ int weirlua_sandbox_locate(lua_State *S)
                *rest = text ? behind_prelude(text) : NULL;
     lua_Debug ar;
 
+    keep_trace(S);
     if (!text || (rest == text && weirlua_has_place(text)) || !find_place(S, &ar))
         return 1;
     lua_pushlstring(S, rest, len - (size_t)(rest - text));

@@ -171,14 +171,19 @@ static int safe_setmetatable(lua_State *S)
     return 1;
 }
 
-/* ---- tables: without metatables, and with loops charged ---- */
+/* ---- tables: without metamethods of elements, and with loops charged ---- */
 
+/* Returns the length of a table. Raises for a metatable with methods that an access to elements would call. The mark
+ * of an array of a jobspec, or a metatable for printing and arithmetic, is allowed. */
 static double check_plain(lua_State *S, int arg)
 {
+    static const char *const events[] = {"__index", "__newindex", "__len"};
+
     if (lua_type(S, arg) != LUA_TTABLE)
         return 0;
-    if (lua_getmetatable(S, arg))
-        luaL_argerror(S, arg, "a table without a metatable expected");
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++)
+        if (luaL_getmetafield(S, arg, events[i]) != LUA_TNIL)
+            luaL_argerror(S, arg, lua_pushfstring(S, "a table without %s in the metatable expected", events[i]));
     return (double)lua_rawlen(S, arg);
 }
 
@@ -465,6 +470,98 @@ static int safe_pack(lua_State *S)
     return spend_forward(S, bytes + (double)len * ELEMENT);
 }
 
+/* ---- print ---- */
+
+static int printing = -1; /* whether print writes; -1: as the environment says */
+
+static bool prints(void)
+{
+    const char *text = printing < 0 ? getenv("WEIR_POLICY_PRINT") : NULL;
+
+    if (printing < 0)
+        printing = text && *text && strcmp(text, "0") != 0;
+    return printing;
+}
+
+/* policy_print([on]): sets whether print of a sandbox writes; returns the setting before the call. */
+int weirlua_policy_print(lua_State *L)
+{
+    bool before = prints();
+
+    if (!lua_isnoneornil(L, 1)) {
+        luaL_checktype(L, 1, LUA_TBOOLEAN);
+        printing = lua_toboolean(L, 1);
+    }
+    lua_pushboolean(L, before);
+    return 1;
+}
+
+/* print(...): a line on stderr, with the place of the call in front. Writes nothing unless asked. */
+static int safe_print(lua_State *S)
+{
+    int n = lua_gettop(S);
+    luaL_Buffer b;
+    size_t len;
+    const char *text;
+    char place[PLACE_SIZE];
+
+    if (!prints())
+        return 0;
+    weirlua_sandbox_place(S, place, sizeof place);
+    luaL_buffinit(S, &b);
+    luaL_addstring(&b, place);
+    for (int i = 1; i <= n; i++) {
+        weirlua_hide_address(S, i);
+        if (i > 1)
+            luaL_addchar(&b, '\t');
+        luaL_tolstring(S, i, NULL);
+        luaL_addvalue(&b);
+    }
+    luaL_addchar(&b, '\n');
+    luaL_pushresult(&b);
+    text = lua_tolstring(S, -1, &len);
+    fwrite(text, 1, len, stderr);
+    weirlua_sandbox_spend(S, (int64_t)len * ELEMENT + DIRECTIVE);
+    return 0;
+}
+
+/* ---- globals of a policy ---- */
+
+/* (_G, name, value): a global set by a policy is mostly a forgotten `local`. */
+static int refuse_global(lua_State *S)
+{
+    return luaL_error(S, "the global '%s' is set: write `local %s`", weirlua_quote(S, luaL_tolstring(S, 2, NULL)),
+                      weirlua_quote(S, luaL_tolstring(S, 2, NULL)));
+}
+
+/* (_G, name): a global that does not exist is mostly mistyped, or missing in the sandbox. */
+static int unknown_global(lua_State *S)
+{
+    static const char *const missing[] = {"require", "os", "io", "debug", "package", "load", "loadstring", "dofile",
+                                          "loadfile", "coroutine", "collectgarbage", "warn", NULL};
+    const char *name = weirlua_quote(S, luaL_tolstring(S, 2, NULL));
+
+    for (int i = 0; missing[i]; i++)
+        if (strcmp(missing[i], name) == 0)
+            luaL_error(S, "there is no '%s' in the sandbox of a policy; it has string, table, math, utf8 and the basic "
+                       "functions without files, loading and coroutines", name);
+    return luaL_error(S, "there is no global '%s'%s", name, weirlua_hint_of_keys(S, name, 1));
+}
+
+void weirlua_sandbox_close_globals(lua_State *S)
+{
+    lua_pushglobaltable(S);
+    lua_createtable(S, 0, 3);
+    lua_pushcfunction(S, refuse_global);
+    lua_setfield(S, -2, "__newindex");
+    lua_pushcfunction(S, unknown_global);
+    lua_setfield(S, -2, "__index");
+    lua_pushliteral(S, "globals");
+    lua_setfield(S, -2, "__metatable");
+    lua_setmetatable(S, -2);
+    lua_pop(S, 1);
+}
+
 /* ---- the whitelist ---- */
 
 /* A function that scripts may call. */
@@ -486,6 +583,7 @@ static const struct allowed base[] = {{"assert", NULL, NULL},
                                       {"next", weirlua_sandbox_next, NULL},
                                       {"pairs", weirlua_sandbox_pairs, NULL},
                                       {"pcall", safe_pcall, NULL},
+                                      {"print", safe_print, NULL},
                                       {"rawequal", safe_string, NULL},
                                       {"setmetatable", safe_setmetatable, NULL},
                                       {"tonumber", safe_string, NULL},

@@ -150,10 +150,16 @@ int weirlua_sandbox_next(lua_State *S)
     lua_Integer n = 0;
     int64_t begin = weirlua_clock();
 
-    luaL_checktype(S, 1, LUA_TTABLE);
     if (!lua_isnoneornil(S, 2))
         return luaL_error(S, "next(t, key) has no fixed order here; use pairs(t)");
     lua_settop(S, 1);
+    if (lua_type(S, 1) != LUA_TTABLE && luaL_getmetafield(S, 1, "__pairs") != LUA_TNIL) { /* properties of a vertex */
+        lua_insert(S, 1);
+        lua_call(S, 1, 3);
+        lua_call(S, 2, 2);
+        return 2;
+    }
+    luaL_checktype(S, 1, LUA_TTABLE);
     lua_pushnil(S); /* the first key so far */
     for (lua_pushnil(S); lua_next(S, 1); lua_pop(S, 1)) {
         struct key k = {0};

@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local part = require "weir.rset.job_part"
 local policy = require "weir.policy"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {}
@@ -20,10 +21,17 @@ local known = setmetatable({}, { __mode = "k" })
 
 local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true }
 
-local function check_options(opts)
+--- Raises, with the place of the caller's caller, for options that weir.engine does not take.
+function M.check_options(opts)
   if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 3) end
   for key in pairs(opts) do
-    if not OPTIONS[key] then error(("weir.engine: there is no option '%s' here"):format(tostring(key):sub(1, 100)), 3) end
+    if not OPTIONS[key] then
+      local hint = suggest.hint(tostring(key), tables.keys(OPTIONS))
+      error(("weir.engine: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint), 3)
+    end
+  end
+  if opts.resources == nil then
+    error("weir.engine: field 'resources': a graph, a file or a description such as \"node:4 core:8\" is wanted", 3)
   end
 end
 
@@ -46,7 +54,6 @@ end
 --- reservation in need of the resources is held back until the job is released; "expire": the job is released at its
 --- end.
 function M.new(opts, graph)
-  check_options(opts)
   local chosen, why, code = policy.load(opts.policy or policy.default, opts.budget)
   if not chosen then return nil, why, code end
   local allowed

@@ -4,6 +4,8 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local recipe_write = require "weir.machine.recipe_write"
+local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local view = require "weir.view"
 
 -- The formats of a graph: `write(g, opts)` returns the text, or nil, message, code; `takes` has the options.
@@ -54,7 +56,9 @@ local function checked(g, name, takes, opts)
   local out = {}
   if opts ~= nil and type(opts) ~= "table" then error(("bad argument to 'format' (table expected, got %s)"):format(type(opts))) end
   for key, value in pairs(opts or {}) do
-    if key ~= "start" and not TYPES[key] then error(("there is no option '%s' here"):format(tostring(key))) end
+    if key ~= "start" and not TYPES[key] then
+      error(("there is no option '%s' here%s"):format(tostring(key), suggest.hint(tostring(key), tables.keys(TYPES))))
+    end
     if TYPES[key] and type_of(value) ~= TYPES[key] then error(("field '%s': %s expected"):format(key, TYPES[key])) end
     if value and not takes[key] then return nil, ('"%s" is written without the option `%s`'):format(name, key), "invalid" end
     out[key] = value

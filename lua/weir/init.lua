@@ -93,8 +93,9 @@ weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, l
 --- Makes an engine: weir.engine{resources = a graph or an argument of weir.resources, policy = "low"}; see
 --- weir.engine in engine.lua for further options.
 function weir.engine(opts)
-  local graph, why, code = weir.resources(type(opts) == "table" and opts.resources)
-  if type(opts) == "table" and not graph then return nil, why, code end
+  engines.check_options(opts)
+  local graph, why, code = weir.resources(opts.resources)
+  if not graph then return nil, why, code end
   return engines.new(opts, graph)
 end
 

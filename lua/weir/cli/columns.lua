@@ -6,7 +6,7 @@
 --- type is s or d, h shows "-" for an empty value, + marks values cut at the precision. {{ and }} are braces. The
 --- prefix "?:" drops a field that is empty in all lines, "+:" widens a field to the longest value, "?+:" does both.
 
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {}

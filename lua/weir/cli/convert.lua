@@ -6,7 +6,7 @@ local inputs = require "weir.cli.inputs"
 local join = require "weir.machine.merge"
 local out = require "weir.cli.output"
 local script = require "weir.machine.script"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 local weir = require "weir"
 
 -- Output formats with the file extensions of each; the first is the default.

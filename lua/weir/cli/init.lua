@@ -6,7 +6,7 @@
 local core = require "weir.core"
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

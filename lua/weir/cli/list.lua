@@ -6,6 +6,7 @@ local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
 local listing = require "weir.rset.resource_list"
 local out = require "weir.cli.output"
+local suggest = require "weir.suggest"
 
 local M = {
   name = "list",
@@ -89,7 +90,10 @@ local function states_of(opts)
   local known = {}
   for _, state in ipairs(listing.STATES) do known[state] = true end
   for _, state in ipairs(list) do
-    if not known[state] then out.fail(2, "--states: there is no state %s; there is %s", state, table.concat(listing.STATES, ", ")) end
+    if not known[state] then
+      out.fail(2, "--states: there is no state %s%s; there is %s", state, suggest.hint(state, listing.STATES),
+        table.concat(listing.STATES, ", "))
+    end
   end
   if #list == 0 then out.fail(2, "--states: a state is wanted") end
   return list

@@ -4,6 +4,7 @@ local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local plain = require "weir.plain"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local view = require "weir.view"
 local weir = require "weir"
@@ -144,13 +145,14 @@ end
 local NO_MATCH = { busy = true, infeasible = true, rejected = true }
 
 -- Returns the message for a type unknown to the machine; a JOB without a file of the name is read as a type.
-local function absent(name, type)
-  return (': there is no "%s" here%s'):format(type, name == type and ", and no file of that name" or "")
+local function absent(name, type, graph)
+  local hint = suggest.hint(type, graph:types())
+  return (': there is no "%s" here%s%s'):format(type, name == type and ", and no file of that name" or "", hint)
 end
 
 local function refuse(run, job, why, code)
   local missing = code == "infeasible" and inputs.missing_type(job.request, run.engine:resources())
-  why = ("%s: %s%s"):format(job.name, why, missing and absent(job.name, missing) or "")
+  why = ("%s: %s%s"):format(job.name, why, missing and absent(job.name, missing, run.engine:resources()) or "")
   if not NO_MATCH[code] then out.fail(2, why) end
   if run.opts.json and not run.opts.quiet then
     out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }

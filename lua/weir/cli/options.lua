@@ -7,7 +7,7 @@
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
 -- operand. An option with `many` may be given several times; its value is a list. `least` and `most` bound a number.
 
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

@@ -11,6 +11,7 @@ local progress = require "weir.replay.progress"
 local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local said = require "weir.replay.text"
+local suggest = require "weir.suggest"
 local trace = require "weir.trace"
 local weir = require "weir"
 
@@ -184,7 +185,9 @@ end
 local function missing_type(opts, graph)
   local one = map.one(opts.map or "core")
   local missing = one and inputs.missing_type(one, graph)
-  if missing and opts.map then out.fail(2, 'replay: --map %s: there is no "%s" in the machine', opts.map, missing) end
+  if missing and opts.map then
+    out.fail(2, 'replay: --map %s: there is no "%s" in the machine%s', opts.map, missing, suggest.hint(missing, graph:types()))
+  end
   return missing
 end
 

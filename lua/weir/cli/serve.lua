@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {
@@ -159,7 +160,10 @@ local function limits_of(words)
     local name, text = word:match "^(%w+)=(%d+)$"
     local n = math.tointeger(tonumber(text))
     if not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
-    if not limits[name] then out.fail(2, 'serve: --limit NAME=N: there is no "%s"; there are %s', name, names_of(limits)) end
+    if not limits[name] then
+      local hint = suggest.hint(name, tables.keys(limits))
+      out.fail(2, 'serve: --limit NAME=N: there is no "%s"%s; there are %s', name, hint, names_of(limits))
+    end
     limits[name] = n
   end
   return limits

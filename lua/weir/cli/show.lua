@@ -6,6 +6,7 @@ local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local picture = require "weir.cli.picture"
 local pool = require "weir.cli.vertex_report"
+local suggest = require "weir.suggest"
 local totals = require "weir.cli.totals"
 local view = require "weir.view"
 
@@ -47,7 +48,8 @@ local function subsystem_of(g, opts)
   for _, known in ipairs(g:subsystems()) do
     if known == name then return name end
   end
-  out.fail(2, 'show: there is no subsystem "%s" here; there is %s', name, table.concat(g:subsystems(), ", "))
+  out.fail(2, 'show: there is no subsystem "%s" here%s; there is %s', name, suggest.hint(name, g:subsystems()),
+    table.concat(g:subsystems(), ", "))
 end
 
 -- Returns the vertices to start from: the vertex of the URI, or the roots.

@@ -28,6 +28,7 @@ local trials = require "weir.explain.trial"
 local ways = require "weir.explain.ways"
 local tables = require "weir.tables"
 local wording = require "weir.explain.text"
+local suggest = require "weir.suggest"
 
 local M = { text = wording.text, headline = wording.headline }
 
@@ -39,7 +40,9 @@ local function check_options(opts)
   local known = {}
   for _, name in ipairs(OPTIONS) do known[name] = true end
   for key in pairs(opts) do
-    if not known[key] then error(("e:explain: there is no option '%s' here"):format(tostring(key):sub(1, 100))) end
+    if not known[key] then
+      error(("e:explain: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), suggest.hint(tostring(key), OPTIONS)))
+    end
   end
 end
 

@@ -1,7 +1,7 @@
 --- settings.lua - settings of the scheduler: module arguments, and the table [sched-weir] of Flux's configuration.
 -- Arguments win.
 
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {}

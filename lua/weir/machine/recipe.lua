@@ -9,7 +9,7 @@
 
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {}

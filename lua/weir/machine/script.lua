@@ -3,6 +3,8 @@
 local files = require "weir.files"
 local rdl = require "weir.machine.rdl"
 local recipe = require "weir.machine.recipe"
+local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -12,7 +14,10 @@ local OPTIONS = { format = true, source = true, types = true, instructions = tru
 
 local function check_options(opts)
   for key in pairs(opts or {}) do
-    if not OPTIONS[key] then error(("there is no option '%s' here"):format(tostring(key):sub(1, 100)), 0) end
+    if not OPTIONS[key] then
+      local hint = suggest.hint(tostring(key), tables.keys(OPTIONS))
+      error(("there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint), 0)
+    end
   end
 end
 

@@ -136,12 +136,17 @@ local function admit(parts)
   end
 end
 
+local function kept(...)
+  if select("#", ...) == 0 then error("prune must return true, or false to leave out a vertex; it returned nothing", 0) end
+  return ...
+end
+
 local function prune(parts)
   local list = filters(parts, "prune")
   if #list == 0 then return nil end
   return function(v, request)
     for _, f in ipairs(list) do
-      if not f(v, request) then return false end
+      if not kept(f(v, request)) then return false end
     end
     return true
   end

@@ -6,7 +6,7 @@
 local combine = require "weir.policy.chain"
 local core = require "weir.core"
 local files = require "weir.files"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = { default = "low" }
 

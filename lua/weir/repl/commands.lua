@@ -6,7 +6,7 @@ local files = require "weir.files"
 local record = require "weir.repl.recording"
 local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

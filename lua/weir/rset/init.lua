@@ -2,6 +2,8 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -26,7 +28,10 @@ local PARTS = { ranks = true, hosts = true, property = true, constraint = true }
 local function check_parts(what)
   if type(what) ~= "table" then error("subset: a table expected, {ranks =, hosts =, property =, constraint =}") end
   for key in pairs(what) do
-    if not PARTS[key] then error(("subset: there is no option '%s' here"):format(tostring(key):sub(1, 100))) end
+    if not PARTS[key] then
+      local hint = suggest.hint(tostring(key), tables.keys(PARTS))
+      error(("subset: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint))
+    end
   end
 end
 

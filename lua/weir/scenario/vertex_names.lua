@@ -6,7 +6,7 @@
 --- weir.query.
 
 local core = require "weir.core"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

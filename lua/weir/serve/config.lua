@@ -13,7 +13,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local options = require "weir.cli.options"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

@@ -9,6 +9,7 @@
 
 local core = require "weir.core"
 local scheduler_client = require "weir.acquire.scheduler_client"
+local suggest = require "weir.suggest"
 
 local M = {}
 
@@ -187,7 +188,8 @@ end
 local function unknown(method, row, name)
   local there = row.names[1] and table.concat(row.names, ", ") or "none"
   local words = type(name) == "string" and shown(name) or ('"%s"'):format(name)
-  M.fail("invalid", "there is no parameter %s of %s here; there is %s", words, method, there)
+  local hint = type(name) == "string" and suggest.hint(name, row.names) or ""
+  M.fail("invalid", "there is no parameter %s of %s here%s; there is %s", words, method, hint, there)
 end
 
 --- Returns the parameters of a request, each checked and converted for the method; null counts as missing. Ends the

@@ -26,6 +26,7 @@ local providers = require "weir.acquire.provider"
 local roles = require "weir.serve.roles"
 local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
+local suggest = require "weir.suggest"
 
 local M = {}
 
@@ -535,7 +536,10 @@ end
 --- Answers a call, at once or as a stream.
 function Service:handle(call)
   local method = methods[call.method]
-  if not method then return call.fail(('there is no method "%s"; see "methods"'):format(tostring(call.method):sub(1, 64)), "unknown") end
+  if not method then
+    local name = tostring(call.method):sub(1, 64)
+    return call.fail(('there is no method "%s"%s; see "methods"'):format(name, suggest.hint(name, tables.keys(methods))), "unknown")
+  end
   local name = call.method
   self.counts.requests = self.counts.requests + 1
   self.asked[name] = (self.asked[name] or 0) + 1

@@ -3,7 +3,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local policy = require "weir.policy"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

@@ -45,7 +45,7 @@ describe("vertices", function()
     assert.equal(36, #v.uuid)
     assert.equal("containment:/cluster0/rack0/node1", v:uri())
     assert.equal("/cluster0/rack0/node1", tostring(v))
-    assert.has_error(function() return v.tpye end, "a vertex has no field or method 'tpye'")
+    assert.has_error(function() return v.tpye end, "a vertex has no field or method 'tpye' (did you mean \"type\"?)")
   end)
 
   it("compare and hash as themselves", function()
@@ -440,13 +440,13 @@ describe("policies", function()
 
   it("from files live in a sandbox", function()
     local p = assert(core.policy_source([[
-      for _, name in ipairs { "os", "io", "debug", "package", "require", "load", "loadfile", "dofile", "print",
-                              "collectgarbage", "coroutine" } do assert(_G[name] == nil, name) end
+      for _, name in ipairs { "os", "io", "debug", "package", "require", "load", "loadfile", "dofile",
+                              "collectgarbage", "coroutine" } do assert(rawget(_G, name) == nil, name) end
       assert(string.dump == nil and math.randomseed == nil)
       return { name = "box", doc = "d", evaluate = function(v)
         for child in v:graph():walk { start = v, type = "core" } do assert(child:within(v)) end
         assert(not pcall(function() v.tags.x = 1 end) and not pcall(function() v:graph():close() end))
-        assert(v:graph().unlink == nil and not pcall(v.allocate, v, { job = 1 }))
+        assert(not pcall(function() return v:graph().unlink end) and not pcall(v.allocate, v, { job = 1 }))
         v.data.list = nil
         return v.id
       end }]], "box"))
@@ -528,7 +528,7 @@ describe("the policies that come with weir", function()
 
   local cases = { -- policy, three nodes, three cores (lonodex and hinodex give whole nodes)
     { "first", "0 1 2", "0.0 0.1 0.2" },
-    { "low", "0 1 2", "0.0 1.0 2.0" },
+    { "low", "0 1 2", "0.0 0.1 0.2" },
     { "high", "11 10 9", "11.3 10.3 9.3" },
     { "lonode", "0 1 2", "0.0 0.1 0.2" },
     { "hinode", "11 10 9", "11.3 11.2 11.1" },
@@ -769,6 +769,6 @@ describe("a draft", function()
     assert.same({ nil, says, "io" }, { core.draft(link, { links = false }) })
     assert.same({ nil, says, "io" }, { core.write_file(link, "x", { links = false }) })
     assert.equal("through it", content(link))
-    assert.has_error(function() core.draft(link, { link = false }) end, "there is no option 'link' here")
+    assert.has_error(function() core.draft(link, { link = false }) end, "there is no option 'link' here (did you mean \"links\"?)")
   end)
 end)

@@ -259,8 +259,8 @@ local NONE = [[
     parent uri uses
   core: array base64 calls clock discover document draft editor file_mode guarded guess http hung_up in_group inherited json_decode
     json_encode json_line keep_memory limited load lock_file members methods new notify numbers open_files open_own parse peer pieces
-    policy_load policy_source policy_stamp policy_table constraint query read_file release_memory
-    request same sandbox_open sandbox_run secret snapshot synthetic
+    nearest policy_load policy_print policy_source policy_stamp policy_table constraint query read_file
+    release_memory request same sandbox_open sandbox_run secret snapshot synthetic
     tls_client
     tls_server umask unbase64 unlock_file uptime user watch
     vertices_limit write_file write_private

@@ -140,12 +140,12 @@ local SLOW = {
 -- Harmless attempts: each match continues.
 local HARMLESS = {
   { "changes its own libraries", "string.format = nil math.max = nil table.sort = nil" },
-  { "replaces its globals", "pcall = nil pairs = nil _G.error = nil for k in next, {} do end" },
+  { "replaces its globals", "for _, f in ipairs { 'pcall', 'pairs', 'error' } do rawset(_G, f, nil) end for k in next, {} do end" },
   { "changes the metatable of texts", "local m = getmetatable('') if type(m) == 'table' then m.__index = nil end" },
   { "asks for the metatable of a vertex", "local m = getmetatable(v) assert(type(m) ~= 'table')" },
   { "scores infinity", "do return 1/0 end" },
   { "scores minus infinity", "do return -1/0 end" },
-  { "keeps vertices and requests", "kept = kept or {} kept[#kept + 1] = v kept[#kept + 1] = r" },
+  { "keeps vertices and requests", "local kept = string.kept or {} string.kept, kept[#kept + 1], kept[#kept + 2] = kept, v, r" },
   { "writes into the request", "r.count = 99 r.min = 99 r.type = 'core' r.options = nil" },
   { "catches its own errors", "pcall(error, 'x')" },
   { "makes garbage", "local t = {} for i = 1, 1000 do t = {t} end" },
@@ -177,7 +177,8 @@ describe("a policy in the sandbox that tries", function()
           local a, why, status = e:match "slot=1/node"
           assert.is_nil(a)
           assert.equal("policy", status)
-          assert.is_truthy(why:find(says), why)
+          local walks = name == "order" and code:find ":graph()" -- refused before the first step
+          assert.is_truthy(why:find(walks and "order may not read 'graph'" or says), why)
           assert.is_truthy(why:find "^policy attack: %a+: ", why)
           assert_unharmed(before)
         end)
@@ -252,9 +253,9 @@ describe("what a policy keeps", function()
   end)
 
   it("is its own: another policy does not see it", function()
-    assert(e:use(assert(load_policy "secret = 1 string.secret = 2 return { evaluate = function() return 1 end }")))
+    assert(e:use(assert(load_policy "rawset(_G, 'secret', 1) string.secret = 2 return { evaluate = function() return 1 end }")))
     assert(e:match "slot=1/node")
-    local p = assert(load_policy "return { doc = tostring(secret) .. tostring(string.secret) }")
+    local p = assert(load_policy "return { doc = tostring(rawget(_G, 'secret')) .. tostring(string.secret) }")
     assert.equal("nilnil", p.doc)
     assert.is_nil(rawget(string, "secret"))
   end)

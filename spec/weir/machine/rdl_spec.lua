@@ -336,8 +336,9 @@ describe("RDL", function()
   end)
 
   it("refuses options that it does not know", function()
-    assert.has_error(function() parse("", { tpyes = "x" }) end, "there is no option 'tpyes' here")
-    assert.has_error(function() weir.load(HERE .. "plain.lua", { tpyes = "x" }) end, "there is no option 'tpyes' here")
+    local says = "there is no option 'tpyes' here (did you mean \"types\"?)"
+    assert.has_error(function() parse("", { tpyes = "x" }) end, says)
+    assert.has_error(function() weir.load(HERE .. "plain.lua", { tpyes = "x" }) end, says)
   end)
 
   it("says what cannot be read", function()

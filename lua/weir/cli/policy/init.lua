@@ -2,7 +2,7 @@
 
 local out = require "weir.cli.output"
 local inputs = require "weir.cli.inputs"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {
   name = "policy",

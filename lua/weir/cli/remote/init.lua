@@ -2,7 +2,7 @@
 
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
-local suggest = require "weir.cli.suggest"
+local suggest = require "weir.suggest"
 
 local M = {}
 

@@ -5,6 +5,8 @@ local files = require "weir.files"
 local out = require "weir.cli.output"
 local groups = require "weir.cli.remote.groups"
 local remote = require "weir.cli.remote"
+local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -81,7 +83,11 @@ end
 
 function M.resource.run(client, opts)
   local what = opts[1] or "status"
-  if what ~= "status" and what ~= "add" and not TAKES[what] then out.fail(2, 'resource: there is no "%s"', what) end
+  if what ~= "status" and what ~= "add" and not TAKES[what] then
+    local known = tables.keys(TAKES)
+    table.move({ "status", "add" }, 1, 2, #known + 1, known)
+    out.fail(2, 'resource: there is no "%s"%s; there is %s', what, suggest.hint(what, known), table.concat(known, ", "))
+  end
   if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: an idset is wanted", what) end
   if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: an R is wanted") end
   if opts[3] and not THIRD[what] then out.fail(2, 'resource: "%s" is one word too many', opts[3]) end

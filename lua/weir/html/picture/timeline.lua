@@ -4,6 +4,7 @@
 local lanes_of = require "weir.html.picture.lanes"
 local markup = require "weir.html.picture.markup"
 local palette = require "weir.html.picture.palette"
+local suggest = require "weir.suggest"
 local times = require "weir.html.picture.times"
 
 local M = {}
@@ -344,7 +345,8 @@ function M.svg(g, opts)
   end
   local by = opts.by or (has_type(g, "node") and "node" or "type")
   if by ~= "type" and not has_type(g, by) then
-    return nil, ('there is no type "%s" here; there is %s, or "type" for a lane each'):format(by, table.concat(g:types(), ", ")), "unknown"
+    return nil, ('there is no type "%s" here%s; there is %s, or "type" for a lane each'):format(by, suggest.hint(by, g:types()),
+      table.concat(g:types(), ", ")), "unknown"
   end
   local lanes, bookings
   if by == "type" then lanes, bookings = lanes_of.by_type(g, opts.start) else lanes, bookings = lanes_of.by_vertex(g, by, opts.start) end

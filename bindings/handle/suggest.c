@@ -1,0 +1,107 @@
+/* suggest.c - the known word nearest to a mistyped word, for messages. The distance of two words is the number of
+ * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. */
+#include "handle/weirlua.h"
+
+#include <ctype.h>
+#include <string.h>
+
+#define WORD  64        /* bytes of a mistyped word; no word is near a longer one */
+#define KNOWN (2 * WORD) /* bytes of a known word */
+
+/* The nearest of the known words offered so far. */
+struct search {
+    const char *word, *best; /* best: NULL where none is near */
+    size_t len;
+    int least; /* the distance of best, or a distance too great */
+};
+
+static struct search begin(const char *word)
+{
+    size_t len = strlen(word);
+    int most = len < 2 ? 0 : len < 5 ? 1 : len < 9 ? 2 : (int)len / 3; /* the greatest distance of a near word */
+
+    return (struct search){.word = word, .len = len, .least = most + 1};
+}
+
+static bool same(char a, char b)
+{
+    return tolower((unsigned char)a) == tolower((unsigned char)b);
+}
+
+static int least_of(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+static int distance(const char *a, size_t na, const char *b, size_t nb)
+{
+    int rows[3][KNOWN + 1], *above = rows[0], *row = rows[1], *before = rows[2];
+
+    for (size_t j = 0; j <= nb; j++)
+        row[j] = (int)j;
+    for (size_t i = 1; i <= na; i++) {
+        int *next = before;
+        before = above, above = row, row = next;
+        row[0] = (int)i;
+        for (size_t j = 1; j <= nb; j++) {
+            row[j] = least_of(above[j - 1] + !same(a[i - 1], b[j - 1]), least_of(above[j], row[j - 1]) + 1);
+            if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
+                row[j] = least_of(row[j], before[j - 2] + 1);
+        }
+    }
+    return row[nb];
+}
+
+static void offer(struct search *s, const char *known)
+{
+    size_t len = strlen(known);
+    int d;
+
+    if (s->len > WORD || len > KNOWN)
+        return;
+    d = s->len >= 2 && strncmp(known, s->word, s->len) == 0 ? 1 : distance(s->word, s->len, known, len);
+    if (d < s->least || (s->best && d == s->least && strcmp(known, s->best) < 0)) {
+        s->best = known;
+        s->least = d;
+    }
+}
+
+/* Pushes the hint, and returns its text. */
+static const char *push_hint(lua_State *L, const struct search *s)
+{
+    return s->best ? lua_pushfstring(L, " (did you mean \"%s\"?)", s->best) : lua_pushliteral(L, "");
+}
+
+const char *weirlua_hint(lua_State *L, const char *word, const char *const *known)
+{
+    struct search s = begin(word);
+
+    for (size_t i = 0; known[i]; i++)
+        offer(&s, known[i]);
+    return push_hint(L, &s);
+}
+
+const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table)
+{
+    struct search s = begin(word);
+
+    luaL_checkstack(L, 4, "hint");
+    table = lua_absindex(L, table);
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
+        if (lua_type(L, -2) == LUA_TSTRING)
+            offer(&s, lua_tostring(L, -2)); /* kept alive by the table */
+    return push_hint(L, &s);
+}
+
+/* nearest(word, words): the entry of a list of texts that is nearest to the word; nil where none is near. */
+int weirlua_nearest(lua_State *L)
+{
+    struct search s = begin(luaL_checkstring(L, 1));
+
+    luaL_checktype(L, 2, LUA_TTABLE);
+    lua_settop(L, 2);
+    for (lua_Integer i = 1; lua_rawgeti(L, 2, i) == LUA_TSTRING; i++, lua_pop(L, 1))
+        offer(&s, lua_tostring(L, -1));
+    lua_pushstring(L, s.best);
+    return 1;
+}
