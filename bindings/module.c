@@ -168,7 +168,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
 {
     if (luaL_getmetatable(L, WEIRLUA_GRAPH) == LUA_TNIL) {
         weirlua_vertex_open(L, s); /* first, as loading may fail here */
-        weirlua_box_open(L, s);
+        weirlua_owner_open(L, s);
         weirlua_draft_open(L, s);
         weirlua_json_open(L, s);
         weirlua_idset_open(L, s);

@@ -107,7 +107,7 @@ static int allocation_format(lua_State *L)
 {
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
     const char *format = luaL_checkstring(L, 2);
-    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *text = weirlua_owner_push(L, weir_free);
     struct weirlua_graph *handle;
     weir_allocation a = as_it_is(L, own, &handle);
     weir_err err = {0};

@@ -11,14 +11,14 @@ int weirlua_document(lua_State *L)
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len), *format, *source;
     bool keys;
-    struct weirlua_box *handle;
+    struct weirlua_owner *handle;
     weir_err err = {0};
 
     weirlua_options(L, 2, known);
     format = weirlua_field_string(L, 2, "format", "json");
     source = weirlua_field_string(L, 2, "source", "<string>");
     keys = weirlua_field_boolean(L, 2, "keys", false);
-    handle = weirlua_box_push(L, weir_free);
+    handle = weirlua_owner_push(L, weir_free);
     handle->p = weir_text_to_json(text, len, source, format, &err);
     if (!handle->p)
         return weirlua_fail(L, &err, err.code ? err.code : WEIR_ENOMEM);

@@ -133,7 +133,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
 struct details {
     bool brief;
     struct weirlua_trace *trace;
-    struct weirlua_box *held; /* owns `inside` */
+    struct weirlua_owner *held; /* owns `inside` */
     weir_pick *inside;
     uint32_t ninside;
 };
@@ -232,7 +232,7 @@ static struct weirlua_trace *push_trace(lua_State *L, int options)
 
 /* Pushes the table to be filled with the resources used inside vertices taken as a whole, and the owner of that list;
  * or two nils. */
-static struct weirlua_box *push_inside(lua_State *L, int options)
+static struct weirlua_owner *push_inside(lua_State *L, int options)
 {
     if (push_option(L, options, "inside") == LUA_TNIL) {
         lua_pushnil(L);
@@ -240,7 +240,7 @@ static struct weirlua_box *push_inside(lua_State *L, int options)
     }
     if (!lua_istable(L, -1))
         luaL_error(L, "field 'inside': a table to be filled expected, got %s", luaL_typename(L, -1));
-    return weirlua_box_push(L, weir_free);
+    return weirlua_owner_push(L, weir_free);
 }
 
 /* Pushes the tables at TRACE and INSIDE, each with the owner above, and sets the options of the core. */

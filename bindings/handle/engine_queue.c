@@ -238,13 +238,13 @@ int weirlua_engine_attach(lua_State *L)
 int weirlua_engine_record(lua_State *L)
 {
     struct weirlua_graph *handle;
-    struct weirlua_box *text;
+    struct weirlua_owner *text;
     weir_err err = {0};
     int64_t job;
 
     weirlua_engine_idle(L, &handle);
     job = weirlua_check_job(L, 2, handle);
-    text = weirlua_box_push(L, weir_free);
+    text = weirlua_owner_push(L, weir_free);
     return weirlua_text(L, text, weir_job_record(handle->g, job, &err), &err);
 }
 

@@ -59,7 +59,7 @@ int weirlua_engine_levels(lua_State *L)
     weir_match_options o = {0};
     struct policy_change change;
     const weir_request *request;
-    struct weirlua_box *held;
+    struct weirlua_owner *held;
     weir_level *levels;
     struct hooks hooks;
     weir_err err = {0};
@@ -81,7 +81,7 @@ int weirlua_engine_levels(lua_State *L)
     rc = weirlua_policy_init(L, POLICY, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
-    held = weirlua_box_push(L, release_levels);
+    held = weirlua_owner_push(L, release_levels);
     rc = weirlua_hooks_begin(L, &hooks, POLICY, handle, request, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);

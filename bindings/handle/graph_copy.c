@@ -170,8 +170,8 @@ static int map_call(lua_State *L)
     h = weirlua_check_vertex(L, s, 2);
     if (weir_graph_serial(fine->g) != m->fine_serial || weir_graph_serial(view->g) != m->view_serial)
         return luaL_error(L, "one of the two graphs changed since the view was made");
-    luaL_argcheck(L, h.box == fine || h.box == view, 2, "the vertex belongs to another graph");
-    if (h.box == view)
+    luaL_argcheck(L, h.handle == fine || h.handle == view, 2, "the vertex belongs to another graph");
+    if (h.handle == view)
         return push_fine(L, m, h.v);
     weirlua_push_vertex(L, view, m->coarse[h.v]);
     return 1;

@@ -32,7 +32,7 @@ static uint32_t add_above(const weir_graph *g, weir_vertex v, int64_t *ids, uint
 /* Pushes the ascending list of the jobs that have units of v, and returns the length. */
 static uint32_t push_jobs(lua_State *L, const weir_graph *g, weir_vertex v)
 {
-    struct weirlua_box *below = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *below = weirlua_owner_push(L, weir_free);
     int64_t *ids = lua_newuserdatauv(L, (weir_job_count(g) + (size_t)1) * sizeof *ids, 0), *found = NULL;
     uint32_t n = 0;
     weir_err err = {0};
@@ -99,7 +99,7 @@ int weirlua_vertex_jobs(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     int64_t begin;
 
-    weirlua_anchor(L, s, h.box);
+    weirlua_anchor(L, s, h.handle);
     begin = weirlua_timing(s);
     push_jobs(L, h.g, h.v);
     weirlua_spend_since(L, s, begin);

@@ -39,12 +39,12 @@ int weirlua_graph_format(lua_State *L)
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *format = luaL_checkstring(L, 2);
     weir_format_options o = WEIR_FORMAT_OPTIONS_INIT;
-    struct weirlua_box *text;
+    struct weirlua_owner *text;
     weir_err err = {0};
 
     if (!read_options(L, handle, 3, &o))
         return 3;
-    text = weirlua_box_push(L, weir_free);
+    text = weirlua_owner_push(L, weir_free);
     return weirlua_text(L, text, weir_graph_format_with(handle->g, format, &o, &err), &err);
 }
 

@@ -19,7 +19,7 @@ int weirlua_graph_resolve(lua_State *L)
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     size_t len;
     const char *text = luaL_checklstring(L, 2, &len), *source;
-    struct weirlua_box *list;
+    struct weirlua_owner *list;
     weir_pick *picks = NULL;
     uint32_t n = 0;
     weir_err err = {0};
@@ -27,7 +27,7 @@ int weirlua_graph_resolve(lua_State *L)
 
     weirlua_options(L, 3, known);
     source = weirlua_field_string(L, 3, "source", "<string>");
-    list = weirlua_box_push(L, weir_free);
+    list = weirlua_owner_push(L, weir_free);
     rc = weir_graph_resolve(handle->g, text, len, source, &picks, &n, &err);
     list->p = picks;
     if (rc < 0)

@@ -21,7 +21,7 @@ static int graph_save(lua_State *L)
 static int graph_changed(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
-    struct weirlua_box *list = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *list = weirlua_owner_push(L, weir_free);
     weir_vertex *v = NULL;
     uint32_t n = 0;
     weir_err err = {0};
@@ -35,7 +35,7 @@ static int graph_changed(lua_State *L)
         weirlua_push_vertex(L, handle, v[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
-    weirlua_box_clear(list);
+    weirlua_owner_clear(list);
     return 1;
 }
 

@@ -33,7 +33,7 @@ int weirlua_hostlist_finish(lua_State *L, weir_hostlist *const *h, int rc)
     return 1;
 }
 
-static struct hostlist *check_box(lua_State *L, int arg)
+static struct hostlist *check_handle(lua_State *L, int arg)
 {
     struct hostlist *handle = luaL_checkudata(L, arg, HOSTLIST);
 
@@ -43,13 +43,13 @@ static struct hostlist *check_box(lua_State *L, int arg)
 
 static weir_hostlist *check_list(lua_State *L, int arg)
 {
-    return check_box(L, arg)->h;
+    return check_handle(L, arg)->h;
 }
 
 /* Returns the list at `arg`, to be changed: resets the count of searches. */
 static weir_hostlist *check_changing(lua_State *L, int arg)
 {
-    struct hostlist *handle = check_box(L, arg);
+    struct hostlist *handle = check_handle(L, arg);
 
     handle->searches = 0;
     return handle->h;
@@ -271,7 +271,7 @@ static int list_copy(lua_State *L)
 /* Returns the position from 0 of the name at index 2, or -1. */
 static int64_t search(lua_State *L)
 {
-    struct hostlist *handle = check_box(L, 1);
+    struct hostlist *handle = check_handle(L, 1);
     const char *name;
     size_t len;
 
@@ -372,7 +372,7 @@ static int list_names(lua_State *L)
 static int list_format(lua_State *L)
 {
     const weir_hostlist *h = check_list(L, 1);
-    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *handle = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_hostlist_format(h, &err);
 

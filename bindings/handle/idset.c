@@ -485,20 +485,20 @@ static int set_format(lua_State *L)
     static const char *const known[] = {"brackets", "ranges", NULL};
     const weir_idset *set = check_set(L, 1);
     unsigned flags;
-    struct weirlua_box *handle;
+    struct weirlua_owner *handle;
     weir_err err = {0};
 
     weirlua_options(L, 2, known);
     flags = (weirlua_field_boolean(L, 2, "ranges", true) ? WEIR_IDSET_RANGES : 0) |
             (weirlua_field_boolean(L, 2, "brackets", false) ? WEIR_IDSET_BRACKETS : 0);
-    handle = weirlua_box_push(L, weir_free);
+    handle = weirlua_owner_push(L, weir_free);
     return weirlua_text(L, handle, weir_idset_format(set, flags, &err), &err);
 }
 
 static int set_tostring(lua_State *L)
 {
     const weir_idset *set = check_set(L, 1);
-    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *handle = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_idset_format(set, WEIR_IDSET_RANGES, &err);
 

@@ -198,7 +198,7 @@ static bool wants_graph(lua_State *L)
     return as[0] == 'g';
 }
 
-static int push_list(lua_State *L, struct weirlua_box *found, uint32_t n, uint32_t number)
+static int push_list(lua_State *L, struct weirlua_owner *found, uint32_t n, uint32_t number)
 {
     const weir_vertex *list = found->p;
     struct weirlua_graph *handle;
@@ -211,7 +211,7 @@ static int push_list(lua_State *L, struct weirlua_box *found, uint32_t n, uint32
         weirlua_push_vertex(L, handle, list[i]);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
-    weirlua_box_clear(found);
+    weirlua_owner_clear(found);
     return 1;
 }
 
@@ -229,7 +229,7 @@ static int graph_find(lua_State *L)
 {
     static const char *const known[] = {"start", "as", NULL};
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
-    struct weirlua_box *found;
+    struct weirlua_owner *found;
     weir_vertex start, *list = NULL;
     const weir_query *q;
     uint32_t n = 0;
@@ -245,7 +245,7 @@ static int graph_find(lua_State *L)
     q = query_at(L, 2);
     if (!q)
         return 3;
-    found = weirlua_box_push(L, weir_free);
+    found = weirlua_owner_push(L, weir_free);
     rc = weir_find(handle->g, q, start, &list, &n, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);

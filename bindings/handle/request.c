@@ -99,7 +99,7 @@ static int request_format(lua_State *L)
     static const char *const formats[] = {"json", "jobspec", "yaml", "shape", "resources", NULL};
     weir_request *r = check_request(L, 1);
     const char *format = formats[weirlua_check_option(L, 2, "json", formats)];
-    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *text = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
 
     return weirlua_text(L, text, weir_request_format(r, format, &err), &err);
@@ -110,7 +110,7 @@ static int request_format_for(lua_State *L)
 {
     weir_request *r = check_request(L, 1);
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 2);
-    struct weirlua_box *text = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *text = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
 
     return weirlua_text(L, text, weir_request_format_for(r, handle->g, &err), &err);

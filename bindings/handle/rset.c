@@ -258,7 +258,7 @@ static int set_get(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
     const char *key = luaL_checkstring(L, 2);
-    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *handle = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
     char *text = weir_rset_get(r, key, &err);
     int n;
@@ -267,7 +267,7 @@ static int set_get(lua_State *L)
         return weirlua_fail(L, &err, err.code);
     handle->p = text;
     n = weirlua_json_read(L, text, strlen(text));
-    weirlua_box_clear(handle);
+    weirlua_owner_clear(handle);
     return n;
 }
 
@@ -284,7 +284,7 @@ static int set_format(lua_State *L)
 {
     const weir_rset *r = check_set(L, 1);
     const char *format = luaL_optstring(L, 2, "rv1");
-    struct weirlua_box *handle = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *handle = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
 
     return weirlua_text(L, handle, weir_rset_format(r, format, &err), &err);

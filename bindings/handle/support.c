@@ -7,22 +7,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define BOX        "weir.box"
+#define OWNER        "weir.owner"
 #define TIME_LIMIT 9.2e12 /* seconds; int64_t microseconds end a little later */
 #define PER_SECOND 1000000
 
 /* ---- owners of C memory ---- */
 
-struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p))
+struct weirlua_owner *weirlua_owner_push(lua_State *L, void (*release)(void *p))
 {
-    struct weirlua_box *b = lua_newuserdatauv(L, sizeof *b, 0);
+    struct weirlua_owner *b = lua_newuserdatauv(L, sizeof *b, 0);
 
-    *b = (struct weirlua_box){NULL, release};
-    luaL_setmetatable(L, BOX);
+    *b = (struct weirlua_owner){NULL, release};
+    luaL_setmetatable(L, OWNER);
     return b;
 }
 
-void weirlua_box_clear(struct weirlua_box *b)
+void weirlua_owner_clear(struct weirlua_owner *b)
 {
     void *p = b->p;
 
@@ -31,16 +31,16 @@ void weirlua_box_clear(struct weirlua_box *b)
         b->release(p);
 }
 
-static int box_gc(lua_State *L)
+static int owner_gc(lua_State *L)
 {
-    weirlua_box_clear(luaL_checkudata(L, 1, BOX));
+    weirlua_owner_clear(luaL_checkudata(L, 1, OWNER));
     return 0;
 }
 
-void weirlua_box_open(lua_State *L, struct weirlua *s)
+void weirlua_owner_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg meta[] = {{"__gc", box_gc}, {"__close", box_gc}, {NULL, NULL}};
-    weirlua_class(L, s, BOX, NULL, meta);
+    static const luaL_Reg meta[] = {{"__gc", owner_gc}, {"__close", owner_gc}, {NULL, NULL}};
+    weirlua_class(L, s, OWNER, NULL, meta);
 }
 
 void weirlua_weigh(lua_State *L, size_t bytes)
@@ -164,13 +164,13 @@ int weirlua_status(lua_State *L, int rc, const weir_err *err)
     return 1;
 }
 
-int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err)
+int weirlua_text(lua_State *L, struct weirlua_owner *b, char *text, const weir_err *err)
 {
     if (!text)
         return weirlua_fail(L, err, err->code ? err->code : WEIR_ENOMEM);
     b->p = text;
     lua_pushstring(L, text);
-    weirlua_box_clear(b);
+    weirlua_owner_clear(b);
     return 1;
 }
 

@@ -16,7 +16,7 @@ static void release(void *p)
 
 struct weirlua_trace *weirlua_trace_push(lua_State *L)
 {
-    struct weirlua_box *handle = weirlua_box_push(L, release);
+    struct weirlua_owner *handle = weirlua_owner_push(L, release);
 
     handle->p = calloc(1, sizeof(struct weirlua_trace));
     if (!handle->p)

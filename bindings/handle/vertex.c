@@ -44,10 +44,10 @@ static inline const char *resolve(struct weirlua *s, uint64_t bits, struct weirl
     *h = (struct weirlua_handle){NULL, NULL, (weir_vertex)bits, (int)(bits >> 62)};
     if (number == 0)
         return "not a vertex: a light userdata of someone else";
-    h->box = weirlua_graph_find(s, number);
-    if (!h->box)
+    h->handle = weirlua_graph_find(s, number);
+    if (!h->handle)
         return "the vertex is stale: its graph was closed";
-    h->g = h->box->g;
+    h->g = h->handle->g;
     if (!weir_vertex_is(h->g, h->v, bits >> 52 & 1023))
         return "the vertex is stale: it was removed from its graph";
     return NULL;
@@ -91,7 +91,7 @@ weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, co
 {
     struct weirlua_handle h = weirlua_check_vertex(L, s, arg);
 
-    if (h.box != handle)
+    if (h.handle != handle)
         luaL_argerror(L, arg, "the vertex belongs to another graph");
     return h.v;
 }
@@ -265,7 +265,7 @@ static int vertex_index(lua_State *L)
     if (s->watching & WATCH_ORDER)
         check_order(L, s, &h, lua_tostring(L, 2));
     if (field != FIELD_NONE) {
-        push_field(L, h.box, h.v, field);
+        push_field(L, h.handle, h.v, field);
         return 1;
     }
     lua_settop(L, 2);
@@ -301,9 +301,9 @@ static int vertex_newindex(lua_State *L)
     struct weirlua_handle h = weirlua_check_handle(L, s, 1);
     const char *key;
 
-    weirlua_check_writable(L, s, h.box);
+    weirlua_check_writable(L, s, h.handle);
     luaL_checkany(L, 3);
-    weirlua_anchor(L, s, h.box);
+    weirlua_anchor(L, s, h.handle);
     if (h.kind != WEIRLUA_VERTEX)
         return weirlua_view_newindex(L, &h);
     key = luaL_checkstring(L, 2);
@@ -331,7 +331,7 @@ static int vertex_tostring(lua_State *L)
     if (trouble)
         lua_pushfstring(L, "(%s)", trouble);
     else
-        weirlua_push_field(L, h.box, h.v, FIELD_PATH);
+        weirlua_push_field(L, h.handle, h.v, FIELD_PATH);
     if (!trouble && h.kind != WEIRLUA_VERTEX) {
         lua_pushfstring(L, " (%s)", weirlua_view_name(h.kind));
         lua_concat(L, 2);

@@ -27,7 +27,7 @@ static int uri_elsewhere(lua_State *L, const struct weirlua_handle *h, const cha
     lua_pushliteral(L, "");
     for (int depth = 0; v != WEIR_NONE && depth < WEIR_PATH_DEPTH; depth++) {
         lua_pushliteral(L, "/");
-        weirlua_push_field(L, h->box, v, FIELD_NAME);
+        weirlua_push_field(L, h->handle, v, FIELD_NAME);
         lua_pushvalue(L, -3);
         lua_concat(L, 3);
         lua_replace(L, -2);
@@ -44,12 +44,12 @@ static int vertex_uri(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
     if (strcmp(subsystem, "containment") != 0) {
-        weirlua_anchor(L, s, h.box);
+        weirlua_anchor(L, s, h.handle);
         return uri_elsewhere(L, &h, subsystem);
     }
     lua_pushliteral(L, "containment:");
     h = weirlua_check_vertex(L, s, 1);
-    weirlua_push_field(L, h.box, h.v, FIELD_PATH);
+    weirlua_push_field(L, h.handle, h.v, FIELD_PATH);
     lua_concat(L, 2);
     return 1;
 }
@@ -58,7 +58,7 @@ static int vertex_parent(lua_State *L)
 {
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
 
-    weirlua_push_vertex(L, h.box, weir_vertex_parent(h.g, h.v));
+    weirlua_push_vertex(L, h.handle, weir_vertex_parent(h.g, h.v));
     return 1;
 }
 
@@ -67,7 +67,8 @@ static int vertex_child(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     lua_Integer i = luaL_checkinteger(L, 2);
 
-    weirlua_push_vertex(L, h.box, i < 1 || i > UINT32_MAX ? WEIR_NONE : weir_vertex_child(h.g, h.v, (uint32_t)(i - 1)));
+    weirlua_push_vertex(L, h.handle,
+                        i < 1 || i > UINT32_MAX ? WEIR_NONE : weir_vertex_child(h.g, h.v, (uint32_t)(i - 1)));
     return 1;
 }
 
@@ -88,7 +89,7 @@ static int next_child(lua_State *L)
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(2));
     h = weirlua_check_vertex(L, weirlua_of(L), 1);
-    weirlua_push_vertex(L, h.box, weir_vertex_child(h.g, h.v, i));
+    weirlua_push_vertex(L, h.handle, weir_vertex_child(h.g, h.v, i));
     lua_pushinteger(L, (lua_Integer)i + 1);
     lua_replace(L, lua_upvalueindex(3));
     return 1;
@@ -127,11 +128,11 @@ static int vertex_edges(lua_State *L)
     lua_Integer n = 0;
     weir_edge e;
 
-    weirlua_anchor(L, s, h.box);
+    weirlua_anchor(L, s, h.handle);
     lua_newtable(L);
     for (int out = 0; out <= 1; out++)
         for (uint32_t i = 0; weir_vertex_edge(h.g, h.v, subsystem, out, i, &e); i++) {
-            weirlua_push_edge(L, h.box, &e);
+            weirlua_push_edge(L, h.handle, &e);
             lua_rawseti(L, -2, ++n);
             weirlua_spend(L, s, i + 64); /* edges are a list */
         }
@@ -143,7 +144,7 @@ static int vertex_ancestor(lua_State *L)
     const char *type = luaL_checkstring(L, 2);
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
 
-    weirlua_push_vertex(L, h.box, weir_vertex_ancestor(h.g, h.v, type));
+    weirlua_push_vertex(L, h.handle, weir_vertex_ancestor(h.g, h.v, type));
     return 1;
 }
 
@@ -152,7 +153,7 @@ static int vertex_within(lua_State *L)
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
-    lua_pushboolean(L, weir_vertex_within(h.g, h.v, weirlua_check_vertex_of(L, s, 2, h.box)));
+    lua_pushboolean(L, weir_vertex_within(h.g, h.v, weirlua_check_vertex_of(L, s, 2, h.handle)));
     return 1;
 }
 
@@ -175,7 +176,7 @@ static int vertex_uses(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     weir_use u;
 
-    weirlua_anchor(L, s, h.box);
+    weirlua_anchor(L, s, h.handle);
     lua_newtable(L);
     for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
         lua_createtable(L, 0, 6);
@@ -211,8 +212,8 @@ static int vertex_allocate(lua_State *L)
     weir_err err = {0};
 
     luaL_checktype(L, 2, LUA_TTABLE);
-    weirlua_check_writable(L, s, h.box);
-    weirlua_anchor(L, s, h.box);
+    weirlua_check_writable(L, s, h.handle);
+    weirlua_anchor(L, s, h.handle);
     weirlua_options(L, 2, known);
     job = weirlua_field_integer(L, 2, "job", 0);
     amount = weirlua_field_integer(L, 2, "amount", weir_vertex_size(h.g, h.v));
@@ -228,11 +229,11 @@ static int vertex_release(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
-    int64_t job = weirlua_check_job(L, 2, h.box), amount = luaL_optinteger(L, 3, 0);
+    int64_t job = weirlua_check_job(L, 2, h.handle), amount = luaL_optinteger(L, 3, 0);
     weir_err err = {0};
 
     luaL_argcheck(L, amount >= 0, 3, "an amount that is not negative expected");
-    weirlua_check_writable(L, s, h.box);
+    weirlua_check_writable(L, s, h.handle);
     return weirlua_status(L, weir_vertex_release(h.g, h.v, job, amount, &err), &err);
 }
 
@@ -241,7 +242,7 @@ static int vertex_aggregate(lua_State *L)
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
-    weirlua_anchor(L, s, h.box);
+    weirlua_anchor(L, s, h.handle);
     return weirlua_push_aggregate(L, h.g, h.v);
 }
 
@@ -267,7 +268,7 @@ static int vertex_graph(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
 
-    weirlua_push_graph(L, s, weirlua_check_vertex(L, s, 1).box);
+    weirlua_push_graph(L, s, weirlua_check_vertex(L, s, 1).handle);
     return 1;
 }
 

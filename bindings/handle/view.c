@@ -120,7 +120,7 @@ int weirlua_view_pairs(lua_State *L)
     struct weirlua_handle h = check_view(L);
     const char *key, *value;
 
-    weirlua_anchor(L, weirlua_of(L), h.box);
+    weirlua_anchor(L, weirlua_of(L), h.handle);
     lua_pushcfunction(L, next_entry);
     lua_newtable(L);
     for (uint32_t i = 0; weir_vertex_entry(h.g, h.v, map_of(h.kind), i, &key, &value); i++) {

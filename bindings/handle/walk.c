@@ -219,7 +219,7 @@ static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v,
 /* Runs the walk at index 3 to the end and pushes vertices with scores, best first. */
 static int collect(lua_State *L, struct walk *walk, int64_t best)
 {
-    struct weirlua_box *handle = weirlua_box_push(L, free_accum);
+    struct weirlua_owner *handle = weirlua_owner_push(L, free_accum);
     weir_vertex v = WEIR_NONE;
     enum verdict verdict = SCORED;
     double score;
@@ -240,7 +240,7 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
                                                    : "evaluate returned a score that is not a number");
     }
     push_best(L, walk, handle->p);
-    weirlua_box_clear(handle);
+    weirlua_owner_clear(handle);
     return 1;
 }
 

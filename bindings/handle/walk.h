@@ -41,11 +41,11 @@ struct walk {
 /* Returns the graph of an open walk; raises where the graph was closed. */
 static inline struct weirlua_graph *weirlua_walk_graph(lua_State *L, const struct walk *walk)
 {
-    struct weirlua_graph *box = weirlua_graph_find(walk->state, walk->number);
+    struct weirlua_graph *handle = weirlua_graph_find(walk->state, walk->number);
 
-    if (!box)
+    if (!handle)
         luaL_error(L, "the graph was closed while it was walked");
-    return box;
+    return handle;
 }
 
 /* walk.c: charges visits, and the memory by which the core's walk has grown, to the sandbox. Raises where the sandbox
@@ -68,6 +68,6 @@ void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex st
 int weirlua_order_next(lua_State *L, int at, struct walk *walk, weir_vertex *v);
 
 /* walk_open.c: reads the options at index 2 into the closed walk at index 3. Raises for wrong options. */
-void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *box);
+void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *handle);
 
 #endif

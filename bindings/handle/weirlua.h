@@ -57,8 +57,8 @@ static inline struct weirlua_graph *weirlua_graph_find(struct weirlua *s, uint32
     struct weirlua_graph *recent = s->home->recent;
     return recent && recent->number == number ? recent : weirlua_graph_search(s, number);
 }
-void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
-void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *box);
+void weirlua_graph_register(lua_State *L, struct weirlua *s, struct weirlua_graph *handle);
+void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *handle);
 /* Returns a number for the version of a policy. No two policies of a state share a number, and two states cannot share
  * a graph. */
 uint64_t weirlua_serial(struct weirlua *s);
@@ -79,13 +79,13 @@ void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL
 /* ---- support.c ---- */
 
 /* A userdata that owns one piece of C memory and frees the piece once, with `release`. */
-struct weirlua_box {
+struct weirlua_owner {
     void *p;
     void (*release)(void *p);
 };
-struct weirlua_box *weirlua_box_push(lua_State *L, void (*release)(void *p));
-void weirlua_box_clear(struct weirlua_box *b);
-void weirlua_box_open(lua_State *L, struct weirlua *s);
+struct weirlua_owner *weirlua_owner_push(lua_State *L, void (*release)(void *p));
+void weirlua_owner_clear(struct weirlua_owner *b);
+void weirlua_owner_open(lua_State *L, struct weirlua *s);
 
 /* Reports `bytes` of C memory owned by a new handle to the collector, which advances as if Lua had allocated the
  * bytes. */
@@ -122,7 +122,7 @@ int weirlua_raise(lua_State *L, const weir_err *err);
 int weirlua_status(lua_State *L, int rc, const weir_err *err);
 /* Pushes text made by the core and frees the text; pushes nil, message, code where text is NULL. The caller pushed `b`
  * before asking the core. Returns the number of values. */
-int weirlua_text(lua_State *L, struct weirlua_box *b, char *text, const weir_err *err);
+int weirlua_text(lua_State *L, struct weirlua_owner *b, char *text, const weir_err *err);
 FILE *weirlua_check_file(lua_State *L, int arg);               /* raises unless the file is open */
 int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
@@ -195,9 +195,9 @@ enum weirlua_kind { WEIRLUA_VERTEX, WEIRLUA_PROPERTIES, WEIRLUA_TAGS, WEIRLUA_DA
 struct weirlua_graph *weirlua_check_graph(lua_State *L, struct weirlua *s, int arg);
 /* Raises where the graph may not be changed: in a policy, while a match runs, and in a finalizer, since a finalizer may
  * run in the middle of any function of the binding. */
-void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *box);
+void weirlua_check_writable(lua_State *L, const struct weirlua *s, const struct weirlua_graph *handle);
 /* Pushes the handle of an open graph. */
-void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *box);
+void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *handle);
 /* Pushes the handle of an open graph, to keep the graph from being collected. Needed where a function was given only a
  * vertex and reads the graph after an allocation in Lua, since an allocation may collect garbage. */
 #define weirlua_anchor weirlua_push_graph
@@ -235,44 +235,44 @@ int weirlua_base64(lua_State *L);
 int weirlua_unbase64(lua_State *L);
 void weirlua_http_open(lua_State *L, struct weirlua *s);
 void weirlua_map_open(lua_State *L, struct weirlua *s); /* the class of the maps between a graph and a coarse view */
-/* _closed pushes a closed handle. A function of the core then fills box->g. _finish opens the handle and returns 1, or
- * pushes nil, message, code. */
+/* _closed pushes a closed handle. A function of the core then fills handle->g. _finish opens the handle and returns 1,
+ * or pushes nil, message, code. */
 struct weirlua_graph *weirlua_graph_closed(lua_State *L);
-int weirlua_graph_finish(lua_State *L, struct weirlua_graph *box, int rc, const weir_err *err);
+int weirlua_graph_finish(lua_State *L, struct weirlua_graph *handle, int rc, const weir_err *err);
 /* Implements unlink(v, {force = true}): unlinks v, and pushes the list of all units that jobs lost. The caller has
  * checked v. */
-int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *box, weir_vertex v);
+int weirlua_unlink_forced(lua_State *L, struct weirlua_graph *handle, weir_vertex v);
 /* Returns whether a job has a vertex in the subtree of v, or a whole vertex above v. Pushes nil, message, code and the
  * list of jobs then. */
-bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *box, weir_vertex v);
+bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *handle, weir_vertex v);
 /* Implements v:jobs(): pushes the list of the jobs described at weirlua_unlink_refused(). */
 int weirlua_vertex_jobs(lua_State *L);
-/* Returns the list of vertices at `arg`, all of the graph of `box`, as an array of *n. A userdata pushed on the stack
- * owns the array. */
-weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *box, uint32_t *n);
+/* Returns the list of vertices at `arg`, all of the graph of `handle`, as an array of *n. A userdata pushed on the
+ * stack owns the array. */
+weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *handle, uint32_t *n);
 /* Pushes {source, target, subsystem, type, back} for an edge. */
-void weirlua_push_edge(lua_State *L, const struct weirlua_graph *box, const weir_edge *e);
+void weirlua_push_edge(lua_State *L, const struct weirlua_graph *handle, const weir_edge *e);
 
 struct weirlua_handle {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     weir_graph *g;
     weir_vertex v;
     int kind;
 };
-void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *box, weir_vertex v); /* pushes nil for WEIR_NONE */
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *handle, weir_vertex v); /* pushes nil for WEIR_NONE */
 /* Returns the light userdata for a vertex of a generation in the graph of a number; vertex.c describes the bits. */
 static inline void *weirlua_vertex_bits(uint32_t number, weir_vertex v, uint32_t generation)
 {
     return (void *)(uintptr_t)((uint64_t)(generation & 1023) << 52 | (uint64_t)number << 32 | v);
 }
 /* Returns the light userdata of an existing vertex. */
-void *weirlua_vertex_value(const struct weirlua_graph *box, weir_vertex v);
+void *weirlua_vertex_value(const struct weirlua_graph *handle, weir_vertex v);
 /* Return the graph and the vertex of the light userdata at `arg`. Raise for a vertex that was removed or whose graph
  * was closed. */
 struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
 struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg);
-/* Returns the vertex at `arg`; raises unless the vertex is in the graph of `box`. */
-weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *box);
+/* Returns the vertex at `arg`; raises unless the vertex is in the graph of `handle`. */
+weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *handle);
 /* Pushes a field of a vertex by code. `fields` of policies and walks use the same names. */
 enum weirlua_field {
     FIELD_NONE,
@@ -294,7 +294,7 @@ enum weirlua_field {
     FIELD_DATA
 };
 int weirlua_field_code(const char *name); /* FIELD_NONE for an unknown name */
-void weirlua_push_field(lua_State *L, const struct weirlua_graph *box, weir_vertex v, int field);
+void weirlua_push_field(lua_State *L, const struct weirlua_graph *handle, weir_vertex v, int field);
 
 /* Fields of a vertex that filters ask to get as arguments: cheap to read, without handles. */
 #define WEIRLUA_FIELDS 8
@@ -306,7 +306,7 @@ extern const char weirlua_fields_known[]; /* the names that can be passed, for m
 /* Adds a field by name. Returns false for a field that cannot be passed, or when the list is full. */
 bool weirlua_fields_add(struct weirlua_fields *list, const char *name);
 /* Pushes all fields of the list and returns the number. The caller has made room on the stack. */
-int weirlua_fields_push(lua_State *L, const struct weirlua_graph *box, weir_vertex v,
+int weirlua_fields_push(lua_State *L, const struct weirlua_graph *handle, weir_vertex v,
                         const struct weirlua_fields *list);
 
 void weirlua_vertex_open(lua_State *L, struct weirlua *s);
@@ -411,7 +411,7 @@ void weirlua_hostlist_open(lua_State *L, struct weirlua *s);
 /* _push pushes a handle without a set and returns the place of the set, for a function of the core to fill. _finish
  * takes the status and returns 1, or pushes nil, message, code. */
 weir_rset **weirlua_rset_push(lua_State *L);
-int weirlua_rset_finish(lua_State *L, weir_rset *const *box, int rc, const weir_err *err);
+int weirlua_rset_finish(lua_State *L, weir_rset *const *handle, int rc, const weir_err *err);
 int weirlua_rset_new(lua_State *L);
 int weirlua_graph_rset(lua_State *L);
 void weirlua_rset_open(lua_State *L, struct weirlua *s);
@@ -435,14 +435,14 @@ struct weirlua_trace *weirlua_trace_push(lua_State *L);
 void weirlua_trace_event(void *trace, const weir_trace *event); /* a listener for weir_match */
 /* Fills the table at `table` with {event, vertex, resource, ...} for each event, and `lost`: the number of events not
  * kept. */
-void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *box, int table);
+void weirlua_trace_fill(lua_State *L, const struct weirlua_trace *t, const struct weirlua_graph *handle, int table);
 
 /* Pushes a copy of an allocation. Raises without memory. */
-void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *box, const weir_allocation *a);
+void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a);
 /* Pushes {vertex =, amount =, exclusive =, resource =}. */
-void weirlua_push_pick(lua_State *L, const struct weirlua_graph *box, const weir_pick *p);
-/* Returns the job at `arg`: an integer, or the job of an allocation in the graph of `box`. */
-int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *box);
+void weirlua_push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *p);
+/* Returns the job at `arg`: an integer, or the job of an allocation in the graph of `handle`. */
+int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *handle);
 extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 
@@ -451,7 +451,7 @@ int weirlua_engine_levels(lua_State *L); /* explain.c: a method of engines */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
 /* Returns the count of visits of the open engine at index 1, and the engine's graph. Raises while a match runs, and
  * where the graph may not be changed. */
-uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **box);
+uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle);
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);

@@ -121,7 +121,7 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
 /* Pushes the content of the file, or nil, message, code. */
 static int push_file(lua_State *L, const char *path)
 {
-    struct weirlua_box *box = weirlua_box_push(L, weir_free);
+    struct weirlua_owner *owner = weirlua_owner_push(L, weir_free);
     weir_err err = {0};
     char *text = NULL;
     size_t len = 0;
@@ -130,11 +130,11 @@ static int push_file(lua_State *L, const char *path)
     /* some editors begin UTF-8 with a byte order mark */
     int mark = !rc && len >= 3 && memcmp(text, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
 
-    box->p = text;
+    owner->p = text;
     if (rc)
         return weirlua_fail(L, &err, rc);
     lua_pushlstring(L, text + mark, len - (size_t)mark);
-    weirlua_box_clear(box);
+    weirlua_owner_clear(owner);
     lua_replace(L, -2);
     return 1;
 }

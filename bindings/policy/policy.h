@@ -234,7 +234,7 @@ struct hooks {
     struct weirlua *state; /* of L */
     int base;              /* stack index: the hooks, then the table of requests */
     struct policy *policy; /* NULL: none */
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     const weir_request *request;
     const char *failed;    /* the first failed hook */
     const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
@@ -246,7 +246,7 @@ struct hooks {
 
 /* Puts the hooks on the stack. Returns a status and never raises. The stack index `policy` has a policy, checked by the
  * caller, or nil. */
-int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
+int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *handle,
                         const weir_request *request, weir_err *err);
 /* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
 void weirlua_hooks_end(struct hooks *h, weir_err *err);
@@ -280,7 +280,7 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
  * status. */
-int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, weir_err *err);
+int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
 /* Reads the request at the stack index `request`, asks the policy's admit, and pushes and returns the request to be
  * matched. Returns NULL with nil, message and code pushed. All requests pass through this function before the core sees
  * the request. */

@@ -88,23 +88,23 @@ static int call_init(lua_State *S)
     return 0;
 }
 
-int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *box, weir_err *err)
+int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
-    uint64_t structure = weir_graph_serial(box->g);
+    uint64_t structure = weir_graph_serial(handle->g);
     int rc;
 
-    if (!p || !p->spec.has[HOOK_INIT] || (p->number == box->number && p->structure == structure))
+    if (!p || !p->spec.has[HOOK_INIT] || (p->number == handle->number && p->structure == structure))
         return WEIR_OK;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
-    box->matching = true; /* init may only read the graph */
-    rc = run(L, policy, HOOK_INIT, call_init, box, 0, err);
-    box->matching = false;
+    handle->matching = true; /* init may only read the graph */
+    rc = run(L, policy, HOOK_INIT, call_init, handle, 0, err);
+    handle->matching = false;
     if (rc)
         return rc;
     if (p->number && p->spec.has[HOOK_ORDER])
         p->serial = weirlua_serial(weirlua_of(L)); /* order may read upvalues that init has set: drop what is kept */
-    p->number = box->number;
+    p->number = handle->number;
     p->structure = structure;
     return WEIR_OK;
 }
@@ -170,7 +170,7 @@ static const weir_request *amended(lua_State *L, int policy, const char *text)
 static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *request)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
-    struct weirlua_box *jobspec, *answer;
+    struct weirlua_owner *jobspec, *answer;
     struct admission a = {0};
     weir_err err = {0};
     lua_State *S;
@@ -178,12 +178,12 @@ static const weir_request *ask_admit(lua_State *L, int policy, const weir_reques
     if (!p || !p->spec.has[HOOK_ADMIT])
         return request;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
-    jobspec = weirlua_box_push(L, weir_free);
+    jobspec = weirlua_owner_push(L, weir_free);
     jobspec->p = weir_request_format(request, "jobspec", &err);
     a.jobspec = jobspec->p;
     if (!a.jobspec)
         return weirlua_fail(L, &err, WEIR_ENOMEM), NULL;
-    answer = weirlua_box_push(L, free);
+    answer = weirlua_owner_push(L, free);
     if (run(L, policy, HOOK_ADMIT, call_admit, &a, 1, &err))
         return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
     S = p->sandbox.S ? p->sandbox.S : L;

@@ -155,7 +155,7 @@ static const char *wrong_result(struct hooks *h, int idx, weir_vertex v, const c
     char value[64], path[160];
 
     describe(h->L, idx, value, sizeof value);
-    weir_vertex_path(h->box->g, v, path, sizeof path);
+    weir_vertex_path(h->handle->g, v, path, sizeof path);
     snprintf(h->said, sizeof h->said, "it must return %s, and returned %s for %s", expected, value, path);
     return h->said;
 }
@@ -179,9 +179,9 @@ static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nr
 
     f->calls++;
     lua_pushvalue(L, 2);
-    weirlua_push_vertex(L, h->box, v);
+    weirlua_push_vertex(L, h->handle, v);
     lua_pushvalue(L, 3);
-    lua_call(L, 2 + weirlua_fields_push(L, h->box, v, &h->policy->spec.fields), nresults);
+    lua_call(L, 2 + weirlua_fields_push(L, h->handle, v, &h->policy->spec.fields), nresults);
 }
 
 /* (filtering, function, request) */
@@ -223,7 +223,7 @@ static int run_evaluate(lua_State *L)
     weir_vertex family = WEIR_NONE; /* parent of vertices with the last score */
 
     for (size_t i = 0; i < f->n; i++) {
-        weir_vertex parent = weir_vertex_parent(f->h->box->g, f->v[i]);
+        weir_vertex parent = weir_vertex_parent(f->h->handle->g, f->v[i]);
         bool alike;
         if (family != WEIR_NONE && parent == family) {
             f->score[i] = f->score[i - 1];
@@ -292,7 +292,7 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     if (sb)
         weirlua_sandbox_call(sb);
     lua_pushvalue(L, h->base + HOOK_ORDER);
-    weirlua_push_vertex(L, h->box, v);
+    weirlua_push_vertex(L, h->handle, v);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
     s->watching |= WATCH_ORDER;
     s->ordered = v;
@@ -378,7 +378,7 @@ static int call_select(lua_State *L)
     lua_createtable(L, (int)s->n, 0);
     candidates = lua_gettop(L);
     for (size_t i = 0; i < s->n; i++) {
-        weirlua_push_vertex(L, s->h->box, s->v[i]);
+        weirlua_push_vertex(L, s->h->handle, s->v[i]);
         lua_rawseti(L, candidates, (lua_Integer)i + 1);
     }
     lua_pushvalue(L, 2);
@@ -471,7 +471,7 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
     lua_pushcfunction(L, run_group);
     lua_pushvalue(L, h->base + SLOT_GROUPS);
     lua_pushvalue(L, h->base + HOOK_GROUP);
-    weirlua_push_vertex(L, h->box, v);
+    weirlua_push_vertex(L, h->handle, v);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
     if (call_hook(h, HOOK_GROUP, 4, 1) != LUA_OK)
         return fail(h, "group", NULL);
@@ -533,13 +533,13 @@ static void push_anchor(lua_State *L, struct policy *p, int policy)
     }
 }
 
-int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *box,
+int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *handle,
                         const weir_request *request, weir_err *err)
 {
     struct sandbox *sb;
     int anchor;
 
-    *h = (struct hooks){.L = L, .box = box, .request = request};
+    *h = (struct hooks){.L = L, .handle = handle, .request = request};
     if (lua_isnil(L, policy))
         return WEIR_OK;
     h->policy = lua_touserdata(L, policy);

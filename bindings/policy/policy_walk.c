@@ -14,7 +14,7 @@
 #define TICKS 64 /* visits between two looks at the clock */
 
 struct filter_walk {
-    struct weirlua_graph *box;
+    struct weirlua_graph *handle;
     struct hooks hooks;
     const weir_resource *resource; /* the request passed to the filters */
     const char *type;              /* the only type to evaluate; NULL: all */
@@ -55,7 +55,7 @@ static int out_of_time(struct filter_walk *f, weir_err *err)
 static int visit_down(struct filter_walk *f, weir_vertex v)
 {
     const weir_policy *p = &f->hooks.given;
-    int on = p->prune ? p->prune(p->data, f->box->g, v, f->resource) : 1;
+    int on = p->prune ? p->prune(p->data, f->handle->g, v, f->resource) : 1;
 
     if (on == 0) {
         weir_walk_prune(f->walk);
@@ -74,9 +74,9 @@ static int visit_up(struct filter_walk *f, weir_vertex v)
         f->pruned = WEIR_NONE;
         return WEIR_OK;
     }
-    if (f->type && strcmp(weir_vertex_type(f->box->g, v), f->type) != 0)
+    if (f->type && strcmp(weir_vertex_type(f->handle->g, v), f->type) != 0)
         return WEIR_OK;
-    rc = p->evaluate ? p->evaluate(p->data, f->box->g, f->resource, &v, 1, &score) : WEIR_OK;
+    rc = p->evaluate ? p->evaluate(p->data, f->handle->g, f->resource, &v, 1, &score) : WEIR_OK;
     if (rc < 0 || isnan(score))
         return rc < 0 ? rc : WEIR_OK;
     return weir_accum_add(f->accum, v, score);
@@ -123,12 +123,12 @@ int weirlua_filter_limit(lua_State *L)
     return 0;
 }
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *box)
+static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
 {
     weir_vertex v = WEIR_NONE;
 
     if (lua_getfield(L, 3, "start") != LUA_TNIL)
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), box);
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
     lua_pop(L, 1);
     return v;
 }
@@ -145,7 +145,7 @@ static bool is_bare(const char *type)
 /* Returns a request for one vertex of the type, to be passed to hooks. Pushes the owner of the request. */
 static const weir_request *push_request(lua_State *L, const char *type, weir_err *err)
 {
-    struct weirlua_box *held = weirlua_box_push(L, free_request);
+    struct weirlua_owner *held = weirlua_owner_push(L, free_request);
     weir_request *r = NULL;
     const char *text;
 
@@ -172,7 +172,7 @@ static int push_best(lua_State *L, const struct filter_walk *f)
         double score = 0;
         weir_vertex v = weir_accum_get(f->accum, i, &score);
         lua_createtable(L, 0, 2);
-        weirlua_push_vertex(L, f->box, v);
+        weirlua_push_vertex(L, f->handle, v);
         lua_setfield(L, -2, "vertex");
         lua_pushnumber(L, score);
         lua_setfield(L, -2, "score");
@@ -184,9 +184,9 @@ static int push_best(lua_State *L, const struct filter_walk *f)
 /* Opens the walk and the accumulator and pushes the owners. Returns a status. */
 static int open_walk(lua_State *L, struct filter_walk *f, const weir_walk_options *o, int64_t best, weir_err *err)
 {
-    struct weirlua_box *walk = weirlua_box_push(L, free_walk), *accum = weirlua_box_push(L, free_accum);
+    struct weirlua_owner *walk = weirlua_owner_push(L, free_walk), *accum = weirlua_owner_push(L, free_accum);
 
-    walk->p = f->walk = weir_walk_new(f->box->g, o, err);
+    walk->p = f->walk = weir_walk_new(f->handle->g, o, err);
     if (!f->walk)
         return err->code;
     accum->p = f->accum = weir_accum_new((size_t)best);
@@ -197,7 +197,7 @@ int weirlua_filter_walk(lua_State *L)
 {
     static const char *const known[] = {"start", "subsystem", "type", "best", "seconds", NULL};
     struct policy *p = check_policy(L);
-    struct filter_walk f = {.box = weirlua_check_graph(L, weirlua_of(L), 2), .pruned = WEIR_NONE};
+    struct filter_walk f = {.handle = weirlua_check_graph(L, weirlua_of(L), 2), .pruned = WEIR_NONE};
     weir_walk_options o = {.events = WEIR_PREORDER | WEIR_POSTORDER};
     const weir_request *request;
     weir_err err = {0};
@@ -205,14 +205,14 @@ int weirlua_filter_walk(lua_State *L)
     int64_t best;
     int rc;
 
-    luaL_argcheck(L, !f.box->matching, 2, "a match runs on the graph");
+    luaL_argcheck(L, !f.handle->matching, 2, "a match runs on the graph");
     lua_settop(L, 3);
     weirlua_options(L, 3, known);
     if (lua_isnil(L, 3)) {
         lua_newtable(L);
         lua_replace(L, 3);
     }
-    o.start = start_of(L, f.box);
+    o.start = start_of(L, f.handle);
     o.subsystem = weirlua_field_string(L, 3, "subsystem", NULL);
     f.type = weirlua_field_string(L, 3, "type", NULL);
     best = weirlua_field_integer(L, 3, "best", 0);
@@ -224,13 +224,13 @@ int weirlua_filter_walk(lua_State *L)
         return weirlua_fail(L, &err, err.code);
     f.resource = weir_request_resources(request, &n);
     rc = open_walk(L, &f, &o, best, &err);
-    rc = rc ? rc : weirlua_hooks_begin(L, &f.hooks, 1, f.box, request, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &f.hooks, 1, f.handle, request, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     f.deadline = weirlua_clock() + (int64_t)(p->sandbox.seconds * 1e9);
-    f.box->matching = true;
+    f.handle->matching = true;
     rc = run(&f, &err);
-    f.box->matching = false;
+    f.handle->matching = false;
     weirlua_hooks_end(&f.hooks, &err);
     return rc ? weirlua_fail(L, &err, rc) : push_best(L, &f);
 }

@@ -338,7 +338,7 @@ static int build(lua_State *S)
 
     weirlua_sandbox_libraries(S);
     s = weirlua_state(S, job->home);
-    weirlua_box_open(S, s);
+    weirlua_owner_open(S, s);
     weirlua_json_open(S, s);
     weirlua_graph_open(S, s);
     weirlua_walk_open(S, s);

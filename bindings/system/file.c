@@ -12,20 +12,20 @@ int weirlua_read_file(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *what = luaL_checkstring(L, 2);
     lua_Integer max = luaL_checkinteger(L, 3);
-    struct weirlua_box *handle;
+    struct weirlua_owner *handle;
     weir_err err = {0};
     char *text = NULL;
     size_t len = 0;
     int rc;
 
     luaL_argcheck(L, max >= 0, 3, "a count of bytes expected");
-    handle = weirlua_box_push(L, weir_free);
+    handle = weirlua_owner_push(L, weir_free);
     rc = weir_file_read(path, what, (size_t)max, &text, &len, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     handle->p = text;
     lua_pushlstring(L, text, len);
-    weirlua_box_clear(handle);
+    weirlua_owner_clear(handle);
     return 1;
 }
 

@@ -80,32 +80,32 @@ int weirlua_json_read(lua_State *L, const char *text, size_t len)
 
 /* Pushes an owner for the tree being read. Each state keeps one owner for all trees, since an owner for each text would
  * mean a finalizer for each text; a second owner is made while the first is in use. */
-static struct weirlua_box *push_reading(lua_State *L)
+static struct weirlua_owner *push_reading(lua_State *L)
 {
     static const char key = 0;
-    struct weirlua_box *box;
+    struct weirlua_owner *owner;
 
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &key) == LUA_TNIL) {
         lua_pop(L, 1);
-        weirlua_box_push(L, free_tree);
+        weirlua_owner_push(L, free_tree);
         lua_pushvalue(L, -1);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &key);
     }
-    box = lua_touserdata(L, -1);
-    if (!box->p)
-        return box;
+    owner = lua_touserdata(L, -1);
+    if (!owner->p)
+        return owner;
     lua_pop(L, 1);
-    return weirlua_box_push(L, free_tree);
+    return weirlua_owner_push(L, free_tree);
 }
 
 int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
 {
     json_error_t e;
     weir_err err = {.code = WEIR_EPARSE};
-    struct weirlua_box *box;
+    struct weirlua_owner *owner;
     json_t *tree;
 
-    box = push_reading(L);
+    owner = push_reading(L);
     tree = json_loadb(text, len, JSON_DECODE_ANY | JSON_REJECT_DUPLICATES | JSON_ALLOW_NUL, &e);
     if (!tree) {
         if (json_error_code(&e) == json_error_out_of_memory || e.text[0] == '\0')
@@ -115,9 +115,9 @@ int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
         snprintf(err.text, sizeof err.text, "%s", e.text);
         return weirlua_fail(L, &err, WEIR_EPARSE);
     }
-    box->p = tree;
+    owner->p = tree;
     push_json(L, tree, keys);
-    weirlua_box_clear(box);
+    weirlua_owner_clear(owner);
     lua_replace(L, -2);
     return 1;
 }

@@ -16,7 +16,7 @@
 struct text {
     char *at;
     size_t len, room;
-    struct weirlua_box *box; /* the owner of a longer text, or NULL */
+    struct weirlua_owner *owner; /* the owner of a longer text, or NULL */
     int slot;                /* index on the Lua stack for the owner */
     bool sort;               /* keys in order of their bytes, else in any order */
     int indent;              /* blanks a level; 0: all in one line */
@@ -32,16 +32,16 @@ static void enlarge(lua_State *L, struct text *t, size_t room)
 {
     char *grown;
 
-    if (!t->box) {
-        t->box = weirlua_box_push(L, free);
+    if (!t->owner) {
+        t->owner = weirlua_owner_push(L, free);
         lua_replace(L, t->slot);
     }
-    grown = realloc(t->box->p, room);
+    grown = realloc(t->owner->p, room);
     if (!grown)
         luaL_error(L, "cannot be written as JSON: out of memory");
-    if (!t->box->p)
+    if (!t->owner->p)
         memcpy(grown, t->first, t->len);
-    t->box->p = t->at = grown;
+    t->owner->p = t->at = grown;
     t->room = room;
 }
 
@@ -312,8 +312,8 @@ static int push_text(lua_State *L, struct text *t, int idx, const char *end)
     put_value(L, t, idx, 0);
     put(L, t, end, strlen(end));
     lua_pushlstring(L, t->at, t->len);
-    if (t->box)
-        weirlua_box_clear(t->box);
+    if (t->owner)
+        weirlua_owner_clear(t->owner);
     lua_replace(L, t->slot);
     return 1;
 }
@@ -322,7 +322,7 @@ void weirlua_json_write(lua_State *L, int idx, bool sort, int indent)
 {
     struct text t;
 
-    t.box = NULL;
+    t.owner = NULL;
     t.len = 0;
     t.sort = sort;
     t.indent = indent;
@@ -337,7 +337,7 @@ int weirlua_json_line(lua_State *L)
     struct text t;
 
     luaL_checkany(L, 1);
-    t.box = NULL;
+    t.owner = NULL;
     t.len = 0;
     t.sort = t.limited = false;
     t.indent = 0;

@@ -28,9 +28,9 @@ static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
 }
 
 /* Adds an empty dictionary under `key` unless a dictionary is present. Returns false if out of memory. */
-static bool add_dictionary(json_t *box, const char *key)
+static bool add_dictionary(json_t *container, const char *key)
 {
-    return json_is_object(json_object_get(box, key)) || json_object_set_new(box, key, json_object()) == 0;
+    return json_is_object(json_object_get(container, key)) || json_object_set_new(container, key, json_object()) == 0;
 }
 
 static bool complete(json_t *root, const weir_request *r)

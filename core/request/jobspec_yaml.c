@@ -13,7 +13,7 @@
 #include <yaml.h>
 
 struct frame {
-    json_t *box; /* the open container, owned by the document */
+    json_t *container; /* the open container, owned by the document */
     char *key;   /* in a dictionary: the key of the next value; NULL: a key comes next */
 };
 
@@ -165,10 +165,10 @@ static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
         json_decref(value);
     } else if (!f) {
         r->doc->root = value;
-    } else if (json_is_array(f->box)) {
-        rc = json_array_append_new(f->box, value);
+    } else if (json_is_array(f->container)) {
+        rc = json_array_append_new(f->container, value);
     } else {
-        rc = json_object_set_new(f->box, f->key, value);
+        rc = json_object_set_new(f->container, f->key, value);
         weir_mem_free(f->key);
         f->key = NULL;
     }
@@ -178,7 +178,7 @@ static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
 static bool wants_key(const struct reader *r)
 {
     const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
-    return f && json_is_object(f->box) && !f->key;
+    return f && json_is_object(f->container) && !f->key;
 }
 
 static int read_key(struct reader *r, const yaml_event_t *e)
@@ -187,7 +187,7 @@ static int read_key(struct reader *r, const yaml_event_t *e)
     const char *key = (const char *)e->data.scalar.value;
     char quoted[WEIR_QUOTE];
 
-    if (json_object_get(f->box, key))
+    if (json_object_get(f->container, key))
         return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, (int)e->start_mark.line + 1,
                             (int)e->start_mark.column + 1, "key %s is there twice", weir_quote(key, quoted));
     f->key = weir_mem_strndup(key, e->data.scalar.length);
@@ -207,21 +207,21 @@ static int read_scalar(struct reader *r, const yaml_event_t *e)
     return rc == WEIR_OK ? attach(r, value, &e->start_mark) : rc;
 }
 
-static int open_box(struct reader *r, json_t *box, const yaml_mark_t *at)
+static int open_container(struct reader *r, json_t *container, const yaml_mark_t *at)
 {
     int rc;
 
-    if (!box)
+    if (!container)
         return weir_fail_nomem(r->err);
     if (wants_key(r) || r->depth == WEIR_DOCUMENT_DEPTH) {
-        json_decref(box);
+        json_decref(container);
         if (r->depth == WEIR_DOCUMENT_DEPTH)
             return fail_at(r, WEIR_ELIMIT, at, "nested more than 256 deep");
         return fail_at(r, WEIR_EPARSE, at, "a key must be a string");
     }
-    rc = attach(r, box, at);
+    rc = attach(r, container, at);
     if (rc == WEIR_OK)
-        r->stack[r->depth++] = (struct frame){box, NULL};
+        r->stack[r->depth++] = (struct frame){container, NULL};
     return rc;
 }
 
@@ -235,8 +235,8 @@ static int read_event(struct reader *r, const yaml_event_t *e)
     case YAML_ALIAS_EVENT:
         return fail_at(r, WEIR_EPARSE, &e->start_mark, "YAML aliases are not supported; write the value out");
     case YAML_SCALAR_EVENT: return read_scalar(r, e);
-    case YAML_SEQUENCE_START_EVENT: return open_box(r, json_array(), &e->start_mark);
-    case YAML_MAPPING_START_EVENT: return open_box(r, json_object(), &e->start_mark);
+    case YAML_SEQUENCE_START_EVENT: return open_container(r, json_array(), &e->start_mark);
+    case YAML_MAPPING_START_EVENT: return open_container(r, json_object(), &e->start_mark);
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT: r->depth--; return WEIR_OK;
     default: return WEIR_OK;

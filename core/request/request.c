@@ -61,14 +61,14 @@ const char *weir_request_attribute(const weir_request *r, const char *key)
 }
 
 /* The dictionary under `key`, added if absent or null. NULL: out of memory. */
-static json_t *want_object(json_t *box, const char *key)
+static json_t *want_object(json_t *container, const char *key)
 {
-    json_t *value = json_object_get(box, key);
+    json_t *value = json_object_get(container, key);
 
     if (json_is_object(value))
         return value;
     value = json_object();
-    return json_object_set_new(box, key, value) == 0 ? value : NULL;
+    return json_object_set_new(container, key, value) == 0 ? value : NULL;
 }
 
 int weir_request_set_duration(weir_request *r, int64_t duration, weir_err *err)

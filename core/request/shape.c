@@ -54,8 +54,9 @@ static void skip_blanks(struct reader *r)
         r->at++;
 }
 
-/* Records the place of `value` and attaches it to `box`, a dictionary, or a list if `key` is NULL. Consumes `value`. */
-static int attach(struct reader *r, json_t *box, const char *key, json_t *value, const char *at)
+/* Records the place of `value` and attaches it to `container`, a dictionary, or a list if `key` is NULL. Consumes
+ * `value`. */
+static int attach(struct reader *r, json_t *container, const char *key, json_t *value, const char *at)
 {
     int rc;
 
@@ -65,7 +66,7 @@ static int attach(struct reader *r, json_t *box, const char *key, json_t *value,
         json_decref(value);
         return weir_fail_nomem(r->err);
     }
-    rc = key ? json_object_set_new(box, key, value) : json_array_append_new(box, value);
+    rc = key ? json_object_set_new(container, key, value) : json_array_append_new(container, value);
     return rc == 0 ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
@@ -132,7 +133,7 @@ static int read_string(struct reader *r, const char *missing, json_t **out)
 /* ---- dictionaries ------------------------------------------------------------------------------------------ */
 
 static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled);
-static int read_value(struct reader *r, json_t *box, const char *key);
+static int read_value(struct reader *r, json_t *container, const char *key);
 
 static int enter(struct reader *r, int limit, const char *what)
 {
@@ -185,8 +186,8 @@ static int read_word(struct reader *r, json_t **out)
     return WEIR_OK;
 }
 
-/* Reads a value and attaches the value to `box`, a dictionary, or a list if `key` is NULL. */
-static int read_value(struct reader *r, json_t *box, const char *key)
+/* Reads a value and attaches the value to `container`, a dictionary, or a list if `key` is NULL. */
+static int read_value(struct reader *r, json_t *container, const char *key)
 {
     const char *start = r->at;
     json_t *value = NULL;
@@ -194,13 +195,13 @@ static int read_value(struct reader *r, json_t *box, const char *key)
 
     if (peek(r) == '[' || peek(r) == '{') {
         value = *start == '[' ? json_array() : json_object();
-        rc = attach(r, box, key, value, start);
+        rc = attach(r, container, key, value, start);
         if (rc != WEIR_OK)
             return rc;
         return *start == '[' ? read_array(r, value) : read_object(r, value);
     }
     rc = peek(r) == '"' ? read_string(r, "", &value) : read_word(r, &value);
-    return rc == WEIR_OK ? attach(r, box, key, value, start) : rc;
+    return rc == WEIR_OK ? attach(r, container, key, value, start) : rc;
 }
 
 /* Reads the rest of an item after its key: ":value" or nothing. `sign` is the key's prefix, '+', '-' or NUL. */

@@ -17,7 +17,7 @@ struct names {
     uint32_t n;
 };
 
-static void name_part(struct names *s, const char *box, const char *key)
+static void name_part(struct names *s, const char *container, const char *key)
 {
     char quoted[WEIR_QUOTE];
     int n;
@@ -25,7 +25,7 @@ static void name_part(struct names *s, const char *box, const char *key)
     if (s->n++ >= NAMED)
         return;
     (void)weir_quote(key, quoted);
-    n = snprintf(s->text + s->len, sizeof s->text - s->len, "%s%s%.*s", s->n > 1 ? ", " : "", box,
+    n = snprintf(s->text + s->len, sizeof s->text - s->len, "%s%s%.*s", s->n > 1 ? ", " : "", container,
                  (int)strlen(quoted) - 2, quoted + 1);
     if (n > 0 && s->len + (size_t)n < sizeof s->text)
         s->len += (size_t)n;
