@@ -156,97 +156,82 @@ static void edge_remove(struct occupancy *c, int64_t t)
         slot_remove(c, at.page, at.slot);
 }
 
-/* ---- whole vertices ---- */
+/* ---- marks ---- */
+
+/* A set of vertices: words of 64 bits that are not zero. */
+struct marks {
+    const uint32_t *words; /* numbers of the words */
+    const uint64_t *mask;  /* the words from number `base` on */
+    uint32_t n, base;
+    uint32_t count; /* vertices */
+};
 
 /* Inverts the marked bits of a set. */
-static void flip(const struct occupancy *c, uint64_t *set)
+static void flip(const struct marks *m, uint64_t *set)
 {
-    for (uint32_t i = 0; i < c->ntouched; i++)
-        set[c->touched[i]] ^= c->mask[c->touched[i]];
+    for (uint32_t i = 0; i < m->n; i++)
+        set[m->words[i]] ^= m->mask[m->words[i] - m->base];
 }
 
-/* Adds the marked vertices to slots lo to hi - 1 of a page, or removes the vertices. */
-static void mark_page(const struct occupancy *c, struct page *p, uint32_t lo, uint32_t hi, uint32_t count, bool on)
+/* Adds vertices to slots lo to hi - 1 of a page, or removes the vertices, which are held alike throughout the page.
+ * Vertices no longer held throughout the page move from SET_ALL to slots. */
+static void mark_page(const struct occupancy *c, struct page *p, const struct marks *m, uint32_t lo, uint32_t hi,
+                      bool on)
 {
     uint64_t *all = set_of(c, p, SET_ALL), *any = set_of(c, p, SET_ANY);
-    uint32_t word = c->touched[0], change = on ? count : 0 - count;
-
-    if (on ? lo == 0 && hi == p->n : (all[word] & c->mask[word]) != 0) {
-        flip(c, all);
-        p->all += change;
-        return;
-    }
-    for (uint32_t i = lo; i < hi; i++) {
-        flip(c, slot_set(c, p, i));
-        p->held[i] += change;
-        if (p->held[i] > p->most)
-            p->most = p->held[i];
-    }
-    p->stale |= !on;
-    for (uint32_t i = 0; on && i < c->ntouched; i++)
-        any[c->touched[i]] |= c->mask[c->touched[i]];
-}
-
-/* Adds the marked vertices to all slots of [start, end), or removes the vertices. */
-static void mark_all(const struct occupancy *c, int64_t start, int64_t end, bool on)
-{
-    struct spot from = spot_at(c, start);
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < c->ntouched; i++)
-        count += count_bits(c->mask[c->touched[i]]);
-    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end;
-         from = (struct spot){from.page + 1, 0}) {
-        struct page *p = c->pages[from.page];
-        mark_page(c, p, from.slot, slots_before(p, end), count, on);
-    }
-}
-
-/* ---- one vertex ---- */
-
-/* Adds a vertex to slots lo to hi - 1 of a page, or removes the vertex. A vertex no longer held throughout the page
- * moves from SET_ALL to slots. */
-static void mark_one(const struct occupancy *c, struct page *p, uint32_t bit, uint32_t lo, uint32_t hi, bool on)
-{
-    uint64_t one = UINT64_C(1) << (bit % 64), *all = set_of(c, p, SET_ALL) + bit / 64;
-    bool whole = *all & one, more = on || whole;
+    bool whole = (all[m->words[0]] & m->mask[m->words[0] - m->base]) != 0, more = on || whole;
 
     if (whole || (on && lo == 0 && hi == p->n)) {
-        *all ^= one;
-        p->all += on ? 1 : UINT32_MAX;
+        flip(m, all);
+        p->all += on ? m->count : 0 - m->count;
     }
     if (lo == 0 && hi == p->n && more)
         return;
     for (uint32_t i = whole ? 0 : lo; i < (whole ? p->n : hi); i++) {
         if (whole && i >= lo && i < hi)
             continue;
-        slot_set(c, p, i)[bit / 64] ^= one;
-        p->held[i] += more ? 1 : UINT32_MAX;
+        flip(m, slot_set(c, p, i));
+        p->held[i] += more ? m->count : 0 - m->count;
         p->most = p->held[i] > p->most ? p->held[i] : p->most;
     }
-    if (more)
-        set_of(c, p, SET_ANY)[bit / 64] |= one;
+    for (uint32_t i = 0; more && i < m->n; i++)
+        any[m->words[i]] |= m->mask[m->words[i] - m->base];
     p->stale |= !on;
 }
 
-static void mark_times(const struct occupancy *c, uint32_t bit, int64_t start, int64_t end, bool on)
+/* Adds vertices to all slots of [start, end), or removes the vertices. */
+static void mark_times(const struct occupancy *c, const struct marks *m, int64_t start, int64_t end, bool on)
 {
     struct spot from = spot_at(c, start);
 
     for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end; from = (struct spot){from.page + 1, 0})
-        mark_one(c, c->pages[from.page], bit, from.slot, slots_before(c->pages[from.page], end), on);
+        mark_page(c, c->pages[from.page], m, from.slot, slots_before(c->pages[from.page], end), on);
+}
+
+/* Adds the vertices that a job has as a whole, marked in c->mask, to all slots of the job, or removes the vertices. */
+static void mark_whole(const struct occupancy *c, const weir_allocation *a, bool on)
+{
+    struct marks m = {c->touched, c->mask, c->ntouched, 0, 0};
+
+    for (uint32_t i = 0; i < m.n; i++)
+        m.count += count_bits(m.mask[m.words[i]]);
+    if (m.n > 0)
+        mark_times(c, &m, a->start, a->end, on);
 }
 
 /* Adds a vertex to the slots of a job, or removes the vertex, where no further job has parts of the vertex. */
 static void mark_alone(const struct occupancy *c, uint32_t bit, const weir_allocation *a, bool on)
 {
     const weir_timeline *timeline = c->parts.timelines[bit];
+    uint32_t word = bit / 64;
+    uint64_t mask = UINT64_C(1) << (bit % 64);
+    struct marks one = {&word, &mask, 1, word, 1};
 
     for (int64_t t = a->start, next = a->end; t < a->end; t = next, next = a->end) {
         int64_t change = timeline ? weir_timeline_next_change(timeline, t) : WEIR_FOREVER;
         next = change < next ? change : next;
         if (!timeline || weir_timeline_used_at(timeline, t) == 0)
-            mark_times(c, bit, t, next, on);
+            mark_times(c, &one, t, next, on);
     }
 }
 
@@ -285,8 +270,8 @@ static int add_job(const weir_graph *g, struct occupancy *c, const weir_allocati
 {
     int rc = from > 0 ? WEIR_OK : add_edges(c, a);
 
-    if (!rc && c->ntouched > 0)
-        mark_all(c, a->start, a->end, true);
+    if (!rc)
+        mark_whole(c, a, true);
     return rc ? rc : change_parts(g, c, a, from, 1);
 }
 
@@ -312,8 +297,7 @@ void weir_occupancy_pages_remove(const weir_graph *g, struct occupancy *c, uint3
 
     if (c->npages == 0)
         return;
-    if (c->ntouched > 0)
-        mark_all(c, a->start, a->end, false);
+    mark_whole(c, a, false);
     rc = change_parts(g, c, a, 0, -1);
     weir_occupancy_forget(c, a->start);
     edge_remove(c, a->start);

@@ -110,7 +110,7 @@ return {
   { "^core/store/save%.c$", "given the units back", "a job that gave back some of the units that it takes on the way" },
   { "^core/match/slot%.c$", "in list_keys", "a host that serves fewer slots than it seemed" },
   { "^core/match/slot%.c$", "in by_sums", "two slots of one host with the same sums" },
-  { "^core/time/occupancy_pages%.c$", "in mark_one", "a page that one job fills as a whole, of 64 starts" },
+  { "^core/time/occupancy_pages%.c$", "in mark_page", "a page that one job fills as a whole, of 64 starts" },
   { "^core/time/occupancy_find%.c$", "in is_free", "as above" },
   { "^core/match/search%.c$", "in has_few_fits", "more than 64 hosts with room at the same time" },
   { "^core/match/nogood_learn%.c$", "r->count.set", "a refused count of several values, which only random cases ask for" },
@@ -232,6 +232,5 @@ return {
   { "^bindings/host%.c$", "realpath", "a broken installation" },
   { "^bindings/host%.c$", "if (!found)", "as above" },
   { "^bindings/host%.c$", "lua_pop(L, 2)", "as above" },
-  { "^bindings/handle/state%.c$", "*at != box", "more graphs at once than there are buckets" },
   { "^bindings/handle/engine_queue%.c$", "lua_pushinteger(L, 0)", "a type that the machine has not, asked for by a queue policy" },
 }
