@@ -259,7 +259,8 @@ struct weirlua_handle {
     weir_vertex v;
     int kind;
 };
-void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *handle, weir_vertex v); /* pushes nil for WEIR_NONE */
+/* Pushes a vertex; nil for WEIR_NONE. */
+void weirlua_push_vertex(lua_State *L, const struct weirlua_graph *handle, weir_vertex v);
 /* Returns the light userdata for a vertex of a generation in the graph of a number; vertex.c describes the bits. */
 static inline void *weirlua_vertex_bits(uint32_t number, weir_vertex v, uint32_t generation)
 {

@@ -81,7 +81,7 @@ local function live(text) return 'local bridge = ... return function() return { 
 local DEAD = {
   allocation = { { with_closed_graph(function(w) return w.a end), "vertices __index" },
     { without_its_vertex(function(w) return w.a end), "vertices __index" } },
-  box = {}, -- no script has a box
+  owner = {}, -- no script has an owner
   constraint = { { finished("constraint", function() return assert(core.constraint { ranks = { "1" } }) end) } },
   draft = { { finished("draft", function() return assert(core.draft "/dev/null") end), "drop" } },
   editor = { { finished("editor", function() return core.editor {} end) } },
@@ -351,7 +351,7 @@ describe("every method", function()
     for _, class in ipairs(classes()) do
       for name in pairs(functions_of(class)) do
         local word = class .. "." .. name
-        if class ~= "box" and class ~= "sandbox.run" and not HARMLESS[name] and not named[word] then missing[#missing + 1] = word end
+        if class ~= "owner" and class ~= "sandbox.run" and not HARMLESS[name] and not named[word] then missing[#missing + 1] = word end
       end
     end
     for name, f in pairs(core) do
