@@ -50,7 +50,7 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   pages svg interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts serve/etcd \
   memory wrong_values queue_attacks cli/outputs
 
-.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench install uninstall dist deb clean help
+.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
@@ -115,6 +115,9 @@ build/policies:
 build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $< -lutil
+build/test/counting.so: spec/bench/counting.c # parts of a profile of callgrind for benchmarks
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $<
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
@@ -306,6 +309,11 @@ bench: deps build build/test/bench_jansson build/test/bench_serve ## time and co
 	@build/weir run spec/bench/replay.lua
 	@build/weir run spec/bench/serve.lua
 	@build/weir run spec/bench/copies.lua
+
+# `make bench-counts BEFORE=counts.json` compares with build/counts.json of an earlier run, and fails where a row is dearer.
+bench-counts: PACKAGES += valgrind
+bench-counts: deps build build/test/counting.so ## instructions of the rows of the benchmarks under callgrind; writes build/counts.json
+	@build/weir run spec/bench/counts.lua $(BEFORE)
 
 # ---- installing ----
 LUA_SHARE := $(DESTDIR)$(PREFIX)/share/lua/5.4/weir

@@ -9,6 +9,7 @@
 /* An engine. User values: 1 the graph, 2 the policy or nil. */
 struct engine {
     uint32_t number; /* of the graph; 0: closed */
+    bool plain; /* see weirlua_engine_plain */
     weir_stats stats;
     uint64_t visits; /* sum over all calls of place */
 };
@@ -18,9 +19,9 @@ static struct engine *check_engine(lua_State *L, struct weirlua_graph **handle)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
 
-    luaL_argcheck(L, e->number, 1, "the engine is closed");
-    *handle = weirlua_graph_find(weirlua_of(L), e->number);
-    luaL_argcheck(L, *handle, 1, "the graph of the engine is closed");
+    *handle = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
+    if (!*handle)
+        luaL_error(L, e->number ? "the graph of the engine is closed" : "the engine is closed");
     return e;
 }
 
@@ -308,13 +309,64 @@ static int search(lua_State *L, int64_t grown)
     return 1;
 }
 
-/* match(request[, options]): the allocation; true for a feasible request in mode "feasible"; or nil, message, code. */
-static int engine_match(lua_State *L)
+/* (engine, request[, options]): the allocation; true for a feasible request in mode "feasible"; or nil, message,
+ * code. */
+static int match_once(lua_State *L)
 {
     luaL_checkudata(L, 1, ENGINE);
     luaL_checkany(L, 2);
     lua_settop(L, 3);
     return search(L, 0);
+}
+
+static const char through_key; /* of the function that match goes through, in the registry */
+
+/* match_through(f): makes e:match call f(engine, request, options) unless the match is plain. Returns the function that
+ * makes a match and nothing else. */
+int weirlua_match_through(lua_State *L)
+{
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &through_key);
+    lua_pushlightuserdata(L, weirlua_of(L));
+    lua_pushcclosure(L, match_once, 1);
+    return 1;
+}
+
+/* plain(engine, whether): a match of the engine is plain where the request has been read and the options name no
+ * policy. */
+int weirlua_engine_plain(lua_State *L)
+{
+    struct weirlua_graph *handle;
+
+    check_engine(L, &handle)->plain = lua_toboolean(L, 2);
+    return 0;
+}
+
+static bool is_plain(lua_State *L)
+{
+    const struct engine *e = luaL_testudata(L, 1, ENGINE);
+    bool named;
+
+    if (!e || !e->plain || !weirlua_is_request(L, 2) || !(lua_isnoneornil(L, 3) || lua_istable(L, 3)))
+        return false;
+    named = lua_istable(L, 3) && lua_getfield(L, 3, "policy") != LUA_TNIL;
+    lua_settop(L, 3);
+    return !named;
+}
+
+/* match(request[, options]): see match_once. */
+static int engine_match(lua_State *L)
+{
+    if (is_plain(L))
+        return match_once(L);
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &through_key) != LUA_TFUNCTION) {
+        lua_pop(L, 1);
+        return match_once(L);
+    }
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
 }
 
 /* grow(job, request): the allocation of the job with the resources added; or nil, message, code. */

@@ -18,6 +18,11 @@ static weir_request *check_request(lua_State *L, int arg)
     return handle->r;
 }
 
+bool weirlua_is_request(lua_State *L, int arg)
+{
+    return luaL_testudata(L, arg, REQUEST) != NULL;
+}
+
 /* Returns the text of the request at `arg`; a table is written as JSON. */
 static const char *text_at(lua_State *L, int arg, size_t *len)
 {

@@ -420,6 +420,7 @@ void weirlua_rset_open(lua_State *L, struct weirlua *s);
 /* ---- request.c, allocation.c, engine.c ---- */
 
 int weirlua_request_new(lua_State *L);
+bool weirlua_is_request(lua_State *L, int arg);
 /* Replaces the value at `arg` (a request, a text, a table) by a request and returns the request. Returns NULL with nil,
  * message, code pushed. */
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg);
@@ -448,6 +449,8 @@ extern const luaL_Reg weirlua_allocation_methods[];
 void weirlua_allocation_open(lua_State *L, struct weirlua *s);
 
 int weirlua_engine_new(lua_State *L);
+int weirlua_match_through(lua_State *L);
+int weirlua_engine_plain(lua_State *L);
 int weirlua_engine_levels(lua_State *L); /* explain.c: a method of engines */
 void weirlua_engine_open(lua_State *L, struct weirlua *s);
 /* Returns the count of visits of the open engine at index 1, and the engine's graph. Raises while a match runs, and

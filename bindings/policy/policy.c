@@ -246,6 +246,14 @@ static void push_hook_names(lua_State *L, const struct policy *p)
         }
 }
 
+static bool is_static(const struct policy *p)
+{
+    for (int i = 0; i < HOOKS; i++)
+        if (p->spec.has[i])
+            return false;
+    return true;
+}
+
 static void push_budget(lua_State *L, const struct policy *p)
 {
     lua_createtable(L, 0, 3);
@@ -274,6 +282,7 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field sandboxed: boolean -- Whether the policy has a sandbox.
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
+ * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
  * @method profile(on: boolean?): table? -- true starts counting, false ends counting; without argument the counts:
  *   {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
@@ -312,6 +321,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_pushstring(L, p->sandbox.S && p->sandbox.trace[0] ? p->sandbox.trace : NULL);
     else if (strcmp(key, "sandboxed") == 0)
         lua_pushboolean(L, p->sandbox.S != NULL);
+    else if (strcmp(key, "static") == 0)
+        lua_pushboolean(L, is_static(p));
     else if (strcmp(key, "profile") == 0)
         lua_pushvalue(L, lua_upvalueindex(2));
     else
@@ -328,7 +339,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, parts, budget, overran, sandboxed, traceback, profile",
+                          "hooks, parts, budget, overran, sandboxed, static, traceback, profile",
                           weirlua_quote(L, key));
     return 1;
 }

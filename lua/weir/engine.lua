@@ -2,6 +2,7 @@
 --- engine the parts written in Lua.
 
 local core = require "weir.core"
+local method_errors = require "weir.method_errors"
 local part = require "weir.rset.job_part"
 local policy = require "weir.policy"
 local suggest = require "weir.suggest"
@@ -10,12 +11,22 @@ local tables = require "weir.tables"
 local M = {}
 
 local engine = core.methods "engine"
-local use, match, grow, shrink = engine.use, engine.match, engine.grow, engine.shrink
+local use, grow, shrink = engine.use, engine.grow, engine.shrink
+local match -- makes one match and nothing else; below
 local check = engine.policy -- raises for no engine or a closed engine
 
 -- The state of an engine in Lua: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}, good = the
 -- policy in use before, retired = see engine.retired}.
 local known = setmetatable({}, { __mode = "k" })
+
+-- Makes the matches of an engine plain, one call of the compiled engine, where no file is watched, jobs choose no
+-- policy, and the policy has no functions, so that the policy cannot take too long. Returns the state, which is noted.
+local function note_plain(self, own)
+  local _, chosen = check(self)
+  core.plain(self, not own.watch and not own.allowed and (not chosen or chosen.static))
+  known[self] = own
+  return own
+end
 
 -- ---- making one ---------------------------------------------------------------------------------------------
 
@@ -62,7 +73,7 @@ function M.new(opts, graph)
   local self
   self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun }
   if not self then return nil, why, code end
-  known[self] = { allowed = allowed, budget = opts.budget }
+  note_plain(self, { allowed = allowed, budget = opts.budget })
   return self
 end
 
@@ -91,6 +102,7 @@ local function put_in_use(self, own, chosen)
   local done, why, code = use(self, chosen)
   if not done then return nil, why, code end
   if before and not before.overran then own.good = before end
+  note_plain(self, own)
   return true
 end
 
@@ -115,7 +127,7 @@ function engine.use(self, x, opts)
   own.retired = nil
   own.watch = opts and opts.watch
     and { from = x, path = chosen.path, stamp = core.policy_stamp(chosen.path), failed = opts.failed } or nil
-  known[self] = own
+  note_plain(self, own)
   return true
 end
 
@@ -159,9 +171,9 @@ function engine.retire(self)
   local took = bad and bad.overran
   if not took then return nil end
   local own = known[self] or {}
-  known[self] = own
   local good = own.good
   local instead = good and use(self, good) and good.name or nil
+  note_plain(self, own)
   own.good = not instead and good or nil
   local why = ("policy %s: it took %.3g seconds of the %.3g that it may; %s"):format(bad.name, took, bad.budget.seconds,
     instead and ("policy %s takes its place"):format(instead) or "no policy was in use before, so it stays")
@@ -180,11 +192,12 @@ function engine.retired(self)
   return known[self] and known[self].retired
 end
 
--- Passes on the results of a match. When the policy in use overran, retires the policy and says so in the message.
-local function judged(self, result, why, code, ...)
-  if result ~= nil or code ~= "policy" then return result, why, code, ... end
-  local retired = engine.retire(self)
-  return nil, retired and ("%s (%s)"):format(why, retired.why) or why, code, ...
+-- Passes on the results of a match: without varargs, which cost each match a thousand instructions. When the policy in
+-- use overran, retires the policy and says so in the message.
+local function judged(self, result, why, code)
+  if result ~= nil then return result end
+  local retired = code == "policy" and engine.retire(self)
+  return nil, retired and ("%s (%s)"):format(why, retired.why) or why, code
 end
 
 -- ---- matching -----------------------------------------------------------------------------------------------
@@ -204,7 +217,7 @@ local function with_request(request, f, ...)
 end
 
 --- Used by explanations, which are built on this file. plain_match makes one match and nothing else.
-M.with_request, M.with_choice, M.judged, M.plain_match = with_request, with_choice, judged, match
+M.with_request, M.with_choice, M.judged = with_request, with_choice, judged
 
 local function choose_and_match(self, request, opts)
   if type(request) == "table" then
@@ -218,19 +231,19 @@ local function choose_and_match(self, request, opts)
   return judged(self, match(self, request, own))
 end
 
---- Matches a request, given as an argument of weir.request.
-function engine.match(self, request, opts)
+-- Matches a request, given as an argument of weir.request: every match that is not plain.
+match = core.match_through(method_errors.below("match", function(self, request, opts)
   if opts ~= nil and type(opts) ~= "table" then
     error(("bad argument #2 to 'match' (table expected, got %s)"):format(type(opts)))
   end
-  local own = known[self]
-  if own and own.watch then engine.reload(self) end
-  if not (own and own.allowed) and not (opts and opts.policy) then
-    if type(request) ~= "string" then return judged(self, match(self, request, opts)) end
-    return with_request(request, function(r) return judged(self, match(self, r, opts)) end)
+  local own = known[self] or note_plain(self, {})
+  if own.watch then engine.reload(self) end
+  if own.allowed or opts and opts.policy then
+    return with_request(request, function(r) return choose_and_match(self, r, opts) end)
   end
-  return with_request(request, function(r) return choose_and_match(self, r, opts) end)
-end
+  return with_request(request, function(r) return judged(self, match(self, r, opts)) end)
+end))
+M.plain_match = match -- for explanations
 
 --- Adds to a job the resources found for a request.
 function engine.grow(self, job, request)

@@ -14,20 +14,26 @@ local function told(name, message)
   return (text:gsub("^bad argument #%d+ to '[^']*' ", ("bad argument to '%s' "):format(name)))
 end
 
--- The level of `error` is that of the caller, as the method ends in a tail call of this.
-local function pass(name, ok, ...)
+-- The level of `error`, 2, is that of the caller, as the method ends in a tail call of this; one more where the method in
+-- Lua is called by the method in C.
+local function pass(name, level, ok, ...)
   if ok then return ... end
   local message = ...
   local text = told(name, message)
-  if text then error(text, 2) end
+  if text then error(text, level) end
   error(message, 0)
+end
+
+--- Returns f, which is written in Lua and called by the method `name` in C.
+function M.below(name, f)
+  return function(...) return pass(name, 3, pcall(f, ...)) end
 end
 
 --- Those methods of a class that are written in Lua.
 function M.mend(methods)
   for name, f in pairs(methods) do
     if type(f) == "function" and debug.getinfo(f, "S").what ~= "C" then
-      methods[name] = function(...) return pass(name, pcall(f, ...)) end
+      methods[name] = function(...) return pass(name, 2, pcall(f, ...)) end
     end
   end
 end

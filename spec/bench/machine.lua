@@ -1,4 +1,4 @@
--- machine.lua - points 1 to 5, 8 and 10 on a machine, in a process by itself: weir run spec/bench/machine.lua RACKS.
+-- machine.lua - points 1 to 5, 8, 10 and 11 on a machine, in a process by itself: weir run spec/bench/machine.lua RACKS.
 -- Prints JSON.
 package.path = "./?.lua;" .. package.path
 local weir = require "weir"
@@ -15,19 +15,20 @@ local REPEATS, FEW = 500, 100
 local before = bench.kilobytes("/proc/self/status", "VmHWM")
 local text = grug(RACKS)
 local load_times = {}
-local begin = core.clock()
+local begin = bench.clock()
 local g = assert(core.parse(text, { format = "grug" }))
-load_times[1] = (core.clock() - begin) * 1e3
+load_times[1] = (bench.clock() - begin) * 1e3
 local peak = bench.kilobytes("/proc/self/status", "VmHWM")
 bench.row(1, "bytes a vertex, GRUG, the peak of the process", "bytes", { (peak - before) * 1024 / g:count() })
 bench.row(1, "the whole process", "MB", { peak / 1024 })
 for i = 2, 5 do
-  begin = core.clock()
+  begin = bench.clock()
   local again = assert(core.parse(text, { format = "grug" }))
-  load_times[i] = (core.clock() - begin) * 1e3
+  load_times[i] = (bench.clock() - begin) * 1e3
   again:close()
 end
 bench.row(2, "load, GRUG", "ms", load_times)
+bench.row(1, "bytes a vertex, as the graph counts its memory", "bytes", { g:bytes() / g:count() })
 
 -- ---- matches ----
 
@@ -103,15 +104,15 @@ do
   match_once()
   local added, matched, removed, again = {}, {}, {}, {}
   for i = 0, FEW do
-    local t = core.clock()
+    local t = bench.clock()
     local rack = add_rack(root, RACKS)
-    local t1 = core.clock()
+    local t1 = bench.clock()
     match_once()
-    local t2 = core.clock()
+    local t2 = bench.clock()
     g:unlink(rack)
-    local t3 = core.clock()
+    local t3 = bench.clock()
     match_once()
-    added[i], matched[i], removed[i], again[i] = (t1 - t) * 1e6, (t2 - t1) * 1e6, (t3 - t2) * 1e6, (core.clock() - t3) * 1e6
+    added[i], matched[i], removed[i], again[i] = (t1 - t) * 1e6, (t2 - t1) * 1e6, (t3 - t2) * 1e6, (bench.clock() - t3) * 1e6
   end
   added[0], matched[0], removed[0], again[0] = nil, nil, nil, nil
   bench.row(8, "add a rack of 18 nodes (991 vertices)", "us", added)
@@ -158,9 +159,9 @@ do
   local gpus, high = assert(low:match(("slot=%d/gpu"):format(NODES * 2))), weir.engine { resources = g, policy = "high" }
   local cores = assert(high:match(("slot=%d/core"):format(NODES * 20)))
   local apart, odd = core.request "socket/slot/[core;gpu]", g:find("type=node")[NODES // 2]
-  local start = core.clock()
+  local start = bench.clock()
   assert(not low:match(apart))
-  bench.row(10, "a core and a gpu of a socket, none has both: at first", "us", { (core.clock() - start) * 1e6 },
+  bench.row(10, "a core and a gpu of a socket, none has both: at first", "us", { (bench.clock() - start) * 1e6 },
     { visited = low:stats().visited })
   measure(10, "... asked for again", low, "socket/slot/[core;gpu]", FEW)
   local times = bench.times(FEW, function() return low:match(apart) end,
@@ -169,6 +170,33 @@ do
   odd.state = "up"
   low:release(gpus.id)
   high:release(cores.id)
+end
+
+-- ---- 11: jobs that grow, explanations ----
+
+do
+  local times = {}
+  for i, case in ipairs { "slot/node", "slot=64/node", "slot/core" } do
+    local job, request = assert(low:match(node)).id, core.request(case)
+    times[i] = bench.times(FEW, function() assert(low:grow(job, request)) end, function()
+      assert(low:release(job))
+      job = assert(low:match(node)).id
+    end)
+    bench.row(11, ("a job of a node grows by %s"):format(case), "us", times[i])
+    assert(low:release(job))
+  end
+  local function explained(name, shape)
+    local request = core.request(shape)
+    bench.row(11, "explain " .. name, "us", bench.times(2, function() assert(low:explain(request)) end))
+  end
+  explained("one node, which fits", "slot/node")
+  explained("more cores than a node has", "slot/node/core=41")
+  local most = assert(low:match(("slot=%d/node"):format(NODES - 2)))
+  explained("four nodes, two are free", "slot=4/node")
+  explained("nine times four cores and a gpu of a socket, four are free", "slot=9/socket/[core=4;gpu]")
+  low:release(most.id)
+  bench.row(11, "find, a name", "us", bench.times(2, function() assert(#g:find "name=node7" > 0) end))
+  bench.row(11, "find, a type and a state", "us", bench.times(10, function() assert(#g:find "type=node and state=up" > 0) end))
 end
 low:close()
 g:close()

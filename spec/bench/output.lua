@@ -36,10 +36,10 @@ local function compare(open)
     for _, kind in ipairs(kinds) do
       collectgarbage()
       local file <close> = assert(open())
-      local begin = core.clock()
+      local begin = bench.clock()
       assert(kind[1](file))
       assert(file:close())
-      table.insert(kind[2], (core.clock() - begin) * 1e3)
+      table.insert(kind[2], (bench.clock() - begin) * 1e3)
     end
   end
   table.remove(kinds[1][2], 1)

@@ -1,7 +1,9 @@
 -- replay.lua - the cost of replaying: processor seconds and memory for logs of real machines (pending without them)
 -- and for generated jobs. Arguments: how many jobs to generate (default 20000). Written to build/bench_replay.json
--- for programs.
+-- for programs. spec/bench/counts.lua gets the rows of generated jobs as JSON.
+package.path = "./?.lua;" .. package.path
 local core = require "weir.core"
+local bench = require "spec.bench.measure"
 local replay = require "weir.replay"
 local lublin = require "weir.trace.lublin"
 
@@ -35,14 +37,16 @@ local function is_there(path)
 end
 
 local reports = core.array {}
+local print = bench.counts and function() end or print
 print(("%-48s %8s %9s %9s %10s %10s"):format("replay", "jobs", "s", "us/job", "decisions", "visits"))
 for _, case in ipairs(CASES) do
   local name, limit, opts = table.unpack(case)
   if opts.units then opts.trace = assert(lublin.new { jobs = JOBS, units = opts.units, largest = opts.largest }) end
-  if type(opts.trace) == "table" or is_there(opts.trace) then
-    local began = os.clock()
+  if type(opts.trace) == "table" or not bench.counts and is_there(opts.trace) then
+    local began = bench.processor()
     local m = assert(replay.run(opts)).metrics
-    local seconds = os.clock() - began
+    local seconds = bench.processor() - began
+    bench.row(6, name .. ", a job", "us", { seconds / m.jobs * 1e6 }, { visited = m.visits_per_job })
     print(("%-48s %8d %9.2f %9.1f %10.2f %10.1f%s"):format(name, m.jobs, seconds, seconds / m.jobs * 1e6, m.decisions_per_job,
       m.visits_per_job, limit and seconds > limit and ("  more than %d s"):format(limit) or ""))
     reports[#reports + 1] = { name = name, jobs = m.jobs, seconds = seconds, limit = limit, held_kb = held_kb(),
@@ -51,6 +55,7 @@ for _, case in ipairs(CASES) do
     print(("%-48s no data"):format(name))
   end
 end
+if bench.counts then return bench.print() end
 local out = assert(io.open("build/bench_replay.json", "w"))
 out:write(core.json_encode({ replays = reports }, { indent = 1 }), "\n")
 out:close()

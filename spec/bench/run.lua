@@ -19,12 +19,7 @@ for _, racks in ipairs(#arg > 0 and arg or { 56, 560, 5600 }) do
   end
 end
 
-local function run(script, ...)
-  local command = ("'%s' run spec/bench/%s.lua %s"):format(WEIR, script, table.concat({ ... }, " "))
-  local pipe = assert(io.popen(command))
-  local text = pipe:read "a"
-  return pipe:close() and core.json_decode(text) or error(command .. " failed")
-end
+local function run(...) return bench.run("'" .. WEIR .. "'", ...) end
 
 -- Rows by point and name, each with its results by size.
 local rows, by_name = {}, {}

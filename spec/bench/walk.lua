@@ -7,7 +7,7 @@ local grug = require "spec.support.grug"
 local bench = require "spec.bench.measure"
 
 local g = assert(core.parse(grug(tonumber(arg[1])), { format = "grug" }))
-local COUNT, ROUNDS = g:count(), 15
+local COUNT, ROUNDS = g:count(), bench.counts and 3 or 15
 
 local function asked_prune(v) return v.type ~= "none" and v.id >= -1 and v.free >= 0 end
 local function asked_evaluate(v)
@@ -49,9 +49,9 @@ local times, ratios, given = {}, {}, {}
 for i = 1, #ROWS do times[i], ratios[i], given[i] = {}, {}, {} end
 for round = 1, ROUNDS do
   for i, row in ipairs(ROWS) do
-    local begin = core.clock()
+    local begin = bench.clock()
     row[2]()
-    times[i][round] = (core.clock() - begin) * 1e9 / row[3]
+    times[i][round] = (bench.clock() - begin) * 1e9 / row[3]
     ratios[i][round] = times[i][round] / times[1][round]
     given[i][round] = i > 1 and times[i][round] / times[2][round] or nil
   end

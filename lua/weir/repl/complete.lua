@@ -60,7 +60,7 @@ local function members_of(x, method)
   if kind == "allocation" then
     list = method and keys(members.allocation) or { "id", "at", "duration", "state", "end_", "policy" }
   elseif kind == "policy" and not method then
-    list = { "name", "doc", "version", "label", "hash", "source", "path", "options", "hooks", "budget", "sandboxed" }
+    list = { "name", "doc", "version", "label", "hash", "source", "path", "options", "hooks", "budget", "sandboxed", "static" }
   end
   return list
 end

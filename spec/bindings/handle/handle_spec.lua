@@ -772,3 +772,55 @@ describe("a draft", function()
     assert.has_error(function() core.draft(link, { link = false }) end, "there is no option 'link' here (did you mean \"links\"?)")
   end)
 end)
+
+local sethook, getinfo = debug.sethook, debug.getinfo
+
+-- The number of functions written in Lua that a match calls.
+local function lua_calls(e, request, opts)
+  local n = 0
+  sethook(function() n = n + (getinfo(2, "S").what ~= "C" and 1 or 0) end, "c")
+  e:match(request, opts)
+  sethook()
+  return n
+end
+
+describe("a match of an engine", function()
+  local weir = require "weir"
+  local request = weir.request "slot=1/node"
+  local function one() return 1 end
+  local CASES = {
+    { "a policy of rules", "low", {}, true },
+    { "no policy hook but a rule of select", "locality", {}, true },
+    { "options", "low", { mode = "reserve" }, true },
+    { "a function for the order", nil, nil, false, { order = one } },
+    { "a function for evaluate", nil, nil, false, { evaluate = one } },
+    { "a policy in the options", "low", { policy = core.policy_table { name = "own" } }, false },
+  }
+  for _, case in ipairs(CASES) do
+    it(("with %s %s"):format(case[1], case[4] and "runs no Lua" or "runs Lua"), function()
+      local e = weir.engine { resources = machine(), policy = case[2] or case[5] }
+      assert(e:match(request, case[3]))
+      assert.equal(case[4], lua_calls(e, request, case[3]) == 0)
+      assert.equal(case[2] ~= nil, (select(2, e:policy()).static))
+    end)
+  end
+
+  it("runs no Lua from the second one on where the engine is of weir.core, and Lua again once a policy with functions is in use", function()
+    local e = assert(core.engine { resources = machine(), policy = assert(weir.policy "low") })
+    assert(e:match(request))
+    assert.equal(0, lua_calls(e, request))
+    assert(e:use { evaluate = one })
+    assert.is_true(lua_calls(e, request) > 0)
+    assert(e:use "low")
+    assert.equal(0, lua_calls(e, request))
+  end)
+
+  it("has errors with the line of the caller, and the name, in either way", function()
+    local e = weir.engine { resources = machine(), policy = "low" }
+    for _, bad in ipairs { { e }, {}, { request, 5 }, { request, { mode = "later" } }, { request, { unknown = 1 } } } do
+      assert.matches("^[^:]*handle_spec%.lua:%d+: ", select(2, pcall(function() e:match(table.unpack(bad)) end)))
+    end
+    e:close()
+    assert.matches("^[^:]*handle_spec%.lua:%d+: the engine is closed$", select(2, pcall(function() e:match(request) end)))
+  end)
+end)

@@ -159,6 +159,9 @@ local TAKES = {
     request.format_for request:format_for(X)
     core.filter_walk core.filter_walk(policy, X)
   ]],
+  engine = [[
+    core.plain core.plain(X, false)
+  ]],
   job = [[
     engine.grow e:grow(X, "slot=1/core")
     engine.release e:release(X)
@@ -258,8 +261,8 @@ local NONE = [[
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent uri uses
   core: array base64 calls clock discover document draft editor file_mode guarded guess http hung_up in_group inherited json_decode
-    json_encode json_line keep_memory limited load lock_file members methods new notify numbers open_files open_own parse peer pieces
-    nearest policy_load policy_print policy_source policy_stamp policy_table constraint query read_file
+    json_encode json_line keep_memory limited load lock_file match_through methods members new notify numbers open_files open_own parse peer
+    pieces nearest policy_load policy_print policy_source policy_stamp policy_table constraint query read_file
     release_memory request same sandbox_open sandbox_run secret snapshot synthetic
     tls_client
     tls_server umask unbase64 unlock_file uptime user watch
@@ -329,6 +332,7 @@ local WRONG = {
     assert(w.e:attach(l))
     return { l, other.e:detach(2), w.a, 7, {}, "text" }
   end,
+  engine = function(w) return { w.g, w.v, w.a, 7, {}, "text" } end,
   query = function(w) return { finish("query", core.query "id=1"), w.constraint, w.v, 7, {} } end,
   constraint = function(w) return { finish("constraint", core.constraint { ranks = { "1" } }), w.query, w.v, 7, {}, "text" } end,
   rset = function(w) return { finish("rset", core.rset()), w.idset, w.v, 7 } end,
