@@ -150,10 +150,18 @@ local function absent(name, type, graph)
   return (': there is no "%s" here%s%s'):format(type, name == type and ", and no file of that name" or "", hint)
 end
 
+-- Says which of the jobs were not tried after an error, which ends the command.
+local function untried(jobs, from)
+  local names = {}
+  for i = from, math.min(#jobs, from + 4) do names[#names + 1] = jobs[i].name end
+  if #jobs > from + 4 then names[#names + 1] = ("and %d more"):format(#jobs - from - 4) end
+  return #names > 0 and "; not tried: " .. table.concat(names, ", ") or ""
+end
+
 local function refuse(run, job, why, code)
   local missing = code == "infeasible" and inputs.missing_type(job.request, run.engine:resources())
   why = ("%s: %s%s"):format(job.name, why, missing and absent(job.name, missing, run.engine:resources()) or "")
-  if not NO_MATCH[code] then out.fail(2, why) end
+  if not NO_MATCH[code] then out.fail(2, "%s%s", why, untried(run.jobs, run.at + 1)) end
   if run.opts.json and not run.opts.quiet then
     out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }
   end
@@ -182,8 +190,9 @@ function M.run(opts)
   local allowed = opts.policies and {}
   for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
   local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed })
-  local status, run = 0, { engine = engine, opts = opts }
-  for _, job in ipairs(jobs) do
+  local status, run = 0, { engine = engine, opts = opts, jobs = jobs }
+  for i, job in ipairs(jobs) do
+    run.at = i
     if not match_one(run, job) then status = 1 end
   end
   return status

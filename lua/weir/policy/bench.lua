@@ -2,28 +2,20 @@
 --- `bench` and `profile`.
 
 local core = require "weir.core"
+local machines = require "weir.policy.machines"
 local weir = require "weir"
 
 local M = {}
 
--- ---- the contract, on a small machine -----------------------------------------------------------------------
-
-local MACHINE = "cluster:1 rack:3 node:4 socket:2 core:4 gpu:1 memory:1(size=16,unit=GB)"
+-- ---- the contract, on small machines or on a given one --------------------------------------------------------
 
 local REQUESTS = {
   "slot=1/node", "slot=2/node/core=2", "slot=3/core=1", "slot=1/[core=2;gpu]", "node/slot=2/core=2", "rack/slot=2/node",
   "slot=1/socket", "slot=2/node/[core=4;gpu=1]", "slot=4/node", "slot=1/memory=8{unit: GB}", "slot=12/node", "slot=1/node",
 }
 
-local function small_machine()
-  local g = assert(weir.synthetic(MACHINE))
-  for i, v in ipairs(g:find "type=node") do
-    v.properties.perf_class = tostring(i % 3 + 1)
-    if i % 5 == 0 then v.state = "down" end
-    if i % 4 == 0 then v.tags.maintenance = "" end
-  end
-  return g
-end
+-- A loop without end ends after a tenth of a second.
+local BUDGET = { instructions = 5000000 }
 
 -- The picks of an allocation as text, equal for equal picks.
 local function choice(a)
@@ -36,16 +28,16 @@ local function choice(a)
   return table.concat(list, " ")
 end
 
--- Matches REQUESTS on a small machine, calling note after each match. The last request always fails, as the machine is
--- full. Returns the picks or codes; or nil, message.
-local function play(x, note)
-  local engine, why = weir.engine { resources = small_machine(), policy = x }
+-- Matches REQUESTS on a machine until note returns true after a match. On the small machines the last request fails, as
+-- they are full. Returns the picks or codes; or nil, message.
+local function play(x, machine, note)
+  local engine, why = weir.engine { resources = machine(), policy = x }
   if not engine then return nil, why end
   local answers, g = {}, engine:resources()
   for i, text in ipairs(REQUESTS) do
     local a, message, code = engine:match(text, { mode = i % 4 == 0 and "preview" or "now" })
     answers[i] = a and choice(a) or code
-    note(text, a, message, code, engine:stats())
+    if note(text, a, message, code, engine:stats()) then break end
     local sound, fault = g:check()
     if not sound then return nil, "the books are broken after " .. text .. ": " .. fault end
     if a and a.id > 0 and i % 3 == 0 then engine:release(a.id) end
@@ -53,20 +45,25 @@ local function play(x, note)
   return answers
 end
 
-local function feasible(x, text)
-  local engine <const> = assert(weir.engine { resources = small_machine(), policy = x })
+local function feasible(x, machine, text)
+  local engine <const> = assert(weir.engine { resources = machine(), policy = x })
   local a, why, code = engine:match(text, { mode = "feasible" })
   return a and true or false, why, code
 end
 
--- Notes the requests made infeasible by the policy without a rejection by `admit`.
-local function check_feasibility(x, say)
+-- Notes the requests made infeasible by the policy without a rejection by `admit`; an error where these are all that fit.
+local function check_feasibility(x, machine, say)
+  local refused, fit = {}, 0
   for _, text in ipairs(REQUESTS) do
-    local here, _, code = feasible(x, text)
-    if feasible("first", text) and not here and code ~= "rejected" then
-      say("note", ("%s could run here but for this policy (%s)"):format(text, code))
-    end
+    local here, _, code = feasible(x, machine, text)
+    local fits = feasible("first", machine, text)
+    fit = fits and fit + 1 or fit
+    if fits and not here and code ~= "rejected" then refused[#refused + 1] = { text, code } end
   end
+  if fit > 0 and #refused == fit then
+    return say("error", "it leaves nothing: no request can run that could run without this policy")
+  end
+  for _, row in ipairs(refused) do say("note", ("%s could run here but for this policy (%s)"):format(row[1], row[2])) end
 end
 
 local SLOW = 50 -- microseconds a call
@@ -89,12 +86,63 @@ end
 
 local UNREAD = { io = true, limit = true, unknown = true }
 
---- Loads a policy and tests the policy on a small machine. Returns {policy =, profile =, errors = {text}, notes =
---- {text}, matched =, refused =}; with unread = true where the policy does not exist or cannot be read.
-function M.check(x)
+-- Returns the function note of play(), which counts in the report, and a function that adds the failures to the report:
+-- failures that differ in the request or the vertex only are one error.
+local function notes_of(report, p, say)
+  local list, by_text = {}, {}
+  local function note(request, a, message, code, stats)
+    report[a and "matched" or "refused"] = report[a and "matched" or "refused"] + 1
+    report.visited, report.callbacks = report.visited + stats.visited, report.callbacks + stats.callbacks
+    if code ~= "policy" then return false end
+    local same = message:gsub(" for /%S+", "")
+    local failure = by_text[same]
+    if not failure then
+      failure = { request = request, message = message, times = 0, trace = p.traceback }
+      list[#list + 1], by_text[same] = failure, failure
+    end
+    failure.times = failure.times + 1
+    return message:find("it used up its budget", 1, true) or message:find("it took more than", 1, true)
+  end
+  local function tell()
+    for _, failure in ipairs(list) do
+      local more = failure.times > 1 and (" (%d times in all)"):format(failure.times) or ""
+      local trace = failure.trace and failure.trace:find "\n" and "\n" .. failure.trace or ""
+      say("error", ("%s: %s%s%s"):format(failure.request, failure.message, more, trace))
+    end
+  end
+  return note, tell
+end
+
+-- Tries the policy on each machine. Raises no error; says what is wrong.
+local function try_all(p, tried, note, say)
+  local first = {}
+  for i, machine in ipairs(tried) do
+    local answers, fault = play(p, machine, note)
+    if not answers then return nil, say("error", fault) end
+    first[i] = answers
+  end
+  return first
+end
+
+-- Says where the policy chooses differently when loaded anew.
+local function check_again(x, tried, first, say)
+  for k, machine in ipairs(tried) do
+    local again = assert(play(assert(weir.policy(x, BUDGET)), machine, function() end))
+    for i, text in ipairs(REQUESTS) do
+      if first[k][i] ~= again[i] then
+        say("error", ("%s: chose differently when it was loaded anew: %s, then %s"):format(text, first[k][i], again[i]))
+      end
+    end
+  end
+end
+
+--- Loads a policy and tests the policy on two small machines, or on duplicates of a graph. Returns {policy =, profile =,
+--- errors = {text}, notes = {text}, matched =, refused =}; with unread = true where the policy does not exist or cannot
+--- be read.
+function M.check(x, graph)
   local report = { errors = {}, notes = {}, matched = 0, refused = 0, visited = 0, callbacks = 0 }
   local function say(kind, text) table.insert(report[kind == "note" and "notes" or "errors"], text) end
-  local p, why, unread = weir.policy(x)
+  local p, why, unread = weir.policy(x, not graph and BUDGET or nil)
   if not p then
     say("error", why)
     report.unread = UNREAD[unread]
@@ -102,25 +150,16 @@ function M.check(x)
   end
   report.policy = p
   p:profile(true)
-  local function note(text, a, message, code, stats)
-    report[a and "matched" or "refused"] = report[a and "matched" or "refused"] + 1
-    report.visited, report.callbacks = report.visited + stats.visited, report.callbacks + stats.callbacks
-    if code == "policy" then say("error", ("%s: %s"):format(text, message)) end
-  end
-  local first, fault = play(p, note)
+  local tried = graph and { function() return assert(graph:dup()) end } or { machines.plain, machines.full }
+  local note, tell = notes_of(report, p, say)
+  local first = try_all(p, tried, note, say)
+  tell()
   report.profile = check_cost(p, say)
   p:profile(false)
-  if not first then
-    say("error", fault)
-    return report
+  if first and #report.errors == 0 then
+    check_again(x, tried, first, say)
+    check_feasibility(x, tried[1], say)
   end
-  local again = assert(play(assert(weir.policy(x)), function() end))
-  for i, text in ipairs(REQUESTS) do
-    if first[i] ~= again[i] then
-      say("error", ("%s: chose differently when it was loaded anew: %s, then %s"):format(text, first[i], again[i]))
-    end
-  end
-  check_feasibility(x, say)
   return report
 end
 

@@ -70,6 +70,67 @@ describe("weir policy", function()
     assert.is_truthy(text:find("slot=12/node could run here but for this policy", 1, true))
   end)
 
+  it("check tells an error once, with its count and the way to it", function()
+    write(dir .. "/deep.lua", "local function inner(v)\n  return v.x\nend\nreturn { evaluate = function(v)\n  local s = inner(v)\n  return s end }")
+    local text, status = weir("policy check " .. dir .. "/deep.lua")
+    assert.equal(1, status)
+    assert.equal(1, select(2, text:gsub("error ", "")))
+    assert.is_truthy(text:find "deep.lua:2: a vertex has no field or method 'x' %(%d%d times in all%)\n", text)
+    assert.is_truthy(text:find "deep.lua:2: in 'inner'\n *[^\n]*deep.lua:5: in the hook\n", text)
+  end)
+
+  it("check ends a loop after a tenth of the instructions of a match, and leaves the other requests", function()
+    write(dir .. "/loop.lua", "return { evaluate = function(v) while true do end end }")
+    local text, status = weir("policy check --json " .. dir .. "/loop.lua")
+    assert.equal(1, status)
+    local report = assert(core.json_decode(text))
+    assert.equal(2, report.refused + report.matched) -- one on each machine
+    assert.is_truthy(report.errors[1]:find("its budget of 5000000 instructions (2 times in all)", 1, true))
+  end)
+
+  it("check fails a policy that leaves nothing", function()
+    write(dir .. "/none.lua", "return { prune = function(v) return v.type == 'rack' end }")
+    local text, status = weir("policy check " .. dir .. "/none.lua")
+    assert.equal(1, status)
+    assert.is_truthy(text:find("it leaves nothing: no request can run that could run without this policy", 1, true), text)
+  end)
+
+  it("check tries policies on what they are about, and on a machine that is given", function()
+    write(dir .. "/about.lua", [[return { evaluate = function(v)
+      local seen = {}
+      for _, name in ipairs { "network", "power", "io" } do
+        for _, s in ipairs(v:graph():subsystems()) do seen[name] = seen[name] or s == name end
+      end
+      local nodes = 0
+      for _ in v:graph():walk { type = "node" } do nodes = nodes + 1 end
+      if seen.network and seen.power and seen.io then error("all three: " .. nodes) end
+      if nodes == 5 then error "five nodes" end
+      return 1
+    end }]])
+    local text = weir("policy check " .. dir .. "/about.lua")
+    assert.is_truthy(text:find("all three: 12", 1, true), text)
+    local status
+    text, status = weir("policy check -r 'node:5 core:4' " .. dir .. "/about.lua")
+    assert.equal(1, status)
+    assert.is_truthy(text:find("five nodes", 1, true), text)
+    text, status = weir "policy check -r 'node:5 core:4' low power"
+    assert.equal(0, status, text)
+    local all = {}
+    for name in io.popen("ls policies"):lines() do all[#all + 1] = name:match "^(%w[%w_]*)%.lua$" end
+    text, status = weir("policy check " .. table.concat(all, " "))
+    assert.equal(0, status, text)
+    assert.equal(#all, select(2, text:gsub(": ok  ", "")))
+  end)
+
+  it("match says what it did not try after an error", function()
+    write(dir .. "/fails.lua", "return { evaluate = function(v) return v.x end }")
+    local text, status = weir(("match -r node:9 -p %s/fails.lua slot=1/node slot=2/node slot=3/node"):format(dir))
+    assert.equal(2, status)
+    assert.is_truthy(text:find("; not tried: slot=2/node, slot=3/node\n", 1, true), text)
+    text = weir(("match -r node:9 -p %s/fails.lua%s"):format(dir, (" slot=1/node"):rep(9)))
+    assert.is_truthy(text:find("slot=1/node, slot=1/node, and 3 more\n", 1, true), text)
+  end)
+
   it("check reports what is read and what it costs, as JSON too", function()
     local text, status = weir "policy check best_fit --json"
     assert.equal(0, status)
@@ -111,7 +172,7 @@ describe("weir policy", function()
 
   local wrong = {
     { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "which POLICY" },
-    { "policy list low", 2, "takes no low" }, { "policy bench -r local", 2, "is for weir policy profile" },
+    { "policy list low", 2, "takes no low" }, { "policy bench -r local", 2, "is for weir policy check and profile" },
     { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 2, "no policy" },
     { "match -r node:2 -p low:k=1 slot=1/node", 2, "there is no option 'k'" },
     { "match -r node:2 -p weighted:pack slot=1/node", 2, "NAME=VALUE" },

@@ -35,7 +35,7 @@ local function show(name, report)
     out.line("    cost   " .. hooks_line(report.profile.hooks))
     out.line("    reads  " .. reads_line(report.profile.reads or {}))
   end
-  for _, text in ipairs(report.errors) do out.line("    error  " .. text) end
+  for _, text in ipairs(report.errors) do out.line("    error  " .. text:gsub("\n", "\n             ")) end
   for _, text in ipairs(report.notes) do out.line("    note   " .. text) end
 end
 
@@ -49,10 +49,10 @@ local function as_json(name, report)
   }
 end
 
-return function(opts)
-  local status = 0
+return function(opts, inputs)
+  local status, graph = 0, opts.resources and inputs.resources(opts)
   for _, name in ipairs(opts) do
-    local report = trial.check(name)
+    local report = trial.check(name, graph)
     if #report.errors > 0 then status = math.max(status, report.unread and 2 or 1) end
     if opts.json then out.json(as_json(name, report)) else show(name, report) end
   end

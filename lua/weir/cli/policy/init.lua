@@ -11,7 +11,7 @@ local M = {
   operand = "ACTION", min = 1,
   options = {
     { nil, "json", nil, "as JSON" },
-    { "r", "resources", "RESOURCES", "profile: the machine, as for weir match" },
+    { "r", "resources", "RESOURCES", "check, profile: the machine, as for weir match" },
     { "p", "policy", "POLICY", "profile: the policy" },
     { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", most = 1000000 },
     { "o", "directory", "DIR", "new: where the files go; here if not given" },
@@ -19,8 +19,8 @@ local M = {
   },
   notes = [[
   weir policy list                        those that -p takes by name
-  weir policy check POLICY...             loads each, and tries it on a small machine: does it keep the contract, what
-                                          does it read, what does it cost
+  weir policy check [-r R] POLICY...      loads each, and tries it on two small machines, or on that one: does it keep the
+                                          contract, what does it read, what does it cost
   weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
                                           policies if none is given
   weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
@@ -37,12 +37,12 @@ local ACTIONS = { "list", "check", "bench", "profile", "new" }
 
 M.actions = ACTIONS
 
--- Options allowed for a single action only.
-local ONLY = { resources = "profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
+-- Options allowed for some actions only.
+local ONLY = { resources = "check and profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
 
 local function check_options(action, opts)
   for name, owner in pairs(ONLY) do
-    if opts[name] and owner ~= action then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
+    if opts[name] and not owner:find(action, 1, true) then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
   end
   if action == "list" and opts[1] then out.fail(2, "policy list takes no %s", opts[1]) end
   if action == "check" and not opts[1] then out.fail(2, "policy check: which POLICY? a name or a file is wanted") end
