@@ -1293,9 +1293,11 @@ bool weir_rset_equal(const weir_rset *a, const weir_rset *b);
  * rank leaves with its last id; a rank that never had ids counts as having an id of its own. Everything else comes
  * from a: properties on the remaining ranks (in a union also those of b), times, slots, further keys (in a union also
  * keys that only b has). Each part keeps its share of scheduling and gets the share back in a union: a JSON graph is
- * cut by ranks and ids; a graph that no reader takes, and the text of an unknown writer, stay whole. WEIR_EINVAL: a
- * rank has different hosts in a and b. WEIR_EEXIST: the graphs are of two different machines; or, for WEIR_RSET_APPEND
- * (a union of sets that share nothing), both sets have an id. O(r), and more where many ranks differ. */
+ * cut by ranks and ids; a graph that no reader takes, and the text of an unknown writer, stay whole, and of two graphs
+ * a union keeps the graph that a reader takes. The first part of a JSON graph costs O(text), further parts of sets from
+ * the same document O(vertices). WEIR_EINVAL: a rank has different hosts in a and b. WEIR_EEXIST: the graphs are of two
+ * different machines; or, for WEIR_RSET_APPEND (a union of sets that share nothing), both sets have an id. O(r), and
+ * more where many ranks differ. */
 enum weir_rset_op { WEIR_RSET_UNION, WEIR_RSET_INTERSECT, WEIR_RSET_DIFF, WEIR_RSET_APPEND };
 int weir_rset_combine(enum weir_rset_op op, const weir_rset *a, const weir_rset *b, weir_rset **out, weir_err *err);
 /* Makes the part of a set on the given ranks; ranks that the set does not have are ignored. */

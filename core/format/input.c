@@ -97,7 +97,7 @@ int weir_siblings_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d
     return WEIR_OK;
 }
 
-/* ---- XML and JSON --------------------------------------------------------------------------------------------- */
+/* ---- XML ------------------------------------------------------------------------------------------------------ */
 
 XML_Parser weir_xml_new(void)
 {
@@ -128,21 +128,4 @@ int weir_xml_check_attributes(XML_Parser xml, const char *element, const char **
             return WEIR_OK;
     return weir_fail_at(err, WEIR_ELIMIT, source, (int)XML_GetCurrentLineNumber(xml), 0,
                         "<%.64s> has more than %d attributes", element, WEIR_XML_ATTRIBUTES);
-}
-
-int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err)
-{
-    json_error_t what;
-    json_t *root = json_loadb(text, len, JSON_REJECT_DUPLICATES, &what);
-
-    if (!root && weir_json_starved(&what))
-        return weir_fail_nomem(err);
-    if (!root)
-        return weir_fail_at(err, WEIR_EPARSE, source, what.line, what.column, "JSON: %s", what.text);
-    if (!json_is_object(root)) {
-        json_decref(root);
-        return weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
-    }
-    *out = root;
-    return WEIR_OK;
 }

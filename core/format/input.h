@@ -63,8 +63,6 @@ int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t 
 
 /* Makes the graph in the text of the value of `scheduling` of an R. */
 int weir_jgf_read_scheduling(const char *text, const char *source, weir_graph **out, weir_err *err);
-/* Sets *out to the outermost object of a JSON text, to be freed with json_decref(). */
-int weir_json_object(const char *text, size_t len, const char *source, json_t **out, weir_err *err);
 
 /* Values of the key "writer" of an R: Fluxion's, for graphs without the vertices below exclusive vertices; that of
  * RFC 49. */

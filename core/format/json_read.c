@@ -450,25 +450,57 @@ int weir_json_skip(weir_json *j, int type)
     return type < 0 ? type : WEIR_OK;
 }
 
-int weir_json_capture(weir_json *j, weir_buf *out)
+void weir_json_record(weir_json *j, weir_buf *out)
 {
-    size_t start = out->len, skipped;
-    int type, rc;
-
     j->raw = out;
     j->raw_from = j->events[j->at - 1].end;
-    type = weir_json_next(j);
-    rc = weir_json_skip(j, type);
+}
+
+int weir_json_recorded(weir_json *j, size_t start)
+{
+    weir_buf *out = j->raw;
+    size_t skipped;
+
     j->raw = NULL;
-    if (rc < 0)
-        return rc;
     weir_buf_add(out, j->slice + j->raw_from, j->events[j->at - 1].end - j->raw_from);
     if (out->failed)
         return weir_fail_nomem(j->err);
     skipped = strspn(out->data + start, " \t\r\n:"); /* blanks and the colon between key and value */
     out->len -= skipped;
     memmove(out->data + start, out->data + start + skipped, out->len - start + 1);
-    return type;
+    return WEIR_OK;
+}
+
+int weir_json_capture(weir_json *j, weir_buf *out)
+{
+    size_t start = out->len;
+    int type, rc;
+
+    weir_json_record(j, out);
+    type = weir_json_next(j);
+    rc = weir_json_skip(j, type);
+    if (rc == WEIR_OK)
+        rc = weir_json_recorded(j, start);
+    return rc < 0 ? rc : type;
+}
+
+void weir_json_compact(weir_buf *b)
+{
+    bool inside = false; /* a string */
+    size_t n = 0;
+
+    for (size_t i = 0; i < b->len; i++) {
+        char c = b->data[i];
+        if (inside && c == '\\')
+            b->data[n++] = b->data[i++];
+        else if (c == '"')
+            inside = !inside;
+        else if (!inside && (c == ' ' || c == '\t' || c == '\r' || c == '\n'))
+            continue;
+        b->data[n++] = b->data[i];
+    }
+    b->len = n;
+    b->data[n] = '\0';
 }
 
 uint64_t weir_json_offset(const weir_json *j)

@@ -51,6 +51,12 @@ int weir_json_integer(const weir_json *j, int64_t *out) WEIR_CHECKED;
 int weir_json_skip(weir_json *j, int type) WEIR_CHECKED;
 /* After a key: adds the source text of its value to a buffer. Returns the type of the first event of the value. */
 int weir_json_capture(weir_json *j, weir_buf *out) WEIR_CHECKED;
+/* weir_json_capture() in two steps, for a value that is read meanwhile: weir_json_record() after the key, and
+ * weir_json_recorded() after the last event of the value, with the length of the buffer before. */
+void weir_json_record(weir_json *j, weir_buf *out);
+int weir_json_recorded(weir_json *j, size_t start) WEIR_CHECKED;
+/* Removes the blanks between the tokens of a JSON text, which must have no syntax error. */
+void weir_json_compact(weir_buf *b);
 
 /* Bytes of the text up to the end of the current event. */
 uint64_t weir_json_offset(const weir_json *j);

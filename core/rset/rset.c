@@ -2,6 +2,7 @@
  */
 #include "format/input.h"
 #include "base/strtab.h"
+#include "request/request.h"
 #include "rset/rset.h"
 
 #include <stdio.h>
@@ -262,14 +263,13 @@ void weir_rset_hosts_drop(struct rset_hosts *h)
 struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *content,
                                                  const struct rset_classes *whole)
 {
-    struct rset_scheduling *s = content->value || content->text ? weir_mem_zalloc(1, sizeof *s) : NULL;
+    struct rset_scheduling *s = content->text ? weir_mem_zalloc(1, sizeof *s) : NULL;
 
     if (!s) {
-        json_decref(content->value);
         weir_mem_free(content->text);
         return NULL;
     }
-    *s = (struct rset_scheduling){1, content->value, content->text, NULL, content->graph, {0}};
+    *s = (struct rset_scheduling){.refs = 1, .text = content->text, .graph = content->graph};
     s->writer = content->writer ? weir_mem_strdup(content->writer) : NULL;
     if ((s->writer || !content->writer) && copy_classes(whole, &s->whole) == WEIR_OK)
         return s;
@@ -277,25 +277,14 @@ struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *c
     return NULL;
 }
 
-const char *weir_rset_scheduling_text(struct rset_scheduling *s)
+int weir_rset_scheduling_json(const struct rset_scheduling *s, const char *source, json_t **out, weir_err *err)
 {
-    weir_buf text = {0};
+    json_error_t what;
 
-    if (s->text)
-        return s->text;
-    if (weir_rset_write_json(s->value, &text) < 0) {
-        weir_buf_free(&text);
-        return NULL;
-    }
-    json_decref(s->value);
-    s->value = NULL;
-    s->text = text.data;
-    return s->text;
-}
-
-json_t *weir_rset_scheduling_json(const struct rset_scheduling *s)
-{
-    return s->value ? json_incref(s->value) : json_loads(s->text, 0, NULL);
+    *out = json_loads(s->text, JSON_REJECT_DUPLICATES, &what);
+    if (!*out && weir_json_starved(&what))
+        return weir_fail_nomem(err);
+    return *out ? WEIR_OK : weir_fail_at(err, WEIR_EPARSE, source, 0, 0, "scheduling: %s", what.text);
 }
 
 struct rset_scheduling *weir_rset_scheduling_ref(struct rset_scheduling *s)
@@ -309,7 +298,7 @@ void weir_rset_scheduling_drop(struct rset_scheduling *s)
 {
     if (!s || --s->refs > 0)
         return;
-    json_decref(s->value);
+    weir_rset_reading_free(s->reading);
     weir_mem_free(s->text);
     weir_mem_free(s->writer);
     weir_rset_classes_clear(&s->whole);

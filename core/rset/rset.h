@@ -67,11 +67,11 @@ struct rset_hosts {
  * from the document. A part of the set keeps the full value: only writing cuts the value down to the part. */
 struct rset_scheduling {
     uint32_t refs;
-    json_t *value; /* as read, until the text is wanted; then NULL */
-    char *text;    /* compact JSON; NULL: not wanted yet */
-    char *writer;  /* NULL: the value names no writer */
-    bool graph;    /* the value has the key `graph` */
+    char *text;   /* JSON without blanks between tokens */
+    char *writer; /* NULL: the value names no writer */
+    bool graph;   /* the value has the key `graph` */
     struct rset_classes whole;
+    struct rset_reading *reading; /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
 };
 
 struct weir_rset {
@@ -115,16 +115,15 @@ int weir_rset_runs_of(const struct rset_classes *c, struct rset_runs *out) WEIR_
  * set. Fails with WEIR_ELIMIT if there are more ranks than WEIR_RSET_RANKS. */
 int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_runs *runs, weir_err *err) WEIR_CHECKED;
 
-/* Make a shared record with one reference. The records own `ranks`, `list`, and value or text of the content, which are
- * freed on failure; the writer of the content, and `whole`, are copied. Return NULL if out of memory, or if the content
- * has neither value nor text. */
+/* Make a shared record with one reference. The records own `ranks`, `list` and the text of the content, which are freed
+ * on failure; the writer of the content, and `whole`, are copied. Return NULL if out of memory, or if the content has
+ * no text. */
 struct rset_hosts *weir_rset_hosts_new(weir_idset *ranks, weir_hostlist *list);
 struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *content,
                                                  const struct rset_classes *whole);
-/* Return the text of a record, which is made from the value on the first call, or a reference to the value. NULL: out
- * of memory. */
-const char *weir_rset_scheduling_text(struct rset_scheduling *s);
-json_t *weir_rset_scheduling_json(const struct rset_scheduling *s);
+/* Sets *out to a new value of the text of a record. WEIR_EPARSE: a number out of range, or a key given twice. */
+int weir_rset_scheduling_json(const struct rset_scheduling *s, const char *source, json_t **out,
+                              weir_err *err) WEIR_CHECKED;
 /* Add a reference to a shared record, which may be NULL, and return the record. */
 struct rset_hosts *weir_rset_hosts_ref(struct rset_hosts *h);
 struct rset_scheduling *weir_rset_scheduling_ref(struct rset_scheduling *s);
@@ -173,11 +172,11 @@ int weir_rset_map_ranks(const weir_idset *old, const uint32_t *to, const weir_id
 /* The operations on `scheduling` for the writers (RFC 20) of a scheme. Values of unknown writers are kept unchanged
  * and never cut.
  *   part  writes the part that belongs to r; with `to`, the i-th rank of r becomes to[i]
- *   join  makes one value of two; the caller owns *out */
+ *   join  writes the parts that belong to a and b as one value */
 struct rset_writer {
     const char *scheme;
     int (*part)(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err);
-    int (*join)(const json_t *a, const json_t *b, json_t **out, weir_err *err);
+    int (*join)(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err);
 };
 
 /* Returns the operations for the scheduling of a set, or NULL if the set has no scheduling or the writer is unknown. */
@@ -191,16 +190,45 @@ int weir_rset_write_scheduling(const weir_rset *r, const uint32_t *to, weir_buf 
 /* Gives the union of a and b the scheduling of both. If the writers differ, the scheduling of a is kept, or else of
  * b. */
 int weir_rset_scheduling_join(weir_rset *result, const weir_rset *a, const weir_rset *b, weir_err *err) WEIR_CHECKED;
-/* Gives a set a value or a text as scheduling, by the writer of a second set. Takes ownership of both. WEIR_ENOMEM,
- * also if both are NULL. */
-int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, json_t *value, char *text,
-                              weir_err *err) WEIR_CHECKED;
+/* Gives a set a text as scheduling, by the writer of a second set. Takes ownership of the text. WEIR_ENOMEM, also if
+ * the text is NULL. */
+int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, char *text, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_jgf.c, rset_jgf_join.c: the operations of struct rset_writer for JSON graphs ---- */
 
+struct jgf_element; /* format/jgf/jgf.h */
+struct weir_strtab; /* base/strtab.h */
+
+/* A vertex or an edge of a part of a JSON graph. */
+struct rset_item {
+    const char *text; /* in which the element lies */
+    const struct jgf_element *element;
+    uint32_t at;     /* position in "nodes" or "edges" */
+    uint32_t equal;  /* index of the equal item in a second list; WEIR_NONE (rset_jgf_join.c) */
+    int64_t number;  /* sort key; -1: none (rset_jgf_join.c) */
+};
+
+struct rset_items {
+    struct rset_item *list;
+    uint32_t count;
+};
+
+/* A JSON graph as the reader of machines understands the text. */
+struct rset_reading;
+
+void weir_rset_reading_free(struct rset_reading *o);
+/* Returns the names of a reading: ids, subsystems, relationships. */
+const struct weir_strtab *weir_rset_reading_names(const struct rset_reading *o);
+/* Lists the vertices and the edges of the part that belongs to a set; the caller frees both lists. Returns 1; 0 if the
+ * reader of machines refuses the graph, or if there is no graph; or WEIR_ENOMEM. */
+int weir_rset_jgf_items(const weir_rset *r, struct rset_items items[2]) WEIR_CHECKED;
+/* Writes the scheduling of a set with the given vertices and edges instead of all; `to` as in struct rset_writer. */
+void weir_rset_jgf_write(const weir_rset *r, const struct rset_items items[2], const uint32_t *to, weir_buf *out);
+
 int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err) WEIR_CHECKED;
-/* Joins two JSON graphs. Fails with WEIR_EEXIST if an id names different vertices in the two graphs. */
-int weir_rset_jgf_join(const json_t *a, const json_t *b, json_t **out, weir_err *err) WEIR_CHECKED;
+/* Joins two JSON graphs; a graph that the reader refuses is left out. Fails with WEIR_EEXIST if an id names different
+ * vertices in the two graphs. */
+int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err) WEIR_CHECKED;
 
 /* ---- rset_graph.c ---- */
 

@@ -230,9 +230,11 @@ static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex 
 
 static int read_topology(struct flat *f)
 {
-    json_t *scheduling = weir_rset_scheduling_json(f->r->scheduling);
-    int rc = scheduling ? weir_rack_table_read(scheduling, f->source, &f->topology, f->err) : weir_fail_nomem(f->err);
+    json_t *scheduling = NULL;
+    int rc = weir_rset_scheduling_json(f->r->scheduling, f->source, &scheduling, f->err);
 
+    if (rc == WEIR_OK)
+        rc = weir_rack_table_read(scheduling, f->source, &f->topology, f->err);
     json_decref(scheduling);
     return rc;
 }
@@ -545,12 +547,11 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
 {
     bool graph = weir_rset_has_graph(r) && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0;
-    const char *text = graph ? weir_rset_scheduling_text(r->scheduling) : NULL;
     weir_graph *g = NULL;
     int rc;
 
     if (graph)
-        rc = text ? weir_jgf_read_scheduling(text, source, &g, err) : weir_fail_nomem(err);
+        rc = weir_jgf_read_scheduling(r->scheduling->text, source, &g, err);
     else
         rc = weir_rset_build_flat(r, source, &g, err);
     if (rc == WEIR_OK && graph)

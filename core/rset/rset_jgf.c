@@ -1,8 +1,8 @@
 /* rset_jgf.c - the scheduling of a resource set as a JSON graph: the part of the graph that belongs to a part of the
  * set, and the graph with new ranks. rset_jgf_join.c joins two graphs.
  *
- * The reader of machines (format/jgf/) reads the text, and tells where each vertex and edge lies in the text. The
- * result is made of pieces of the text: what stays keeps its bytes and its order.
+ * The reader of machines (format/jgf/) reads the text once, when the first part is wanted, and tells where each vertex
+ * and edge lies in the text. The result is made of pieces of the text: what stays keeps its bytes and its order.
  *
  * A vertex has the rank of the nearest node at or above the vertex: the rank of the node's host in the set, or, if no
  * node has the name of a host, the node's own "rank". Cutting a graph to a part of a set removes
@@ -23,32 +23,60 @@
 
 enum { NODES, EDGES };
 
-/* A text as the reader of machines understands the text. */
-struct reading {
-    struct jgf_array marks[2]; /* nodes, edges */
-    struct jgf r;
-    weir_err why;
+struct rset_reading {
+    struct jgf_array marks[2]; /* nodes; edges, whose ends are positions in "nodes" */
+    weir_graph *graph;         /* NULL: the reader of machines refuses the graph */
+    uint32_t *positions;       /* by vertex: position in "nodes" */
 };
 
-/* Reads a text. Returns 1, or 0 if the graph is malformed, or WEIR_ENOMEM. The caller always calls close_reading(). */
-static int open_reading(struct reading *o, const char *text)
+void weir_rset_reading_free(struct rset_reading *o)
 {
-    const struct weir_input in = {.text = text, .len = strlen(text)};
-    int rc;
-
-    *o = (struct reading){0};
-    o->r = (struct jgf){.err = &o->why, .is_scheduling = true, .marks = o->marks};
-    rc = weir_jgf_document(&o->r, &in);
-    if (rc == WEIR_OK)
-        return o->r.has_graph;
-    return rc == WEIR_ENOMEM ? rc : 0;
-}
-
-static void close_reading(struct reading *o)
-{
-    weir_jgf_free(&o->r);
+    if (!o)
+        return;
+    weir_graph_free(o->graph);
+    weir_mem_free(o->positions);
     weir_mem_free(o->marks[NODES].elements);
     weir_mem_free(o->marks[EDGES].elements);
+    weir_mem_free(o);
+}
+
+const struct weir_strtab *weir_rset_reading_names(const struct rset_reading *o)
+{
+    return &o->graph->names;
+}
+
+/* Reads a text. A graph that the reader refuses is no failure. */
+static int read_text(struct rset_reading *o, const char *text)
+{
+    const struct weir_input in = {.text = text, .len = strlen(text)};
+    struct jgf_array *edges = &o->marks[EDGES];
+    weir_err why = {0};
+    struct jgf r = {.err = &why, .is_scheduling = true, .marks = o->marks};
+    int rc = weir_jgf_document(&r, &in);
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < edges->count; i++)
+        for (int k = 0; k < 2; k++)
+            edges->elements[i].ends[k] = r.items[edges->elements[i].ends[k]].at;
+    if (rc == WEIR_OK && r.has_graph) {
+        o->positions = weir_mem_alloc(r.count * sizeof *o->positions);
+        r.positions = o->positions;
+        rc = o->positions ? weir_jgf_make(&r, &o->graph) : WEIR_ENOMEM;
+    }
+    weir_jgf_free(&r);
+    return rc == WEIR_ENOMEM ? rc : WEIR_OK;
+}
+
+/* Makes the reading of a text, if there is none. Returns 1, or 0 if the reader refuses the graph, or WEIR_ENOMEM. */
+static int open_reading(struct rset_scheduling *s)
+{
+    struct rset_reading *o = s->reading ? s->reading : weir_mem_zalloc(1, sizeof *o);
+
+    if (!o || (!s->reading && read_text(o, s->text) < 0)) {
+        weir_rset_reading_free(o);
+        return WEIR_ENOMEM;
+    }
+    s->reading = o;
+    return o->graph != NULL;
 }
 
 /* ---- ranks ------------------------------------------------------------------------------------------------------ */
@@ -154,127 +182,111 @@ static void choose(struct cutting *c)
     }
 }
 
-/* Decides which vertices of a graph belong to r. Sets gone[] by position in "nodes"; `positions` is by vertex. */
-static int mark(const weir_rset *r, const weir_graph *g, const uint32_t *positions, bool *gone)
+/* Decides which vertices belong to r. Sets gone[] by position in "nodes". */
+static int mark(const weir_rset *r, const struct rset_reading *o, bool *gone)
 {
-    struct cutting c = {g, {&r->scheduling->whole, {0}}, {&r->classes, {0}}, NULL, NULL, NULL};
+    uint32_t n = o->graph->limit;
+    struct cutting c = {o->graph, {&r->scheduling->whole, {0}}, {&r->classes, {0}}, NULL, NULL, NULL};
     int rc = weir_rset_runs_of(c.whole.classes, &c.whole.runs);
 
-    c.ranks = weir_mem_alloc(g->limit * sizeof *c.ranks);
-    c.left = weir_mem_zalloc(g->limit, sizeof *c.left);
-    c.gone = weir_mem_zalloc(g->limit, sizeof *c.gone);
+    c.ranks = weir_mem_alloc(n * sizeof *c.ranks);
+    c.left = weir_mem_zalloc(n, sizeof *c.left);
+    c.gone = weir_mem_zalloc(n, sizeof *c.gone);
     if (rc == WEIR_OK)
         rc = weir_rset_runs_of(c.part.classes, &c.part.runs);
     if (rc == WEIR_OK)
-        rc = c.ranks && c.left && c.gone ? find_ranks(r, g, c.ranks) : WEIR_ENOMEM;
+        rc = c.ranks && c.left && c.gone ? find_ranks(r, o->graph, c.ranks) : WEIR_ENOMEM;
     if (rc >= 0)
         choose(&c);
-    for (weir_vertex v = 0; rc >= 0 && v < g->limit; v++)
-        gone[positions[v]] = c.gone[v];
+    for (weir_vertex v = 0; rc >= 0 && v < n; v++)
+        gone[o->positions[v]] = c.gone[v];
     weir_mem_free(c.ranks);
     weir_mem_free(c.left);
     weir_mem_free(c.gone);
     weir_mem_free(c.whole.runs.list);
     weir_mem_free(c.part.runs.list);
-    return rc < 0 ? rc : 1;
+    return rc < 0 ? rc : WEIR_OK;
 }
 
-/* Makes the graph that was read, and decides which of "nodes" go. Afterwards edges name positions in "nodes". */
-static int make_and_mark(struct reading *o, const weir_rset *r, bool *gone)
+/* Lists the elements of an array that stay. */
+static int list_items(const weir_rset *r, int which, const bool *gone, struct rset_items *out)
 {
-    uint32_t *positions = weir_mem_alloc(o->r.count * sizeof *positions);
-    weir_graph *g = NULL;
-    int rc = positions ? 1 : WEIR_ENOMEM;
+    const struct jgf_array *a = &r->scheduling->reading->marks[which];
 
-    for (uint32_t i = 0; i < o->marks[EDGES].count; i++)
-        for (int k = 0; k < 2; k++)
-            o->marks[EDGES].elements[i].ends[k] = o->r.items[o->marks[EDGES].elements[i].ends[k]].at;
-    o->r.positions = positions;
-    if (rc == 1)
-        rc = weir_jgf_make(&o->r, &g);
-    if (rc == WEIR_OK)
-        rc = mark(r, g, positions, gone);
-    else
-        rc = rc == WEIR_ENOMEM ? rc : 0;
-    weir_graph_free(g);
-    weir_mem_free(positions);
-    return rc;
+    out->list = weir_mem_alloc(((size_t)a->count + 1) * sizeof *out->list);
+    if (!out->list)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < a->count; i++) {
+        const struct jgf_element *e = &a->elements[i];
+        if (which == NODES ? !gone[i] : !gone[e->ends[0]] && !gone[e->ends[1]])
+            out->list[out->count++] = (struct rset_item){r->scheduling->text, e, i, WEIR_NONE, -1};
+    }
+    return WEIR_OK;
+}
+
+int weir_rset_jgf_items(const weir_rset *r, struct rset_items items[2])
+{
+    int rc = open_reading(r->scheduling);
+    bool *gone;
+
+    if (rc != 1)
+        return rc;
+    gone = weir_mem_zalloc(r->scheduling->reading->graph->limit, sizeof *gone);
+    rc = gone ? mark(r, r->scheduling->reading, gone) : WEIR_ENOMEM;
+    for (int i = 0; rc == WEIR_OK && i < 2; i++)
+        rc = list_items(r, i, gone, &items[i]);
+    weir_mem_free(gone);
+    return rc < 0 ? rc : 1;
 }
 
 /* ---- writing ---------------------------------------------------------------------------------------------------- */
 
-struct writing {
-    const weir_rset *r;
-    const char *text;
-    const uint32_t *to; /* new ranks; NULL: ranks stay */
-    bool *gone;         /* by position in "nodes" */
-    weir_buf *out;
-};
-
-/* Writes an element; the rank of a vertex becomes the rank in `to`. */
-static void write_element(const struct writing *w, const struct jgf_element *e)
+/* Writes an element; with `to`, the rank of a vertex becomes the rank in `to`. */
+static void write_item(const struct rset_item *item, const weir_idset *ranks, const uint32_t *to, weir_buf *out)
 {
-    struct weir_rank_place place = {w->r->ranks, 0, 0};
-    const char *at = w->text + e->from;
+    const struct jgf_element *e = item->element;
+    struct weir_rank_place place = {ranks, 0, 0};
+    const char *at = item->text + e->from;
     char *end = NULL;
-    long long old = w->to && e->rank > 0 ? strtoll(w->text + e->rank, &end, 10) : -1;
+    long long old = to && e->rank > 0 ? strtoll(item->text + e->rank, &end, 10) : -1;
 
-    if (old >= 0 && old <= WEIR_IDSET_MAX && weir_idset_test(w->r->ranks, (uint32_t)old)) {
-        weir_buf_add(w->out, at, e->rank - e->from);
-        weir_buf_printf(w->out, "%lu", (unsigned long)w->to[weir_rank_place(&place, (uint32_t)old)]);
+    if (old >= 0 && old <= WEIR_IDSET_MAX && weir_idset_test(ranks, (uint32_t)old)) {
+        weir_buf_add(out, at, e->rank - e->from);
+        weir_buf_printf(out, "%lu", (unsigned long)to[weir_rank_place(&place, (uint32_t)old)]);
         at = end;
     }
-    weir_buf_add(w->out, at, (size_t)(w->text + e->to - at));
+    weir_buf_add(out, at, (size_t)(item->text + e->to - at));
 }
 
-/* Writes the text from `at` up to the last element of an array, without the elements that go. Returns the end. */
-static size_t write_array(const struct writing *w, const struct jgf_array *a, bool edges, size_t at)
+void weir_rset_jgf_write(const weir_rset *r, const struct rset_items items[2], const uint32_t *to, weir_buf *out)
 {
-    bool first = true;
-
-    if (a->count == 0)
-        return at;
-    weir_buf_add(w->out, w->text + at, a->elements[0].from - at);
-    for (uint32_t i = 0; i < a->count; i++) {
-        const struct jgf_element *e = &a->elements[i];
-        if (edges ? w->gone[e->ends[0]] || w->gone[e->ends[1]] : w->gone[i])
-            continue;
-        weir_buf_puts(w->out, first ? "" : ",");
-        write_element(w, e);
-        first = false;
-    }
-    return a->elements[a->count - 1].to;
-}
-
-/* Writes the text, without the elements that go if the graph could be read. */
-static void write_text(const struct writing *w, const struct jgf_array marks[2], bool read)
-{
+    const struct jgf_array *marks = r->scheduling->reading->marks;
+    const char *text = r->scheduling->text;
+    int first = marks[EDGES].from < marks[NODES].from ? EDGES : NODES;
     size_t at = 0;
 
-    if (read) {
-        bool edges = marks[EDGES].count > 0 && marks[EDGES].elements[0].from < marks[NODES].elements[0].from;
-        at = write_array(w, &marks[edges], edges, at);
-        at = write_array(w, &marks[!edges], !edges, at);
+    for (int k = 0; k < 2; k++) {
+        const struct jgf_array *a = &marks[first ^ k];
+        weir_buf_add(out, text + at, a->from - at);
+        for (uint32_t i = 0; i < items[first ^ k].count; i++) {
+            weir_buf_puts(out, i > 0 ? "," : "");
+            write_item(&items[first ^ k].list[i], r->ranks, to, out);
+        }
+        at = a->count > 0 ? a->elements[a->count - 1].to : a->from;
     }
-    weir_buf_puts(w->out, w->text + at);
+    weir_buf_puts(out, text + at);
 }
 
 int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
 {
-    struct writing w = {r, weir_rset_scheduling_text(r->scheduling), to, NULL, out};
-    struct reading o;
-    int rc;
+    struct rset_items items[2] = {{0}};
+    int rc = weir_rset_jgf_items(r, items);
 
-    if (!w.text)
-        return weir_fail_nomem(err);
-    rc = open_reading(&o, w.text);
-    if (rc == 1) {
-        w.gone = weir_mem_zalloc(o.r.count, sizeof *w.gone);
-        rc = w.gone ? make_and_mark(&o, r, w.gone) : WEIR_ENOMEM;
-    }
-    if (rc >= 0)
-        write_text(&w, o.marks, rc == 1);
-    close_reading(&o);
-    weir_mem_free(w.gone);
+    if (rc == 1)
+        weir_rset_jgf_write(r, items, to, out);
+    else if (rc == 0)
+        weir_buf_puts(out, r->scheduling->text);
+    weir_mem_free(items[NODES].list);
+    weir_mem_free(items[EDGES].list);
     return rc < 0 || out->failed ? weir_fail_nomem(err) : WEIR_OK;
 }

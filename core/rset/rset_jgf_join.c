@@ -5,44 +5,38 @@
  * their ids, and edges by the index of the target. So the parts of a graph with ascending ids join to the original
  * graph.
  *
+ * The result is made of pieces of the two texts (rset_jgf.c).
+ *
  * Main invariant: two vertices with equal ids are the same pool, or joining fails.
  */
+#include "request/request.h"
 #include "rset/rset.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define NONE UINT32_MAX
+#include "base/hash.h"
+#include "base/strtab.h"
+#include "format/jgf/jgf.h"
 
-struct item {
-    json_t *value;
-    int64_t number; /* sort key; -1: none */
-    uint32_t equal; /* index of the equal item in the second list; NONE */
+enum { NODES, EDGES };
+
+/* The vertices or edges of a set, and the names of the set's graph. */
+struct side {
+    const weir_rset *r;
+    struct rset_items items[2];
+    uint32_t *place; /* by position in "nodes": place in the joined list */
+    weir_name *names; /* by name of the graph of b: name of the graph of a, or WEIR_NO_NAME */
 };
 
-/* The nodes or the edges of a graph. */
-struct list {
-    struct item *items;
-    uint32_t count;
-    json_t *index; /* index of the item, by key, in the order of the items */
+struct joining {
+    struct side a, b;
+    weir_err *err;
 };
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *name_of(const struct side *s, weir_name name)
 {
-    const char *text = json_string_value(json_object_get(object, key));
-    return text ? text : "";
-}
-
-/* Writes the key of a node, its id, or of an edge: source, target, subsystem and relationship. */
-static void write_key(const json_t *value, bool edge, weir_buf *b)
-{
-    const json_t *meta = json_object_get(value, "metadata");
-
-    b->len = 0;
-    weir_buf_puts(b, text_of(value, edge ? "source" : "id"));
-    if (edge)
-        weir_buf_printf(b, "\1%s\1%s\1%s", text_of(value, "target"), text_of(meta, "subsystem"),
-                        text_of(meta, "relationship"));
+    return weir_strtab_text(weir_rset_reading_names(s->r->scheduling->reading), name);
 }
 
 /* Returns the number that a node has as id; -1: the id is no number. */
@@ -52,62 +46,26 @@ static int64_t node_number(const char *id)
     return n > 0 && n <= 18 && strspn(id, "0123456789") == n ? strtoll(id, NULL, 10) : -1;
 }
 
-static int64_t find(const struct list *l, const char *key)
+/* ---- equal vertices --------------------------------------------------------------------------------------------- */
+
+static bool same_bytes(const struct rset_item *x, const struct rset_item *y)
 {
-    const json_t *at = json_object_get(l->index, key);
-    return at ? json_integer_value(at) : -1;
+    size_t n = x->element->to - x->element->from;
+
+    return n == y->element->to - y->element->from &&
+           memcmp(x->text + x->element->from, y->text + y->element->from, n) == 0;
 }
 
-/* ---- lists ------------------------------------------------------------------------------------------------------ */
-
-static void close_list(struct list *l)
+/* Sets *out to the metadata of a vertex, NULL where jansson refuses a value that no reader looks at. */
+static int metadata_of(const struct rset_item *item, json_t **out)
 {
-    weir_mem_free(l->items);
-    json_decref(l->index);
+    json_error_t what;
+    json_t *value = json_loadb(item->text + item->element->from, item->element->to - item->element->from, 0, &what);
+
+    *out = json_incref(json_object_get(value, "metadata"));
+    json_decref(value);
+    return !value && weir_json_starved(&what) ? WEIR_ENOMEM : WEIR_OK;
 }
-
-/* Reads an array of nodes (`nodes` is NULL) or of edges (`nodes` has the targets, and gives the sort keys). Duplicates
- * count once. The caller always calls close_list(). */
-static int open_list(struct list *l, const json_t *array, const struct list *nodes)
-{
-    size_t n = json_array_size(array);
-    weir_buf key = {0};
-    int rc = WEIR_OK;
-
-    *l = (struct list){weir_mem_zalloc(n + 1, sizeof *l->items), 0, json_object()};
-    if (!l->items || !l->index || n >= NONE)
-        return WEIR_ENOMEM;
-    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
-        json_t *value = json_array_get(array, i);
-        write_key(value, nodes, &key);
-        if (!key.failed && find(l, key.data) >= 0)
-            continue;
-        if (key.failed || json_object_set_new_nocheck(l->index, key.data, json_integer(l->count)) < 0)
-            rc = WEIR_ENOMEM;
-        else
-            l->items[l->count++] =
-                (struct item){value, nodes ? find(nodes, text_of(value, "target")) : node_number(key.data), NONE};
-    }
-    weir_buf_free(&key);
-    return rc;
-}
-
-static void pair(struct list *a, struct list *b)
-{
-    const char *key;
-    json_t *at;
-
-    json_object_foreach(a->index, key, at)
-    {
-        int64_t i = json_integer_value(at), j = find(b, key);
-        if (j < 0)
-            continue;
-        a->items[i].equal = (uint32_t)j;
-        b->items[j].equal = (uint32_t)i;
-    }
-}
-
-/* ---- one list of two -------------------------------------------------------------------------------------------- */
 
 static bool differs(const json_t *a, const json_t *b, const char *key)
 {
@@ -115,123 +73,251 @@ static bool differs(const json_t *a, const json_t *b, const char *key)
     return x && y && !json_equal(x, y);
 }
 
-static int check_equal(const struct item *a, const struct item *b, weir_err *err)
+static int check_equal(const json_t *x, const json_t *y, const char *id, weir_err *err)
 {
     static const char *const same[] = {"type", "basename", "name", "id", "uuid", "paths"};
-    const json_t *x = json_object_get(a->value, "metadata"), *y = json_object_get(b->value, "metadata");
 
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         if (differs(x, y, same[i]))
             return weir_fail(err, WEIR_EEXIST,
                              "scheduling.graph: vertex \"%.64s\" is something else in the other set, its %s differs: "
                              "graphs of one machine are wanted",
-                             text_of(a->value, "id"), same[i]);
+                             id, same[i]);
     return WEIR_OK;
 }
 
-static json_int_t size_of(const struct item *it)
+/* Makes x the larger of two equal vertices. */
+static int join_vertices(struct rset_item *x, const struct rset_item *y, const char *id, weir_err *err)
 {
-    return json_integer_value(json_object_get(json_object_get(it->value, "metadata"), "size"));
+    json_t *a = NULL, *b = NULL;
+    int rc = WEIR_OK;
+
+    if (same_bytes(x, y))
+        return WEIR_OK;
+    if (metadata_of(x, &a) < 0 || metadata_of(y, &b) < 0)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        rc = check_equal(a, b, id, err);
+    if (rc == WEIR_OK &&
+        json_integer_value(json_object_get(b, "size")) > json_integer_value(json_object_get(a, "size"))) {
+        x->text = y->text;
+        x->element = y->element;
+    }
+    json_decref(a);
+    json_decref(b);
+    return rc;
 }
 
-/* Returns true if the next item of the result is a's: i and j are the next indices of a and b. */
-static bool takes_a(const struct list *a, uint32_t i, const struct list *b, uint32_t j)
+/* Pairs the vertices with equal ids. */
+static int pair_nodes(struct joining *j)
 {
-    const struct item *x, *y;
+    struct rset_items *a = &j->a.items[NODES], *b = &j->b.items[NODES];
+    struct weir_map32 by_id = {0};
+    int rc = weir_map32_reserve(&by_id, a->count);
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < a->count; i++) {
+        a->list[i].number = node_number(name_of(&j->a, a->list[i].element->names[0]));
+        rc = weir_map32_add(&by_id, a->list[i].element->names[0], i);
+    }
+    if (rc < 0)
+        rc = weir_fail_nomem(j->err);
+    for (uint32_t i = 0; rc == WEIR_OK && i < b->count; i++) {
+        struct rset_item *y = &b->list[i];
+        const char *id = name_of(&j->b, y->element->names[0]);
+        weir_name same = j->b.names[y->element->names[0]];
+        y->number = node_number(id);
+        y->equal = same == WEIR_NO_NAME ? WEIR_NONE : weir_map32_get(&by_id, same);
+        if (y->equal == WEIR_NONE)
+            continue;
+        a->list[y->equal].equal = i;
+        rc = join_vertices(&a->list[y->equal], y, id, j->err);
+    }
+    weir_map32_free(&by_id);
+    return rc;
+}
+
+/* ---- equal edges ------------------------------------------------------------------------------------------------ */
+
+/* Two edges with equal keys are one edge. */
+struct key {
+    uint32_t ends[2];
+    weir_name names[2];
+};
+
+/* Returns the key of an edge by places in the joined list of vertices and names of the graph of a. */
+static struct key key_of(const struct side *s, const struct jgf_element *e)
+{
+    struct key k = {{s->place[e->ends[0]], s->place[e->ends[1]]}, {e->names[0], e->names[1]}};
+
+    for (int i = 0; s->names && i < 2; i++)
+        if (k.names[i] != WEIR_NO_NAME && s->names[k.names[i]] != WEIR_NO_NAME)
+            k.names[i] = s->names[k.names[i]];
+        else if (k.names[i] != WEIR_NO_NAME)
+            k.names[i] = ~k.names[i]; /* a name that only b has */
+    return k;
+}
+
+static uint32_t hash_of(const struct key *k)
+{
+    return (uint32_t)hash_add(hash_add(k->ends[0] | (uint64_t)k->ends[1] << 32, k->names[0]), k->names[1]);
+}
+
+/* Keeps the edges of one side that differ; with the edges of the other side in `known`, pairs equal edges. */
+static int sift_edges(const struct side *s, struct rset_items *edges, const struct rset_items *known,
+                      struct weir_map32 *numbers, struct key *keys)
+{
+    uint32_t n = edges->count, base = known ? known->count : 0;
+
+    edges->count = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        struct rset_item item = edges->list[i];
+        struct key k = key_of(s, item.element);
+        uint32_t hash = hash_of(&k);
+        bool own = false;
+        WEIR_MAP32_EACH(numbers, hash, at)
+            if (memcmp(&keys[at], &k, sizeof k) == 0) {
+                own |= at >= base || known->list[at].equal != WEIR_NONE;
+                item.equal = at < base ? at : WEIR_NONE;
+            }
+        if (own)
+            continue;
+        item.number = k.ends[1];
+        if (item.equal != WEIR_NONE)
+            known->list[item.equal].equal = edges->count;
+        else if (weir_map32_add(numbers, hash, base + edges->count))
+            return WEIR_ENOMEM;
+        keys[base + edges->count] = k;
+        edges->list[edges->count++] = item;
+    }
+    return WEIR_OK;
+}
+
+static int pair_edges(struct joining *j)
+{
+    struct rset_items *a = &j->a.items[EDGES], *b = &j->b.items[EDGES];
+    struct key *keys = weir_mem_alloc(((size_t)a->count + b->count + 1) * sizeof *keys);
+    struct weir_map32 numbers = {0};
+    int rc = keys ? sift_edges(&j->a, a, NULL, &numbers, keys) : WEIR_ENOMEM;
+
+    if (rc == WEIR_OK)
+        rc = sift_edges(&j->b, b, a, &numbers, keys);
+    weir_map32_free(&numbers);
+    weir_mem_free(keys);
+    return rc < 0 ? weir_fail_nomem(j->err) : WEIR_OK;
+}
+
+/* ---- one list of two -------------------------------------------------------------------------------------------- */
+
+/* Returns true if the next item of the result is a's: i and j are the next indices of a and b. */
+static bool takes_a(const struct rset_items *a, uint32_t i, const struct rset_items *b, uint32_t j)
+{
+    const struct rset_item *x, *y;
 
     if (i == a->count || j == b->count)
         return j == b->count;
-    x = &a->items[i];
-    y = &b->items[j];
-    if (y->equal != NONE)
+    x = &a->list[i];
+    y = &b->list[j];
+    if (y->equal != WEIR_NONE)
         return true; /* a's equal item is still to come: merge() skips y after a's item */
-    if (x->equal != NONE && x->equal > j)
+    if (x->equal != WEIR_NONE && x->equal > j)
         return false;
     return x->number < 0 || y->number < 0 || x->number <= y->number;
 }
 
-/* Merges the items of both lists. Returns NULL if out of memory. */
-static json_t *merge(const struct list *a, const struct list *b)
+/* Merges the vertices or edges of both sets. */
+static int merge(struct joining *s, int which, struct rset_items *out)
 {
-    json_t *out = json_array();
+    const struct rset_items *a = &s->a.items[which], *b = &s->b.items[which];
     uint32_t i = 0, j = 0;
 
-    while (out && (i < a->count || j < b->count)) {
-        const struct item *next;
-        if (j < b->count && b->items[j].equal != NONE && b->items[j].equal < i) {
+    out->list = weir_mem_alloc(((size_t)a->count + b->count + 1) * sizeof *out->list);
+    if (!out->list)
+        return weir_fail_nomem(s->err);
+    while (i < a->count || j < b->count) {
+        if (j < b->count && b->list[j].equal != WEIR_NONE && b->list[j].equal < i) {
             j++;
             continue;
         }
         if (takes_a(a, i, b, j)) {
-            next = &a->items[i++];
-            if (next->equal != NONE && size_of(&b->items[next->equal]) > size_of(next))
-                next = &b->items[next->equal];
+            const struct rset_item *x = &a->list[i++];
+            if (which == NODES)
+                s->a.place[x->at] = out->count;
+            if (which == NODES && x->equal != WEIR_NONE)
+                s->b.place[b->list[x->equal].at] = out->count;
+            out->list[out->count++] = *x;
         } else {
-            next = &b->items[j++];
-        }
-        if (json_array_append(out, next->value) < 0) {
-            json_decref(out);
-            return NULL;
+            if (which == NODES)
+                s->b.place[b->list[j].at] = out->count;
+            out->list[out->count++] = b->list[j++];
         }
     }
-    return out;
+    return WEIR_OK;
 }
 
-/* Joins two arrays; `nodes` as in open_list(). */
-static int join_arrays(const json_t *x, const json_t *y, const struct list *nodes, json_t **out, weir_err *err)
+/* Finds the names of the graph of b in the graph of a, and makes room for places. */
+static int open_sides(struct joining *j)
 {
-    struct list a = {0}, b = {0};
-    int rc = open_list(&a, x, nodes) == WEIR_OK && open_list(&b, y, nodes) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
+    const struct weir_strtab *a = weir_rset_reading_names(j->a.r->scheduling->reading),
+                             *b = weir_rset_reading_names(j->b.r->scheduling->reading);
+    struct side *sides[2] = {&j->a, &j->b};
+
+    for (int i = 0; i < 2; i++) {
+        const struct rset_items *nodes = &sides[i]->items[NODES];
+        uint32_t last = nodes->count ? nodes->list[nodes->count - 1].at + 1 : 0;
+        sides[i]->place = weir_mem_alloc(((size_t)last + 1) * sizeof *sides[i]->place);
+        if (!sides[i]->place)
+            return weir_fail_nomem(j->err);
+    }
+    j->b.names = weir_mem_alloc(((size_t)b->count + 1) * sizeof *j->b.names);
+    if (!j->b.names)
+        return weir_fail_nomem(j->err);
+    for (weir_name n = 0; n < b->count; n++)
+        j->b.names[n] = weir_strtab_find(a, weir_strtab_text(b, n), strlen(weir_strtab_text(b, n)));
+    return WEIR_OK;
+}
+
+static int join_items(struct joining *j, weir_buf *out)
+{
+    struct rset_items both[2] = {{0}};
+    int rc = open_sides(j);
 
     if (rc == WEIR_OK)
-        pair(&a, &b);
-    for (uint32_t i = 0; rc == WEIR_OK && !nodes && i < a.count; i++)
-        if (a.items[i].equal != NONE)
-            rc = check_equal(&a.items[i], &b.items[a.items[i].equal], err);
-    if (rc == WEIR_OK) {
-        *out = merge(&a, &b);
-        rc = *out ? WEIR_OK : weir_fail_nomem(err);
-    }
-    close_list(&a);
-    close_list(&b);
+        rc = pair_nodes(j);
+    if (rc == WEIR_OK)
+        rc = merge(j, NODES, &both[NODES]);
+    if (rc == WEIR_OK)
+        rc = pair_edges(j);
+    if (rc == WEIR_OK)
+        rc = merge(j, EDGES, &both[EDGES]);
+    if (rc == WEIR_OK)
+        weir_rset_jgf_write(j->a.r, both, NULL, out);
+    weir_mem_free(both[NODES].list);
+    weir_mem_free(both[EDGES].list);
     return rc;
 }
 
-/* Copies the scheduling `a` with new nodes and edges, still owned by the caller. */
-static int put_graph(const json_t *a, json_t *nodes, json_t *edges, json_t **out, weir_err *err)
+static void close_side(struct side *s)
 {
-    json_t *copy = json_copy((json_t *)(uintptr_t)a), *graph = json_copy(json_object_get(a, "graph"));
-
-    if (copy && graph && json_object_set(graph, "nodes", nodes) == 0 && json_object_set(graph, "edges", edges) == 0 &&
-        json_object_set(copy, "graph", graph) == 0) {
-        *out = copy;
-        copy = NULL;
-    }
-    json_decref(graph);
-    json_decref(copy);
-    return *out ? WEIR_OK : weir_fail_nomem(err);
+    weir_mem_free(s->items[NODES].list);
+    weir_mem_free(s->items[EDGES].list);
+    weir_mem_free(s->place);
+    weir_mem_free(s->names);
 }
 
-int weir_rset_jgf_join(const json_t *a, const json_t *b, json_t **out, weir_err *err)
+int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err)
 {
-    const json_t *x = json_object_get(a, "graph"), *y = json_object_get(b, "graph");
-    json_t *nodes = NULL, *edges = NULL;
-    struct list order = {0};
-    int rc;
+    struct joining j = {.a = {.r = a}, .b = {.r = b}, .err = err};
+    int x = weir_rset_jgf_items(a, j.a.items), y = x < 0 ? x : weir_rset_jgf_items(b, j.b.items), rc;
 
-    if (!x || !y) {
-        *out = json_incref((json_t *)(uintptr_t)(x || !y ? a : b));
-        return WEIR_OK;
-    }
-    rc = join_arrays(json_object_get(x, "nodes"), json_object_get(y, "nodes"), NULL, &nodes, err);
-    if (rc == WEIR_OK && open_list(&order, nodes, NULL) < 0)
+    if (y < 0)
         rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK)
-        rc = join_arrays(json_object_get(x, "edges"), json_object_get(y, "edges"), &order, &edges, err);
-    if (rc == WEIR_OK)
-        rc = put_graph(a, nodes, edges, out, err);
-    close_list(&order);
-    json_decref(nodes);
-    json_decref(edges);
+    else if (x == 1 && y == 1)
+        rc = join_items(&j, out);
+    else if (x == 1 || (y == 0 && (a->scheduling->graph || !b->scheduling->graph)))
+        rc = weir_rset_jgf_part(a, NULL, out, err);
+    else
+        rc = weir_rset_jgf_part(b, NULL, out, err);
+    close_side(&j.a);
+    close_side(&j.b);
     return rc;
 }

@@ -4,9 +4,14 @@
  * rules of RFC 20 are not enforced: a nodelist, cores on every rank, at least one rank (see rset_check.c). Keys inside
  * the entries of R_lite besides rank and children are not kept.
  *
+ * The document is taken apart by the streaming reader of JSON: the text of `scheduling`, which may be large, never
+ * becomes a tree.
+ *
  * Main invariant: the i-th of the raw classes is the i-th entry of R_lite.
  */
 #include "format/input.h"
+#include "format/json_read.h"
+#include "request/request.h"
 #include "rset/rset.h"
 
 #include <inttypes.h>
@@ -305,53 +310,163 @@ static int read_execution(struct reader *r, json_t *execution)
     return rc < 0 ? rc : other_keys(r, execution, known, &r->r->execution);
 }
 
-static int read_scheduling(struct reader *r, json_t *value)
-{
-    const json_t *writer = json_object_get(value, "writer");
-    struct rset_scheduling content;
-
-    if (!value || json_is_null(value))
-        return WEIR_OK;
-    if (!json_is_object(value))
-        return BAD(r, "scheduling: an object such as {\"graph\": ...} is wanted");
-    if (writer && !json_is_string(writer))
-        return BAD(r, "scheduling.writer: a string is wanted, such as \"fluxion\"");
-    content = (struct rset_scheduling){.value = json_incref(value),
-                                       .writer = (char *)(uintptr_t)json_string_value(writer),
-                                       .graph = json_object_get(value, "graph")};
-    r->r->scheduling = weir_rset_scheduling_new(&content, &r->r->classes);
-    return r->r->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
-}
-
 /* ---- the document ----------------------------------------------------------------------------------------------- */
 
-static int read_document(struct reader *r, json_t *root)
+/* A document taken apart: `scheduling`, which may be large, stays a text. */
+struct document {
+    json_t *members;     /* all further keys */
+    int scheduling;      /* type of the value, an enum weir_json_type; WEIR_JSON_END: no such key */
+    weir_buf text;       /* of the value of `scheduling` */
+    weir_buf writer;     /* scheduling.writer */
+    int writer_type;     /* likewise; WEIR_JSON_END: no such key */
+    bool graph;          /* `scheduling` has the key `graph` */
+    weir_json *json;
+    const char *source;
+    weir_err *err;
+};
+
+/* Reads `scheduling` for its writer, and records its text. */
+static int open_scheduling(struct document *d)
 {
-    static const char *const known[] = {"version", "execution", "scheduling", NULL};
-    const json_t *version = json_object_get(root, "version");
-    json_t *scheduling = json_object_get(root, "scheduling"), *execution = json_object_get(root, "execution");
+    int type, rc = WEIR_OK;
+
+    weir_json_record(d->json, &d->text);
+    type = d->scheduling = weir_json_next(d->json);
+    if (type != WEIR_JSON_OBJECT)
+        return weir_json_skip(d->json, type);
+    while (rc == WEIR_OK && (type = weir_json_next(d->json)) == WEIR_JSON_KEY) {
+        bool writer = strcmp(weir_json_text(d->json, NULL), "writer") == 0;
+        d->graph |= strcmp(weir_json_text(d->json, NULL), "graph") == 0;
+        type = weir_json_next(d->json);
+        if (writer)
+            d->writer_type = type;
+        if (writer && type == WEIR_JSON_STRING)
+            weir_buf_puts(&d->writer, weir_json_text(d->json, NULL));
+        rc = weir_json_skip(d->json, type);
+    }
+    if (rc == WEIR_OK && type >= 0)
+        rc = weir_json_recorded(d->json, 0);
+    if (rc == WEIR_OK && type >= 0)
+        weir_json_compact(&d->text);
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+/* Reads the value of a key other than `scheduling`. */
+static int open_value(struct document *d, const char *key)
+{
+    weir_buf text = {0};
+    json_error_t what;
+    json_t *value = NULL;
+    int rc = weir_json_capture(d->json, &text);
+
+    if (rc >= 0)
+        value = json_loadb(text.data, text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &what);
+    if (rc >= 0 && !value && !weir_json_starved(&what))
+        rc = weir_fail_at(d->err, WEIR_EPARSE, d->source, 0, 0, "%.64s: %s", key, what.text);
+    else if (rc >= 0)
+        rc = json_object_set_new(d->members, key, value) == 0 ? WEIR_OK : weir_fail_nomem(d->err);
+    weir_buf_free(&text);
+    return rc;
+}
+
+static int open_member(struct document *d)
+{
+    char *key = weir_mem_strdup(weir_json_text(d->json, NULL));
+    bool scheduling = key && strcmp(key, "scheduling") == 0;
+    int rc;
+
+    if (!key)
+        return weir_fail_nomem(d->err);
+    if (scheduling ? d->scheduling != WEIR_JSON_END : json_object_get(d->members, key) != NULL)
+        rc = weir_fail_at(d->err, WEIR_EPARSE, d->source, 0, 0, "%.64s: is given twice", key);
+    else
+        rc = scheduling ? open_scheduling(d) : open_value(d, key);
+    weir_mem_free(key);
+    return rc;
+}
+
+/* Takes a text apart. close_document() is needed even on failure. */
+static int open_document(struct document *d, const char *text, size_t len)
+{
+    const struct weir_input in = {.text = text, .len = len};
+    int type, rc = WEIR_OK;
+
+    d->members = json_object();
+    d->json = weir_json_open(&in, d->source, d->err);
+    if (!d->members || !d->json)
+        return weir_fail_nomem(d->err);
+    type = weir_json_next(d->json);
+    if (type >= 0 && type != WEIR_JSON_OBJECT)
+        return weir_fail_at(d->err, WEIR_EPARSE, d->source, 0, 0, "an object is wanted, such as {\"graph\": ...}");
+    while (rc == WEIR_OK && type >= 0 && (type = weir_json_next(d->json)) == WEIR_JSON_KEY)
+        rc = open_member(d);
+    if (rc == WEIR_OK && type >= 0)
+        type = weir_json_next(d->json); /* only the end may follow */
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
+static void close_document(struct document *d)
+{
+    weir_json_close(d->json);
+    json_decref(d->members);
+    weir_buf_free(&d->text);
+    weir_buf_free(&d->writer);
+}
+
+/* Gives the set the text of `scheduling`. A value without a graph is checked: its operations need the value. */
+static int read_scheduling(struct reader *r, struct document *d)
+{
+    struct rset_scheduling content = {.text = d->text.data, .writer = d->writer.data, .graph = d->graph};
+    json_t *value = NULL;
+    int rc;
+
+    if (d->scheduling == WEIR_JSON_END || d->scheduling == WEIR_JSON_NULL)
+        return WEIR_OK;
+    if (d->scheduling != WEIR_JSON_OBJECT)
+        return BAD(r, "scheduling: an object such as {\"graph\": ...} is wanted");
+    if (d->writer_type != WEIR_JSON_END && d->writer_type != WEIR_JSON_STRING)
+        return BAD(r, "scheduling.writer: a string is wanted, such as \"fluxion\"");
+    if (d->writer.failed)
+        return weir_fail_nomem(r->err);
+    d->text = (weir_buf){0};
+    r->r->scheduling = weir_rset_scheduling_new(&content, &r->r->classes);
+    if (!r->r->scheduling)
+        return weir_fail_nomem(r->err);
+    rc = weir_rset_has_graph(r->r) ? WEIR_OK
+                                   : weir_rset_scheduling_json(r->r->scheduling, r->source, &value, r->err);
+    json_decref(value);
+    return rc;
+}
+
+static int read_document(struct reader *r, struct document *d)
+{
+    static const char *const known[] = {"version", "execution", NULL};
+    const json_t *version = json_object_get(d->members, "version");
+    json_t *execution = json_object_get(d->members, "execution");
     int rc = WEIR_OK;
 
     if (!json_is_integer(version) || json_integer_value(version) != 1)
         return BAD(r, "version: 1 is wanted");
     if (execution && !json_is_object(execution))
         return BAD(r, "execution: an object with R_lite and nodelist is wanted");
-    if (!execution && (!scheduling || json_is_null(scheduling)))
+    if (!execution && (d->scheduling == WEIR_JSON_END || d->scheduling == WEIR_JSON_NULL))
         return BAD(r, "neither execution nor scheduling.graph is there");
     if (execution)
         rc = read_execution(r, execution);
     if (rc == WEIR_OK)
-        rc = read_scheduling(r, scheduling);
-    return rc < 0 ? rc : other_keys(r, root, known, &r->r->document);
+        rc = read_scheduling(r, d);
+    return rc < 0 ? rc : other_keys(r, d->members, known, &r->r->document);
 }
 
-/* Runs a reader over a value, and hands the set over to the caller. */
-static int read_with(int (*read)(struct reader *r, json_t *value), const json_t *value, const char *source,
-                     weir_rset **out, weir_err *err)
+/* Reads the document, or else the value of `execution`, and hands the set over to the caller. */
+static int read_set(struct document *d, const json_t *execution, const char *source, weir_rset **out, weir_err *err)
 {
     struct reader r = {.source = source, .err = err, .r = weir_rset_new()};
-    int rc = r.r ? read(&r, (json_t *)(uintptr_t)value) : weir_fail_nomem(err);
+    int rc;
 
+    if (!r.r)
+        return weir_fail_nomem(err);
+    rc = d ? read_document(&r, d) : read_execution(&r, (json_t *)(uintptr_t)execution);
     weir_rset_classes_clear(&r.raw);
     weir_mem_free(r.runs.list);
     if (rc == WEIR_OK)
@@ -363,14 +478,13 @@ static int read_with(int (*read)(struct reader *r, json_t *value), const json_t 
 
 int weir_rset_from_execution(const json_t *execution, const char *source, weir_rset **out, weir_err *err)
 {
-    return read_with(read_execution, execution, source, out, err);
+    return read_set(NULL, execution, source, out, err);
 }
 
 /* Makes the set of a document that has only scheduling: the graph of scheduling gives R_lite. */
 static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *err)
 {
     weir_graph *g = NULL;
-    const char *text;
     int rc = weir_rset_build(r, source, &g, err);
 
     if (rc == WEIR_OK)
@@ -379,8 +493,7 @@ static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *e
     if (rc < 0)
         return rc;
     (*out)->document = json_incref(r->document);
-    text = weir_rset_scheduling_text(r->scheduling);
-    rc = weir_rset_scheduling_give(*out, r, NULL, text ? weir_mem_strdup(text) : NULL, err);
+    rc = weir_rset_scheduling_give(*out, r, weir_mem_strdup(r->scheduling->text), err);
     if (rc == WEIR_OK)
         return WEIR_OK;
     weir_rset_free(*out);
@@ -388,30 +501,21 @@ static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *e
     return rc;
 }
 
-static int read_root(json_t *root, const char *source, weir_rset **out, weir_err *err)
-{
-    weir_rset *r = NULL;
-    int rc = read_with(read_document, root, source, &r, err);
-
-    if (rc < 0)
-        return rc;
-    if (json_object_get(root, "execution")) {
-        *out = r;
-        return WEIR_OK;
-    }
-    rc = derive(r, source, out, err);
-    weir_rset_free(r);
-    return rc;
-}
-
 int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset **out, weir_err *err)
 {
-    json_t *root = NULL;
-    int rc = weir_json_object(text, len, source, &root, err);
+    struct document d = {.source = source, .err = err};
+    weir_rset *r = NULL;
+    int rc = open_document(&d, text, len);
 
     if (rc == WEIR_OK)
-        rc = read_root(root, source, out, err);
-    json_decref(root);
+        rc = read_set(&d, NULL, source, &r, err);
+    if (rc == WEIR_OK && !json_object_get(d.members, "execution")) {
+        rc = derive(r, source, out, err);
+        weir_rset_free(r);
+    } else if (rc == WEIR_OK) {
+        *out = r;
+    }
+    close_document(&d);
     if (rc < 0)
         weir_err_source(err, source);
     return rc;

@@ -186,7 +186,7 @@ static int map_scheduling(struct remap *m, bool ids)
     int rc = ids ? WEIR_OK : weir_rset_write_scheduling(m->r, m->to, &part, m->err);
 
     if (rc == WEIR_OK && part.len > 0 && !part.failed)
-        return weir_rset_scheduling_give(m->result, m->r, NULL, part.data, m->err);
+        return weir_rset_scheduling_give(m->result, m->r, part.data, m->err);
     if (rc == WEIR_OK && part.failed)
         rc = weir_fail_nomem(m->err);
     weir_buf_free(&part);

@@ -8,11 +8,33 @@
 
 #include "rset/rack_table.h"
 
+/* Returns true if the set still has all resources of the set in its document. */
+static bool is_whole(const weir_rset *r)
+{
+    const struct rset_classes *a = &r->classes, *b = &r->scheduling->whole;
+
+    if (a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (!weir_idset_equal(a->list[i].ranks, b->list[i].ranks) ||
+            !weir_rset_same_children(&a->list[i], &b->list[i]))
+            return false;
+    return true;
+}
+
+/* Returns true if some of the scheduling belongs to the set. */
+static bool has_part(const weir_rset *r)
+{
+    return r->scheduling && (weir_idset_count(r->ranks) > 0 || is_whole(r));
+}
+
 static int treepool_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
 {
-    json_t *all = weir_rset_scheduling_json(r->scheduling), *part = NULL;
-    int rc = all ? weir_rack_table_part(all, r->ranks, to, &part, err) : weir_fail_nomem(err);
+    json_t *all = NULL, *part = NULL;
+    int rc = weir_rset_scheduling_json(r->scheduling, NULL, &all, err);
 
+    if (rc == WEIR_OK)
+        rc = weir_rack_table_part(all, r->ranks, to, &part, err);
     if (rc == WEIR_OK && weir_rset_write_json(part, out) < 0)
         rc = weir_fail_nomem(err);
     json_decref(all);
@@ -20,10 +42,42 @@ static int treepool_part(const weir_rset *r, const uint32_t *to, weir_buf *out, 
     return rc;
 }
 
+/* Sets parts[i] to the part that belongs to the i-th set. */
+static int treepool_parts(const weir_rset *const sets[2], json_t *parts[2], weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (int i = 0; rc == WEIR_OK && i < 2; i++) {
+        json_t *all = NULL;
+        rc = weir_rset_scheduling_json(sets[i]->scheduling, NULL, &all, err);
+        if (rc == WEIR_OK && is_whole(sets[i]))
+            parts[i] = json_incref(all);
+        else if (rc == WEIR_OK)
+            rc = weir_rack_table_part(all, sets[i]->ranks, NULL, &parts[i], err);
+        json_decref(all);
+    }
+    return rc;
+}
+
+static int treepool_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err)
+{
+    json_t *parts[2] = {NULL, NULL}, *both = NULL;
+    int rc = treepool_parts((const weir_rset *const[]){a, b}, parts, err);
+
+    if (rc == WEIR_OK)
+        rc = weir_rack_table_join(parts[0], parts[1], &both, err);
+    if (rc == WEIR_OK && weir_rset_write_json(both, out) < 0)
+        rc = weir_fail_nomem(err);
+    json_decref(parts[0]);
+    json_decref(parts[1]);
+    json_decref(both);
+    return rc;
+}
+
 /* The known writers, by scheme. */
 static const struct rset_writer writers[] = {
     {"fluxion", weir_rset_jgf_part, weir_rset_jgf_join},
-    {WEIR_TREEPOOL, treepool_part, weir_rack_table_join},
+    {WEIR_TREEPOOL, treepool_part, treepool_join},
 };
 
 const char *weir_rset_writer(const weir_rset *r)
@@ -54,80 +108,44 @@ bool weir_rset_has_topology(const weir_rset *r)
     return r->scheduling && strcmp(weir_rset_writer(r), WEIR_TREEPOOL) == 0;
 }
 
-/* Returns true if the set still has all resources of the set in its document. */
-static bool is_whole(const weir_rset *r)
-{
-    const struct rset_classes *a = &r->classes, *b = &r->scheduling->whole;
-
-    if (a->count != b->count)
-        return false;
-    for (uint32_t i = 0; i < a->count; i++)
-        if (!weir_idset_equal(a->list[i].ranks, b->list[i].ranks) ||
-            !weir_rset_same_children(&a->list[i], &b->list[i]))
-            return false;
-    return true;
-}
-
 int weir_rset_write_scheduling(const weir_rset *r, const uint32_t *to, weir_buf *b, weir_err *err)
 {
     const struct rset_writer *writer = weir_rset_known_writer(r);
 
-    if (!r->scheduling || (weir_idset_count(r->ranks) == 0 && !is_whole(r)))
+    if (!has_part(r))
         return WEIR_OK;
     if (writer && (to || !is_whole(r)))
         return writer->part(r, to, b, err);
-    if (r->scheduling->text)
-        weir_buf_puts(b, r->scheduling->text);
-    else if (weir_rset_write_json(r->scheduling->value, b) < 0)
-        return weir_fail_nomem(err);
+    weir_buf_puts(b, r->scheduling->text);
     return WEIR_OK;
 }
 
-int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, json_t *value, char *text, weir_err *err)
+int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, char *text, weir_err *err)
 {
     struct rset_scheduling content = *like->scheduling;
 
-    content.value = value;
     content.text = text;
     r->scheduling = weir_rset_scheduling_new(&content, &r->classes);
     return r->scheduling ? WEIR_OK : weir_fail_nomem(err);
-}
-
-/* Sets *out to the part of the scheduling that belongs to r, or to NULL. */
-static int part_of(const weir_rset *r, json_t **out, weir_err *err)
-{
-    weir_buf text = {0};
-    int rc = WEIR_OK;
-
-    *out = NULL;
-    if (is_whole(r)) {
-        *out = weir_rset_scheduling_json(r->scheduling);
-        return *out ? WEIR_OK : weir_fail_nomem(err);
-    }
-    rc = weir_rset_write_scheduling(r, NULL, &text, err);
-    if (rc == WEIR_OK && text.len > 0 && !(*out = json_loads(text.data, 0, NULL)))
-        rc = weir_fail_nomem(err);
-    weir_buf_free(&text);
-    return rc;
 }
 
 /* Gives the result the joined scheduling parts of a and b, read from different documents. */
 static int join_parts(weir_rset *result, const struct rset_writer *writer, const weir_rset *a, const weir_rset *b,
                       weir_err *err)
 {
-    json_t *x = NULL, *y = NULL, *both = NULL;
-    int rc = part_of(a, &x, err);
+    bool x = has_part(a), y = has_part(b);
+    weir_buf text = {0};
+    int rc = WEIR_OK;
 
-    if (rc == WEIR_OK)
-        rc = part_of(b, &y, err);
-    if (rc == WEIR_OK && x && y)
-        rc = writer->join(x, y, &both, err);
-    else if (rc == WEIR_OK)
-        both = json_incref(x ? x : y);
-    if (rc == WEIR_OK && both)
-        rc = weir_rset_scheduling_give(result, x && (a->scheduling->graph || !y) ? a : b, both, NULL, err);
-    json_decref(x);
-    json_decref(y);
+    if (x && y)
+        rc = writer->join(a, b, &text, err);
+    else if (x || y)
+        rc = weir_rset_write_scheduling(x ? a : b, NULL, &text, err);
+    if (rc == WEIR_OK && text.failed)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK && text.len > 0)
+        return weir_rset_scheduling_give(result, x && (a->scheduling->graph || !y) ? a : b, text.data, err);
+    weir_buf_free(&text);
     return rc;
 }
 

@@ -28,17 +28,17 @@ static int read_execution(const struct jgf *r, weir_rset **out)
 /* Gives the set the topology of the document, if there is a topology. */
 static int read_topology(const struct jgf *r, weir_rset *set)
 {
-    json_error_t what;
-    json_t *children, *scheduling;
+    weir_buf text = {0};
 
     if (!r->treepool || r->children_text.len == 0)
         return WEIR_OK;
-    children = json_loadb(r->children_text.data, r->children_text.len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &what);
-    if (!children && !weir_json_starved(&what))
-        return weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "scheduling.children: %s", what.text);
-    scheduling = json_pack("{s:s, s:o}", "writer", WEIR_TREEPOOL, "children", children);
+    weir_buf_puts(&text, "{\"writer\":\"" WEIR_TREEPOOL "\",\"children\":");
+    weir_buf_puts(&text, r->children_text.data);
+    weir_buf_puts(&text, "}");
+    if (text.failed)
+        weir_buf_free(&text);
     set->scheduling = weir_rset_scheduling_new(
-        &(struct rset_scheduling){.value = scheduling, .writer = (char[]){WEIR_TREEPOOL}}, &set->classes);
+        &(struct rset_scheduling){.text = text.data, .writer = (char[]){WEIR_TREEPOOL}}, &set->classes);
     return set->scheduling ? WEIR_OK : weir_fail_nomem(r->err);
 }
 

@@ -89,7 +89,6 @@ return {
   { "^core/graph/vertex_range%.c$", "a run has from 1 to 256", TWICE },
   { "^core/graph/vertex_range%.c$", "too_many_holes", LARGE },
   { "^core/rset/rv1_read%.c$", "execution: %s", "the reader of the whole has seen that it is JSON; two keys alike are told there too" },
-  { "^core/rset/rv1_read%.c$", "scheduling.children: %s", "as above" },
   { "^core/rset/rset_graph%.c$", "if (fault)", "a hostlist has no name that a vertex could not have" },
   { "^core/format/jgf/jgf_node%.c$", "in find_field", "a key that is called like a path within \"paths\"" },
   { "^core/format/grug/grug_read%.c$", "in on_start", "expat calls no handler of a start once it is stopped" },

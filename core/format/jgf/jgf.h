@@ -76,13 +76,15 @@ struct jgf_waiting {
 /* Where an element of "nodes" or "edges" lies in the text: from its first byte up to the byte behind. */
 struct jgf_element {
     size_t from, to;
-    uint32_t ends[2]; /* items at the ends of an edge */
-    size_t rank;      /* start of the number of metadata.rank of a vertex; 0: no rank */
+    uint32_t ends[2];   /* items at the ends of an edge */
+    weir_name names[2]; /* the id of a vertex; the subsystem and the relationship (or WEIR_NO_NAME) of an edge */
+    size_t rank;        /* start of the number of metadata.rank of a vertex; 0: no rank */
 };
 
 struct jgf_array {
     struct jgf_element *elements;
     uint32_t count, cap;
+    size_t from; /* the byte behind the bracket */
 };
 
 /* The metadata of a vertex. */
@@ -126,7 +128,6 @@ struct jgf_node {
     struct jgf_entry *entries;
     uint32_t nentries, entries_cap;
     struct weir_map32 places; /* index of the entries, when many */
-    size_t rank;              /* offset in the text of the number of the rank; 0: not read */
     weir_buf texts;
 };
 
@@ -156,7 +157,7 @@ struct jgf {
     bool has_graph, has_nodes, has_edges;
     uint32_t nodes_seen, edges_seen; /* elements of "nodes" and "edges" so far */
     struct jgf_node node;
-    uint32_t ends[2]; /* items at the ends of the edge read last */
+    struct jgf_element mark; /* ends, names and rank of the vertex or edge read last */
     weir_buf value;         /* value of the entry that is being read */
     struct jgf_edge *names; /* metadata.name of the edge that is being read */
     uint32_t nnames, names_cap;

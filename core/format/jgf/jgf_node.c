@@ -120,7 +120,7 @@ static int take_integer(struct jgf *r, int field, int type)
     r->node.given |= BIT(field);
     if (r->marks && field == JGF_RANK) {
         weir_json_text(r->json, &len);
-        r->node.rank = weir_json_offset(r->json) - len;
+        r->mark.rank = weir_json_offset(r->json) - len;
     }
     return WEIR_OK;
 }
@@ -665,6 +665,8 @@ static int finish_node(struct jgf *r)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", r->nodes_seen, ".id",
                             "\"%.100s\" is taken by %s.nodes[%" PRIu32 "]", key, r->path, r->items[item].at);
     rc = fill_item(r, item);
+    if (r->marks && (r->mark.names[0] = weir_strtab_add(&r->g->names, key, strlen(key))) == WEIR_NO_NAME)
+        return weir_fail_nomem(r->err);
     return rc == WEIR_OK && r->on_node ? r->on_node(r, item) : rc;
 }
 

@@ -252,8 +252,7 @@ static int finish_edge(struct jgf *r, const struct edge_draft *d)
     if (!d->has_source || !d->has_target)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, d->has_source ? ".target" : ".source",
                             "is missing, the id of a vertex is wanted");
-    r->ends[0] = d->e.source;
-    r->ends[1] = d->e.target;
+    r->mark = (struct jgf_element){.ends = {d->e.source, d->e.target}, .names = {d->e.subsystem, d->e.type}};
     if (r->nnames == 0 || d->has_subsystem)
         return relate(r, &d->e);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++) {
@@ -309,10 +308,9 @@ static int mark_element(const struct jgf *r, struct jgf_array *a, size_t from)
 {
     if (weir_array_reserve(&a->elements, &a->cap, (size_t)a->count + 1, sizeof *a->elements) < 0)
         return weir_fail_nomem(r->err);
-    a->elements[a->count++] = (struct jgf_element){.from = from,
-                                                   .to = weir_json_offset(r->json),
-                                                   .ends = {r->ends[0], r->ends[1]},
-                                                   .rank = a == r->marks ? r->node.rank : 0};
+    a->elements[a->count] = r->mark;
+    a->elements[a->count].from = from;
+    a->elements[a->count++].to = weir_json_offset(r->json);
     return WEIR_OK;
 }
 
@@ -321,7 +319,10 @@ static int read_array(struct jgf *r, int (*fn)(struct jgf *r, int type), uint32_
 {
     int type, rc = WEIR_OK;
 
+    if (marks)
+        marks->from = weir_json_offset(r->json);
     for (; rc == WEIR_OK && (type = weir_json_next(r->json)) != WEIR_JSON_ARRAY_END; ++*count) {
+        r->mark = (struct jgf_element){0};
         size_t from = marks ? weir_json_offset(r->json) - 1 : 0; /* of the brace */
         if (type < 0)
             return type;

@@ -82,8 +82,14 @@ static void test_kept(void)
 /* {R, the error} */
 static const char *const bad[][2] = {
     {"[]", "test: an object is wanted, such as {\"graph\": ...}"},
-    {"{\"version\":1,\"execution\":", "test:1:25: JSON: unexpected token near end of file"},
+    {"{\"version\":1,\"execution\":", "test:1:25: JSON: parse error: premature EOF"},
     {"{\"execution\":{\"R_lite\":[]}}", "test: version: 1 is wanted"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"version\":1}", "test: version: is given twice"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[],\"R_lite\":[]}}", "test: execution: duplicate object key"},
+    {"{\"version\":1,\"scheduling\":null,\"scheduling\":{}}", "test: scheduling: is given twice"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"scheduling\":{\"a\":1,\"a\":2}}", "test: scheduling: duplicate object key"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"k\":99999999999999999999}", "test: k: too big integer"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[]}} x", "test:1:41: JSON: parse error: trailing garbage"},
     {"{\"version\":1.0,\"execution\":{\"R_lite\":[]}}", "test: version: 1 is wanted"},
     {"{\"version\":1}", "test: neither execution nor scheduling.graph is there"},
     {"{\"version\":1,\"scheduling\":null}", "test: neither execution nor scheduling.graph is there"},

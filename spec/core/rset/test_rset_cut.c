@@ -150,6 +150,125 @@ static void test_bytes(void)
     weir_buf_free(&b);
 }
 
+/* Blanks between tokens go when a document is read; those in texts stay, and so do all other bytes. */
+static void test_blanks(void)
+{
+    static const char spread[] = "{ \"version\":1 ,\n\"scheduling\"\t: { \"x y\" : [ 1E2, \"a \\\" b\\\\\" , \"\\/\" ] ,\r\n"
+                                 " \"graph\": { \"nodes\": [ " HOST("a", NAME("n 0")) " ,\n " CPU("b", ID("0")) " ],"
+                                 " \"edges\" :[ " E("a", "b", "") " ] } }, \"execution\": {\"R_lite\":[" A_CORE "]}, \"k\": null }";
+    weir_rset *r = must_read(spread), *low = NULL;
+    char *text = weir_rset_get(r, "scheduling", NULL);
+
+    CHECK(check_same(text, "{\"x y\":[1E2,\"a \\\" b\\\\\",\"\\/\"],\"graph\":{\"nodes\":[" HOST("a", NAME("n 0")) ","
+                           CPU("b", ID("0")) "],\"edges\":[" E("a", "b", "") "]}}"), "%s", text);
+    CHECK(weir_rset_remap(r, NULL, false, &low, NULL) == WEIR_OK, "remap");
+    weir_free(text);
+    weir_rset_free(low);
+    weir_rset_free(r);
+}
+
+#define TO(from, to, name) E(from, to, META("\"subsystem\":\"" name "\",\"relationship\":\"to\""))
+#define SIZE(n)            ",\"size\":" n
+
+/* {what, nodes and edges of two graphs on the same ranks, nodes and edges of the union, the code of failure} */
+static const struct {
+    const char *what, *nodes[2], *edges[2], *both;
+    int code;
+} joins[] = {
+    {"vertices of one id, edges of one key, and edges that differ in the subsystem or relationship",
+     {HOST("a", "") "," CPU("b", ID("0")), HOST("a", "") "," CPU("b", ID("0"))},
+     {E("a", "b", "") "," TO("b", "a", "net") "," E("a", "b", ""), TO("b", "a", "power") "," E("a", "b", "") "," TO("b", "a", "net")},
+     "a b|b>a a>b b>a", 0},
+    {"numbers come in order, with their edges", {CPU("1", ID("0")) "," CPU("7", ID("1")), HOST("0", "") "," CPU("3", ID("2"))},
+     {"", E("0", "3", "")}, "0 1 3 7|0>3", 0},
+    {"an edge twice in the second graph counts once", {HOST("0", ""), HOST("0", "") "," CPU("1", ID("0"))},
+     {"", E("0", "1", "") "," TO("0", "1", "net") "," TO("0", "1", "net")}, "0 1|0>1 0>1", 0},
+    {"a graph that the reader refuses is left out, be it the second", {HOST("a", ""), HOST("b", "") "," HOST("b", "")},
+     {"", ""}, "a|", 0},
+    {"or the first", {HOST("b", "") "," HOST("b", ""), HOST("a", "")}, {"", ""}, "a|", 0},
+    {"of two such graphs the first is kept", {HOST("b", "") "," HOST("b", ""), HOST("c", "") "," HOST("c", "")}, {"", ""},
+     "b b|", 0},
+    {"keys that say the same in another order", {HOST("a", RANK("1") SIZE("1")), HOST("a", SIZE("1") RANK("1"))}, {"", ""}, "a|", 0},
+    {"numbers that no JSON reader holds, in a key that no reader needs",
+     {HOST("a", ",\"w\":99999999999999999999"), HOST("a", ",\"w\":1")}, {"", ""}, "a|", 0},
+    {"vertices of one id and two types", {HOST("a", ""), CPU("a", "")}, {"", ""}, NULL, WEIR_EEXIST},
+    {"or two UUIDs", {HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000001\""), HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000002\"")},
+     {"", ""}, NULL, WEIR_EEXIST},
+};
+
+/* Makes the sets of a row, on rank 0 and rank 1. */
+static void both_of(size_t i, weir_rset *sets[2])
+{
+    static const char *const ranks[] = {"0", "1"};
+
+    for (int k = 0; k < 2; k++) {
+        weir_buf b = {0};
+        weir_buf_printf(&b, "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"%s\",\"children\":{\"core\":\"0-3\"}}]},"
+                        "\"scheduling\":" GRAPH("%s", "%s") "}", ranks[k], joins[i].nodes[k], joins[i].edges[k]);
+        sets[k] = must_read(b.data);
+        weir_buf_free(&b);
+    }
+}
+
+static void test_joins(void)
+{
+    for (size_t i = 0; i < sizeof joins / sizeof *joins; i++) {
+        weir_rset *sets[2], *r = NULL;
+        weir_buf left = {0};
+        char *text;
+        json_t *key;
+        int rc;
+        both_of(i, sets);
+        rc = weir_rset_combine(WEIR_RSET_UNION, sets[0], sets[1], &r, NULL);
+        text = r ? weir_rset_get(r, "scheduling", NULL) : NULL;
+        key = text ? json_loads(text, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
+        list(key, &left);
+        CHECK(rc == joins[i].code && (rc < 0 || check_same(left.data, joins[i].both)), "%s: %d, %s", joins[i].what, rc, left.data);
+        weir_buf_free(&left);
+        json_decref(key);
+        weir_free(text);
+        weir_rset_free(r);
+        weir_rset_free(sets[0]);
+        weir_rset_free(sets[1]);
+    }
+}
+
+/* Reads two texts and joins the sets. */
+static int join_once(void *texts)
+{
+    weir_rset *sets[2] = {NULL, NULL}, *r = NULL;
+    weir_err err = {0};
+    int rc = WEIR_OK;
+
+    for (int k = 0; rc == WEIR_OK && k < 2; k++)
+        rc = weir_rset_parse(((char **)texts)[k], strlen(((char **)texts)[k]), "test", &sets[k], &err);
+    if (rc == WEIR_OK)
+        rc = weir_rset_combine(WEIR_RSET_UNION, sets[0], sets[1], &r, &err);
+    CHECK((rc == WEIR_OK) == (r != NULL), "a set or a failure");
+    weir_rset_free(r);
+    weir_rset_free(sets[0]);
+    weir_rset_free(sets[1]);
+    return rc;
+}
+
+static void test_nomem_joins(void)
+{
+    for (size_t i = 0; i < sizeof joins / sizeof *joins; i++) {
+        weir_rset *sets[2];
+        char *texts[2];
+        if (joins[i].code < 0)
+            continue;
+        both_of(i, sets);
+        for (int k = 0; k < 2; k++) {
+            texts[k] = weir_rset_format(sets[k], "rv1", NULL);
+            weir_rset_free(sets[k]);
+        }
+        check_nomem(join_once, texts, joins[i].what);
+        weir_free(texts[0]);
+        weir_free(texts[1]);
+    }
+}
+
 static int cut_once(void *part)
 {
     weir_err err = {0};
@@ -173,6 +292,10 @@ int main(void)
     json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */
     test_rows();
     test_bytes();
+    test_blanks();
+    test_joins();
     test_nomem();
+    json_set_alloc_funcs(malloc, free); /* jansson takes a string that it has no memory for to be malformed */
+    test_nomem_joins();
     return check_report();
 }
