@@ -101,8 +101,8 @@ int weirlua_engine_new(lua_State *L)
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "duration", "job", "stats", "policy", "trace", "inside", "brief",
-                                        WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"mode", "at", "duration", "job", "about", "stats", "policy", "trace", "inside",
+                                        "brief", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -141,6 +141,7 @@ struct details {
 
 #define TRACE  6 /* stack index, in `search`, of the table of opts.trace */
 #define INSIDE 8 /* stack index, in `search`, of the table of opts.inside */
+#define ABOUT  11 /* stack index, in `search`, of opts.about or nil */
 
 /* Fills the tables at stack indices `trace` and `inside`. */
 static void tell_details(lua_State *L, const struct weirlua_graph *handle, const struct details *d, int trace,
@@ -265,30 +266,33 @@ static int search(lua_State *L, int64_t grown)
     weir_stats stats = {0};
     weir_match_options o = {.stats = &stats};
     const weir_allocation *a = NULL;
-    const weir_request *request;
     struct details details = {0};
     struct policy_change change;
+    struct policy_job job = {.about = ABOUT};
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
     int rc;
 
     read_options(L, 3, handle, &o, &keep);
+    job.duration = o.duration;
+    job.id = grown ? grown : o.job;
     lua_getiuservalue(L, 1, 1); /* 4: graph and policy stay alive, whatever a hook does to the engine */
     push_policy(L, 3); /* 5 */
     ask_details(L, 3, &details, &o); /* 6 to 9 */
     weirlua_change_read(L, 3, handle, &change); /* 10 */
-    request = weirlua_change_admitted(L, 2, 5, &change);
-    if (!request)
+    weirlua_push_about(L, 3); /* ABOUT */
+    if (!weirlua_change_admitted(L, 2, 5, &change, &job))
         return 3;
     check_engine(L, &handle);
     rc = weirlua_policy_init(L, 5, handle, &err);
-    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, request, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, &job, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = weirlua_change_apply(&change, &hooks);
     handle->matching = true;
-    rc = grown ? weir_job_grow(handle->g, grown, request, &o, &a, &err) : weir_match(handle->g, request, &o, &a, &err);
+    rc = grown ? weir_job_grow(handle->g, grown, job.request, &o, &a, &err)
+               : weir_match(handle->g, job.request, &o, &a, &err);
     handle->matching = false;
     if (details.held)
         details.held->p = details.inside;
@@ -369,9 +373,10 @@ static int engine_match(lua_State *L)
     return lua_gettop(L);
 }
 
-/* grow(job, request): the allocation of the job with the resources added; or nil, message, code. */
+/* grow(job, request[, options]): the allocation of the job with the resources added; or nil, message, code. */
 static int engine_grow(lua_State *L)
 {
+    static const char *const known[] = {"about", NULL};
     struct weirlua_graph *handle;
     int64_t job;
 
@@ -380,8 +385,9 @@ static int engine_grow(lua_State *L)
     luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
     luaL_checkany(L, 3);
     lua_remove(L, 2);
-    lua_settop(L, 2);
-    lua_pushnil(L);
+    lua_settop(L, 3);
+    if (!lua_isnil(L, 3))
+        weirlua_options(L, 3, known);
     return search(L, job);
 }
 
@@ -535,6 +541,19 @@ static int engine_use(lua_State *L)
     return 1;
 }
 
+/* personal(): whether the policy has read what differs between jobs with equal requests. */
+static int engine_personal(lua_State *L)
+{
+    struct weirlua_graph *handle;
+    const struct policy *p;
+
+    check_engine(L, &handle);
+    lua_getiuservalue(L, 1, 2);
+    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
+    lua_pushboolean(L, p && p->personal);
+    return 1;
+}
+
 /* policy(): the name of the policy, and the policy itself. */
 static int engine_policy(lua_State *L)
 {
@@ -599,19 +618,22 @@ static int engine_tostring(lua_State *L)
 
 /* @class engine A graph, a policy, and the matches.
  * @method match(request: any, options: table?): allocation?, string?, string? -- Finds resources: {mode = "now" |
- *   "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the request's own, job = id, policy
- *   = name, trace = table to be filled, inside = table to be filled with the resources that the request uses inside
- *   vertices taken as a whole, stats = false, brief = true for a result of true, within = vertex at, above or below
- *   which all vertices must lie, without = list of the parts of the policy to be left out, of admit, prune, evaluate,
- *   exclusive and locality}; links, slot_parent, slot_sums, whole_pools and strict_levels = true read the request as
- *   other schedulers do (see weir.h). A request is a jobspec (text, file or table), a shape, or a value returned by
- *   weir.request. On failure: nil, the reason, and a code: busy, infeasible, rejected, policy, limit, ...
+ *   "reserve" | "feasible" | "preview", at = seconds, duration = seconds instead of the request's own, job = id, about
+ *   = what the caller knows of the job and hooks may read as request.job: {user =, bank =, project =, queue =, qos =,
+ *   urgency =, priority =, submit = seconds, name =}, policy = name, trace = table to be filled, inside = table to be
+ *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
+ *   result of true, within = vertex at, above or below which all vertices must lie, without = list of the parts of the
+ *   policy to be left out, of admit, prune, evaluate, exclusive and locality}; links, slot_parent, slot_sums,
+ *   whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is a jobspec
+ *   (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a code: busy,
+ *   infeasible, rejected, policy, limit, ...
  * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
  *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
  *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
- *   Options: at, within, without as for match.
+ *   Options: about, at, within, without as for match.
  * @method release(job: any): boolean?, string?, string? -- Releases all resources of a job (id or allocation).
- * @method grow(job: any, request: any): allocation?, string?, string? -- Gives a job more resources.
+ * @method grow(job: any, request: any, options: table?): allocation?, string?, string? -- Gives a job more resources.
+ *   Options: about as for match.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
  *   of a job.
  * @method jobs(): allocation[] -- All jobs.
@@ -638,6 +660,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"soonest", weirlua_engine_soonest},
                                        {"free", weirlua_engine_free},
                                        {"admitted", weirlua_engine_admitted},
+                                       {"personal", engine_personal},
                                        {"levels", weirlua_engine_levels},
                                        {"visits", weirlua_engine_visits},
                                        {"detach", weirlua_engine_detach},

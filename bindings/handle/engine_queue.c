@@ -2,15 +2,18 @@
  * handle. Invariant: as in engine.c, the core is left before anything may raise.
  *
  * @class engine
- * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?): number?,
- *   string?, string? -- Allocates or reserves a request that the machine could meet, as match does, and returns the
- *   start: at, or with `later` the earliest possible time from `at` on. With `sums` the search begins at the time given
- *   by `soonest`, and is saved where `soonest` rules every start out; only for a job without resources.
- * @method soonest(request: any, job: integer, at: number, duration: number): number?, string?, string? -- A lower bound
- *   of the start, from the sums of the units that all jobs but `job` use, wherever reservations are; math.huge: no
- *   start is possible.
- * @method admitted(request: any): request?, string?, string? -- The request to be matched for a given request: the
- *   given request, or the replacement made by the policy's admit; or nil, the reason, and a code.
+ * @method place(request: any, job: integer, at: number, duration: number, later: boolean?, sums: boolean?, about:
+ *   table?): number?, string?, string? -- Allocates or reserves a request that the machine could meet, as match does,
+ *   and returns the start: at, or with `later` the earliest possible time from `at` on. With `sums` the search begins
+ *   at the time given by `soonest`, and is saved where `soonest` rules every start out; only for a job without
+ *   resources. Here and below `about` is a table with at least the fields that hooks may read; see match.
+ * @method soonest(request: any, job: integer, at: number, duration: number, about: table?): number?, string?, string?
+ *   -- A lower bound of the start, from the sums of the units that all jobs but `job` use, wherever reservations are;
+ *   math.huge: no start is possible.
+ * @method admitted(request: any, about: table?): request?, string?, string? -- The request to be matched for a given
+ *   request: the given request, or the replacement made by the policy's admit; or nil, the reason, and a code.
+ * @method personal(): boolean -- Whether a hook of the policy in use has read a field of a job that differs between
+ *   jobs with equal requests, such as the user: then equal requests need not get equal answers.
  * @method free(type: string): integer, integer -- Units of a type that no job has now, in all; and those of vertices
  *   without any use in or below.
  * @method visits(): integer -- The number of vertices visited by place so far.
@@ -60,52 +63,53 @@ static int ask_sums(weir_graph *g, const weir_request *request, weir_match_optio
     return WEIR_OK;
 }
 
-#define PLACE_POLICY 9 /* stack index of the engine's policy in place */
+#define PLACE_POLICY 10 /* stack index of the engine's policy in place */
 
 /* Matches with the hooks of the policy, and sets *start. Returns a status. */
-static int book(lua_State *L, struct weirlua_graph *handle, const weir_request *request, weir_match_options *o,
+static int book(lua_State *L, struct weirlua_graph *handle, const struct policy_job *job, weir_match_options *o,
                 int64_t *start, weir_err *err)
 {
     const weir_allocation *a = NULL;
     struct hooks hooks;
     int rc = weirlua_policy_init(L, PLACE_POLICY, handle, err);
 
-    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, handle, request, err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, handle, job, err);
     if (rc)
         return rc;
     o->policy = hooks.policy ? &hooks.given : NULL;
     handle->matching = true;
-    rc = weir_match(handle->g, request, o, &a, err);
+    rc = weir_match(handle->g, job->request, o, &a, err);
     handle->matching = false;
     weirlua_hooks_end(&hooks, err);
     *start = rc ? 0 : a->start;
     return rc;
 }
 
-/* place(request, job, at, duration[, later[, sums]]) -> start */
+/* place(request, job, at, duration[, later[, sums[, about]]]) -> start */
 int weirlua_engine_place(lua_State *L)
 {
     struct weirlua_graph *handle;
     weir_stats stats = {0};
     weir_match_options o;
-    const weir_request *request;
+    struct policy_job job = {.about = 8};
     weir_err err = {0};
     uint64_t *visits;
     int64_t start;
     int rc;
 
     weirlua_engine_idle(L, &handle);
-    lua_settop(L, 7);
+    lua_settop(L, 8);
     o = read_place(L);
     o.stats = &stats;
-    lua_getiuservalue(L, 1, 1); /* 8, 9: graph and policy stay alive, whatever a hook does to the engine */
+    job.duration = o.duration;
+    job.id = o.job;
+    lua_getiuservalue(L, 1, 1); /* 9, 10: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
-    request = weirlua_admitted(L, 2, PLACE_POLICY);
-    if (!request)
+    if (!weirlua_admitted(L, 2, PLACE_POLICY, &job))
         return 3;
     visits = weirlua_engine_idle(L, &handle);
-    rc = lua_toboolean(L, 7) ? ask_sums(handle->g, request, &o, &err) : WEIR_OK;
-    rc = rc ? rc : book(L, handle, request, &o, &start, &err);
+    rc = lua_toboolean(L, 7) ? ask_sums(handle->g, job.request, &o, &err) : WEIR_OK;
+    rc = rc ? rc : book(L, handle, &job, &o, &start, &err);
     *visits += stats.visited;
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -113,43 +117,43 @@ int weirlua_engine_place(lua_State *L)
     return 1;
 }
 
-/* soonest(request, job, at, duration) -> time */
+/* soonest(request, job, at, duration[, about]) -> time */
 int weirlua_engine_soonest(lua_State *L)
 {
     struct weirlua_graph *handle;
-    const weir_request *request;
+    struct policy_job job = {.about = 6};
     weir_err err = {0};
     weir_match_options o = {0};
     int64_t start;
     int rc;
 
     weirlua_engine_idle(L, &handle);
-    lua_settop(L, 5);
-    o.job = luaL_checkinteger(L, 3);
+    lua_settop(L, 6);
+    job.id = o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);
-    o.duration = weirlua_check_duration(L, 5);
-    lua_getiuservalue(L, 1, 1); /* 6, 7: graph and policy stay alive, whatever admit does to the engine */
+    job.duration = o.duration = weirlua_check_duration(L, 5);
+    lua_getiuservalue(L, 1, 1); /* 7, 8: graph and policy stay alive, whatever admit does to the engine */
     lua_getiuservalue(L, 1, 2);
-    request = weirlua_admitted(L, 2, 7);
-    if (!request)
+    if (!weirlua_admitted(L, 2, 8, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
-    rc = weir_soonest(handle->g, request, &o, &start, &err);
+    rc = weir_soonest(handle->g, job.request, &o, &start, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);
     return 1;
 }
 
-/* admitted(request) -> request */
+/* admitted(request[, about]) -> request */
 int weirlua_engine_admitted(lua_State *L)
 {
     struct weirlua_graph *handle;
+    struct policy_job job = {.about = 3};
 
     weirlua_engine_idle(L, &handle);
-    lua_settop(L, 2);
+    lua_settop(L, 3);
     lua_getiuservalue(L, 1, 2);
-    return weirlua_admitted(L, 2, 3) ? 1 : 3;
+    return weirlua_admitted(L, 2, 4, &job) ? 1 : 3;
 }
 
 /* free(type) -> units, idle units */

@@ -54,11 +54,11 @@ static void release_levels(void *levels)
 /* levels(request[, options]) -> list */
 int weirlua_engine_levels(lua_State *L)
 {
-    static const char *const known[] = {"at", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"about", "at", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     struct weirlua_graph *handle;
     weir_match_options o = {0};
     struct policy_change change;
-    const weir_request *request;
+    struct policy_job job = {.about = 7};
     struct weirlua_owner *held;
     weir_level *levels;
     struct hooks hooks;
@@ -74,20 +74,20 @@ int weirlua_engine_levels(lua_State *L)
     lua_getiuservalue(L, 1, 1); /* 4, 5: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
     weirlua_change_read(L, 3, handle, &change); /* 6 */
-    request = weirlua_change_admitted(L, 2, POLICY, &change);
-    if (!request)
+    weirlua_push_about(L, 3); /* 7 */
+    if (!weirlua_change_admitted(L, 2, POLICY, &change, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
     rc = weirlua_policy_init(L, POLICY, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     held = weirlua_owner_push(L, release_levels);
-    rc = weirlua_hooks_begin(L, &hooks, POLICY, handle, request, &err);
+    rc = weirlua_hooks_begin(L, &hooks, POLICY, handle, &job, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = weirlua_change_apply(&change, &hooks);
     handle->matching = true;
-    rc = weir_explain_levels(handle->g, request, &o, change.within, &levels, &n, &err);
+    rc = weir_explain_levels(handle->g, job.request, &o, change.within, &levels, &n, &err);
     handle->matching = false;
     held->p = levels;
     weirlua_hooks_end(&hooks, &err);

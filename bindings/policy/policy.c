@@ -369,6 +369,7 @@ void weirlua_policy_open(lua_State *L, struct weirlua *s)
     static const luaL_Reg meta[] = {
         {"__gc", policy_gc}, {"__tostring", policy_tostring}, {NULL, NULL}};
 
+    weirlua_job_open(L);
     weirlua_class(L, s, WEIRLUA_POLICY, NULL, meta);
     luaL_getmetatable(L, WEIRLUA_POLICY);
     lua_pushlightuserdata(L, s);

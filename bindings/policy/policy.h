@@ -192,6 +192,7 @@ struct policy {
     uint32_t number;    /* of the graph that init was called for; 0: none */
     uint64_t structure; /* serial of that graph's structure at the time */
     char label[80];     /* name and hash of the source: kept with each job */
+    bool personal;      /* a hook has read what differs between jobs with equal requests */
     struct policy_profile *profile; /* NULL: not profiled */
 };
 
@@ -226,6 +227,31 @@ int weirlua_policy_profile(lua_State *L); /* policy:profile(on), policy:profile(
 int weirlua_filter_limit(lua_State *L);
 int weirlua_filter_walk(lua_State *L);
 
+/* ---- policy_job.c ---- */
+
+/* The job of a match, or of a call of admit, as far as the caller knows the job. */
+struct policy_job {
+    lua_State *home; /* the state of the caller */
+    int about; /* index in `home` of the table, or nil, of what only the caller knows; 0: the hooks run in `home` */
+    const weir_request *request;
+    int64_t duration, id; /* 0: the duration of the request; an id still to be chosen */
+    struct policy *policy;
+    bool entered;
+};
+/* Pushes the option `about` of the options at the stack index, a table or nil; nil where absent. Raises for a wrong
+ * value. */
+void weirlua_push_about(lua_State *L, int options);
+
+/* A C function for lua_pcall: (table of requests, resource, struct policy_job, options, about or nil): pushes the
+ * request that hooks get for a resource, and keeps the request in the table of requests. */
+int weirlua_request_view(lua_State *S);
+/* Pushes the job, valid until weirlua_job_leave(). The index `about` of S has the table where the hooks run in the
+ * caller's state, else nil. Raises without memory. */
+void weirlua_job_push(lua_State *S, struct policy_job *job, int about);
+/* To be called, once no hook runs any more, after the two functions above. Never raises. */
+void weirlua_job_leave(lua_State *S, struct policy_job *job);
+void weirlua_job_open(lua_State *S);
+
 /* ---- policy_hooks.c ---- */
 
 /* The hooks during one match. */
@@ -235,7 +261,7 @@ struct hooks {
     int base;              /* stack index: the hooks, then the table of requests */
     struct policy *policy; /* NULL: none */
     struct weirlua_graph *handle;
-    const weir_request *request;
+    struct policy_job job;
     const char *failed;    /* the first failed hook */
     const char *complaint; /* the fault of the hook's result; NULL: the error value is on top of the stack */
     char said[320];        /* text of a complaint */
@@ -245,9 +271,9 @@ struct hooks {
 };
 
 /* Puts the hooks on the stack. Returns a status and never raises. The stack index `policy` has a policy, checked by the
- * caller, or nil. */
+ * caller, or nil. Of `job`, the request, and where known `about`, duration and id are filled. */
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *handle,
-                        const weir_request *request, weir_err *err);
+                        const struct policy_job *job, weir_err *err);
 /* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
 void weirlua_hooks_end(struct hooks *h, weir_err *err);
 
@@ -270,7 +296,8 @@ void weirlua_push_parts(lua_State *L, const struct policy_spec *spec);
  * alive. Raises. */
 void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *handle, struct policy_change *c);
 /* As weirlua_admitted(), without a call of admit where admit is left out. */
-const weir_request *weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c);
+bool weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c,
+                             struct policy_job *job);
 /* Returns the policy of hooks that have begun, with the changes; NULL: no policy and no change. */
 const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h);
 int weirlua_obstacles(lua_State *L);
@@ -281,9 +308,9 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
  * status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
-/* Reads the request at the stack index `request`, asks the policy's admit, and pushes and returns the request to be
- * matched. Returns NULL with nil, message and code pushed. All requests pass through this function before the core sees
- * the request. */
-const weir_request *weirlua_admitted(lua_State *L, int request, int policy);
+/* Reads the request at the stack index `request`, asks the policy's admit, and pushes the request to be matched, which
+ * becomes job->request. Returns false with nil, message and code pushed. All requests pass through this function before
+ * the core sees the request. */
+bool weirlua_admitted(lua_State *L, int request, int policy, struct policy_job *job);
 
 #endif

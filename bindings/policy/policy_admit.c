@@ -48,9 +48,9 @@ static void complain(lua_State *L, int policy, int hook, const char *text, weir_
     }
 }
 
-/* Runs f(anchor, data) in the policy's state, and counts the time. Returns a status; on success `results` values are on
- * the policy's stack. */
-static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, int results, weir_err *err)
+/* Runs f(anchor, data, about) in the policy's state, and counts the time. `about`: stack index of a value for a trusted
+ * policy, 0 for nil. Returns a status; on success `results` values are on the policy's stack. */
+static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, int about, int results, weir_err *err)
 {
     struct policy *p = lua_touserdata(L, policy);
     lua_State *S = enter(L, p, policy);
@@ -62,7 +62,11 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     lua_pushcfunction(S, f);
     lua_insert(S, -2);
     lua_pushlightuserdata(S, data);
-    rc = lua_pcall(S, 2, results, p->sandbox.S ? lua_gettop(S) - 3 : 0);
+    if (S == L && about)
+        lua_pushvalue(L, about);
+    else
+        lua_pushnil(S);
+    rc = lua_pcall(S, 3, results, p->sandbox.S ? lua_gettop(S) - 4 : 0);
     lua_remove(S, rc == LUA_OK ? -results - 1 : -2);
     if (p->sandbox.S)
         weirlua_sandbox_end(&p->sandbox);
@@ -98,7 +102,7 @@ int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, 
         return WEIR_OK;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
     handle->matching = true; /* init may only read the graph */
-    rc = run(L, policy, HOOK_INIT, call_init, handle, 0, err);
+    rc = run(L, policy, HOOK_INIT, call_init, handle, 0, 0, err);
     handle->matching = false;
     if (rc)
         return rc;
@@ -115,10 +119,12 @@ enum verdict { ADMITTED, REJECTED, AMENDED };
 
 struct admission {
     const char *jobspec; /* JSON */
+    struct policy_job job;
     enum verdict verdict;
 };
 
-/* (anchor, admission): calls admit. Returns nil, the reason of a rejection, or the JSON text of a replaced request. */
+/* (anchor, admission, about or nil): calls admit. Returns nil, the reason of a rejection, or the JSON text of a
+ * replaced request. */
 static int call_admit(lua_State *S)
 {
     struct admission *a = lua_touserdata(S, 2);
@@ -126,7 +132,8 @@ static int call_admit(lua_State *S)
     lua_rawgeti(S, 1, HOOK_ADMIT + 1);
     weirlua_json_read(S, a->jobspec, strlen(a->jobspec));
     lua_rawgeti(S, 1, ANCHOR_OPTIONS);
-    lua_call(S, 2, 2);
+    weirlua_job_push(S, &a->job, 3);
+    lua_call(S, 3, 2);
     if (lua_isnil(S, -2) || (lua_isboolean(S, -2) && lua_toboolean(S, -2))) {
         lua_pushnil(S);
     } else if (lua_istable(S, -2)) {
@@ -167,30 +174,38 @@ static const weir_request *amended(lua_State *L, int policy, const char *text)
     return NULL;
 }
 
-static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *request)
+/* Asks admit about the request `asked`. Returns the request to be matched. */
+static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *asked, const struct policy_job *job)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
     struct weirlua_owner *jobspec, *answer;
-    struct admission a = {0};
+    struct admission a = {.job = *job};
     weir_err err = {0};
     lua_State *S;
+    int rc;
 
     if (!p || !p->spec.has[HOOK_ADMIT])
-        return request;
+        return asked;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
     jobspec = weirlua_owner_push(L, weir_free);
-    jobspec->p = weir_request_format(request, "jobspec", &err);
+    jobspec->p = weir_request_format(asked, "jobspec", &err);
     a.jobspec = jobspec->p;
     if (!a.jobspec)
         return weirlua_fail(L, &err, WEIR_ENOMEM), NULL;
     answer = weirlua_owner_push(L, free);
-    if (run(L, policy, HOOK_ADMIT, call_admit, &a, 1, &err))
-        return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
     S = p->sandbox.S ? p->sandbox.S : L;
+    a.job.home = L;
+    a.job.about = S == L ? 0 : job->about;
+    a.job.request = asked;
+    a.job.policy = p;
+    rc = run(L, policy, HOOK_ADMIT, call_admit, &a, job->about, 1, &err);
+    weirlua_job_leave(S, &a.job);
+    if (rc)
+        return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
     answer->p = lua_type(S, -1) == LUA_TSTRING ? strdup(lua_tostring(S, -1)) : NULL;
     lua_pop(S, 1); /* before a raise: S may be a different state */
     if (a.verdict == ADMITTED)
-        return request;
+        return asked;
     if (!answer->p)
         return luaL_error(L, "out of memory"), NULL;
     if (a.verdict == AMENDED)
@@ -199,12 +214,12 @@ static const weir_request *ask_admit(lua_State *L, int policy, const weir_reques
     return NULL;
 }
 
-const weir_request *weirlua_admitted(lua_State *L, int request, int policy)
+bool weirlua_admitted(lua_State *L, int request, int policy, struct policy_job *job)
 {
-    const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request), *r;
+    const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request);
 
-    r = asked ? ask_admit(L, policy, asked) : NULL;
-    if (r && r == asked)
+    job->request = asked ? ask_admit(L, policy, asked, job) : NULL;
+    if (asked && job->request == asked)
         lua_pushvalue(L, request);
-    return r;
+    return job->request != NULL;
 }

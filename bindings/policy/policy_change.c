@@ -151,8 +151,7 @@ void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *
     }
     if (lua_getfield(L, options, "without") != LUA_TNIL)
         c->without = read_parts(L);
-    else
-        lua_pop(L, 1);
+    lua_pop(L, 1);
     if (lua_getfield(L, options, "within") != LUA_TNIL)
         c->within = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
     lua_pop(L, 1);
@@ -163,10 +162,13 @@ void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *
         luaL_error(L, "field 'fewest': obstacles of the graph expected");
 }
 
-const weir_request *weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c)
+bool weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c,
+                             struct policy_job *job)
 {
-    return c->without & PART_ADMIT ? weirlua_request_at(L, weirlua_of(L), request)
-                                   : weirlua_admitted(L, request, policy);
+    if (!(c->without & PART_ADMIT))
+        return weirlua_admitted(L, request, policy, job);
+    job->request = weirlua_request_at(L, weirlua_of(L), request);
+    return job->request != NULL;
 }
 
 const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h)

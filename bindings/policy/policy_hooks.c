@@ -7,13 +7,14 @@
 #include <math.h>
 #include <string.h>
 
-/* Above the base: the hooks by number, the options, the numbers of groups, the requests by index, a message handler, an
- * error or results. */
+/* Above the base: the hooks by number, the options, the numbers of groups, the requests by index, a message handler,
+ * for a trusted policy what the caller knows of the job, an error or results. */
 #define SLOT_OPTIONS  HOOKS
 #define SLOT_GROUPS   (HOOKS + 1)
 #define SLOT_REQUESTS (HOOKS + 2)
 #define SLOT_HANDLER  (HOOKS + 3) /* message handler for a sandbox */
-#define SLOTS         (HOOKS + 4)
+#define SLOT_ABOUT    (HOOKS + 4)
+#define SLOTS         (HOOKS + 5)
 #define STACK         (SLOTS + WEIRLUA_FIELDS + 24)
 
 static struct sandbox *sandbox_of(const struct hooks *h)
@@ -28,74 +29,6 @@ static int fail(struct hooks *h, const char *hook, const char *complaint)
     return WEIR_EPOLICY;
 }
 
-/* ---- the request as hooks see the request ----
- *
- * @class request One resource of a jobspec, as prune, evaluate and select get the resource: a plain table, new with
- *   each match.
- * @field type: string -- The requested type; "slot" for the node of a slot.
- * @field unit: string? -- The unit of the count.
- * @field label: string? -- The label of a slot.
- * @field index: integer -- The number of the resource in the jobspec, in preorder.
- * @field count: integer -- The least number wanted; equal to min.
- * @field min: integer -- The least number wanted.
- * @field max: number -- The greatest number wanted; math.huge for no limit.
- * @field exclusive: boolean -- Whether the jobspec says exclusive: true.
- * @field duration: number -- The duration of the job, in seconds; math.huge for no end.
- * @field below: string? -- The innermost type requested inside the resource: "core" of node/core.
- * @field options: table<string, any> -- The values of the policy's options. */
-
-static const char *leaf_type(const weir_resource *r)
-{
-    while (r->nwith > 0)
-        r = &r->with[0];
-    return r->type;
-}
-
-static void set_text(lua_State *L, const char *key, const char *value)
-{
-    if (value[0]) {
-        lua_pushstring(L, value);
-        lua_setfield(L, -2, key);
-    }
-}
-
-static void set_integer(lua_State *L, const char *key, int64_t value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
-
-/* (table of requests, resource, request, options): makes the table of one resource and keeps the table. */
-static int make_request(lua_State *L)
-{
-    const weir_resource *r = lua_touserdata(L, 2);
-    const weir_request *request = lua_touserdata(L, 3);
-
-    lua_createtable(L, 0, 11);
-    set_text(L, "type", r->type);
-    set_text(L, "unit", r->unit);
-    set_text(L, "label", r->label);
-    set_integer(L, "index", r->index);
-    set_integer(L, "count", r->count.min);
-    set_integer(L, "min", r->count.min);
-    if (r->count.max == WEIR_FOREVER)
-        lua_pushnumber(L, HUGE_VAL);
-    else
-        lua_pushinteger(L, r->count.max);
-    lua_setfield(L, -2, "max");
-    lua_pushboolean(L, r->exclusive == WEIR_EXCLUSIVE_YES);
-    lua_setfield(L, -2, "exclusive");
-    weirlua_push_time(L, weir_request_duration(request));
-    lua_setfield(L, -2, "duration");
-    if (r->nwith)
-        set_text(L, "below", leaf_type(r));
-    lua_pushvalue(L, 4);
-    lua_setfield(L, -2, "options");
-    lua_pushvalue(L, -1);
-    lua_rawseti(L, 1, (lua_Integer)r->index + 1);
-    return 1;
-}
-
 static int push_request(struct hooks *h, const weir_resource *r)
 {
     lua_State *L = h->L;
@@ -103,12 +36,13 @@ static int push_request(struct hooks *h, const weir_resource *r)
     if (lua_rawgeti(L, h->base + SLOT_REQUESTS, (lua_Integer)r->index + 1) == LUA_TTABLE)
         return WEIR_OK;
     lua_pop(L, 1);
-    lua_pushcfunction(L, make_request);
+    lua_pushcfunction(L, weirlua_request_view);
     lua_pushvalue(L, h->base + SLOT_REQUESTS);
     lua_pushlightuserdata(L, (void *)(uintptr_t)r);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)h->request);
+    lua_pushlightuserdata(L, &h->job);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
-    return lua_pcall(L, 4, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
+    lua_pushvalue(L, h->base + SLOT_ABOUT);
+    return lua_pcall(L, 5, 1, 0) == LUA_OK ? WEIR_OK : WEIR_EPOLICY;
 }
 
 /* ---- calls ---- */
@@ -534,12 +468,12 @@ static void push_anchor(lua_State *L, struct policy *p, int policy)
 }
 
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *handle,
-                        const weir_request *request, weir_err *err)
+                        const struct policy_job *job, weir_err *err)
 {
     struct sandbox *sb;
     int anchor;
 
-    *h = (struct hooks){.L = L, .handle = handle, .request = request};
+    *h = (struct hooks){.L = L, .handle = handle, .job = *job};
     if (lua_isnil(L, policy))
         return WEIR_OK;
     h->policy = lua_touserdata(L, policy);
@@ -574,6 +508,14 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
         return WEIR_ENOMEM;
     }
     lua_pushcfunction(h->L, weirlua_sandbox_locate);
+    h->job.home = L;
+    h->job.policy = h->policy;
+    if (!sb && job->about)
+        lua_pushvalue(L, job->about);
+    else
+        lua_pushnil(h->L);
+    if (!sb)
+        h->job.about = 0;
     return WEIR_OK;
 }
 
@@ -598,6 +540,7 @@ void weirlua_hooks_end(struct hooks *h, weir_err *err)
 {
     if (!h->policy)
         return;
+    weirlua_job_leave(h->L, &h->job);
     if (sandbox_of(h) && calls_lua(&h->given))
         weirlua_sandbox_end(sandbox_of(h));
     if (h->failed && h->complaint && sandbox_of(h))

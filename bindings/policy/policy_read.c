@@ -116,8 +116,8 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
  *   candidates follow. Or a choice that the engine makes without calls, such as {"fewest", group = "rack"} (see
  *   choice); a word alone stands for a choice without keys: "runs".
- * @field admit: function? -- fun(jobspec: table, options: table): false | table | nil, string?. Called for each
- *   request: false and a reason reject the request, a table is a jobspec to be matched instead.
+ * @field admit: function? -- fun(jobspec: table, options: table, job: job): false | table | nil, string?. Called for
+ *   each request: false and a reason reject the request, a table is a jobspec to be matched instead.
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
  *   after a change of the graph's structure. The graph can only be read.
  * @field exclusive: string | string[] | nil -- Types of vertices that jobs get only as a whole.

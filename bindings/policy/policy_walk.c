@@ -224,7 +224,7 @@ int weirlua_filter_walk(lua_State *L)
         return weirlua_fail(L, &err, err.code);
     f.resource = weir_request_resources(request, &n);
     rc = open_walk(L, &f, &o, best, &err);
-    rc = rc ? rc : weirlua_hooks_begin(L, &f.hooks, 1, f.handle, request, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &f.hooks, 1, f.handle, &(struct policy_job){.request = request}, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     f.deadline = weirlua_clock() + (int64_t)(p->sandbox.seconds * 1e9);

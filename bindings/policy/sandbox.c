@@ -343,6 +343,7 @@ static int build(lua_State *S)
     weirlua_graph_open(S, s);
     weirlua_walk_open(S, s);
     weirlua_vertex_open(S, s);
+    weirlua_job_open(S);
     weirlua_sandbox_close_globals(S);
     lua_pushcfunction(S, weirlua_policy_read);
     load_chunk(S, job);

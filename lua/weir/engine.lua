@@ -245,9 +245,9 @@ match = core.match_through(method_errors.below("match", function(self, request, 
 end))
 M.plain_match = match -- for explanations
 
---- Adds to a job the resources found for a request.
-function engine.grow(self, job, request)
-  return with_request(request, function(r) return judged(self, grow(self, job, r)) end)
+--- Adds to a job the resources found for a request. opts.about as for a match.
+function engine.grow(self, job, request, opts)
+  return with_request(request, function(r) return judged(self, grow(self, job, r, opts)) end)
 end
 
 --- Takes a part away from a job: a vertex, a list of vertices, {ranks = "0-3"}, an R (text or table), or units of a

@@ -9,9 +9,9 @@
 local core = require "weir.core"
 require "weir"
 
-local ORDER = { "policy", "vertex", "request", "graph", "engine", "allocation", "loaded_policy" }
+local ORDER = { "policy", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy" }
 local TITLES = {
-  policy = "The policy", vertex = "v: a vertex", request = "request", graph = "graph", engine = "The engine",
+  policy = "The policy", vertex = "v: a vertex", request = "request", job = "job", job_resource = "A resource of a job", graph = "graph", engine = "The engine",
   allocation = "An allocation", loaded_policy = "A policy that was loaded",
 }
 

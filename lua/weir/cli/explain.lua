@@ -16,6 +16,7 @@ local M = {
     { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
     { nil, "job-policy", "POLICY", "how those jobs are placed; low if not given" },
     { nil, "at", "PATH", "only about this vertex: why not there?" },
+    { nil, "about", "LIST", "what policies may know of the job besides: user=ada,bank=physics,urgency=20" },
     { nil, "time", "SECONDS", "the time at which the job is to start; now if not given", kind = "time" },
     { nil, "down", "PATH", "assume that this vertex is down; can be given several times", many = true },
     { nil, "up", "PATH", "assume that it is up", many = true },
@@ -69,6 +70,7 @@ end
 
 local function ask(engine, opts, job)
   local assumed = { down = opts.down, up = opts.up, release = opts.release, without = opts.without }
+  assumed.about = inputs.about(opts)
   assumed.at, assumed.vertex, assumed.constraint = opts.time, opts.at, constraint(opts.constraint)
   return engine:explain(job.request, assumed)
 end

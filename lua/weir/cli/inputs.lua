@@ -1,6 +1,7 @@
 --- inputs.lua - reads the inputs of commands: machines, jobs, policies. Unreadable input ends the command with status
 --- 2.
 
+local about = require "weir.about"
 local files = require "weir.files"
 local out = require "weir.cli.output"
 local weir = require "weir"
@@ -10,6 +11,13 @@ local M = {}
 --- The values of -r, for --help.
 M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua), a synthetic string such as "
   .. '"node:4 core:8", "local" for this machine, - for standard input, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
+
+--- Returns the table of --about, or nil; fails for a wrong list.
+function M.about(opts)
+  if not opts.about then return nil end
+  local known, why = about.parse(opts.about)
+  return known or out.fail(2, "--about: " .. why)
+end
 
 --- Returns the graph named by -r.
 function M.resources(opts)

@@ -20,6 +20,7 @@ local M = {
     { "m", "mode", "MODE", "what is asked; now if not given", choices = { "now", "reserve", "feasible", "preview" } },
     { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
+    { nil, "about", "LIST", "what policies may know of the jobs besides: user=ada,bank=physics,urgency=20" },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
@@ -171,7 +172,7 @@ end
 -- Matches a job. Returns whether the job got an allocation.
 local function match_one(run, job)
   run.trace = run.opts.trace and {} or nil
-  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, trace = run.trace })
+  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, about = run.about, trace = run.trace })
   show_trace(run, run.trace)
   if a then show(run, job, a) else refuse(run, job, why, code) end
   show_stats(run)
@@ -190,7 +191,7 @@ function M.run(opts)
   local allowed = opts.policies and {}
   for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
   local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed })
-  local status, run = 0, { engine = engine, opts = opts, jobs = jobs }
+  local status, run = 0, { engine = engine, opts = opts, about = inputs.about(opts), jobs = jobs }
   for i, job in ipairs(jobs) do
     run.at = i
     if not match_one(run, job) then status = 1 end

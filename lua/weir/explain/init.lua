@@ -32,7 +32,7 @@ local suggest = require "weir.suggest"
 
 local M = { text = wording.text, headline = wording.headline }
 
-local OPTIONS = { "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
+local OPTIONS = { "about", "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
 table.move(trials.READINGS, 1, #trials.READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
@@ -287,13 +287,13 @@ end
 
 -- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
 local function ask(what, opts)
-  local settings = { at = opts.at, within = what.where and what.copy:twin(what.where) }
+  local settings = { about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where) }
   for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
   what.settings = settings
   local report, why, code
   what.engine, why, code = core.engine { resources = what.copy, policy = what.policy }
   if not what.engine then return nil, why, code end
-  what.request, why, code = what.engine:admitted(what.request)
+  what.request, why, code = what.engine:admitted(what.request, opts.about)
   if what.request then report, why, code = trials.guarded(examine, what) end
   if not report and code ~= "rejected" then return nil, why, code end
   report = report or { verdict = code, why = why, levels = {} }
@@ -326,10 +326,10 @@ local engine = core.methods "engine"
 
 --- @method explain(request: any, options: table?): table?, string?, string? --
 --- Explains why a request does not fit now, or where the request fits: returns a report, see weir.explain;
---- weir.explain.text makes text of a report. Nothing is allocated. Options: {at = seconds, vertex = a vertex or path
---- to which the question is limited}, and assumptions made on a duplicate of the graph: {down =, up = vertices or
---- paths, release = jobs, without = "property=bigmem", constraint = table, policy =}; links, slot_parent, slot_sums,
---- strict_levels, whole_pools = true as for match.
+--- weir.explain.text makes text of a report. Nothing is allocated. Options: {about = what is known of the job, as for
+--- match, at = seconds, vertex = a vertex or path to which the question is limited}, and assumptions made on a
+--- duplicate of the graph: {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint =
+--- table, policy =}; links, slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
 function engine.explain(self, request, opts)
   engine.visits(self) -- raises for no engine, a closed engine, and while a match runs
   local graph = engine.resources(self)

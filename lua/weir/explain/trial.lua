@@ -140,8 +140,8 @@ end
 
 -- ---- matches -------------------------------------------------------------------------------------------------
 
---- A trial of {graph =, engine = of a duplicate of the graph, policy =, request = after admit, settings = {at =, within =
---- vertex to which the question is limited, and the readings of requests}}.
+--- A trial of {graph =, engine = of a duplicate of the graph, policy =, request = after admit, settings = {about =, at =,
+--- within = vertex to which the question is limited, and the readings of requests}}.
 function M.new(what)
   local asked = core.json_decode(must(what.request:format_for(what.copy)))
   local self = setmetatable({
@@ -234,7 +234,7 @@ end
 
 --- The causes that exclude vertices, by level; see e:levels.
 function Trial:levels()
-  local o = { at = self.options.at, within = self.within, without = { "admit" } }
+  local o = { about = self.options.about, at = self.options.at, within = self.within, without = { "admit" } }
   for _, name in ipairs(M.READINGS) do o[name] = self.options[name] end
   return must(self.engine:levels(must(current(self)), o))
 end

@@ -1,6 +1,7 @@
 --- annotations.lua - annotations of pending and starting jobs (RFC 27): t_estimate, reason_pending, resource_summary.
 --- Only a few are written at a time, and only changed ones.
 
+local about = require "weir.about"
 local core = require "weir.core"
 local explain_text = require "weir.explain.text"
 local jobid = require "weir.flux.jobid"
@@ -90,26 +91,26 @@ local function too_little(self, request, now)
   end
 end
 
--- Returns the explanation of a request in one sentence. Takes as long as an explanation does.
-local function explained(self, request)
-  local report = self.host.engine:explain(request)
+-- Returns the explanation of a request in one sentence. Takes as long as an explanation does. `known`: see about.lua.
+local function explained(self, request, known)
+  local report = self.host.engine:explain(request, { about = known })
   if not report then return nil end
   if report.fits then return "it would fit; it is not its turn" end
   local text = report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
   return jobid.with_ids(text, self.host.jobs)
 end
 
---- Returns why a request can never be met.
-function M:never(request)
+--- Returns why a request can never be met. `known`: what is known of the job, see about.lua.
+function M:never(request, known)
   local detail = too_little(self, request)
-  if not detail and self.host.graph:count() <= VERTICES then detail = explained(self, request) end
+  if not detail and self.host.graph:count() <= VERTICES then detail = explained(self, request, known) end
   return "unsatisfiable request: " .. (detail or "it can never be met on these resources")
 end
 
 --- Returns why a job waits, by a full explanation; to be called in a copy of the scheduler.
 function M:reason(id)
   local job = self.host.jobs[id]
-  return job and explained(self, job.request) or nil
+  return job and explained(self, job.request, about.of(job)) or nil
 end
 
 --- Notes the time needed to copy the scheduler. Unrequested copies use at most 1 % of the time.

@@ -13,6 +13,7 @@
 -- running, gone), start, due, reserved, line (its entry in queues.lua), preemptible; known: the queue policy knows the
 -- job. See sim/broker.lua for the fields given to policies.
 
+local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local scheduler_client = require "weir.acquire.scheduler_client"
@@ -65,14 +66,16 @@ end
 -- Denies jobs that can never run on the remaining resources.
 local function judge(self)
   local list = {}
-  for _, shape in pairs(self.requests) do shape.feasible, shape.last = nil, nil end
+  for _, shape in pairs(self.requests) do shape.verdict, shape.last = nil, nil end
   for _, job in pairs(self.jobs) do
-    if job.state == "pending" and not self:feasible_shape(job.shape) then list[#list + 1] = job end
+    job.verdict, job.last = nil, nil
+    if job.state == "pending" and not self:feasible_job(job) then list[#list + 1] = job end
   end
   table.sort(list, function(a, b) return a.id < b.id end)
   for _, job in ipairs(list) do
+    local _, why = self:feasible_job(job)
     self:leave(job)
-    self.answer.deny(job.id, job.shape.why)
+    self.answer.deny(job.id, why)
   end
 end
 
@@ -195,7 +198,7 @@ local START, FREE, PREEMPT, AGAIN = 1, 5, 6, 7
 -- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
 -- changed last.
 local function was_refused(self, job)
-  local last = not job.reserved and job.shape.last
+  local last = not job.reserved and asking.memo(self, job).last
   return last and last.releases == self.releases and last.promises == self.promises
     and (self.nreserved == 0 or last.estimate <= job.estimate)
 end
@@ -204,7 +207,7 @@ local function try(self, job)
   if was_refused(self, job) then return false end
   local started = asking.answer(self, START, job.id)
   if not started and not job.reserved then
-    job.shape.last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
+    asking.memo(self, job).last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
   end
   return started
 end
@@ -246,19 +249,27 @@ local function whole_nodes(resources, times, in_slot)
   return sum
 end
 
--- Measures a request as admitted by the placement policy; feasibility is unknown again.
-local function measure(self, shape)
-  local asked = self.engine:admitted(shape.request) or shape.request
-  local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
-  shape.units, shape.least = units, math.max(least, whole_nodes(asked:resources(), 1) * self.node_units)
-  shape.feasible = nil
+-- Measures the request of a job as admitted by the placement policy.
+local function measure(self, job)
+  local memo = asking.memo(self, job)
+  if not memo.units then
+    local asked = self.engine:admitted(job.request, job) or job.request
+    local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
+    memo = asking.memo(self, job) -- the call may have been the first that read the job
+    memo.units, memo.least = units, math.max(least, whole_nodes(asked:resources(), 1) * self.node_units)
+  end
+  job.units, job.least = memo.units, memo.least
 end
 
--- Measures all requests again: a new policy may admit different requests.
+-- Measures all requests again, and forgets verdicts: a new policy may admit different requests.
 local function measure_all(self)
-  for _, shape in pairs(self.requests) do measure(self, shape) end
+  for _, shape in pairs(self.requests) do shape.units, shape.verdict = nil, nil end
   for _, job in pairs(self.jobs) do
-    if job.state == "pending" and job.shape then job.units, job.least = job.shape.units, job.shape.least end
+    job.verdict = nil
+    if job.state == "pending" and job.shape then
+      job.units = nil
+      measure(self, job)
+    end
   end
 end
 
@@ -270,52 +281,59 @@ local function read_shape(self, text)
   local request, why = weir.request(text, "jobspec")
   if not request then return nil, why end
   shape = { request = request }
-  measure(self, shape)
   self.requests[text] = shape
   self.nshapes = self.nshapes + 1
   return shape
 end
 
---- Returns true if a request could ever run here; otherwise shape.why says why not.
-function M:feasible_shape(shape)
-  if shape.feasible == nil then
-    local ok, why, code = self.engine:match(shape.request, { mode = "feasible", stats = false })
-    if code == "policy" and self:placement_failed() then return self:feasible_shape(shape) end -- by the policy that is back
-    shape.feasible, shape.code = ok and true or false, code
-    if not ok then shape.why = code == "infeasible" and self.notes:never(shape.request) or why end
+--- Returns true if a job could ever run here; or false, message, code.
+function M:feasible_job(job)
+  local verdict = asking.memo(self, job).verdict
+  if not verdict then
+    local known = about.of(job)
+    local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = known })
+    if code == "policy" and self:placement_failed() then return self:feasible_job(job) end -- by the policy that is back
+    if code == "infeasible" then why = self.notes:never(job.request, known) end
+    verdict = { ok = ok and true or false, why = why, code = code }
+    asking.memo(self, job).verdict = verdict
   end
-  return shape.feasible
+  return verdict.ok, verdict.why, verdict.code
 end
 
-local function read_job(self, spec)
+-- Returns the job of a message, an allocation request or a question, without state; or nil, message, code.
+local function read_job(self, message)
+  local spec = message.jobspec
   local text, what = jobspec.read(spec, self.settings.requires)
   if not text then return nil, what, "invalid" end
   local shape, why = read_shape(self, text)
   if not shape then return nil, why, "invalid" end
-  if not self:feasible_shape(shape) then return nil, shape.why, shape.code end
-  return shape, what
+  local job = {
+    id = message.id, number = message.id, request = shape.request, shape = shape, submit = message.t_submit or self.now,
+    user = message.userid, name = what.name, bank = what.bank, project = what.project, queue = what.queue, qos = what.qos,
+    priority = message.priority or 0, preemptible = what.preemptible, endless = not what.duration,
+    estimate = what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge,
+  }
+  local ok, code
+  ok, why, code = self:feasible_job(job)
+  if not ok then return nil, why, code end
+  return job
 end
 
 --- Serves sched.alloc.
 function M:alloc(text)
   local message, why = decode(text)
   if not message then return nil, why end
-  local id = message.id
-  local shape, what = read_job(self, message.jobspec)
-  if not shape then
+  self:tick()
+  local job
+  job, why = read_job(self, message)
+  if not job then
     self.denied = self.denied + 1
-    self.answer.deny(id, what)
+    self.answer.deny(message.id, why)
     return true
   end
-  self:tick()
-  local job = {
-    id = id, number = id, request = shape.request, shape = shape, units = shape.units, least = shape.least,
-    submit = message.t_submit or self.now,
-    estimate = what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge, endless = not what.duration,
-    user = message.userid, qos = what.qos, priority = message.priority or 0, queue = what.queue, state = "pending",
-    preemptible = what.preemptible,
-  }
-  self.jobs[id], self.npending = job, self.npending + 1
+  measure(self, job)
+  job.state = "pending"
+  self.jobs[job.id], self.npending = job, self.npending + 1
   self.lines:add(job)
   self:behind(job)
   self.dirty = true
@@ -405,7 +423,7 @@ function M:prioritize(text)
   for _, pair in ipairs(message.jobs or {}) do
     local job = self.jobs[pair[1]]
     if job and job.state == "pending" and job.priority ~= pair[2] then
-      job.priority = pair[2]
+      job.priority, job.last, job.refused = pair[2], nil, nil
       if job.reserved then
         asking.unreserve(self, job)
         self:ask("lost", job.id)
@@ -476,8 +494,8 @@ function M:hello(text, R, spec)
   local job = {
     id = message.id, number = message.id, units = units_of_R(self, set), submit = message.t_submit or self.now,
     start = set:starttime() or self.now, due = ends and ends > self.now and ends or math.huge, user = message.userid,
-    priority = message.priority or 0, state = "running", endless = not ends, queue = what.queue, qos = what.qos,
-    preemptible = what.preemptible,
+    priority = message.priority or 0, state = "running", endless = not ends, name = what.name, bank = what.bank,
+    project = what.project, queue = what.queue, qos = what.qos, preemptible = what.preemptible,
   }
   self.log("debug", ("hello: id=%s priority=%d userid=%d t_submit=%.1f"):format(jobid.f58(job.id), job.priority, job.user or 0, job.submit))
   job.estimate = job.due - job.start
@@ -597,9 +615,9 @@ function M:feasible(text)
   local message, why = decode(text)
   if not message then return nil, why, "invalid" end
   if not self.engine then return nil, "nothing has been acquired yet", "busy" end
-  local shape, code
-  shape, why, code = read_job(self, message.jobspec)
-  if not shape then return nil, why, code end
+  local job, code
+  job, why, code = read_job(self, message)
+  if not job then return nil, why, code end
   return true
 end
 

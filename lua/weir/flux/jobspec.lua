@@ -7,7 +7,7 @@ local M = {}
 
 -- Keys of attributes.system without effect on the request, or read by about().
 local NOISE = { environment = true, cwd = true, shell = true, exec = true, files = true, job = true, dependencies = true,
-  preferences = true, bank = true, ["preemptible-after"] = true }
+  preferences = true, bank = true, project = true, ["preemptible-after"] = true }
 
 -- Returns the tasks without their commands.
 local function plain_tasks(tasks)
@@ -35,11 +35,15 @@ local function system_of(spec)
   return attributes, type(attributes.system) == "table" and attributes.system or {}
 end
 
---- Returns the parts of a jobspec read besides the request: {duration =, preemptible = seconds or nil, queue =, qos =}.
+local function word(value) return type(value) == "string" and value or nil end
+
+--- Returns the parts of a jobspec read besides the request: {duration =, preemptible = seconds or nil, queue =, qos =,
+--- bank =, project =, name =}.
 function M.about(spec)
   local _, given = system_of(spec)
-  local queue, after = type(given.queue) == "string" and given.queue or nil, given["preemptible-after"]
-  return { duration = number(given.duration), queue = queue, qos = given.qos or queue,
+  local queue, after = word(given.queue), given["preemptible-after"]
+  return { duration = number(given.duration), queue = queue, qos = given.qos or queue, bank = word(given.bank),
+    project = word(given.project), name = type(given.job) == "table" and word(given.job.name) or nil,
     preemptible = type(after) == "number" and after >= 0 and after or nil }
 end
 

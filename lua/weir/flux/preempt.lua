@@ -23,7 +23,7 @@ end
 -- Returns true if a job fits now. Changes nothing.
 local function fits(self, job)
   self.matches = self.matches + 1
-  if self.engine:place(job.request, job.id, self.now, job.estimate) ~= self.now then return false end
+  if self.engine:place(job.request, job.id, self.now, job.estimate, nil, nil, job) ~= self.now then return false end
   assert(self.engine:release(job.id))
   return true
 end

@@ -84,7 +84,7 @@ end
 
 function M:submit(job)
   tell(self, job.line, "submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
-    job.preemptible, job.least)
+    job.preemptible, job.least, job.name, job.bank, job.project, job.queue)
   job.known = true
   if job.state == "running" then tell(self, job.line, "started", job.id, job.start) end
 end

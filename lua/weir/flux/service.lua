@@ -1,6 +1,7 @@
 --- service.lua - the functions called by the broker module: a scheduler made from arguments and configuration, and the
 -- queries of `flux weir`.
 
+local about = require "weir.about"
 local core = require "weir.core"
 local explain_text = require "weir.explain.text"
 local instance = require "weir.flux.instance"
@@ -75,7 +76,7 @@ function M:why(text, user)
   if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), when(job.start)) end
   local reserved = job.reserved
   if reserved then s.engine:release(id) end -- runs in a copy of the scheduler
-  local report, why, code = s.engine:explain(job.request)
+  local report, why, code = s.engine:explain(job.request, { about = about.of(job) })
   if not report then return nil, why, code end
   local first = ("%s waits"):format(jobid.f58(id, prefix))
   if reserved then first = first .. "; resources are reserved for it from " .. when(reserved) .. " on" end

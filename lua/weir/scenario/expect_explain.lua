@@ -5,6 +5,8 @@
 ---   busy        its resources are in use                    infeasible the machine can never hold the job any more
 ---   reserved    its resources are free but reserved         policy     the placement policy fails, or refuses the job
 
+local about = require "weir.about"
+
 local M = {}
 
 local TEXTS = {
@@ -22,18 +24,20 @@ local function reserved_by_others(sim, job)
   return ids
 end
 
-local function verdict(sim, job, assume)
-  local report = sim.engine:explain(job.request, assume)
+local function verdict(sim, job, release)
+  local report = sim.engine:explain(job.request, { about = about.of(job), release = release })
   return report and report.verdict or "busy"
 end
 
 -- Returns word and sentence for a job in the queue.
 local function of_waiting(sim, job)
-  local a, why, code = sim.engine:match(job.request, { mode = "preview", duration = job.estimate, stats = false })
+  local a, why, code = sim.engine:match(job.request, {
+    mode = "preview", duration = job.estimate, stats = false, about = about.of(job),
+  })
   if a then return "queue", ("it would fit now; %s keeps it waiting"):format(sim.queue_name) end
   if code ~= "busy" and code ~= "infeasible" then return "policy", why end
   local others = reserved_by_others(sim, job)
-  if #others > 0 and verdict(sim, job, { release = others }) == "fits" then return "reserved", TEXTS.reserved end
+  if #others > 0 and verdict(sim, job, others) == "fits" then return "reserved", TEXTS.reserved end
   local word = verdict(sim, job)
   return word, TEXTS[word] or job.why or TEXTS.busy
 end

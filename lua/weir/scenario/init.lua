@@ -17,6 +17,7 @@
 --- Jobs submitted at equal times reach the queue policy together: the policy is called when the clock moves, before any
 --- further action, and before an assertion or a look at a job. For assertions see weir.scenario.assertions.
 
+local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
 local files = require "weir.files"
@@ -197,9 +198,9 @@ end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
-local JOB = { request = true, lasts = true, estimate = true, at = true, user = true, qos = true, priority = true, preemptible = true,
-  name = true, after = true, afterany = true, afterok = true, afternotok = true, singleton = true, array = true, limit = true,
-  requeue = true, [1] = true }
+local JOB = { request = true, lasts = true, estimate = true, at = true, user = true, bank = true, project = true, queue = true,
+  qos = true, urgency = true, priority = true, preemptible = true, name = true, after = true, afterany = true, afterok = true,
+  afternotok = true, singleton = true, array = true, limit = true, requeue = true, [1] = true }
 
 -- Converts handles to jobs of the simulator.
 local function jobs_of(x, what)
@@ -214,6 +215,8 @@ local function read_job(s, spec)
   if type(spec) == "string" or type(spec) == "table" and spec.resources then spec = { spec } end
   if type(spec) ~= "table" then fail("s:submit: a shape or a table is expected, { \"slot=1/node\", lasts = 100 }") end
   check_keys(spec, JOB, "s:submit")
+  local ok, wrong = about.check(about.of(spec))
+  if not ok then fail("s:submit: %s", wrong) end
   local text = spec.request or spec[1]
   if not text then fail("s:submit: what does it ask for? { \"slot=1/node\", ... }") end
   local request, why = text, nil
@@ -221,9 +224,9 @@ local function read_job(s, spec)
   if not request then fail("s:submit: %s", why) end
   local lasts = spec.lasts or spec.estimate or request:duration()
   return text, {
-    request = request, runtime = lasts, estimate = spec.estimate or lasts, at = spec.at, user = spec.user, qos = spec.qos,
-    priority = spec.priority, preemptible = spec.preemptible, name = spec.name,
-    after = jobs_of(spec.after, "after"), afterany = jobs_of(spec.afterany, "afterany"),
+    request = request, runtime = lasts, estimate = spec.estimate or lasts, at = spec.at, user = spec.user, bank = spec.bank,
+    project = spec.project, queue = spec.queue, qos = spec.qos, urgency = spec.urgency, priority = spec.priority,
+    preemptible = spec.preemptible, name = spec.name, after = jobs_of(spec.after, "after"), afterany = jobs_of(spec.afterany, "afterany"),
     afterok = jobs_of(spec.afterok, "afterok"), afternotok = jobs_of(spec.afternotok, "afternotok"), singleton = spec.singleton,
     requeue = spec.requeue,
   }
@@ -247,7 +250,8 @@ local function submit_array(s, text, spec, count, limit)
 end
 
 --- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate
---- =, at =, user =, qos =, priority =, preemptible =, name =, after =, afterany =, afterok =, afternotok = jobs,
+--- =, at =, user =, bank =, project =, queue =, qos =, urgency =, priority =, preemptible =, name =, after =, afterany
+--- =, afterok =, afternotok = jobs,
 --- singleton = true, array = count, limit = number of elements that may run at a time, requeue = true: begins anew
 --- instead of failing with its resources }. By default a job is submitted now, and lasts as long as its request or its
 --- estimate says, or for ever. A jobspec may have dependencies (RFC 26) on jobs by name or number. Returns the job; or

@@ -1,7 +1,7 @@
 --- job.lua - handles of jobs of a scenario. All events up to now are handled before a field is read.
 ---
 --- Fields: state, start, finish, submit, reserved, promised (start of the first reservation), wait, preempted,
---- requeued, killed, why, priority, user, name, id, place ("node[0-3]").
+--- requeued, killed, why, user, bank, project, queue, qos, urgency, priority, name, id, place ("node[0-3]").
 
 local blame = require "weir.scenario.error_location"
 local ledger = require "weir.scenario.alloc_log"
@@ -12,7 +12,7 @@ local M = {}
 local scenario_of, job_of = setmetatable({}, { __mode = "k" }), setmetatable({}, { __mode = "k" })
 
 local FIELDS = { "state", "start", "finish", "submit", "reserved", "preempted", "requeued", "killed",
-  "why", "code", "priority", "user", "qos", "name",
+  "why", "code", "user", "bank", "project", "queue", "qos", "urgency", "priority", "name",
   "id", "estimate", "runtime", "units" }
 for _, name in ipairs(FIELDS) do FIELDS[name] = function(_, job) return job[name] end end
 

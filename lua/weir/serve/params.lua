@@ -7,6 +7,7 @@
 -- A field has a kind of KINDS, with "!" if the field is required, or a list of words. Of a list, the first word is the
 -- default, unless `needed` is true.
 
+local about = require "weir.about"
 local core = require "weir.core"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local suggest = require "weir.suggest"
@@ -88,6 +89,13 @@ end
 
 local is_text, is_any_job = text(LONG, 1), whole(1, math.maxinteger)
 
+local function is_about(x)
+  local ok, why = is_table(x)
+  if not ok then return ok, why end
+  ok, why = about.check(x)
+  return ok == true, why and "one where " .. why
+end
+
 -- Returns true for {KEY = VALUE | true | null}.
 local function are_tags(x)
   if type(x) ~= "table" then return false end
@@ -121,6 +129,7 @@ M.KINDS = {
   new_job = { whole(1, scheduler_client.IDS_MOST), ("an id for a job, a whole number from 1 to %d,"):format(scheduler_client.IDS_MOST) },
   targets = { is_idset, 'targets, an idset such as "0-3,7",' },
   table = { is_table, "an object" },
+  about = { is_about, "an object of " .. table.concat(about.NAMES, ", ") .. "," },
   tags = { are_tags, "an object of keys with a text of at most 65535 bytes, true (no value) or null (to be removed)" },
   call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text," },
 }

@@ -14,11 +14,15 @@ local M = {}
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 
+--- Returns the table for verdicts of the placement policy on a job: jobs of a shape share verdicts, unless the policy
+--- has read a field that differs between jobs of a shape, such as the user.
+function M.memo(self, job) return self.engine:personal() and job or job.shape end
+
 -- Allocates for a job at a time, or with `later` at the earliest start from then on. Returns the start, or nil.
 -- `sums`: check the sums over time first.
 local function place(self, job, at, later, sums)
   self.matches = self.matches + 1
-  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums)
+  local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums, job)
   if code == "policy" and self:placement_failed(why) then return place(self, job, at, later, sums) end -- by another policy
   if not t then job.why, job.code = why, code end
   return t
@@ -143,7 +147,7 @@ end
 
 -- Returns a lower bound of the start; math.huge if no start is possible, or the policy no longer admits the job.
 local function soonest(self, job)
-  local t, why, code = self.engine:soonest(job.request, job.id, self.now, job.estimate)
+  local t, why, code = self.engine:soonest(job.request, job.id, self.now, job.estimate, job)
   if not t then job.why, job.code = why, code end
   return t or math.huge
 end
@@ -153,16 +157,14 @@ local function has_others(self, job) return self.nreserved > (job.reserved and 1
 -- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
 -- changed last.
 local function was_refused(self, job)
-  local last = job.shape.refused
+  local last = M.memo(self, job).refused
   return last and last.releases == self.releases and last.promises == self.promises and last.estimate <= job.estimate
 end
 
 local function refuse(self, job)
-  local last = job.shape.refused
-  if not last then
-    last = {}
-    job.shape.refused = last
-  end
+  local memo = M.memo(self, job)
+  local last = memo.refused or {}
+  memo.refused = last
   last.releases, last.promises, last.estimate = self.releases, self.promises, job.estimate
   return false
 end

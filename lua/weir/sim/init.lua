@@ -10,11 +10,12 @@
 --- queue policy is called after each event; "per-timestamp" (default): after the last event of a time. With either
 --- rule, a job whose estimate is over has released its resources when the policy is called at that time.
 ---
---- Fields of a job: id, name, number, request, units (see job_size.lua), submit, estimate, runtime, user, qos,
---- priority, preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish,
+--- Fields of a job: id, name, number, request, units (see job_size.lua), submit, estimate, runtime, user, bank, project,
+--- queue, qos, urgency, priority, preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish,
 --- reserved (start of its reservation), due (expected end), killed (true if ended at its estimate), preempted (number
 --- of preemptions), why and code (reason of the last failed start).
 
+local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local dependency = require "weir.sim.dependency"
 local heap = require "weir.sim.event_heap"
@@ -182,15 +183,20 @@ M.units_of, M.main_type = size.of, main_type
 
 local REQUESTS = 10000 -- requests remembered
 
--- Returns the shape of a request; equal texts or tables share a shape, so a request is parsed once.
-local function read_request(self, x)
+-- Returns the units of a request, as the placement policy admits the request for a job, and the least units.
+local function measure(self, request, job)
+  return size.of(self.engine:admitted(request, job) or request, self.type, self.graph, self.sizes)
+end
+
+-- Returns the shape of the request of a job; equal texts or tables share a shape, so a request is parsed once.
+local function read_request(self, x, job)
   local known = self.requests[x]
   if known then return known end
   local request, why, code = x, nil, nil
   if type(x) ~= "userdata" then request, why, code = weir.request(x, "<request>") end -- never the name of a file
   if not request then return nil, why, code end
   known = { request = request }
-  known.units, known.least = size.of(self.engine:admitted(request) or request, self.type, self.graph, self.sizes)
+  known.units, known.least = measure(self, request, job)
   if self.nrequests == REQUESTS then self.requests, self.nrequests = {}, 0 end
   self.requests[x], self.nrequests = known, self.nrequests + 1
   return known
@@ -201,11 +207,12 @@ local function take(self, job)
   local shape = self.requests[job.request]
   if not shape then
     local why, code
-    shape, why, code = read_request(self, job.request)
+    shape, why, code = read_request(self, job.request, job)
     if not shape then return nil, why, code end
   end
   local id = self.made + 1
   job.id, job.shape, job.request, job.units, job.state = id, shape, shape.request, shape.units, "submitted"
+  if self.engine:personal() then job.units, job.least = measure(self, shape.request, job) end
   job.time, job.kind = job.submit, SUBMIT
   job.number = job.number or id
   if job.estimate < 1e-6 then job.estimate = 1e-6 end
@@ -238,12 +245,12 @@ local function ends_in_time(at, job)
 end
 
 --- Submits a job: request (text, table, request), estimate (seconds; by default the request's duration), runtime (by
---- default the estimate), at (now by default), user, qos, priority, preemptible, name, number; after, afterany,
---- afterok, afternotok (jobs), singleton, group: see dependency.lua, besides dependencies of the jobspec; requeue
---- (true: begins anew instead of failing with its resources). Returns the job, a table with state pending, running,
---- done, failed, cancelled or rejected; or nil, message, code.
+--- default the estimate), at (now by default), user, bank, project, queue, qos, urgency, priority, preemptible, name,
+--- number; after, afterany, afterok, afternotok (jobs), singleton, group: see dependency.lua, besides dependencies of
+--- the jobspec; requeue (true: begins anew instead of failing with its resources). Returns the job, a table with state
+--- pending, running, done, failed, cancelled or rejected; or nil, message, code.
 function M:submit(spec)
-  local shape, why, code = read_request(self, spec.request)
+  local shape, why, code = read_request(self, spec.request, spec)
   if not shape then return nil, why, code end
   if shape.named == nil then shape.named = dependency.of_jobspec(shape.request) or false end
   local estimate = number_of(spec.estimate, spec.runtime, "estimate")
@@ -253,8 +260,9 @@ function M:submit(spec)
   end
   local job = {
     name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
-    estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, qos = spec.qos,
-    priority = spec.priority, preemptible = number_of(spec.preemptible, nil, "preemptible"), waits = dependency.read(spec),
+    estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, bank = spec.bank,
+    project = spec.project, queue = spec.queue, qos = spec.qos, urgency = spec.urgency, priority = spec.priority,
+    preemptible = number_of(spec.preemptible, nil, "preemptible"), waits = dependency.read(spec),
     group = spec.group, requeue = spec.requeue,
   }
   local ok
@@ -290,8 +298,8 @@ local function pull(self)
 end
 
 --- Submits jobs from a function as they are needed: next() returns the next job in the order of submission, or nil. A
---- job is a new table {submit =, estimate =, runtime =, request =}, with user, qos, priority, preemptible, name,
---- number. Jobspecs given as texts may have dependencies.
+--- job is a new table {submit =, estimate =, runtime =, request =}, with user, bank, project, queue, qos, urgency,
+--- priority, preemptible, name, number. Jobspecs given as texts may have dependencies.
 function M:feed(next)
   self.source = next
   pull(self)
@@ -299,13 +307,13 @@ end
 
 function M:hand_over(job)
   self:ask("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority, job.preemptible,
-    job.shape.least)
+    job.least or job.shape.least, job.name, job.bank, job.project, job.queue, job.urgency)
   if job.state == "running" then self:ask("started", job.id, job.start) end
 end
 
 --- Changes the priority of a waiting job.
 function M:prioritise(job, value)
-  job.priority = value
+  job.priority, job.refused = value, nil
   if job.state == "pending" and not job.waits then self:ask("priority", job.id, value) end
   self.dirty = true
 end
@@ -411,14 +419,15 @@ end
 
 HANDLE[SUBMIT] = function(self, job)
   if job.state ~= "submitted" then return end
-  local shape = job.shape
-  if shape.machine ~= self.machine then
-    local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false })
+  local verdict = asking.memo(self, job).verdict
+  if not verdict or verdict.machine ~= self.machine then
+    local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = about.of(job) })
     if code == "policy" then self:placement_failed(why) end
-    shape.feasible, shape.why, shape.code, shape.machine = ok and true or false, why, code, self.machine
+    verdict = { feasible = ok and true or false, why = why, code = code, machine = self.machine }
+    asking.memo(self, job).verdict = verdict
   end
-  if job.wrong or not shape.feasible then
-    job.why, job.code = job.wrong or shape.why, job.wrong and "dependency" or shape.code
+  if job.wrong or not verdict.feasible then
+    job.why, job.code = job.wrong or verdict.why, job.wrong and "dependency" or verdict.code
     over(self, job, "rejected")
     return self:tell("reject", job)
   end

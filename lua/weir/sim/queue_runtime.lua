@@ -25,9 +25,10 @@
 -- queue:earliest(job) returns a possible start.
 -- queue:preempt(job) stops a running job, to wait again. queue:again(time) asks for a call at a time (seconds, up to
 -- 9e12), with or without changes.
--- Fields of a job: id, number, submit, estimate (seconds), units (as far as known before the start), machine (units of
--- the machine), user, qos, priority, reserved, start (of a running job), preemptible (seconds after which the job may
--- be preempted, or nil), preempted (number of preemptions).
+-- Fields of a job: id, number, name, user, bank, project, queue, qos, urgency, priority, submit and duration (as
+-- placement policies know the fields; estimate is a second name of duration), units (as far as known before the start),
+-- machine (units of the machine), reserved, start (of a running job), preemptible (seconds after which the job may be
+-- preempted, or nil), preempted (number of preemptions).
 
 local bridge, coroutines, place = ...
 
@@ -344,9 +345,11 @@ function host.units(n) queue.units = n end
 function host.ranked() ranked = true end
 
 -- Adds a job. least: the least units the job takes; `units` by default.
-function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least)
-  local job = { id = id, number = number, submit = submit, estimate = estimate, units = units, user = user, qos = qos,
-    priority = priority, preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
+function host.submit(id, number, submit, estimate, units, user, qos, priority, preemptible, least, name, bank, project, queue_name,
+  urgency)
+  local job = { id = id, number = number, submit = submit, estimate = estimate, duration = estimate, units = units, name = name,
+    user = user, bank = bank, project = project, queue = queue_name, qos = qos, urgency = urgency, priority = priority,
+    preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
   jobs[id] = job
   if not newest or not behind(newest, job) then return add(job) end
   freed, sorted = true, sorted and not policy.order

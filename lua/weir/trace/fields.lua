@@ -9,12 +9,12 @@ local NAMES = {
   estimate = { "estimate", "requested_time", "walltime", "time_limit", "limit" },
   procs = { "procs", "processors", "cores", "nodes", "size", "requested_number_of_resources" },
   memory = { "memory", "memory_kb" },
-  user = { "user", "user_id", "uid" }, group = { "group", "group_id", "account" },
-  qos = { "qos", "queue" }, priority = { "priority" }, preemptible = { "preemptible", "preemptible_after" },
+  user = { "user", "user_id", "uid" }, bank = { "bank", "account", "group", "group_id" }, project = { "project" },
+  queue = { "queue" }, qos = { "qos" }, urgency = { "urgency" }, priority = { "priority" }, preemptible = { "preemptible", "preemptible_after" },
   name = { "name" }, request = { "request", "shape", "jobspec" },
 }
 
-local KIND = { number = true, user = true, group = true, qos = true, name = true, request = true }
+local KIND = { number = true, name = true, request = true, user = true, bank = true, project = true, queue = true, qos = true }
 local field_of = {}
 for field, names in pairs(NAMES) do
   for _, name in ipairs(names) do field_of[name] = field end

@@ -5,8 +5,8 @@
 ---   for job in t.next do print(job.submit, job.procs, job.estimate, job.runtime) end
 ---
 --- A job has number, submit, runtime, estimate (seconds), and where known procs, memory (kB for each processor), user,
---- group, qos, priority, preemptible, name, request (a jobspec or a shape). Jobs come in the order of submission; a
---- job out of order by more than LOOKAHEAD jobs is malformed.
+--- bank, project, queue, qos (by default the queue), urgency, priority, preemptible, name, request (a jobspec or a
+--- shape). Jobs come in the order of submission; a job out of order by more than LOOKAHEAD jobs is malformed.
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -97,6 +97,7 @@ local function complete(job, known)
   if not submit or submit < 0 then return "it has no submit time", true end
   if not runtime or runtime < 0 then return "it has no run time" end
   if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
+  job.qos = job.qos or job.queue
   if job.request ~= nil then
     local wrong = request_fault(job.request, known)
     return wrong, wrong ~= nil

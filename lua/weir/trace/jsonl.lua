@@ -31,7 +31,9 @@ local function take_system(job, jobspec)
   local duration, preemptible = tonumber(system.duration), tonumber(system["preemptible-after"])
   job.estimate = job.estimate or duration and duration > 0 and duration or nil
   job.preemptible = job.preemptible or preemptible
-  job.qos = job.qos or type(system.queue) == "string" and system.queue or nil
+  for _, key in ipairs { "queue", "bank", "project" } do
+    job[key] = job[key] or type(system[key]) == "string" and system[key] or nil
+  end
   job.name = job.name or type(table_at(system, "job").name) == "string" and system.job.name or nil
 end
 

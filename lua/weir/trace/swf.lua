@@ -20,9 +20,10 @@ end
 local function read_job(line)
   local n, id, submit, _, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
   if n ~= 18 or not (id and submit and run and procs and asked and time) then return nil end
+  queue = queue and queue >= 0 and queue or nil
   return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs,
     memory = memory and memory >= 0 and memory or nil, user = user and user >= 0 and user or nil,
-    group = group and group >= 0 and group or nil, qos = queue and queue >= 0 and queue or nil }
+    bank = group and group >= 0 and group or nil, queue = queue }
 end
 
 local function comment_reader(header)

@@ -93,6 +93,12 @@ local DEAD = {
   http_request = {}, -- spec/bindings/system/http_spec.lua
   idset = { { finished("idset", function() return core.idset "1" end) } },
   detached = { { finished("detached", function(w) return assert(w.e:detach(1)) end) } },
+  job = { { function(w)
+    local kept
+    local e = assert(core.engine { resources = w.g, policy = { prune = function(_, request) kept = request.job return true end } })
+    assert(e:match("slot=1/core=1", { mode = "feasible" }))
+    return kept
+  end } },
   map = { { with_closed_graph(function(w) return (select(2, assert(w.g:coarsen { keep = { "rack" } }))) end), "graph" },
     { finished("map", function(w) return (select(2, assert(w.g:coarsen { keep = { "rack" } }))) end), "graph" } },
   pieces = { { finished("pieces", function(w) return assert(w.g:pieces()) end) } },
@@ -241,12 +247,13 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance book free job jobs now policy reload resources retire retired stats visits watched
+  engine: advance book free job jobs now personal policy reload resources retire retired stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save subsystems types vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take
+  job: __index __newindex
   idset: __eq __len copy count empty first format has ids last next prev ranges take
   draft: drop keep write
   pieces: at graph put stamp

@@ -57,7 +57,7 @@ end
 describe("a trace", function()
   it("is read from SWF", function()
     local jobs, t = read_all(file("a.swf", "; MaxProcs: 8\n;  Note: x\n\n" .. swf({ 1, 0, 10, 4, 20, 1000, 7 })))
-    assert.same({ { number = 1, submit = 0, runtime = 10, estimate = 20, procs = 4, memory = 1000, user = 7, qos = 1 } }, jobs)
+    assert.same({ { number = 1, submit = 0, runtime = 10, estimate = 20, procs = 4, memory = 1000, user = 7, queue = 1, qos = 1 } }, jobs)
     assert.equal("8", t.header.MaxProcs)
   end)
 

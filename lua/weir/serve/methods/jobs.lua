@@ -20,11 +20,11 @@ needs.reader("job", "jobs", "explain")
 
 params.takes("match", "jobs ids owners children", {
   request = "request!", name = "text", mode = MODES, at = "seconds", duration = "seconds", job = "new_job", filter = "source",
-  format = FORMATS,
+  format = FORMATS, about = "about",
 })
 params.takes("release", "jobs owners machine targets children", { job = "job!", targets = "targets" })
 params.takes("grow", "jobs children parent machine targets", {
-  job = "job!", request = "request!", name = "text", format = FORMATS, pass = "flag",
+  job = "job!", request = "request!", name = "text", format = FORMATS, pass = "flag", about = "about",
 })
 params.takes("shrink", "jobs owners children", {
   job = "job!", path = "path", amount = "positive", ranks = "targets", R = "table", format = FORMATS, pass = "flag",
@@ -33,7 +33,7 @@ params.takes("job", "", { job = "job!", format = FORMATS })
 params.takes("jobs", "", { vertices = "flag" })
 params.takes("explain", "", {
   request = "request!", name = "text", at = "seconds", vertex = "path", down = "paths", up = "paths", release = "jobs",
-  without = "texts", constraint = "table", columns = "count",
+  without = "texts", constraint = "table", columns = "count", about = "about",
 })
 
 -- ---- description of a job -------------------------------------------------------------------------------------------
@@ -58,6 +58,14 @@ local function full(self, a, format)
   local t = brief(self, a)
   t.vertices, t.resources = plain.vertices(a), document(a, format)
   return t
+end
+
+-- Returns what policies may know of the job of a call: for an administrator, which may be a scheduler, what the call
+-- says; for anybody else the user's name.
+local function about_job(call, p)
+  if call.client.role == "administrator" then return p.about end
+  if p.about then params.fail("forbidden", "field 'about': only an administrator may say whose job a job is") end
+  return { user = call.client.name }
 end
 
 -- ---- match ----------------------------------------------------------------------------------------------------------
@@ -95,7 +103,7 @@ end
 -- the copy, as the policy may have changed meanwhile.
 local function search(self, call, p, asked, opts)
   local a, why, code = asked, nil, nil
-  if p.filter then a, why, code = self:within(self.engine.admitted, self.engine, asked) end
+  if p.filter then a, why, code = self:within(self.engine.admitted, self.engine, asked, opts.about) end
   if not a then return nil, why, code end
   if call.record then return self.follower:book(call.record, opts.job) end
   a, why, code = self:within(self.follower.match, self.follower, a, opts)
@@ -105,7 +113,7 @@ end
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
   local asked = request(p)
-  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, stats = true }
+  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, about = about_job(call, p), stats = true }
   if not call.record then check_match(self, p, opts) end
   -- the child of an earlier job with an equal id must end before the id is given again
   if opts.job then self.child_instances:update() end
@@ -142,7 +150,7 @@ local NOT_HERE = { busy = true, infeasible = true }
 --- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent for resources
 -- missing here
 function M.grow(self, call, p)
-  local job, asked = p.job, request(p)
+  local job, asked, about = p.job, request(p), about_job(call, p)
   local child = self.child_instances:of(job)
   if child then asked = self.child_instances:elsewhere(child, asked) end
   local function try()
@@ -150,7 +158,7 @@ function M.grow(self, call, p)
       local fits, strange, kind = self.child_instances:fits(asked)
       if not fits then return nil, strange, kind end
     end
-    local a, why, code = self:within(self.engine.grow, self.engine, job, asked)
+    local a, why, code = self:within(self.engine.grow, self.engine, job, asked, { about = about })
     if not a then return nil, why, code end
     self:changed()
     self.child_instances:touch(job)
@@ -226,7 +234,8 @@ end
 --- {"id":7,"method":"explain","params":{"request":"slot=9/node"}}; with "columns" also as text of that width
 function M.explain(self, call, p)
   local opts = {
-    at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up, release = p.release, without = p.without,
+    about = about_job(call, p), at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up,
+    release = p.release, without = p.without,
   }
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end
