@@ -4,6 +4,15 @@ local core = require "weir.core"
 
 local M = {}
 
+--- Returns whether a value is a number, and neither infinite nor "nan".
+function M.is_finite(x) return type(x) == "number" and x == x and math.abs(x) < math.huge end
+
+--- Returns the name of a vertex unless basename and id give the name.
+function M.own_name(v)
+  local name = v.name
+  return name ~= v.basename .. (v.id or "") and name or nil
+end
+
 --- Returns a time, or null for infinity.
 function M.finite(t) return t < math.huge and t or core.null end
 

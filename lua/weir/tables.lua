@@ -26,4 +26,14 @@ function M.copy(t)
   return copy
 end
 
+--- Adds n to the number of a key.
+function M.add(t, key, n) t[key] = (t[key] or 0) + n end
+
+--- Returns the number of keys.
+function M.size(t)
+  local n = 0
+  for _ in pairs(t) do n = n + 1 end
+  return n
+end
+
 return M

@@ -23,4 +23,26 @@ function M.plain(text)
   return (M.utf8(text):gsub("[%c\127]", "?"):gsub("\xC2[\x80-\x9F]", "?"))
 end
 
+--- Formats a whole number with thousands separated: "24,016".
+function M.number(n)
+  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
+  return (digits:gsub("^(%-?),", "%1"))
+end
+
+--- Returns the plural of a word: "nodes", "switches", "batteries".
+function M.plural(word)
+  if word:find "[^aeiou]y$" then return (word:gsub("y$", "ies")) end
+  if word:find "s$" or word:find "x$" or word:find "ch$" or word:find "sh$" then return word .. "es" end
+  return word .. "s"
+end
+
+--- Returns a number with a word, in the plural unless the number is 1: "1 job", "24,016 jobs".
+function M.counted(n, word) return M.number(n) .. " " .. (n == 1 and word or M.plural(word)) end
+
+--- Formats a duration: "1.5 s", "3600 s". `number`, if given, formats whole seconds.
+function M.seconds(t, number)
+  local whole = t == math.floor(t)
+  return (whole and (number and number(t) or ("%d"):format(t)) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
+end
+
 return M

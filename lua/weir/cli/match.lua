@@ -44,13 +44,9 @@ Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input
 
 -- ---- reports of a job ---------------------------------------------------------------------------------------
 
-local function duration(a)
-  return a.duration == math.huge and "no end" or "for " .. out.seconds(a.duration)
-end
-
 local function headline(job, a)
   local id = a.state == "matched" and "preview" or "job " .. a.id
-  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.moment(a.at), duration(a))
+  return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.moment(a.at), out.lasting(a.duration))
 end
 
 local function show_tree(job, a)

@@ -127,10 +127,10 @@ function M.table(rows, right)
   end
 end
 
---- Formats a duration: "1.5 s", "3600 s".
-function M.seconds(t)
-  return (t == math.floor(t) and ("%d"):format(t) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
-end
+M.seconds = texts.seconds
+
+--- Returns the words for the duration of an allocation: "for 10 s", "no end".
+function M.lasting(duration) return duration == math.huge and "no end" or "for " .. M.seconds(duration) end
 
 -- Times from here on (a second in 2001) are times of the wall clock, as in services and many traces.
 local WALL = 1e9

@@ -6,6 +6,7 @@ local options = require "weir.query.options"
 local out = require "weir.cli.output"
 local session = require "weir.query.session"
 local shell = require "weir.query.shell"
+local tables = require "weir.tables"
 
 local M = { name = "query", doc = "Fluxion's resource-query: its options, commands and output.", raw = true }
 
@@ -15,22 +16,14 @@ local function fail(text)
   return 1
 end
 
-local function add(counts, key) counts[key] = (counts[key] or 0) + 1 end
-
-local function size(counts)
-  local n = 0
-  for _ in pairs(counts) do n = n + 1 end
-  return n
-end
-
 local function count_graph(machine)
   local found = { vertices = 0, edges = 0, types = {}, names = {}, paths = {}, ranks = {} }
   for v in machine.graph:walk {} do
     found.vertices, found.edges = found.vertices + 1, found.edges + v:nchildren()
-    add(found.types, v.type)
-    add(found.names, v.name)
-    add(found.ranks, machine.rank(v))
-    for _, path in ipairs(machine:paths(v)) do add(found.paths, path[2]) end
+    tables.add(found.types, v.type, 1)
+    tables.add(found.names, v.name, 1)
+    tables.add(found.ranks, machine.rank(v), 1)
+    for _, path in ipairs(machine:paths(v)) do tables.add(found.paths, path[2], 1) end
   end
   for _ in machine.graph:edges() do found.edges = found.edges + 1 end
   return found
@@ -42,9 +35,9 @@ local function show_load(machine, elapsed)
   out.line(("INFO: Graph Load Time: %g"):format(elapsed))
   out.line(("INFO: Vertex Count: %d"):format(found.vertices))
   out.line(("INFO: Edge Count: %d"):format(found.edges))
-  out.line(("INFO: by_type Key-Value Pairs: %d"):format(size(found.types)))
-  out.line(("INFO: by_name Key-Value Pairs: %d"):format(size(found.names)))
-  out.line(("INFO: by_path Key-Value Pairs: %d"):format(size(found.paths)))
+  out.line(("INFO: by_type Key-Value Pairs: %d"):format(tables.size(found.types)))
+  out.line(("INFO: by_name Key-Value Pairs: %d"):format(tables.size(found.names)))
+  out.line(("INFO: by_path Key-Value Pairs: %d"):format(tables.size(found.paths)))
   for rank in pairs(found.ranks) do ranks[#ranks + 1] = rank end
   table.sort(ranks)
   for _, rank in ipairs(ranks) do

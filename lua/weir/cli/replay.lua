@@ -12,6 +12,7 @@ local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local said = require "weir.replay.text"
 local suggest = require "weir.suggest"
+local texts = require "weir.texts"
 local trace = require "weir.trace"
 local weir = require "weir"
 
@@ -169,8 +170,7 @@ local function remark(opts, result)
   end
   local more = (t.malformed or 0) + (t.left_out or 0)
   if more > 0 then
-    out.warn(("%d malformed line%s skipped, %d job%s left out"):format(t.malformed, t.malformed == 1 and "" or "s", t.left_out,
-      t.left_out == 1 and "" or "s"))
+    out.warn(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
   end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then

@@ -22,6 +22,7 @@
 
 local core = require "weir.core"
 local engines = require "weir.engine"
+local finite = require "weir.plain".finite
 local policy = require "weir.policy"
 local shortage = require "weir.explain.shortage"
 local trials = require "weir.explain.trial"
@@ -357,7 +358,7 @@ local function plain_way(way)
     local finish_at = ob["end"]
     list[i] = {
       kind = ob.kind, job = ob.job, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
-      part = ob.part, ["end"] = finish_at and (finish_at < math.huge and finish_at or core.null) or nil,
+      part = ob.part, ["end"] = finish_at and finite(finish_at),
     }
   end
   return list

@@ -1,5 +1,7 @@
 --- text.lua - reports of explanations in words: numbers with units, singular and plural, at most a screenful.
 
+local texts = require "weir.texts"
+
 local M = {}
 
 local LINES = 20 -- lines of levels and ways together, at most
@@ -7,42 +9,28 @@ local FEW = 5    -- things listed by name, at most
 
 -- ---- words ---------------------------------------------------------------------------------------------------
 
---- A number with thousands separated: "24,016".
-function M.number(n)
-  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (digits:gsub("^(%-?),", "%1"))
-end
-
 -- Types with a plural equal to the singular.
 local MASS = { memory = true, storage = true, power = true, bandwidth = true, chassis = true, lustre = true, ssd_space = true }
 
 --- A type in the plural: "nodes", "switches", "chassis".
-function M.plural(type)
-  if MASS[type] then return type end
-  if type:find "[^aeiou]y$" then return (type:gsub("y$", "ies")) end
-  if type:find "s$" or type:find "x$" or type:find "ch$" or type:find "sh$" then return type .. "es" end
-  return type .. "s"
-end
+function M.plural(type) return MASS[type] and type or texts.plural(type) end
 
 --- An amount in words: "1 node", "16 nodes", "24,016 GiB of storage", "3 units of memory".
 function M.amount(n, type, unit)
-  if unit and unit ~= "" then return ("%s %s of %s"):format(M.number(n), unit, type) end
+  if unit and unit ~= "" then return ("%s %s of %s"):format(texts.number(n), unit, type) end
   if MASS[type] and type ~= "chassis" then
-    return ("%s %s of %s"):format(M.number(n), n == 1 and "unit" or "units", type)
+    return ("%s %s of %s"):format(texts.number(n), n == 1 and "unit" or "units", type)
   end
-  return M.number(n) .. " " .. (n == 1 and type or M.plural(type))
+  return texts.number(n) .. " " .. (n == 1 and type or M.plural(type))
 end
 
-local function seconds(t)
-  local text = t == math.floor(t) and M.number(math.floor(t)) or ("%.6f"):format(t):gsub("0+$", "")
-  return text .. " s"
-end
+local function seconds(t) return texts.seconds(t, texts.number) end
 
 -- Joins a list in words: "a", "a and b", "a, b and c", "a, b, c, d, e and 7 more".
 local function join(list, most)
   local n = #list
   if n > (most or n) then
-    local rest = M.number(n - most) .. " more"
+    local rest = texts.number(n - most) .. " more"
     list = table.move(list, 1, most, 1, {})
     list[#list + 1], n = rest, most + 1
   end
@@ -116,14 +104,14 @@ end
 local function needed(s)
   local what = M.amount(s.need, s.type, s.unit)
   if not s.slots or s.slots == s.need or s.slots == 1 then return ("%s %s needed"):format(what, be(s.need)) end
-  local total = s.unit and M.number(s.need) .. " " .. s.unit or M.number(s.need)
-  return ("%s %s need %s"):format(M.number(s.slots), ("slots of " .. M.amount(s.need // s.slots, s.type, s.unit)), total)
+  local total = s.unit and texts.number(s.need) .. " " .. s.unit or texts.number(s.need)
+  return ("%s %s need %s"):format(texts.number(s.slots), ("slots of " .. M.amount(s.need // s.slots, s.type, s.unit)), total)
 end
 
 local function supply(s)
-  local have = M.number(s.have)
+  local have = texts.number(s.have)
   if s.ideal then return have .. (s.constrained and "" or " in all") end
-  return ("%s of %s free"):format(have, M.number(s.total))
+  return ("%s of %s free"):format(have, texts.number(s.total))
 end
 
 -- Whether a list of resources is a single resource without children.
@@ -135,7 +123,7 @@ local function is_plain(list)
 end
 
 local function compound(s)
-  local fits = s.have == 0 and "Not one of" or ("At most %s of"):format(M.number(s.have))
+  local fits = s.have == 0 and "Not one of" or ("At most %s of"):format(texts.number(s.have))
   local into = s.ideal and "all there is" or "what is free"
   local where = s.level and (" in one %s%s"):format(s.level, s.best and "; the best is " .. s.best.path or "") or ""
   return ("Needed: %s. %s %s %s into %s%s%s."):format(describe(s.part), fits, M.amount(s.need, s.type, s.unit),
@@ -172,7 +160,7 @@ local KINDS = {}
 
 function KINDS.job(list)
   local ids, latest = {}, 0
-  for i, ob in ipairs(list) do ids[i], latest = M.number(ob.job):gsub(",", ""), math.max(latest, ob["end"]) end
+  for i, ob in ipairs(list) do ids[i], latest = texts.number(ob.job):gsub(",", ""), math.max(latest, ob["end"]) end
   local when = latest < math.huge and (" (at %s)"):format(seconds(latest)) or ""
   if #list == 1 then return ("once job %s has ended%s"):format(ids[1], when) end
   return ("once jobs %s have ended%s"):format(join(ids, FEW), latest < math.huge and when:gsub("at", "the last at") or "")
@@ -222,7 +210,7 @@ local function cause(c)
     words = ("with too few %s%s"):format(M.plural(c.type), c.of == "free" and " free" or "")
     if MASS[c.type] then words = words:gsub("too few", "too little") end
   end
-  return M.number(c.count) .. " " .. words
+  return texts.number(c.count) .. " " .. words
 end
 
 -- A line of the table of levels: type, vertices visited, causes.
@@ -232,9 +220,9 @@ local function level_line(level, width, columns)
   if level.visited == 0 then
     words[1] = "none here"
   elseif level.left > 0 or #words == 0 then
-    words[#words + 1] = M.number(level.left) .. " left"
+    words[#words + 1] = texts.number(level.left) .. " left"
   end
-  local text = ("  %-" .. width .. "s %9s  %s"):format(level.type, M.number(level.visited), table.concat(words, ", "))
+  local text = ("  %-" .. width .. "s %9s  %s"):format(level.type, texts.number(level.visited), table.concat(words, ", "))
   if columns and utf8.len(text) and utf8.len(text) > columns then text = text:sub(1, columns - 3) .. "..." end
   return text
 end
@@ -295,7 +283,7 @@ end
 local function places(report)
   local names = {}
   for i, pick in ipairs(report.vertices) do
-    local part = pick.amount > 0 and not pick.exclusive and (" (%s)"):format(M.number(pick.amount)) or ""
+    local part = pick.amount > 0 and not pick.exclusive and (" (%s)"):format(texts.number(pick.amount)) or ""
     names[i] = pick.vertex.path .. part
   end
   return join(names, FEW)

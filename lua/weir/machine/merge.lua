@@ -5,6 +5,7 @@
 -- rank is in use by a different node gets the next free rank.
 
 local core = require "weir.core"
+local plain = require "weir.plain"
 
 local M = {}
 
@@ -18,9 +19,8 @@ local function copy_maps(from, to)
 end
 
 local function pool_of(v)
-  local derived = v.basename .. (v.id and ("%d"):format(v.id) or "")
   return {
-    type = v.type, basename = v.basename, name = v.name ~= derived and v.name or nil, id = v.id, size = v.size,
+    type = v.type, basename = v.basename, name = plain.own_name(v), id = v.id, size = v.size,
     unit = v.unit ~= "" and v.unit or nil, exclusive = v.exclusive or nil,
   }
 end

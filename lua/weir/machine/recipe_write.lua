@@ -2,6 +2,8 @@
 --
 -- Neighbours that differ in nothing but consecutive ids share a line with a count.
 
+local plain = require "weir.plain"
+
 local M = {}
 
 local KEYWORDS = {}
@@ -48,17 +50,16 @@ end
 
 -- The fields of a vertex except type, id and rank, and whether the vertex has a name of its own.
 local function fields_of(v)
-  local derived = v.basename .. (v.id and ("%d"):format(v.id) or "")
-  local words = {}
+  local words, name = {}, plain.own_name(v)
   local function say(key, value) words[#words + 1] = value and ("%s = %s"):format(key, value) or nil end
   say("basename", v.basename ~= v.type and quote(v.basename))
-  say("name", v.name ~= derived and quote(v.name))
+  say("name", name and quote(name))
   say("size", v.size ~= 1 and ("%d"):format(v.size))
   say("unit", v.unit ~= "" and quote(v.unit))
   say("exclusive", v.exclusive and "true")
   say("properties", map_text(v.properties))
   say("tags", map_text(v.tags))
-  return words, v.name ~= derived
+  return words, name ~= nil
 end
 
 local scan

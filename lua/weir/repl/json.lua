@@ -15,7 +15,7 @@ local PLAIN = {
   vertex = function(v) return rows.is_view(v) and tables.copy(v) or pool.base(v) end,
   graph = function(g) return { vertices = g:count(), below = g:aggregate() } end,
   allocation = allocations.allocation,
-  number = function(n) return n == n and math.abs(n) < math.huge and n or tostring(n) end,
+  number = function(n) return allocations.is_finite(n) and n or tostring(n) end,
   string = function(s) return utf8.len(s) and s or ("%q"):format(s) end,
   boolean = function(b) return b end,
   ["nil"] = function() return core.null end,

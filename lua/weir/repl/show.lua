@@ -88,9 +88,8 @@ end
 -- ---- allocations --------------------------------------------------------------------------------------------
 
 local function allocation_line(a)
-  local duration = a.duration == math.huge and "no end" or "for " .. out.seconds(a.duration)
   return ("%s  %s, start %s, %s"):format(out.style().bold(a.state == "matched" and "preview" or "job " .. a.id), a.state,
-    out.moment(a.at), duration)
+    out.moment(a.at), out.lasting(a.duration))
 end
 
 local function show_allocation(a)

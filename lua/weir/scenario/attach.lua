@@ -1,6 +1,7 @@
 --- attach.lua - adds a machine, or the contents of its cluster, below a vertex of a further machine.
 
 local blame = require "weir.scenario.error_location"
+local plain = require "weir.plain"
 local tables = require "weir.tables"
 
 -- Returns the next id of each type in a graph, and the next rank.
@@ -13,11 +14,8 @@ local function counters(graph)
   return next_id, next_rank
 end
 
--- Returns the name of a vertex if basename and id do not give the name; otherwise nil.
-local function own_name(v) return v.name ~= v.basename .. (v.id or "") and v.name or nil end
-
 local function pool_of(v, id, rank)
-  return { type = v.type, basename = v.basename, name = own_name(v), id = id, size = v.size, unit = v.unit ~= "" and v.unit or nil,
+  return { type = v.type, basename = v.basename, name = plain.own_name(v), id = id, size = v.size, unit = v.unit ~= "" and v.unit or nil,
     rank = rank, exclusive = v.exclusive or nil, properties = tables.copy(v.properties), tags = tables.copy(v.tags) }
 end
 

@@ -12,6 +12,7 @@
 
 local connection = require "weir.serve.connection"
 local core = require "weir.core"
+local tables = require "weir.tables"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
 
@@ -278,11 +279,7 @@ function Copies:close()
 end
 
 --- Returns the number of running copies, and of queued requests.
-function Copies:count()
-  local n = 0
-  for _ in pairs(self.runs) do n = n + 1 end
-  return n, #self.queue
-end
+function Copies:count() return tables.size(self.runs), #self.queue end
 
 --- Makes the copies of a server. opts: limits (see server.lua); log(text, fields); guard(f), which wraps f as a
 -- callback of libuv.

@@ -9,6 +9,7 @@
 
 local about = require "weir.about"
 local core = require "weir.core"
+local plain = require "weir.plain"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local suggest = require "weir.suggest"
 
@@ -53,7 +54,7 @@ end
 -- Returns why a value cannot be handed to the core, or nil.
 local function strange(x, deep)
   if type(x) == "string" then return x:find("\0", 1, true) and "one with a zero byte in a text" or nil end
-  if type(x) == "number" then return (x ~= x or math.abs(x) == math.huge) and "one with a number that is not finite" or nil end
+  if type(x) == "number" then return not plain.is_finite(x) and "one with a number that is not finite" or nil end
   if type(x) ~= "table" then return nil end
   if deep == 0 then return ("one of more than %d levels"):format(DEEP) end
   for key, value in pairs(x) do

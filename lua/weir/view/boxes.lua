@@ -20,6 +20,7 @@
 ---   exact, shape    signs of a leaf, and of a subtree
 
 local fold = require "weir.view.fold"
+local plain = require "weir.plain"
 local view = require "weir.view"
 
 local M = {}
@@ -38,9 +39,6 @@ local function uses_of(v)
   end
   return n, units, held, n == 1 and job or nil, #uses > 0
 end
-
---- Returns whether the name of a vertex is basename and id.
-function M.has_usual_name(v) return v.name == v.basename .. (v.id or "") end
 
 -- Returns bits for the subsystems of the edges of each vertex, apart from containment. Numbers of subsystems are taken
 -- modulo 32.
@@ -103,7 +101,7 @@ local function make_look(f, v, above)
   local look = { n = 0, units = 0, state = "up" }
   if handle then
     look.n, look.units, whole, look.job, touched = uses_of(handle)
-    look.state, name, look.parent = handle.state, M.has_usual_name(handle) and "" or handle.name, above.p
+    look.state, name, look.parent = handle.state, plain.own_name(handle) or "", above.p
     look.p, f.looks[v.p], f.numbers[handle] = v.p, look, v.p
   end
   local available = view.is_available(look.state)

@@ -7,6 +7,7 @@
 
 local boxes = require "weir.view.boxes"
 local core = require "weir.core"
+local own_name = require "weir.plain".own_name
 local plain = require "weir.texts".plain
 
 local M = {}
@@ -30,7 +31,7 @@ local function escape(text) return (plain(text):gsub('["\\]', "\\%0")) end
 -- or an id that no idset has.
 local function add_ids(ids, v, n)
   local first, step = v.handle and v.handle.id or v.run.id + v.i * v.run.step, v.run.step
-  if v.handle and not (v.handle.id and boxes.has_usual_name(v.handle)) then return false end
+  if v.handle and (not v.handle.id or own_name(v.handle)) then return false end
   for k = 0, n - 1 do ids[#ids + 1] = first + k * step end
   return first >= 0 and math.max(first, ids[#ids]) <= ID_MAX
 end

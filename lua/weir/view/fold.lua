@@ -6,12 +6,14 @@
 --- below by type}, shared by all vertices with alike subtrees. A vertex without a handle has no name, state, jobs or
 --- edges of its own, nor has a vertex below.
 
+local tables = require "weir.tables"
+
 local M = {}
+
+local add = tables.add
 M.__index = M
 
 -- ---- shapes -----------------------------------------------------------------------------------------------------
-
-local function add(map, key, n) map[key] = (map[key] or 0) + n end
 
 -- Reads a flat list of runs (see fold.c).
 local function shape_of(f, flat)

@@ -3,6 +3,7 @@ local palette = require "weir.html.picture.palette"
 local svg = require "weir.html.picture.svg"
 local texts = require "weir.html.picture.svg_text"
 local weir = require "weir"
+local words = require "weir.texts"
 local xml = require "spec.support.xml"
 
 local function count(text, part) return select(2, text:gsub(part, "")) end
@@ -198,7 +199,7 @@ describe("texts of a picture", function()
   end
 
   for _, case in ipairs { { 0, "0" }, { 999, "999" }, { 1000, "1,000" }, { 1234567, "1,234,567" } } do
-    it("has " .. case[1] .. " as " .. case[2], function() assert.equal(case[2], texts.number(case[1])) end)
+    it("has " .. case[1] .. " as " .. case[2], function() assert.equal(case[2], words.number(case[1])) end)
   end
 
   it("are cut between characters", function()

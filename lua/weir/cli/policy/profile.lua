@@ -1,12 +1,13 @@
 --- weir policy profile.
 
 local out = require "weir.cli.output"
+local texts = require "weir.texts"
 local trial = require "weir.policy.bench"
 
 local LINES = 12 -- shown at most
 
 local function show(report)
-  out.line(("%d match%s in %.3f ms: %.0f %% in C, %.0f %% in the policy"):format(report.matches, report.matches == 1 and "" or "es",
+  out.line(("%s in %.3f ms: %.0f %% in C, %.0f %% in the policy"):format(texts.counted(report.matches, "match"),
     report.seconds * 1e3, 100 - 100 * report.share, 100 * report.share))
   local cells = { { "hook", "calls", "ms", "us a call" } }
   for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select" } do

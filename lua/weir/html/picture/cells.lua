@@ -7,6 +7,7 @@ local markup = require "weir.html.picture.markup"
 local model = require "weir.html.picture.model"
 local scene = require "weir.html.picture.scene"
 local texts = require "weir.html.picture.svg_text"
+local words = require "weir.texts"
 
 local M = {}
 
@@ -53,7 +54,7 @@ end
 -- ---- titles -----------------------------------------------------------------------------------------------------
 
 --- Returns the size of a pool, "1,024 GB".
-local function size_of(kind) return texts.number(kind.size) .. (kind.unit ~= "" and " " .. kind.unit or "") end
+local function size_of(kind) return words.number(kind.size) .. (kind.unit ~= "" and " " .. kind.unit or "") end
 
 local function is_pool(box)
   return box.members == 1 and box.shape.count == 0 and (box.kind.size ~= 1 or box.kind.unit ~= "")

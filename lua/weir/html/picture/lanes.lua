@@ -4,6 +4,8 @@
 --- sorted by job; a part is a share from 0 to 1. A booking is {job =, start =, stop = (math.huge: no end), reserved
 --- =}, a job's interval.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 -- ---- collecting ---------------------------------------------------------------------------------------------------
@@ -24,7 +26,7 @@ local function add(units, booking, type, amount)
     row = {}
     units[booking] = row
   end
-  row[type] = (row[type] or 0) + amount
+  tables.add(row, type, amount)
 end
 
 -- Adds the amounts of all spans of v to `units`; an exclusive span counts for everything below v.
@@ -65,7 +67,7 @@ end
 
 local function totals_of(v)
   local totals = { [v.type] = v.size }
-  for type, row in pairs(v:aggregate()) do totals[type] = (totals[type] or 0) + row.total end
+  for type, row in pairs(v:aggregate()) do tables.add(totals, type, row.total) end
   return totals
 end
 
@@ -118,7 +120,7 @@ function M.by_type(g, start)
   local c, units, totals = { now = g:now(), known = {}, bookings = {} }, {}, {}
   local above = held_above(c, start)
   for _, v in ipairs(start and { start } or g:roots()) do
-    for type, n in pairs(totals_of(v)) do totals[type] = (totals[type] or 0) + n end
+    for type, n in pairs(totals_of(v)) do tables.add(totals, type, n) end
     collect_below(c, v, units)
   end
   local lanes = {}

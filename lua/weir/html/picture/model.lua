@@ -5,14 +5,13 @@
 --- {p =, q =, value =}, are disjoint and in order.
 
 local fold = require "weir.view.fold"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = setmetatable({}, fold)
 M.__index = M
 
-local place = fold.place
-
-local function add(map, key, n) map[key] = (map[key] or 0) + n end
+local add, place = tables.add, fold.place
 
 --- Returns the name of a vertex.
 function M:name_of(v) return self.names[v.p] or v.kind.basename .. v.run.id + v.i * v.run.step end

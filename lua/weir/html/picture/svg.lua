@@ -10,9 +10,10 @@ local layout = require "weir.html.picture.layout"
 local markup = require "weir.html.picture.markup"
 local model = require "weir.html.picture.model"
 local palette = require "weir.html.picture.palette"
+local plain = require "weir.texts"
+local tables = require "weir.tables"
 local scene = require "weir.html.picture.scene"
 local texts = require "weir.html.picture.svg_text"
-local utf8_of = require "weir.texts".utf8
 
 local M = {}
 
@@ -26,7 +27,7 @@ local LISTED = 30 -- entries of a legend
 
 -- Returns the names of the roots, or the path of the start.
 local function heading_of(page)
-  if page.start then return utf8_of(page.start.path) end
+  if page.start then return plain.utf8(page.start.path) end
   local m, names = page.model, {}
   m:each_child(nil, function(v) if #names < 4 then names[#names + 1] = #names < 3 and m:name_of(v) or "\u{2026}" end end)
   return #names > 0 and table.concat(names, ", ") or "nothing"
@@ -45,7 +46,7 @@ end
 -- Returns an amount of a type: "64 GB memory".
 local function amount_text(m, type, n)
   local unit = unit_of(m, type)
-  return ("%s %s%s"):format(texts.number(n), unit ~= "" and unit .. " " or "", type)
+  return ("%s %s%s"):format(plain.number(n), unit ~= "" and unit .. " " or "", type)
 end
 
 local TYPES_TOLD = 5
@@ -67,11 +68,10 @@ local function totals_of(page)
 end
 
 local function count_jobs(page)
-  local jobs, n = {}, 0
+  local jobs = {}
   if not page.heat then jobs = page.shades end
   for _, booking in ipairs(page.heat and page.model.scene.bookings or {}) do jobs[booking[1]] = true end
-  for _ in pairs(jobs) do n = n + 1 end
-  return n
+  return tables.size(jobs)
 end
 
 -- Returns the facts about the picture below the heading.
@@ -80,11 +80,11 @@ local function facts_of(page)
   local counts, jobs, now = m:count_states(), count_jobs(page), m.scene.now
   for _, state in ipairs(scene.STATES) do
     if (counts[state] or 0) > 0 and state ~= "up" then
-      words[#words + 1] = ("%s %s%s"):format(texts.number(counts[state]), m.top.totals.node and "node " or "", state)
+      words[#words + 1] = ("%s %s%s"):format(plain.number(counts[state]), m.top.totals.node and "node " or "", state)
     end
   end
-  if jobs > 0 then words[#words + 1] = texts.number(jobs) .. (jobs == 1 and " job" or " jobs") end
-  if now > 0 then words[#words + 1] = ("at %s s"):format(texts.number(math.floor(now))) end
+  if jobs > 0 then words[#words + 1] = plain.counted(jobs, "job") end
+  if now > 0 then words[#words + 1] = ("at %s s"):format(plain.number(math.floor(now))) end
   return words
 end
 
@@ -141,15 +141,15 @@ local function add_jobs(page, list)
       text = ("job %d%s%s"):format(job, #words > 0 and ": " or "", table.concat(words, ", ")) }
   end
   if all == #jobs then return end
-  list[#list + 1] = { text = ("and %s more job%s"):format(texts.number(all - #jobs), all - #jobs == 1 and "" or "s") }
+  list[#list + 1] = { text = "and " .. plain.counted(all - #jobs, "more job") }
 end
 
 local function add_values(page, list)
   for i = 1, math.min(#page.words, LISTED) do
-    list[#list + 1] = { mark = "fill", class = colours.nth(i - 1).class, text = utf8_of(cells.value_text(page, page.words[i])) }
+    list[#list + 1] = { mark = "fill", class = colours.nth(i - 1).class, text = plain.utf8(cells.value_text(page, page.words[i])) }
   end
   if #page.words <= LISTED then return end
-  list[#list + 1] = { text = ("and %s more values"):format(texts.number(#page.words - LISTED)) }
+  list[#list + 1] = { text = ("and %s more values"):format(plain.number(#page.words - LISTED)) }
 end
 
 local function entries_of(page)
@@ -270,7 +270,7 @@ function M.svg(g, opts)
   local property, types = word and m:property(word), g:types()
   repeat
     page = boxes.choose(m, limit)
-    page.model, page.start, page.by, page.key, page.property = m, opts.start, by, key and utf8_of(key), property
+    page.model, page.start, page.by, page.key, page.property = m, opts.start, by, key and plain.utf8(key), property
     page.types, page.out, page.bytes = types, {}, 0
     layout.place(page, (opts.width or WIDTH) - 2 * MARGIN)
     colours.choose(page)

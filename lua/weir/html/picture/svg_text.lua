@@ -1,4 +1,4 @@
---- svg_text.lua - texts of a picture: width, cutting, numbers.
+--- svg_text.lua - texts of a picture: width, cutting, parts.
 
 local M = {}
 
@@ -51,12 +51,6 @@ local LONG = 120 -- bytes
 function M.shorten(text)
   if #text <= LONG then return text end
   return text:sub(1, start_of(text, LONG // 3 + 1) - 1) .. "\u{2026}" .. text:sub(start_of(text, #text - LONG // 2 + 1))
-end
-
---- Formats a whole number: "12,345".
-function M.number(n)
-  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (digits:gsub("^,", ""))
 end
 
 --- Formats a part as "62 %"; 0 % stands for 0 only, and 100 % for 1 only.

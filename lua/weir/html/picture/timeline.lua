@@ -5,6 +5,7 @@ local lanes_of = require "weir.html.picture.lanes"
 local markup = require "weir.html.picture.markup"
 local palette = require "weir.html.picture.palette"
 local suggest = require "weir.suggest"
+local texts = require "weir.texts"
 local times = require "weir.html.picture.times"
 
 local M = {}
@@ -281,19 +282,12 @@ local function style()
   return table.concat(words)
 end
 
-local function grouped(n)
-  local digits = ("%d"):format(n):reverse():gsub("(%d%d%d)", "%1,"):reverse()
-  return (digits:gsub("^,", ""))
-end
-
-local function counted(n, word) return ("%s %s%s"):format(grouped(n), word, n == 1 and "" or "s") end
-
 local function subtitle(p, by, nlanes)
   if #p.bookings == 0 then return "no job has anything, now or later" end
   local reserved = 0
   for _, b in ipairs(p.bookings) do reserved = reserved + (b.reserved and 1 or 0) end
-  local words = { by ~= "type" and ("%s %s"):format(grouped(nlanes), by) or "units in use by type",
-    counted(#p.bookings - reserved, "allocation"), counted(reserved, "reservation"),
+  local words = { by ~= "type" and ("%s %s"):format(texts.number(nlanes), by) or "units in use by type",
+    texts.counted(#p.bookings - reserved, "allocation"), texts.counted(reserved, "reservation"),
     ("%s to %s"):format(times.text(p.first, 1, p.last), times.text(p.last, 1, p.last)) }
   if p.endless then words[#words + 1] = "what reaches the right edge has no end" end
   if p.bundled then words[#words + 1] = ("%d to a lane"):format(p.bundled) end

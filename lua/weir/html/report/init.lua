@@ -22,6 +22,7 @@ local core = require "weir.core"
 local colours = require "weir.html.picture.html".colours
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
+local is_number = require "weir.plain".is_finite
 local tables = require "weir.tables"
 
 local M = {}
@@ -95,8 +96,6 @@ local function count_units(list)
 end
 
 -- ---- jobs ---------------------------------------------------------------------------------------------------------
-
-local function is_number(x) return type(x) == "number" and x == x and x > -math.huge and x < math.huge end
 
 local function check_job(run, i, job)
   if type(job) ~= "table" or job.id == nil then fail("%s: job %d of the list has no id", run.title, i) end
