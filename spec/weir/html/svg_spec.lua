@@ -139,6 +139,19 @@ describe("an SVG picture", function()
     assert.matches("\nother jobs: 97 %%$", cell)
   end)
 
+  it("tells facts whole, in as many lines as the width asks for", function()
+    local g <close> = weir.synthetic "cluster:1 rack:6 node:12 socket:2 core:8 gpu:1 memory:1(size=64,unit=GB)"
+    for i, state in ipairs { "down", "draining", "degraded", "failing" } do g("/cluster0/rack" .. i).state = state end
+    assert(g "/cluster0/rack0":allocate { job = 1 })
+    for width = 400, 1400, 50 do
+      local facts = {}
+      for line in draw(g, { width = width }):gmatch '<text class="m" x="24"[^>]*>([^<]*)</text>' do facts[#facts + 1] = line end
+      facts = table.concat(facts, " \u{B7} ")
+      assert.equal("72 node \u{B7} 1,152 core, 17 % in use \u{B7} 144 gpu, 17 % in use \u{B7} 9,216 GB memory, 17 % in use "
+        .. "\u{B7} 12 node down \u{B7} 12 node degraded \u{B7} 12 node failing \u{B7} 12 node draining \u{B7} 1 job", facts)
+    end
+  end)
+
   it("has a legend of so many values and jobs", function()
     local g <close> = weir.synthetic "cluster:1 node:40 core:2"
     for i, v in ipairs(g:find "type=node") do

@@ -29,11 +29,7 @@ function place(list, x, after) {
 // ---- colours ------------------------------------------------------------------------------------------------------
 
 const dark = matchMedia("(prefers-color-scheme: dark)").matches;
-const theme = dark
-  ? { page: "#0d1117", text: "#e6edf3", soft: "#9198a1", block: "#151b23", edge: "#30363d", free: "#252b33", none: "#59626c",
-      mark: "#ffb454", grid: "#21262d" }
-  : { page: "#ffffff", text: "#1f2328", soft: "#59636e", block: "#f5f7f9", edge: "#d1d9e0", free: "#e0e5ea", none: "#b4bcc4",
-      mark: "#d1242f", grid: "#eaeef2" };
+const theme = data.themes[dark ? "dark" : "light"];
 
 // Of jobs, and of one more and one more of something. Texts as numbers have some colour of their own, too.
 function colourOf(id) {
@@ -46,7 +42,7 @@ function colourOf(id) {
 }
 
 function heatOf(part) {
-  return (dark ? data.darkHeats : data.heats)[clamp(Math.round(part * 10), 1, 10) - 1];
+  return theme.heats[clamp(Math.round(part * 10), 1, 10) - 1];
 }
 
 function isDark(colour) {

@@ -21,7 +21,8 @@ end
 
 --- Adds the colours common to all pages to `data`. Returns `data`.
 function M.colours(data)
-  data.hues, data.heats, data.darkHeats, data.states_colours = palette.hues, palette.heats, palette.dark_heats, palette.states
+  data.hues, data.states_colours = palette.hues, palette.states
+  data.themes = { light = palette.light, dark = palette.dark }
   return data
 end
 

@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local palette = require "weir.html.picture.palette"
 local texts = require "weir.texts"
 
 local M = {}
@@ -60,13 +61,15 @@ local PAGE = [[
 </html>
 ]]
 
+local VARIABLES = ":root{--page:$page;--text:$text;--soft:$soft;--block:$block;--edge:$edge}"
+
 --- Returns a page as text. page: {title =, data = a table for the scripts, css = names of assets, js = names of
 --- assets}, in the order of loading.
 function M.page(page)
   local css, js = {}, {}
   for i, name in ipairs(page.css) do css[i] = M.asset(name, "css") end
   for i, name in ipairs(page.js) do js[i] = M.asset(name, "js") end
-  return PAGE:format(M.escape(page.title), table.concat(css), M.json(page.data), table.concat(js))
+  return PAGE:format(M.escape(page.title), palette.rules(VARIABLES) .. "\n" .. table.concat(css), M.json(page.data), table.concat(js))
 end
 
 return M

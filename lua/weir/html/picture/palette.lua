@@ -10,9 +10,27 @@ M.hues = {
   { "#117733", "#7dbd92", "#0a471f" }, { "#ee99aa", "#8f5c66", "#6b3040" }, { "#882255", "#c987aa", "#e0609f" },
 }
 
---- Shares in use, from a tenth to all, on a light and on a dark page.
-M.heats = { "#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce", "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070" }
-M.dark_heats = { "#1b3346", "#1f3f58", "#244b6b", "#29587e", "#2f6692", "#3776a6", "#4688b9", "#5d9bca", "#7ab0da", "#9cc8ea" }
+--- Colours of the themes, for light and for dark screens: page; text, and soft text; blocks and edges; free cells, and
+--- cells of no value or of several (none); marks; grid lines of charts; lines over states, bad states; jobs told together
+--- (others); heats: shares in use, from a tenth to all; letters on high and on low heats.
+M.light = {
+  page = "#ffffff", text = "#1f2328", soft = "#59636e", block = "#f5f7f9", edge = "#d1d9e0", free = "#e0e5ea", none = "#b4bcc4",
+  mark = "#d1242f", grid = "#eaeef2", line = "#3d4752", bad = "#b3382c", others = "#6e7781", onhigh = "#ffffff", onlow = "#1f2328",
+  heats = { "#d3e3f0", "#bcd5e9", "#a3c6e1", "#88b6d8", "#6ba4ce", "#5092c2", "#3a7fb4", "#296ba2", "#1b568c", "#0f4070" },
+}
+M.dark = {
+  page = "#0d1117", text = "#e6edf3", soft = "#9198a1", block = "#151b23", edge = "#30363d", free = "#252b33", none = "#59626c",
+  mark = "#ffb454", grid = "#21262d", line = "#c4ccd4", bad = "#ff8a7a", others = "#8b949e", onhigh = "#1f2328", onlow = "#e6edf3",
+  heats = { "#1b3346", "#1f3f58", "#244b6b", "#29587e", "#2f6692", "#3776a6", "#4688b9", "#5d9bca", "#7ab0da", "#9cc8ea" },
+}
+
+--- Returns style rules for light and for dark screens. "$page" in a rule is a colour of the theme, "$heat3" a heat.
+function M.rules(rules)
+  local function filled(theme)
+    return (rules:gsub("%$(%a+)(%d*)", function(name, level) return level ~= "" and theme.heats[tonumber(level)] or theme[name] end))
+  end
+  return filled(M.light) .. "@media(prefers-color-scheme:dark){" .. filled(M.dark) .. "}"
+end
 
 --- Colours of states.
 M.states = { up = "#9fd3c1", down = "#4d5661", degraded = "#e3c34a", failing = "#b3382c", unknown = "#b9aed6",

@@ -92,11 +92,12 @@ end
 local function write_facts(page, y, room)
   local line
   for _, word in ipairs(facts_of(page)) do
-    if line and texts.width(line, 12) + texts.width(word, 12) > room - 16 then
+    local longer = line and line .. " \u{B7} " .. word or word
+    if line and texts.width(longer, 12) > room then
       cells.text(page, "m", MARGIN, y, 12, line, room)
-      line, y = nil, y + 18
+      longer, y = word, y + 18
     end
-    line = line and line .. " \u{B7} " .. word or word
+    line = longer
   end
   if not line then return y end
   cells.text(page, "m", MARGIN, y, 12, line, room)
@@ -192,14 +193,10 @@ end
 
 -- ---- styles -----------------------------------------------------------------------------------------------------
 
-local LIGHT = ".bg{fill:#fff}.t{fill:#1f2328}.m{fill:#59636e}.w{fill:#fff}.k{fill:#1f2328}"
-  .. ".b{fill:#f5f7f9;stroke:#d1d9e0}.f{fill:#e0e5ea}.x{fill:#b4bcc4}.o{fill:#6e7781}"
-  .. ".l{fill:none;stroke:#3d4752;stroke-width:1.2}.bad{stroke:#b3382c;stroke-width:2}"
-  .. ".hd{fill:#fff}.hl{fill:#1f2328}.e{stroke:#fff}"
-  .. ".g{paint-order:stroke;stroke:#fff;stroke-width:2px;stroke-linejoin:round}"
-local DARK = "@media(prefers-color-scheme:dark){.bg{fill:#0d1117}.t{fill:#e6edf3}.m{fill:#9198a1}"
-  .. ".b{fill:#11161d;stroke:#30363d}.f{fill:#252b33}.x{fill:#59626c}.o{fill:#8b949e}"
-  .. ".hd{fill:#1f2328}.hl{fill:#e6edf3}.l{stroke:#c4ccd4}.bad{stroke:#ff8a7a}.e{stroke:#0d1117}.g{stroke:#0d1117}"
+local RULES = ".bg{fill:$page}.t{fill:$text}.m{fill:$soft}.w{fill:#fff}.k{fill:#1f2328}.b{fill:$block;stroke:$edge}"
+  .. ".f{fill:$free}.x{fill:$none}.o{fill:$others}.l{fill:none;stroke:$line;stroke-width:1.2}.bad{stroke:$bad;stroke-width:2}"
+  .. ".hd{fill:$onhigh}.hl{fill:$onlow}.e{stroke:$page}"
+  .. ".g{paint-order:stroke;stroke:$page;stroke-width:2px;stroke-linejoin:round}"
 local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}]]
   .. ".s{font-weight:600}.r{text-anchor:end}.c{text-anchor:middle}.cell:hover{opacity:.7}"
   .. ".q{fill:none;stroke:#b7791f;stroke-width:2}.z{fill:none;stroke:#6e7781;stroke-dasharray:2 2}"
@@ -210,15 +207,12 @@ local LINES = { { "down", STRIPES .. "M-1 5l2 2M0 0l6 6M5-1l2 2" }, { "draining"
   { "unknown", "M2 3h2" }, { "null", "M0 3h6" } }
 
 local function styles()
-  local words = { "<style>", FIXED, LIGHT }
-  for i = 0, 35 do
-    words[#words + 1] = (".%s{fill:%s}"):format(colours.nth(i).class, palette.nth(i))
-  end
-  for i, colour in ipairs(palette.heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i - 1, colour) end
+  local rules, words = { RULES }, { "<style>", FIXED }
+  for i = 1, 10 do rules[#rules + 1] = (".h%d{fill:$heat%d}"):format(i - 1, i) end
+  words[#words + 1] = palette.rules(table.concat(rules))
+  for i = 0, 35 do words[#words + 1] = (".%s{fill:%s}"):format(colours.nth(i).class, palette.nth(i)) end
   for i, state in ipairs(scene.STATES) do words[#words + 1] = (".s%d{fill:%s}"):format(i - 1, palette.states[state]) end
-  words[#words + 1] = DARK
-  for i, colour in ipairs(palette.dark_heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i - 1, colour) end
-  words[#words + 1] = "}</style>\n<defs>"
+  words[#words + 1] = "</style>\n<defs>"
   for _, row in ipairs(LINES) do
     words[#words + 1] = ('<pattern id="p-%s" width="6" height="6" patternUnits="userSpaceOnUse"><path class="%s" d="%s"/></pattern>')
       :format(row[1], row[1] == "failing" and "l bad" or "l", row[2])

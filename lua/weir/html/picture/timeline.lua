@@ -269,17 +269,13 @@ end
 
 local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}.s{font-weight:600}]]
   .. [[.e{text-anchor:end}.c{text-anchor:middle}.r{fill-opacity:.45;stroke-dasharray:3 2}.job:hover{opacity:.7}]]
-local LIGHT = ".bg{fill:#fff}.t{fill:#1f2328}.m{fill:#59636e}.w{fill:#fff}.k{fill:#1f2328}.f{fill:#e9edf1}.g{stroke:#c9d1d9;fill:none}"
-  .. ".n{stroke:#d1242f;fill:none}text.n{fill:#d1242f;stroke:none}"
-local DARK = ".bg{fill:#0d1117}.t{fill:#e6edf3}.m{fill:#9198a1}.f{fill:#1c2128}.g{stroke:#30363d}.n{stroke:#ff8a7a}text.n{fill:#ff8a7a}"
+local RULES = ".bg{fill:$page}.t{fill:$text}.m{fill:$soft}.w{fill:#fff}.k{fill:#1f2328}.f{fill:$free}.g{stroke:$edge;fill:none}"
+  .. ".n{stroke:$mark;fill:none}text.n{fill:$mark;stroke:none}"
 
 local function style()
-  local words = { FIXED, LIGHT }
-  for i, colour in ipairs(palette.heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i, colour) end
-  words[#words + 1] = "@media(prefers-color-scheme:dark){" .. DARK
-  for i, colour in ipairs(palette.dark_heats) do words[#words + 1] = (".h%d{fill:%s}"):format(i, colour) end
-  words[#words + 1] = "}"
-  return table.concat(words)
+  local rules = { RULES }
+  for i = 1, 10 do rules[#rules + 1] = (".h%d{fill:$heat%d}"):format(i, i) end
+  return FIXED .. palette.rules(table.concat(rules))
 end
 
 local function subtitle(p, by, nlanes)

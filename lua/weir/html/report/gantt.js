@@ -11,7 +11,7 @@ const FREE = packed(theme.free), DIM = packed(dark ? "#3a424c" : "#c4ccd4"), GAP
 
 const WAITS = [[60, 0], [600, 2], [3600, 4], [4 * 3600, 6], [86400, 8], [Infinity, 9]];
 function waitColour(wait) {
-  return Number.isNaN(wait) ? theme.none : (dark ? data.darkHeats : data.heats)[WAITS.find(([limit]) => wait <= limit)[1]];
+  return Number.isNaN(wait) ? theme.none : theme.heats[WAITS.find(([limit]) => wait <= limit)[1]];
 }
 
 const STATE_COLOURS = { done: "#44aa99", failed: "#cc6677", killed: "#882255", cancelled: "#999933", pending: "#88ccee" };
@@ -81,7 +81,7 @@ const heat = { sums: new Float32Array(0) }; // kept from frame to frame
 function rasterHeat(run, view, pixels, w, h) {
   const sx = w / (view.t1 - view.t0), sy = h / (view.r1 - view.r0) / run.total, top = view.r0 * run.total;
   if (heat.sums.length !== w * h) heat.sums = new Float32Array(w * h);
-  const sums = heat.sums.fill(0), levels = Uint32Array.from([theme.free, ...(dark ? data.darkHeats : data.heats)], packed);
+  const sums = heat.sums.fill(0), levels = Uint32Array.from([theme.free, ...theme.heats], packed);
   eachJob(run, view.t0, view.t1, (i) => {
     const x0 = (run.start[i] - view.t0) * sx, x1 = (run.finish[i] - view.t0) * sx;
     for (let k = run.first[i]; k < run.first[i] + run.ranges[i]; k++)
