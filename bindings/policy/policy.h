@@ -121,7 +121,6 @@ void weirlua_sandbox_close(struct sandbox *sb);
 /* _begin starts a turn (a match) with the whole budget; _call adds the share of one hook call. */
 void weirlua_sandbox_begin(struct sandbox *sb);
 void weirlua_sandbox_call(struct sandbox *sb);
-void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions);
 /* Ends a turn: sets `overran`. */
 void weirlua_sandbox_end(struct sandbox *sb);
 /* Returns whether coroutines are to yield now. */

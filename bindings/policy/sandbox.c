@@ -211,11 +211,6 @@ void weirlua_sandbox_call(struct sandbox *sb)
     sb->left += sb->left < sb->budget ? SHARE : 0;
 }
 
-void weirlua_sandbox_charge(struct sandbox *sb, int64_t instructions)
-{
-    sb->left -= instructions;
-}
-
 void weirlua_sandbox_spend(lua_State *S, int64_t steps)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);

@@ -378,7 +378,7 @@ static int add_edges(struct jgf *r)
 int weir_jgf_make(struct jgf *r, weir_graph **out)
 {
     uint32_t all = r->count;
-    struct order o;
+    struct order o = {0};
     int rc;
 
     weir_graph_begin(r->g);

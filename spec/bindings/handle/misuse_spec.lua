@@ -157,6 +157,14 @@ local GOOD = {
     end
     return table.concat(keys, " ")
   end, "edges/2/ edges/2/0" },
+  { "writes a part of a graph from a vertex given by path", function(w)
+    local path = w.v.path
+    assert(w.g:format("csv", { start = path }) == w.g:format("csv", { start = w.v }))
+    local text, _, code = w.g:format("csv", { start = path .. "/nowhere" })
+    local file <close> = assert(io.tmpfile())
+    local written, _, other = w.g:write(file, "csv", { start = "/nowhere" })
+    return ("%s %s %s %s"):format(text, code, written, other)
+  end, "nil unknown nil unknown" },
   { "calls a function as often as that", function()
     local sum = 0
     core.calls(function(x, y) sum = sum + x * y end, 5, 2, 3)

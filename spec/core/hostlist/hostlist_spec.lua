@@ -1,5 +1,6 @@
 -- weir.hostlist: lists of host names as a type of their own (RFC 29).
 local cases = require "spec.support.cases"
+local missing = require "spec.support.missing"
 local tables = require "spec.support.tables"
 local weir = require "weir"
 
@@ -91,7 +92,7 @@ describe("hostlists", function()
     local seen = {}
     for i, name in ipairs(h) do seen[i] = name end
     assert.same(names(h), seen)
-    assert.has_error(function() return h.cuont end, "a hostlist has no method 'cuont'")
+    assert.has_error(function() return h.cuont end, 'a hostlist has no method \'cuont\' (did you mean "count"?)')
     assert.has_error(function() return h[nil] end)
     assert.has_error(function() h[1] = "x" end)
   end)
@@ -215,7 +216,7 @@ describe("hostlists", function()
   describe("of the tables", function()
     local data = tables.load "codec/libhostlist_hostlist.json"
     if not data then
-      pending "[H1] codec/libhostlist_hostlist.json"
+      pending("[H1] " .. missing.data "codec/libhostlist_hostlist.json")
       return
     end
 
@@ -278,7 +279,7 @@ describe("hostlists", function()
   end)
 
   local vectors = tables.read "codec/spec_29_test_vectors.rst"
-  if not vectors then pending "[H1] codec/spec_29_test_vectors.rst" end
+  if not vectors then pending("[H1] " .. missing.data "codec/spec_29_test_vectors.rst") end
   for compact, spelled in (vectors or ""):gmatch '``"([^"]*)"`` = ``"([^"]*)"``' do
     it("[H1] vector: " .. compact, function()
       assert.equal(spelled, joined(hosts(compact)))

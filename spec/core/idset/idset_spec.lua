@@ -1,5 +1,6 @@
 -- weir.idset: sets of ids as a type of their own (RFC 22).
 local cases = require "spec.support.cases"
+local missing = require "spec.support.missing"
 local tables = require "spec.support.tables"
 local weir = require "weir"
 
@@ -282,7 +283,7 @@ describe("idsets", function()
       local s = set()
       for i = 0, 20000 do s:add(i * 2) end
       local before = resident()
-      if not before then return pending "no /proc" end
+      if not before then return pending "no /proc/self/statm, which tells the memory of a process: mount proc" end
       for i = 1, 2000 do assert(#(s + (i * 2 + 1)) == #s + 1) end -- 520 MB in all
       assert.is_true(resident() - before < 4.2e8, (resident() - before) // 1000000 .. " MB")
     end)
@@ -311,7 +312,7 @@ describe("idsets", function()
   describe("of the tables", function()
     local data = tables.load "codec/libidset_idset.json"
     if not data then
-      pending "[I1] codec/libidset_idset.json"
+      pending("[I1] " .. missing.data "codec/libidset_idset.json")
       return
     end
 

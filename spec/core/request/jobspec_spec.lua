@@ -2,6 +2,7 @@
 --   J1 documents and their versions   J2 counts   J3 resources   J4 slots   J5 tasks   J6 attributes
 --   J7 writing                        J8 shapes
 
+local missing = require "spec.support.missing"
 local weir = require "weir"
 local cases = require "spec.support.cases"
 
@@ -26,7 +27,7 @@ end
 -- Declares a test for each file of a folder, or a pending test.
 local function each_file(title, folder, test)
   local list = files(folder)
-  if #list == 0 then pending(title .. " in " .. folder) end
+  if #list == 0 then pending(("%s [%s]"):format(title, missing.data(folder))) end
   for _, path in ipairs(list) do it(title .. " " .. path:match "[^/]+/[^/]+$", function() test(path) end) end
 end
 
@@ -271,7 +272,7 @@ describe("counts", function()
 
   local table_text = read(DATA .. "/codec/count.json")
   if not table_text then
-    pending "[J2] codec/count.json"
+    pending("[J2] " .. missing.data "codec/count.json")
     return
   end
   local tables = decode(table_text).tables

@@ -2,6 +2,7 @@
 -- engines made from an R alone.
 
 local core = require "weir.core"
+local missing = require "spec.support.missing"
 local shell = require "spec.support.shell"
 local tables = require "spec.support.tables"
 local weir = require "weir"
@@ -662,7 +663,7 @@ describe("real Rs", function()
   }
   for _, file in ipairs(FILES) do
     local text = tables.read("r/" .. file[1])
-    local test = text and it or pending
+    local test = missing.it_with(text, missing.data("r/" .. file[1]), it, pending)
     test(file[1] .. " is read, and read again as it was written", function()
       local r = assert(weir.R(text, file[1]))
       if file[2] then assert.equal(file[2], tostring(r)) end
@@ -680,8 +681,9 @@ describe("real Rs", function()
     end)
   end
 
-  local invalid = tables.read "r/flux-sched-rv1exec/cancel/rank1_cancel_invalid.json";
-  (invalid and it or pending)("one with a rank below 0 is refused", function()
+  local NAME = "r/flux-sched-rv1exec/cancel/rank1_cancel_invalid.json"
+  local invalid = tables.read(NAME)
+  missing.it_with(invalid, missing.data(NAME), it, pending)("one with a rank below 0 is refused", function()
     local r, why = weir.R(invalid, "invalid.json")
     assert.is_nil(r)
     assert.matches('^invalid%.json: execution%.R_lite%[0%]%.rank: "%-1": ', why)

@@ -1,5 +1,6 @@
 -- RFC 49: an R with writer "TreePool" tells the grouping of a node's resources; and the policy for such an R.
 
+local missing = require "spec.support.missing"
 local weir = require "weir"
 
 local DATA = os.getenv "WEIR_DATA" or "../shared/data"
@@ -221,7 +222,7 @@ describe("the policy treepool", function()
   end)
 
   local file = io.open(DATA .. "/codec/treepool_cluster_a.json")
-  if not file then return pending "codec/treepool_cluster_a.json" end
+  if not file then return pending(missing.data "codec/treepool_cluster_a.json") end
   local cluster = assert(weir.json.decode(file:read "a"))
   file:close()
   it("gives cluster A of RFC 49 what the RFC says, row by row", function()

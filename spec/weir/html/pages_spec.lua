@@ -2,6 +2,7 @@
 -- the graph; scripts run in Chromium where Chromium is installed.
 
 local browser = require "spec.support.browser"
+local missing = require "spec.support.missing"
 local palette = require "weir.html.picture.palette"
 local picture = require "weir.html.picture"
 local report = require "weir.html.report"
@@ -10,7 +11,7 @@ local weir = require "weir"
 local xml = require "spec.support.xml"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
-local in_browser = browser.found and it or pending
+local in_browser = missing.it_with(browser.found, missing.program("chromium", "chromium"), it, pending)
 
 local function run(command)
   local pipe = assert(io.popen(command .. " 2>&1"))

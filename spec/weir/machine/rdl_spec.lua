@@ -369,7 +369,7 @@ describe("RDL of Flux", function()
     it("[L1] " .. name .. ".lua has what its own reader counts", function()
       local path = ("%s/%s.lua"):format(dir, name)
       local file = io.open(path)
-      if not file then return pending(path .. " is not there") end
+      if not file then return pending(("no %s: set WEIR_RDL to the folder rdl/conf of a checkout of flux-sched with RDL"):format(path)) end
       file:close()
       local g <close> = assert(weir.load(path))
       for hierarchy, counts in pairs(hierarchies) do assert.equal(counts, census(g, hierarchy)) end

@@ -1,5 +1,6 @@
 -- Fluxion's own cases of resource-query, byte for byte. Pending without the data.
 
+local missing = require "spec.support.missing"
 local options = require "weir.query.options"
 local session = require "weir.query.session"
 local shell = require "weir.query.shell"
@@ -60,7 +61,7 @@ end
 describe("weir query and resource-query's own cases", function()
   local by_test, order = cases()
   if #order == 0 then
-    pending("no " .. DATA)
+    pending(missing.data(DATA))
     return
   end
   for _, test in ipairs(order) do

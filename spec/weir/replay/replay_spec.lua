@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
+local missing = require "spec.support.missing"
 local progress = require "weir.replay.progress"
 local quantiles = require "weir.replay.quantiles"
 local replay = require "weir.replay"
@@ -647,7 +648,7 @@ describe("logs of real machines", function()
     local name, queue, most = table.unpack(row)
     it(("[K4] %s under %s: every job starts when it should"):format(name, queue), function()
       local path, answers, procs = table.unpack(LOGS[name])
-      if not exists(path) then return pending "no data" end
+      if not exists(path) then return pending(missing.data(path)) end
       local n = SCALE < 1 and math.min(1500, most) or most
       local wrong, last, expected = 0, 0, expected_starts(answers:format(QUEUES[queue]))
       local result = assert(replay.run { resources = "cluster:1 core:" .. procs, trace = first_jobs(path, n), queue = queue,

@@ -2,6 +2,7 @@
 -- when told, and keeps its state.
 local client = require "weir.serve.client"
 local core = require "weir.core"
+local missing = require "spec.support.missing"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
@@ -443,6 +444,19 @@ describe("a function in a copy of the process", function()
     return how, table.concat(text)
   end
 
+  for _, case in ipairs {
+    { { memory = 1, answer = 1 }, "field 'seconds': seconds above 0 expected" },
+    { { seconds = 1e9, memory = 1, answer = 1 }, "field 'seconds': seconds above 0 expected" },
+    { { seconds = 1, answer = 1 }, "field 'memory': a number of bytes above 0 expected" },
+    { { seconds = 1, memory = 1, answer = -1 }, "field 'answer': a number of bytes above 0 expected" },
+  } do
+    it("has limits: " .. case[2], function()
+      local ok, why = pcall(core.snapshot, function() end, case[1])
+      assert.is_false(ok)
+      assert.matches(case[2], why, 1, true)
+    end)
+  end
+
   it("writes to its parent, and nowhere else", function()
     local dir = shell.directory()
     local path, kept = shell.path(dir, "new"), assert(io.open(shell.path(dir, "kept", ""), "w"))
@@ -472,7 +486,7 @@ describe("a function in a copy of the process", function()
   end
 
   -- Sanitizers hang in a failing mapping; the service kills the copy at its limit of seconds.
-  local run_of_memory = os.getenv "ASAN_OPTIONS" and pending or it
+  local run_of_memory = missing.it_with(not os.getenv "ASAN_OPTIONS", "a build without sanitizers is wanted: make spec", it, pending)
   run_of_memory("that uses more memory than it may ends", function()
     local how = run(function()
       local t = {}

@@ -96,7 +96,7 @@ describe("roles", function()
 
   it("refuse who has none, and say what would help", function()
     local _, uid = core.user()
-    if uid ~= 0 then return pending "takes the rights of root" end
+    if uid ~= 0 then return pending "other users are needed, and root alone becomes another user: run as root" end
     local dir = shell.directory()
     local s = service.start(dir, { "-r", MACHINE, "--mode", "666", "--allow", "reader=65533" })
     assert(uv.fs_chmod(dir, 493))
@@ -115,7 +115,7 @@ describe("roles", function()
       return done, text
     end
     local status, said = as(65534)
-    if not status then return pending "what was built lies where only root can reach it" end
+    if not status then return pending "other users cannot run what was built here: build below a folder that all may enter" end
     assert.equal(2, status)
     assert.matches("may not use this service; its administrator can start it with --allow reader=", said, 1, true)
     status, said = as(65533)

@@ -4,6 +4,7 @@ local core = require "weir.core"
 local etcds = require "spec.support.etcd"
 local kvs = require "weir.serve.store.kv"
 local ledgers = require "spec.support.ledger"
+local missing = require "spec.support.missing"
 local service = require "spec.support.service"
 local service_client = require "weir.serve.client"
 local shell = require "spec.support.shell"
@@ -15,7 +16,7 @@ local CLIENTS, IN_FLIGHT, LEASE = 4, 3, 2
 local ROUNDS = math.max(1, math.floor(6 * service.scale))
 local MACHINE = "cluster:1 rack:2 node:16 core:4"
 
-local maybe = etcds.available() and it or pending
+local maybe = missing.it_with(etcds.available(), missing.program("etcd", "etcd-server"), it, pending)
 
 local etcd
 

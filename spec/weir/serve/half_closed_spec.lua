@@ -26,6 +26,28 @@ end
 
 after_each(service.clean)
 
+describe("a connection", function()
+  it("is hung up once both directions are closed", function()
+    local path = shell.path(shell.directory(), "socket")
+    local server, far, near = uv.new_pipe(false), uv.new_pipe(false), nil
+    assert(server:bind(path))
+    assert(server:listen(1, function()
+      near = uv.new_pipe(false)
+      server:accept(near)
+    end))
+    far:connect(path)
+    service.wait("a connection", function() return near end)
+    assert.is_false(core.hung_up(near:fileno()))
+    far:shutdown()
+    uv.run "nowait"
+    assert.is_false(core.hung_up(near:fileno()))
+    far:close()
+    service.wait("the far end", function() return core.hung_up(near:fileno()) end)
+    near:close()
+    server:close()
+  end)
+end)
+
 describe("a client that closes its writing half", function()
   -- {title, requests}: each is answered, the last line of each id without "more"
   local CASES = {

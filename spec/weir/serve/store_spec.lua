@@ -2,6 +2,7 @@
 -- spec/weir/serve/serve_spec.lua.
 local core = require "weir.core"
 local etcds = require "spec.support.etcd"
+local missing = require "spec.support.missing"
 local service = require "spec.support.service"
 local services = require "weir.serve.service"
 local shell = require "spec.support.shell"
@@ -10,7 +11,7 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4"
 
-local maybe = etcds.available() and it or pending
+local maybe = missing.it_with(etcds.available(), missing.program("etcd", "etcd-server"), it, pending)
 
 after_each(function()
   etcds.clean()

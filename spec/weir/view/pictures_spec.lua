@@ -1,4 +1,5 @@
 -- Pictures and tables of machines: the content of svg, dot and csv compared with the graph.
+local missing = require "spec.support.missing"
 local weir = require "weir"
 local xml = require "spec.support.xml"
 
@@ -327,7 +328,7 @@ describe("svg", function()
 
   for _, name in ipairs { "grug/sierra.graphml", "hwloc/corona.xml", "grug/disaggr.graphml", "jgf/tiny.json" } do
     local path = DATA .. "/machines/" .. name
-    local test = exists(path) and it or pending
+    local test = missing.it_with(exists(path), missing.data(path), it, pending)
     test("draws " .. name .. " in bounds", function()
       local g <close> = assert(weir.load(path))
       local p = picture(g)
@@ -432,7 +433,7 @@ end)
 -- ---- Graphviz -----------------------------------------------------------------------------------------------
 
 describe("dot", function()
-  local test = os.execute "command -v dot >/dev/null" and it or pending
+  local test = missing.it_with(os.execute "command -v dot >/dev/null", missing.program("dot", "graphviz"), it, pending)
 
   test("is what Graphviz takes, with a box for each label", function()
     local g <close> = cluster(2, 4)

@@ -1,4 +1,5 @@
 -- [L2] machines from hwloc: the present machine, and XML files of further machines, as hwloc 1 and 2 write XML.
+local missing = require "spec.support.missing"
 local shell = require "spec.support.shell"
 local weir = require "weir"
 
@@ -150,7 +151,7 @@ describe("hwloc", function()
     assert(g:check())
     for _, pair in ipairs(OF_LSTOPO) do
       local n = lstopo(pair[1])
-      if not n and pair[1] == "core" then return pending "there is no lstopo" end
+      if not n and pair[1] == "core" then return pending(missing.program("lstopo", "hwloc")) end
       if n and pair[2] ~= "pu" then assert.equal(n, count(g, pair[2]), pair[2]) end
     end
   end)
@@ -159,13 +160,13 @@ describe("hwloc", function()
     local r = shell.weir { "show", "--totals", "--json" }
     assert.equal(0, r.status)
     local totals, n = weir.json.decode(r.out), lstopo "core"
-    if not n then return pending "there is no lstopo" end
+    if not n then return pending(missing.program("lstopo", "hwloc")) end
     assert.equal(n, totals.core.total)
   end)
 
   for _, name in ipairs { "box7.xml", "box08-hwloc1.xml", "nameless3.xml" } do
     it("[L2] reads of " .. name .. " what lstopo does", function()
-      if not lstopo("core", HERE .. name) then return pending "there is no lstopo" end
+      if not lstopo("core", HERE .. name) then return pending(missing.program("lstopo", "hwloc")) end
       local g <close> = load(HERE .. name, "hwloc:pu")
       for _, pair in ipairs(OF_LSTOPO) do
         assert.equal(lstopo(pair[1], HERE .. name) or 0, count(g, pair[2]), pair[2])
@@ -209,7 +210,7 @@ describe("hwloc of others", function()
   local rows = expected()
 
   if not rows then
-    pending("[L2] " .. DATA .. " is not there")
+    pending("[L2] " .. missing.data(DATA))
     return
   end
 

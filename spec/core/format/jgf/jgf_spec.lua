@@ -1,4 +1,5 @@
 -- JSON Graph Format: documents that are read or refused, round trips without loss, and shorthands.
+local missing = require "spec.support.missing"
 local weir = require "weir"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
@@ -58,7 +59,7 @@ describe("[M1] [R6] a JSON graph of Fluxion's loaded, saved and loaded", functio
       assert.equal(first, second)
     end)
   end
-  if #given == 0 then pending("there are none below " .. DATA) end
+  if #given == 0 then pending("[M1] " .. missing.data "machines/jgf") end
 end)
 
 -- The statements of a document, whoever wrote it: vertices by their paths, counts of edges, and the number of
@@ -122,7 +123,7 @@ describe("[M1] [R6] each statement of a JSON graph of Fluxion's is in what weir 
       end)
     end
   end
-  if #given == 0 then pending("there are none below " .. DATA) end
+  if #given == 0 then pending("[M1] " .. missing.data "machines/jgf") end
 end)
 
 describe("[M1] a graph keeps in JSON", function()
