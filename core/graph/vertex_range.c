@@ -1,5 +1,5 @@
-/* vertex_range.c - see vertex_range.h. Invariant of a restore: vertices below `limit` are written; every range
- * outside `deferred` is linked to the parent. */
+/* vertex_range.c - see vertex_range.h. Invariant of a restore: vertices below `limit` are written, and no vertex is in
+ * a list of children. */
 #include "graph/vertex_range.h"
 
 #include <inttypes.h>
@@ -49,16 +49,6 @@ void weir_vertex_range_at(const weir_graph *g, weir_vertex v, weir_vertex end, s
         out->step = 0;
 }
 
-static int too_many_holes(weir_err *err)
-{
-    return weir_fail(err, WEIR_ELIMIT, "more than %u places among the children of vertices stand empty", RANGE_HOLES);
-}
-
-static uint64_t holes_allowed(const weir_graph *g)
-{
-    return RANGE_HOLES + (uint64_t)g->limit * RANGE_HOLES_EACH;
-}
-
 int weir_vertex_range_holes(const weir_graph *g, weir_err *err)
 {
     uint64_t holes = 0;
@@ -67,7 +57,7 @@ int weir_vertex_range_holes(const weir_graph *g, weir_err *err)
         holes += g->inners[i].vertex == WEIR_NONE ? 0 : g->inners[i].holes;
     for (uint32_t i = 0; i < g->nroots; i++)
         holes += g->roots[i] == WEIR_NONE;
-    return holes > holes_allowed(g) ? too_many_holes(err) : WEIR_OK;
+    return weir_build_holes(g, holes, err);
 }
 
 /* ---- restoring ranges ---- */
@@ -90,6 +80,8 @@ static int check_range(const struct weir_restore *p, const struct weir_vertex_ra
         return WEIR_OK;
     if (r->kind >= g->nkinds)
         return misplaced(p, r, "there is no such kind");
+    if ((uint64_t)r->place + r->count > UINT32_MAX - 1)
+        return weir_build_holes(g, UINT64_MAX, p->err);
     if (__builtin_mul_overflow(r->step, (int64_t)r->count, &last) || __builtin_add_overflow(r->id, last, &last))
         return misplaced(p, r, "the ids grow too large");
     if (r->rank != WEIR_NO_RANK && (r->rank < 0 || r->rank + r->count - 1 > UINT32_MAX))
@@ -124,120 +116,21 @@ static int write_range(struct weir_restore *p, const struct weir_vertex_range *r
         return WEIR_OK;
     }
     for (uint32_t i = 0; i < r->count; i++)
-        g->vertices[r->first + i] =
-            (struct vertex){.id = r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + (int64_t)i * r->step,
-                            .kind = r->kind,
-                            .parent = r->parent,
-                            .pos = r->place + i,
-                            .inner = WEIR_NONE,
-                            .pool = WEIR_NONE,
-                            .schedule = WEIR_NONE,
-                            .state = WEIR_UP,
-                            .flags = VERTEX_LIVE};
-    g->live += r->count;
-    g->kinds[r->kind].count += r->count;
-    g->units += g->kinds[r->kind].size * (int64_t)r->count;
+        weir_build_vertex(g, r->first + i,
+                          (struct vertex){.id = r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + (int64_t)i * r->step,
+                                          .kind = r->kind,
+                                          .parent = r->parent,
+                                          .pos = r->place + i,
+                                          .pool = WEIR_NONE,
+                                          .state = WEIR_UP});
     return write_ranks(p, r);
-}
-
-static weir_vertex *children_of(const weir_graph *g, weir_vertex parent)
-{
-    return parent == WEIR_NONE ? g->roots : inner_of(g, parent)->kids;
-}
-
-static uint32_t *count_of(weir_graph *g, weir_vertex parent)
-{
-    return parent == WEIR_NONE ? &g->nroots : &inner_of(g, parent)->nkids;
-}
-
-static void count_holes(struct weir_restore *p, weir_vertex parent, int64_t more)
-{
-    p->holes = (uint64_t)((int64_t)p->holes + more);
-    if (parent != WEIR_NONE) {
-        struct inner *in = inner_of(p->g, parent);
-        in->holes = (uint32_t)((int64_t)in->holes + more);
-        in->seen = in->seen_pos = 0;
-    }
-}
-
-/* Makes room for children up to the end of a range, filled with holes. */
-static int widen(struct weir_restore *p, const struct weir_vertex_range *r, uint32_t had)
-{
-    uint64_t end = (uint64_t)r->place + r->count;
-    weir_vertex *kids;
-
-    if (end > UINT32_MAX - 1 || p->holes + (end - had) > holes_allowed(p->g) + p->g->limit)
-        return too_many_holes(p->err);
-    if (weir_kids_reserve(p->g, r->parent, (uint32_t)end - had))
-        return weir_fail_nomem(p->err);
-    kids = children_of(p->g, r->parent);
-    for (uint32_t i = had; i < end; i++)
-        kids[i] = WEIR_NONE;
-    *count_of(p->g, r->parent) = (uint32_t)end;
-    count_holes(p, r->parent, (int64_t)end - had);
-    return WEIR_OK;
-}
-
-static int link_range(struct weir_restore *p, const struct weir_vertex_range *r)
-{
-    weir_vertex *kids;
-    uint32_t had;
-    int rc;
-
-    if (r->parent != WEIR_NONE && weir_inner_make(p->g, r->parent))
-        return weir_fail_nomem(p->err);
-    had = *count_of(p->g, r->parent);
-    if ((uint64_t)r->place + r->count > had && (rc = widen(p, r, had)))
-        return rc;
-    kids = children_of(p->g, r->parent) + r->place;
-    for (uint32_t i = 0; i < r->count; i++) {
-        if (kids[i] != WEIR_NONE)
-            return misplaced(p, r, "another vertex stands in its place below its parent");
-        kids[i] = r->first + i;
-    }
-    count_holes(p, r->parent, -(int64_t)r->count);
-    return WEIR_OK;
-}
-
-/* Whether a range can be linked now: the parent is there, and all siblings before the range are linked. */
-static bool in_order(const weir_graph *g, const struct weir_vertex_range *r)
-{
-    const struct inner *in;
-
-    if (r->parent == WEIR_NONE)
-        return r->place == g->nroots;
-    if (r->parent >= r->first || !vertex_valid(g, r->parent))
-        return false;
-    in = inner_of(g, r->parent);
-    return r->place == (in ? in->nkids : 0);
 }
 
 int weir_restore_range(struct weir_restore *p, const struct weir_vertex_range *r)
 {
     int rc = check_range(p, r);
 
-    rc = rc ? rc : write_range(p, r);
-    if (rc || r->kind == WEIR_NONE)
-        return rc;
-    if (in_order(p->g, r))
-        return link_range(p, r);
-    if (weir_array_reserve(&p->deferred, &p->deferred_cap, (size_t)p->ndeferred + 1, sizeof *p->deferred))
-        return weir_fail_nomem(p->err);
-    p->deferred[p->ndeferred++] = *r;
-    return WEIR_OK;
-}
-
-static int link_deferred(struct weir_restore *p)
-{
-    int rc = WEIR_OK;
-
-    for (uint32_t i = 0; !rc && i < p->ndeferred; i++) {
-        const struct weir_vertex_range *r = &p->deferred[i];
-        if (r->parent != WEIR_NONE && !vertex_valid(p->g, r->parent))
-            return weir_fail(p->err, WEIR_EPARSE, "vertex %u: its parent %u is not there", r->first, r->parent);
-        rc = link_range(p, r);
-    }
-    return rc;
+    return rc ? rc : write_range(p, r);
 }
 
 /* Fails where the path from a vertex with children to the root is too long, or a cycle. */
@@ -269,19 +162,11 @@ static void chain_spare(weir_graph *g)
 
 int weir_restore_end(struct weir_restore *p)
 {
-    int rc = link_deferred(p);
+    int rc = weir_build_tree(p->g, p->err);
 
     rc = rc ? rc : check_depth(p);
-    if (!rc && p->holes > holes_allowed(p->g))
-        rc = too_many_holes(p->err);
     if (!rc && p->spare)
         chain_spare(p->g);
     p->g->serial++;
     return rc;
-}
-
-void weir_restore_free(struct weir_restore *p)
-{
-    weir_mem_free(p->deferred);
-    p->deferred = NULL;
 }

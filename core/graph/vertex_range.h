@@ -4,11 +4,9 @@
 #ifndef WEIR_VERTEX_RANGE_H
 #define WEIR_VERTEX_RANGE_H
 
-#include "graph/graph.h"
+#include "graph/builder.h"
 
-#define RANGE_MAX        256        /* vertices in one range */
-#define RANGE_HOLES      (1u << 20) /* holes among children that a whole graph may have, */
-#define RANGE_HOLES_EACH 16         /* plus as many for each vertex number */
+#define RANGE_MAX 256 /* vertices in one range */
 
 struct weir_vertex_range {
     weir_vertex first; /* vertices first, first + 1, ... */
@@ -30,17 +28,11 @@ int weir_vertex_range_holes(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 struct weir_restore {
     weir_graph *g;
     weir_err *err;
-    struct weir_vertex_range *deferred; /* ranges not linked yet: the parent, or an earlier sibling, is still to come */
-    uint32_t ndeferred, deferred_cap;
-    uint64_t holes;
     bool spare; /* some numbers are not in use */
 };
-/* Writes a range, and links the vertices to the parent now or at the end. WEIR_EPARSE: malformed; WEIR_ELIMIT,
- * WEIR_ENOMEM */
+/* Writes a range. WEIR_EPARSE: malformed; WEIR_ELIMIT, WEIR_ENOMEM */
 int weir_restore_range(struct weir_restore *p, const struct weir_vertex_range *r) WEIR_CHECKED;
-/* Links the deferred ranges, and checks depth and holes. WEIR_EPARSE, WEIR_ELIMIT, WEIR_ENOMEM */
+/* Links the vertices, and checks depth and holes. WEIR_EPARSE, WEIR_ELIMIT, WEIR_ENOMEM */
 int weir_restore_end(struct weir_restore *p) WEIR_CHECKED;
-/* Frees the deferred ranges, after success or failure. */
-void weir_restore_free(struct weir_restore *p);
 
 #endif

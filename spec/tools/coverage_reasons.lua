@@ -83,7 +83,6 @@ return {
   { "^core/request/jobspec_tasks%.c$", 'return "";', "version 1 has a slot, or it is refused before" },
   { "^core/rset/rset_collect%.c$", "R has ranks up to", "vertices have no larger ranks" },
   { "^core/graph/vertex_range%.c$", "a run has from 1 to 256", TWICE },
-  { "^core/graph/vertex_range%.c$", "too_many_holes", LARGE },
   { "^core/rset/rv1_read%.c$", "execution: %s", "the reader of the whole has seen that it is JSON; two keys alike are told there too" },
   { "^core/rset/rset_graph%.c$", "if (fault)", "a hostlist has no name that a vertex could not have" },
   { "^core/format/jgf/jgf_node%.c$", "in find_field", "a key that is called like a path within \"paths\"" },

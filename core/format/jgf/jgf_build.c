@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "graph/builder.h"
 #include "graph/journal.h"
 
 _Static_assert(sizeof(struct jgf_item) == sizeof(struct vertex), "an item becomes a vertex where it stands");
@@ -192,6 +193,7 @@ struct maker {
     struct jgf *r;
     struct above way[WEIR_PATH_DEPTH];
     uint32_t depth;
+    uint32_t roots;
     struct weir_uuid_names names;
 };
 
@@ -242,25 +244,6 @@ static int set_rank(weir_graph *g, weir_vertex v, int64_t rank, int64_t inherite
     return p || rank == inherited || rank == WEIR_NO_RANK ? WEIR_OK : WEIR_ENOMEM;
 }
 
-/* Overwrites an item with its vertex, and counts the vertex in its parent; `inner` counts children until all are
- * there. */
-static void write_vertex(weir_graph *g, weir_vertex v, const struct jgf_item *it)
-{
-    weir_vertex p = it->parent;
-
-    g->vertices[v] = (struct vertex){.id = it->id,
-                                     .kind = it->kind,
-                                     .parent = p,
-                                     .pos = p == WEIR_NONE ? g->nroots++ : g->vertices[p].inner++,
-                                     .pool = it->pool,
-                                     .schedule = WEIR_NONE,
-                                     .state = it->state,
-                                     .flags = VERTEX_LIVE};
-    g->kinds[it->kind].count++;
-    g->units += g->kinds[it->kind].size;
-    g->unavailable += !state_available(it->state);
-}
-
 static int make_vertex(struct maker *m, weir_vertex v)
 {
     weir_graph *g = m->r->g;
@@ -279,7 +262,12 @@ static int make_vertex(struct maker *m, weir_vertex v)
         return fail_item(m->r, &it, rc, &why);
     if (it.faulty)
         return fail_entry(m->r, &it);
-    write_vertex(g, v, &it);
+    weir_build_vertex(g, v, (struct vertex){.id = it.id,
+                                            .kind = it.kind,
+                                            .parent = it.parent,
+                                            .pos = it.parent == WEIR_NONE ? m->roots++ : g->vertices[it.parent].inner++,
+                                            .pool = it.pool,
+                                            .state = it.state});
     if (m->r->positions)
         m->r->positions[v] = it.at;
     above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
@@ -316,36 +304,10 @@ static int make_vertices(struct jgf *r, uint32_t count)
         rc = make_vertex(&m, v);
     if (rc < 0)
         return rc;
-    r->g->limit = r->g->live = count;
+    r->g->limit = count;
     r->g->serial += count;
     note_vertices(r->g, 0, count);
     weir_uuid_pack(r->g);
-    return WEIR_OK;
-}
-
-/* ---- the tree ------------------------------------------------------------------------------------------------- */
-
-/* Lists the children of all vertices, which are in preorder. */
-static int make_kids(weir_graph *g)
-{
-    uint32_t roots = g->nroots, inners = 0;
-
-    g->nroots = 0;
-    for (weir_vertex v = 0; v < g->limit; v++)
-        inners += g->vertices[v].inner > 0;
-    if (weir_kids_reserve(g, WEIR_NONE, roots) || weir_inners_reserve(g, inners))
-        return WEIR_ENOMEM;
-    for (weir_vertex v = 0; v < g->limit; v++) {
-        struct vertex *x = vertex_at(g, v);
-        uint32_t kids = x->inner;
-        x->inner = WEIR_NONE;
-        if (kids > 0 && weir_kids_reserve(g, v, kids))
-            return WEIR_ENOMEM;
-        if (x->parent == WEIR_NONE)
-            g->roots[g->nroots++] = v;
-        else
-            inner_of(g, x->parent)->kids[inner_of(g, x->parent)->nkids++] = v;
-    }
     return WEIR_OK;
 }
 
@@ -388,8 +350,8 @@ int weir_jgf_make(struct jgf *r, weir_graph **out)
     if (rc == WEIR_OK && o.count < all)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", o.cycle, "",
                             "vertex \"%s\" is below itself: the edges make a cycle", o.key);
-    if (rc == WEIR_OK && make_kids(r->g))
-        rc = weir_fail_nomem(r->err);
+    if (rc == WEIR_OK)
+        rc = weir_build_tree(r->g, r->err);
     if (rc == WEIR_OK)
         rc = add_edges(r);
     if (rc == WEIR_OK)

@@ -53,6 +53,7 @@ static const struct {
     {"UPDATE run SET parent = 4 WHERE first = 1", "is deeper than 200 levels, or in a circle"},
     {"UPDATE run SET parent = 1.5 WHERE first = 2", "\"parent\" is no value"},
     {"UPDATE run SET place = 4000000000 WHERE first = 8", "stand empty"},
+    {"UPDATE run SET place = 4294967294 WHERE first = 8", "stand empty"},
     {"UPDATE run SET place = 0 WHERE first = 8", "another vertex stands in its place"},
     {"UPDATE run SET place = NULL WHERE first = 8", "\"place\" is no value"},
     {"UPDATE run SET step = 9223372036854775807 WHERE first = 3", "the ids grow too large"},
