@@ -1,5 +1,5 @@
 /* node_table.c - see node_table.h. Invariant: the table tells what the tree, the properties and the ranks of the nodes
- * tell, as every change drops the table.
+ * tell; a change that the table cannot follow, for order or for memory, drops the table.
  */
 #include "index/node_table.h"
 
@@ -11,7 +11,7 @@
 #include "base/hash.h"
 #include "graph/observer.h"
 
-static void table_free(struct node_table *r)
+void weir_node_table_free(struct node_table *r)
 {
     if (!r)
         return;
@@ -29,9 +29,11 @@ static void table_free(struct node_table *r)
     weir_mem_free(r);
 }
 
+#define NODE_TABLE_UNUSED 64 /* unused numbers that a table of any size may have */
+
 static void drop(weir_graph *g)
 {
-    table_free(g->node_table);
+    weir_node_table_free(g->node_table);
     g->node_table = NULL;
     weir_observe_end(g, &weir_node_table_observer);
 }
@@ -39,9 +41,9 @@ static void drop(weir_graph *g)
 static size_t bytes(const weir_graph *g)
 {
     const struct node_table *r = g->node_table;
-    size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + (size_t)r->nrows * sizeof *r->rows + r->ntypes;
+    size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + (size_t)r->rows_cap * sizeof *r->rows + r->ntypes;
 
-    n += weir_map32_bytes(&r->numbers) + weir_map32_bytes(&r->names) + (size_t)r->count * sizeof *r->next;
+    n += weir_map32_bytes(&r->numbers) + weir_map32_bytes(&r->names) + (size_t)r->next_cap * sizeof *r->next;
     n += (size_t)r->properties_cap * sizeof *r->properties + (size_t)r->runs_cap * sizeof *r->runs;
     n += weir_idset_bytes(r->all);
     for (uint32_t i = 0; i < r->nproperties; i++)
@@ -69,19 +71,35 @@ static void note_outside(const weir_graph *g, struct node_table *r, weir_vertex 
         r->outside[t] = r->outside[t] || type_cell(schema_at(g, in->schema), t) != 0;
 }
 
+/* Whether a span has nodes. */
+static bool is_used(const struct node_table *r, struct node_table_span s)
+{
+    int64_t first = s.lo == s.hi ? -1 : r->unused ? weir_idset_next(r->all, (int64_t)s.lo - 1) : s.lo;
+
+    return first >= 0 && first < s.hi;
+}
+
+/* Adds numbers to the rows of a vertex over the child at `pos`. The span of a row without nodes begins anew: between
+ * unused numbers and new ones may be nodes elsewhere. */
+static void cover_rows(struct node_table *r, const struct inner *in, uint32_t pos, struct node_table_span x)
+{
+    struct levels lv;
+
+    weir_levels_of(in->rows_cap, &lv);
+    for (uint32_t l = 0; l <= lv.n; l++) {
+        struct node_table_span *s = &r->rows[in->row + row_over(&lv, l, pos)];
+        if (!is_used(r, *s))
+            *s = x;
+        s->lo = x.lo < s->lo ? x.lo : s->lo;
+        s->hi = s->hi < x.hi ? x.hi : s->hi;
+    }
+}
+
 /* Adds v, the last node so far, to all rows over v. */
 static void cover(const weir_graph *g, struct node_table *r, weir_vertex v)
 {
-    for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
-        const struct inner *in = inner_of(g, p);
-        struct levels lv;
-        weir_levels_of(in->rows_cap, &lv);
-        for (uint32_t l = 0; l <= lv.n; l++) {
-            struct node_table_span *s = &r->rows[in->row + row_over(&lv, l, vertex_at(g, v)->pos)];
-            s->lo = s->lo == s->hi ? r->count - 1 : s->lo;
-            s->hi = r->count;
-        }
-    }
+    for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p)
+        cover_rows(r, inner_of(g, p), vertex_at(g, v)->pos, (struct node_table_span){r->count - 1, r->count});
 }
 
 /* Numbers v, if a node, and the nodes below v, in preorder. The depth of the tree is bounded. */
@@ -96,6 +114,8 @@ static int number_nodes(const weir_graph *g, struct node_table *r, weir_vertex v
             return WEIR_ENOMEM;
         r->nodes[r->count++] = v;
         cover(g, r, v);
+        if (weir_idset_add_id(r->all, r->count - 1))
+            return WEIR_ENOMEM;
         inside = true;
     }
     if (!inside)
@@ -103,6 +123,19 @@ static int number_nodes(const weir_graph *g, struct node_table *r, weir_vertex v
     for (uint32_t i = 0; has_below(g, r, in) && !rc && i < in->nkids; i++)
         rc = in->kids[i] == WEIR_NONE ? WEIR_OK : number_nodes(g, r, in->kids[i], inside);
     return rc;
+}
+
+bool weir_node_table_all_in(const struct node_table *r, struct node_table_span s, const weir_idset *nodes)
+{
+    int64_t i = weir_idset_next(r->all, (int64_t)s.lo - 1);
+
+    while (i >= 0 && i < s.hi) {
+        int64_t last = weir_idset_test(nodes, (uint32_t)i) ? weir_idset_run_end(nodes, i) : -1;
+        if (last < 0)
+            return false;
+        i = weir_idset_next(r->all, last);
+    }
+    return true;
 }
 
 /* ---- properties ---- */
@@ -158,6 +191,40 @@ static uint32_t property_from(const weir_graph *g, const struct node_table *r, c
     return at;
 }
 
+/* Adds a node to the set of a property, or removes the node. */
+static int set_property(const weir_graph *g, struct node_table *r, uint32_t node, weir_name key, bool has)
+{
+    uint32_t at = property_from(g, r, weir_strtab_text(&g->names, key));
+    bool known = at < r->nproperties && r->properties[at].key == key;
+    weir_idset *nodes;
+
+    if (!has)
+        return known ? weir_idset_remove_id(r->properties[at].nodes, node) : WEIR_OK;
+    if (!known) {
+        nodes = weir_idset_new();
+        if (!nodes || weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1,
+                                         sizeof *r->properties)) {
+            weir_idset_free(nodes);
+            return WEIR_ENOMEM;
+        }
+        memmove(r->properties + at + 1, r->properties + at, (r->nproperties - at) * sizeof *r->properties);
+        r->properties[at] = (struct node_table_property){key, nodes};
+        r->nproperties++;
+    }
+    return weir_idset_add_id(r->properties[at].nodes, node);
+}
+
+static int set_properties(const weir_graph *g, struct node_table *r, uint32_t node, bool has)
+{
+    const struct pool *p = pool_of(g, r->nodes[node]);
+    const struct map *m = p ? &p->maps[WEIR_PROPERTIES] : NULL;
+    int rc = WEIR_OK;
+
+    for (uint32_t k = 0; m && !rc && k < m->count; k++)
+        rc = set_property(g, r, node, m->entries[k].key, has);
+    return rc;
+}
+
 int weir_node_table_add_property(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
                                  weir_idset *out)
 {
@@ -208,8 +275,9 @@ static int read_ranks(const weir_graph *g, struct node_table *r)
     uint32_t n = 0;
     int rc = list ? WEIR_OK : WEIR_ENOMEM;
 
+    r->nruns = 0;
     for (uint32_t i = 0; !rc && i < r->count; i++) {
-        int64_t rank = weir_vertex_rank(g, r->nodes[i]);
+        int64_t rank = r->nodes[i] == WEIR_NONE ? WEIR_NO_RANK : weir_vertex_rank(g, r->nodes[i]);
         if (rank != WEIR_NO_RANK)
             list[n++] = (struct ranked){rank, i};
     }
@@ -218,6 +286,7 @@ static int read_ranks(const weir_graph *g, struct node_table *r)
     for (uint32_t i = 0; !rc && i < n; i++)
         rc = add_rank(r, list[i]);
     weir_mem_free(list);
+    r->ranked = rc == WEIR_OK;
     return rc;
 }
 
@@ -230,10 +299,10 @@ static uint32_t run_from(const struct node_table *r, int64_t rank)
     return at;
 }
 
-int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *ranks, weir_idset *out)
+int weir_node_table_add_ranks(const weir_graph *g, struct node_table *r, const weir_idset *ranks, weir_idset *out)
 {
     uint32_t lo, hi;
-    int rc = WEIR_OK;
+    int rc = r->ranked ? WEIR_OK : read_ranks(g, r);
 
     for (size_t k = 0; !rc && weir_idset_run(ranks, k, &lo, &hi); k++)
         for (uint32_t i = run_from(r, lo); !rc && i < r->nruns && r->runs[i].rank <= hi; i++) {
@@ -249,7 +318,7 @@ int weir_node_table_add_ranks(const struct node_table *r, const weir_idset *rank
 
 static size_t name_of(const weir_graph *g, const struct node_table *r, uint32_t node, char name[NODE_TABLE_NAME])
 {
-    size_t len = weir_vertex_name(g, r->nodes[node], name, NODE_TABLE_NAME);
+    size_t len = r->nodes[node] == WEIR_NONE ? 0 : weir_vertex_name(g, r->nodes[node], name, NODE_TABLE_NAME);
     return len < NODE_TABLE_NAME ? len : 0;
 }
 
@@ -258,22 +327,55 @@ static uint32_t hash_of(const weir_graph *g, const char *name, size_t len)
     return (uint32_t)hash_text(g->names.seed, name, len);
 }
 
+static bool is_template(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && p->name != WEIR_NO_NAME && strstr(weir_strtab_text(&g->names, p->name), "${");
+}
+
+/* Records the name of a node, behind the first node with an equal hash. */
+static int add_name(const weir_graph *g, struct node_table *r, uint32_t node)
+{
+    char name[NODE_TABLE_NAME];
+    size_t len = name_of(g, r, node, name);
+    uint32_t hash = hash_of(g, name, len), first = len ? weir_map32_get(&r->names, hash) : WEIR_NONE;
+
+    if (weir_array_reserve(&r->next, &r->next_cap, (size_t)node + 1, sizeof *r->next))
+        return WEIR_ENOMEM;
+    r->templates = r->templates || is_template(g, r->nodes[node]);
+    r->next[node] = first == WEIR_NONE ? WEIR_NONE : r->next[first];
+    if (first != WEIR_NONE)
+        r->next[first] = node;
+    return first == WEIR_NONE && len ? weir_map32_add(&r->names, hash, node) : WEIR_OK;
+}
+
+/* Removes the name of a node. */
+static int remove_name(const weir_graph *g, struct node_table *r, uint32_t node)
+{
+    char name[NODE_TABLE_NAME];
+    size_t len = name_of(g, r, node, name);
+    uint32_t hash = hash_of(g, name, len), before = len ? weir_map32_get(&r->names, hash) : WEIR_NONE;
+
+    if (before == WEIR_NONE)
+        return WEIR_OK;
+    if (before == node) {
+        weir_map32_remove(&r->names, hash, node);
+        return r->next[node] == WEIR_NONE ? WEIR_OK : weir_map32_add(&r->names, hash, r->next[node]);
+    }
+    while (r->next[before] != node)
+        before = r->next[before];
+    r->next[before] = r->next[node];
+    return WEIR_OK;
+}
+
 static int read_names(const weir_graph *g, struct node_table *r)
 {
-    r->next = weir_mem_alloc((size_t)r->count * sizeof *r->next + 1);
-    if (weir_map32_reserve(&r->names, r->count))
-        return WEIR_ENOMEM;
-    for (uint32_t i = 0; r->next && i < r->count; i++) {
-        char name[NODE_TABLE_NAME];
-        size_t len = name_of(g, r, i, name);
-        uint32_t hash = hash_of(g, name, len), first = len ? weir_map32_get(&r->names, hash) : WEIR_NONE;
-        r->next[i] = first == WEIR_NONE ? WEIR_NONE : r->next[first];
-        if (first != WEIR_NONE)
-            r->next[first] = i;
-        else if (len && weir_map32_add(&r->names, hash, i))
-            return WEIR_ENOMEM;
-    }
-    return r->next ? WEIR_OK : WEIR_ENOMEM;
+    int rc = weir_map32_reserve(&r->names, r->count);
+
+    rc = rc ? rc : weir_array_reserve(&r->next, &r->next_cap, r->count, sizeof *r->next);
+    for (uint32_t i = 0; !rc && i < r->count; i++)
+        rc = add_name(g, r, i);
+    return rc;
 }
 
 int weir_node_table_add_name(const weir_graph *g, const struct node_table *r, const char *name, size_t len,
@@ -320,7 +422,7 @@ int weir_node_table_add_hosts(const weir_graph *g, const struct node_table *r, c
     return rc;
 }
 
-/* ---- making and dropping ---- */
+/* ---- making ---- */
 
 static int fill(const weir_graph *g, struct node_table *r)
 {
@@ -328,20 +430,18 @@ static int fill(const weir_graph *g, struct node_table *r)
 
     r->all = weir_idset_new();
     r->rows = weir_mem_zalloc((size_t)r->nrows + 1, sizeof *r->rows);
+    r->rows_cap = r->nrows + 1;
     r->outside = weir_mem_zalloc((size_t)r->ntypes + 1, sizeof *r->outside);
     if (!r->all || !r->rows || !r->outside)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
             rc = number_nodes(g, r, g->roots[i], false);
-    if (!rc && r->count)
-        rc = weir_idset_add_range(r->all, 0, r->count - 1);
     rc = rc ? rc : read_properties(g, r);
-    rc = rc ? rc : read_ranks(g, r);
     return rc ? rc : read_names(g, r);
 }
 
-static int make(const weir_graph *g, weir_type node_type, struct node_table **out)
+int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_table **out)
 {
     struct node_table *r = weir_mem_zalloc(1, sizeof *r);
 
@@ -351,7 +451,7 @@ static int make(const weir_graph *g, weir_type node_type, struct node_table **ou
     r->nrows = g->aggregates->nrows;
     r->ntypes = g->ntypes;
     if (fill(g, r)) {
-        table_free(r);
+        weir_node_table_free(r);
         return WEIR_ENOMEM;
     }
     *out = r;
@@ -360,72 +460,192 @@ static int make(const weir_graph *g, weir_type node_type, struct node_table **ou
 
 int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out)
 {
-    if (!g->node_table && make(g, node_type, &g->node_table))
+    if (g->node_table && g->node_table->type != node_type)
+        drop(g);
+    if (!g->node_table && weir_node_table_make(g, node_type, &g->node_table))
         return WEIR_ENOMEM;
     weir_observe(g, &weir_node_table_observer);
     *out = g->node_table;
     return WEIR_OK;
 }
 
+/* ---- new vertices ---- */
+
+static uint32_t depth_of(const weir_graph *g, weir_vertex v)
+{
+    uint32_t depth = 0;
+
+    while ((v = vertex_at(g, v)->parent) != WEIR_NONE)
+        depth++;
+    return depth;
+}
+
+/* Whether v, below which is nothing of the table, comes after w in preorder. */
+static bool is_after(const weir_graph *g, weir_vertex v, weir_vertex w)
+{
+    uint32_t a = depth_of(g, v), b = depth_of(g, w);
+
+    for (; a > b; a--)
+        v = vertex_at(g, v)->parent;
+    for (; b > a; b--)
+        w = vertex_at(g, w)->parent;
+    if (v == w)
+        return true;
+    while (vertex_at(g, v)->parent != vertex_at(g, w)->parent) {
+        v = vertex_at(g, v)->parent;
+        w = vertex_at(g, w)->parent;
+    }
+    return vertex_at(g, v)->pos > vertex_at(g, w)->pos;
+}
+
+/* The last node in preorder; WEIR_NONE: there are no nodes. */
+static weir_vertex last_node(const struct node_table *r)
+{
+    int64_t last = weir_idset_last(r->all);
+
+    return last < 0 ? WEIR_NONE : r->nodes[last];
+}
+
+static bool is_inside(const weir_graph *g, const struct node_table *r, weir_vertex v)
+{
+    while (v != WEIR_NONE && kind_of(g, v)->type != r->type)
+        v = vertex_at(g, v)->parent;
+    return v != WEIR_NONE;
+}
+
+static int widen_types(const weir_graph *g, struct node_table *r)
+{
+    bool *wider;
+
+    if (g->ntypes <= r->ntypes)
+        return WEIR_OK;
+    wider = weir_mem_realloc(r->outside, g->ntypes * sizeof *wider);
+    if (!wider)
+        return WEIR_ENOMEM;
+    memset(wider + r->ntypes, 0, (g->ntypes - r->ntypes) * sizeof *wider);
+    r->outside = wider;
+    r->ntypes = g->ntypes;
+    return WEIR_OK;
+}
+
+/* Numbers the nodes at and below a new vertex. WEIR_ELIMIT: the nodes do not come last in preorder. */
+static int join(const weir_graph *g, struct node_table *r, weir_vertex v, bool inside)
+{
+    uint32_t from = r->count;
+    weir_vertex last = last_node(r);
+    int rc = number_nodes(g, r, v, inside);
+
+    if (rc || from == r->count)
+        return rc;
+    if (last != WEIR_NONE && !is_after(g, v, last))
+        return WEIR_ELIMIT;
+    r->ranked = false;
+    for (uint32_t i = from; !rc && i < r->count; i++) {
+        rc = set_properties(g, r, i, true);
+        rc = rc ? rc : add_name(g, r, i);
+    }
+    return rc;
+}
+
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    (void)p, (void)pos, (void)count;
-    drop(g);
+    struct node_table *r = g->node_table;
+    const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
+    bool inside = is_inside(g, r, p);
+    int rc = widen_types(g, r);
+
+    for (uint32_t i = pos; !rc && i < pos + count; i++)
+        rc = kids[i] == WEIR_NONE ? WEIR_OK : join(g, r, kids[i], inside);
+    if (rc)
+        drop(g);
+}
+
+/* ---- removed vertices ---- */
+
+/* The numbers of v, if a node, and of the nodes below v; an empty span without. */
+static struct node_table_span numbers_of(const weir_graph *g, const struct node_table *r, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    struct node_table_span s = in && in->cells ? node_table_below(r, in, 0) : (struct node_table_span){0, 0};
+    uint32_t own = kind_of(g, v)->type == r->type ? weir_node_table_number(r, v) : WEIR_NONE;
+
+    if (own != WEIR_NONE)
+        s = (struct node_table_span){own, is_used(r, s) ? s.hi : own + 1};
+    return is_used(r, s) ? s : (struct node_table_span){0, 0};
+}
+
+static int leave(const weir_graph *g, struct node_table *r, uint32_t node)
+{
+    int rc = set_properties(g, r, node, false);
+
+    rc = rc ? rc : remove_name(g, r, node);
+    rc = rc ? rc : weir_idset_remove_id(r->all, node);
+    weir_map32_remove(&r->numbers, r->nodes[node], node);
+    r->nodes[node] = WEIR_NONE;
+    r->unused++;
+    r->ranked = false;
+    return rc;
 }
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    (void)v;
-    drop(g);
-}
+    struct node_table *r = g->node_table;
+    struct node_table_span s = numbers_of(g, r, v);
+    int rc = s.lo < s.hi && r->templates ? WEIR_ELIMIT : WEIR_OK;
 
-static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
-{
-    const struct node_table *r = g->node_table;
-    const struct inner *in = inner_of(g, v);
-    struct node_table_span below = in && in->cells ? node_table_below(r, in, 0) : (struct node_table_span){0, 0};
-
-    (void)key;
-    /* nodes inherit ranks, and names may contain properties */
-    if (map == WEIR_PROPERTIES && (kind_of(g, v)->type == r->type || below.lo < below.hi))
+    for (uint32_t i = s.lo; !rc && i < s.hi; i++)
+        if (r->nodes[i] != WEIR_NONE)
+            rc = leave(g, r, i);
+    if (rc || r->unused > NODE_TABLE_UNUSED + r->count / 2)
         drop(g);
 }
 
-static bool is_same_data(const void *a, const void *b, size_t n)
+/* ---- rows ---- */
+
+static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    return n == 0 || memcmp(a, b, n) == 0;
+    struct node_table *r = g->node_table;
+
+    if (weir_array_reserve(&r->rows, &r->rows_cap, (size_t)first + count, sizeof *r->rows)) {
+        drop(g);
+        return;
+    }
+    if (first > r->nrows)
+        memset(r->rows + r->nrows, 0, (first - r->nrows) * sizeof *r->rows);
+    memset(r->rows + first, 0, count * sizeof *r->rows);
+    r->nrows = first + count > r->nrows ? first + count : r->nrows;
 }
 
-/* Whether two tables of a graph are equal. */
-static bool is_same(const struct node_table *a, const struct node_table *b)
+static void rows_moved(weir_graph *g, weir_vertex v)
 {
-    bool same = a->count == b->count && a->nrows == b->nrows && a->ntypes == b->ntypes && a->nruns == b->nruns &&
-                a->nproperties == b->nproperties;
+    struct node_table *r = g->node_table;
+    const struct inner *in = inner_of(g, v);
 
-    same = same && is_same_data(a->nodes, b->nodes, a->count * sizeof *a->nodes) &&
-           is_same_data(a->rows, b->rows, a->nrows * sizeof *a->rows) &&
-           is_same_data(a->outside, b->outside, a->ntypes) &&
-           is_same_data(a->runs, b->runs, a->nruns * sizeof *a->runs) &&
-           is_same_data(a->next, b->next, a->count * sizeof *a->next);
-    for (uint32_t i = 0; same && i < a->nproperties; i++)
-        same = a->properties[i].key == b->properties[i].key &&
-               weir_idset_equal(a->properties[i].nodes, b->properties[i].nodes);
-    for (uint32_t i = 0; same && i < a->names.wide; i++)
-        same = a->names.slots[i].at == 0 ||
-               weir_map32_get(&b->names, a->names.slots[i].key) == a->names.slots[i].at - 1;
-    return same && a->names.count == b->names.count;
+    for (uint32_t i = 0; i < in->nkids; i++) {
+        struct node_table_span s = {0, 0};
+        if (in->kids[i] != WEIR_NONE)
+            s = numbers_of(g, r, in->kids[i]);
+        if (s.lo < s.hi)
+            cover_rows(r, in, i, s);
+    }
 }
 
-static int check(const weir_graph *g, weir_err *err)
-{
-    struct node_table *made;
-    bool same;
+/* ---- properties and ranks of vertices ---- */
 
-    if (make(g, g->node_table->type, &made))
-        return weir_fail_nomem(err);
-    same = is_same(g->node_table, made);
-    table_free(made);
-    return same ? WEIR_OK : weir_fail(err, WEIR_EINVAL, "weir_check: the node table is not what the nodes say");
+static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
+{
+    struct node_table *r = g->node_table;
+    struct node_table_span s = numbers_of(g, r, v);
+    int rc = WEIR_OK;
+
+    if (map != WEIR_PROPERTIES || s.lo == s.hi)
+        return;
+    if (key == WEIR_NO_NAME)
+        r->ranked = false; /* nodes inherit ranks */
+    else if (kind_of(g, v)->type == r->type)
+        rc = set_property(g, r, s.lo, key, weir_vertex_get(g, v, map, weir_strtab_text(&g->names, key)) != NULL);
+    if (rc || r->templates)
+        drop(g);
 }
 
 const struct weir_observer weir_node_table_observer = {
@@ -433,9 +653,10 @@ const struct weir_observer weir_node_table_observer = {
     .unlinked = unlinked,
     .described = described,
     .described_many = drop,
-    .rows_moved = unlinked,
+    .rows_given = rows_given,
+    .rows_moved = rows_moved,
     .reset = drop,
     .freed = drop,
     .bytes = bytes,
-    .check = check,
+    .check = weir_node_table_check,
 };

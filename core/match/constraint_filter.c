@@ -67,5 +67,5 @@ int weir_filter_allows_whole(struct match *m, weir_vertex v)
     if (rc)
         return rc;
     below = node_table_below(m->node_table, in, 0);
-    return below.lo == below.hi || weir_idset_run_end(m->allowed, below.lo) >= (int64_t)below.hi - 1;
+    return weir_node_table_all_in(m->node_table, below, m->allowed);
 }

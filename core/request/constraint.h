@@ -48,7 +48,7 @@ int weir_constraint_solve(const weir_constraint *c, const struct weir_subjects *
 
 /* Make the set of all nodes that match constraint `c`, by their numbers in the node table `r` of graph `g`. Returns
  * WEIR_OK or WEIR_ENOMEM. */
-int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct node_table *r,
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, struct node_table *r,
                           weir_idset **out) WEIR_CHECKED;
 
 /* A property and the ranks with the property, as R lists them. */

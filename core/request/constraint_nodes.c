@@ -6,7 +6,7 @@
 
 struct machine {
     const weir_graph *g;
-    const struct node_table *r;
+    struct node_table *r;
 };
 
 static int having(const void *data, const struct weir_wanted_property *p, weir_idset *out)
@@ -26,10 +26,10 @@ static int named(const void *data, const weir_hostlist *hosts, weir_idset *out)
 static int ranked(const void *data, const weir_idset *ranks, weir_idset *out)
 {
     const struct machine *m = data;
-    return weir_node_table_add_ranks(m->r, ranks, out);
+    return weir_node_table_add_ranks(m->g, m->r, ranks, out);
 }
 
-int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, const struct node_table *r, weir_idset **out)
+int weir_constraint_nodes(const weir_constraint *c, const weir_graph *g, struct node_table *r, weir_idset **out)
 {
     const struct machine m = {g, r};
     const struct weir_subjects subjects = {r->all, &m, named, having, ranked};

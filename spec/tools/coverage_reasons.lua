@@ -39,6 +39,7 @@ return {
   { "^core/.*%.c$", "WEIR_ENOMEM", NOMEM },
   { "^core/index/candidate_index%.c$", "drop_at(g, i)", NOMEM },
   { "^core/index/nogood%.c$", "drop_all(g)", NOMEM },
+  { "^core/index/node_table%.c$", "drop(g)", NOMEM },
   { "^core/structure/structure%.c$", "weir_graph_free(g)", NOMEM },
   { "^core/time/usage_totals%.c$", "weir_usage_clear(g)", NOMEM },
   { "^core/time/earliest_fit.*%.c$", "weir_fits_free(c)", NOMEM },

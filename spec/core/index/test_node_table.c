@@ -1,6 +1,5 @@
-/* test_node_table.c - random changes of a machine drop the node table wherever a table made anew would differ: a
- * table still present is compared with a new table, and a request with a constraint is matched on the machine and
- * on a copy without a table. */
+/* test_node_table.c - the node table follows random changes of a machine: a table still present is compared with a new
+ * table, and a request with a constraint is matched on the machine and on a copy without a table. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -138,7 +137,7 @@ static void run(uint64_t from, int steps)
             break;
         }
     }
-    CHECK(kept > (uint32_t)steps / 20, "changes that no node has to do with leave the table: %u of %d", kept, steps);
+    CHECK(kept > (uint32_t)steps / 5, "most changes leave the table: %u of %d", kept, steps);
     weir_graph_free(g);
 }
 
@@ -165,7 +164,7 @@ static void test_shared_ranks(void)
     CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         weir_idset *want = weir_idset_new(), *out = weir_idset_new();
-        CHECK(weir_idset_add_range(want, rows[i].lo, rows[i].hi) == WEIR_OK && weir_node_table_add_ranks(r, want, out) == WEIR_OK &&
+        CHECK(weir_idset_add_range(want, rows[i].lo, rows[i].hi) == WEIR_OK && weir_node_table_add_ranks(g, r, want, out) == WEIR_OK &&
                   weir_idset_count(out) == rows[i].nodes,
               "ranks %u to %u: %llu nodes", rows[i].lo, rows[i].hi, (unsigned long long)weir_idset_count(out));
         weir_idset_free(want);
@@ -174,7 +173,7 @@ static void test_shared_ranks(void)
     weir_graph_free(g);
 }
 
-/* Changes need no memory for the node table: they drop the table. */
+/* A change for which the node table has no memory drops the table. */
 static void run_nomem(void)
 {
     for (long n = 1; n < 400; n++) {
