@@ -527,7 +527,8 @@ describe("a report", function()
     { "draws how much is in use where there are many jobs to a pixel", [=[
       const pixels = new Uint32Array(2);
       rasterHeat(runs[0], { t0: 0, t1: 20, r0: 0, r1: 1 }, pixels, 2, 1);
-      return ["#" + colourHex(pixels[0]), "#" + colourHex(pixels[1])].join(" ");]=], palette.light.heats[10] .. " " .. palette.light.heats[4] },
+      return ["#" + colourHex(pixels[0]), "#" + colourHex(pixels[1])].join(" ");]=],
+      palette.light.heats[10] .. " " .. palette.light.heats[4] },
     { "zooms with the wheel and moves by dragging, all charts alike", [=[
       const c = ui.gantts[0].canvas, r = c.getBoundingClientRect(), w = r.width - GUTTER;
       c.setPointerCapture = () => {};
