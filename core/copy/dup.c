@@ -269,6 +269,7 @@ static void forget_arrays(weir_graph *c)
     memset(&c->usage, 0, sizeof c->usage);
     memset(&c->occupancies, 0, sizeof c->occupancies);
     memset(&c->indexes, 0, sizeof c->indexes);
+    memset(&c->groups, 0, sizeof c->groups);
     c->node_table = NULL;
     c->nogoods = NULL;
     c->uuids.list = NULL;

@@ -13,6 +13,7 @@
  *   |- usage          by type, units in use over time (time/usage_totals.h)
  *   |- occupancies    by type, vertices in use over time (time/occupancy.h)
  *   |- indexes        by order of a policy and type, the first candidate below each row (index/candidate_index.h)
+ *   |- groups         by choice of a policy and type, the candidates by group (index/group_index.h)
  *   |- node_table     nodes by property, rank and name, for constraints (index/node_table.h)
  *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
  *   |- journal        changes since the last save (journal.h)
@@ -30,7 +31,7 @@
 
 typedef uint16_t weir_type;
 #define WEIR_NO_TYPE   UINT16_MAX
-#define WEIR_OBSERVERS 8
+#define WEIR_OBSERVERS 16
 #define WEIR_EVENTS    16
 #define WEIR_FAN       32 /* siblings under one row */
 
@@ -120,6 +121,8 @@ struct jobs;
 struct weir_timeline;
 struct weir_observer;
 struct index;
+struct group_index;
+struct group_totals;
 struct occupancy;
 struct node_table;
 struct nogoods;
@@ -184,6 +187,11 @@ struct weir_graph {
         struct index **list;
         uint32_t n, cap;
     } indexes;                     /* candidate_index.h */
+    struct {
+        struct group_index **list;
+        uint32_t n, cap;
+        struct group_totals *totals; /* NULL until a choice has needs */
+    } groups;                        /* group_index.h */
     struct node_table *node_table; /* NULL until a constraint needs nodes */
     struct nogoods *nogoods;       /* NULL until a search fails */
     /* Clock of uses: indexes, nogoods and occupancies drop the record with the least recent use. */
@@ -198,7 +206,7 @@ struct weir_graph {
     struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     const struct weir_observer *observers[WEIR_OBSERVERS];
-    uint8_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
+    uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;   /* between begin and end; during a match */
     bool whole_kinds;          /* some kinds are allocated as a whole only (A5) */
 };

@@ -36,7 +36,7 @@ void weir_observe(weir_graph *g, const struct weir_observer *o)
     g->observers[i] = o;
     for (size_t event = 0; event < EVENTS; event++)
         if (has_event(o, event))
-            g->told[event] |= (uint8_t)(1u << i);
+            g->told[event] |= (uint16_t)(1u << i);
 }
 
 void weir_observe_end(weir_graph *g, const struct weir_observer *o)
@@ -47,5 +47,5 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o)
         return;
     g->observers[i] = NULL;
     for (size_t event = 0; event < EVENTS; event++)
-        g->told[event] &= (uint8_t) ~(1u << i);
+        g->told[event] &= (uint16_t) ~(1u << i);
 }

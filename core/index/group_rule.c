@@ -215,7 +215,7 @@ double weir_group_room(const weir_graph *g, const struct group_rule *r, weir_ver
     const struct inner *in = up == WEIR_NONE ? NULL : inner_of(g, up);
     uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), kind_of(g, v)->type) : 0;
 
-    return cell ? (double)in->cells[cell + TYPE_FREE] : NAN;
+    return cell ? (double)in->cells[cell + TYPE_FREE] : -1;
 }
 
 bool weir_group_rule_reads(const struct group_rule *r, int map, weir_name key)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "index/group_rule.h"
+#include "index/group_index.h"
 #include "match/match.h"
 
 struct member {
@@ -96,25 +96,27 @@ static void sort_members(struct choosing *c)
         qsort(c->members, c->n, sizeof *c->members, by_place);
 }
 
-/* Reads the group of each candidate; candidates with a common parent mostly have a common group. */
+/* Reads the group of each candidate; an index remembers what the hook of the policy said. */
 static int list_members(struct choosing *c, const weir_vertex *v)
 {
-    const weir_graph *g = c->m->g;
+    struct group_question q = {.policy = c->m->policy, .type = kind_of(c->m->g, v[0])->type};
+    struct group_index *known = NULL;
+    weir_graph *g = c->m->g;
+    int rc = c->rule.by == GROUP_BY_HOOK ? weir_groups_get(g, &q, &known, c->m->err) : WEIR_OK;
 
-    for (uint32_t i = 0; i < c->n; i++) {
+    for (uint32_t i = 0; !rc && i < c->n; i++) {
         struct member *x = &c->members[i];
-        int rc = WEIR_OK;
         *x = (struct member){.at = i};
         if (c->rule.kind == WEIR_CHOOSE_CLOSEST)
             x->value = weir_group_value(g, &c->rule, v[i]);
+        else if (known)
+            x->group = group_known(known, v[i]);
         else
             rc = weir_group_of(g, &c->rule, v[i], &x->group, c->m->err);
-        if (rc)
-            return rc;
         if (choice_of_runs(c->rule.kind))
             x->place = weir_group_position(g, &c->rule, v[i]);
     }
-    return WEIR_OK;
+    return rc;
 }
 
 /* Cuts the sorted members into parts. */
@@ -126,7 +128,7 @@ static void list_parts(struct choosing *c)
         const struct member *x = &c->members[i];
         bool joins = i > 0 && group_same(x[-1].group, x->group) && (!runs || x->place - 1 == x[-1].place);
         if (!joins)
-            c->parts[c->nparts++] = (struct part){i, 0, x->at, x->group.space == GROUP_NONE};
+            c->parts[c->nparts++] = (struct part){i, 0, x->at, !runs && x->group.space == GROUP_NONE};
         c->parts[c->nparts - 1].n++;
     }
 }

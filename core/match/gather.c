@@ -119,6 +119,12 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
     return rc;
 }
 
+/* Whether scores decide: not while probing, where any candidates will do; but `evaluate` may refuse candidates. */
+static bool is_scored(const struct match *m)
+{
+    return m->scored && (!m->probing || m->policy->evaluate);
+}
+
 /* Lists the next vertices that fit, up to `most` in all; *more tells whether further vertices may follow. */
 static int score_next(struct match *m, struct search *s, const weir_resource *r, uint32_t most, struct scores *sc,
                       bool *more)
@@ -139,7 +145,7 @@ static int score_next(struct match *m, struct search *s, const weir_resource *r,
         if (rc)
             break;
     }
-    if (rc || sc->n == 0 || !m->scored)
+    if (rc || sc->n == 0 || !is_scored(m))
         return rc;
     return score_list(m, r, sc);
 }
@@ -241,7 +247,7 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 
     if (sc->n == 0)
         return WEIR_OK;
-    if (m->scored) /* else the search has ordered the list */
+    if (is_scored(m)) /* else the search has ordered the list */
         qsort(sc->list, sc->n, sizeof *sc->list, by_score);
     c.min = !fixed && r->count.min < (int64_t)c.max ? (size_t)r->count.min : c.max;
     c.v = weir_mem_alloc(sc->n * sizeof *c.v);
@@ -322,10 +328,35 @@ static int gather_scored(struct match *m, weir_vertex under, const weir_resource
     return rc;
 }
 
+/* Takes the vertices that a choice over an index gives. Returns 1, 0 (no pick added: a list must tell) or negative. */
+static int gather_chosen(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+{
+    weir_vertex *chosen;
+    uint32_t n;
+    int rc = weir_choose_indexed(m, under, r, want, &chosen, &n);
+
+    for (uint32_t i = 0; rc == 1 && i < n; i++) {
+        int64_t units = weir_candidate_take(m, chosen[i], r, want - gs->units);
+        rc = units <= 0 ? (int)units : gain_add(m, gs, chosen[i], units) ? WEIR_ENOMEM : 1;
+    }
+    weir_mem_free(chosen);
+    if (rc != 1) {
+        m->npicks = gs->from;
+        gs->n = 0;
+        gs->units = 0;
+    }
+    return rc;
+}
+
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool scored = m->view <= VIEW_RESERVED && (m->scored || policy_selects(m, under, want));
+    bool selects = m->view <= VIEW_RESERVED && policy_selects(m, under, want);
+    bool scored = m->view <= VIEW_RESERVED && (is_scored(m) || selects);
+    int rc = selects ? gather_chosen(m, under, r, want, gs) : 0;
+
+    if (rc)
+        return rc < 0 ? rc : WEIR_OK;
     return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
 }
 

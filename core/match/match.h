@@ -8,7 +8,7 @@
  *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
  *   or_slot.c             slots that are alternatives
  *   slot.c                slots, each inside one node
- *   gather.c              units of one resource; choose.c: choices of the engine for a policy
+ *   gather.c              units of one resource; choose.c, choose_indexed.c: choices of the engine for a policy
  *   allocate_bulk.c       many whole vertices at once
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
  *   slot_host.c           the vertices in which a slot may lie
@@ -180,6 +180,10 @@ int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resourc
  * returns the number of positions: `max`, or less for WEIR_CHOOSE_ONE; or negative. O(n log n) */
 int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, uint32_t min, uint32_t max,
                            uint32_t *chosen);
+/* Chooses vertices for r below `under`, as weir_choose_listed() would from all candidates. Returns 1 with *n vertices
+ * in *chosen, best first, to be freed; 0: only a list of the candidates tells; or negative. */
+int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want,
+                        weir_vertex **chosen, uint32_t *n);
 /* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates below
  * `under`. */
 bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want);

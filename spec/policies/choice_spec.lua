@@ -87,7 +87,8 @@ local function step(g, e, roll, jobs)
   local what, nodes = roll(9), g:find "type=node"
   if what <= 4 then
     assert(e:use(({ "spread", "network", "contiguous", "low" })[roll(4)]))
-    local a, why, code = e:match(SHAPES[roll(#SHAPES)], { duration = roll(3) == 1 and 10 or 200, mode = roll(3) == 1 and "reserve" or "now" })
+    local options = { duration = roll(3) == 1 and 10 or 200, mode = roll(3) == 1 and "reserve" or "now" }
+    local a, why, code = e:match(SHAPES[roll(#SHAPES)], options)
     assert(a or code == "busy" or code == "infeasible", why)
     jobs[#jobs + 1] = a and a.id
   elseif what == 5 then
@@ -193,6 +194,24 @@ describe("a named choice", function()
     assert.equal("rack1/node3 rack1/node4", choice_of(g, "slot=2/node", policy))
   end)
 
+  it("by a function asks once for each vertex, and again after a change", function()
+    local asked = 0
+    local policy = { select = { "fewest", group = function(v)
+      asked = asked + 1
+      return v.properties.colour
+    end } }
+    local g <close> = assert(weir.synthetic "cluster:1 node:6")
+    local e = assert(weir.engine { resources = g, policy = policy })
+    for _ = 1, 3 do assert(e:match("slot=2/node", { mode = "preview" })) end
+    assert.equal(6, asked)
+    for i = 2, 3 do g:find "type=node"[i].properties.colour = "red" end
+    assert(e:match("slot=2/node", { mode = "preview" }))
+    assert.equal(12, asked)
+    local names = {}
+    for i, pick in ipairs(assert(e:match("slot=2/node", { mode = "preview" })):vertices()) do names[i] = pick.vertex.name end
+    assert.same({ "node1", "node2" }, names)
+  end)
+
   it("by a function that fails, or gives no name, fails the match", function()
     for _, case in ipairs { { function() error "no" end, "select_spec: no" }, { function() return {} end, "it must return a string" } } do
       local e = assert(weir.engine { resources = "node:2", policy = { name = "p", select = { "each", group = case[1] } } })
@@ -222,6 +241,42 @@ describe("a named choice", function()
     g:find "name=node7"[1].state = "down"
     local one = weir.policy.chain { a, b, rack }
     assert.equal("rack1/node5 rack1/node6", choice_of(g, "slot=2/node", assert(one)))
-    assert.equal("rack0/node3 rack1/node6", choice_of(g, "slot=2/node", assert(weir.policy.chain { { select = { "each", emptiest = true } }, b })))
+    local spread = { select = { "each", emptiest = true } }
+    assert.equal("rack0/node3 rack1/node6", choice_of(g, "slot=2/node", assert(weir.policy.chain { spread, b })))
   end)
+
+  -- Visits of previews on a machine of so many racks, half full: {shape = visits}.
+  local function visits(racks, policy, shapes)
+    local g <close> = assert(weir.synthetic(("cluster:1 rack:%d node:18 core:2"):format(racks)))
+    local source, switch = g:add(nil, { type = "switch_source" }), nil
+    for i, v in ipairs(g:find "type=node") do
+      if i % 36 == 1 then
+        switch = g:add(nil, { type = "switch", id = i })
+        g:add_edge(source, switch, { subsystem = "network", type = "supplies" })
+      end
+      g:add_edge(switch, v, { subsystem = "network", type = "supplies" })
+      v.properties.perf_class = tostring(i % 7)
+      if i * 7919 % 97 < 48 then v:allocate { job = 10000 + i } end
+    end
+    local e, out = assert(weir.engine { resources = g, policy = policy }), {}
+    for _, shape in ipairs(shapes) do
+      local a = assert(e:match(shape))
+      out[shape] = e:stats().visited
+      assert.equal(0, e:stats().callbacks)
+      assert(e:release(a.id))
+    end
+    assert(g:check())
+    return out
+  end
+
+  for _, policy in ipairs { "alike", "contiguous", "network", "spread" } do
+    it("of the policy " .. policy .. " costs its answer, whatever the machine's size", function()
+      local shapes = { "slot=1/node", "slot=64/node", "slot=64/node/core=2", "slot=8/core", "slot=1-3/node" }
+      local small, large = visits(20, policy, shapes), visits(200, policy, shapes)
+      for _, shape in ipairs(shapes) do
+        local n = shape:find "64" and 200 or 20
+        assert.is_true(small[shape] <= n and large[shape] <= n, ("%s: %d and %d visits"):format(shape, small[shape], large[shape]))
+      end
+    end)
+  end
 end)

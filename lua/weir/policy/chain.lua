@@ -185,8 +185,8 @@ local function with_options(part, data)
   if type(data) == "function" then return function(v) return data(v, part.options) end end
   if type(data) == "string" then return part.options[data:match "^options%.(.+)$"] or data end
   if type(data) ~= "table" then return data end
-  for key, value in pairs(data) do
-    if key ~= "emptiest" then out[key] = with_options(part, value) end -- has become an evaluate
+  for name, value in pairs(data) do
+    if name ~= "emptiest" then out[name] = with_options(part, value) end -- has become an evaluate
   end
   return out
 end
