@@ -57,7 +57,7 @@ struct weir_json {
     weir_buf *raw; /* receives captured text */
     size_t raw_from;
     char *room; /* memory for slices of a file */
-    size_t fit_size;
+    uint32_t room_cap;
 };
 
 /* ---- YAJL's memory -------------------------------------------------------------------------------------------- */
@@ -304,20 +304,6 @@ static void choose_length(weir_json *j)
         j->wanted *= 2;
 }
 
-static int make_room(weir_json *j)
-{
-    char *room;
-
-    if (j->fit_size >= j->wanted)
-        return WEIR_OK;
-    room = weir_mem_realloc(j->room, j->wanted);
-    if (!room)
-        return weir_fail_nomem(&j->why);
-    j->room = room;
-    j->fit_size = j->wanted;
-    return WEIR_OK;
-}
-
 /* Reads the next slice; slice_len is 0 at the end of the input. */
 static int next_slice(weir_json *j)
 {
@@ -334,8 +320,8 @@ static int next_slice(weir_json *j)
     j->in.len -= n;
     if (n > 0 || !j->in.rest)
         return WEIR_OK;
-    if (make_room(j) < 0)
-        return WEIR_ENOMEM;
+    if (weir_array_reserve(&j->room, &j->room_cap, j->wanted, 1) < 0)
+        return weir_fail_nomem(&j->why);
     j->slice = j->room;
     return weir_file_block(j->in.rest, j->source, j->room, j->wanted, &j->slice_len, &j->why);
 }

@@ -1,15 +1,16 @@
-/* rset_jgf.c - the scheduling of a resource set as a JSON graph: the part of the graph that belongs to a part of the
- * set, and the graph with new ranks. rset_jgf_join.c joins two graphs.
+/* rset_jgf.c - the scheduling of a resource set as a JSON graph: the part of the graph for a part of the set, and the
+ * graph with new ranks. rset_jgf_join.c joins two graphs.
  *
  * The reader of machines (format/jgf/) reads the text once, when the first part is wanted, and tells where each vertex
- * and edge lies in the text. The result is made of pieces of the text: what stays keeps its bytes and its order.
+ * and edge lies in the text. The result is made of pieces of the text: vertices and edges that stay keep bytes and
+ * order.
  *
  * A vertex has the rank of the nearest node at or above the vertex: the rank of the node's host in the set, or, if no
  * node has the name of a host, the node's own "rank". Cutting a graph to a part of a set removes
  *   - vertices on ranks that the whole set has and the part lacks,
- *   - pools whose type and id the whole set has on the rank and the part lacks, with their subtrees,
- *   - vertices that lost all of their children, except hosts of the part.
- * A graph that the reader refuses is kept unchanged: whoever makes the machine of the set gets the error.
+ *   - pools, with their subtrees, whose type and id the whole set has on the rank and the part lacks,
+ *   - vertices without any children left, except hosts of the part.
+ * A graph that the reader refuses is kept unchanged: the error is for the caller of weir_rset_graph().
  *
  * Main invariant: one comma stands between two nodes or edges, as texts of schedulings are compact.
  */
@@ -166,7 +167,7 @@ static bool is_host(const struct cutting *c, weir_vertex v)
     return c->ranks[v] >= 0 && (up == WEIR_NONE || c->ranks[up] != c->ranks[v]) && look_up(&c->part, c->ranks[v]);
 }
 
-/* Decides which vertices go: first the vertices outside with their subtrees, then, upwards, what lost its children. */
+/* Decides which vertices go: the vertices outside with their subtrees, then, upwards, vertices without children. */
 static void choose(struct cutting *c)
 {
     for (weir_vertex v = 0; v < c->g->limit; v++) {
