@@ -92,7 +92,6 @@ group("formats", [[
   return g:format "rv1_nosched"
   return g:format "rlite"
   return must(g:format "tree") and must(g:format("svg", { start = v, by = "state" }))
-  return g:format("dot", { all = true })
   return g:format("svg", { by = "job", width = 400 })
   return g:format "csv"
   return g:format "recipe"

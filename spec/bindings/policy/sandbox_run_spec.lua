@@ -25,7 +25,8 @@ local VALUES = {
     { "table", "function", "mine" } },
   { "return ('%d%% of %-6s|%s'):format(5, {}, next)", "5% of table |function" },
   { "return #arg", nil, "'arg'" },
-  { "return print", nil, "'print'" },
+  { "return print", nil, "a value of type function is no data" },
+  { "return require", nil, "there is no 'require' in the sandbox" },
 }
 
 -- Failures: text, part of the message, code.

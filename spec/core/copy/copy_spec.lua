@@ -44,7 +44,7 @@ describe("methods", function()
       assert(weir.load(path)):close()
       os.remove(path)
       assert.equal("io", select(3, g:save "/nonexistent/x.json"))
-      assert.has_error(function() g:save(path, { chnged = true }) end, "there is no option 'chnged' here")
+      assert.has_error(function() g:save(path, { chnged = true }) end, "there is no option 'chnged' here (did you mean \"changed\"?)")
     end)
 
     it("[M1] with all of its subsystems", function()
