@@ -179,7 +179,7 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 SAN_LATER := $(call specs,$(SAN_LONG))
 # Random tests, which WEIR_SPEC_SCALE shortens: check runs a third of them, check-deep all.
 RANDOM_C = $(shell grep -lE 'WEIR_SPEC_SCALE|"(stored|formats)\.h"' $(TEST_C))
-RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale' $(SPECS))
+RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale|each_seed|seeds_in_groups' $(SPECS))
 check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build $(TESTS) && $$make lint || exit 1; \

@@ -3,6 +3,7 @@
 -- Bounds in seconds are generous: without the limits under test the attacks take minutes, or never end.
 local core = require "weir.core"
 local replay = require "weir.replay"
+local ledger = require "spec.support.ledger"
 local shell = require "spec.support.shell"
 local texts = require "weir.texts"
 local trace = require "weir.trace"
@@ -178,24 +179,6 @@ local SHAPES = { "rack/slot=16/node", "rack/slot=1/node", "rack/slot=2/node", "r
 
 local function any(list) return list[math.random(#list)] end
 
--- No two jobs have a vertex at a time where one of them has the vertex as a whole, and no vertex gives more than it has.
-local function add_up(graph)
-  assert(graph:check())
-  for v in graph:walk {} do
-    local uses = v:uses()
-    for _, a in ipairs(uses) do
-      local units = 0
-      for _, b in ipairs(uses) do
-        if b.start <= a.start and a.start < b["end"] then
-          units = units + b.amount
-          assert(a.job == b.job or not (a.exclusive or b.exclusive), v.path .. " is double booked")
-        end
-      end
-      assert(units <= v.size, v.path .. " gives more than it has")
-    end
-  end
-end
-
 local STEPS = {
   match = function(e, t, duration)
     e:match(any(SHAPES), { mode = any { "now", "reserve", "reserve", "preview" }, duration = duration, at = any { t, t, t + 3, t + 20 } })
@@ -245,10 +228,10 @@ describe("a history with a clock that is set back", function()
       for _ = 1, 40 do
         local jobs = e:jobs()
         STEPS[any(NAMES)](e, e:now(), any { 1, 5, 10, 0, 1e-6, 0.5, 100, 1e5 }, jobs[1] and any(jobs))
-        add_up(e:resources())
+        ledger.add_up(e:resources())
       end
       for _, job in ipairs(e:jobs()) do assert(e:release(job.id)) end
-      add_up(e:resources())
+      ledger.add_up(e:resources())
       for v in e:resources():walk {} do assert.equal(0, #v:uses()) end
     end)
   end

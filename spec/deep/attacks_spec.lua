@@ -3,6 +3,7 @@
 -- attach, states and the clock; after each step the schedules are added up again from the vertices.
 local core = require "weir.core"
 local weir = require "weir"
+local ledger = require "spec.support.ledger"
 
 -- Seconds allowed; without the bounds the attacks take minutes.
 local CPU = 20 * math.max(1, tonumber(os.getenv "WEIR_SPEC_SLOW") or 1)
@@ -121,25 +122,6 @@ end)
 local SHAPES = { "slot=1/node", "slot=2/node", "slot=1/core", "slot=1/core=3", "node/slot=2/core=2", "slot=1/[core=2;memory=7]",
   "slot=1/memory=20", "rack/slot=1-3/node", "slot=1/gpu", "slot=1-8/core" }
 
--- No vertex has two jobs at a time where one job has the vertex as a whole, and no vertex gives more units than its
--- size.
-local function add_up(e)
-  assert(e:resources():check())
-  for v in e:resources():walk {} do
-    local uses = v:uses()
-    for _, a in ipairs(uses) do
-      local units = 0
-      for _, b in ipairs(uses) do
-        if b.start <= a.start and a.start < b["end"] then
-          units = units + b.amount
-          assert(a.job == b.job or not (a.exclusive or b.exclusive), v.path .. " is double booked")
-        end
-      end
-      assert(units <= v.size, v.path .. " gives more than it has")
-    end
-  end
-end
-
 local function any(list) return list[math.random(#list)] end
 
 local STEPS = {
@@ -181,7 +163,7 @@ describe("a history of all that changes books", function()
             t = t + any { 1, 5, 10, 1e-6, 50, 0 }
             assert(e:advance(t))
           end
-          add_up(e)
+          ledger.add_up(e:resources())
         end
         for _, job in ipairs(e:jobs()) do assert(e:release(job.id)) end
         assert(e:resources():check())

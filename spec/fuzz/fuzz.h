@@ -12,6 +12,12 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+#define REQUIRE(cond)                                                                                                  \
+    do {                                                                                                               \
+        if (!(cond))                                                                                                   \
+            abort();                                                                                                   \
+    } while (0)
+
 __attribute__((format(printf, 1, 2))) static inline _Noreturn void fuzz_fail(const char *fmt, ...)
 {
     va_list ap;

@@ -1,22 +1,10 @@
 /* fuzz_hostlist.c - hostlists: the first line is read, written, read again and compared. The effect of the second
  * line (append, delete) and of the bytes behind (sort, uniq, delete by position) is compared with an array of
  * names. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "weir.h"
+#include "fuzz.h"
 
 #define NAMES 200  /* the most names of a compared list */
 #define BYTES 4096 /* the most bytes of a name */
-
-#define REQUIRE(cond)                                                                                                  \
-    do {                                                                                                               \
-        if (!(cond))                                                                                                   \
-            abort();                                                                                                   \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- texts ---- */
 

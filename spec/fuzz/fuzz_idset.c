@@ -1,20 +1,9 @@
 /* fuzz_idset.c - idsets: the first line is read, written, read again and compared, and combined with the second
  * line; the bytes behind are changes to two small sets, which are compared with bitmaps. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "weir.h"
+#include "fuzz.h"
 
 #define IDS        256
 #define LISTED_MAX 4096 /* the most ids written singly here */
-
-#define REQUIRE(cond)                                                                                                  \
-    do {                                                                                                               \
-        if (!(cond))                                                                                                   \
-            abort();                                                                                                   \
-    } while (0)
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* ---- texts ---- */
 

@@ -19,6 +19,30 @@ Random.__index = Random
 
 function M.random(seed) return setmetatable({ state = seed * 2654435761 + 12345 }, Random) end
 
+--- Calls f(random numbers, seed) for `times` seeds: as often as WEIR_SPEC_SCALE says, or for WEIR_SPEC_SEED alone.
+function M.each_seed(times, f)
+  local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+  local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
+  for seed = only or 1, only or math.ceil(times * scale) do f(M.random(seed), seed) end
+end
+
+--- Declares `groups` tests of seeds, `times` seeds in all, likewise; play(seed) returns an error text, or nil. `title` has a
+--- %d for the first seed.
+function M.seeds_in_groups(times, groups, it, title, play)
+  local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+  local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
+  local each = math.max(1, math.floor(times / groups * scale))
+  for group = 1, only and 1 or groups do
+    local first = only or (group - 1) * each + 1
+    it(title:format(first), function()
+      for seed = first, only or first + each - 1 do
+        local why = play(seed)
+        if why then error(why, 0) end
+      end
+    end)
+  end
+end
+
 --- An integer from `low` to `high`.
 function Random:between(low, high)
   self.state = self.state * 6364136223846793005 + 1442695040888963407

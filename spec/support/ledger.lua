@@ -137,4 +137,22 @@ end
 
 function M.new() return setmetatable({ jobs = {}, next = 0, answers = 0, matches = 0, releases = 0 }, Ledger) end
 
+--- No two jobs have a vertex at a time where one of them has the vertex as a whole, and no vertex gives more than it has.
+function M.add_up(graph)
+  assert(graph:check())
+  for v in graph:walk {} do
+    local uses = v:uses()
+    for _, a in ipairs(uses) do
+      local units = 0
+      for _, b in ipairs(uses) do
+        if b.start <= a.start and a.start < b["end"] then
+          units = units + b.amount
+          assert(a.job == b.job or not (a.exclusive or b.exclusive), v.path .. " is double booked")
+        end
+      end
+      assert(units <= v.size, v.path .. " gives more than it has")
+    end
+  end
+end
+
 return M

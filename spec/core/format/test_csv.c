@@ -2,25 +2,11 @@
  * hand for machines of a few vertices.
  */
 #include "check.h"
+#include "machines.h"
 
 #include "base/base.h"
 
 /* ---- machines ------------------------------------------------------------------------------------------------- */
-
-static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, int64_t id, uint32_t count)
-{
-    weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    weir_vertex v = WEIR_NONE;
-
-    d.type = type;
-    d.id = id;
-    if (strcmp(type, "memory") == 0) {
-        d.size = 64;
-        d.unit = "GB";
-    }
-    CHECK(weir_graph_add_many(g, parent, &d, count, 1, &v, NULL) == WEIR_OK, "%s is added", type);
-    return v;
-}
 
 static weir_vertex add_named(weir_graph *g, weir_vertex parent, const char *type, const char *name)
 {
@@ -65,7 +51,7 @@ static void take(weir_graph *g, const char *path, int64_t job, int64_t amount, i
 static weir_graph *busy_machine(void)
 {
     weir_graph *g = parse("cluster:1 rack:2 node:2 socket:2 core:3 gpu:1 memory:1(size=64,unit=GB)");
-    weir_vertex pdu = add(g, WEIR_NONE, "pdu", 0, 2);
+    weir_vertex pdu = add_pools(g, WEIR_NONE, "pdu", 0, 2);
 
     take(g, "/cluster0/rack0/node0", 1, 0, 0, WEIR_FOREVER);
     take(g, "/cluster0/rack0/node1/socket0/core1", 2, 0, 0, WEIR_FOREVER);
@@ -182,23 +168,23 @@ static void test_sinks(void)
 static weir_graph *worn_machine(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex gone = add(g, WEIR_NONE, "gone", 0, 1), top = add(g, WEIR_NONE, "cluster", 0, 1), out, v;
+    weir_vertex gone = add_pools(g, WEIR_NONE, "gone", 0, 1), top = add_pools(g, WEIR_NONE, "cluster", 0, 1), out, v;
     char name[400], type[16], path[64];
 
     memset(name, 'n', sizeof name);
     memcpy(name + 115, "\xe6\x9c\xba\xe5\x99\xa8\xe6\x9c\xba\xe5\x99\xa8", 12); /* at the cut */
     name[sizeof name - 1] = '\0';
-    out = add(g, top, "rack", 0, 1);
+    out = add_pools(g, top, "rack", 0, 1);
     for (int i = 0; i < 40; i++) {
-        v = i ? add(g, top, "node", i, 1) : add_named(g, top, "node", name);
-        add(g, v, "core", 0, 8);
+        v = i ? add_pools(g, top, "node", i, 1) : add_named(g, top, "node", name);
+        add_pools(g, v, "core", 0, 8);
         snprintf(path, sizeof path, "v%02d", i);
         CHECK(weir_vertex_set(g, v, WEIR_PROPERTIES, "place", path, NULL) == WEIR_OK, "a property");
     }
     add_named(g, v, "disk", name);
     for (int i = 0; i < 9; i++) {
         snprintf(type, sizeof type, "type%d", i);
-        add(g, v, type, INT64_C(5000000000) + i, 2);
+        add_pools(g, v, type, INT64_C(5000000000) + i, 2);
         snprintf(path, sizeof path, "/cluster0/node39/%s500000000%d", type, i);
         take(g, path, 1000, 0, 0, WEIR_FOREVER);
     }

@@ -2,6 +2,7 @@
  * hand, machines of the test data there and back, random picks against an obvious reckoning, failing allocations.
  */
 #include "check.h"
+#include "machines.h"
 
 #include <jansson.h>
 
@@ -9,32 +10,17 @@
 
 /* ---- machines ------------------------------------------------------------------------------------------------- */
 
-static weir_vertex add(weir_graph *g, weir_vertex parent, const char *type, int64_t id, uint32_t count)
-{
-    weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    weir_vertex v = WEIR_NONE;
-
-    d.type = type;
-    d.id = id;
-    if (strcmp(type, "memory") == 0) {
-        d.size = 64;
-        d.unit = "GB";
-    }
-    CHECK(weir_graph_add_many(g, parent, &d, count, 1, &v, NULL) == WEIR_OK, "%s is added", type);
-    return v;
-}
-
 /* A node of two sockets with 4 cores, a gpu and 64 GB each. */
 static weir_vertex add_node(weir_graph *g, weir_vertex rack, int64_t id, int64_t rank)
 {
-    weir_vertex node = add(g, rack, "node", id, 1);
+    weir_vertex node = add_pools(g, rack, "node", id, 1);
 
     CHECK(weir_vertex_set_rank(g, node, rank, NULL) == WEIR_OK, "rank %lld", (long long)rank);
     for (int64_t s = 0; s < 2; s++) {
-        weir_vertex socket = add(g, node, "socket", s, 1);
-        add(g, socket, "core", 4 * s, 4);
-        add(g, socket, "gpu", s, 1);
-        add(g, socket, "memory", s, 1);
+        weir_vertex socket = add_pools(g, node, "socket", s, 1);
+        add_pools(g, socket, "core", 4 * s, 4);
+        add_pools(g, socket, "gpu", s, 1);
+        add_pools(g, socket, "memory", s, 1);
     }
     return node;
 }
@@ -43,10 +29,10 @@ static weir_vertex add_node(weir_graph *g, weir_vertex rack, int64_t id, int64_t
 static weir_graph *machine(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex cluster = add(g, WEIR_NONE, "cluster", 0, 1);
+    weir_vertex cluster = add_pools(g, WEIR_NONE, "cluster", 0, 1);
 
     for (int64_t r = 0; r < 2; r++) {
-        weir_vertex rack = add(g, cluster, "rack", r, 1);
+        weir_vertex rack = add_pools(g, cluster, "rack", r, 1);
         add_node(g, rack, 2 * r, 2 * r);
         add_node(g, rack, 2 * r + 1, 2 * r + 1);
     }
@@ -197,14 +183,14 @@ static void test_times(void)
 static void test_ranks(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex a = add(g, WEIR_NONE, "node", 7, 1), b = add(g, WEIR_NONE, "node", 8, 1), s;
+    weir_vertex a = add_pools(g, WEIR_NONE, "node", 7, 1), b = add_pools(g, WEIR_NONE, "node", 8, 1), s;
     weir_pick picks[3] = {{a, 0, 1, true}, {b, 0, 1, true}, {WEIR_NONE, 0, 1, true}};
     weir_allocation all = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 2, 0};
 
-    add(g, a, "core", 0, 3);
-    add(g, b, "core", 0, 2);
-    s = add(g, b, "socket", 0, 1);
-    add(g, s, "core", 2, 1);
+    add_pools(g, a, "core", 0, 3);
+    add_pools(g, b, "core", 0, 2);
+    s = add_pools(g, b, "socket", 0, 1);
+    add_pools(g, s, "core", 2, 1);
     expect_text(g, &all, "rv1_nosched",
                 "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0-2\"}}],"
                 "\"nodelist\":[\"node[7-8]\"],\"starttime\":0}}",
@@ -272,10 +258,10 @@ static void test_errors(void)
     pick.vertex = node;
     expect_text(g, &a, "rlite", "[{\"rank\":\"0\",\"children\":{\"core\":\"\"}}]", "a name with a blank");
     expect_error(g, &a, "rv1", "host name");
-    core = add(g, node, "core", INT64_C(1) << 32, 1);
+    core = add_pools(g, node, "core", INT64_C(1) << 32, 1);
     expect_error(g, &a, "rlite", "/no de/core4294967296 has not");
     CHECK(weir_graph_unlink(g, core, NULL) == WEIR_OK, "the core goes");
-    add(g, node, "core", WEIR_NO_ID, 1);
+    add_pools(g, node, "core", WEIR_NO_ID, 1);
     expect_error(g, &a, "rv1", "/no de/core has not");
     weir_graph_free(g);
 }
@@ -562,16 +548,16 @@ static void test_random(void)
 static void test_many(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex cluster = add(g, WEIR_NONE, "cluster", 0, 1);
+    weir_vertex cluster = add_pools(g, WEIR_NONE, "cluster", 0, 1);
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     static char name[10001];
     char *text;
 
     weir_graph_begin(g);
     for (int64_t i = 0; i < 3000; i++) {
-        weir_vertex node = add(g, cluster, "node", i, 1);
+        weir_vertex node = add_pools(g, cluster, "node", i, 1);
         CHECK(weir_vertex_set_rank(g, node, i, NULL) == WEIR_OK, "a rank");
-        add(g, node, "core", 0, i % 1000 == 0 ? 3 : 4);
+        add_pools(g, node, "core", 0, i % 1000 == 0 ? 3 : 4);
     }
     CHECK(weir_graph_end(g, NULL) == WEIR_OK, "the end");
     text = weir_graph_format(g, "rv1", NULL);

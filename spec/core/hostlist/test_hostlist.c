@@ -2,6 +2,7 @@
  * runs against an array of names, failing allocations.
  */
 #include "check.h"
+#include "refused.h"
 #include "table.h"
 
 #include <time.h>
@@ -76,10 +77,7 @@ static const struct codec_row {
     {"node-[1-2].example.org", "node-1.example.org,node-2.example.org", 2},
 };
 
-static const struct refused_row {
-    const char *in;
-    int rc, column;
-} refused_rows[] = {
+static const struct refused_row refused_rows[] = {
     {"[]", WEIR_EPARSE, 2},
     {"foo[]", WEIR_EPARSE, 5},
     {"foo[", WEIR_EPARSE, 5},
@@ -115,14 +113,7 @@ static void test_rows(void)
         weir_hostlist_free(h);
         weir_hostlist_free(back);
     }
-    for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
-        const struct refused_row *r = &refused_rows[i];
-        weir_hostlist *h = NULL;
-        weir_err err = {0};
-        int rc = weir_hostlist_parse(r->in, strlen(r->in), &h, &err);
-        CHECK(rc == r->rc && !h, "[H1] \"%s\" is refused as %s: %s", r->in, weir_status_name(r->rc), err.text);
-        CHECK(err.line == 1 && err.column == r->column, "[H1] \"%s\": column %d: %s", r->in, err.column, err.text);
-    }
+    CHECK_REFUSED(refused_rows, weir_hostlist, weir_hostlist_parse, "[H1]");
 }
 
 static void test_append(void)

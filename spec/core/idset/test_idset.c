@@ -2,6 +2,7 @@
  * allocations.
  */
 #include "check.h"
+#include "refused.h"
 #include "table.h"
 
 #include "idset/idset.h"
@@ -48,10 +49,7 @@ static const struct codec_row {
     {"[0-1,4294967294-4294967295]", WEIR_IDSET_RANGES, "0-1,4294967294-4294967295"},
 };
 
-static const struct refused_row {
-    const char *in;
-    int rc, column;
-} refused_rows[] = {
+static const struct refused_row refused_rows[] = {
     {"x", WEIR_EPARSE, 1},
     {"1,,2", WEIR_EPARSE, 3},
     {",1", WEIR_EPARSE, 1},
@@ -87,14 +85,7 @@ static void test_rows(void)
         CHECK(check_same(format(s, r->flags), r->out), "[I1] \"%s\" is written \"%s\"", r->in, r->out);
         weir_idset_free(s);
     }
-    for (size_t i = 0; i < sizeof refused_rows / sizeof *refused_rows; i++) {
-        const struct refused_row *r = &refused_rows[i];
-        weir_idset *s = NULL;
-        weir_err err = {0};
-        int rc = weir_idset_parse(r->in, strlen(r->in), &s, &err);
-        CHECK(rc == r->rc && !s, "[I1] \"%s\" is refused as %s: %s", r->in, weir_status_name(r->rc), err.text);
-        CHECK(err.line == 1 && err.column == r->column, "[I1] \"%s\": column %d: %s", r->in, err.column, err.text);
-    }
+    CHECK_REFUSED(refused_rows, weir_idset, weir_idset_parse, "[I1]");
 }
 
 static void test_limits(void)

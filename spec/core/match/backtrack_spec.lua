@@ -106,17 +106,10 @@ local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
 local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
 
 describe("parts that compete get what going through all assignments says", function()
-  local tally, each = {}, math.max(1, math.floor(MACHINES / GROUPS * scale))
+  local tally = {}
 
-  for group = 1, only and 1 or GROUPS do
-    local first = only or (group - 1) * each + 1
-    it(("[A1][A2][A3][A13] on the small machines from %d on"):format(first), function()
-      for seed = first, only or first + each - 1 do
-        local why = cases.try(seed, tally, 5, contests.case)
-        if why then error(why, 0) end
-      end
-    end)
-  end
+  cases.seeds_in_groups(MACHINES, GROUPS, it, "[A1][A2][A3][A13] on the small machines from %d on",
+    function(seed) return cases.try(seed, tally, 5, contests.case) end)
 
   it("without a limit, in all kinds of cases", function()
     if only or scale < 0.2 then return end

@@ -6,23 +6,10 @@
 
 #include "check.h"
 #include "dice.h"
+#include "machines.h"
 #include "weir.h"
 
 /* ---- a small machine ----------------------------------------------------------------------------------------- */
-
-static weir_vertex add(weir_graph *g, weir_vertex parent, weir_pool_desc d)
-{
-    weir_vertex v = WEIR_NONE;
-    weir_err err = {0};
-
-    CHECK(weir_graph_add(g, parent, &d, &v, &err) == WEIR_OK, "a %s is added: %s", d.type, err.text);
-    return v;
-}
-
-static weir_pool_desc pool(const char *type, int64_t id, int64_t size)
-{
-    return (weir_pool_desc){.type = type, .id = id, .size = size, .rank = WEIR_NO_RANK};
-}
 
 static weir_vertex at(const weir_graph *g, const char *path)
 {
@@ -77,29 +64,29 @@ static void add_data(weir_graph *g)
 static weir_graph *small_machine(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex c = add(g, WEIR_NONE, pool("cluster", 0, 1));
+    weir_vertex c = add_pool(g, WEIR_NONE, pool("cluster", 0, 1));
     weir_pool_desc memory = pool("memory", 0, 64), odd = pool("gpu", WEIR_NO_ID, 0), named = pool("gpu-b", -5, 1);
 
     memory.unit = "GB";
     for (int r = 0; r < 2; r++) {
-        weir_vertex rack = add(g, c, pool("rack", r, 1));
+        weir_vertex rack = add_pool(g, c, pool("rack", r, 1));
         for (int n = 2 * r; n < 2 * r + 2; n++) {
-            weir_vertex node = add(g, rack, pool("node", n, 1));
+            weir_vertex node = add_pool(g, rack, pool("node", n, 1));
             (void)weir_vertex_set_rank(g, node, n, NULL);
-            add(g, node, pool("core", 0, 1));
-            add(g, node, pool("core", 1, 1));
-            add(g, node, memory);
+            add_pool(g, node, pool("core", 0, 1));
+            add_pool(g, node, pool("core", 1, 1));
+            add_pool(g, node, memory);
         }
     }
     odd.name = "odd [x],y*";
     odd.exclusive = true;
-    add(g, at(g, R0), odd);
+    add_pool(g, at(g, R0), odd);
     named.basename = "gpu";
     named.name = "${basename}_${id}";
     named.uuid = "6ba7b810-9dad-11d1-80b4-00c04fd430c8";
-    add(g, at(g, R1), named);
-    add(g, c, pool("login", WEIR_NO_ID, 1));
-    add(g, WEIR_NONE, pool("pdu", 9, 1));
+    add_pool(g, at(g, R1), named);
+    add_pool(g, c, pool("login", WEIR_NO_ID, 1));
+    add_pool(g, WEIR_NONE, pool("pdu", 9, 1));
     add_data(g);
     return g;
 }
@@ -313,13 +300,13 @@ static void test_places(void)
     check_start(g, "name=node*", "/cluster0", "node0 node2 node3");
     memset(big, 'x', 20000);
     d.basename = big;
-    v = add(g, at(g, R0), d);
+    v = add_pool(g, at(g, R0), d);
     CHECK(weir_query_parse(text, strlen(text), &q, NULL) == WEIR_OK, "%s is read", text);
     CHECK(weir_query_match(q, g, v), "[M10] a name of 20,001 bytes matches");
     weir_graph_begin(g);
     d.basename = "x";
     d.id = 8;
-    add(g, v, d);
+    add_pool(g, v, d);
     CHECK(weir_find(g, q, WEIR_NONE, &list, &n, NULL) == WEIR_OK && n == 2, "[M12] find sees what begin has added");
     CHECK(weir_graph_end(g, NULL) == WEIR_OK, "end");
     CHECK(weir_find(g, q, 1000, &list, &n, &err) == WEIR_ENOENT && strstr(err.text, "vertex 1000"), "[M12] %s",

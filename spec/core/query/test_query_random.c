@@ -6,6 +6,7 @@
 
 #include "check.h"
 #include "dice.h"
+#include "machines.h"
 #include "weir.h"
 
 #include "hostlist/hostlist.h"
@@ -308,20 +309,6 @@ static bool eval(const struct made_expr *e, const weir_graph *g, weir_vertex v)
 
 /* ---- machines ------------------------------------------------------------------------------------------------ */
 
-static weir_vertex add(weir_graph *g, weir_vertex parent, weir_pool_desc d)
-{
-    weir_vertex v = WEIR_NONE;
-    weir_err err = {0};
-
-    CHECK(weir_graph_add(g, parent, &d, &v, &err) == WEIR_OK, "a %s is added: %s", d.type, err.text);
-    return v;
-}
-
-static weir_pool_desc pool(const char *type, int64_t id, int64_t size)
-{
-    return (weir_pool_desc){.type = type, .id = id, .size = size, .rank = WEIR_NO_RANK};
-}
-
 /* Changes a vertex in a random way; many changes may be refused. */
 static void disturb(weir_graph *g)
 {
@@ -343,18 +330,18 @@ static void disturb(weir_graph *g)
 static weir_graph *random_machine(void)
 {
     weir_graph *g = weir_graph_new();
-    weir_vertex root = add(g, WEIR_NONE, pool("cluster", 0, 1));
+    weir_vertex root = add_pool(g, WEIR_NONE, pool("cluster", 0, 1));
 
     for (int r = 0; r < 3; r++) {
-        weir_vertex rack = add(g, root, pool("rack", r, 1));
+        weir_vertex rack = add_pool(g, root, pool("rack", r, 1));
         for (uint32_t n = 0; n < 2 + dice(3); n++) {
-            weir_vertex node = add(g, rack, pool("node", n, 1));
+            weir_vertex node = add_pool(g, rack, pool("node", n, 1));
             for (uint32_t k = 0; k < 1 + dice(4); k++)
-                add(g, node, pool(made_types[3 + dice(3)], dice(14), 1 + dice(6)));
+                add_pool(g, node, pool(made_types[3 + dice(3)], dice(14), 1 + dice(6)));
         }
     }
-    add(g, root, pool("gpu", WEIR_NO_ID, 1));
-    add(g, WEIR_NONE, pool("tape", 3, 4));
+    add_pool(g, root, pool("gpu", WEIR_NO_ID, 1));
+    add_pool(g, WEIR_NONE, pool("tape", 3, 4));
     for (int i = 0; i < 80; i++)
         disturb(g);
     return g;
