@@ -128,8 +128,9 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
-$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua
-	@mkdir -p $(@D)
+$(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua \
+  lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/policies.md
+	@mkdir -p $(@D)/weir
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man page and the shell's completion, from the tables of options.
 $(OUT)/doc/weir.1: $(OUT)/weir spec/tools/manpage.lua spec/tools/roff.lua spec/tools/completion.lua policies/queue
@@ -337,6 +338,7 @@ install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the schedule
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
+	install -D -m 644 build/doc/weir/scenario.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir/scenario.lua
 	install -D -m 644 build/doc/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1
 	install -D -m 644 build/doc/weir-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir-serve.1
 	install -d $(DESTDIR)$(UNITS)

@@ -57,7 +57,7 @@ static void offer(struct search *s, const char *known)
     size_t len = strlen(known);
     int d;
 
-    if (s->len > WORD || len > KNOWN)
+    if (s->len > WORD || len > KNOWN || len < 2)
         return;
     d = s->len >= 2 && strncmp(known, s->word, s->len) == 0 ? 1 : distance(s->word, s->len, known, len);
     if (d < s->least || (s->best && d == s->least && strcmp(known, s->best) < 0)) {

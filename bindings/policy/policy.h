@@ -59,6 +59,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 /* ---- sandbox.c ---- */
 
 #define TRACE_SIZE 640
+#define SANDBOX_PRELUDE "prelude" /* name of the library's own code in a sandbox */
 
 /* A lua_State for one policy or file. Invariant: all instructions and bytes of code in the state are charged to `left`
  * and `used`. */
@@ -220,6 +221,10 @@ struct policy_profile {
 };
 
 int weirlua_policy_profile(lua_State *L); /* policy:profile(on), policy:profile() */
+/* Starts or ends the sampling of lines in a sandbox. Raises without memory. */
+void weirlua_profile_set(lua_State *L, struct sandbox *sb, struct policy_profile **profile, bool on);
+/* Fills the table on top with {[line] = samples}. */
+void weirlua_profile_lines(lua_State *L, const struct policy_profile *profile);
 
 /* ---- policy_walk.c ---- */
 

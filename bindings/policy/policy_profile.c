@@ -5,13 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The sampler: counts the line being executed. */
+/* The sampler: counts the line being executed, but for lines of the library's own code in the sandbox. */
 static void sample(void *sampler, const lua_Debug *ar)
 {
     struct policy_profile *profile = sampler;
     uint32_t at = (uint32_t)ar->currentline % PROFILE_LINES;
 
-    if (ar->currentline <= 0)
+    if (ar->currentline <= 0 || strcmp(ar->short_src, SANDBOX_PRELUDE) == 0)
         return;
     profile->samples++;
     for (uint32_t i = 0; i < PROFILE_LINES; i++, at = (at + 1) % PROFILE_LINES) {
@@ -25,27 +25,24 @@ static void sample(void *sampler, const lua_Debug *ar)
     profile->lost++;
 }
 
-static void start(lua_State *L, struct policy *p)
+void weirlua_profile_set(lua_State *L, struct sandbox *sb, struct policy_profile **profile, bool on)
 {
-    if (!p->profile)
-        p->profile = calloc(1, sizeof *p->profile);
-    if (!p->profile)
+    sb->sample = NULL;
+    free(*profile);
+    *profile = on ? calloc(1, sizeof **profile) : NULL;
+    if (on && !*profile)
         luaL_error(L, "out of memory");
-    *p->profile = (struct policy_profile){0};
-    if (!p->sandbox.S)
-        return;
-    p->sandbox.sample = sample;
-    p->sandbox.sampler = p->profile;
-    weirlua_state(p->sandbox.S, NULL)->watching |= WATCH_READS;
+    sb->sample = on ? sample : NULL;
+    sb->sampler = *profile;
 }
 
-static void stop(struct policy *p)
+static void set(lua_State *L, struct policy *p, bool on)
 {
-    p->sandbox.sample = NULL;
-    if (p->sandbox.S)
-        weirlua_state(p->sandbox.S, NULL)->watching &= ~(unsigned)WATCH_READS;
-    free(p->profile);
-    p->profile = NULL;
+    struct weirlua *s = p->sandbox.S ? weirlua_state(p->sandbox.S, NULL) : NULL;
+
+    weirlua_profile_set(L, &p->sandbox, &p->profile, on);
+    if (s)
+        s->watching = on ? s->watching | WATCH_READS : s->watching & ~(unsigned)WATCH_READS;
 }
 
 static void push_hooks(lua_State *L, const struct policy *p)
@@ -63,9 +60,8 @@ static void push_hooks(lua_State *L, const struct policy *p)
     }
 }
 
-static void push_lines(lua_State *L, const struct policy_profile *profile)
+void weirlua_profile_lines(lua_State *L, const struct policy_profile *profile)
 {
-    lua_newtable(L);
     for (uint32_t i = 0; i < PROFILE_LINES; i++)
         if (profile->lines[i].line) {
             lua_pushinteger(L, (lua_Integer)profile->lines[i].samples);
@@ -104,10 +100,7 @@ int weirlua_policy_profile(lua_State *L)
     luaL_argcheck(L, p->open, 1, "the policy is closed");
     if (!lua_isnoneornil(L, 2)) {
         luaL_checktype(L, 2, LUA_TBOOLEAN);
-        if (lua_toboolean(L, 2))
-            start(L, p);
-        else
-            stop(p);
+        set(L, p, lua_toboolean(L, 2));
         return 0;
     }
     if (!p->profile)
@@ -115,7 +108,8 @@ int weirlua_policy_profile(lua_State *L)
     lua_createtable(L, 0, 3);
     push_hooks(L, p);
     lua_setfield(L, -2, "hooks");
-    push_lines(L, p->profile);
+    lua_newtable(L);
+    weirlua_profile_lines(L, p->profile);
     lua_setfield(L, -2, "lines");
     lua_pushinteger(L, (lua_Integer)p->profile->samples);
     lua_setfield(L, -2, "samples");

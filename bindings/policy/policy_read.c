@@ -101,13 +101,14 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk further subsystems.
  * @field options: table<string, option>? -- Values that users may set: a default, or {type =, default =, min =, max =,
  *   choices =, doc =}. Types: boolean, integer, number, string, table.
- * @field order: string | string[] | function | nil -- The static preference, smallest numbers first, at most four
- *   numbers: "id", "index", "size", "rank", "properties.KEY", "TYPE.FIELD" of the nearest vertex above with a type,
- *   each with "-" in front for descending; or function(v: vertex, options): number... that reads fields of the vertex
- *   and of the vertices above, but nothing that jobs change. The order is kept as an index: a match calls no Lua for
- *   the order, and a changed vertex is sorted anew.
+ * @field order: string | string[] | function | nil -- fun(v: vertex, options: table): number?, number?, number?,
+ *   number?. The static preference, smallest numbers first: a function that returns at most four numbers and reads
+ *   fields of the vertex and of the vertices above, but nothing that jobs change; or a list of "id", "index", "size",
+ *   "rank", "properties.KEY", "TYPE.FIELD" of the nearest vertex above with a type, each with "-" in front for
+ *   descending. The order is kept as an index: a match calls no Lua for the order, and a changed vertex is sorted
+ *   anew. An order that reads what changes is refused.
  * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. Called for vertices on the way down: false
- *   leaves out the vertex and all vertices below.
+ *   leaves out the vertex and all vertices below; true has to be returned for every other vertex.
  * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that
  *   fits, higher is better; nil: no candidate. true as the second result: all siblings have an equal score, and
  *   evaluate is not called for siblings that follow directly (the cores of a socket: one call a socket).
@@ -116,8 +117,8 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
  *   candidates follow. Or a choice that the engine makes without calls, such as {"fewest", group = "rack"} (see
  *   choice); a word alone stands for a choice without keys: "runs".
- * @field admit: function? -- fun(jobspec: table, options: table, job: job): false | table | nil, string?. Called for
- *   each request: false and a reason reject the request, a table is a jobspec to be matched instead.
+ * @field admit: function? -- fun(jobspec: jobspec, options: table, job: job): false | jobspec | nil, string?. Called
+ *   for each request: false and a reason reject the request, a table is a jobspec to be matched instead.
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
  *   after a change of the graph's structure. The graph can only be read.
  * @field exclusive: string | string[] | nil -- Types of vertices that jobs get only as a whole.
@@ -139,6 +140,15 @@ const char *const weirlua_policy_fields[] = {
     "name",  "doc",  "version",   "subsystem", "order",   "prune",  "evaluate",   "select",
     "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options", NULL};
 
+/* A misspelt field may be one of a queue policy. */
+static const char *hint_of_field(lua_State *L, const char *key)
+{
+    static const char *const queue_fields[] = {"schedule", "finished", NULL};
+    const char *hint = weirlua_hint(L, key, weirlua_policy_fields);
+
+    return *hint ? hint : weirlua_hint(L, key, queue_fields);
+}
+
 static void check_known(lua_State *L, const struct policy_spec *spec)
 {
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
@@ -146,12 +156,13 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         int i = 0;
         while (key && weirlua_policy_fields[i] && strcmp(weirlua_policy_fields[i], key) != 0)
             i++;
+        if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "finished") == 0))
+            refuse(L, spec, "there is no field '%s' here: this is a queue policy, which says when jobs start", key);
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
                    "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options",
-                   weirlua_quote(L, key ? key : luaL_typename(L, -2)),
-                   key ? weirlua_hint(L, key, weirlua_policy_fields) : "");
+                   weirlua_quote(L, key ? key : luaL_typename(L, -2)), key ? hint_of_field(L, key) : "");
     }
 }
 

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PRELUDE      "prelude" /* name of the library's own code in a sandbox */
 #define COUNT        1000  /* instructions between two checks of the budget */
 #define SAMPLE       100   /* instructions between two checks while lines are sampled */
 #define HASTE        20    /* instructions between two checks with few seconds or long strings */
@@ -108,13 +107,13 @@ static void hurry(struct sandbox *sb)
         lua_sethook(sb->thread, look, LUA_MASKCOUNT, interval(sb));
 }
 
-/* Finds the innermost running Lua function of the script: the library's own code in the sandbox, called PRELUDE, is
- * skipped. Returns false without such a function. */
+/* Finds the innermost running Lua function of the script, not of SANDBOX_PRELUDE. Returns false without such a
+ * function. */
 static bool find_place(lua_State *S, lua_Debug *ar)
 {
     for (int level = 0; lua_getstack(S, level, ar); level++) {
         lua_getinfo(S, "Sl", ar);
-        if (ar->currentline >= 0 && strcmp(ar->short_src, PRELUDE) != 0)
+        if (ar->currentline >= 0 && strcmp(ar->short_src, SANDBOX_PRELUDE) != 0)
             return true;
     }
     return false;
@@ -423,9 +422,9 @@ bool weirlua_has_place(const char *text)
 /* Returns the text after a leading "prelude:LINE: ", a place outside of the script; else the whole text. */
 static const char *behind_prelude(const char *text)
 {
-    size_t at = sizeof PRELUDE - 1, digits;
+    size_t at = sizeof SANDBOX_PRELUDE - 1, digits;
 
-    if (strncmp(text, PRELUDE ":", at + 1) != 0)
+    if (strncmp(text, SANDBOX_PRELUDE ":", at + 1) != 0)
         return text;
     digits = strspn(text + at + 1, "0123456789");
     at += 1 + digits;
@@ -442,7 +441,7 @@ static void keep_trace(lua_State *S)
     sb->trace[0] = '\0';
     for (int level = 0; lua_getstack(S, level, &ar) && n < sizeof sb->trace; level++) {
         lua_getinfo(S, "Sln", &ar);
-        if (ar.currentline < 0 || strcmp(ar.short_src, PRELUDE) == 0)
+        if (ar.currentline < 0 || strcmp(ar.short_src, SANDBOX_PRELUDE) == 0)
             continue;
         n += (size_t)snprintf(sb->trace + n, sizeof sb->trace - n, "%s%s:%d: in %s%s%s", n ? "\n" : "", ar.short_src,
                               ar.currentline, ar.name ? "'" : "the hook", ar.name ? ar.name : "", ar.name ? "'" : "");

@@ -6,14 +6,18 @@
  *   sb = sandbox_open(text, name, {prelude =, bridge =, instructions =, memory =, seconds =})   or nil, message, code
  *   sb:call(f, ...)   true and the results of f; or nil, message, "policy". Each call has the whole budget.
  *   sb:slice(seconds) after so many seconds coroutines of the sandbox yield without values, anywhere; nil: no yielding
+ *   sb:profile(on)    true starts counting the lines that run, false ends it; without argument {[line] = samples}
+ *   sb:traceback()    the functions of the file that ran at the last error, a line each; or nil
  *   sb:close()
  *
- * opts.prelude is a text with three privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
- * library of coroutines; and a function place(f), which returns where a function begins, as "file:line: ". The prelude
- * returns a function; the function gets the result of the main text, and returns the table of functions to be
- * called. A function "place" of the table returns the place that an error without a place is given. */
+ * opts.prelude is a text with privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
+ * library of coroutines; a function place(f), which returns where a function begins, as "file:line: "; and
+ * nearest(word, words), see suggest.c. The prelude may define globals, the file may not. The prelude returns a
+ * function; the function gets the result of the main text, and returns the table of functions to be called. A
+ * function "place" of the table returns the place that an error without a place is given. */
 #include "policy/policy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define LIVE "weir.sandbox"
@@ -23,7 +27,7 @@ struct live {
     lua_State *host; /* the state at the far end of the bridge, during a call */
     int handle;      /* index of the handle on the host's stack */
     bool busy;
-    char name[64];
+    struct policy_profile *profile; /* NULL: not profiled */
 };
 
 enum { BRIDGE = 1, USER_VALUES = BRIDGE };
@@ -207,7 +211,9 @@ static int build(lua_State *S)
     lua_pushcclosure(S, resume, 1);
     lua_setfield(S, -2, "resume");
     lua_pushcfunction(S, place);
-    lua_call(S, 3, 1);
+    lua_pushcfunction(S, weirlua_nearest);
+    lua_call(S, 4, 1);
+    weirlua_sandbox_close_globals(S);
     compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);
     lua_call(S, 1, 1);
@@ -395,18 +401,46 @@ static int live_slice(lua_State *L)
     return 0;
 }
 
+/* profile([on]) */
+static int live_profile(lua_State *L)
+{
+    struct live *live = check_live(L);
+
+    if (lua_isnoneornil(L, 2)) {
+        lua_newtable(L);
+        if (live->profile)
+            weirlua_profile_lines(L, live->profile);
+        return 1;
+    }
+    luaL_checktype(L, 2, LUA_TBOOLEAN);
+    weirlua_profile_set(L, &live->sandbox, &live->profile, lua_toboolean(L, 2));
+    return 0;
+}
+
+static int live_traceback(lua_State *L)
+{
+    const struct live *live = check_live(L);
+
+    lua_pushstring(L, live->sandbox.trace[0] ? live->sandbox.trace : NULL);
+    return 1;
+}
+
 static int live_close(lua_State *L)
 {
     struct live *live = luaL_checkudata(L, 1, LIVE);
 
     luaL_argcheck(L, !live->busy, 1, "it is running");
     weirlua_sandbox_close(&live->sandbox);
+    free(live->profile);
+    live->profile = NULL;
     return 0;
 }
 
 void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"call", live_call}, {"slice", live_slice}, {"close", live_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"call", live_call},       {"slice", live_slice},
+                                       {"profile", live_profile}, {"traceback", live_traceback},
+                                       {"close", live_close},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", live_close}, {"__close", live_close}, {NULL, NULL}};
 
     weirlua_class(L, s, LIVE, methods, meta);

@@ -85,8 +85,9 @@ function weir.request(x, name)
 end
 
 --- Makes a policy: weir.policy(x, budget) takes the arguments of policy.load. weir.policy.chain{...} and
---- weir.policy.weighted{...} make a policy of several.
-weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, list = policy.list }, {
+--- weir.policy.weighted{...} make a policy of several. weir.policy.print(true) lets print in a policy from a file write
+--- to standard error.
+weir.policy = setmetatable({ chain = policy.chain, weighted = policy.weighted, list = policy.list, print = core.policy_print }, {
   __call = function(_, ...) return policy.load(...) end,
 })
 

@@ -9,10 +9,15 @@
 local core = require "weir.core"
 require "weir"
 
-local ORDER = { "policy", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy" }
+local ORDER = {
+  "policy", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy", "queue_policy", "queue",
+  "queue_job", "scenario",
+}
 local TITLES = {
-  policy = "The policy", vertex = "v: a vertex", request = "request", job = "job", job_resource = "A resource of a job", graph = "graph", engine = "The engine",
+  policy = "The policy", vertex = "v: a vertex", request = "request", job = "job",
+  job_resource = "A resource of a job", graph = "graph", engine = "The engine",
   allocation = "An allocation", loaded_policy = "A policy that was loaded",
+  queue_policy = "The queue policy", queue = "queue: the queue", queue_job = "A job of a queue", scenario = "A scenario",
 }
 
 local classes, problems = {}, {}
@@ -49,7 +54,7 @@ end
 local function read_comment(state, text)
   local entry
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
-    line = line:gsub("^%s*%*?%s?", ""):gsub("%s+$", "")
+    line = line:gsub("^%s*%*?%s?", ""):gsub("^%-%-%-?%s?", ""):gsub("%s+$", "")
     if line:find "^@%a" then
       if entry then read_entry(state, entry) end
       entry = line
@@ -77,6 +82,31 @@ local function read_sources()
   end
   for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain/init.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
     read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
+  end
+end
+
+-- The head of a Lua file: its first comment.
+local function read_head(path)
+  read_comment({}, (read_file(path):match "^(.-)\n[^-]"))
+end
+
+-- The methods of scenarios: the comment above each. Their arguments are described by the text.
+local function read_scenario()
+  local to, comment = class "scenario", nil
+  to.text = "What weir.scenario{machine =, policy =, queue =} returns: a machine, jobs and a clock that jumps."
+  for line in read_file "lua/weir/scenario/init.lua":gmatch "[^\n]*" do
+    local separator, name, arguments = line:match "^function S([.:])([%w_]+)(%b())"
+    name = name or line:match "^S%.([%w_]+) ="
+    if name and comment then
+      local names = {}
+      for word in (arguments or "(x, fate)"):gmatch "[%w_]+" do
+        if not (word == "s" and separator == "." and #names == 0) then names[#names + 1] = word .. ": any?" end
+      end
+      to.members[#to.members + 1] = { kind = "method", name = name, signature = ("(%s): any"):format(table.concat(names, ", ")),
+        text = comment }
+    end
+    local text = line:match "^%-%-%-?%s*(.*)$"
+    comment = text and (comment and comment .. " " .. text or line:find "^%-%-%-" and text) or nil
   end
 end
 
@@ -142,6 +172,7 @@ local function page()
       out[#out + 1] = ("- `%s%s`  \n  %s"):format(m.name, m.signature, m.text)
     end
     out[#out + 1] = ""
+    if name == "job_resource" then out[#out + 1] = read_file "doc/policies.md" end
   end
   return table.concat(out, "\n")
 end
@@ -151,15 +182,16 @@ end
 local function qualify(kind)
   return (kind:gsub("([%a_][%w_.]*)(%s*:?)", function(word, colon)
     if colon:find ":" then return nil end
-    return (classes[word] or word == "edge" or word == "option") and "weir." .. word .. colon
+    return (classes[word] or word == "edge" or word == "option" or word == "jobspec") and "weir." .. word .. colon
   end))
 end
 
 -- The type of a field; the type of a hook is at the beginning of its text.
 local function type_of(m)
   local kind = m.signature:match "^:%s*(.*)$"
-  local hook, text = m.text:match "^(fun%b():?[^.]*)%. (.*)$"
-  if kind == "function?" and hook then return hook, true, text end
+  local hook, text = m.text:match "^(fun%b():?[^.]*%.?%.?%.?)%. (.*)$"
+  if kind:find "^function%??$" and hook then return hook, kind:find "%?" ~= nil, text end
+  if kind:find "function" and hook then return (kind:gsub("function", function() return "(" .. hook .. ")" end)), false, text end
   local optional = kind:match "^([^|]*)%?$"
   return optional or kind, optional ~= nil, m.text
 end
@@ -181,12 +213,53 @@ local function annotate_method(out, owner, m)
   out[#out + 1] = ("function %s:%s(%s) end\n"):format(owner, m.name, table.concat(names, ", "))
 end
 
+-- The module and the assertions of scenarios, for editors.
+local function annotate_rest(out)
+  out[#out + 1] = "--- " .. class "weir".text .. "\n---@class weir.module"
+  for _, m in ipairs(class "weir".members) do
+    local names = {}
+    for word in m.signature:gmatch "[%w_]+" do names[#names + 1] = word .. "?: any" end
+    local kind = m.name == "policy" and "weir.policies" or ("fun(%s): any"):format(table.concat(names, ", "))
+    kind = m.name == "engine" and "fun(options: table): weir.engine, string?, string?" or kind
+    out[#out + 1] = ("---@field %s %s %s"):format(m.name, kind, m.text)
+  end
+  out[#out + 1] = "local weir = {}\n\n---@class weir.policies"
+  out[#out + 1] = "---@field chain fun(list: any[]): weir.loaded_policy\n---@field weighted fun(weights: table): weir.loaded_policy"
+  out[#out + 1] = "---@field list fun(): table[]\n---@field print fun(on: boolean?): boolean"
+  out[#out + 1] = "---@overload fun(policy: any, budget?: table): weir.loaded_policy?, string?, string?\n"
+  out[#out + 1] = "--- Assertions of weir.scenario.\n---@class luassert"
+  local seen = {}
+  for line in read_file "lua/weir/scenario/assertions.lua":gmatch "%-%-%-   (assert%.[^\n]*)" do
+    for name in line:gsub("weir%.[%l_.]+", ""):gmatch "%.([%l_]+)%f[^%w_]" do
+      if not seen[name] then out[#out + 1] = ("---@field %s fun(...): any %s"):format(name, line) end
+      seen[name] = true
+    end
+  end
+  out[#out + 1] = "\nreturn weir"
+end
+
+-- The module weir.scenario, for editors.
+local SCENARIO = [[
+---@meta weir.scenario
+---@class weir.scenarios
+---@field each fun(options: table): fun(): string?, table?
+---@field policies fun(): string[]
+---@field queues fun(): string[]
+---@overload fun(options?: table): weir.scenario
+local scenario = {}
+return scenario
+]]
+
 local function annotations()
   local out = {
     "---@meta weir\n-- Made from the source of weir: annotations for editors.\n",
     "---@class weir.edge\n---@field source weir.vertex\n---@field target weir.vertex\n---@field subsystem string",
     "---@field type string\n---@field back string?\n",
     "---@alias weir.option any\n",
+    "--- A request, RFC 14.\n---@class weir.jobspec\n---@field version integer\n---@field resources weir.resource[]",
+    "---@field attributes table\n---@field tasks table[]\n",
+    "---@class weir.resource\n---@field type string\n---@field count integer | table | string\n---@field unit? string",
+    "---@field label? string\n---@field exclusive? boolean\n---@field with? weir.resource[]\n",
   }
   for _, name in ipairs(ORDER) do
     local c = class(name)
@@ -203,6 +276,7 @@ local function annotations()
       if m.kind == "method" then annotate_method(out, name, m) end
     end
   end
+  annotate_rest(out)
   return table.concat(out, "\n") .. "\n"
 end
 
@@ -228,10 +302,13 @@ local function write(path, text)
 end
 
 read_sources()
+read_head "lua/weir/sim/queue_runtime.lua"
+read_scenario()
 read_module()
 check()
 for _, text in ipairs(problems) do io.stderr:write("manual: ", text, "\n") end
 if #problems > 0 then os.exit(1) end
 write(arg[1], page())
 write(arg[2], annotations())
+write((arg[2]:gsub("%.lua$", "/scenario.lua")), SCENARIO)
 write(arg[3], module())

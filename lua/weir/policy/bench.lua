@@ -2,6 +2,7 @@
 --- `bench` and `profile`.
 
 local core = require "weir.core"
+local lines_of = require "weir.policy.lines"
 local machines = require "weir.policy.machines"
 local weir = require "weir"
 
@@ -216,24 +217,10 @@ function M.profile(resources, p, requests)
   p:profile(false)
   local report = {
     matches = #requests, seconds = seconds, lua = 0, hooks = profile.hooks, reads = profile.reads, failures = failures,
-    lines = M.lines(p, profile),
+    lines = lines_of(p.source, profile),
   }
   for _, hook in pairs(profile.hooks) do report.lua = report.lua + hook.seconds end
   return report
-end
-
---- The lines of a profile, sorted by share, the largest first: {line =, share =, text =}.
-function M.lines(p, profile)
-  local texts, list = {}, {}
-  for text in (p.source or ""):gmatch "([^\n]*)\n?" do texts[#texts + 1] = text end
-  for line, samples in pairs(profile.lines) do
-    list[#list + 1] = { line = line, share = samples / math.max(1, profile.samples), text = texts[line] or "" }
-  end
-  table.sort(list, function(a, b)
-    if a.share ~= b.share then return a.share > b.share end
-    return a.line < b.line
-  end)
-  return list
 end
 
 return M

@@ -132,8 +132,10 @@ command("set", "[lines|width N]", "the size of what is printed", { "lines", "wid
   session.width = show.width
 end)
 
-command("trace", "", "the way to the last error", nil, function(session)
-  out.line(session.trace or "there was no error")
+command("trace", "", "the way to the last error, and to the last of the policy", nil, function(session)
+  local own = not session.remote and select(2, session.env.e:policy())
+  if own and own.traceback then out.line(("policy %s\n%s"):format(own.name, own.traceback)) end
+  if session.trace or not (own and own.traceback) then out.line(session.trace or "there was no error") end
 end)
 
 -- ---- policies -----------------------------------------------------------------------------------------------

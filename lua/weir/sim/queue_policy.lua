@@ -39,6 +39,15 @@ end
 
 M.find = find
 
+--- Whether a text names a queue policy: a file whose table has the fields of one, or a name that no placement policy has.
+function M.names(x)
+  local name = x:match "^[^:]*"
+  if not (name:find "/" or name:find "%.lua$") then return not policy.find(name) and find(name) ~= nil end
+  local text = files.read(name, "policy")
+  local loaded, why = core.policy_source(text or "", name)
+  return not loaded and why:find("this is a queue policy", 1, true) ~= nil
+end
+
 -- Splits "name:k=4,mode=strict" or {"name", k = 4} into the name, and the options as lines.
 local function split(x)
   local lines = {}

@@ -1,36 +1,67 @@
 -- queue_runtime.lua - the library of queue policies. Runs inside the sandbox of a policy, ahead of the policy; ... is
--- the bridge to the simulator. A queue policy returns
+-- the bridge to the simulator.
 --
---   { name =, doc =, version =, options = {k = 4, mode = {default = "a", choices = {"a", "b"}}, ...},
---     order = function(job, now, options) return number, ... end,   order of the queue: up to four numbers, smaller first;
---                                                                   then by submission. Called for all waiting jobs after
---                                                                   each change
---     schedule = function(queue, options) ... end,                  called after each change
---     finished = function(job, now, options) ... end }              called when a job running since job.start has ended or
---                                                                   was preempted
+-- @class queue_policy The table returned by a file in policies/queue, or given to `weir replay -q`, `weir test -q`,
+--   scenarios and the scheduler of a Flux instance: it says when jobs start, a placement policy says where.
+-- @field name: string? -- The name.
+-- @field doc: string? -- A line for weir policy list --queue.
+-- @field version: string? -- For readers.
+-- @field options: table<string, any>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, choices =,
+--   doc =}.
+-- @field schedule: function -- fun(queue: queue, options: table). Called after each change: a job came or ended, or
+--   resources came or went. Starts and reserves jobs by the methods of the queue.
+-- @field order: function? -- fun(job: queue_job, now: number, options: table): number?, number?, number?, number?. The
+--   order of the queue: up to four numbers, smaller first, then by submission. Called for all waiting jobs after each
+--   change.
+-- @field finished: function? -- fun(job: queue_job, now: number, options: table). Called when a job running since job.start has
+--   ended or was preempted.
 --
--- queue.now: the time. queue.units: the units of the machine, of the type jobs are counted in.
--- queue:pending() iterates over the waiting jobs, in order. queue:news() iterates over the waiting jobs not examined
--- by the last call, or possible to start since: all jobs after resources became free or the order changed, otherwise
--- only new jobs. queue:candidates() iterates over the news without a reservation for which enough units are free.
--- queue:first() returns the first waiting job; queue:running() a list of the running jobs; queue:freed() true if
--- resources became free since the last call.
--- queue:start(job[, victims]) returns true if the job starts now. A job starts on free resources without delaying any
--- reservation: a reservation may move to different resources, but never to a different time. With a list of running
--- jobs, the job may replace as few of them as needed, the first ones first; replaced jobs wait again. On failure
--- nothing has changed.
--- queue:reserve(job) returns true if the job starts now; otherwise the earliest start is reserved as job.reserved, nil
--- if no start is in sight. A job with a reservation keeps it, or gets an earlier one.
--- queue:unreserve(job) drops a reservation. queue:fits(job) returns false if too few units are free now.
--- queue:earliest(job) returns a possible start.
--- queue:preempt(job) stops a running job, to wait again. queue:again(time) asks for a call at a time (seconds, up to
--- 9e12), with or without changes.
--- Fields of a job: id, number, name, user, bank, project, queue, qos, urgency, priority, submit and duration (as
--- placement policies know the fields; estimate is a second name of duration), units (as far as known before the start),
--- machine (units of the machine), reserved, start (of a running job), preemptible (seconds after which the job may be
--- preempted, or nil), preempted (number of preemptions).
+-- @class queue The waiting and running jobs, as schedule gets them.
+-- @field now: number -- The time, in seconds.
+-- @field units: integer -- The units of the machine, of the type that jobs are counted in.
+-- @method pending(): fun(): queue_job? -- Iterates over the waiting jobs, in order.
+-- @method news(): fun(): queue_job? -- Iterates over the waiting jobs not examined by the last call, or possible to start since:
+--   all jobs after resources became free or the order changed, otherwise only new jobs.
+-- @method candidates(): fun(): queue_job? -- Iterates over the news without a reservation for which enough units are free.
+-- @method first(): queue_job? -- The first waiting job.
+-- @method running(): queue_job[] -- The running jobs.
+-- @method freed(): boolean -- Whether resources became free since the last call.
+-- @method start(job: queue_job, victims: queue_job[]?): boolean -- Starts the job now, if it can. A job starts on free resources without
+--   delaying any reservation: a reservation may move to different resources, but never to a different time. With a list of
+--   running jobs, the job may replace as few of them as needed, the first ones first; replaced jobs wait again. On failure
+--   nothing has changed.
+-- @method reserve(job: queue_job): boolean -- Starts the job now (true), or reserves its earliest start as job.reserved, nil where
+--   no start is in sight. A job with a reservation keeps it, or gets an earlier one.
+-- @method unreserve(job: queue_job) -- Drops a reservation.
+-- @method earliest(job: queue_job): number? -- A possible start.
+-- @method fits(job: queue_job): boolean -- false if too few units are free now.
+-- @method preempt(job: queue_job): boolean -- Stops a running job, to wait again.
+-- @method again(time: number) -- Asks for a call at a time (seconds, up to 9e12), with or without changes.
+--
+-- @class queue_job A job of a queue, with the fields of a job as placement policies know them.
+-- @field id: integer -- The number in the queue.
+-- @field number: integer -- The number of the trace or scenario.
+-- @field name: string? -- The name.
+-- @field submit: number -- The time of submission.
+-- @field duration: number -- The estimated run time, in seconds.
+-- @field estimate: number -- A second name of duration.
+-- @field units: integer -- The units, as far as known before the start.
+-- @field least: integer -- The least units that the job takes.
+-- @field machine: integer -- The units of the machine.
+-- @field user: string? -- The user.
+-- @field bank: string? -- The bank.
+-- @field project: string? -- The project.
+-- @field queue: string? -- The queue.
+-- @field urgency: number? -- The urgency.
+-- @field qos: any -- The QOS: a name or a number.
+-- @field priority: number? -- The priority; higher is more urgent.
+-- @field reserved: number? -- The start of the reservation.
+-- @field start: number? -- The start of a running job.
+-- @field waits: boolean -- Whether the job waits.
+-- @field preemptible: number? -- Seconds after which the job may be preempted.
+-- @field preempted: integer? -- The number of preemptions.
 
-local bridge, coroutines, place = ...
+local bridge, coroutines, place, nearest = ...
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
 local LAST = 9e12 -- seconds; the last time to ask for
@@ -51,6 +82,18 @@ local ranked = false                            -- by priority
 local counts, smallest = {}, math.huge          -- number of waiting jobs by least units; the smallest least
 
 local queue = { now = 0, units = 0 }
+
+-- Returns ` (did you mean "x"?)`, or "" where no word is near.
+local function hint(word, words)
+  local near = nearest(word, words)
+  return near and (' (did you mean "%s"?)'):format(near) or ""
+end
+
+setmetatable(queue, { __index = function(_, key)
+  local known = {}
+  for name in pairs(queue) do known[#known + 1] = name end
+  error(("a queue has no field or method '%s'%s"):format(tostring(key), hint(tostring(key), known)), 2)
+end })
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------
 
@@ -479,18 +522,37 @@ function host.options(text)
   local wrong = next(given)
   table.sort(known)
   if wrong then
-    error(("there is no option '%s'; it has %s"):format(wrong, #known > 0 and table.concat(known, " ") or "none"), 0)
+    error(("there is no option '%s'%s; it has %s"):format(wrong, hint(wrong, known), #known > 0 and table.concat(known, " ") or "none"), 0)
   end
 end
 
+-- Declared options as lines of name, type, default, choices and description, with tabs in between.
+function host.declared()
+  local lines = {}
+  for name, declared in pairs(policy.options or {}) do
+    local about = type(declared) == "table" and declared or { default = declared }
+    lines[#lines + 1] = table.concat({ name, math.type(about.default) or type(about.default), tostring(about.default),
+      table.concat(about.choices or {}, ", "), tostring(about.doc or "") }, "\t")
+  end
+  return table.concat(lines, "\n")
+end
+
+local PLACEMENT = { prune = true, evaluate = true, select = true, admit = true, descend = true, exclusive = true }
 local FIELDS = { name = "string", doc = "string", version = "string", options = "table", order = "function", schedule = "function",
   finished = "function" }
 
 return function(returned)
   if type(returned) ~= "table" then error("a queue policy returns a table", 0) end
   for key, value in pairs(returned) do
-    if not FIELDS[key] then error(("there is no field '%s'; a queue policy has name, doc, version, options, order, schedule, finished")
-      :format(tostring(key)), 0) end
+    if not FIELDS[key] then
+      local known = {}
+      for name in pairs(FIELDS) do known[#known + 1] = name end
+      if PLACEMENT[key] then
+        error(("there is no field '%s' here: this is a placement policy, which says where jobs start"):format(key), 0)
+      end
+      error(("there is no field '%s'%s; a queue policy has name, doc, version, options, order, schedule, finished")
+        :format(tostring(key), hint(tostring(key), known)), 0)
+    end
     if type(value) ~= FIELDS[key] then error(("field '%s': %s expected, got %s"):format(key, FIELDS[key], type(value)), 0) end
   end
   if not returned.schedule then error("field 'schedule' is missing", 0) end

@@ -261,7 +261,7 @@ local NONE = [[
   request: attribute constrained duration format resources
   rset: __eq __len children count entries expiration format get graph hosts nslots properties ranks starttime subset table validate
     writer
-  sandbox: call slice
+  sandbox: call profile slice traceback
   snapshot: kill reap take
   tls: session
   tls_session: finish ready receive send start take

@@ -67,6 +67,19 @@ describe("weir repl on a terminal", function()
     end)
   end
 
+  it("shows the way to an error of the policy", function()
+    local path = os.tmpname()
+    local file = assert(io.open(path, "w"))
+    file:write "local function f(v)\n  return v.x\nend\nreturn { name = 'mine', evaluate = function(v)\n  local s = f(v)\n  return s end }"
+    file:close()
+    local t <close> = open()
+    assert.equal("there was no error\n", say(t, ":trace"))
+    say(t, ("e:use(%q)"):format(path .. "")) -- no ending .lua: a path by its slash
+    say(t, 'x = e:match "slot=1/node"')
+    assert.equal(("policy mine\n%s:2: in 'f'\n%s:5: in the hook\n"):format(path, path), say(t, ":trace"))
+    os.remove(path)
+  end)
+
   it("shows an allocation as its tree", function()
     local t <close> = open()
     assert.equal("job 1  allocated, start 0 s, no end\ncluster0\n└── rack0\n    └── node[0-1]  each whole: 4 core\n",

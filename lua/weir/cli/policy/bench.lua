@@ -3,13 +3,15 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
+local queue_policy = require "weir.sim.queue_policy"
+local queue_trial = require "weir.sim.trial"
 local trial = require "weir.policy.bench"
 local weir = require "weir"
 
 local function names_of(opts)
   if opts[1] then return opts end
   local names = {}
-  for i, entry in ipairs(policy.list()) do names[i] = entry.name end
+  for i, entry in ipairs(opts.queue and queue_policy.list() or policy.list()) do names[i] = entry.name end
   return names
 end
 
@@ -30,11 +32,29 @@ local function measure(name, rounds)
   return rows
 end
 
-return function(opts)
-  local status, all = 0, core.array {}
-  local cells = { { "policy", "request", "visited", "calls", "us" } }
-  for _, name in ipairs(names_of(opts)) do
-    local rows, why, failed = measure(name, opts.rounds or 200)
+local JOBS = 1000 -- of the history that queue policies are timed with
+
+-- Measures queue policies. Adds to the list `all`; returns the cells and the exit status.
+local function measure_queues(names, all)
+  local cells, status = { { "queue policy", "jobs", "calls", "tries", "us a call", "mean wait" } }, 0
+  for _, name in ipairs(names) do
+    local row, why, code = queue_trial.bench(name, JOBS)
+    if row then
+      cells[#cells + 1] = { name, tostring(row.jobs), tostring(row.passes), tostring(row.matches), ("%.1f"):format(row.us),
+        ("%.0f s"):format(row.wait) }
+      all[#all + 1] = { policy = name, queue = row }
+    else
+      status = math.max(status, (code == "unknown" or code == "io") and 2 or 1)
+      out.warn(why)
+    end
+  end
+  return cells, status
+end
+
+local function measure_placements(names, rounds, all)
+  local cells, status = { { "policy", "request", "visited", "calls", "us" } }, 0
+  for _, name in ipairs(names) do
+    local rows, why, failed = measure(name, rounds)
     if rows then
       add_cells(cells, name, rows)
       all[#all + 1] = { policy = name, requests = rows }
@@ -43,10 +63,21 @@ return function(opts)
       out.warn(why)
     end
   end
+  return cells, status
+end
+
+return function(opts)
+  local all, queues, placements = core.array {}, {}, {}
+  for _, name in ipairs(names_of(opts)) do
+    table.insert((opts.queue or queue_policy.names(name)) and queues or placements, name)
+  end
+  local cells, status = measure_placements(placements, opts.rounds or 200, all)
+  local queue_cells, queue_status = measure_queues(queues, all)
   if opts.json then
     out.json(all)
-  elseif #all > 0 then
-    out.table(cells, { false, false, true, true, true })
+  else
+    if #cells > 1 then out.table(cells, { false, false, true, true, true }) end
+    if #queue_cells > 1 then out.table(queue_cells, { false, true, true, true, true, true }) end
   end
-  return status
+  return math.max(status, queue_status)
 end

@@ -2,6 +2,8 @@
 
 local core = require "weir.core"
 local out = require "weir.cli.output"
+local queue_policy = require "weir.sim.queue_policy"
+local queue_trial = require "weir.sim.trial"
 local trial = require "weir.policy.bench"
 
 -- Formats {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
@@ -29,6 +31,10 @@ local function show(name, report)
   local p = report.policy
   local verdict = #report.errors > 0 and "FAILED" or "ok"
   out.line(("%s: %s%s"):format(out.style().bold(name), verdict, p and p.doc and "  " .. p.doc or ""))
+  if report.queue and p then
+    out.line(("    %d jobs started, %d did not; %d calls of the queue policy, %d tries to start or reserve"):format(report.matched,
+      report.refused, report.passes, report.matches))
+  end
   if report.profile then
     out.line(("    %d requests matched, %d refused; %d vertices visited, %d calls"):format(report.matched, report.refused,
       report.visited, report.callbacks))
@@ -44,15 +50,15 @@ local function as_json(name, report)
   return {
     policy = name, name = p and p.name, hash = p and p.hash, version = p and p.version, ok = #report.errors == 0,
     errors = core.array(report.errors), notes = core.array(report.notes), matched = report.matched,
-    refused = report.refused, visited = report.visited, callbacks = report.callbacks,
-    hooks = report.profile and report.profile.hooks, reads = report.profile and report.profile.reads,
+    refused = report.refused, visited = report.visited, callbacks = report.callbacks, queue = report.queue,
+    hooks = report.hooks or report.profile and report.profile.hooks, reads = report.profile and report.profile.reads,
   }
 end
 
 return function(opts, inputs)
   local status, graph = 0, opts.resources and inputs.resources(opts)
   for _, name in ipairs(opts) do
-    local report = trial.check(name, graph)
+    local report = queue_policy.names(name) and queue_trial.check(name) or trial.check(name, graph)
     if #report.errors > 0 then status = math.max(status, report.unread and 2 or 1) end
     if opts.json then out.json(as_json(name, report)) else show(name, report) end
   end

@@ -6,7 +6,7 @@ local suggest = require "weir.suggest"
 
 local M = {
   name = "policy",
-  doc = "List, check, time, profile and start placement policies.",
+  doc = "List, check, time, profile and start policies: of placement, and of the queue.",
   usage = "ACTION [OPTION...] [POLICY...]",
   operand = "ACTION", min = 1,
   options = {
@@ -15,16 +15,23 @@ local M = {
     { "p", "policy", "POLICY", "profile: the policy" },
     { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", most = 1000000 },
     { "o", "directory", "DIR", "new: where the files go; here if not given" },
+    { "q", "queue", nil, "list, bench, new: queue policies" },
     { "v", "verbose", nil, "list: with options and where each lies" },
   },
   notes = [[
-  weir policy list                        those that -p takes by name
+  weir policy list [--queue]              those that -p, or with --queue -q of replay and test, take by name
   weir policy check [-r R] POLICY...      loads each, and tries it on two small machines, or on that one: does it keep the
                                           contract, what does it read, what does it cost
   weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
                                           policies if none is given
   weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
-  weir policy new NAME                    writes NAME.lua, a commented policy to start from, and NAME_spec.lua, its spec
+  weir policy new [--queue] NAME          writes NAME.lua, a commented policy to start from, NAME_spec.lua, its spec, and
+                                          .luarc.json, with which an editor completes fields and methods
+
+A queue policy says when jobs start, a placement policy where. check, bench and profile take both: a queue policy is played
+a made-up history of jobs.
+
+What print writes in a policy is shown, on standard error, where the variable WEIR_POLICY_PRINT is 1.
 
 A POLICY is a name or a file, with options behind a colon: weighted:pack=2,low=0.5. Names are looked for in the
 directories of WEIR_POLICY_PATH (separated by colons), then among the policies that come with weir. A name with a "/"
@@ -38,7 +45,10 @@ local ACTIONS = { "list", "check", "bench", "profile", "new" }
 M.actions = ACTIONS
 
 -- Options allowed for some actions only.
-local ONLY = { resources = "check and profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list" }
+local ONLY = {
+  resources = "check and profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list",
+  queue = "list, bench and new",
+}
 
 local function check_options(action, opts)
   for name, owner in pairs(ONLY) do
@@ -47,7 +57,7 @@ local function check_options(action, opts)
   if action == "list" and opts[1] then out.fail(2, "policy list takes no %s", opts[1]) end
   if action == "check" and not opts[1] then out.fail(2, "policy check: which POLICY? a name or a file is wanted") end
   if action == "new" and (not opts[1] or opts[2]) then out.fail(2, "policy new: one NAME is wanted") end
-  if action == "profile" and not (opts.resources and opts.policy and opts[1]) then
+  if action == "profile" and not opts.policy then
     out.fail(2, "policy profile: -r RESOURCES, -p POLICY and a JOB are wanted")
   end
 end

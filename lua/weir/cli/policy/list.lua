@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
+local queue_policy = require "weir.sim.queue_policy"
 local tables = require "weir.tables"
 
 -- Describes a policy. For an unreadable policy the reason replaces the doc line.
@@ -15,6 +16,30 @@ local function describe(entry)
   end
   row.doc, row.version, row.hash, row.hooks = loaded.doc or "", loaded.version, loaded.hash, loaded.hooks
   row.options = next(loaded.options) and loaded.options or nil
+  return row
+end
+
+-- The options of a queue policy, read from the lines that its sandbox gives.
+local function read_options(text)
+  local options = {}
+  for line in text:gmatch "[^\n]+" do
+    local name, kind, default, choices, doc = line:match "^(.-)\t(.-)\t(.-)\t(.-)\t(.*)$"
+    options[name] = { type = kind, default = default, doc = doc ~= "" and doc or nil, choices = choices ~= "" and { choices } or nil }
+  end
+  return next(options) and options or nil
+end
+
+local function describe_queue(entry)
+  local sandbox, why = queue_policy.open(entry.path, function() end)
+  local row = { name = entry.name, path = entry.path }
+  if not sandbox then
+    row.error = why
+    return row
+  end
+  local _, _, doc = sandbox:call "about"
+  local _, text = sandbox:call "declared"
+  row.doc, row.options = doc or "", read_options(text)
+  sandbox:close()
   return row
 end
 
@@ -42,7 +67,9 @@ end
 
 return function(opts)
   local rows = core.array {}
-  for i, entry in ipairs(policy.list()) do rows[i] = describe(entry) end
+  for i, entry in ipairs(opts.queue and queue_policy.list() or policy.list()) do
+    rows[i] = (opts.queue and describe_queue or describe)(entry)
+  end
   if opts.json then return out.json(rows) end
   if opts.verbose then return show_full(rows) end
   local cells = { { "name", "what it does" } }

@@ -1,7 +1,9 @@
 --- weir policy new: a policy to start from, and its spec.
 
+local core = require "weir.core"
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local policy = require "weir.policy"
 
 local POLICY = [[
 -- %NAME%: what this policy prefers, in a sentence.
@@ -23,13 +25,15 @@ local policy = {
   },
 
   -- A static preference, smallest numbers first. Called once for each vertex, and again when its properties or tags,
-  -- or those of a vertex above it, change: it may read nothing that jobs change.
+  -- or those of a vertex above it, change: it may read nothing that jobs change
+  -- (free, below, state): it is refused; `evaluate` is for that.
   order = function(v, options)
     local class = tonumber(v.properties.perf_class) or 9
     return math.abs(class - options.class), v.id or 0
   end,
 
-  -- May this vertex, and what is below it, be used at all? Only what you leave out here can make a job not fit.
+  -- May this vertex, and what is below it, be used at all? Only what you leave out here can make a job not fit. Return
+  -- true for all else: clusters and racks, too.
   prune = function(v, request)
     return v.tags.maintenance == nil
   end,
@@ -52,7 +56,7 @@ return policy
 ]]
 
 local SPEC = [[
--- What %NAME% must choose, on a small machine where that is evident. Run it: busted %NAME%_spec.lua
+-- What %NAME% must choose, on a small machine where that is evident. Run it: weir test %NAME%_spec.lua
 
 local weir = require "weir"
 
@@ -82,6 +86,100 @@ describe("the policy %NAME%", function()
 end)
 ]]
 
+local QUEUE = [[
+-- %NAME%: when jobs start, in a sentence. A queue policy says when, a placement policy says where. Try it:
+--   weir policy check ./%NAME%.lua
+--   weir replay -r "cluster:1 node:64" --map node --generate 2000 --compare "easy ./%NAME%.lua"
+--   weir test --random 100 --calm -q ./%NAME%.lua --assert 'assert.kept_promises()'
+
+---@type weir.queue_policy
+local policy = {
+  name = "%NAME%",
+  doc = "The first job that waits has a reservation; short jobs may overtake where they do not delay it.",
+  version = "1",
+
+  -- What a user can set: -q ./%NAME%.lua:most=600. The default tells the type.
+  options = {
+    most = { default = 86400, doc = "the longest estimate, in seconds, of a job that may overtake" },
+  },
+
+  -- The order of the queue: up to four numbers, smaller first, then by submission. Leave it out for submission alone.
+  order = function(job, now, options)
+    return -(job.priority or 0)
+  end,
+
+  -- Called after each change. A job that is started never delays a reservation.
+  schedule = function(queue, options)
+    local head = queue:first()
+    while head and queue:reserve(head) do head = queue:first() end -- true: it started, and is no longer first
+    for job in queue:candidates() do
+      if job.estimate <= options.most then queue:start(job) end
+    end
+  end,
+
+  -- Called when a job has ended or was preempted: for accounts of who used how much.
+  -- finished = function(job, now, options) end,
+}
+
+return policy
+]]
+
+local QUEUE_SPEC = [[
+-- What %NAME% must do. Run it: weir test %NAME%_spec.lua
+
+local scenario = require "weir.scenario"
+
+describe("the queue policy %NAME%", function()
+  local function open(options)
+    return scenario { machine = "cluster:1 node:4 core:2", queue = "%PATH%" .. (options or "") }
+  end
+
+  it("lets a short job overtake, and keeps the promise made to the first", function()
+    local s = open()
+    local long = s:submit { "slot=3/node", lasts = 100 }
+    local first = s:submit { "slot=4/node", lasts = 50 }
+    local short = s:submit { "slot=1/node", lasts = 90 }
+    assert.running(long, short)
+    assert.reserved(first, 100)
+    s:run()
+    assert.starts_at(first, 100)
+  end)
+
+  it("lets no longer job overtake than the option says", function()
+    local s = open ":most=60"
+    s:submit { "slot=3/node", lasts = 100 }
+    s:submit { "slot=4/node", lasts = 50 }
+    assert.pending(s:submit { "slot=1/node", lasts = 90 })
+  end)
+
+  it("starts by priority", function()
+    local s = open()
+    s:submit { "slot=4/node", lasts = 10 }
+    s:advance(1)
+    local late, urgent = s:submit { "slot=4/node", lasts = 10 }, s:submit { "slot=4/node", lasts = 10, priority = 9 }
+    s:run()
+    assert.starts_in_order(urgent, late)
+  end)
+end)
+]]
+
+local LUARC = [[
+{
+  "runtime.version": "Lua 5.4",
+  "workspace.library": [%META%],
+  "diagnostics.globals": ["describe", "it", "before_each", "after_each", "setup", "teardown", "assert"]
+}
+]]
+
+-- The directory of the annotations for editors: of an installed weir, or of a build.
+local function annotations()
+  for _, dir in ipairs(policy.path()) do
+    for _, place in ipairs { "/../meta", "/../build/doc", "/../doc" } do
+      if files.exists(dir .. place .. "/weir.lua") then return ((dir .. place):gsub("/[^/]+/%.%./", "/")) end
+    end
+  end
+end
+
 local function write(path, text)
   if files.exists(path) then out.fail(2, "policy new: %s is there already", path) end
   out.check(files.write(path, text))
@@ -93,10 +191,13 @@ return function(opts)
   if not name:find "^[%a_][%w_]*$" then
     out.fail(2, 'policy new: "%s": a name of letters, digits and _ is wanted', name)
   end
-  local path = dir .. "/" .. name .. ".lua"
+  local path, luarc, meta = dir .. "/" .. name .. ".lua", dir .. "/.luarc.json", annotations()
   local function fill(text) return (text:gsub("%%NAME%%", name):gsub("%%PATH%%", path)) end
   local spec = dir .. "/" .. name .. "_spec.lua"
   if files.exists(spec) then out.fail(2, "policy new: %s is there already", spec) end
-  write(path, fill(POLICY))
-  write(spec, fill(SPEC))
+  write(path, fill(opts.queue and QUEUE or POLICY))
+  write(spec, fill(opts.queue and QUEUE_SPEC or SPEC))
+  if meta and not files.exists(luarc) then
+    write(luarc, (LUARC:gsub("%%META%%", function() return core.json_encode(meta) end)))
+  end
 end
