@@ -37,10 +37,10 @@ static inline void sound(const weir_graph *g, const char *what)
     CHECK(weir_check(g, &err) == WEIR_OK, "%s: %s", what, err.text);
 }
 
-static inline void same(const weir_graph *a, const weir_graph *b, bool books, const char *what)
+static inline void same(const weir_graph *a, const weir_graph *b, bool schedules, const char *what)
 {
     weir_err err = {0};
-    CHECK(weir_graph_compare(a, b, books, &err) == WEIR_OK, "%s: %s", what, err.text);
+    CHECK(weir_graph_compare(a, b, schedules, &err) == WEIR_OK, "%s: %s", what, err.text);
 }
 
 static inline void differ(const weir_graph *a, const weir_graph *b, const char *text)

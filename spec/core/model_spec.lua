@@ -11,7 +11,7 @@ local only = math.tointeger(tonumber(os.getenv "WEIR_SPEC_SEED" or ""))
 local from = math.tointeger(tonumber(os.getenv "WEIR_SPEC_FROM" or "")) or 1
 
 local OUTCOMES = {
-  "fits", "busy", "infeasible", "contested", "grown", "shrunk", "detached", "added", "not added", "removed", "not removed",
+  "fits", "busy", "infeasible", "competing", "grown", "shrunk", "detached", "added", "not added", "removed", "not removed",
   "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "copied", "merged", "held",
 }
 

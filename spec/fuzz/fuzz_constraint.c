@@ -7,7 +7,7 @@
 #define NODES 12 /* in each */
 
 static weir_graph *graph;
-static struct node_table *roster;
+static struct node_table *table;
 
 /* Names node0 to node11 in each rack, ranks 100 downwards, properties a to d and some with a suffix. */
 static void add_node(weir_graph *g, weir_vertex rack, int i)
@@ -42,8 +42,8 @@ static void build(void)
             fuzz_fail("no rack");
         add_node(graph, rack, i);
     }
-    if (weir_node_table_get(graph, weir_type_find(graph, "node"), &roster) != WEIR_OK || roster->count != RACKS * NODES)
-        fuzz_fail("no roster");
+    if (weir_node_table_get(graph, weir_type_find(graph, "node"), &table) != WEIR_OK || table->count != RACKS * NODES)
+        fuzz_fail("no node table");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -60,12 +60,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         fuzz_fail("status %d, code %d, text \"%s\"", rc, err.code, err.text);
     if (rc != WEIR_OK)
         return 0;
-    if (weir_constraint_nodes(c, graph, roster, &allowed) != WEIR_OK)
+    if (weir_constraint_nodes(c, graph, table, &allowed) != WEIR_OK)
         fuzz_fail("not solved");
-    for (uint32_t i = 0; i < roster->count; i++)
-        if (weir_idset_test(allowed, i) != weir_constraint_match(c, graph, roster->nodes[i]))
-            fuzz_fail("node %u of the roster", i);
-    if (weir_idset_last(allowed) >= (int64_t)roster->count)
+    for (uint32_t i = 0; i < table->count; i++)
+        if (weir_idset_test(allowed, i) != weir_constraint_match(c, graph, table->nodes[i]))
+            fuzz_fail("node %u of the node table", i);
+    if (weir_idset_last(allowed) >= (int64_t)table->count)
         fuzz_fail("a node that is not there");
     weir_idset_free(allowed);
     weir_constraint_free(c);

@@ -3,7 +3,7 @@
 -- shortcut, so it is slow and only for small machines. Machine, schedules and the shape of requests are those of
 -- reference.lua. Constraints are not modelled.
 
-local Reference = require "spec.support.reference_books"
+local Reference = require "spec.support.reference_schedule"
 
 local is_up, is_below = Reference.is_up, Reference.is_below
 
@@ -32,7 +32,7 @@ end
 -- ---- the use that a vertex allows ---------------------------------------------------------------------------------
 
 function Search:touched(v, exclusively)
-  return self.books and self.ref:touched(v, self.t0, self.t1, exclusively) or false
+  return self.schedules and self.ref:touched(v, self.t0, self.t1, exclusively) or false
 end
 
 -- Whether a job beside the request uses something of v or below v.
@@ -63,7 +63,7 @@ end
 
 -- Whether v may give `units` in all; a shared vertex never gives all of its units.
 function Search:may_have(v, units)
-  local used = self.books and self.ref:used(v, self.t0, self.t1) or 0
+  local used = self.schedules and self.ref:used(v, self.t0, self.t1) or 0
   if units > v.size - used then return false end
   return units < v.size or not (self.shared[v] or self:touched(v, false))
 end
@@ -183,7 +183,7 @@ end
 -- Returns nil where the search takes more than STEPS.
 local function fits(ref, jobspec, when)
   local self = setmetatable({ ref = ref, budget = { left = STEPS }, whole = {}, shared = {}, units = {} }, Search)
-  if when then self.books, self.t0, self.t1 = true, when[1], when[2] else self.ideal = true end
+  if when then self.schedules, self.t0, self.t1 = true, when[1], when[2] else self.ideal = true end
   local list = note_single(read(jobspec.resources, false), jobspec.resources)
   local ok, answer = pcall(place, self, list, 1, nil, 1, function() return true end)
   if ok then return answer end

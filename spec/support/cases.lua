@@ -344,7 +344,7 @@ local function judge(ref, step, answer, allocation)
 end
 
 function M.judge_refusal(ref, step, answer, why, code)
-  if answer.contested and code == "limit" then return "limit" end
+  if answer.competing and code == "limit" then return "limit" end
   if answer.fits == nil then return "unknown" end
   if answer.code ~= code then
     local wanted = answer.code or "a match, such as " .. Reference.show(answer.picks or {})
@@ -380,7 +380,7 @@ function PLAY.match(world, step)
     local finish = Reference.microseconds(a.at + (step.request.attributes.system.duration or math.huge))
     ref:commit(step.job, a.at, finish, picks)
   end
-  return answer.contested and "contested" or "fits"
+  return answer.competing and "competing" or "fits"
 end
 
 function PLAY.release(world, step)

@@ -8,7 +8,7 @@
 -- `possible` tries every choice. Where sibling resources compete for the same vertices, only `possible` tells whether
 -- a request fits, and the chosen vertices are left open.
 
-local Reference = require "spec.support.reference_books"
+local Reference = require "spec.support.reference_schedule"
 local satisfies = require "spec.support.reference_constraint"
 
 local is_up, is_below = Reference.is_up, Reference.is_below
@@ -309,7 +309,7 @@ local function type_is_above(self, outer, inner)
   return false
 end
 
-local function rivals(self, a, b)
+local function compete(self, a, b)
   return a.type == b.type or type_is_above(self, a.type, b.type) or type_is_above(self, b.type, a.type)
 end
 
@@ -318,7 +318,7 @@ local function competes(self, list)
   local flat = open_slots(list, {})
   for i, a in ipairs(flat) do
     for j = i + 1, #flat do
-      if rivals(self, a, flat[j]) then return true end
+      if compete(self, a, flat[j]) then return true end
     end
     if a.with and competes(self, a.with) then return true end
   end
@@ -655,14 +655,14 @@ local function try_everything(view, list)
   error(answer, 0)
 end
 
--- An answer: {fits = true|false|nil, picks = where the choice is certain, contested = }; fits is nil where trying
+-- An answer: {fits = true|false|nil, picks = where the choice is certain, competing = }; fits is nil where trying
 -- everything takes too long.
 local function attempt(self, request, fields)
   fields.request = request
-  local view, contested = new_view(self, fields), competes(self, request.list)
-  if contested then return { fits = try_everything(view, request.list), contested = true } end
+  local view, competing = new_view(self, fields), competes(self, request.list)
+  if competing then return { fits = try_everything(view, request.list), competing = true } end
   local fits = place(view, nil, request.list, 1)
-  return { fits = fits, picks = fits and widened(self, view.held), contested = false }
+  return { fits = fits, picks = fits and widened(self, view.held), competing = false }
 end
 
 --- A time as stored by the engine, in whole microseconds.
@@ -692,13 +692,13 @@ local function starts(self, from)
 end
 
 local function earliest(self, request, from)
-  local contested
+  local competing
   for _, t in ipairs(starts(self, from)) do
     local answer = at_time(self, request, t)
     if answer.fits ~= false then return answer end
-    contested = answer.contested
+    competing = answer.competing
   end
-  return { fits = false, contested = contested }
+  return { fits = false, competing = competing }
 end
 
 -- Feasibility is not for the policy to decide.
@@ -747,7 +747,7 @@ function Reference:agrees(jobspec)
   local request = compile(self, jobspec)
   local fields = { t0 = self.clock, t1 = self.clock + request.duration }
   local answer = attempt(self, request, fields)
-  if answer.contested then return true end
+  if answer.competing then return true end
   local view = new_view(self, { t0 = fields.t0, t1 = fields.t1, request = request })
   local all = try_everything(view, request.list)
   return all == nil or all == answer.fits

@@ -1,7 +1,7 @@
 --- reference_change.lua - changes to the machine and the jobs of the reference: vertices are added and removed, jobs
--- shrink, are detached and attached; and the parts of the machine that copies have. Extends reference_books.lua.
+-- shrink, are detached and attached; and the parts of the machine that copies have. Extends reference_schedule.lua.
 
-local Reference = require "spec.support.reference_books"
+local Reference = require "spec.support.reference_schedule"
 
 local span_of, is_below = Reference.span_of, Reference.is_below
 

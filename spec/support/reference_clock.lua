@@ -2,7 +2,7 @@
 --- their ends hold the needed vertices. All reservations are placed anew, in order, each beside the reservations
 --- before.
 
-local Reference = require "spec.support.reference_books"
+local Reference = require "spec.support.reference_schedule"
 
 -- Whether a job with span x of v excludes a second job with span s of w.
 local function excludes(v, x, w, s)

@@ -22,7 +22,7 @@ local NONE = {
   { "core/store/sqlite_write.c", "cells[i].type", "each row has as many cells as its table has columns; sqlite_schema.c counts them" },
   { "core/format/synthetic.c", "r->words[", "new_word sets the place when it returns OK" },
   { "core/format/synthetic.c", "parse_words(r,", "as above" },
-  { "core/store/sqlite_books.c", "r->data = &b", "the reader is done with it when the function returns" },
+  { "core/store/sqlite_jobs.c", "r->data = &b", "the reader is done with it when the function returns" },
   { "core/store/sqlite_read.c", "r->data = &p", "as above" },
   { "core/request/shape_write.c", "json_object_foreach", "a macro of jansson.h, which cppcheck does not read" },
   { "bindings/flux/alloc.c", "destroy(s->allocs);", "it takes itself off the list" },

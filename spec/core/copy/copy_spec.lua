@@ -78,7 +78,7 @@ describe("methods", function()
       assert.matches("rack1", why)
     end)
 
-    it("a comparison looks at the books only when asked", function()
+    it("a comparison looks at schedules only when asked", function()
       local twin <close> = assert(g:dup())
       assert(twin("/cluster0/rack1"):allocate { job = 1 })
       assert(g:compare(twin))
@@ -110,7 +110,7 @@ describe("methods", function()
         .. "/cluster0/rack0/node1/core3 /cluster0/rack0/node1/memory0", paths(part))
     end)
 
-    it("[M3] a duplicate has everything, books too", function()
+    it("[M3] a duplicate has everything, schedules too", function()
       decorate(g)
       local e = weir.engine { resources = g }
       local a = assert(e:match "slot=1/core=2")

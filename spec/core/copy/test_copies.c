@@ -346,7 +346,7 @@ static void test_compare(void)
           "out");
     same(g, c, true, "edges taken back");
     CHECK(weir_vertex_allocate(c, node, 9, 1, 5, 10, NULL) == WEIR_OK, "a job");
-    same(g, c, false, "books do not count");
+    same(g, c, false, "schedules do not count");
     differ(g, c, "job 9 is in the second graph only");
     CHECK(weir_vertex_allocate(g, node, 9, 1, 5, 12, NULL) == WEIR_OK, "a job");
     differ(g, c, "job 9 has times");

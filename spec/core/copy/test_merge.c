@@ -180,10 +180,10 @@ static void test_merge_twins(void)
 
     d.type = "memory";
     for (d.size = 4; d.size < 7; d.size++)
-        CHECK(weir_graph_add(other, 0, &d, NULL, NULL) == WEIR_OK, "a twin");
-    CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "all twins come");
+        CHECK(weir_graph_add(other, 0, &d, NULL, NULL) == WEIR_OK, "a vertex alike");
+    CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "all vertices alike come");
     CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "and only once");
-    same(g, other, false, "twins");
+    same(g, other, false, "vertices alike");
     CHECK(weir_graph_unlink(g, weir_vertex_child(g, 0, 2), NULL) == WEIR_OK, "one goes");
     CHECK(weir_graph_merge(g, other, NULL, NULL) == WEIR_OK && weir_graph_count(g) == 4, "and comes back");
     weir_graph_free(other);

@@ -119,7 +119,7 @@ static void test_shared(void)
     CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/node", 2, WEIR_NOW, 0) == WEIR_OK, "a node as a whole");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "that is the one it shares");
     CHECK(weir_release(g, 2, NULL) == WEIR_OK && weir_job_attach(g, x, 0, NULL) == WEIR_OK, "it comes back");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are right");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are right");
     weir_graph_free(g);
 }
 

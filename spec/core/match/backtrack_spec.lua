@@ -3,7 +3,7 @@
 
 local weir = require "weir"
 local cases = require "spec.support.cases"
-local contests = require "spec.support.cases_contest"
+local backtracks = require "spec.support.cases_backtrack"
 
 local function R(type, count, with, more)
   local r = { type = type, count = count, with = with }
@@ -109,12 +109,12 @@ describe("parts that compete get what going through all assignments says", funct
   local tally = {}
 
   cases.seeds_in_groups(MACHINES, GROUPS, it, "[A1][A2][A3][A13] on the small machines from %d on",
-    function(seed) return cases.try(seed, tally, 5, contests.case) end)
+    function(seed) return cases.try(seed, tally, 5, backtracks.case) end)
 
   it("without a limit, in all kinds of cases", function()
     if only or scale < 0.2 then return end
     assert.is_nil(tally.limit)
-    for _, kind in ipairs { "contested", "busy", "infeasible" } do assert.is_true((tally[kind] or 0) > 50 * scale, kind) end
-    assert.is_true((tally.unknown or 0) < tally.contested / 10)
+    for _, kind in ipairs { "competing", "busy", "infeasible" } do assert.is_true((tally[kind] or 0) > 50 * scale, kind) end
+    assert.is_true((tally.unknown or 0) < tally.competing / 10)
   end)
 end)

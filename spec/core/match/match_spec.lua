@@ -305,7 +305,7 @@ describe("the engine and a slow, obvious matcher agree", function()
 
   it("on requests of all kinds", function()
     if only or scale < 0.1 then return end
-    for _, kind in ipairs { "fits", "busy", "infeasible", "contested" } do
+    for _, kind in ipairs { "fits", "busy", "infeasible", "competing" } do
       assert.is_true((tally[kind] or 0) > 100 * scale, kind)
     end
   end)

@@ -163,7 +163,7 @@ static int run(uint64_t from, int steps)
     }
     while (weir_job_count(g))
         CHECK(weir_release(g, weir_job_at(g, 0)->job, NULL) == WEIR_OK, "[A10] everything is given back");
-    CHECK(weir_check(g, &err) == WEIR_OK, "the books are exact when all is released");
+    CHECK(weir_check(g, &err) == WEIR_OK, "schedules are exact when all is released");
     weir_graph_free(g);
     return 0;
 }

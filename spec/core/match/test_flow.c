@@ -73,7 +73,7 @@ static int match(const char *shape, int mode, int64_t *job)
     if (rc == WEIR_OK && job)
         *job = a->job;
     weir_request_free(r);
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact after %s", shape);
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact after %s", shape);
     return rc;
 }
 
@@ -139,16 +139,16 @@ static void test_grow_and_shrink(void)
     CHECK(match("slot/node", WEIR_NOW, &job) == WEIR_OK, "a job of one node");
     CHECK(weir_request_parse("slot=2/node", 11, "shape", &r, NULL) == WEIR_OK, "two more");
     CHECK(weir_job_grow(g, job, r, &o, &a, NULL) == WEIR_OK && a->npicks == 3, "[A9] the job grows by two nodes");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
     weir_request_free(r);
     CHECK(weir_job_shrink(g, job, &nodes[1], 1, NULL) == WEIR_OK && left(nodes[1]) == 1, "[A9] and gives one back");
     weir_vertex core = weir_vertex_child(g, nodes[0], 2);
     CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_OK && left(core) == 1, "[A9] [R8] one core of a whole node");
     CHECK(left(weir_vertex_child(g, nodes[0], 1)) == 0, "the other cores stay with the job");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
     CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_ENOENT, "nothing is given back twice");
     CHECK(weir_job_shrink(g, job, &cluster, 1, NULL) == WEIR_OK && weir_job_get(g, job) == NULL, "all of it: released");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
 }
 
 /* Two nodes of a job behind a shared edge switch: releasing a node releases the bandwidth of that node only. */
@@ -160,11 +160,11 @@ static void test_units_go_with_their_vertex(void)
     CHECK(match("slot=2/node/[pfs1=2;power=1]", WEIR_NOW, &job) == WEIR_OK && left(edge_switch[0]) == 0, "two nodes");
     CHECK(weir_job_shrink(g, job, &nodes[0], 1, NULL) == WEIR_OK, "[A9] one of them goes");
     CHECK(left(edge_switch[0]) == 2 && left(pfs1) == 14 && left(pdu[0]) == 5, "[G8] and what it took on the way up");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
     CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_OK && left(edge_switch[0]) == 2, "part of a node keeps its units");
     CHECK(weir_job_shrink(g, job, &nodes[1], 1, NULL) == WEIR_OK && left(edge_switch[0]) == 4, "the rest: all is free");
     CHECK(weir_job_get(g, job) == NULL && left(panel) == 10, "and the job is gone");
-    CHECK(weir_check(g, NULL) == WEIR_OK, "the books are exact");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
 }
 
 int main(void)

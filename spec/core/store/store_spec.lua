@@ -52,7 +52,7 @@ describe("a database", function()
   end
 
   describe("to save and load", function()
-    it("[L4] [L7] a whole graph with its books", function()
+    it("[L4] [L7] a whole graph with its schedules", function()
       decorate()
       assert(g:save(path))
       assert_saved(g)

@@ -32,7 +32,7 @@ local function snapshot(graph)
   return table.concat(lines, "\n")
 end
 
-describe("the books", function()
+describe("schedules", function()
   local graph, engine
   before_each(function() graph, engine = with "cluster:1 rack:1 node:2 core:2 memory:1(size=8,unit=GB)" end)
   after_each(function() assert(graph:check()) end)
@@ -283,7 +283,7 @@ describe("the books", function()
 end)
 
 -- The random machines of spec/core/match/match_spec.lua, with long histories: jobs come and go, the clock moves on, states change.
-describe("the books of long histories", function()
+describe("schedules of long histories", function()
   local scale = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
 
   it("[A8][A10][A12][M13][M14][M15] are those of a slow, obvious book-keeper", function()

@@ -1,4 +1,4 @@
-/* fuzz_pieces.c - the key-value image of a graph, in a single text. A loaded graph passes weir_check, and stays
+/* fuzz_kv_image.c - the key-value image of a graph, in a single text. A loaded graph passes weir_check, and stays
  * equal when stored and loaded again.
  */
 #include <stdint.h>

@@ -1,4 +1,4 @@
---- cases_contest.lua - random cases of a single family: requests with sibling resources that compete for vertices, on
+--- cases_backtrack.lua - random cases of a single family: requests with sibling resources that compete for vertices, on
 -- small machines, empty and partly used. Pools of 1 to 6; vertices shared, held whole or passed through; slots;
 -- units.
 
@@ -86,7 +86,7 @@ function M.case(seed, steps)
       local list = siblings(rnd, levels, 1, false, rnd:pick { 2, 2, 3 })
       cases.label_slots(list, 0)
       jobs = jobs + 1
-      case.steps[i] = { op = "contest", mode = rnd:pick(MODES), job = jobs,
+      case.steps[i] = { op = "compete", mode = rnd:pick(MODES), job = jobs,
         request = { resources = list, attributes = { system = { duration = rnd:chance(70) and rnd:between(1, 20) or nil } } } }
     end
     jobs = math.max(jobs, case.steps[i].job or 0)
@@ -109,10 +109,10 @@ local function answer(ref, step)
 end
 
 --- A match; the answer is compared with both models.
-function cases.PLAY.contest(world, step)
+function cases.PLAY.compete(world, step)
   local wanted = answer(world.ref, step)
   local outcome = cases.PLAY.match(world, step)
-  local got = outcome == "contested" and "fits" or outcome
+  local got = outcome == "competing" and "fits" or outcome
   if wanted and got ~= wanted then cases.fail("assignments", "gives %s, by all assignments it is %s", got, wanted) end
   return wanted and outcome or "unknown"
 end

@@ -1,4 +1,4 @@
---- reference_books.lua - the machine and the schedules of the reference matcher: jobs, pools, amounts and times.
+--- reference_schedule.lua - the machine and the schedules of the reference matcher: jobs, pools, amounts and times.
 --
 -- A vertex is a plain table, read once; `list` has all vertices in preorder, so that the vertices below v are v.index
 -- + 1 to v.last; `number` is the engine's, and breaks ties. The spans of a vertex are {job=, start=, finish=,

@@ -1,4 +1,4 @@
-/* sqlite_books.c - loads jobs with their picks. Invariant: before any job is committed, all claims together are
+/* sqlite_jobs.c - loads jobs with their picks. Invariant: before any job is committed, all claims together are
  * known to fit: at no time more than the size of a pool, and no claim at or below a vertex that a different job
  * holds as a whole.
  */
