@@ -635,6 +635,15 @@ typedef struct weir_policy {
      * Returns the number of calls to count in weir_stats, 0 for n, or a negative number. */
     int (*evaluate)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
                     double *score);
+    /* Beside `evaluate`, for scores that are remembered: computes the score of v, and calls weir_read() for each fact
+     * about the graph, the clock and the duration of the job that decides about the score. *alike: all siblings of the
+     * type of v have an equal score. Returns 1; 0: `evaluate` is to be called instead; or negative. `serial` as with
+     * `keys`. */
+    int (*score)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score, bool *alike);
+    /* With `score`: writes up to `size` bytes that stand for all further facts that scores depend on, of the policy and
+     * of the request. Scores are remembered for equal bytes. Returns the number of bytes; 0: `evaluate` is to be
+     * called instead. */
+    size_t (*score_key)(void *data, const weir_resource *r, char *key, size_t size);
     /* Chooses at least `min` and at most `max` of n candidates (best first): fills chosen[] with positions and returns
      * how many. Where the hook chooses fewer than `min`, the remaining candidates follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
@@ -647,6 +656,25 @@ typedef struct weir_policy {
      * 0: all. WEIR_CHOOSE_ONE gets all. */
     uint32_t candidates;
 } weir_policy;
+
+/* A fact that a policy reads while it computes a score to be remembered. */
+enum weir_read {
+    WEIR_READ_FREE,     /* free units of v */
+    WEIR_READ_STATE,    /* the state of v */
+    WEIR_READ_BELOW,    /* units below v; WEIR_NONE: of the graph */
+    WEIR_READ_MAPS,     /* properties, tags and data of v */
+    WEIR_READ_RANK,     /* the rank of v, which may be inherited */
+    WEIR_READ_NOW,      /* the clock of the graph; no vertex */
+    WEIR_READ_DURATION  /* the duration of the job; no vertex */
+};
+/* Records a fact about v for the score that is being computed, if any. The tree, edges, types, names, ids and sizes
+ * need no record: a change of these drops all scores. O(facts of the score) */
+void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what);
+/* Records that the score depends on something whose changes are not followed, so that the score is not remembered. The
+ * text, which must stay valid, says what. */
+void weir_read_other(const weir_graph *g, const char *what);
+/* Returns why the score computed last is not remembered; NULL: it is. */
+const char *weir_read_trouble(const weir_graph *g);
 
 /* ---- matching (A) ------------------------------------------------------------------------------------------------ */
 
@@ -720,6 +748,7 @@ typedef struct weir_match_options {
     int64_t job;               /* the id to use, from 1 to INT64_MAX; 0: the next id that was never given for 0 and is
                                 * not in use, at most WEIR_NEXT_JOB_MAX, after which ids begin again with 1 */
     const weir_policy *policy; /* NULL: first found */
+    bool check_scores;         /* compare each remembered score with a fresh one; WEIR_EINVAL: different */
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; must not change the graph */
     void *trace_data;

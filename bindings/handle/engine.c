@@ -10,6 +10,7 @@
 struct engine {
     uint32_t number; /* of the graph; 0: closed */
     bool plain; /* see weirlua_engine_plain */
+    enum scores_mode scores;
     weir_stats stats;
     uint64_t visits; /* sum over all calls of place */
 };
@@ -36,6 +37,11 @@ static struct engine *check_idle(lua_State *L, struct weirlua_graph **handle)
     return e;
 }
 
+int weirlua_engine_scores(lua_State *L)
+{
+    return (int)((struct engine *)luaL_checkudata(L, 1, ENGINE))->scores;
+}
+
 uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle)
 {
     return &check_idle(L, handle)->visits;
@@ -55,10 +61,11 @@ static int read_overrun(lua_State *L, int arg)
     return -1;
 }
 
-/* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: unchanged} */
+/* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: unchanged,
+ * scores = "remember" | "check" | "call"} */
 int weirlua_engine_new(lua_State *L)
 {
-    static const char *const known[] = {"resources", "policy", "overrun", NULL};
+    static const char *const known[] = {"resources", "policy", "overrun", "scores", NULL};
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *handle;
     struct engine *e;
@@ -90,6 +97,7 @@ int weirlua_engine_new(lua_State *L)
     lua_setiuservalue(L, 3, 2);
     lua_pushvalue(L, 2);
     lua_setiuservalue(L, 3, 1);
+    e->scores = weirlua_scores_mode(L, 1);
     e->number = handle->number;
     if (overrun >= 0)
         weir_graph_overrun(handle->g, (enum weir_overrun)overrun);
@@ -289,6 +297,7 @@ static int search(lua_State *L, int64_t grown)
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, &job, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
+    weirlua_scores_use(e->scores, &hooks, &o);
     o.policy = weirlua_change_apply(&change, &hooks);
     handle->matching = true;
     rc = grown ? weir_job_grow(handle->g, grown, job.request, &o, &a, &err)

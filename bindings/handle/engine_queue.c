@@ -76,6 +76,7 @@ static int book(lua_State *L, struct weirlua_graph *handle, const struct policy_
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACE_POLICY, handle, job, err);
     if (rc)
         return rc;
+    weirlua_scores_use((enum scores_mode)weirlua_engine_scores(L), &hooks, o);
     o->policy = hooks.policy ? &hooks.given : NULL;
     handle->matching = true;
     rc = weir_match(handle->g, job->request, o, &a, err);

@@ -236,6 +236,7 @@ static int graph_twin(lua_State *L)
     struct weirlua_graph *handle = weirlua_check_graph(L, s, 1);
     weir_vertex v = weirlua_check_vertex(L, s, 2).v;
 
+    weir_read_other(handle->g, "g:twin()");
     weirlua_push_vertex(L, handle, weir_vertex_live(handle->g, v) ? v : WEIR_NONE);
     return 1;
 }
@@ -297,6 +298,7 @@ static int graph_aggregate(lua_State *L)
     struct weirlua_graph *handle = weirlua_check_graph(L, s, 1);
     weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle);
 
+    weir_read(handle->g, v, WEIR_READ_BELOW);
     return weirlua_push_aggregate(L, handle->g, v);
 }
 
@@ -357,7 +359,10 @@ static int graph_bytes(lua_State *L)
 
 static int graph_now(lua_State *L)
 {
-    weirlua_push_time(L, weir_graph_now(weirlua_check_graph(L, weirlua_of(L), 1)->g));
+    const weir_graph *g = weirlua_check_graph(L, weirlua_of(L), 1)->g;
+
+    weir_read(g, WEIR_NONE, WEIR_READ_NOW);
+    weirlua_push_time(L, weir_graph_now(g));
     return 1;
 }
 

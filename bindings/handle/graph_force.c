@@ -99,6 +99,7 @@ int weirlua_vertex_jobs(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     int64_t begin;
 
+    weir_read_other(h.g, "v:jobs()");
     weirlua_anchor(L, s, h.handle);
     begin = weirlua_timing(s);
     push_jobs(L, h.g, h.v);

@@ -187,12 +187,21 @@ static inline void push_field(lua_State *L, const struct weirlua_graph *handle, 
     case FIELD_ID: n = weir_vertex_id(g, v), push_optional(L, n, n != WEIR_NO_ID); break;
     case FIELD_SIZE: lua_pushinteger(L, weir_vertex_size(g, v)); break;
     case FIELD_UNIT: lua_pushstring(L, weir_vertex_unit(g, v)); break;
-    case FIELD_STATE: lua_pushstring(L, weir_state_name(weir_vertex_state(g, v))); break;
-    case FIELD_RANK: n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK); break;
+    case FIELD_STATE:
+        weir_read(g, v, WEIR_READ_STATE);
+        lua_pushstring(L, weir_state_name(weir_vertex_state(g, v)));
+        break;
+    case FIELD_RANK:
+        weir_read(g, v, WEIR_READ_RANK);
+        n = weir_vertex_rank(g, v), push_optional(L, n, n != WEIR_NO_RANK);
+        break;
     case FIELD_PATH: push_computed(L, handle, v, weir_vertex_path); break;
     case FIELD_UUID: push_uuid(L, g, v); break;
     case FIELD_EXCLUSIVE: lua_pushboolean(L, weir_vertex_exclusive(g, v)); break;
-    case FIELD_FREE: lua_pushinteger(L, weir_vertex_free(g, v)); break;
+    case FIELD_FREE:
+        weir_read(g, v, WEIR_READ_FREE);
+        lua_pushinteger(L, weir_vertex_free(g, v));
+        break;
     case FIELD_INDEX: lua_pushinteger(L, v); break;
     case FIELD_PROPERTIES: push_bits(L, handle, v, WEIRLUA_PROPERTIES); break;
     case FIELD_TAGS: push_bits(L, handle, v, WEIRLUA_TAGS); break;

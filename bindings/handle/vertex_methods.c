@@ -163,6 +163,7 @@ static int vertex_available(lua_State *L)
     int64_t t0 = lua_isnoneornil(L, 2) ? weir_graph_now(h.g) : weirlua_check_time(L, 2);
     int64_t t1 = lua_isnoneornil(L, 3) ? t0 + (t0 < WEIR_FOREVER) : weirlua_check_time(L, 3), begin;
 
+    weir_read_other(h.g, "v:available()");
     luaL_argcheck(L, t0 < t1, 3, "the end must lie after the start");
     begin = weirlua_timing(weirlua_of(L));
     lua_pushinteger(L, weir_vertex_available(h.g, h.v, t0, t1));
@@ -176,6 +177,7 @@ static int vertex_uses(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
     weir_use u;
 
+    weir_read_other(h.g, "v:uses()");
     weirlua_anchor(L, s, h.handle);
     lua_newtable(L);
     for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
@@ -242,6 +244,7 @@ static int vertex_aggregate(lua_State *L)
     struct weirlua *s = weirlua_of(L);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
+    weir_read(h.g, h.v, WEIR_READ_BELOW);
     weirlua_anchor(L, s, h.handle);
     return weirlua_push_aggregate(L, h.g, h.v);
 }
@@ -253,6 +256,7 @@ static int vertex_below(lua_State *L)
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
     weir_aggregate a, found = {NULL, 0, 0, 0};
 
+    weir_read(h.g, h.v, WEIR_READ_BELOW);
     for (uint32_t i = 0; weir_graph_aggregate(h.g, h.v, i, &a); i++)
         if (strcmp(a.type, type) == 0) {
             found = a;

@@ -41,6 +41,7 @@ int weirlua_view_index(lua_State *L, const struct weirlua_handle *h)
                           luaL_typename(L, 2));
     if (weirlua_of(L)->watching & WATCH_READS)
         weirlua_record(L, lua_pushfstring(L, "%s.", weirlua_view_name(h->kind)), 2);
+    weir_read(h->g, h->v, WEIR_READ_MAPS);
     value = weir_vertex_get(h->g, h->v, map_of(h->kind), lua_tostring(L, 2));
     if (value)
         push_value(L, h->kind, value);
@@ -103,6 +104,7 @@ int weirlua_view_len(lua_State *L)
 {
     struct weirlua_handle h = check_view(L);
 
+    weir_read(h.g, h.v, WEIR_READ_MAPS);
     lua_pushinteger(L, weir_vertex_count(h.g, h.v, map_of(h.kind)));
     return 1;
 }
@@ -120,6 +122,7 @@ int weirlua_view_pairs(lua_State *L)
     struct weirlua_handle h = check_view(L);
     const char *key, *value;
 
+    weir_read(h.g, h.v, WEIR_READ_MAPS);
     weirlua_anchor(L, weirlua_of(L), h.handle);
     lua_pushcfunction(L, next_entry);
     lua_newtable(L);

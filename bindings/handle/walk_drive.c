@@ -166,13 +166,16 @@ bool weirlua_walk_drivable(const struct walk *walk)
     return !walk->compares && walk->nprune <= 1 && walk->nevaluate == 1;
 }
 
-static struct field field_of(uint8_t code)
+static struct field field_of(const struct walk *walk, uint8_t code)
 {
     switch (code) {
     case FIELD_TYPE: return (struct field){PUSH_TYPE, 0, code};
     case FIELD_ID: return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, id), code};
     case FIELD_SIZE: return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, size), code};
-    case FIELD_FREE: return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, free), code};
+    case FIELD_FREE:
+        if (walk->state->readonly) /* a policy's reads are followed */
+            return (struct field){PUSH_ANY, 0, code};
+        return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, free), code};
     default: return (struct field){PUSH_ANY, 0, code};
     }
 }
@@ -185,7 +188,7 @@ static void prepare(lua_State *L, struct drive *d)
     d->fields_end = d->fields + d->walk->fields.n;
     d->arguments = 1 + (int)d->walk->fields.n;
     for (uint32_t i = 0; i < d->walk->fields.n; i++)
-        d->fields[i] = field_of(d->walk->fields.codes[i]);
+        d->fields[i] = field_of(d->walk, d->walk->fields.codes[i]);
     luaL_checkstack(L, AHEAD + TYPES + 2 * WEIRLUA_FIELDS + LUA_MINSTACK, "walk");
     d->evaluate = lua_gettop(L) + 1;
     d->prune = d->walk->nprune ? d->evaluate + 1 : 0;

@@ -456,6 +456,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s);
 /* Returns the count of visits of the open engine at index 1, and the engine's graph. Raises while a match runs, and
  * where the graph may not be changed. */
 uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle);
+int weirlua_engine_scores(lua_State *L); /* enum scores_mode of the engine at index 1 */
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);

@@ -56,6 +56,30 @@ void weirlua_policy_choice(lua_State *L, struct policy_spec *spec, int select, i
  * the table of values, and the JSON text {name = {type, value, doc, ...}}. Raises for a wrong option. */
 void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int declared, int given);
 
+/* ---- policy_scores.c ---- */
+
+#define MEMORY_FIELDS 16 /* fields of the request that scores may depend on */
+#define MEMORY_PARTS  16 /* variables of evaluate that are told apart */
+
+/* What is known about remembering the scores of a policy. */
+struct policy_memory {
+    bool refused;   /* scores are not remembered, for the reason in `why` */
+    bool fresh;     /* no code of the policy but evaluate ran since `state` was computed */
+    bool scored;    /* evaluate ran since */
+    char why[160];
+    unsigned errors; /* matches in which evaluate raised */
+    uint64_t state;  /* hash of the values that evaluate can reach, and of each variable */
+    uint64_t parts[MEMORY_PARTS];
+    char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
+    unsigned nfields;
+};
+
+/* Notes a field of the request, or with the prefix "job." of the job, that the score being computed depends on. */
+void weirlua_scores_note(lua_State *S, const char *prefix, const char *name);
+/* Replaces a handle of the request at `arg` by the table behind the handle; the reads of a table are not followed.
+ * Returns whether there was a handle. */
+bool weirlua_request_bare(lua_State *S, int arg);
+
 /* ---- sandbox.c ---- */
 
 #define TRACE_SIZE 640
@@ -85,6 +109,10 @@ struct sandbox {
     double inside;  /* seconds of the turn between looks within one hook call */
     double overran; /* `inside` of the last turn, where above SANDBOX_OVERRUN times `seconds`; else 0 */
     int64_t pause;  /* clock time at which coroutines yield; 0: never */
+    /* While a score to be remembered is computed: what the policy reads is noted here. */
+    const weir_graph *graph;      /* NULL: at any other time */
+    struct policy_memory *memory;
+    const char *unfollowed;       /* something read whose changes are not followed; NULL: nothing */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -194,6 +222,7 @@ struct policy {
     char label[80];     /* name and hash of the source: kept with each job */
     bool personal;      /* a hook has read what differs between jobs with equal requests */
     struct policy_profile *profile; /* NULL: not profiled */
+    struct policy_memory memory;    /* of scores */
 };
 
 #define WEIRLUA_POLICY "weir.policy"
@@ -272,7 +301,26 @@ struct hooks {
     weir_policy given;     /* to the core */
     weir_choice choice;    /* of `given` */
     const struct policy_change *change; /* NULL: none */
+    bool unscored;         /* scores are not remembered in this match */
 };
+
+/* Pushes the table of a resource, as hooks see the request. Returns a status, with an error value pushed. */
+int weirlua_hooks_request(struct hooks *h, const weir_resource *r);
+/* lua_pcall of a hook. A profiled policy's calls are counted and timed. */
+int weirlua_hooks_call(struct hooks *h, int hook, int nargs, int nresults);
+/* policy_scores.c: hooks of the core for remembered scores (weir_policy). */
+int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
+                       bool *alike);
+size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size);
+/* How an engine gets scores: remembered, remembered and compared with fresh scores, or by calls in each match. */
+enum scores_mode { SCORES_REMEMBERED, SCORES_CHECKED, SCORES_CALLED };
+/* Reads the mode in the field "scores" of a table of options; where absent, the mode in the environment variable
+ * WEIR_SCORES, for tests. Raises. */
+enum scores_mode weirlua_scores_mode(lua_State *L, int options);
+void weirlua_scores_use(enum scores_mode mode, struct hooks *h, weir_match_options *o);
+/* Finds out whether evaluate has changed values that evaluate can reach; called before any other code of the policy
+ * runs, and at the end of a match. */
+void weirlua_scores_verify(struct hooks *h);
 
 /* Puts the hooks on the stack. Returns a status and never raises. The stack index `policy` has a policy, checked by the
  * caller, or nil. Of `job`, the request, and where known `about`, duration and id are filled. */

@@ -57,6 +57,7 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     int64_t begin = weirlua_clock();
     int rc;
 
+    p->memory.fresh = p->memory.scored = false;
     lua_pushcfunction(S, weirlua_sandbox_locate);
     lua_insert(S, -2);
     lua_pushcfunction(S, f);

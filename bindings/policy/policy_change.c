@@ -183,6 +183,7 @@ const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h
     p->prune = c->without & PART_PRUNE ? NULL : p->prune;
     p->evaluate = c->without & PART_EVALUATE ? NULL : p->evaluate;
     p->choice = c->without & PART_SELECT ? NULL : p->choice;
+    p->score = p->evaluate && !c->fewest ? p->score : NULL;
     p->nexclusive = c->without & PART_EXCLUSIVE ? 0 : p->nexclusive;
     p->nlocality = c->without & PART_LOCALITY ? 0 : p->nlocality;
     c->prune = p->prune;

@@ -29,7 +29,7 @@ static int fail(struct hooks *h, const char *hook, const char *complaint)
     return WEIR_EPOLICY;
 }
 
-static int push_request(struct hooks *h, const weir_resource *r)
+int weirlua_hooks_request(struct hooks *h, const weir_resource *r)
 {
     lua_State *L = h->L;
 
@@ -47,8 +47,14 @@ static int push_request(struct hooks *h, const weir_resource *r)
 
 /* ---- calls ---- */
 
-/* lua_pcall of a hook. A profiled policy's calls are counted and timed. */
 static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
+{
+    weirlua_scores_verify(h);
+    h->policy->memory.fresh = false;
+    return weirlua_hooks_call(h, hook, nargs, nresults);
+}
+
+int weirlua_hooks_call(struct hooks *h, int hook, int nargs, int nresults)
 {
     struct policy_profile *profile = h->policy->profile;
     int handler = sandbox_of(h) ? h->base + SLOT_HANDLER : 0;
@@ -179,7 +185,7 @@ static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filte
     lua_pushcfunction(L, run);
     lua_pushlightuserdata(L, f);
     lua_pushvalue(L, h->base + hook);
-    if (push_request(h, r))
+    if (weirlua_hooks_request(h, r))
         return fail(h, weirlua_hook_names[hook], NULL);
     rc = call_hook(h, hook, 3, 0);
     if (h->policy->profile)
@@ -354,7 +360,7 @@ static int64_t hook_select(void *data, const weir_graph *g, const weir_resource 
     lua_pushcfunction(h->L, call_select);
     lua_pushlightuserdata(h->L, &s);
     lua_pushvalue(h->L, h->base + HOOK_SELECT);
-    if (push_request(h, r) || call_hook(h, HOOK_SELECT, 3, 0) != LUA_OK)
+    if (weirlua_hooks_request(h, r) || call_hook(h, HOOK_SELECT, 3, 0) != LUA_OK)
         return fail(h, "select", NULL);
     return s.count;
 }
@@ -425,6 +431,12 @@ static int prepare(lua_State *L)
     return 1;
 }
 
+/* Whether scores of the policy may be remembered: code in the user's state may read anything. */
+static bool remembers(const struct policy *p)
+{
+    return p->spec.has[HOOK_EVALUATE] && p->sandbox.S && !p->memory.refused;
+}
+
 static void give(struct hooks *h)
 {
     const struct policy_spec *spec = &h->policy->spec;
@@ -448,6 +460,8 @@ static void give(struct hooks *h)
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
+                             .score = remembers(h->policy) ? weirlua_hook_score : NULL,
+                             .score_key = remembers(h->policy) ? weirlua_hook_score_key : NULL,
                              .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
 }
 
@@ -540,6 +554,8 @@ void weirlua_hooks_end(struct hooks *h, weir_err *err)
 {
     if (!h->policy)
         return;
+    if (sandbox_of(h) && !h->failed)
+        weirlua_scores_verify(h);
     weirlua_job_leave(h->L, &h->job);
     if (sandbox_of(h) && calls_lua(&h->given))
         weirlua_sandbox_end(sandbox_of(h));

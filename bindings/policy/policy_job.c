@@ -365,6 +365,8 @@ static int job_index(lua_State *S)
     lua_settop(S, 2);
     lua_getiuservalue(S, 1, VALUE_REQUESTS);
     job = job_of(S);
+    if (job->policy->sandbox.S)
+        weirlua_scores_note(S, "job.", key);
     if (strcmp(key, "id") == 0) {
         job->policy->personal = true;
         if (job->id)

@@ -507,6 +507,7 @@ static int safe_print(lua_State *S)
 
     if (!prints())
         return 0;
+    weirlua_sandbox_of(S)->unfollowed = "print";
     weirlua_sandbox_place(S, place, sizeof place);
     luaL_buffinit(S, &b);
     luaL_addstring(&b, place);
@@ -562,6 +563,30 @@ void weirlua_sandbox_close_globals(lua_State *S)
     lua_pop(S, 1);
 }
 
+/* ---- rawget and rawset ---- */
+
+static int raw_get(lua_State *S)
+{
+    luaL_checktype(S, 1, LUA_TTABLE);
+    luaL_checkany(S, 2);
+    lua_settop(S, 2);
+    weirlua_request_bare(S, 1);
+    lua_rawget(S, 1);
+    return 1;
+}
+
+static int raw_set(lua_State *S)
+{
+    luaL_checktype(S, 1, LUA_TTABLE);
+    luaL_checkany(S, 2);
+    luaL_checkany(S, 3);
+    lua_settop(S, 3);
+    weirlua_request_bare(S, 1);
+    lua_rawset(S, 1);
+    lua_settop(S, 1);
+    return 1;
+}
+
 /* ---- the whitelist ---- */
 
 /* A function that scripts may call. */
@@ -575,9 +600,9 @@ static const struct allowed base[] = {{"assert", NULL, NULL},
                                       {"error", NULL, NULL},
                                       {"getmetatable", NULL, NULL},
                                       {"ipairs", NULL, NULL},
-                                      {"rawget", NULL, NULL},
+                                      {"rawget", raw_get, NULL},
                                       {"rawlen", NULL, NULL},
-                                      {"rawset", NULL, NULL},
+                                      {"rawset", raw_set, NULL},
                                       {"select", NULL, NULL},
                                       {"type", NULL, NULL},
                                       {"next", weirlua_sandbox_next, NULL},

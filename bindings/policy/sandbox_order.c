@@ -160,6 +160,7 @@ int weirlua_sandbox_next(lua_State *S)
         return 2;
     }
     luaL_checktype(S, 1, LUA_TTABLE);
+    weirlua_request_bare(S, 1);
     lua_pushnil(S); /* the first key so far */
     for (lua_pushnil(S); lua_next(S, 1); lua_pop(S, 1)) {
         struct key k = {0};
@@ -212,6 +213,7 @@ int weirlua_sandbox_random(lua_State *S)
 {
     struct sandbox *sb = weirlua_sandbox_of(S);
 
+    sb->unfollowed = "math.random()";
     if (sb->seeded != sb->turn) {
         sb->seeded = sb->turn;
         lua_pushvalue(S, lua_upvalueindex(2));

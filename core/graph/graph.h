@@ -15,6 +15,7 @@
  *   |- indexes        by order of a policy and type, the first candidate below each row (index/candidate_index.h)
  *   |- groups         by choice of a policy and type, the candidates by group (index/group_index.h)
  *   |- node_table     nodes by property, rank and name, for constraints (index/node_table.h)
+ *   |- scores         scores that policies gave to vertices (index/score.h)
  *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
  *   |- journal        changes since the last save (journal.h)
  *   `- observers      folders above graph/ that follow changes (observer.h)
@@ -126,6 +127,7 @@ struct group_totals;
 struct occupancy;
 struct node_table;
 struct nogoods;
+struct score_memories;
 struct weir_journal;
 struct weir_text_save;
 
@@ -194,6 +196,7 @@ struct weir_graph {
     } groups;                        /* group_index.h */
     struct node_table *node_table; /* NULL until a constraint needs nodes */
     struct nogoods *nogoods;       /* NULL until a search fails */
+    struct score_memories *scores; /* score.h; NULL until a policy gives scores */
     /* Clock of uses: indexes, nogoods and occupancies drop the record with the least recent use. */
     uint64_t uses;
     bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */

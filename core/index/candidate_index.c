@@ -394,16 +394,20 @@ static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
     }
 }
 
+/* Marks all rows of p, and the rows above, as unknown. */
+static void forget_rows(const weir_graph *g, struct index *x, weir_vertex p)
+{
+    const struct inner *in = inner_of(g, p);
+
+    for (uint32_t r = 0; index_has_rows(g, x, in) && r < in->nrows; r++)
+        x->best[in->row + r] = UNKNOWN;
+    forget(g, x, vertex_at(g, p)->parent, vertex_at(g, p)->pos, true);
+}
+
 static void rows_moved(weir_graph *g, weir_vertex v)
 {
-    const struct inner *in = inner_of(g, v);
-
-    for (uint32_t i = 0; i < g->indexes.n; i++) {
-        struct index *x = g->indexes.list[i];
-        for (uint32_t r = 0; index_has_rows(g, x, in) && r < in->nrows; r++)
-            x->best[in->row + r] = UNKNOWN;
-        forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
-    }
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        forget_rows(g, g->indexes.list[i], v);
 }
 
 /* ---- finding and making an index ---- */
@@ -431,8 +435,8 @@ static void make_room(weir_graph *g)
         drop_at(g, oldest);
 }
 
-int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
-                   weir_err *err)
+int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_scores *by, weir_type t,
+                   enum index_mode mode, struct index **out, weir_err *err)
 {
     struct order o;
     struct index *x;
@@ -440,6 +444,8 @@ int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_
 
     if (rc)
         return rc;
+    if (by)
+        weir_order_score(&o, by);
     x = find(g, &o, t, mode);
     if (!x) {
         if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, g->indexes.n + 1, sizeof *g->indexes.list))
@@ -541,6 +547,40 @@ static void used(weir_graph *g, weir_vertex v)
         if (g->indexes.list[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
                 u = touch_parent(g, g->indexes.list[i], u);
+}
+
+/* ---- scores ---- */
+
+void weir_index_rescored(weir_graph *g, const struct score_memory *memory, weir_vertex v, bool shared)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+
+    for (uint32_t i = 0; i < g->indexes.n; i++) {
+        struct index *x = g->indexes.list[i];
+        if (x->order.scores != memory)
+            continue;
+        weir_index_list_drop(x);
+        x->unknown = true;
+        if (shared && p != WEIR_NONE)
+            forget_rows(g, x, p);
+        else
+            forget(g, x, p, vertex_at(g, v)->pos, true);
+    }
+}
+
+void weir_index_drop_scored(weir_graph *g, const struct score_memory *memory)
+{
+    for (uint32_t i = g->indexes.n; i-- > 0;)
+        if (g->indexes.list[i]->order.scores == memory)
+            drop_at(g, i);
+}
+
+bool weir_index_scored_in_use(const weir_graph *g, const struct score_memory *memory)
+{
+    for (uint32_t i = 0; i < g->indexes.n; i++)
+        if (g->indexes.list[i]->order.scores == memory && g->indexes.list[i]->searches > 0)
+            return true;
+    return false;
 }
 
 /* ---- checks ---- */

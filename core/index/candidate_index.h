@@ -50,9 +50,15 @@ static inline bool index_has_rows(const weir_graph *g, const struct index *x, co
     return in && in->cells && type_cell(schema_at(g, in->schema), x->type);
 }
 
-/* Finds or builds the index of a policy's order. O(n) where built */
-int weir_index_get(weir_graph *g, const weir_policy *p, weir_type t, enum index_mode mode, struct index **out,
-                   weir_err *err);
+/* Finds or builds the index of a policy's order; scores may decide before the order. O(n) where built */
+int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_scores *by, weir_type t,
+                   enum index_mode mode, struct index **out, weir_err *err);
+/* The score of v, or with `shared` of the siblings of v, has changed: rows above are put in order again. */
+void weir_index_rescored(weir_graph *g, const struct score_memory *x, weir_vertex v, bool shared);
+/* Drops all indexes with these scores. */
+void weir_index_drop_scored(weir_graph *g, const struct score_memory *x);
+/* Whether a search uses an index with these scores. */
+bool weir_index_scored_in_use(const weir_graph *g, const struct score_memory *x);
 /* Recomputes unknown rows of v, or with WEIR_NONE of all roots, before a query. */
 void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v);
 /* Makes x->list, in an index of mode INDEX_ANY. O(n log n) where there is none */

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/score.h"
+
 static int unknown_field(weir_err *err, const weir_policy *p, const char *text)
 {
     return weir_fail(
@@ -79,7 +81,7 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
     if (p->keys) {
         o->serial = p->serial;
         o->nkeys = WEIR_ORDER_KEYS;
-        o->reads_maps = true;
+        o->reads_maps = o->numbers = true;
         return WEIR_OK;
     }
     if (p->norder > WEIR_ORDER_KEYS)
@@ -94,6 +96,14 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
     }
     find_ids(o);
     return WEIR_OK;
+}
+
+void weir_order_score(struct order *o, const struct order_scores *by)
+{
+    o->scores = by->memory;
+    o->scored = by->of;
+    o->numbers = o->serial || o->scores;
+    o->by_id = o->by_id && !o->scores;
 }
 
 bool weir_order_reads(const struct order *o, int map, weir_name key)
@@ -116,7 +126,7 @@ static bool same_field(const struct order_field *a, const struct order_field *b)
 
 bool weir_order_same(const struct order *a, const struct order *b)
 {
-    if (a->serial != b->serial || a->nkeys != b->nkeys)
+    if (a->serial != b->serial || a->nkeys != b->nkeys || a->scores != b->scores || a->scored != b->scored)
         return false;
     for (uint32_t i = 0; a->serial == 0 && i < a->nkeys; i++)
         if (!same_field(&a->fields[i], &b->fields[i]))
@@ -313,20 +323,57 @@ static bool is_common(const weir_graph *g, const struct order_field *f, weir_ver
     return f->of != WEIR_NO_TYPE && kind_of(g, a)->type != f->of && kind_of(g, b)->type != f->of;
 }
 
-bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+static bool before_by_fields(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
-    bool siblings = o->serial == 0 && vertex_at(g, a)->parent == vertex_at(g, b)->parent;
+    bool siblings = vertex_at(g, a)->parent == vertex_at(g, b)->parent;
 
-    if (o->by_id)
-        return before_by_id(g, o, a, b);
     for (uint32_t i = 0; i < o->nkeys; i++) {
         double x, y;
         if (siblings && is_common(g, &o->fields[i], a, b))
             continue;
-        x = o->serial ? computed_keys(g, o, a)[i] : field_value(g, &o->fields[i], a);
-        y = o->serial ? computed_keys(g, o, b)[i] : field_value(g, &o->fields[i], b);
+        x = field_value(g, &o->fields[i], a);
+        y = field_value(g, &o->fields[i], b);
         if (x < y || x > y)
             return x < y;
     }
     return a < b;
+}
+
+static bool before_by_keys(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    const double *x = computed_keys(g, o, a), *y = computed_keys(g, o, b);
+
+    for (uint32_t i = 0; i < o->nkeys; i++)
+        if (x[i] < y[i] || x[i] > y[i])
+            return x[i] < y[i];
+    return a < b;
+}
+
+double weir_order_score_of(const weir_graph *g, const struct order *o, weir_vertex v)
+{
+    while (o->scored != WEIR_NO_TYPE && v != WEIR_NONE && kind_of(g, v)->type != o->scored)
+        v = vertex_at(g, v)->parent;
+    return v == WEIR_NONE ? (double)NAN : score_known(g, o->scores, v);
+}
+
+static bool before_by_numbers(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    double x, y;
+
+    if (o->scores) {
+        x = weir_order_score_of(g, o, a);
+        y = weir_order_score_of(g, o, b);
+        if (x > y || x < y)
+            return x > y;
+        if (isnan(x) != isnan(y))
+            return isnan(y);
+    }
+    return o->serial ? before_by_keys(g, o, a, b) : before_by_fields(g, o, a, b);
+}
+
+bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    if (o->by_id)
+        return before_by_id(g, o, a, b);
+    return o->numbers ? before_by_numbers(g, o, a, b) : before_by_fields(g, o, a, b);
 }

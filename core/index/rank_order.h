@@ -5,6 +5,8 @@
 
 #include "graph/graph.h"
 
+struct score_memory;
+
 enum order_what { ORDER_ID, ORDER_INDEX, ORDER_SIZE, ORDER_RANK, ORDER_PROPERTY };
 
 struct order_field {
@@ -38,12 +40,26 @@ struct order {
     bool by_id;
     uint32_t nabove;
     weir_type above;
+    bool numbers;            /* serial or scores: numbers kept by vertex decide, at least first */
     bool reads_maps;         /* depends on properties, tags or ranks */
     struct order_keys *keys; /* with serial, in the order of an index; else NULL */
+    /* Scores decide first, greatest first, vertices without a score last; then the order above. NULL: no scores. */
+    const struct score_memory *scores;
+    weir_type scored; /* the scores are those of the ancestor of the type; WEIR_NO_TYPE: of the vertex itself */
+};
+
+/* The scores that decide first in an order. */
+struct order_scores {
+    const struct score_memory *memory; /* NULL: none */
+    weir_type of;                      /* as `scored` in struct order */
 };
 
 /* Reads the fields of a policy's order. WEIR_EPOLICY names a wrong field. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
+/* Lets scores decide before the order. */
+void weir_order_score(struct order *o, const struct order_scores *by);
+/* The score of v in an order with scores; NAN: none. */
+double weir_order_score_of(const weir_graph *g, const struct order *o, weir_vertex v);
 /* Whether a changed entry of a map, or a rank (WEIR_NO_NAME), may change the order. */
 bool weir_order_reads(const struct order *o, int map, weir_name key);
 /* Whether two orders are equal. */

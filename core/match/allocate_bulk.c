@@ -198,7 +198,7 @@ static int take(struct bulk *b, weir_vertex under)
     if (m->view == VIEW_NOW && m->policy->keys) /* keys are not computed for one more index */
         return WEIR_OK;
     if (m->view != VIEW_ALL)
-        rc = weir_match_index(m, true, b->search.type, INDEX_ANY, &x);
+        rc = weir_match_index(m, true, NULL, b->search.type, INDEX_ANY, &x);
     if (rc)
         return rc;
     if ((x && weir_index_list(m->g, x)) ||

@@ -4,6 +4,7 @@
 
 #include "index/group_rule.h"
 #include "match/match.h"
+#include "index/score.h"
 
 void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,
                      const struct shortage *shortage, double score)
@@ -44,6 +45,38 @@ static int ask_scores(struct match *m, const weir_resource *r, const weir_vertex
     return rc < 0 ? weir_match_policy_failed(m, "evaluate") : WEIR_OK;
 }
 
+/* ---- scores ---- */
+
+static struct score_query query_of(struct match *m, const weir_resource *r)
+{
+    return (struct score_query){.g = m->g,
+                                .policy = m->policy,
+                                .r = r,
+                                .duration = m->options->duration ? m->options->duration
+                                                                 : weir_request_duration(m->request),
+                                .check = m->options->check_scores,
+                                .calls = &m->stats.callbacks,
+                                .err = m->err};
+}
+
+/* Fills scores from what is remembered, and asks the policy for what is not. Returns 1, 0: the policy cannot be
+ * remembered, or negative. */
+static int recall(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
+{
+    struct score_query q = query_of(m, r);
+    struct score_memory *x = NULL;
+    int rc = 1;
+
+    for (size_t i = 0; rc == 1 && i < n; i++) {
+        weir_type t = kind_of(m->g, v[i])->type;
+        if (!x || x->type != t)
+            rc = weir_scores_of(&q, t, &x) ? WEIR_ENOMEM : x != NULL;
+        if (rc == 1)
+            rc = weir_score_get(&q, x, v[i], &score[i]);
+    }
+    return rc;
+}
+
 int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
     int rc = WEIR_OK;
@@ -51,11 +84,14 @@ int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_v
     memset(score, 0, n * sizeof *score);
     if (!m->scored || n == 0)
         return WEIR_OK;
-    if (m->policy->evaluate)
+    rc = m->policy->score ? recall(m, r, v, n, score) : 0;
+    if (rc < 0)
+        return rc;
+    if (rc == 0 && m->policy->evaluate)
         rc = ask_scores(m, r, v, n, score);
-    else
+    else if (rc == 0)
         score_room(m, v, n, score);
-    if (rc)
+    if (rc < 0)
         return rc;
     for (size_t i = 0; i < n; i++)
         if (isnan(score[i]))
@@ -65,9 +101,53 @@ int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_v
     return WEIR_OK;
 }
 
-int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out)
+/* Vertices below `under` from which on an order by score pays: fewer are scored one by one. */
+#define MANY_BELOW 256
+
+/* Whether candidates of a type below `under` may be searched in the order of scores: not where types nest, where the
+ * search has no index, or where a listener wants to hear of each candidate. */
+static bool may_rank(struct match *m, weir_vertex under, weir_type t)
+{
+    weir_aggregate a;
+
+    if (!m->policy->score || m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend ||
+        m->links != WEIR_NONE || t >= SEARCH_PARENT || weir_type_above(m->g, t, t) ||
+        (m->view == VIEW_RESERVED && m->has_busy_mask))
+        return false;
+    for (uint32_t i = 0; under != WEIR_NONE && weir_graph_aggregate(m->g, under, i, &a); i++)
+        if (strcmp(a.type, type_text(m->g, t)) == 0)
+            return a.total >= MANY_BELOW;
+    return under == WEIR_NONE;
+}
+
+int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
+                    struct order_scores *by)
+{
+    struct score_query q = query_of(m, r);
+    struct score_memory *x;
+    int rc;
+
+    *by = (struct order_scores){NULL, WEIR_NO_TYPE};
+    if (!may_rank(m, under, t))
+        return WEIR_OK;
+    if (weir_scores_of(&q, t, &x))
+        return WEIR_ENOMEM;
+    if (!x || x->match == m->g->scores->match)
+        return WEIR_OK;
+    rc = weir_scores_settle(&q, x);
+    if (rc == 1) {
+        x->indexed = true;
+        by->memory = x;
+    }
+    return rc < 0 ? rc : WEIR_OK;
+}
+
+/* ---- indexes ---- */
+
+int weir_match_index(struct match *m, bool ordered, const struct order_scores *by, weir_type t, enum index_mode mode,
+                     struct index **out)
 {
     static const weir_policy unordered;
 
-    return weir_index_get(m->g, ordered ? m->policy : &unordered, t, mode, out, m->err);
+    return weir_index_get(m->g, ordered ? m->policy : &unordered, by, t, mode, out, m->err);
 }

@@ -35,15 +35,20 @@ static int gain_add(struct match *m, struct gains *gs, weir_vertex v, int64_t un
 
 /* ---- in the order of the search ---- */
 
-static int gather_ordered(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
+static int gather_ordered(struct match *m, weir_vertex under, const weir_resource *r, int64_t want,
+                          const struct order_scores *by, struct gains *gs)
 {
     struct search s;
     weir_vertex v;
-    int rc = weir_search_begin(&s, m, under, r, weir_candidate_idle(m, r));
+    int rc = weir_search_begin_by(&s, m, under, r, weir_candidate_idle(m, r), by);
 
     if (rc)
         return rc;
     while (gs->units < want && (rc = weir_search_next(&s, &v)) > 0) {
+        if (weir_search_unscored(&s, v)) {
+            count_event(m, WEIR_EVENT_POLICY, v, r);
+            break;
+        }
         int64_t units = weir_candidate_take(m, v, r, want - gs->units);
         if (units > 0)
             rc = gain_add(m, gs, v, units);
@@ -353,11 +358,16 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
 {
     bool selects = m->view <= VIEW_RESERVED && policy_selects(m, under, want);
     bool scored = m->view <= VIEW_RESERVED && (is_scored(m) || selects);
+    struct order_scores by = {NULL, WEIR_NO_TYPE};
     int rc = selects ? gather_chosen(m, under, r, want, gs) : 0;
 
     if (rc)
         return rc < 0 ? rc : WEIR_OK;
-    return scored ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, gs);
+    if (scored && !selects)
+        rc = weir_match_rank(m, under, r, weir_match_type(m, r), &by);
+    if (rc)
+        return rc;
+    return scored && !by.memory ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, &by, gs);
 }
 
 /* ---- trimming to an allowed count ---- */

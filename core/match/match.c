@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "index/score.h"
 #include "job/job.h"
 #include "time/availability.h"
 #include "time/usage_totals.h"
@@ -309,6 +310,8 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
 
     *out = NULL;
     clear_nested(o);
+    if (!rc && m.policy->score && weir_scores_begin(g))
+        rc = weir_fail_nomem(err);
     if (rc)
         return rc;
     rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
@@ -372,6 +375,8 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
         rc = weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has ended", job);
     if (rc)
         return rc;
+    if (m.policy->score && weir_scores_begin(g))
+        return weir_fail_nomem(err);
     m.end = a->end;
     m.growing = &g->jobs->list[i];
     rc = weir_request_bind(r, g, &m.request)

@@ -137,8 +137,15 @@ static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
     return facts->type;
 }
 
-/* Sets *out to the index of a type in the order of the policy, or (not `ordered`) of no order; made where missing. */
-int weir_match_index(struct match *m, bool ordered, weir_type t, enum index_mode mode, struct index **out);
+/* Sets *out to the index of a type in the order of the policy, or (not `ordered`) of no order; made where missing.
+ * `by`: NULL, or scores that decide first. */
+int weir_match_index(struct match *m, bool ordered, const struct order_scores *by, weir_type t, enum index_mode mode,
+                     struct index **out);
+/* Brings the scores of all vertices of a type for r up to date, so that a search below `under` may follow the scores.
+ * Sets by->memory to NULL where the scores of the candidates have to be asked for, candidate by candidate. Returns
+ * WEIR_OK or negative. */
+int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
+                    struct order_scores *by);
 /* Places the whole request in a view, with a window that starts at t0. Returns 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. Returns 1, WEIR_EINFEASIBLE or another negative status. */

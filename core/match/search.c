@@ -3,6 +3,7 @@
  */
 #include "match/search.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -579,7 +580,8 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->type, mode, &s->index);
+    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->by.memory ? &s->by : NULL, s->type, mode,
+                          &s->index);
     if (rc)
         return rc;
     s->index->searches++;
@@ -598,17 +600,38 @@ static bool is_close(const struct match *m, weir_vertex under, const weir_resour
     return reads(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_children_only(m, r->parent));
 }
 
-int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
+static const struct order_scores no_scores;
+
+int weir_search_begin_by(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle,
+                         const struct order_scores *by)
 {
     weir_search_prepare(s, m, r, r, idle);
+    s->by = *by;
     s->kids_only = is_close(m, under, r);
     return begin(s, under);
+}
+
+int weir_search_begin(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle)
+{
+    return weir_search_begin_by(s, m, under, r, idle, &no_scores);
+}
+
+bool weir_search_unscored(const struct search *s, weir_vertex v)
+{
+    return s->by.memory && isnan(weir_order_score_of(s->m->g, &s->index->order, v));
 }
 
 int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
                       const weir_resource *r, weir_type host)
 {
+    return weir_search_hosts_by(s, m, under, slot, r, host, &no_scores);
+}
+
+int weir_search_hosts_by(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
+                         const weir_resource *r, weir_type host, const struct order_scores *by)
+{
     weir_search_prepare(s, m, slot, r, weir_candidate_idle(m, r));
+    s->by = *by;
     s->needs_type = s->host = host;
     s->slot = slot;
     s->nslots = 1;

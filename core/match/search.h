@@ -104,6 +104,7 @@ struct search {
     const weir_resource *slot; /* NULL: no hosts */
     uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
 
+    struct order_scores by; /* scores that decide before the order of the policy */
     struct descent descent; /* a policy that descends instead of ordering */
 
     /* The candidate found last */
@@ -131,6 +132,13 @@ int weir_search_begin(struct search *s, struct match *m, weir_vertex under, cons
  * order of the first r below each. Pair with weir_search_end(), but not on failure. */
 int weir_search_hosts(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
                       const weir_resource *r, weir_type host);
+/* Let scores decide first (weir_match_rank()); else as the functions above. */
+int weir_search_begin_by(struct search *s, struct match *m, weir_vertex under, const weir_resource *r, bool idle_only,
+                         const struct order_scores *by);
+int weir_search_hosts_by(struct search *s, struct match *m, weir_vertex under, const weir_resource *slot,
+                         const weir_resource *r, weir_type host, const struct order_scores *by);
+/* Whether the candidate v, found last in the order of scores, has no score: then no further candidate has. */
+bool weir_search_unscored(const struct search *s, weir_vertex v);
 /* Puts a host back, to be found again at the position of `key`, a vertex below the host, with s->found_tag set to
  * `tag`. */
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag);

@@ -375,6 +375,26 @@ static int fill_scored(struct hosts *h, int64_t want)
     return rc;
 }
 
+/* Gives slots host by host, as the search yields hosts in the order of scores. */
+static int fill_ranked(struct hosts *h, int64_t want)
+{
+    weir_vertex v;
+    int rc = 1;
+
+    while (h->norder < want && (rc = weir_search_next(&h->search, &v)) > 0) {
+        if (weir_search_unscored(&h->search, v)) {
+            count_event(h->m, WEIR_EVENT_POLICY, v, h->slot);
+            break;
+        }
+        rc = add_host(h, v, want - h->norder);
+        for (uint32_t i = h->n - 1; rc == 1 && h->norder < want && h->list[i].given < h->list[i].most;)
+            rc = give_slot(h, i) ? WEIR_ENOMEM : 1;
+        if (rc < 0)
+            return rc;
+    }
+    return rc < 0 ? rc : WEIR_OK;
+}
+
 /* ---- in the order of sums ---- */
 
 static int place_in(struct hosts *h, weir_vertex v, int64_t count);
@@ -462,11 +482,15 @@ static int fill_summed(struct hosts *h, int64_t want)
 
 static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
 {
-    int rc = weir_search_hosts(&h->search, h->m, under, h->slot, h->slot->with, host);
+    struct order_scores by = {NULL, host};
+    int rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by) : WEIR_OK;
 
+    by.of = host;
+    rc = rc ? rc : weir_search_hosts_by(&h->search, h->m, under, h->slot, h->slot->with, host, &by);
     if (rc)
         return rc;
-    rc = is_scored(h->m) ? fill_scored(h, want) : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
+    rc = by.memory ? fill_ranked(h, want) : is_scored(h->m) ? fill_scored(h, want)
+         : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }

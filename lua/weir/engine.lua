@@ -30,7 +30,7 @@ end
 
 -- ---- making one ---------------------------------------------------------------------------------------------
 
-local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true }
+local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true, scores = true }
 
 --- Raises, with the place of the caller's caller, for options that weir.engine does not take.
 function M.check_options(opts)
@@ -63,7 +63,8 @@ end
 --- which a job chooses by attributes.system.policy; .budget: limits of a match, {instructions =, memory =, seconds =}.
 --- .overrun: the treatment of a job not released at its end. "hold" (the default): the job keeps all resources, and a
 --- reservation in need of the resources is held back until the job is released; "expire": the job is released at its
---- end.
+--- end. .scores: "remember" (the default) the scores of a policy's evaluate until something that evaluate read changes;
+--- "check" each remembered score against a fresh one, as a test of weir; "call" evaluate for each candidate of each match.
 function M.new(opts, graph)
   local chosen, why, code = policy.load(opts.policy or policy.default, opts.budget)
   if not chosen then return nil, why, code end
@@ -71,7 +72,7 @@ function M.new(opts, graph)
   allowed, why, code = load_allowed(opts.policies, opts.budget)
   if why then return nil, why, code end
   local self
-  self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun }
+  self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun, scores = opts.scores }
   if not self then return nil, why, code end
   note_plain(self, { allowed = allowed, budget = opts.budget })
   return self

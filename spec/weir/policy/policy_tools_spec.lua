@@ -157,7 +157,7 @@ describe("weir policy", function()
     local text, status = weir(("policy profile -r 'rack:4 node:9 core:4' -p %s/hot.lua slot=1/node slot=2/node"):format(dir))
     assert.equal(0, status, text)
     assert.is_truthy(text:find "2 matches in")
-    assert.is_truthy(text:find "evaluate +71 ", text)
+    assert.is_truthy(text:find "evaluate +36 ", text)
     assert.is_truthy(text:find "%% +3    for i = 1, 300", text)
   end)
 

@@ -1,0 +1,426 @@
+/* score.c - score memories: found, made, filled, dropped. Invariant: a score that is not stale is the score that the
+ * policy would compute now; each fact that the score was computed from leads to the score (score_reads.c). */
+#include "index/score.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "graph/observer.h"
+#include "index/candidate_index.h"
+#include "index/score_reads.h"
+
+/* ---- memories ---- */
+
+static void memory_free(struct score_memory *x)
+{
+    weir_mem_free(x->key);
+    weir_mem_free(x->list);
+    weir_mem_free(x->leaf);
+    weir_mem_free(x->inner);
+    weir_mem_free(x->shared);
+    weir_mem_free(x->reads);
+    weir_mem_free(x->sources);
+    weir_mem_free(x->stale);
+    weir_map32_free(&x->source_of);
+    weir_mem_free(x);
+}
+
+static void drop_at(weir_graph *g, uint32_t i)
+{
+    struct score_memories *all = g->scores;
+    struct score_memory *x = all->list[i];
+
+    weir_index_drop_scored(g, x);
+    memory_free(x);
+    all->list[i] = all->list[--all->n];
+}
+
+static void drop(weir_graph *g, const struct score_memory *x)
+{
+    uint32_t i = 0;
+
+    while (g->scores->list[i] != x)
+        i++;
+    drop_at(g, i);
+}
+
+void weir_scores_drop_all(weir_graph *g)
+{
+    while (g->scores->n > 0)
+        drop_at(g, g->scores->n - 1);
+    weir_mem_free(g->scores->closed);
+    g->scores->closed = NULL;
+    g->scores->nclosed = 0;
+}
+
+size_t weir_score_bytes(const struct score_memory *x)
+{
+    return sizeof *x + x->key_len + x->cap * sizeof *x->list + x->leaf_cap * sizeof *x->leaf +
+           x->inner_cap * (sizeof *x->inner + sizeof *x->shared) + x->reads_cap * sizeof *x->reads +
+           x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale + weir_map32_bytes(&x->source_of);
+}
+
+/* Drops memories, the least recently used first, until one more may be added. */
+static void make_room(weir_graph *g, const struct score_memory *keep)
+{
+    struct score_memories *all = g->scores;
+
+    for (;;) {
+        uint32_t oldest = WEIR_NONE;
+        size_t bytes = 0;
+        for (uint32_t i = 0; i < all->n; i++) {
+            const struct score_memory *x = all->list[i];
+            bytes += weir_score_bytes(x);
+            if (x != keep && !x->busy && !weir_index_scored_in_use(g, x) &&
+                (oldest == WEIR_NONE || x->last_use < all->list[oldest]->last_use))
+                oldest = i;
+        }
+        if (oldest == WEIR_NONE || (all->n < SCORE_MEMORIES && bytes <= SCORE_BYTES))
+            return;
+        drop_at(g, oldest);
+    }
+}
+
+int weir_scores_begin(weir_graph *g)
+{
+    if (!g->scores) {
+        g->scores = weir_mem_zalloc(1, sizeof *g->scores);
+        if (!g->scores)
+            return WEIR_ENOMEM;
+        weir_observe(g, &weir_scores_observer);
+    }
+    g->scores->match++;
+    return WEIR_OK;
+}
+
+#define KEY_MAX 1024 /* bytes of a key; longer keys are not remembered */
+
+static struct score_memory *find(const struct score_query *q, weir_type t, const uint8_t *key, size_t len)
+{
+    struct score_memories *all = q->g->scores;
+
+    for (uint32_t i = 0; i < all->n; i++) {
+        struct score_memory *x = all->list[i];
+        if (x->type == t && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0)
+            return x;
+    }
+    return NULL;
+}
+
+static int set_key(struct score_memory *x, const uint8_t *key, size_t len)
+{
+    uint8_t *copy = weir_mem_alloc(len + 1);
+
+    if (!copy)
+        return WEIR_ENOMEM;
+    memcpy(copy, key, len);
+    weir_mem_free(x->key);
+    x->key = copy;
+    x->key_len = len;
+    return WEIR_OK;
+}
+
+static struct score_memory *make(const struct score_query *q, weir_type t, const uint8_t *key, size_t len)
+{
+    weir_graph *g = q->g;
+    struct score_memory *x;
+
+    make_room(g, NULL);
+    x = g->scores->n < SCORE_MEMORIES && !weir_scores_look(g) ? weir_mem_zalloc(1, sizeof *x) : NULL;
+    if (!x)
+        return NULL;
+    *x = (struct score_memory){.serial = q->policy->serial,
+                               .type = t,
+                               .structure = g->serial,
+                               .match = g->scores->match,
+                               .now = g->now,
+                               .duration = q->duration};
+    x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
+    x->shared = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->shared);
+    if (!x->inner || !x->shared || set_key(x, key, len)) {
+        memory_free(x);
+        return NULL;
+    }
+    x->inner_cap = g->ninners;
+    g->scores->list[g->scores->n++] = x;
+    return x;
+}
+
+/* Marks the scores as stale that depend on the clock or on the duration, where these differ. */
+static void follow_time(const struct score_query *q, struct score_memory *x)
+{
+    if (x->now != q->g->now)
+        weir_score_touch(x, SCORE_SOURCE_NOW, UINT8_MAX);
+    if (x->duration != q->duration)
+        weir_score_touch(x, SCORE_SOURCE_DURATION, UINT8_MAX);
+    x->now = q->g->now;
+    x->duration = q->duration;
+}
+
+int weir_scores_of(const struct score_query *q, weir_type t, struct score_memory **out)
+{
+    uint8_t key[KEY_MAX];
+    size_t len = q->policy->score_key(q->policy->data, q->r, (char *)key, sizeof key);
+    struct score_memory *x;
+
+    *out = NULL;
+    if (len == 0 || len > sizeof key)
+        return WEIR_OK;
+    x = find(q, t, key, len);
+    if (x && x->structure != q->g->serial) {
+        drop(q->g, x);
+        x = NULL;
+    }
+    if (!x && q->g->scores->n == SCORE_MEMORIES)
+        make_room(q->g, NULL);
+    x = x ? x : make(q, t, key, len);
+    if (!x)
+        return q->g->scores->n < SCORE_MEMORIES ? weir_fail_nomem(q->err) : WEIR_OK;
+    x->last_use = ++q->g->uses;
+    follow_time(q, x);
+    *out = x;
+    return WEIR_OK;
+}
+
+/* ---- scores ---- */
+
+/* The place of the number of the score of v itself; NULL: out of memory. */
+static uint32_t *place_of(const weir_graph *g, struct score_memory *x, weir_vertex v)
+{
+    uint32_t inner = vertex_at(g, v)->inner;
+
+    if (inner != WEIR_NONE)
+        return &x->inner[inner];
+    if (!x->leaf) {
+        x->leaf = weir_mem_zalloc((size_t)g->limit + 1, sizeof *x->leaf);
+        x->leaf_cap = x->leaf ? g->limit : 0;
+    }
+    return x->leaf ? &x->leaf[v] : NULL;
+}
+
+static uint32_t *shared_place(const weir_graph *g, struct score_memory *x, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    return p == WEIR_NONE ? NULL : &x->shared[vertex_at(g, p)->inner];
+}
+
+/* The number of the score of v, of its own or shared; WEIR_NONE: v has none. */
+static uint32_t number_of(const weir_graph *g, struct score_memory *x, weir_vertex v)
+{
+    uint32_t *own = place_of(g, x, v), *shared = shared_place(g, x, v);
+
+    return own && *own ? *own - 1 : shared && *shared ? *shared - 1 : WEIR_NONE;
+}
+
+static bool same_value(double a, double b)
+{
+    return (a >= b && a <= b) || (isnan(a) && isnan(b));
+}
+
+static int reserve(struct score_memory *x)
+{
+    return weir_array_reserve(&x->list, &x->cap, (size_t)x->n + 1, sizeof *x->list) ||
+           weir_array_reserve(&x->stale, &x->stale_cap, (size_t)x->cap, sizeof *x->stale);
+}
+
+/* Asks the policy, and records what the policy reads. Returns 1, 0: not to be remembered, or negative. */
+static int ask(const struct score_query *q, struct score_memory *x, weir_vertex v, double *score, bool *shared)
+{
+    struct score_memories *all = q->g->scores;
+    int rc;
+
+    all->recording = true;
+    all->trouble = NULL;
+    all->nnoted = 0;
+    x->busy = true;
+    *shared = false;
+    rc = q->policy->score(q->policy->data, q->g, q->r, v, score, shared);
+    x->busy = false;
+    all->recording = false;
+    ++*q->calls;
+    if (rc < 0)
+        return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed",
+                         q->policy->name ? q->policy->name : "?");
+    return rc > 0 && !all->trouble;
+}
+
+/* The policy may have read more of the request than before: the key grows, and holds for all scores, as no earlier
+ * score depends on the rest. Returns 1, 0: not to be remembered, or negative. */
+static int renew_key(const struct score_query *q, struct score_memory *x)
+{
+    uint8_t key[KEY_MAX];
+    size_t len = q->policy->score_key(q->policy->data, q->r, (char *)key, sizeof key);
+
+    if (len == 0 || len > sizeof key)
+        return 0;
+    if (len == x->key_len && memcmp(key, x->key, len) == 0)
+        return 1;
+    return set_key(x, key, len) ? weir_fail_nomem(q->err) : 1;
+}
+
+/* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */
+static int store(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, double value,
+                 bool shared)
+{
+    const weir_graph *g = q->g;
+    bool moved;
+
+    if (i == WEIR_NONE) {
+        uint32_t *place = shared ? shared_place(g, x, v) : NULL;
+        if (!place)
+            shared = false;
+        place = place ? place : place_of(g, x, v);
+        if (!place || reserve(x))
+            return weir_fail_nomem(q->err);
+        i = x->n++;
+        x->list[i] = (struct score){(double)NAN, v, WEIR_NONE, true, false, shared};
+        *place = i + 1;
+    }
+    if (weir_score_depend(q->g, x, i))
+        return weir_fail_nomem(q->err);
+    moved = !same_value(x->list[i].value, value);
+    x->list[i].value = value;
+    x->list[i].stale = false;
+    if (moved && x->indexed)
+        weir_index_rescored(q->g, x, v, x->list[i].shared);
+    return 1;
+}
+
+/* Ends the sharing of a score: the policy says so no more. */
+static void unshare(weir_graph *g, struct score_memory *x, uint32_t i)
+{
+    uint32_t *place = shared_place(g, x, x->list[i].v);
+
+    if (place && *place == i + 1)
+        *place = 0;
+    weir_index_drop_scored(g, x);
+    x->complete = false;
+}
+
+static int give_up(const struct score_query *q, struct score_memory *x, int rc)
+{
+    drop(q->g, x);
+    return rc;
+}
+
+/* Computes the score of v, number i; WEIR_NONE: a new score. Returns as weir_score_get(). */
+static int compute(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i)
+{
+    double value = 0;
+    bool shared;
+    int rc = ask(q, x, v, &value, &shared);
+
+    if (rc == 1)
+        rc = renew_key(q, x);
+    if (rc <= 0)
+        return give_up(q, x, rc);
+    if (i != WEIR_NONE && x->list[i].shared && !shared) {
+        unshare(q->g, x, i);
+        i = WEIR_NONE;
+    }
+    rc = store(q, x, v, i, value, shared);
+    return rc < 0 ? give_up(q, x, rc) : rc;
+}
+
+/* Compares a remembered score with a fresh one. Returns 1 or negative. */
+static int check_score(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i)
+{
+    double value = 0, had = x->list[i].value;
+    char path[128];
+    bool shared;
+    int rc;
+
+    x->busy = true;
+    rc = q->policy->score(q->policy->data, q->g, q->r, v, &value, &shared);
+    x->busy = false;
+    if (rc == 0 || (rc > 0 && same_value(value, had)))
+        return 1;
+    weir_vertex_path(q->g, v, path, sizeof path);
+    if (rc < 0)
+        return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed",
+                         q->policy->name ? q->policy->name : "?");
+    return weir_fail(q->err, WEIR_EINVAL, "the remembered score of %s is %.17g, a fresh one %.17g: %s", path, had,
+                     value, x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"
+                                       : "a bug of weir");
+}
+
+int weir_score_get(const struct score_query *q, struct score_memory *x, weir_vertex v, double *score)
+{
+    uint32_t i = number_of(q->g, x, v);
+    int rc = 1;
+
+    if (i == WEIR_NONE)
+        rc = compute(q, x, v, i);
+    else if (x->list[i].stale)
+        rc = compute(q, x, x->list[i].shared ? x->list[i].v : v, i);
+    else if (q->check)
+        rc = check_score(q, x, v, i);
+    if (rc == 1 && number_of(q->g, x, v) == WEIR_NONE) /* siblings share the score no more */
+        rc = compute(q, x, v, WEIR_NONE);
+    if (rc == 1)
+        *score = x->list[number_of(q->g, x, v)].value;
+    return rc;
+}
+
+/* Whether a memory was not dropped. */
+static bool has_memory(const weir_graph *g, const struct score_memory *x)
+{
+    for (uint32_t i = 0; i < g->scores->n; i++)
+        if (g->scores->list[i] == x)
+            return true;
+    return false;
+}
+
+/* Computes the scores of all vertices of the type that have none. Where siblings share a score no more, x->complete is
+ * false afterwards. */
+static int complete(const struct score_query *q, struct score_memory *x)
+{
+    const weir_graph *g = q->g;
+    double score;
+    int rc = 1;
+
+    x->complete = true;
+    for (weir_vertex v = 0; rc == 1 && v < g->limit; v++) {
+        uint32_t i;
+        if (!vertex_valid(g, v) || kind_of(g, v)->type != x->type)
+            continue;
+        i = number_of(g, x, v);
+        if (i == WEIR_NONE || x->list[i].stale)
+            rc = weir_interrupted() ? weir_fail(q->err, WEIR_EINTERRUPTED, "interrupted")
+                                    : weir_score_get(q, x, v, &score);
+    }
+    if (rc < 0 && has_memory(g, x))
+        x->complete = false;
+    return rc;
+}
+
+/* Compares all scores with fresh ones. */
+static int check_all(const struct score_query *q, struct score_memory *x)
+{
+    const weir_graph *g = q->g;
+    int rc = 1;
+
+    for (weir_vertex v = 0; rc == 1 && v < g->limit; v++)
+        if (vertex_valid(g, v) && kind_of(g, v)->type == x->type)
+            rc = check_score(q, x, v, number_of(g, x, v));
+    return rc;
+}
+
+int weir_scores_settle(const struct score_query *q, struct score_memory *x)
+{
+    double score;
+    int rc = 1;
+
+    while (rc == 1 && x->nstale > 0) {
+        uint32_t i = x->stale[x->nstale - 1];
+        if (x->list[i].stale && number_of(q->g, x, x->list[i].v) == i)
+            rc = weir_score_get(q, x, x->list[i].v, &score);
+        if (rc == 1) {
+            x->list[i].queued = false;
+            x->nstale--;
+        }
+    }
+    while (rc == 1 && !x->complete)
+        rc = complete(q, x);
+    return rc == 1 && q->check ? check_all(q, x) : rc;
+}
