@@ -55,7 +55,7 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
 
 enum verdict { IGNORED, BUSY, SMALL, FITS };
 
-static enum verdict judge(struct bulk *b, weir_vertex v)
+static inline enum verdict judge(struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
@@ -69,7 +69,7 @@ static enum verdict judge(struct bulk *b, weir_vertex v)
 }
 
 /* Takes v where v fits, and counts the refusals. */
-static void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
+static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
 {
     struct match *m = b->m;
 
@@ -85,11 +85,16 @@ static void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
     *(verdict == BUSY ? &m->stats.busy : &m->stats.pruned) += 1;
 }
 
-static bool is_over(const struct bulk *b)
+static bool is_complete(const struct bulk *b)
 {
     uint64_t most = b->m->view == VIEW_NOW ? (uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE : UINT64_MAX;
 
-    return b->have == b->want || b->wasted > most || weir_interrupted();
+    return b->have == b->want || b->wasted > most;
+}
+
+static bool is_over(const struct bulk *b)
+{
+    return is_complete(b) || weir_interrupted();
 }
 
 /* ---- from an occupancy ---- */
@@ -101,7 +106,7 @@ static int take_free(struct bulk *b, struct index *x)
 
     if (weir_free_list_begin(&b->search.free_list, b->m->g, x, b->m->occupancy))
         return weir_fail_nomem(b->m->err);
-    while (!is_over(b) && (rc = weir_search_next_free(&b->search, &v)) > 0)
+    while (!is_complete(b) && (rc = weir_search_next_free(&b->search, &v)) > 0)
         look_at(b, v, judge(b, v));
     return rc < 0 ? rc : WEIR_OK;
 }

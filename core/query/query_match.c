@@ -439,7 +439,8 @@ static bool match_uuid(const struct query_subject *s, const struct query_test *t
     return strcasecmp(uuid, t->text) == 0;
 }
 
-static bool match_test(const weir_query *q, struct query_subject *s, uint32_t i)
+/* Inlined by force: a call costs a tenth of a simple search. */
+__attribute__((always_inline)) static inline bool match_test(const weir_query *q, struct query_subject *s, uint32_t i)
 {
     const struct query_test *t = &q->tests[i];
     const weir_graph *g = s->g;

@@ -5,7 +5,7 @@
 #include "time/usage_totals.h"
 
 /* The bit of the host that a pick is a part of; WEIR_NONE: of no host, or a host as a whole. */
-static uint32_t host_of(const weir_graph *g, const struct occupancy *c, const weir_pick *p)
+static inline uint32_t host_of(const weir_graph *g, const struct occupancy *c, const weir_pick *p)
 {
     weir_vertex v = p->vertex;
 
