@@ -51,7 +51,12 @@ end
 
 -- ---- 3 to 5: by policy, and how full the machine is ----
 
-local low = weir.engine { resources = g, policy = "low" }
+-- The policies of the table. "low" orders by id alone, as the default policy did when the table began; the default
+-- of today has a row of its own.
+local POLICIES = { low = { name = "low", order = "id" }, ["lowest node"] = "low" }
+local function engine_of(policy) return weir.engine { resources = g, policy = POLICIES[policy] or policy } end
+
+local low = engine_of "low"
 local taken, node = 0, core.request "slot/node"
 for _, fill in ipairs(FILLS) do
   while taken < math.floor(NODES * fill[2]) do
@@ -60,14 +65,14 @@ for _, fill in ipairs(FILLS) do
   end
   for _, case in ipairs(SMALL) do measure(3, ("%s, low, %s"):format(case[1], fill[1]), low, case[2]) end
   if fill[1] == "90 %" then
-    for _, policy in ipairs { "high", "locality", "variation" } do
-      local engine = weir.engine { resources = g, policy = policy }
+    for _, policy in ipairs { "high", "locality", "variation", "lowest node" } do
+      local engine = engine_of(policy)
       for _, case in ipairs(SMALL) do measure(3, ("%s, %s, 90 %%"):format(case[1], policy), engine, case[2]) end
     end
   end
   if fill[1] == "empty" or fill[1] == "50 %" then
     for _, policy in ipairs { "low", "high" } do
-      measure(4, ("64 nodes, %s, %s"):format(policy, fill[1]), weir.engine { resources = g, policy = policy }, "slot=64/node", FEW)
+      measure(4, ("64 nodes, %s, %s"):format(policy, fill[1]), engine_of(policy), "slot=64/node", FEW)
     end
   end
 end
@@ -205,7 +210,7 @@ g:close()
 
 g = assert(weir.synthetic(("cluster:1 switch:%d node:72 socket:2 core:20 gpu:2 memory:4(size=16,unit=GB)"):format(NODES // 72)))
 for _, policy in ipairs { "low", "high" } do
-  local engine = weir.engine { resources = g, policy = policy }
+  local engine = engine_of(policy)
   measure(4, ("64 nodes under one switch, %s, empty"):format(policy), engine, "switch/slot=64/node", FEW)
   for _ = 1, NODES // 2 do assert(engine:match(node)) end
   measure(4, ("64 nodes under one switch, %s, 50 %%"):format(policy), engine, "switch/slot=64/node", FEW)

@@ -11,7 +11,7 @@ local RACKS = tonumber(arg[1])
 local NODES = math.min(10000, RACKS * 18)
 local PATH = "build/bench_output_text.json"
 local g = assert(core.parse(grug(RACKS), { format = "grug" }))
-local a = assert(weir.engine { resources = g, policy = "low" }:match(("slot=%d/node"):format(NODES)))
+local a = assert(weir.engine { resources = g, policy = { name = "low", order = "id" } }:match(("slot=%d/node"):format(NODES)))
 
 local function milliseconds(times)
   for i, t in ipairs(times) do times[i] = t / 1e3 end

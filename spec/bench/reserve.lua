@@ -10,7 +10,7 @@ local bench = require "spec.bench.measure"
 
 local RACKS, JOBS = tonumber(arg[1]), tonumber(arg[2])
 local g = assert(core.parse(grug(RACKS), { format = "grug" }))
-local engine = assert(weir.engine { resources = g, policy = "low" })
+local engine = assert(weir.engine { resources = g, policy = { name = "low", order = "id" } })
 local LARGEST = math.min(512, RACKS * 18)
 
 local state = 42

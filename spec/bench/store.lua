@@ -34,7 +34,7 @@ local generation = measure("generate", 5, 1, function()
   if g then g:close() end
   g = assert(core.parse(text, { format = "grug" }))
 end)
-local e = weir.engine { resources = g, policy = "low" }
+local e = weir.engine { resources = g, policy = { name = "low", order = "id" } }
 local node = core.request "slot/node"
 
 local function match_and_release() e:release(assert(e:match(node)).id) end
