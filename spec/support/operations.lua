@@ -284,7 +284,8 @@ group("plain data", [[
   return core.sandbox_run("return { a = { 1, 2 }, b = prefix .. 'x' }", "text", { prelude = "prefix = 'p'" })
   local s = must(core.sandbox_open("return { f = function(x) return x .. 'y' end }", "text", { prelude = "local
       bridge = ... return function(t) t.g = bridge return t end", bridge = function(x) return x .. "z" end })) return
-      must(s:call("f", "x")) and must(s:call("g", "long long text")) and (s:profile(true) or s:profile() and s:traceback() == nil) and s:slice(1) == s:close()
+      must(s:call("f", "x")) and must(s:call("g", "long long text")) and
+      (s:profile(true) or s:profile() and s:traceback() == nil) and s:slice(1) == s:close()
   return core.members() and core.methods "graph" and core.array { 1 } and core.clock()
 ]])
 

@@ -10,7 +10,8 @@ local NAMES = {
   procs = { "procs", "processors", "cores", "nodes", "size", "requested_number_of_resources" },
   memory = { "memory", "memory_kb" },
   user = { "user", "user_id", "uid" }, bank = { "bank", "account", "group", "group_id" }, project = { "project" },
-  queue = { "queue" }, qos = { "qos" }, urgency = { "urgency" }, priority = { "priority" }, preemptible = { "preemptible", "preemptible_after" },
+  queue = { "queue" }, qos = { "qos" }, urgency = { "urgency" }, priority = { "priority" },
+  preemptible = { "preemptible", "preemptible_after" },
   name = { "name" }, request = { "request", "shape", "jobspec" },
 }
 

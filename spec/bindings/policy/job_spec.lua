@@ -330,7 +330,8 @@ describe("whose job it is counts", function()
     assert.equal("rejected: too big for user looker", call(reader, "match", { request = big.request, mode = "preview" }))
     assert.equal("rejected: too big for user nobody", call(boss, "match", big))
     assert.equal("rejected: too big for user bob", call(boss, "match", with "bob"))
-    assert.equal("rejected: too big for user bob", call(boss, "match", with("bob", { filter = "return { prune = function() return true end }" })))
+    local filter = "return { prune = function() return true end }"
+    assert.equal("rejected: too big for user bob", call(boss, "match", with("bob", { filter = filter })))
     assert.matches("^invalid: field 'about'.*there is no 'usr'", call(boss, "match", { request = "node", about = { usr = "x" } }))
     local wrong = { request = "node", about = { priority = "x" } }
     assert.matches("^invalid: field 'about'.*priority: a number", call(boss, "match", wrong))

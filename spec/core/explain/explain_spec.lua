@@ -211,7 +211,8 @@ describe("what is assumed", function()
   end
 
   it("has no other options", function()
-    assert.has_error(function() engine:explain("slot=1/node", { relase = 1 }) end, "e:explain: there is no option 'relase' here (did you mean \"release\"?)")
+    assert.has_error(function() engine:explain("slot=1/node", { relase = 1 }) end,
+      "e:explain: there is no option 'relase' here (did you mean \"release\"?)")
   end)
 
   it("takes parts of a constraint away", function()
