@@ -155,6 +155,14 @@ static int64_t duration_of(const weir_allocation *a)
     return a->end == WEIR_FOREVER ? WEIR_FOREVER : a->end - a->start;
 }
 
+static const char *hint_of_key(lua_State *L, const char *key)
+{
+    static const char *const known[] = {"id", "at", "end_", "duration", "state", "nslots", "count", "policy", NULL};
+    const char *hint = weirlua_hint_of_keys(L, key, lua_upvalueindex(2));
+
+    return *hint ? hint : weirlua_hint(L, key, known);
+}
+
 /* __index. Upvalue 2: the methods. */
 static int allocation_index(lua_State *L)
 {
@@ -183,8 +191,7 @@ static int allocation_index(lua_State *L)
     else if (strcmp(key, "policy") == 0)
         lua_getiuservalue(L, 1, 2);
     else
-        return luaL_error(L, "an allocation has no field or method '%s'%s", weirlua_quote(L, key),
-                          weirlua_hint_of_keys(L, key, lua_upvalueindex(2)));
+        return luaL_error(L, "an allocation has no field or method '%s'%s", weirlua_quote(L, key), hint_of_key(L, key));
     return 1;
 }
 

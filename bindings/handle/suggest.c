@@ -52,12 +52,23 @@ static int distance(const char *a, size_t na, const char *b, size_t nb)
     return row[nb];
 }
 
+/* The number of places where two words of equal length differ. A short word with one letter replaced is a different
+ * word: gpu is no misspelt tpu. */
+static int differences(const char *a, const char *b)
+{
+    int n = 0;
+
+    for (; *a; a++, b++)
+        n += !same(*a, *b);
+    return n;
+}
+
 static void offer(struct search *s, const char *known)
 {
     size_t len = strlen(known);
     int d;
 
-    if (s->len > WORD || len > KNOWN || len < 2)
+    if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
     d = s->len >= 2 && strncmp(known, s->word, s->len) == 0 ? 1 : distance(s->word, s->len, known, len);
     if (d < s->least || (s->best && d == s->least && strcmp(known, s->best) < 0)) {

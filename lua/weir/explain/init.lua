@@ -270,6 +270,8 @@ local function examine(what)
     set_picks(report, trial, fits)
   else
     find_causes(report, trial)
+    local s = report.shortage
+    if s and s.type and s.total == 0 then s.near = suggest.nearest(s.type, what.graph:types()) end
   end
   report.tries, report.cut = trial.tries, trial.cut
   return report

@@ -143,7 +143,8 @@ function M.shortage(s, where)
   elseif s.level then
     return ("%s%s, and there is no %s."):format(needed(s), level, s.level)
   elseif s.total == 0 and s.have == 0 then
-    return ("%s; there is no %s %s."):format(needed(s), s.type, where and "in " .. where.path or "here")
+    local near = s.near and (' (did you mean "%s"?)'):format(s.near) or ""
+    return ("%s; there is no %s %s%s."):format(needed(s), s.type, where and "in " .. where.path or "here", near)
   end
   return ("%s; %s has %s%s."):format(needed(s), where and where.path or "the machine", supply(s), scope(s))
 end

@@ -22,8 +22,11 @@ local blame = require "weir.scenario.error_location"
 local job = require "weir.scenario.job"
 local picture = require "weir.scenario.picture"
 local reason = require "weir.scenario.expect_explain"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local where = require "weir.scenario.vertex_names"
+
+local hinted = false -- luassert names assertions of scenarios that are near to unknown words
 
 local M = {}
 
@@ -296,6 +299,30 @@ local function callback(name)
   end
 end
 
+-- Whether luassert knows a word, or words joined by _, such as is_not.
+local function is_known(namespaces, key)
+  if namespaces.assertion[key] or namespaces.modifier[key] then return true end
+  for at in key:gmatch "()_" do
+    if is_known(namespaces, key:sub(1, at - 1)) and is_known(namespaces, key:sub(at + 1)) then return true end
+  end
+  return false
+end
+
+-- Lets an unknown assertion that is near to one of scenarios raise an error that names it.
+local function hint_names(luassert)
+  local has_names, namespaces = pcall(require, "luassert.namespaces")
+  local meta = getmetatable(luassert)
+  local index = meta.__index
+  if not has_names or hinted then return end
+  hinted = true
+  function meta.__index(self, key)
+    local near = type(key) == "string" and not rawget(self, key) and not is_known(namespaces, key)
+      and suggest.nearest(key, tables.keys(CHECK))
+    if near then blame.fail('there is no assert.%s (did you mean "%s"?)', key, near) end
+    return index(self, key)
+  end
+end
+
 --- Registers all assertions, if luassert is installed. module: weir.scenario.
 function M.register(module)
   scenario = module
@@ -304,6 +331,7 @@ function M.register(module)
   if not (has_say and has_assert) then return end
   sayings:set("weir.scenario", "%s")
   for name in pairs(CHECK) do luassert:register("assertion", name, callback(name), "weir.scenario", "weir.scenario") end
+  hint_names(luassert)
 end
 
 --- Checks an assertion from a program, as in check("never_over", 8, "core"). Returns whether the assertion holds, and

@@ -40,7 +40,13 @@ local M = {
 }
 
 local S = {}
-S.__index = S
+local UNSET = { ended = true, source = true } -- fields of a scenario that may be nil
+
+S.__index = function(_, name)
+  local method = S[name]
+  if method == nil and not UNSET[name] then blame.fail("a scenario has no method '%s'%s", tostring(name), suggest.hint(tostring(name), tables.keys(S))) end
+  return method
+end
 
 local FAR = 9e12          -- seconds; later events never happen
 local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events overrides
@@ -96,7 +102,8 @@ local function new(opts)
   if type(opts) ~= "table" then fail "scenario: a table is expected, { machine = ..., policy = ..., queue = ... }" end
   check_keys(opts, OPTIONS, "scenario")
   local source = blame.source()
-  local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source }, S)
+  local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source,
+    acting = false, most_events = MOST_EVENTS }, S)
   local recorded = opts.stream and stream.read(beside(opts.stream, source))
   if recorded and opts.machine then fail "scenario: stream: the machine is the one of the recording" end
   s.graph = recorded and recorded.graph or machine_of(opts.machine or M.defaults.machine, source)
@@ -128,7 +135,7 @@ end
 
 -- Handles all events up to a time.
 local function happen(s, limit)
-  local n, most = 0, s.most_events or MOST_EVENTS
+  local n, most = 0, s.most_events
   while s.sim:step(limit) do
     n = n + 1
     if n > most then fail("after %d events, at %.14g s, the queue still does not come to rest", n, s.sim.now) end
@@ -175,10 +182,10 @@ end
 local Later = {}
 
 function Later.__index(later, name)
-  if type(S[name]) ~= "function" then fail("a scenario has no action '%s'", tostring(name)) end
+  local action = S.__index(later, name)
   return function(_, ...)
     local arguments = table.pack(...)
-    return later.s:at(later.time, function(s) S[name](s, table.unpack(arguments, 1, arguments.n)) end)
+    return later.s:at(later.time, function(s) action(s, table.unpack(arguments, 1, arguments.n)) end)
   end
 end
 

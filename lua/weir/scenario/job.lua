@@ -5,6 +5,7 @@
 
 local blame = require "weir.scenario.error_location"
 local ledger = require "weir.scenario.alloc_log"
+local suggest = require "weir.suggest"
 
 local M = {}
 
@@ -31,7 +32,12 @@ local Job = {}
 
 function Job.__index(handle, key)
   local field = FIELDS[key]
-  if not field then blame.fail("a job has no '%s'; it has %s, promised, wait, place", tostring(key), table.concat(FIELDS, ", ")) end
+  if not field then
+    local known = table.concat(FIELDS, ", ") .. ", promised, wait, place"
+    local words = {}
+    for word in known:gmatch "%w+" do words[#words + 1] = word end
+    blame.fail("a job has no '%s'%s; it has %s", tostring(key), suggest.hint(tostring(key), words), known)
+  end
   local s = scenario_of[handle]
   s:settle()
   return field(s, job_of[handle])

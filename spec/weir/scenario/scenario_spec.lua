@@ -218,7 +218,7 @@ at 0 s, policy low, queue easy
     { "assert.placed: there is no \"nod\"", function() assert.placed(long, "nod") end },
     { "assert.waited: an operator and a number are expected", function() assert.waited(long, "=", 3) end },
     { "assert.utilisation: an operator", function() assert.utilisation(0.9) end },
-    { "a scenario has no action 'dwon'", function() s:at(5):dwon "node0" end },
+    { "a scenario has no method 'dwon' (did you mean \"down\"?)", function() s:at(5):dwon "node0" end },
   }
   for _, case in ipairs(wrong) do
     it("refuses: " .. case[1], function()
