@@ -39,7 +39,7 @@ struct choice_reader {
 static const struct {
     const char *word;
     int kind;
-    const char *keys[KEYS];
+    const char *keys[KEYS + 1]; /* NULL at the end */
 } choices[] = {
     {"runs", WEIR_CHOOSE_LONGEST, {"sort", "group", "position"}},
     {"shortest", WEIR_CHOOSE_SHORTEST, {"sort", "group", "position"}},
@@ -49,46 +49,6 @@ static const struct {
     {"closest", WEIR_CHOOSE_CLOSEST, {"sort", "by"}},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
-
-/* ---- did you mean ---- */
-
-#define WORD_MAX 24
-
-/* The number of letters to add, leave out or replace between two words; WORD_MAX where a word is long. */
-static unsigned distance(const char *a, const char *b)
-{
-    unsigned row[WORD_MAX + 1];
-    size_t n = strlen(b);
-
-    if (strlen(a) > WORD_MAX || n > WORD_MAX)
-        return WORD_MAX;
-    for (unsigned k = 0; k <= n; k++)
-        row[k] = k;
-    for (unsigned i = 0; a[i]; i++) {
-        unsigned diagonal = row[0]++;
-        for (unsigned k = 0; k < n; k++) {
-            unsigned least = diagonal + (a[i] != b[k]);
-            diagonal = row[k + 1];
-            least = least < row[k] + 1 ? least : row[k] + 1;
-            row[k + 1] = least < diagonal + 1 ? least : diagonal + 1;
-        }
-    }
-    return row[n];
-}
-
-/* Pushes '; did you mean "WORD"?' for the known word nearest to `word`, or "". */
-static const char *push_nearest(lua_State *L, const char *word, const char *const *known, size_t n)
-{
-    const char *nearest = NULL;
-    unsigned least = strlen(word) < 4 ? 2 : 3;
-
-    for (size_t i = 0; i < n; i++)
-        if (known[i] && distance(word, known[i]) < least) {
-            least = distance(word, known[i]);
-            nearest = known[i];
-        }
-    return nearest ? lua_pushfstring(L, "; did you mean \"%s\"?", nearest) : lua_pushliteral(L, "");
-}
 
 /* ---- texts ---- */
 
@@ -101,7 +61,8 @@ static void resolve(const struct choice_reader *c, const char *key)
     if (strncmp(text, "options.", 8) != 0)
         return;
     if (lua_getfield(L, c->values, text + 8) == LUA_TNIL)
-        refuse(L, c->spec, "field 'select': %s: there is no option '%s'", key, weirlua_quote(L, text + 8));
+        refuse(L, c->spec, "field 'select': %s: there is no option '%s'%s", key, weirlua_quote(L, text + 8),
+               weirlua_hint_of_keys(L, text + 8, c->values));
     if (lua_type(L, -1) != LUA_TSTRING)
         refuse(L, c->spec, "field 'select': %s: option '%s' must be a string, it is a %s", key,
                weirlua_quote(L, text + 8), luaL_typename(L, -1));
@@ -149,7 +110,7 @@ static void read_place(const struct choice_reader *c, const char *key, bool grou
 /* Reads {property =, type =}, or for a group {subsystem =, type =}, at the top. */
 static void read_parts(const struct choice_reader *c, const char *key, bool group)
 {
-    static const char *const known[] = {"type", "property", "subsystem"};
+    static const char *const known[] = {"type", "property", "subsystem", NULL};
     lua_State *L = c->L;
     weir_choice *choice = &c->spec->choice;
     const char **out[] = {&choice->type, &choice->property, &choice->subsystem};
@@ -163,7 +124,7 @@ static void read_parts(const struct choice_reader *c, const char *key, bool grou
             i++;
         if (i == n)
             refuse(L, c->spec, "field 'select': %s: there is no key '%s'%s; it has type, property%s", key,
-                   weirlua_quote(L, name), push_nearest(L, name, known, n), group ? ", subsystem" : "");
+                   weirlua_quote(L, name), weirlua_hint(L, name, known), group ? ", subsystem" : "");
         *out[i] = keep_text(c, known[i]);
     }
     if (choice->subsystem ? choice->property || !choice->type : !choice->property && !(group && choice->type))
@@ -223,7 +184,7 @@ static void read_keys(const struct choice_reader *c, int table, size_t at)
             i++;
         if (!key || i == KEYS || !keys[i])
             refuse(L, c->spec, "field 'select': \"%s\" has no key '%s'%s; it has %s, %s%s%s", choices[at].word,
-                   weirlua_quote(L, name), push_nearest(L, name, keys, KEYS),
+                   weirlua_quote(L, name), weirlua_hint(L, name, keys),
                    keys[0], keys[1], keys[2] ? ", " : "", keys[2] ? keys[2] : "");
         read_key(c, keys[i]);
     }
@@ -234,7 +195,7 @@ static void read_keys(const struct choice_reader *c, int table, size_t at)
 static size_t read_word(const struct choice_reader *c)
 {
     lua_State *L = c->L;
-    const char *known[CHOICES], *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
+    const char *known[CHOICES + 1] = {NULL}, *word = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : NULL;
     size_t at = 0;
 
     if (!word)
@@ -246,7 +207,7 @@ static size_t read_word(const struct choice_reader *c)
         at++;
     if (at == CHOICES)
         refuse(L, c->spec, "field 'select': there is no choice \"%s\"%s; there are runs, shortest, fewest, one, each,"
-               " closest", weirlua_quote(L, word), push_nearest(L, word, known, CHOICES));
+               " closest", weirlua_quote(L, word), weirlua_hint(L, word, known));
     c->spec->choice.kind = choices[at].kind;
     return at;
 }

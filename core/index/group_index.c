@@ -132,18 +132,22 @@ void weir_groups_set(struct group_index *x, uint32_t place, bool fits)
     write_bit(x->members, place, fits);
 }
 
+/* The less, the more room a group has; equal for all groups where room does not count. */
+static uint32_t weight_of(const weir_graph *g, const struct group_index *x, uint32_t group)
+{
+    double room = x->emptiest ? weir_group_room(g, &x->rule, x->list[x->begin[group]]) + 1 : 0; /* 0: no group */
+
+    return UINT32_MAX - 1 - (room < UINT32_MAX - 1 ? (uint32_t)room : UINT32_MAX - 1);
+}
+
 static uint64_t key_of(const weir_graph *g, const struct group_index *x, uint32_t group)
 {
     uint32_t first = weir_groups_next(x, x->begin[group], x->begin[group + 1]), rank, size = x->counts[group];
-    double room;
 
     if (size == 0 || (group == x->none && x->rule.kind != WEIR_CHOOSE_EACH))
         return KEYSET_OUT;
     rank = x->ranks[first];
-    if (x->rule.kind != WEIR_CHOOSE_EACH)
-        return group_sized(size, rank);
-    room = x->emptiest ? weir_group_room(g, &x->rule, x->list[first]) + 1 : 0; /* 0: no group */
-    return group_sized(UINT32_MAX - 1 - (room < UINT32_MAX - 1 ? (uint32_t)room : UINT32_MAX - 1), rank);
+    return group_sized(x->rule.kind == WEIR_CHOOSE_EACH ? weight_of(g, x, group) : size, rank);
 }
 
 void weir_groups_rekey(const weir_graph *g, struct group_index *x)
@@ -152,6 +156,8 @@ void weir_groups_rekey(const weir_graph *g, struct group_index *x)
         uint32_t group = x->stale[--x->nstale];
         write_bit(x->stale_bits, group, false);
         weir_keyset_put(&x->set, group, key_of(g, x, group));
+        if (x->emptiest)
+            weir_keyset_put(&x->rooms, group, group_sized(weight_of(g, x, group), group));
     }
 }
 
@@ -315,7 +321,8 @@ int weir_groups_get(weir_graph *g, const struct group_question *q, struct group_
 {
     const weir_choice *c = q->policy->choice;
     struct group_index like = {.asked = *q, .emptiest = c->emptiest, .hook = c->group ? q->policy->serial : 0,
-                               .serial = g->serial, .set = {.root = WEIR_NONE}};
+                               .serial = g->serial, .set = {.root = WEIR_NONE},
+                               .rooms = {.root = WEIR_NONE}};
     int rc = weir_order_read(g, q->policy, &like.order, err);
 
     if (rc)
@@ -394,6 +401,8 @@ static bool group_right(const weir_graph *g, const struct group_index *x, uint32
 
     for (uint32_t i = weir_groups_next(x, x->begin[group], end); i < end; i = weir_groups_next(x, i + 1, end))
         count++;
+    if (x->emptiest && !noted && x->rooms.keys[group] != group_sized(weight_of(g, x, group), group))
+        return false;
     return count == x->counts[group] &&
            (choice_of_runs(x->rule.kind) || noted || x->set.keys[group] == key_of(g, x, group));
 }

@@ -61,6 +61,7 @@ struct group_index {
     uint64_t *joins;   /* bits by place, for runs: a member that continues a run */
     uint32_t total, *counts; /* members, by group */
     struct weir_keyset set;  /* groups by size, or runs by size, with the number of the first place */
+    struct weir_keyset rooms; /* where the emptiest groups come first: all groups by room, with or without members */
 
     /* Changes */
     uint64_t *changed_bits, *doubt_bits, *stale_bits; /* by place, by place, by group: is in the list below */

@@ -77,8 +77,10 @@ static int reserve(const weir_graph *g, struct group_index *x, uint32_t n)
     x->doubts = weir_mem_zalloc((size_t)n + 1, sizeof *x->doubts);
     x->stale = weir_mem_zalloc((size_t)n + 1, sizeof *x->stale);
     x->starts = weir_mem_zalloc(6 * words, sizeof *x->starts); /* all bits */
-    if (weir_keyset_make(&x->set, n) || !x->list || !x->ranks || !x->groups || !x->places || !x->begin || !x->values ||
-        !x->counts || !x->changed || !x->doubts || !x->stale || !x->starts)
+    if (weir_keyset_make(&x->set, n) || (x->emptiest && weir_keyset_make(&x->rooms, n)))
+        return WEIR_ENOMEM;
+    if (!x->list || !x->ranks || !x->groups || !x->places || !x->begin || !x->values || !x->counts || !x->changed ||
+        !x->doubts || !x->stale || !x->starts)
         return WEIR_ENOMEM;
     memset(x->places, 0xff, ((size_t)g->limit + 1) * sizeof *x->places); /* WEIR_NONE */
     x->members = x->starts + words;
@@ -168,13 +170,14 @@ void weir_groups_free(struct group_index *x)
     weir_mem_free(x->starts);
     weir_mem_free(x->wide);
     weir_keyset_free(&x->set);
+    weir_keyset_free(&x->rooms);
     weir_mem_free(x);
 }
 
 size_t weir_groups_bytes(const struct group_index *x)
 {
-    size_t place = sizeof *x->list + 7 * sizeof *x->ranks + sizeof *x->values + sizeof *x->set.keys +
-                   2 * sizeof *x->set.left;
+    size_t keyset = sizeof *x->set.keys + 2 * sizeof *x->set.left;
+    size_t place = sizeof *x->list + 7 * sizeof *x->ranks + sizeof *x->values + (x->emptiest ? 2 : 1) * keyset;
 
     return sizeof *x + place * x->n + 6 * group_words(x->n) * sizeof *x->starts + x->nplaces * sizeof *x->places +
            x->wide_cap * sizeof *x->wide;

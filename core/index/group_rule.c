@@ -209,9 +209,14 @@ bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_v
     return at_or_above(g, under, t) != WEIR_NONE;
 }
 
+weir_vertex weir_group_vertex(const weir_graph *g, const struct group_rule *r, weir_vertex v)
+{
+    return r->by == GROUP_BY_TYPE ? at_or_above(g, v, r->type) : vertex_at(g, v)->parent;
+}
+
 double weir_group_room(const weir_graph *g, const struct group_rule *r, weir_vertex v)
 {
-    weir_vertex up = r->by == GROUP_BY_TYPE ? at_or_above(g, v, r->type) : vertex_at(g, v)->parent;
+    weir_vertex up = weir_group_vertex(g, r, v);
     const struct inner *in = up == WEIR_NONE ? NULL : inner_of(g, up);
     uint32_t cell = in && in->cells ? type_cell(schema_at(g, in->schema), kind_of(g, v)->type) : 0;
 

@@ -40,6 +40,8 @@ double weir_group_value(const weir_graph *g, const struct group_rule *r, weir_ve
 int64_t weir_group_position(const weir_graph *g, const struct group_rule *r, weir_vertex v);
 /* Whether all vertices below `under` are in one group. */
 bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_vertex under);
+/* The vertex of the tree that is the group of v, by parent or by type, or WEIR_NONE. */
+weir_vertex weir_group_vertex(const weir_graph *g, const struct group_rule *r, weir_vertex v);
 /* The free units of the type of v in the group of v, where the group is a vertex of the tree; -1: v has no group. */
 double weir_group_room(const weir_graph *g, const struct group_rule *r, weir_vertex v);
 /* Whether the rule reads an entry of a map, or all entries change (WEIR_NO_NAME). */

@@ -7,7 +7,7 @@
  *   allocate.c            the recursion: resources of a request below a vertex
  *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
  *   or_slot.c             slots that are alternatives
- *   slot.c                slots, each inside one node
+ *   slot.c                slots, each inside one node; room_hosts.c: hosts by the room of their groups
  *   gather.c              units of one resource; choose.c, choose_indexed.c: choices of the engine for a policy
  *   allocate_bulk.c       many whole vertices at once
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c

@@ -10,11 +10,11 @@ local core = require "weir.core"
 require "weir"
 
 local ORDER = {
-  "policy", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy", "queue_policy", "queue",
-  "queue_job", "scenario",
+  "policy", "choice", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy",
+  "queue_policy", "queue", "queue_job", "scenario",
 }
 local TITLES = {
-  policy = "The policy", vertex = "v: a vertex", request = "request", job = "job",
+  policy = "The policy", choice = "A choice by name", vertex = "v: a vertex", request = "request", job = "job",
   job_resource = "A resource of a job", graph = "graph", engine = "The engine",
   allocation = "An allocation", loaded_policy = "A policy that was loaded",
   queue_policy = "The queue policy", queue = "queue: the queue", queue_job = "A job of a queue", scenario = "A scenario",

@@ -54,6 +54,11 @@ local RESULTS = {
     { "local c = ... return { c[1], 1 }", "%L: it chose a candidate twice" },
     { "local c = ... return { c[1]:graph():root() }", "%L: it chose what is no candidate" },
   },
+  group = {
+    { "return {}", "%L: it must return a string, a number, a vertex or nil" },
+    { "return 0/0", "%L: it must return a string, a number, a vertex or nil" },
+    { "return true", "%L: it must return a string, a number, a vertex or nil" },
+  },
 }
 
 -- {name, a function of the text of a policy, which makes the policy}
@@ -82,11 +87,12 @@ end
 for _, kind in ipairs(KINDS) do
   local where, make = table.unpack(kind)
 
-  for _, hook in ipairs { "init", "admit", "order", "prune", "evaluate", "select" } do
+  for _, hook in ipairs { "init", "admit", "order", "prune", "evaluate", "select", "group" } do
     describe(("%s of a policy %s, with"):format(hook, where), function()
       for _, case in ipairs(cases_of(hook)) do
         it(case[1], function()
-          local text = ("return { name = 'mine',\n\n%s = function(...) %s end }"):format(hook, case[2])
+          local form = hook == "group" and "select = { 'fewest', group = function(...) %s end }" or hook .. " = function(...) %s end"
+          local text = ("return { name = 'mine',\n\n" .. form .. " }"):format(case[2])
           local wanted = ("policy mine: %s: %s"):format(hook, (case[3]:gsub("%%L", "mine:3")))
           assert.equal(wanted, failure(make(text)):sub(1, #wanted))
         end)

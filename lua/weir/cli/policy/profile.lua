@@ -9,7 +9,7 @@ local trial = require "weir.policy.bench"
 
 local LINES = 12 -- shown at most
 
-local HOOKS = { "init", "admit", "order", "prune", "evaluate", "select" }
+local HOOKS = { "init", "admit", "order", "prune", "evaluate", "select", "group" }
 
 local function show(report)
   local ms, percent = report.seconds * 1e3, 100 * report.share
