@@ -307,6 +307,7 @@ bench: deps build build/test/bench_jansson build/test/bench_serve ## time and co
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua
+	@build/weir run spec/bench/policies.lua
 	@build/weir run spec/bench/replay.lua
 	@build/weir run spec/bench/serve.lua
 	@build/weir run spec/bench/copies.lua

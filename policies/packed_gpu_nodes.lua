@@ -19,6 +19,6 @@ return {
     local node = v.type == "node" and v or v:ancestor "node"
     if not node then return 0 end
     local total, free = node:below "gpu"
-    return wants_gpu and -free or -total
+    return wants_gpu and -free or -total, node ~= v -- true: inside a node, the score holds for all siblings
   end,
 }

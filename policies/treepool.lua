@@ -42,7 +42,8 @@ return {
     return jobspec
   end,
   evaluate = function(v)
-    local _, free = (v:ancestor "node" or v):below "core"
-    return -free
+    local node = v:ancestor "node" or v
+    local _, free = node:below "core"
+    return -free, node ~= v -- true: inside a node, the score holds for all siblings
   end,
 }

@@ -280,6 +280,8 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.
  * @field overran: number? -- The seconds of the last match, where more than twice the budget of seconds; else nil.
  * @field sandboxed: boolean -- Whether the policy has a sandbox.
+ * @field uncached: string? -- Why the scores of evaluate are not remembered between matches, as far as is known by now;
+ *   nil where the scores are remembered, or without evaluate.
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
  * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
@@ -313,6 +315,11 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         push_budget(L, p);
     else if (strcmp(key, "budget") == 0)
         lua_pushnil(L);
+    else if (strcmp(key, "uncached") == 0)
+        lua_pushstring(L, !p->spec.has[HOOK_EVALUATE] ? NULL
+                          : !p->sandbox.S             ? "a policy without a sandbox may read anything"
+                          : p->memory.refused         ? p->memory.why
+                                                      : NULL);
     else if (strcmp(key, "overran") == 0 && p->sandbox.overran > 0)
         lua_pushnumber(L, p->sandbox.overran);
     else if (strcmp(key, "overran") == 0)
@@ -339,7 +346,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, parts, budget, overran, sandboxed, static, traceback, profile",
+                          "hooks, parts, budget, overran, sandboxed, uncached, static, traceback, profile",
                           weirlua_quote(L, key));
     return 1;
 }

@@ -110,8 +110,10 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. Called for vertices on the way down: false
  *   leaves out the vertex and all vertices below; true has to be returned for every other vertex.
  * @field evaluate: function? -- fun(v: vertex, request: request, ...): number?, boolean?. The score of a candidate that
- *   fits, higher is better; nil: no candidate. true as the second result: all siblings have an equal score, and
- *   evaluate is not called for siblings that follow directly (the cores of a socket: one call a socket).
+ *   fits, higher is better; nil: no candidate. true as the second result: all siblings of the type have an equal score,
+ *   and evaluate is not called for the others (the cores of a socket: one call a socket). A score is remembered until
+ *   something that evaluate read has changed, unless evaluate changes variables outside of the function, or reads
+ *   available, jobs, uses, or random numbers: then evaluate is called for each candidate of each match.
  * @field select: function | choice | string | nil -- fun(candidates: vertex[], request: request, min: integer,
  *   max: integer, scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining

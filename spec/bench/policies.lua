@@ -57,7 +57,7 @@ local function cost(g, policy, shape)
     local begin = core.clock()
     local job, why = engine:match(request)
     local took = core.clock() - begin
-    if not job then io.stderr:write(tostring(why), "\n") return nil, why end
+    if not job then return nil, why end
     jobs[#jobs + 1] = job
     if i == -2 then first = took end
     if i > 0 then

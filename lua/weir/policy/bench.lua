@@ -74,11 +74,15 @@ local function check_cost(p, say)
   for name, hook in pairs(profile.hooks) do
     local each = hook.calls > 0 and hook.seconds / hook.calls * 1e6 or 0
     if each > SLOW and (name == "prune" or name == "evaluate") then
-      say("note", ("%s takes %.0f us a call; it is called for every candidate"):format(name, each))
+      say("note", ("%s takes %.0f us a call; it is called %s"):format(name, each, name == "evaluate" and not p.uncached
+        and "again where something that it read has changed" or "for every candidate"))
     end
   end
+  if p.uncached then
+    say("note", ("scores are not remembered: %s; evaluate is called for every candidate of every match"):format(p.uncached))
+  end
   for field, n in pairs(profile.reads or {}) do
-    if (field == "free" or field == "size") and n > 50 then
+    if (field == "free" or field == "size") and n > 50 and (p.uncached or profile.hooks.prune) then
       say("note", ('%s was read %d times: fields = {"%s"} passes it as an argument'):format(field, n, field))
     end
   end

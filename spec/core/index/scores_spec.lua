@@ -28,4 +28,53 @@ describe("remembered scores", function()
     end
     assert.is_true(answers > 100)
   end)
+
+  -- The calls and visits of the fourth match of a stream, with `racks` racks of 30 nodes.
+  local function cost(name, racks, shape)
+    local g = weir.synthetic(("cluster:1 rack:%d node:30 core:4 gpu:1"):format(racks))
+    local engine, request = assert(weir.engine { resources = g, policy = name, scores = "remember" }), weir.request(shape)
+    for _ = 1, 3 do engine:release(assert(engine:match(request))) end
+    assert(engine:match(request))
+    local stats = engine:stats()
+    g:close()
+    return stats
+  end
+
+  for _, name in ipairs(scores.bundled()) do
+    for _, shape in ipairs { "slot=1/node", "slot=20/node", "slot=1/core=2" } do
+      it(("cost what changed, not the machine: %s under %s"):format(shape, name), function()
+        local small, large = cost(name, 4, shape), cost(name, 40, shape)
+        assert.is_true(large.callbacks <= small.callbacks + 4, ("%d calls, then %d"):format(small.callbacks, large.callbacks))
+        assert.is_true(large.visited <= small.visited + 12, ("%d visits, then %d"):format(small.visited, large.visited))
+        assert.is_true(large.visited < 120, large.visited .. " visits")
+      end)
+    end
+  end
+
+  -- {body of the policy's file, the reason}
+  local CALLED = {
+    { "local n = 0 return { evaluate = function() n = n + 1 return n end }", "it changes its variable 'n'" },
+    { "local t = {} return { evaluate = function(v) t[v] = true return 1 end }", "it changes its variable 't'" },
+    { "return { evaluate = function(v) return v:available() end }", "it reads v:available()" },
+    { "return { evaluate = function(v) return #v:jobs() end }", "it reads v:jobs()" },
+    { "return { evaluate = function(v) return #v:uses() end }", "it reads v:uses()" },
+    { "return { evaluate = function() return math.random() end }", "it reads math.random()" },
+    { "return { evaluate = function(_, r) return rawget(r, 'count') end }", "it reads the request as a whole" },
+    { "return { evaluate = function(_, r) r.mine = 1 return 1 end }", "it reads the request as a whole" },
+  }
+  for _, case in ipairs(CALLED) do
+    it("are not kept, with the reason: " .. case[2], function()
+      local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+      local policy = assert(core.policy_source(case[1], "called"))
+      local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+      for _ = 1, 4 do engine:release(assert(engine:match "slot=1/node")) end
+      assert.equal(case[2], policy.uncached)
+      assert.equal(6, engine:stats().callbacks)
+    end)
+  end
+
+  it("refuse a mode that does not exist", function()
+    local g = weir.synthetic "node:1"
+    assert.error_matches(function() weir.engine { resources = g, scores = "guess" } end, "remember, check or call")
+  end)
 end)

@@ -40,6 +40,9 @@ local function show(name, report)
       report.visited, report.callbacks))
     out.line("    cost   " .. hooks_line(report.profile.hooks))
     out.line("    reads  " .. reads_line(report.profile.reads or {}))
+    if report.profile.hooks.evaluate and not p.uncached then
+      out.line "    scores remembered until something that evaluate read changes"
+    end
   end
   for _, text in ipairs(report.errors) do out.line("    error  " .. text:gsub("\n", "\n             ")) end
   for _, text in ipairs(report.notes) do out.line("    note   " .. text) end
@@ -50,6 +53,7 @@ local function as_json(name, report)
   return {
     policy = name, name = p and p.name, hash = p and p.hash, version = p and p.version, ok = #report.errors == 0,
     errors = core.array(report.errors), notes = core.array(report.notes), matched = report.matched,
+    uncached = p and not report.queue and p.uncached or nil,
     refused = report.refused, visited = report.visited, callbacks = report.callbacks, queue = report.queue,
     hooks = report.hooks or report.profile and report.profile.hooks, reads = report.profile and report.profile.reads,
   }
