@@ -35,8 +35,9 @@ local function read_header(trace, lines)
   local line = lines() or ""
   local columns, seen = {}, {}
   for i, name in ipairs(split(line:gsub("^\xef\xbb\xbf", "")) or {}) do
-    local field = fields.field(name:match "^%s*(.-)%s*$")
-    if field and not seen[field] then columns[i], seen[field] = field, true end
+    name = name:match "^%s*(.-)%s*$"
+    local field = fields.field(name)
+    if field and not seen[field] then columns[i], seen[field] = { field = field, name = name }, true end
   end
   for _, field in ipairs { "submit", "runtime" } do
     if not seen[field] then error { trace = ("%s:1: no column is the %s (%s)"):format(trace.path, field, fields.names(field)) } end
@@ -49,10 +50,10 @@ end
 
 local function read_job(columns, cells)
   local job = {}
-  for i, field in pairs(columns) do
-    local value, wrong = fields.value(field, cells[i])
+  for i, column in pairs(columns) do
+    local value, wrong = fields.value(column.field, cells[i], column.name)
     if wrong then return nil, wrong end
-    job[field] = value
+    job[column.field] = value
   end
   return job
 end

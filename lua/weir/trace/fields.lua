@@ -16,30 +16,37 @@ local NAMES = {
 }
 
 local KIND = { number = true, name = true, request = true, user = true, bank = true, project = true, queue = true, qos = true }
-local field_of = {}
+--- The fields, sorted.
+M.list = {}
+
+local field_of, place_of = {}, {}
 for field, names in pairs(NAMES) do
-  for _, name in ipairs(names) do field_of[name] = field end
+  M.list[#M.list + 1] = field
+  for i, name in ipairs(names) do field_of[name], place_of[name] = field, i end
 end
 
---- The field of a column or key; nil for an irrelevant name.
+table.sort(M.list)
+
+--- The field of a column or key, and the place of the name among the names of the field. nil for an irrelevant name.
 function M.field(name)
-  return field_of[name:lower():gsub("%s+", "_"):gsub("-", "_")]
+  local known = name:lower():gsub("%s+", "_"):gsub("-", "_")
+  return field_of[known], place_of[known]
 end
 
 --- The possible names of a field, as text.
 function M.names(field) return table.concat(NAMES[field], ", ") end
 
 --- Converts a value of a field, to a number where needed. Returns nil for an absent value; nil, message for an invalid
---- value.
-function M.value(field, x)
+--- value, where `name` is the name of the field in the trace.
+function M.value(field, x, name)
   if x == nil or x == "" or x == "-1" then return nil end
   if KIND[field] and type(x) ~= "string" and type(x) ~= "number" then
-    return nil, ("%s: a text or a number is expected, not a %s"):format(field, type(x))
+    return nil, ("%s: a text or a number is expected, not a %s"):format(name, type(x))
   end
   local n = tonumber(x)
   n = n and (math.tointeger(n) or n)
   if KIND[field] then return field ~= "name" and field ~= "request" and n or x end
-  if not n or n ~= n then return nil, ('%s: a number is expected, not "%s"'):format(field, tostring(x):sub(1, 40)) end
+  if not n or n ~= n then return nil, ('%s: a number is expected, not "%s"'):format(name, tostring(x):sub(1, 40)) end
   if n < 0 and field ~= "priority" then return nil end
   return n
 end

@@ -13,15 +13,27 @@ local function table_at(t, ...)
   return type(t) == "table" and t or {}
 end
 
-local function take(job, from)
+-- The key of each field that a table has, as {field = key}. Of several keys for a field, the first among the names of
+-- the field counts.
+local function keys_of(from)
+  local keys, places = {}, {}
   for key, x in pairs(from) do
-    local field = not JOBSPEC[key] and type(key) == "string" and fields.field(key)
-    if field and x ~= core.null then
-      local value, wrong
-      if field == "request" then value = x else value, wrong = fields.value(field, x) end
-      if wrong then return wrong end
-      job[field] = value
+    local field, place
+    if not JOBSPEC[key] and type(key) == "string" and x ~= core.null then field, place = fields.field(key) end
+    if field and (not keys[field] or place < places[field] or place == places[field] and key < keys[field]) then
+      keys[field], places[field] = key, place
     end
+  end
+  return keys
+end
+
+local function take(job, from)
+  local keys = keys_of(from)
+  for _, field in ipairs(fields.list) do
+    local key, value, wrong = keys[field], nil, nil
+    if key and field == "request" then value = from[key] elseif key then value, wrong = fields.value(field, from[key], key) end
+    if wrong then return wrong end
+    if key then job[field] = value end
   end
 end
 

@@ -161,6 +161,24 @@ describe("a trace", function()
     assert.equal(2, assert(core.request(first.request)):resources()[1].count.min)
     assert.same({ 2, "slot=1/node" }, { jobs[2].procs, jobs[3].request })
   end)
+
+  it("has a field once in JSON lines: the first among its names counts, at each reading", function()
+    local line = '{"submit_time":9,"submit":4,"arrival":8,"run_time":7,"runtime":1,"nodes":6,"size":5,"procs":2,"group":"g","account":"a"}\n'
+    for _ = 1, 5 do
+      local job = read_all(file("j.jsonl", line))[1]
+      assert.same({ 4, 1, 2, "a" }, { job.submit, job.runtime, job.procs, job.bank })
+    end
+  end)
+
+  it("names a malformed field as the trace does", function()
+    for path, text in pairs {
+      [file("w.csv", "submit,Run Time,procs\n1,x,1\n")] = 'Run Time: a number is expected, not "x"',
+      [file("w.jsonl", '{"submit":1,"runtime":1,"procs":1,"account":true}\n')] = "account: a text or a number is expected",
+    } do
+      local _, t = read_all(path)
+      assert.truthy(t.problems[1].text:find(text, 1, true), t.problems[1].text)
+    end
+  end)
 end)
 
 -- ---- the meaning of "processor" --------------------------------------------------------------------------------
