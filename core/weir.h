@@ -600,6 +600,7 @@ typedef struct weir_choice {
     bool emptiest;
 } weir_choice;
 
+struct weir_allocation; /* below */
 typedef struct weir_policy {
     const char *name;
     const char *label; /* kept with each job, such as a name and a version; NULL: the name */
@@ -648,6 +649,10 @@ typedef struct weir_policy {
      * how many. Where the hook chooses fewer than `min`, the remaining candidates follow, best first. */
     int64_t (*select)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
                       const double *score, size_t n, size_t min, size_t max, uint32_t *chosen);
+    /* Called in the modes WEIR_NOW and WEIR_RESERVE and in weir_job_grow(), once the resources are found, before the
+     * job gets the resources: `a` has the id and the times of the job, and as picks the new resources. A negative
+     * result ends the match with this status, and nothing has changed. Of the graph, only maps may be changed. */
+    int (*placed)(void *data, const weir_graph *g, const struct weir_allocation *a);
     /* A choice that the engine makes without calls; NULL: none. With `select` as well, the choice is made from the
      * candidates in the order of `select`, followed by the candidates that `select` leaves out. */
     const weir_choice *choice;

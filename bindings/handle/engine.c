@@ -142,6 +142,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
 struct details {
     bool brief;
     struct weirlua_trace *trace;
+    struct state_change *moved; /* of the policy's state, undone with the job */
     struct weirlua_owner *held; /* owns `inside` */
     weir_pick *inside;
     uint32_t ninside;
@@ -201,6 +202,8 @@ static int give_allocation(lua_State *L, struct weirlua_graph *handle, int graph
         weir_allocation_free(a);
     else if (rc != LUA_OK && !grown)
         undone = weir_release(handle->g, job, &err);
+    if (rc != LUA_OK && !grown && details && details->moved)
+        weirlua_state_back(details->moved, handle->g);
     if (rc != LUA_OK)
         return undone ? weirlua_raise(L, &err) : lua_error(L);
     lua_pushvalue(L, graph);
@@ -306,6 +309,9 @@ static int search(lua_State *L, int64_t grown)
     if (details.held)
         details.held->p = details.inside;
     weirlua_hooks_end(&hooks, &err);
+    details.moved = &hooks.moved;
+    if (rc < 0)
+        weirlua_state_back(&hooks.moved, handle->g);
     if (keep)
         e->stats = stats;
     if (a && rc >= 0 && details.brief) {
@@ -550,6 +556,22 @@ static int engine_use(lua_State *L)
     return 1;
 }
 
+/* state(): the state that the policy keeps, or nil. */
+static int engine_state(lua_State *L)
+{
+    struct weirlua_graph *handle;
+    const struct policy *p;
+
+    check_engine(L, &handle);
+    lua_getiuservalue(L, 1, 2);
+    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
+    if (p && p->open && p->spec.state)
+        weirlua_state_push(L, handle->g, &p->spec);
+    else
+        lua_pushnil(L);
+    return 1;
+}
+
 /* personal(): whether the policy has read what differs between jobs with equal requests. */
 static int engine_personal(lua_State *L)
 {
@@ -655,6 +677,8 @@ static int engine_tostring(lua_State *L)
  * @method stats(): table -- Counts of the last match: visited, pruned, state, constraint, busy, policy, callbacks,
  *   starts.
  * @method policy(): string, loaded_policy -- The policy in use.
+ * @method state(): table? -- The state that the policy in use keeps on this machine; nil for a policy without a state.
+ *   The table is a copy: only the hook placed changes the state.
  * @method resources(): graph -- The graph.
  * @method close() -- Closes the engine. The graph stays open. */
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
@@ -670,6 +694,8 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"free", weirlua_engine_free},
                                        {"admitted", weirlua_engine_admitted},
                                        {"personal", engine_personal},
+                                       {"placed", weirlua_engine_placed},
+                                       {"state", engine_state},
                                        {"levels", weirlua_engine_levels},
                                        {"visits", weirlua_engine_visits},
                                        {"detach", weirlua_engine_detach},

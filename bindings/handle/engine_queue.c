@@ -12,6 +12,8 @@
  *   math.huge: no start is possible.
  * @method admitted(request: any, about: table?): request?, string?, string? -- The request to be matched for a given
  *   request: the given request, or the replacement made by the policy's admit; or nil, the reason, and a code.
+ * @method placed(job: integer, request: any, about: table?): boolean?, string?, string? -- Calls the hook placed for a
+ *   job that has resources from place or book; or nil, message, code, with the state of the policy as before.
  * @method personal(): boolean -- Whether a hook of the policy in use has read a field of a job that differs between
  *   jobs with equal requests, such as the user: then equal requests need not get equal answers.
  * @method free(type: string): integer, integer -- Units of a type that no job has now, in all; and those of vertices
@@ -78,6 +80,7 @@ static int book(lua_State *L, struct weirlua_graph *handle, const struct policy_
         return rc;
     weirlua_scores_use((enum scores_mode)weirlua_engine_scores(L), &hooks, o);
     o->policy = hooks.policy ? &hooks.given : NULL;
+    hooks.given.placed = NULL; /* the host tells with `placed` when the job starts */
     handle->matching = true;
     rc = weir_match(handle->g, job->request, o, &a, err);
     handle->matching = false;
@@ -143,6 +146,44 @@ int weirlua_engine_soonest(lua_State *L)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);
     return 1;
+}
+
+#define PLACED_POLICY 6 /* stack index of the engine's policy in placed */
+
+/* placed(job, request[, about]) -> true */
+int weirlua_engine_placed(lua_State *L)
+{
+    struct weirlua_graph *handle;
+    const weir_allocation *a;
+    struct policy_job job = {.about = 4};
+    const struct policy *p;
+    struct hooks hooks;
+    weir_err err = {0};
+    int rc;
+
+    weirlua_engine_idle(L, &handle);
+    a = weir_job_get(handle->g, weirlua_check_job(L, 2, handle));
+    luaL_argcheck(L, a, 2, "there is no such job");
+    lua_settop(L, 4);
+    lua_getiuservalue(L, 1, 1); /* 5, 6: graph and policy stay alive, whatever the hook does to the engine */
+    lua_getiuservalue(L, 1, 2);
+    p = luaL_testudata(L, PLACED_POLICY, WEIRLUA_POLICY);
+    lua_pushboolean(L, 1);
+    if (!p || !p->spec.has[HOOK_PLACED])
+        return 1;
+    job.request = weirlua_request_at(L, weirlua_of(L), 3);
+    if (!job.request)
+        return 3;
+    job.duration = a->end == WEIR_FOREVER ? WEIR_FOREVER : a->end - a->start;
+    rc = weirlua_policy_init(L, PLACED_POLICY, handle, &err);
+    rc = rc ? rc : weirlua_hooks_begin(L, &hooks, PLACED_POLICY, handle, &job, &err);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    handle->matching = true;
+    rc = hooks.given.placed(&hooks, handle->g, a);
+    handle->matching = false;
+    weirlua_hooks_end(&hooks, &err);
+    return rc ? weirlua_fail(L, &err, rc) : 1;
 }
 
 /* admitted(request[, about]) -> request */

@@ -461,6 +461,7 @@ int weirlua_engine_scores(lua_State *L); /* enum scores_mode of the engine at in
 int weirlua_engine_place(lua_State *L);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_admitted(lua_State *L);
+int weirlua_engine_placed(lua_State *L);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);
 int weirlua_engine_detach(lua_State *L);

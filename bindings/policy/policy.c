@@ -274,7 +274,7 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field source: string? -- The text.
  * @field path: string? -- The file.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
- * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init.
+ * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init, placed.
  * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality,
  *   select.
  * @field budget: table? -- The limits of one match: {instructions =, memory = bytes, seconds =}; nil for a table.

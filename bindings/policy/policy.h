@@ -10,7 +10,8 @@
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
 
-enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_GROUP, HOOKS };
+enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_PLACED, HOOK_GROUP,
+                   HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
 extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at the end */
 
@@ -28,6 +29,7 @@ struct policy_spec {
     weir_choice choice;           /* without the hook */
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
+    const char *state, *state_key; /* JSON of the state declared, and the key of the state kept; NULL: no state */
     bool has[HOOKS];
 };
 
@@ -264,6 +266,7 @@ int weirlua_filter_walk(lua_State *L);
 
 /* The job of a match, or of a call of admit, as far as the caller knows the job. */
 struct policy_job {
+    const weir_graph *g; /* of the state; NULL: none */
     lua_State *home; /* the state of the caller */
     int about; /* index in `home` of the table, or nil, of what only the caller knows; 0: the hooks run in `home` */
     const weir_request *request;
@@ -281,9 +284,44 @@ int weirlua_request_view(lua_State *S);
 /* Pushes the job, valid until weirlua_job_leave(). The index `about` of S has the table where the hooks run in the
  * caller's state, else nil. Raises without memory. */
 void weirlua_job_push(lua_State *S, struct policy_job *job, int about);
+/* Pushes the job of the table of requests at the index `requests`; the index `about` as above. Raises. */
+void weirlua_job_of_requests(lua_State *S, int requests, int about, struct policy_job *job);
 /* To be called, once no hook runs any more, after the two functions above. Never raises. */
 void weirlua_job_leave(lua_State *S, struct policy_job *job);
 void weirlua_job_open(lua_State *S);
+
+/* ---- policy_state.c ---- */
+
+/* A change of the state kept in a graph, to be undone. */
+struct state_change {
+    weir_vertex root;
+    const char *key, *before; /* before: owned by the graph; NULL: nothing was kept */
+    bool changed;
+};
+
+/* Pushes the state that the graph keeps, with the declared values where nothing that fits is kept: a new table.
+ * _frozen: one that can only be read. Raise without memory. */
+void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_spec *spec);
+void weirlua_state_push_frozen(lua_State *S, const weir_graph *g, const struct policy_spec *spec);
+/* Keeps a text as the state. Returns a status; on failure nothing has changed. */
+int weirlua_state_put(struct state_change *c, weir_graph *g, const struct policy_spec *spec, const char *text,
+                      weir_err *err);
+/* Undoes a change, if there was any. Needs no memory. */
+void weirlua_state_back(struct state_change *c, weir_graph *g);
+/* Pushes and returns the JSON text of the declared state at the stack index; raises for values that no state has. */
+const char *weirlua_state_declared(lua_State *S, int state);
+const char *weirlua_state_push_key(lua_State *S, const char *name);
+
+/* A call of the hook `placed`. */
+struct placing {
+    const struct policy_spec *spec;
+    struct weirlua_graph *handle;
+    const weir_allocation *a;
+    struct policy_job *job;
+    char *text; /* of the state afterwards; to be freed */
+};
+/* A C function for lua_pcall: (placing, hook, table of requests, about, options). */
+int weirlua_placed(lua_State *S);
 
 /* ---- policy_hooks.c ---- */
 
@@ -302,6 +340,7 @@ struct hooks {
     weir_choice choice;    /* of `given` */
     const struct policy_change *change; /* NULL: none */
     bool unscored;         /* scores are not remembered in this match */
+    struct state_change moved;
 };
 
 /* Pushes the table of a resource, as hooks see the request. Returns a status, with an error value pushed. */

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Above the base: the hooks by number, the options, the numbers of groups, the requests by index, a message handler,
@@ -421,6 +422,37 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
     return rc;
 }
 
+/* ---- placed ---- */
+
+/* Calls placed, and keeps the state in the graph. */
+static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a)
+{
+    struct hooks *h = data;
+    struct placing p = {&h->policy->spec, h->handle, a, &h->job, NULL};
+    struct sandbox *sb = sandbox_of(h);
+    lua_State *L = h->L;
+    weir_err err = {0};
+    int rc;
+
+    (void)g;
+    if (h->failed)
+        return WEIR_EPOLICY;
+    if (sb)
+        weirlua_sandbox_call(sb);
+    h->job.id = a->job;
+    lua_pushcfunction(L, weirlua_placed);
+    lua_pushlightuserdata(L, &p);
+    lua_pushvalue(L, h->base + HOOK_PLACED);
+    lua_pushvalue(L, h->base + SLOT_REQUESTS);
+    lua_pushvalue(L, h->base + SLOT_ABOUT);
+    lua_pushvalue(L, h->base + SLOT_OPTIONS);
+    if (weirlua_hooks_call(h, HOOK_PLACED, 5, 0) != LUA_OK)
+        return fail(h, "placed", NULL);
+    rc = weirlua_state_put(&h->moved, h->handle->g, p.spec, p.text, &err);
+    free(p.text);
+    return rc;
+}
+
 /* ---- around a match ---- */
 
 /* (hooks): finds the state, and returns the table of requests. */
@@ -462,12 +494,13 @@ static void give(struct hooks *h)
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
                              .score = remembers(h->policy) ? weirlua_hook_score : NULL,
                              .score_key = remembers(h->policy) ? weirlua_hook_score_key : NULL,
-                             .select = spec->has[HOOK_SELECT] ? hook_select : NULL};
+                             .select = spec->has[HOOK_SELECT] ? hook_select : NULL,
+                             .placed = spec->has[HOOK_PLACED] ? hook_placed : NULL};
 }
 
 static bool calls_lua(const weir_policy *p)
 {
-    return p->keys || p->prune || p->evaluate || p->select || (p->choice && p->choice->group);
+    return p->keys || p->prune || p->evaluate || p->select || p->placed || (p->choice && p->choice->group);
 }
 
 /* Pushes the anchor in the state of the hooks, and starts the turn's budget. */
@@ -523,6 +556,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
     }
     lua_pushcfunction(h->L, weirlua_sandbox_locate);
     h->job.home = L;
+    h->job.g = handle->g;
     h->job.policy = h->policy;
     if (!sb && job->about)
         lua_pushvalue(L, job->about);

@@ -199,13 +199,13 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
 
 /* ---- the job ----
  *
- * @class job The job of a match, as admit (third argument), prune, evaluate and select (request.job) see the job: a
- *   field costs only where a hook reads the field, and none can be set. User, urgency, priority and the time of
- *   submission come from the host only (a scheduler, the service, the option `about` of e:match), never from the
- *   jobspec, so that a policy may trust them. Name, bank, project, queue and QOS come from the host, else from the
- *   jobspec. Nodes for root alone: `prune = function(v, request) return not v.tags.reserved or request.job.user ==
- *   "root" end`. At most 4 nodes for a job of a bank: `admit = function(jobspec, options, job) if job.bank == "guests"
- *   and (job.wants.node or 0) > 4 then return false, "guests may have 4 nodes" end end`.
+ * @class job The job of a match, as prune, evaluate and select (request.job), admit (third argument) and placed (first
+ *   argument) see the job: a field costs only where a hook reads the field, and none can be set. User, urgency,
+ *   priority and the time of submission come from the host only (a scheduler, the service, the option `about` of
+ *   e:match), never from the jobspec, so that a policy may trust them. Name, bank, project, queue and QOS come from the
+ *   host, else from the jobspec. Nodes for root alone: `prune = function(v, request) return not v.tags.reserved or
+ *   request.job.user == "root" end`. At most 4 nodes for a job of a bank: `admit = function(jobspec, options, job) if
+ *   job.bank == "guests" and (job.wants.node or 0) > 4 then return false, "guests may have 4 nodes" end end`.
  * @field id: integer? -- The id of the job; nil where the engine has still to choose one.
  * @field name: string? -- The name: attributes.system.job.name.
  * @field user: string | integer | nil -- The user by name or number, as the host knows users: in Flux and in traces a
@@ -411,7 +411,8 @@ static int job_newindex(lua_State *S)
  * @field duration: number -- The duration of the job, in seconds; math.huge for no end.
  * @field slot: table<string, integer>? -- The least number of each type in one slot, of the slot around the resource:
  *   {core = 4, gpu = 1} of slot=2/[core=4;gpu=1]; nil outside of slots.
- * @field job: job -- The job. */
+ * @field job: job -- The job.
+ * @field state: table? -- The state that the policy keeps, to be read; nil for a policy without a state. */
 
 static const char *leaf_type(const weir_resource *r)
 {
@@ -460,13 +461,13 @@ static lua_Integer push_requests(lua_State *S)
 static int request_index(lua_State *S)
 {
     const char *key = lua_type(S, 2) == LUA_TSTRING ? lua_tostring(S, 2) : "";
-    bool slot = strcmp(key, "slot") == 0, duration = strcmp(key, "duration") == 0;
+    bool slot = strcmp(key, "slot") == 0, duration = strcmp(key, "duration") == 0, state = strcmp(key, "state") == 0;
     const struct policy_job *job;
     const weir_resource *list;
     lua_Integer index;
     uint32_t n;
 
-    if (!slot && !duration && strcmp(key, "job") != 0)
+    if (!slot && !duration && !state && strcmp(key, "job") != 0)
         return 0;
     lua_settop(S, 2);
     index = push_requests(S);
@@ -476,8 +477,12 @@ static int request_index(lua_State *S)
         push_slot(S, find_resource(list, n, index));
     else if (duration)
         push_duration(S, job);
-    else
+    else if (!state)
         push_job(S, 3);
+    else if (!job->g || !job->policy->spec.state)
+        return 0;
+    else
+        weirlua_state_push_frozen(S, job->g, &job->policy->spec);
     lua_pushvalue(S, 2);
     lua_pushvalue(S, -2);
     lua_rawset(S, 1);
@@ -500,6 +505,13 @@ int weirlua_request_view(lua_State *S)
     lua_pushvalue(S, -1);
     lua_rawseti(S, 1, (lua_Integer)r->index + 1);
     return 1;
+}
+
+void weirlua_job_of_requests(lua_State *S, int requests, int about, struct policy_job *job)
+{
+    if (!job->entered)
+        enter(S, requests, about, job);
+    push_job(S, requests);
 }
 
 void weirlua_job_push(lua_State *S, struct policy_job *job, int about)

@@ -11,7 +11,8 @@
 
 #define CANDIDATES_MAX 1000000000
 
-const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init", "group"};
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init", "placed",
+                                                 "group"};
 
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
 {
@@ -123,6 +124,15 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   for each request: false and a reason reject the request, a table is a jobspec to be matched instead.
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
  *   after a change of the graph's structure. The graph can only be read.
+ * @field state: table? -- What the policy keeps from job to job: names with first values, such as {next = 0}; booleans,
+ *   numbers, texts, and tables of these, at most 16 KB as JSON. Hooks read request.state; only placed changes the
+ *   state. The state belongs to the machine, under the name of the policy: a reload keeps the fields that are still
+ *   declared with the same type, and the state is saved with the machine (root.data["weir.policy.NAME"]). Previews,
+ *   explanations, tests of feasibility, and matches that fail leave the state as it was.
+ * @field placed: function? -- fun(job: job, state: table, vertices: vertex[], options: table). Called once for each job
+ *   that gets resources: in a match (mode now or reserve) and in grow, before the job has the resources; under a queue,
+ *   when the job starts. Changes the state: `placed = function(job, state, vertices) state.next = vertices[1].index + 1
+ *   end`. An error ends the match, and neither a job nor the state has changed.
  * @field exclusive: string | string[] | nil -- Types of vertices that jobs get only as a whole.
  * @field locality: string | string[] | nil -- Types of vertices inside a node, smallest first, at most eight, such as
  *   {"numa", "socket"}. The resources of a slot come from a single vertex: of the first type with vertices large
@@ -140,7 +150,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   suffice. Without the field, select gets all fitting candidates, so that a match visits the whole machine. */
 const char *const weirlua_policy_fields[] = {
     "name",  "doc",  "version",   "subsystem", "order",   "prune",  "evaluate",   "select",
-    "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options", NULL};
+    "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options", "state",  "placed", NULL};
 
 /* A misspelt field may be one of a queue policy. */
 static const char *hint_of_field(lua_State *L, const char *key)
@@ -163,7 +173,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,
                    "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
-                   " select, admit, init, exclusive, locality, descend, fields, candidates, options",
+                   " select, admit, init, exclusive, locality, descend, fields, candidates, options, state, placed",
                    weirlua_quote(L, key ? key : luaL_typename(L, -2)), key ? hint_of_field(L, key) : "");
     }
 }
@@ -238,6 +248,30 @@ static void check_subsystem(lua_State *L, const struct policy_spec *spec)
     lua_pop(L, 1);
 }
 
+static int declared_state(lua_State *L)
+{
+    weirlua_state_declared(L, 1);
+    return 1;
+}
+
+static void read_state(lua_State *L, struct policy_spec *spec)
+{
+    bool declared = field(L, "state") != LUA_TNIL;
+
+    if (declared != spec->has[HOOK_PLACED])
+        refuse(L, spec, "the fields 'state' and 'placed' go together: placed(job, state, vertices) changes the state");
+    if (!declared)
+        return;
+    lua_pushcfunction(L, declared_state);
+    lua_insert(L, -2);
+    if (lua_pcall(L, 1, 1, 0) != LUA_OK)
+        refuse(L, spec, "field 'state': %s", lua_tostring(L, -1));
+    spec->state = lua_tostring(L, -1);
+    lua_rawseti(L, ANCHOR, (lua_Integer)lua_rawlen(L, ANCHOR) + 1);
+    weirlua_state_push_key(L, spec->name);
+    spec->state_key = keep(L, spec, "name");
+}
+
 int weirlua_policy_read(lua_State *L)
 {
     struct policy_spec *spec = lua_touserdata(L, 2);
@@ -274,6 +308,8 @@ int weirlua_policy_read(lua_State *L)
     check_subsystem(L, spec);
     lua_settop(L, ANCHOR);
     read_options(L, spec);
+    lua_settop(L, ANCHOR);
+    read_state(L, spec);
     lua_settop(L, ANCHOR);
     field(L, "select");
     lua_rawgeti(L, ANCHOR, ANCHOR_OPTIONS);

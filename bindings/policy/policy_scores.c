@@ -261,6 +261,10 @@ void weirlua_scores_note(lua_State *S, const char *prefix, const char *name)
         weir_read(sb->graph, WEIR_NONE, WEIR_READ_DURATION);
         return;
     }
+    if (strcmp(name, "state") == 0) {
+        sb->unfollowed = "the state of the policy, which changes with each job";
+        return;
+    }
     len = snprintf(text, sizeof text, "%s%s", prefix, name);
     for (unsigned i = 0; i < m->nfields; i++)
         if (strcmp(m->fields[i], text) == 0)

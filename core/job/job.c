@@ -93,8 +93,7 @@ static int64_t id_after(int64_t id)
     return id < WEIR_NEXT_JOB_MAX ? id + 1 : 1;
 }
 
-/* The next free id. There are more ids than jobs, so a search from 1 on ends. */
-static int64_t next_id(weir_graph *g)
+int64_t weir_job_next_id(weir_graph *g)
 {
     while (weir_job_index(g, g->next_job) != WEIR_NONE)
         g->next_job = id_after(g->next_job);
@@ -108,7 +107,7 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
 
     if (id < 0)
         return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
-    id = id ? id : next_id(g);
+    id = id ? id : weir_job_next_id(g);
     if (weir_job_index(g, id) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
     if ((!g->jobs && table_make(g)) || table_reserve(g))

@@ -4,6 +4,8 @@
 
 #include "time/job_table.h"
 
+/* The next free id. There are more ids than jobs, so a search from 1 on ends. */
+int64_t weir_job_next_id(weir_graph *g);
 /* Makes a job with picks, as a whole or not at all. The caller has checked that the picks fit. id 0: the next id
  * of the graph's counter. *out is the index of the job. */
 int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,

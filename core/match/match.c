@@ -240,6 +240,18 @@ static void give_nested(struct match *m, const weir_match_options *o)
     m->nested.list = NULL;
 }
 
+/* Tells the policy of the picks, which job `id` gets from `start` to `end`. Returns a status. */
+static int tell_placed(struct match *m, int64_t id, int64_t start, int64_t end, uint32_t nslots)
+{
+    const weir_allocation a = {id, start, end, start > m->g->now ? WEIR_RESERVED : WEIR_ALLOCATED, m->picks, m->npicks,
+                               nslots};
+    int rc = m->policy->placed(m->policy->data, m->g, &a);
+
+    return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err)
+           : rc < 0          ? weir_fail(m->err, rc, "the hook 'placed' of the policy failed")
+                             : WEIR_OK;
+}
+
 static int commit_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
 {
     uint32_t job, nslots = count_slots(m);
@@ -256,6 +268,9 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     label = label_of(m);
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
+    if (m->policy->placed && tell_placed(m, o->job ? o->job : weir_job_next_id(m->g), start,
+                                         time_add(start, m->duration), nslots))
+        return m->err->code;
     rc = weir_job_commit(m->g, o->job, start, time_add(start, m->duration), m->picks, m->npicks,
                          &job, m->err);
     if (!rc && weir_job_flow(m->g, job, m->flows, m->nflows)) {
@@ -350,8 +365,13 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
 static int extend_job(struct match *m, uint32_t job)
 {
     uint32_t nslots = count_slots(m), *had = &m->g->jobs->list[job].a.nslots;
+    const weir_allocation *a = &m->g->jobs->list[job].a;
 
-    if (merge_picks(m) || weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
+    if (merge_picks(m))
+        return weir_fail_nomem(m->err);
+    if (m->policy->placed && tell_placed(m, a->job, a->start, a->end, nslots))
+        return m->err->code;
+    if (weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
         return weir_fail_nomem(m->err);
     *had = nslots < UINT32_MAX - *had ? *had + nslots : UINT32_MAX;
     return WEIR_OK;

@@ -15,6 +15,11 @@ local HOOKS = [[
   evaluate = function(v, request, kind, free) return free + #kind + request.options.k end,
   admit = function(jobspec) jobspec.attributes.system.duration = 60 return jobspec end,
   init = function(graph) for v in graph:walk { type = "node" } do local _ = v.path end end]]
+local STATE = [[return { name = "stateful", state = { n = 0, users = {} },
+  prune = function(_, request) return request.state.n >= 0 and request.job.user ~= "eve" and request.job.name == nil end,
+  placed = function(job, state, vertices)
+    state.n, state.users[job.user or "none"] = state.n + #vertices, job.wants.core
+  end }]]
 local SELECT = [[return { name = "choosy", select = function(list, request, min)
   local out = {}
   for i = 1, min do out[i] = list[#list + 1 - i] end
@@ -209,6 +214,10 @@ group("matches", [[
   return e:place(must(core.request "node=4/slot=1/core=2"), 9, 0, 10, true, true)
   return e:soonest(must(core.request "node=4/slot=1/core=2"), 9, 0, 10)
   return e:admitted "slot=1/core=1"
+  return must(core.engine { resources = g, policy = policies.stateful }:match("slot=1/core=1", { about = { user = "ada" } }))
+  return must(core.engine { resources = g, policy = policies.stateful }:grow(1, "slot=1/core=1"))
+  return must(core.engine { resources = g, policy = policies.stateful }:placed(1, must(core.request "slot=1/core=1")))
+  return core.engine { resources = g, policy = policies.stateful }:state()
   return e:free "core" + e:visits()
   return e:attach(must(e:detach(1)), 60)
   return e:record(1)
@@ -319,6 +328,7 @@ local POLICIES = {
   hooked = function(w) return core.policy_table(w.hooked) end,
   sandboxed = function(w) return core.policy_source(w.hooks, "sandboxed") end,
   choosy = function() return core.policy_source(SELECT, "choosy") end,
+  stateful = function() return core.policy_source(STATE, "stateful") end,
   low = function() return core.policy_table { order = "id" } end,
 }
 

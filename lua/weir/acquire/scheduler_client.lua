@@ -275,9 +275,10 @@ function SchedulerClient:match(request, opts)
   return a, why, code
 end
 
---- Books the picks of a match made in a copy of the process (a result of engine:record), with an id as of `match`. Returns
---- the allocation; or nil, message, code: "gone" if a pick is no longer free.
-function SchedulerClient:book(record, job)
+--- Books the picks of a match made in a copy of the process (a result of engine:record), with an id as of `match`. request,
+--- about: of the match, for the policy's hook placed. Returns the allocation; or nil, message, code: "gone" if a pick is
+--- no longer free.
+function SchedulerClient:book(record, job, request, about)
   local ok, why, code = usable(self)
   if not ok then return nil, why, code end
   local own, given = with_id(self, { job = job })
@@ -285,6 +286,11 @@ function SchedulerClient:book(record, job)
   ok, why, code = self.engine:book(record, own.job)
   if not ok and code == "busy" then return nil, "what was chosen is not free any more; again, please", "gone" end
   if not ok then return nil, why, code end
+  ok, why, code = self.engine:placed(own.job, request, about)
+  if not ok then
+    assert(self.engine:release(own.job))
+    return nil, why, code
+  end
   if given then self.last = given end
   return self.engine:job(own.job)
 end

@@ -7,12 +7,18 @@ local M = {}
 
 -- ---- parts --------------------------------------------------------------------------------------------------
 
--- Returns a function from a request to the request with the options of a part. The last result is cached, as
--- consecutive calls mostly concern the same request.
-local function views(options)
+-- The field of the combined state that has the state of a part.
+local function state_name(part) return ("%d.%s"):format(part.number, part.policy.name or "") end
+
+-- Returns a function from a request to the request with the options and the state of a part. The last result is cached,
+-- as consecutive calls mostly concern the same request.
+local function views(part)
   local last, view
   return function(request)
-    if request ~= last then last, view = request, setmetatable({ options = options }, { __index = request }) end
+    if request ~= last then
+      last, view = request, setmetatable({ options = part.options }, { __index = request })
+      if part.policy.state then view.state = request.state[state_name(part)] end
+    end
     return view
   end
 end
@@ -36,7 +42,7 @@ end
 local function filter(part, hook)
   local select = part.policy.select
   if hook == "evaluate" and type(select) == "table" and select.emptiest then return emptiness(select) end
-  local f, fields, view = part.policy[hook], part.policy.fields, views(part.options)
+  local f, fields, view = part.policy[hook], part.policy.fields, views(part)
   if not f then return nil end
   if not fields then return function(v, request) return f(v, view(request)) end end
   if type(fields) == "string" then fields = { fields } end
@@ -120,11 +126,11 @@ end
 
 -- Calls the admit hooks of all parts in turn, each with the request returned by the previous hook.
 local function admit(parts)
-  local function ask(request)
+  local function ask(request, _, job)
     local amended
     for _, part in ipairs(parts) do
       if part.policy.admit then
-        local answer, reason = part.policy.admit(request, part.options)
+        local answer, reason = part.policy.admit(request, part.options, job)
         if answer == false then return false, reason end
         if type(answer) == "table" then request, amended = answer, answer end
       end
@@ -152,11 +158,26 @@ local function prune(parts)
   end
 end
 
+-- Returns the states of all parts as one, and the hook `placed` that calls the parts' hooks; nil where no part has a state.
+local function state(parts)
+  local list, all = {}, {}
+  for _, part in ipairs(parts) do
+    if part.policy.state then list[#list + 1], all[state_name(part)] = part, part.policy.state end
+  end
+  if #list == 0 then return nil end
+  return all, function(job, values, vertices)
+    for _, part in ipairs(list) do part.policy.placed(job, values[state_name(part)], vertices, part.options) end
+  end
+end
+
 local function common(parts, name, doc)
-  return {
+  for i, part in ipairs(parts) do part.number = i end
+  local policy = {
     name = name, doc = doc, init = init(parts), admit = admit(parts), prune = prune(parts),
     exclusive = exclusive(parts),
   }
+  policy.state, policy.placed = state(parts)
+  return policy
 end
 
 -- ---- chain --------------------------------------------------------------------------------------------------
@@ -194,7 +215,7 @@ end
 -- Returns the choice of the last part with a select: a function, or data.
 local function chooser(parts)
   for i = #parts, 1, -1 do
-    local f, view = parts[i].policy.select, views(parts[i].options)
+    local f, view = parts[i].policy.select, views(parts[i])
     if type(f) == "function" then return function(list, request, ...) return f(list, view(request), ...) end end
     if f then return with_options(parts[i], type(f) == "string" and { f } or f) end
   end

@@ -41,11 +41,24 @@ end
 
 local FOLLOW = {}
 
+-- Returns a function that restores the state kept by the policy of an engine.
+local function state_of(engine)
+  local root, key = engine:resources():root(), "weir.policy." .. engine:policy()
+  local kept = root and engine:state() and root.data[key]
+  return function()
+    if root and engine:state() then root.data[key] = kept end
+  end
+end
+
 function FOLLOW.match(self, original, engine, request, opts)
+  local restore_state = state_of(engine)
   local a, why, code = original.match(engine, request, opts)
   if type(a) == "userdata" and a.state ~= "matched" then
     local id = a.id
-    note(self, ("job %d is taken back"):format(id), function() return original.release(engine, id) end)
+    note(self, ("job %d is taken back"):format(id), function()
+      restore_state()
+      return original.release(engine, id)
+    end)
   end
   return a, why, code
 end
@@ -61,10 +74,13 @@ end
 local function follow_change(name)
   FOLLOW[name] = function(self, original, engine, id, what)
     local a = engine:job(id)
-    local was = a and image(a)
+    local was, restore_state = a and image(a), state_of(engine)
     local done, why, code = original[name](engine, id, what)
     if done and was then
-      note(self, ("job %d is as it was"):format(was.id), function() return restore(engine, original, was) end)
+      note(self, ("job %d is as it was"):format(was.id), function()
+        restore_state()
+        return restore(engine, original, was)
+      end)
     end
     return done, why, code
   end

@@ -111,8 +111,10 @@ function M.stashes(graph)
   return core.idset(ids)
 end
 
---- Returns true if a key of extended data belongs to the service.
-function M.owns(key) return key:find "^weir%.service%." ~= nil or key:find "^weir%.stash%." ~= nil end
+--- Returns true if a key of extended data belongs to the service, or is the state of a policy.
+function M.owns(key)
+  return key:find "^weir%.service%." ~= nil or key:find "^weir%.stash%." ~= nil or key:find "^weir%.policy%." ~= nil
+end
 
 -- Returns the nodes of a document: of a JGF, or of the JGF within an R.
 local function nodes_of(document)
@@ -135,7 +137,7 @@ end
 
 --- Does the work of `strip` on a document as text.
 function M.strip_text(text)
-  if not text:find('"weir.service.', 1, true) and not text:find('"weir.stash.', 1, true) then return text end
+  if not text:find '"weir%.[sp]' then return text end
   return core.json_encode(M.strip(core.json_decode(text)), { sort = false })
 end
 

@@ -28,6 +28,17 @@ local function place(self, job, at, later, sums)
   return t
 end
 
+-- Tells the placement policy that a job with resources starts. Where the policy fails, the job has no resources any
+-- more, and the result is false.
+local function told(self, job)
+  local ok, why, code = self.engine:placed(job.id, job.request, job)
+  if ok then return true end
+  assert(self.engine:release(job.id))
+  job.why, job.code = why, code
+  self:placement_failed(why)
+  return false
+end
+
 -- ---- existing reservations ----------------------------------------------------------------------------------
 
 local function note(self, job, t)
@@ -84,8 +95,12 @@ function M.begin_reserved(self)
   self.soonest, self.held = soonest, held
   for _, job in ipairs(list) do
     M.forget(self, job)
-    self:begin(job)
-    self:ask("started", job.id, self.now)
+    if told(self, job) then
+      self:begin(job)
+      self:ask("started", job.id, self.now)
+    else
+      self:ask("lost", job.id)
+    end
   end
 end
 
@@ -181,8 +196,12 @@ local function book_beside(self, job)
 end
 
 local function book_now(self, job)
-  if has_others(self, job) then return book_beside(self, job) end
-  return place(self, job, self.now)
+  if has_others(self, job) then
+    if not book_beside(self, job) then return false end
+  elseif not place(self, job, self.now) then
+    return false
+  end
+  return told(self, job)
 end
 
 local function start(self, job)
@@ -277,6 +296,7 @@ ASK[RESERVE] = function(self, job)
     return t
   end
   M.forget(self, job)
+  if not told(self, job) then return nil end
   self:begin(job)
   return self.now
 end

@@ -171,6 +171,7 @@ local TAKES = {
   job = [[
     engine.grow e:grow(X, "slot=1/core")
     engine.release e:release(X)
+    engine.placed e:placed(X, "slot=1/core=1")
     engine.shrink e:shrink(X, v)
     engine.detach e:detach(X)
     engine.record e:record(X)
@@ -182,6 +183,7 @@ local TAKES = {
     ? engine.explain e:explain(X)
     ? engine.grow e:grow(1, X)
     ? engine.place e:place(X, 9, 0, 1)
+    ? engine.placed core.engine { resources = g, policy = { state = {}, placed = print } }:placed(1, X)
     ? engine.soonest e:soonest(X, 9, 0, 1)
     ? engine.admitted e:admitted(X)
     ? engine.levels e:levels(X)
@@ -247,7 +249,7 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance book free job jobs now personal policy reload resources retire retired stats visits watched
+  engine: advance book free job jobs now personal policy reload resources retire retired state stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save subsystems types vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq

@@ -105,7 +105,7 @@ local function search(self, call, p, asked, opts)
   local a, why, code = asked, nil, nil
   if p.filter then a, why, code = self:within(self.engine.admitted, self.engine, asked, opts.about) end
   if not a then return nil, why, code end
-  if call.record then return self.follower:book(call.record, opts.job) end
+  if call.record then return self.follower:book(call.record, opts.job, a, opts.about) end
   a, why, code = self:within(self.follower.match, self.follower, a, opts)
   return a, opts.policy and why and filter.said(why, self.opts.filter_seconds) or why, code
 end

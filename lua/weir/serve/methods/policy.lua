@@ -18,11 +18,12 @@ local function about(policy)
   return { name = policy.name, doc = policy.doc, version = policy.version, label = policy.label, hooks = core.array(policy.hooks) }
 end
 
---- {"id":1,"method":"policy"}: the policy in use; "retired": a policy taken out of service earlier, and why
+--- {"id":1,"method":"policy"}: the policy in use; "retired": a policy taken out of service earlier, and why;
+-- "state": what the policy keeps
 function M.policy(self, call)
   local _, policy = self.engine:policy()
   local answer = about(policy)
-  answer.retired = self.engine:retired()
+  answer.retired, answer.state = self.engine:retired(), self.engine:state()
   call.answer(answer)
 end
 

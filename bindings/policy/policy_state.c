@@ -1,0 +1,256 @@
+/* policy_state.c - the state that a policy keeps: plain data declared by the policy, such as state = {next = 0}, and
+ * changed by the hook `placed` alone. The state is a JSON text in the extended data of the graph's first root without a
+ * rank, under "weir.policy.NAME": so the state belongs to the graph, is saved and copied with the graph, and outlives
+ * the policy. Invariant: the text is replaced as a whole, and only together with the job for which `placed` was
+ * called. */
+#include "policy/policy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define STATE_MAX  16384 /* bytes of the text */
+#define STATE_DEEP 16    /* tables in one another */
+#define KEY        "weir.policy."
+
+/* ---- the text ---- */
+
+/* The first root without a rank, as targets may leave the graph; else the first root. */
+static weir_vertex root_of(const weir_graph *g)
+{
+    weir_vertex first = weir_graph_root(g, "containment", 0), v = first;
+
+    for (uint32_t i = 1; v != WEIR_NONE && weir_vertex_rank(g, v) != WEIR_NO_RANK; i++)
+        v = weir_graph_root(g, "containment", i);
+    return v == WEIR_NONE ? first : v;
+}
+
+/* Returns the saved text; NULL for none. */
+static const char *saved_text(const weir_graph *g, const struct policy_spec *spec)
+{
+    weir_vertex root = root_of(g);
+    return root == WEIR_NONE ? NULL : weir_vertex_get(g, root, WEIR_EXTENDED, spec->state_key);
+}
+
+int weirlua_state_put(struct state_change *c, weir_graph *g, const struct policy_spec *spec, const char *text,
+                      weir_err *err)
+{
+    int rc;
+
+    *c = (struct state_change){.root = root_of(g), .key = spec->state_key, .before = saved_text(g, spec)};
+    if (c->before && strcmp(c->before, text) == 0)
+        return WEIR_OK;
+    rc = weir_vertex_set(g, c->root, WEIR_EXTENDED, c->key, text, err);
+    c->changed = !rc;
+    return rc;
+}
+
+void weirlua_state_back(struct state_change *c, weir_graph *g)
+{
+    if (c->changed && c->before)
+        weir_vertex_set(g, c->root, WEIR_EXTENDED, c->key, c->before, NULL); /* known texts: no memory is needed */
+    else if (c->changed)
+        weir_vertex_unset(g, c->root, WEIR_EXTENDED, c->key);
+    c->changed = false;
+}
+
+/* ---- values ---- */
+
+/* Removes the metatables that mark arrays from the table on top and all tables inside. */
+static void make_plain(lua_State *S)
+{
+    luaL_checkstack(S, 4, "a state");
+    lua_pushnil(S);
+    lua_setmetatable(S, -2);
+    for (lua_pushnil(S); lua_next(S, -2); lua_pop(S, 1))
+        if (lua_istable(S, -1))
+            make_plain(S);
+}
+
+/* Pushes the table of a JSON text; an empty table for anything else. */
+static void push_table(lua_State *S, const char *text)
+{
+    int top = lua_gettop(S);
+
+    if (text && weirlua_json_read(S, text, strlen(text)) == 1 && lua_istable(S, -1)) {
+        make_plain(S);
+        return;
+    }
+    lua_settop(S, top);
+    lua_newtable(S);
+}
+
+void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_spec *spec)
+{
+    int declared, saved;
+
+    push_table(S, spec->state);
+    declared = lua_gettop(S);
+    push_table(S, saved_text(g, spec));
+    saved = lua_gettop(S);
+    for (lua_pushnil(S); lua_next(S, declared); lua_pop(S, 1)) {
+        lua_pushvalue(S, -2);
+        if (lua_rawget(S, saved) == lua_type(S, -2)) {
+            lua_pushvalue(S, -3);
+            lua_insert(S, -2);
+            lua_rawset(S, declared); /* of an existing key: the loop goes on */
+        } else {
+            lua_pop(S, 1);
+        }
+    }
+    lua_settop(S, declared);
+}
+
+/* ---- a state that can only be read ---- */
+
+static int refuse_change(lua_State *S)
+{
+    return luaL_error(S, "a state can be changed by the hook 'placed' only");
+}
+
+/* (frozen): the entries of the table behind, in upvalue 1. */
+static int frozen_pairs(lua_State *S)
+{
+    if (weirlua_state(S, NULL)->readonly) {
+        lua_pushcfunction(S, weirlua_sandbox_pairs);
+        lua_pushvalue(S, lua_upvalueindex(1));
+        lua_call(S, 1, 1);
+        return 1;
+    }
+    lua_getglobal(S, "next");
+    lua_pushvalue(S, lua_upvalueindex(1));
+    lua_pushnil(S);
+    return 3;
+}
+
+static int frozen_len(lua_State *S)
+{
+    lua_pushinteger(S, (lua_Integer)lua_rawlen(S, lua_upvalueindex(1)));
+    return 1;
+}
+
+/* Replaces the table on top, and all tables inside, by tables through which the values can be read. */
+static void freeze(lua_State *S)
+{
+    int data = lua_gettop(S);
+
+    luaL_checkstack(S, 8, "a state");
+    for (lua_pushnil(S); lua_next(S, data); lua_pop(S, 1))
+        if (lua_istable(S, -1)) {
+            freeze(S);
+            lua_pushvalue(S, -2);
+            lua_pushvalue(S, -2);
+            lua_rawset(S, data);
+        }
+    lua_newtable(S);
+    lua_createtable(S, 0, 5);
+    lua_pushvalue(S, data);
+    lua_setfield(S, -2, "__index");
+    lua_pushcfunction(S, refuse_change);
+    lua_setfield(S, -2, "__newindex");
+    lua_pushvalue(S, data);
+    lua_pushcclosure(S, frozen_pairs, 1);
+    lua_setfield(S, -2, "__pairs");
+    lua_pushvalue(S, data);
+    lua_pushcclosure(S, frozen_len, 1);
+    lua_setfield(S, -2, "__len");
+    lua_pushboolean(S, 0);
+    lua_setfield(S, -2, "__metatable");
+    lua_setmetatable(S, -2);
+    lua_replace(S, data);
+}
+
+void weirlua_state_push_frozen(lua_State *S, const weir_graph *g, const struct policy_spec *spec)
+{
+    weirlua_state_push(S, g, spec);
+    freeze(S);
+}
+
+/* ---- checks ---- */
+
+/* Raises unless the value on top is plain data: `path` names the value. */
+static void check_plain(lua_State *S, const char *path, int deep)
+{
+    int type = lua_type(S, -1);
+
+    if (type == LUA_TBOOLEAN || type == LUA_TSTRING || type == LUA_TNUMBER)
+        return; /* numbers and texts unknown to JSON are refused by the writer */
+    if (type != LUA_TTABLE)
+        luaL_error(S, "%s: a state has booleans, numbers, texts and tables of these, not a %s", path,
+                   luaL_typename(S, -1));
+    if (deep == 0)
+        luaL_error(S, "%s: a state has at most %d tables in one another", path, STATE_DEEP);
+    luaL_checkstack(S, 6, "a state");
+    for (lua_pushnil(S); lua_next(S, -2); lua_pop(S, 1)) {
+        if (lua_type(S, -2) != LUA_TSTRING && !lua_isinteger(S, -2))
+            luaL_error(S, "%s: the keys of a state are texts, or the numbers of a list", path);
+        check_plain(S, path, deep - 1);
+    }
+}
+
+/* Pushes the JSON text of the state at `state`, with the fields of the table at `declared` only. */
+static const char *push_text(lua_State *S, int state, int declared)
+{
+    size_t len;
+    const char *text;
+
+    for (lua_pushnil(S); lua_next(S, state); lua_pop(S, 1)) {
+        const char *key = lua_type(S, -2) == LUA_TSTRING ? lua_tostring(S, -2) : luaL_typename(S, -2);
+        lua_pushvalue(S, -2);
+        if (lua_rawget(S, declared) == LUA_TNIL)
+            luaL_error(S, "the state has no field '%s'%s: fields are declared by the policy's `state`",
+                       weirlua_quote(S, key), weirlua_hint_of_keys(S, key, declared));
+        if (lua_type(S, -1) != lua_type(S, -2))
+            luaL_error(S, "field '%s' of the state: %s expected, as declared, got %s", key, luaL_typename(S, -1),
+                       luaL_typename(S, -2));
+        lua_pop(S, 1);
+        check_plain(S, key, STATE_DEEP);
+    }
+    weirlua_json_write(S, state, true, 0);
+    text = lua_tolstring(S, -1, &len);
+    if (len > STATE_MAX)
+        luaL_error(S, "the state has %d bytes as JSON; at most %d are possible", (int)len, STATE_MAX);
+    return text;
+}
+
+const char *weirlua_state_declared(lua_State *S, int state)
+{
+    if (lua_type(S, state) != LUA_TTABLE)
+        luaL_error(S, "table expected, got %s", luaL_typename(S, state));
+    for (lua_pushnil(S); lua_next(S, state); lua_pop(S, 1))
+        if (lua_type(S, -2) != LUA_TSTRING)
+            luaL_error(S, "names of fields are expected, such as {next = 0}");
+    return push_text(S, state, state);
+}
+
+const char *weirlua_state_push_key(lua_State *S, const char *name)
+{
+    return lua_pushfstring(S, "%s%s", KEY, name);
+}
+
+/* ---- the hook ---- */
+
+int weirlua_placed(lua_State *S)
+{
+    struct placing *p = lua_touserdata(S, 1);
+    const char *text;
+    int state;
+
+    weirlua_state_push(S, p->handle->g, p->spec);
+    state = lua_gettop(S);
+    lua_pushvalue(S, 2);
+    weirlua_job_of_requests(S, 3, 4, p->job);
+    lua_pushvalue(S, state);
+    lua_createtable(S, (int)p->a->npicks, 0);
+    for (uint32_t i = 0; i < p->a->npicks; i++) {
+        weirlua_push_vertex(S, p->handle, p->a->picks[i].vertex);
+        lua_rawseti(S, -2, (lua_Integer)i + 1);
+    }
+    lua_pushvalue(S, 5);
+    lua_call(S, 4, 0);
+    push_table(S, p->spec->state);
+    text = push_text(S, state, lua_gettop(S));
+    p->text = strdup(text);
+    if (!p->text)
+        return luaL_error(S, "out of memory");
+    return 0;
+}
