@@ -64,6 +64,7 @@ local CASES = {
     "node5", "puts what is over in time on a node that will be drained" },
   { "drain_first:now=100", RACKS, function(g) mark(g, "tags", "drain", { node0 = "120" }) end, { { "slot=1/node", 60 } },
     "node1", "keeps what is not away from it" },
+  { "round_robin", RACKS, nil, { "slot=2/node", "slot=1/core=1", "slot=3/node" }, "node3 node4 node5", "goes on behind the last job" },
   { "newest_first", RACKS, function(g) mark(g, "tags", "installed", { node3 = "2022", node7 = "2024.5" }) end,
     { "slot=2/node" }, "node3 node7", "takes the newest" },
   { "weighted:pack=0,low=0,fast=1", RACKS, function(g) mark(g, "properties", "perf_class", { node6 = "1", node2 = "2" }) end,
@@ -178,7 +179,11 @@ describe("the library", function()
     it(entry.name .. " keeps the contract", function()
       local report = require("weir.policy.bench").check(entry.name)
       assert.same({}, report.errors)
-      for _, note in ipairs(report.notes) do assert.matches(" us a call;", note) end -- depends on clocks
+      for _, note in ipairs(report.notes) do
+        if not (report.state and note:find "it reads the state of the policy") then
+          assert.matches(" us a call;", note) -- depends on clocks
+        end
+      end
     end)
   end
 end)

@@ -158,6 +158,14 @@ describe("what differs from node to node:", function()
     assert.placed(s:submit "slot=3/node", "node[0,4-5]")
   end)
 
+  it("round_robin goes on behind the last job", function()
+    local s = racks "round_robin"
+    assert.placed(s:submit { "slot=1/node", lasts = 1 }, "node0")
+    s:advance(5)
+    assert.placed(s:submit "slot=1/node", "node1")
+    assert.placed(s:submit "slot=6/node", "node[2-7]")
+  end)
+
   it("newest_first takes what was installed last", function()
     local s = racks "newest_first"
     s:tag("node5", { installed = "2025" }):tag("node2", { installed = "2023" })

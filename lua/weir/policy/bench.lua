@@ -30,7 +30,7 @@ local function choice(a)
 end
 
 -- Matches REQUESTS on a machine until note returns true after a match. On the small machines the last request fails, as
--- they are full. Returns the picks or codes; or nil, message.
+-- they are full. Returns the picks or codes, and in the field `state` the state kept by the policy; or nil, message.
 local function play(x, machine, note)
   local engine, why = weir.engine { resources = machine(), policy = x }
   if not engine then return nil, why end
@@ -43,6 +43,7 @@ local function play(x, machine, note)
     if not sound then return nil, "the books are broken after " .. text .. ": " .. fault end
     if a and a.id > 0 and i % 3 == 0 then engine:release(a.id) end
   end
+  answers.state = engine:state()
   return answers
 end
 
@@ -158,6 +159,7 @@ function M.check(x, graph)
   local tried = graph and { function() return assert(graph:dup()) end } or { machines.plain, machines.full }
   local note, tell = notes_of(report, p, say)
   local first = try_all(p, tried, note, say)
+  report.state = first and first[1].state
   tell()
   report.profile = check_cost(p, say)
   p:profile(false)

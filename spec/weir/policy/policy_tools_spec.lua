@@ -52,6 +52,13 @@ describe("weir policy", function()
     assert.is_truthy(text:find "letters, digits")
   end)
 
+  it("check tells the state that a policy keeps", function()
+    local text, status = weir "policy check round_robin"
+    assert.equal(0, status, text)
+    assert.is_truthy(text:find '    state  {"next":%d+} afterwards, %d+ bytes of 16384\n')
+    assert.is_truthy(text:find "placed %d+ calls")
+  end)
+
   it("check tells what is wrong, with file and line", function()
     write(dir .. "/broken.lua", "return {\n  order = 'id',\n  evaluate =\n}\n")
     local text, status = weir("policy check " .. dir .. "/broken.lua")

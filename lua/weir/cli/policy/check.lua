@@ -9,7 +9,7 @@ local trial = require "weir.policy.bench"
 -- Formats {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
 local function hooks_line(hooks)
   local parts = {}
-  for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select", "group" } do
+  for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "select", "group", "placed" } do
     local hook = hooks[name]
     if hook and hook.calls > 0 then
       parts[#parts + 1] = ("%s %d calls of %.1f us"):format(name, hook.calls, hook.seconds / hook.calls * 1e6)
@@ -44,6 +44,10 @@ local function show(name, report)
       out.line "    scores remembered until something that evaluate read changes"
     end
   end
+  if report.state then
+    local text = core.json_encode(report.state, { sort = true })
+    out.line(("    state  %s afterwards, %d bytes of 16384"):format(#text > 200 and text:sub(1, 200) .. "..." or text, #text))
+  end
   for _, text in ipairs(report.errors) do out.line("    error  " .. text:gsub("\n", "\n             ")) end
   for _, text in ipairs(report.notes) do out.line("    note   " .. text) end
 end
@@ -55,6 +59,7 @@ local function as_json(name, report)
     errors = core.array(report.errors), notes = core.array(report.notes), matched = report.matched,
     uncached = p and not report.queue and p.uncached or nil,
     refused = report.refused, visited = report.visited, callbacks = report.callbacks, queue = report.queue,
+    state = report.state,
     hooks = report.hooks or report.profile and report.profile.hooks, reads = report.profile and report.profile.reads,
   }
 end
