@@ -236,12 +236,21 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
+/* Fields and methods that tell of jobs and states: their changes reach no kept result of `order`, or of a group. */
+static const char *const moving[] = {"free", "state", "data", "below", "aggregate", "available", "uses", "jobs", NULL};
+
+/* Raises for a field or method that the function of a group may not read. */
+static void check_group(lua_State *L, const char *name)
+{
+    for (int i = 0; name && moving[i]; i++)
+        if (strcmp(name, moving[i]) == 0)
+            luaL_error(L, "group may not read '%s', which changes without notice: the group of a vertex is kept", name);
+}
+
 /* Raises for a field or method that `order` may not read: an order follows changes of properties, tags and ranks of the
  * vertex and of the vertices above, and no other changes. */
 static void check_order(lua_State *L, const struct weirlua *s, const struct weirlua_handle *h, const char *name)
 {
-    static const char *const moving[] = {"free",      "state",     "data", "below",
-                                         "aggregate", "available", "uses", "jobs", NULL};
     static const char *const elsewhere[] = {"graph", "edges", "children", "child", "nchildren", NULL};
     static const char *const followed[] = {"properties", "tags", "rank", NULL};
 
@@ -271,6 +280,8 @@ static int vertex_index(lua_State *L)
     field = field_of(s, lua_tostring(L, 2));
     if (s->watching & WATCH_READS)
         weirlua_record(L, "", 2);
+    if (s->watching & WATCH_GROUP)
+        check_group(L, lua_tostring(L, 2));
     if (s->watching & WATCH_ORDER)
         check_order(L, s, &h, lua_tostring(L, 2));
     if (field != FIELD_NONE) {

@@ -64,8 +64,9 @@ void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *handle);
 uint64_t weirlua_serial(struct weirlua *s);
 
 /* WATCH_READS: count the read, see weirlua_record(). WATCH_ORDER: the hook `order` runs, whose result is kept, so that
- * a read of a value that the engine does not follow raises. */
-enum { WATCH_READS = 1, WATCH_ORDER = 2 };
+ * a read of a value that the engine does not follow raises. WATCH_GROUP: likewise
+ * the function of a group, which follows changes of the structure, properties and tags of all vertices. */
+enum { WATCH_READS = 1, WATCH_ORDER = 2, WATCH_GROUP = 4 };
 
 /* Counts, with WATCH_READS, a read of the key at `arg` (a string) under the name prefix..key. */
 void weirlua_record(lua_State *L, const char *prefix, int arg);

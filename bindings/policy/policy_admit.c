@@ -107,7 +107,7 @@ int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, 
     handle->matching = false;
     if (rc)
         return rc;
-    if (p->number && p->spec.has[HOOK_ORDER])
+    if (p->number && (p->spec.has[HOOK_ORDER] || p->spec.has[HOOK_GROUP]))
         p->serial = weirlua_serial(weirlua_of(L)); /* order may read upvalues that init has set: drop what is kept */
     p->number = handle->number;
     p->structure = structure;

@@ -12,7 +12,8 @@
  *   "properties.KEY" or "TYPE.properties.KEY": the value of a property, of the candidate or of the nearest vertex of a
  *   type; {property =, type =}: the same; {subsystem =, type =}: the first vertex of the type on the way up in another
  *   subsystem, from the node; or fun(v: vertex, options: table): string | number | vertex | nil, which reads what jobs
- *   do not change and is called once for each vertex of a requested type. Without `group`: the parent. Vertices
+ *   do not change (no free, state, below, jobs) and is called once for each vertex of a requested type, and again after
+ *   a change of the structure, of a property or of a tag. Without `group`: the parent. Vertices
  *   without a group come last, in runs their parent is the group.
  * @field by: string | table | nil -- The number that "closest" compares: "properties.KEY", "TYPE.properties.KEY", or
  *   {property =, type =}. Vertices without come last.

@@ -402,6 +402,7 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
 {
     struct hooks *h = data;
     lua_State *L = h->L;
+    unsigned watching = h->state->watching;
     int rc;
 
     (void)g;
@@ -414,7 +415,10 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
     lua_pushvalue(L, h->base + HOOK_GROUP);
     weirlua_push_vertex(L, h->handle, v);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
-    if (call_hook(h, HOOK_GROUP, 4, 1) != LUA_OK)
+    h->state->watching |= WATCH_GROUP;
+    rc = call_hook(h, HOOK_GROUP, 4, 1);
+    h->state->watching = watching;
+    if (rc != LUA_OK)
         return fail(h, "group", NULL);
     rc = lua_isnil(L, -1) ? 0 : 1;
     *out = (uint32_t)lua_tointeger(L, -1);

@@ -214,11 +214,17 @@ describe("a named choice", function()
   end)
 
   it("by a function that fails, or gives no name, fails the match", function()
-    for _, case in ipairs { { function() error "no" end, "select_spec: no" }, { function() return {} end, "it must return a string" } } do
+    for _, case in ipairs {
+      { function() error "no" end, "choice_spec.lua" }, { function() return {} end, "it must return a string" },
+      { function(v) return v.free end, "group may not read 'free', which changes without notice" },
+      { function(v) return v:parent():below "core" end, "group may not read 'below'" },
+      { function(v) return v.state end, "group may not read 'state'" },
+    } do
       local e = assert(weir.engine { resources = "node:2", policy = { name = "p", select = { "each", group = case[1] } } })
       local _, why, code = e:match "slot=1/node"
       assert.equal("policy", code)
-      assert.matches("policy p: group: ", why, 1, true)
+      assert.matches("^policy p: group: ", why)
+      assert.matches(case[2], why, 1, true)
     end
   end)
 
