@@ -61,7 +61,8 @@ static void resolve(const struct choice_reader *c, const char *key)
 
     if (strncmp(text, "options.", 8) != 0)
         return;
-    if (lua_getfield(L, c->values, text + 8) == LUA_TNIL)
+    lua_pushstring(L, text + 8);
+    if (lua_rawget(L, c->values) == LUA_TNIL)
         refuse(L, c->spec, "field 'select': %s: there is no option '%s'%s", key, weirlua_quote(L, text + 8),
                weirlua_hint_of_keys(L, text + 8, c->values));
     if (lua_type(L, -1) != LUA_TSTRING)

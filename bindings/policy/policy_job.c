@@ -457,6 +457,21 @@ static lua_Integer push_requests(lua_State *S)
     return luaL_error(S, "the request of an earlier match cannot be read");
 }
 
+/* Returns no value for a field that a request may lack; raises for any other text. */
+static int unknown_field(lua_State *S, const char *key)
+{
+    static const char *const fields[] = {"type",      "unit",  "label",   "index",    "count", "min", "max",
+                                         "exclusive", "below", "options", "duration", "slot",  "job", "state", NULL};
+
+    for (int i = 0; fields[i]; i++)
+        if (strcmp(fields[i], key) == 0)
+            return 0;
+    if (lua_type(S, 2) != LUA_TSTRING)
+        return 0;
+    key = weirlua_quote(S, key);
+    return luaL_error(S, "a request has no field '%s'%s", key, weirlua_hint(S, key, fields));
+}
+
 /* (request, key): a field that is found at the first reading, and kept in the table of the request. */
 static int request_index(lua_State *S)
 {
@@ -468,7 +483,7 @@ static int request_index(lua_State *S)
     uint32_t n;
 
     if (!slot && !duration && !state && strcmp(key, "job") != 0)
-        return 0;
+        return unknown_field(S, key);
     lua_settop(S, 2);
     index = push_requests(S);
     job = job_of(S);

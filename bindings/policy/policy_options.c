@@ -270,6 +270,28 @@ static void check_given(lua_State *L, const struct policy_spec *spec, int given,
     }
 }
 
+/* (values, key): raises for an option that is not declared. Upvalue: the declared options by name. */
+static int missing_value(lua_State *L)
+{
+    const char *key;
+
+    lua_settop(L, 2);
+    lua_pushvalue(L, 2);
+    if (lua_type(L, 2) != LUA_TSTRING || lua_rawget(L, lua_upvalueindex(1)) != LUA_TNIL)
+        return 0; /* declared, without a default */
+    key = weirlua_quote(L, lua_tostring(L, 2));
+    return luaL_error(L, "there is no option '%s'%s", key, weirlua_hint_of_keys(L, key, lua_upvalueindex(1)));
+}
+
+static void guard_values(lua_State *L, int values, int about)
+{
+    lua_createtable(L, 0, 1);
+    lua_pushvalue(L, about);
+    lua_pushcclosure(L, missing_value, 1);
+    lua_setfield(L, -2, "__index");
+    lua_setmetatable(L, values);
+}
+
 void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int declared, int given)
 {
     int values, about;
@@ -290,6 +312,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
         }
     if (lua_type(L, given) == LUA_TTABLE)
         check_given(L, spec, given, about);
+    guard_values(L, values, about);
     weirlua_json_write(L, about, true, 0);
     lua_remove(L, about);
 }

@@ -71,8 +71,9 @@ end
 local SLOW = 50 -- microseconds a call
 
 local function check_cost(p, say)
-  local profile = p:profile()
+  local profile, filters = p:profile(), 0
   for name, hook in pairs(profile.hooks) do
+    if name == "prune" or name == "evaluate" then filters = filters + hook.calls end
     local each = hook.calls > 0 and hook.seconds / hook.calls * 1e6 or 0
     if each > SLOW and (name == "prune" or name == "evaluate") then
       say("note", ("%s takes %.0f us a call; it is called %s"):format(name, each, name == "evaluate" and not p.uncached
@@ -83,7 +84,7 @@ local function check_cost(p, say)
     say("note", ("scores are not remembered: %s; evaluate is called for every candidate of every match"):format(p.uncached))
   end
   for field, n in pairs(profile.reads or {}) do
-    if (field == "free" or field == "size") and n > 50 and (p.uncached or profile.hooks.prune) then
+    if (field == "free" or field == "size") and n > 50 and n >= filters and (p.uncached or profile.hooks.prune) then
       say("note", ('%s was read %d times: fields = {"%s"} passes it as an argument'):format(field, n, field))
     end
   end

@@ -44,7 +44,9 @@ local UNSET = { ended = true, source = true } -- fields of a scenario that may b
 
 S.__index = function(_, name)
   local method = S[name]
-  if method == nil and not UNSET[name] then blame.fail("a scenario has no method '%s'%s", tostring(name), suggest.hint(tostring(name), tables.keys(S))) end
+  if method == nil and not UNSET[name] then
+    blame.fail("a scenario has no method '%s'%s", tostring(name), suggest.hint(tostring(name), tables.keys(S)))
+  end
   return method
 end
 

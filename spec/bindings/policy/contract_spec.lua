@@ -92,7 +92,7 @@ end)
 describe("init", function()
   it("sees the graph and the options once, before the first match, and again when the structure changed", function()
     local calls, count = 0, nil
-    local e = engine { init = function(g, options) calls, count = calls + 1, g:count() + (options.x or 0) end,
+    local e = engine { init = function(g, options) calls, count = calls + 1, g:count() + (next(options) and 1 or 0) end,
       order = function(v) return v.id end }
     assert.equal(1, calls)
     assert.equal(33, count)

@@ -42,6 +42,12 @@ describe("a policy is refused that", function()
     ["mistypes a field"] = { "evalute = function() end", "there is no field 'evalute' (did you mean \"evaluate\"?); a policy has name" },
     ["mistypes a vertex field"] = { "evaluate = function(v) return v.fre end", "no field or method 'fre' (did you mean \"free\"?)" },
     ["mistypes a method of the graph"] = { "init = function(g) g:walkk() end", "a graph has no method 'walkk' (did you mean \"walk\"?)" },
+    ["mistypes an option"] = { "options = { pattern = 'x' }, prune = function(v, r) return r.options.patern == 'x' end",
+      "mine:2: there is no option 'patern' (did you mean \"pattern\"?)" },
+    ["mistypes a field of a request"] = { "evaluate = function(v, r) return r.cuont end",
+      "mine:2: a request has no field 'cuont' (did you mean \"count\"?)" },
+    ["mistypes a field of a job"] = { "evaluate = function(v, r) return r.job.usr and 1 or 2 end",
+      "mine:2: a job has no field 'usr' (did you mean \"user\"?)" },
     ["mistypes a key of an option"] = { "options = { k = { mni = 1, default = 2 } }",
       "there is no 'mni' (did you mean \"min\"?); an option has" },
     ["mistypes a type of an option"] = { 'options = { k = { type = "integre" } }',
@@ -76,6 +82,11 @@ describe("a policy may", function()
     e:resources():add(e:resources() "/cluster0/rack1", { type = "node", id = 10 })
     assert.equal("node10", best())
     assert.is_true(e:resources():check())
+  end)
+
+  it("read options and fields of a request that have no value", function()
+    assert.is_nil((try [[return { options = { k = { type = "string" } }, evaluate = function(v, r)
+      return r.options.k == nil and r.unit == nil and r.label == nil and r.below == nil and 1 or nil end }]]))
   end)
 
   it("define globals by no other way than rawset", function()
