@@ -458,13 +458,13 @@ static int run_score(lua_State *S)
     return 0;
 }
 
-/* A call that raised: the match goes on as ever, and raises where the vertex is a candidate; but the end of a budget
- * ends the match. */
-static int raised(struct hooks *h)
+/* A call that raised: the match goes on as ever, and raises where the vertex is a candidate; but the end of a budget,
+ * of memory too, ends the match. */
+static int raised(struct hooks *h, int rc)
 {
     struct policy_memory *m = &h->policy->memory;
 
-    if (h->policy->sandbox.exhausted) {
+    if (h->policy->sandbox.exhausted || rc == LUA_ERRMEM) {
         h->failed = weirlua_hook_names[HOOK_EVALUATE];
         return WEIR_EPOLICY;
     }
@@ -504,7 +504,7 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
     rc = weirlua_hooks_call(h, HOOK_EVALUATE, 3, 0);
     sb->graph = NULL;
     if (rc != LUA_OK)
-        return raised(h);
+        return raised(h, rc);
     if (sb->unfollowed || weir_read_trouble(g))
         return forget(m, "it reads %s", sb->unfollowed ? sb->unfollowed : weir_read_trouble(g));
     return 1;
