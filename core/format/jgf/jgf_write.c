@@ -146,6 +146,14 @@ static int is_json(const char *text)
     return weir_json_valid(text, n, DEPTH);
 }
 
+/* Returns whether a key stays out of documents about a part of the graph: the states that policies keep, which concern
+ * the whole machine, would reach the users of jobs. */
+static bool is_withheld(const struct writer *w, const char *key)
+{
+    static const char states[] = "weir.policy.";
+    return w->parts && strncmp(key, states, sizeof states - 1) == 0;
+}
+
 /* Writes the extended data in JSON, or all others. */
 static void write_extended(struct writer *w, weir_vertex v, bool json)
 {
@@ -154,6 +162,8 @@ static void write_extended(struct writer *w, weir_vertex v, bool json)
 
     for (uint32_t i = 0; weir_vertex_entry(w->g, v, WEIR_EXTENDED, i, &key, &value); i++) {
         int is = is_json(value);
+        if (is_withheld(w, key))
+            continue;
         if (is < 0)
             w->rc = weir_fail_nomem(w->err);
         if (is != json)

@@ -146,6 +146,18 @@ describe("the state of a policy", function()
     assert.equal(0, one:state().n)
   end)
 
+  it("is in the document of the machine, and in none of a job", function()
+    local e = engine()
+    local a = assert(e:match "slot=1/node")
+    e:resources():root().data.note = "for all"
+    for text, has in pairs {
+      [e:resources():format "jgf"] = true, [a:format "jgf"] = false, [a:format "rv1"] = false,
+    } do
+      assert.equal(has, text:find("weir.policy.counter", 1, true) ~= nil)
+      assert.is_truthy(text:find("for all", 1, true))
+    end
+  end)
+
   it("is kept with a root that is no target", function()
     local g = weir.synthetic "node:2 core:2"
     for i, root in ipairs(g:roots()) do root.rank = i end
