@@ -37,7 +37,7 @@ local HEAD = { jsonl = "", swf = "; Version: 2.2\n", csv = "submit,runtime,procs
 local LINES = {
   { "jsonl", '{"submit":5,"runtime":5,"procs":1,"user":{}}', "user: a text or a number" },
   { "jsonl", '{"submit":5,"runtime":5,"procs":1,"qos":[1]}', "qos: a text or a number" },
-  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"id":{}}', "number: a text or a number" },
+  { "jsonl", '{"submit":5,"runtime":5,"procs":1,"id":{}}', "id: a text or a number" },
   { "jsonl", '{"submit":5,"runtime":5,"procs":1,"group":true}', "group: a text or a number" },
   { "jsonl", '{"submit":5,"runtime":5,"procs":1,"name":["x"]}', "name: a text or a number" },
   { "jsonl", '{"submit":5,"runtime":5,"request":5}', "a jobspec or a shape is expected" },
