@@ -41,7 +41,7 @@ local function of_command(name)
   for line in ((require("weir.cli." .. name).notes or "") .. "\n"):gmatch "([^\n]*)\n" do
     local example = line:match "^  (weir .*)$" or line:match "^  (echo .*| weir .*)$"
     if example then
-      example = example:gsub("   +.*$", "")
+      example = example:gsub("   +.*$", ""):gsub(" %[.-%]", "") -- without words that may be left out
       for placeholder, word in pairs(name == "policy" and FILLED or {}) do example = example:gsub(placeholder, word) end
       list[#list + 1] = { line = example, where = "weir " .. name .. " --help" }
     end
