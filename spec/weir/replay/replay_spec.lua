@@ -163,7 +163,8 @@ describe("a trace", function()
   end)
 
   it("has a field once in JSON lines: the first among its names counts, at each reading", function()
-    local line = '{"submit_time":9,"submit":4,"arrival":8,"run_time":7,"runtime":1,"nodes":6,"size":5,"procs":2,"group":"g","account":"a"}\n'
+    local line = '{"submit_time":9,"submit":4,"arrival":8,"run_time":7,"runtime":1,"nodes":6,"size":5,"procs":2,"group":"g",'
+      .. '"account":"a"}\n'
     for _ = 1, 5 do
       local job = read_all(file("j.jsonl", line))[1]
       assert.same({ 4, 1, 2, "a" }, { job.submit, job.runtime, job.procs, job.bank })
