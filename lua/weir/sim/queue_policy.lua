@@ -26,9 +26,12 @@ function M.list()
   return list
 end
 
+-- Whether a name is a path.
+local function is_path(name) return name:find "/" or name:find "%.lua$" end
+
 --- Returns the file of a queue policy; or nil, message.
 local function find(name)
-  if name:find "/" or name:find "%.lua$" then return name end
+  if is_path(name) then return name end
   local names = {}
   for i, entry in ipairs(M.list()) do
     if entry.name == name then return entry.path end
@@ -39,13 +42,21 @@ end
 
 M.find = find
 
+--- Whether a text is a name that a queue policy has, and no placement policy.
+function M.is_name(x)
+  local name = x:match "^[^:]*"
+  return not is_path(name) and not policy.find(name) and find(name) ~= nil
+end
+
+--- Whether a message, why a file was not loaded as a placement policy, says that the file has a queue policy.
+function M.is_meant(why) return why ~= nil and why:find("this is a queue policy", 1, true) ~= nil end
+
 --- Whether a text names a queue policy: a file whose table has the fields of one, or a name that no placement policy has.
 function M.names(x)
   local name = x:match "^[^:]*"
-  if not (name:find "/" or name:find "%.lua$") then return not policy.find(name) and find(name) ~= nil end
-  local text = files.read(name, "policy")
-  local loaded, why = core.policy_source(text or "", name)
-  return not loaded and why:find("this is a queue policy", 1, true) ~= nil
+  if not is_path(name) then return M.is_name(x) end
+  local loaded, why = core.policy_source(files.read(name, "policy") or "", name)
+  return not loaded and M.is_meant(why)
 end
 
 -- Splits "name:k=4,mode=strict" or {"name", k = 4} into the name, and the options as lines.

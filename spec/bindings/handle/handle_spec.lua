@@ -426,7 +426,7 @@ describe("policies", function()
       ["no field 'evaluat'"] = { evaluat = print }, ["field 'prune': function expected"] = { prune = 1 },
       ["field 'fields': 'path'"] = { fields = { "path" } }, ["field 'order'"] = { order = 7 },
       ["field 'exclusive'"] = { exclusive = { 1 } }, ["field 'name'"] = { name = {} },
-      ["did you mean \"runs\"?; there are runs, shortest, fewest"] = { select = "run" }, ["field 'select'"] = { select = {} },
+      ["(did you mean \"runs\"?); there are runs, shortest, fewest"] = { select = "run" }, ["field 'select'"] = { select = {} },
       ["at most 4"] = { order = { "id", "id", "id", "id", "id" } }, ["subsystem"] = { subsystem = "power" },
     } do
       local ok, why, code = e:use(policy)
