@@ -528,8 +528,12 @@ local function close_all(self)
   uv.run "nowait"
 end
 
--- Collects garbage left from buffers of clients, and gives the memory back to the system.
-local function give_back()
+-- After a peak of buffers, collects the garbage left and gives the memory back to the system; and once more a second
+-- later, as connections that are being closed still hold their buffers the first time.
+local function give_back(self)
+  if self.users:has_shrunk(PEAK) then self.shrinking = 2 end
+  if self.shrinking == 0 then return end
+  self.shrinking = self.shrinking - 1
   collectgarbage()
   core.release_memory()
 end
@@ -545,7 +549,7 @@ local function look_after(self)
   end
   local now = uv.now()
   show_out(self)
-  if self.users:has_shrunk(PEAK) then give_back() end
+  give_back(self)
   if self.watchdog and now - self.barked >= self.watchdog * 1000 then
     self.barked = now
     notify.tell "WATCHDOG=1"
@@ -649,7 +653,7 @@ function M.new(service, opts)
   local self = setmetatable({
     log = opts.log, clock = opts.clock or clocks.new { log = opts.log }, limits = opts.limits or M.LIMITS, rules = opts.rules or {},
     mode = opts.mode, tokens = opts.tokens, tls = opts.tls, metrics_file = opts.metrics_file, listeners = {}, clients = {}, nclients = 0,
-    connections = 0, dropped = 0, failures = {},
+    connections = 0, dropped = 0, shrinking = 0, failures = {},
     touched = {}, turns = metrics.histogram(), saves = metrics.histogram(), began = M.now(), barked = 0, written = -1e9,
     watchdog = notify.watchdog(uv.os_getpid()),
   }, Server)
