@@ -158,8 +158,8 @@ int weirlua_same(lua_State *L)
 
 /* ---- private files ---- */
 
-/* file_mode(path): the permissions of a file, and a text that is equal only for paths of one file; or nil, message,
- * code: "unknown" for a missing file. */
+/* file_mode(path): the permissions of a file, a text that is equal only for paths of one file, and whether the file is
+ * regular, so that reading leaves the content there; or nil, message, code: "unknown" for a missing file. */
 int weirlua_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
@@ -172,7 +172,8 @@ int weirlua_file_mode(lua_State *L)
     }
     lua_pushinteger(L, st.st_mode & 07777);
     lua_pushfstring(L, "%I:%I", (LUAI_UACINT)st.st_dev, (LUAI_UACINT)st.st_ino);
-    return 2;
+    lua_pushboolean(L, S_ISREG(st.st_mode));
+    return 3;
 }
 
 /* write_private(path, text): writes a new file readable by the owner only: true; or nil, message, code. */

@@ -42,21 +42,15 @@ end
 
 M.find = find
 
---- Whether a text is a name that a queue policy has, and no placement policy.
-function M.is_name(x)
-  local name = x:match "^[^:]*"
-  return not is_path(name) and not policy.find(name) and find(name) ~= nil
-end
-
---- Whether a message, why a file was not loaded as a placement policy, says that the file has a queue policy.
-function M.is_meant(why) return why ~= nil and why:find("this is a queue policy", 1, true) ~= nil end
-
 --- Whether a text names a queue policy: a file whose table has the fields of one, or a name that no placement policy has.
+--- Only regular files are looked into: whoever loads the policy could not read a pipe again.
 function M.names(x)
   local name = x:match "^[^:]*"
-  if not is_path(name) then return M.is_name(x) end
+  if not is_path(name) then return not policy.find(name) and find(name) ~= nil end
+  local _, _, regular = core.file_mode(name)
+  if regular ~= true then return false end
   local loaded, why = core.policy_source(files.read(name, "policy") or "", name)
-  return not loaded and M.is_meant(why)
+  return not loaded and why:find("this is a queue policy", 1, true) ~= nil
 end
 
 -- Splits "name:k=4,mode=strict" or {"name", k = 4} into the name, and the options as lines.

@@ -45,6 +45,8 @@ local READERS = {
   { "replay", { "replay", "-r", "core:4", "FILE" }, false },
   { "replay -q", { "replay", "-r", "core:4", "--generate", "9", "-q", "./FILE" }, "1 MiB", "a policy" },
   { "policy check", { "policy", "check", "FILE" }, "1 MiB", "a policy" },
+  { "policy bench", { "policy", "bench", "-n", "1", "FILE" }, "1 MiB", "a policy" },
+  { "policy profile", { "policy", "profile", "-r", MACHINE, "-p", "FILE", "slot=1/node" }, "1 MiB", "a policy" },
   { "serve --config", { "serve", "-r", MACHINE, "--config", "FILE" }, "1 MiB", "a file of settings" },
   { "serve --state", { "serve", "-r", MACHINE, "-l", "unix:@/socket", "--state", "FILE" }, "1 GiB",
     "a machine", "huge: is no SQLite database" },
@@ -100,6 +102,17 @@ describe("weir", function()
         assert.matches(("fifo: is longer than %s, the most that %s may have"):format(most, what), said)
       end)
     end
+  end
+end)
+
+describe("a policy from a pipe that ends is read once, by", function()
+  for _, words in ipairs { { "policy", "bench", "-n", "1", "@/fifo" },
+    { "policy", "profile", "-r", MACHINE, "-p", "@/fifo", "slot=1/node" } } do
+    it("weir policy " .. words[2], function()
+      local policy = [[echo "return { doc = \"d\", order = { \"id\" } }" >@/fifo & "$@" </dev/null]]
+      local status, said = sh(policy, words)
+      assert.equal(0, status, said)
+    end)
   end
 end)
 

@@ -64,17 +64,10 @@ local function as_json(name, report)
   }
 end
 
--- Checks a placement policy, or a queue policy: a file says which by its table, so that a pipe is read once.
-local function check(name, graph)
-  if queue_policy.is_name(name) then return queue_trial.check(name) end
-  local report = trial.check(name, graph)
-  return queue_policy.is_meant(report.errors[1]) and queue_trial.check(name) or report
-end
-
 return function(opts, inputs)
   local status, graph = 0, opts.resources and inputs.resources(opts)
   for _, name in ipairs(opts) do
-    local report = check(name, graph)
+    local report = queue_policy.names(name) and queue_trial.check(name) or trial.check(name, graph)
     if #report.errors > 0 then status = math.max(status, report.unread and 2 or 1) end
     if opts.json then out.json(as_json(name, report)) else show(name, report) end
   end
