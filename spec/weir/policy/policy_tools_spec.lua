@@ -159,6 +159,28 @@ describe("weir policy", function()
     assert.equal(2, select(2, weir "policy bench low no_such_policy -n 1"))
   end)
 
+  it("bench -r tells what a match costs on a machine, each policy on a duplicate of its own", function()
+    local text, status = weir "policy bench -r 'cluster:1 rack:4 node:10 core:4' best_fit low --json"
+    assert.equal(0, status, text)
+    local rows, by = assert(core.json_decode(text)), {}
+    for _, row in ipairs(rows) do by[("%s %d %s"):format(row.policy, row.fill, row.request)] = row end
+    assert.equal(2 * 4 * 3, #rows)
+    assert.equal(0, by["low 0 one node"].calls)
+    assert.equal(1, by["low 50 4 nodes"].ratio)
+    assert.is_true(by["best_fit 50 four cores"].ratio > 0 and by["best_fit 50 four cores"].visits > 0)
+    assert.is_nil(by["best_fit 99 4 nodes"].us)
+    assert.equal(by["low 50 one node"].visits, assert(core.json_decode((weir
+      "policy bench -r 'cluster:1 rack:4 node:10 core:4' --json low")))[4].visits)
+    text, status = weir "policy bench -r 'cluster:1 node:10 core:4' high"
+    assert.equal(0, status, text)
+    assert.is_truthy(text:find("90 %% full +one node +calls +visited +2 nodes +calls +visited +four cores"), text)
+    assert.is_truthy(text:find "low +[%d.]+ us +0 +%d+", text)
+    assert.is_truthy(text:find "high +[%d.]+ +0 +%d+", text)
+    text, status = weir "policy bench -r node:3 no_such_policy"
+    assert.equal(2, status)
+    assert.is_truthy(text:find "no policy", text)
+  end)
+
   it("profile tells the hooks and the hottest lines", function()
     write(dir .. "/hot.lua", "return { evaluate = function(v)\n  local s = 0\n  for i = 1, 300 do s = s + i end\n  return s\nend }")
     local text, status = weir(("policy profile -r 'rack:4 node:9 core:4' -p %s/hot.lua slot=1/node slot=2/node"):format(dir))
@@ -180,7 +202,8 @@ describe("weir policy", function()
 
   local wrong = {
     { "policy", 2, "ACTION" }, { "policy lst", 2, "list" }, { "policy check", 2, "which POLICY" },
-    { "policy list low", 2, "takes no low" }, { "policy bench -r local", 2, "is for weir policy check and profile" },
+    { "policy list low", 2, "takes no low" }, { "policy list -r local", 2, "is for weir policy check, bench and profile" },
+    { "policy bench -r node:9 easy", 2, "is for placement policies: easy is none" },
     { "policy profile -p low slot=1/node", 2, "wanted" }, { "policy check no_such", 2, "no policy" },
     { "match -r node:2 -p low:k=1 slot=1/node", 2, "there is no option 'k'" },
     { "match -r node:2 -p weighted:pack slot=1/node", 2, "NAME=VALUE" },

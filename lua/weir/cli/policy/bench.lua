@@ -1,6 +1,7 @@
 --- weir policy bench.
 
 local core = require "weir.core"
+local costs = require "weir.policy.costs"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
 local queue_policy = require "weir.sim.queue_policy"
@@ -66,10 +67,42 @@ local function measure_placements(names, rounds, all)
   return cells, status
 end
 
-return function(opts)
+-- The table of costs on a machine of the user: a block for each fill.
+local function measure_machine(graph, names, as_json)
+  local status, fill, cells = 0, nil, nil
+  local align = { false, true, true, true, true, true, true, true, true, true }
+  local function show(rows, why, unread)
+    if why then
+      status = math.max(status, unread and 2 or 1)
+      out.warn(why)
+    end
+    if as_json then return end
+    if rows[1].fill ~= fill then
+      if cells then out.table(cells, align) end
+      fill, cells = rows[1].fill, { { ("%d %% full"):format(rows[1].fill) } }
+      for _, row in ipairs(rows) do table.move({ row.request, "calls", "visited" }, 1, 3, #cells[1] + 1, cells[1]) end
+    end
+    local line = { rows[1].policy }
+    for _, row in ipairs(rows) do
+      local each = row.us and { rows[1].policy == "low" and ("%.1f us"):format(row.us) or ("%.1f"):format(row.ratio or 0),
+        ("%.0f"):format(row.calls), ("%.0f"):format(row.visits) } or { "-", "", "" }
+      table.move(each, 1, 3, #line + 1, line)
+    end
+    cells[#cells + 1] = line
+  end
+  local all = costs.table(graph, names, nil, show)
+  if as_json then out.json(all) elseif cells then out.table(cells, align) end
+  return status
+end
+
+return function(opts, inputs)
   local all, queues, placements = core.array {}, {}, {}
   for _, name in ipairs(names_of(opts)) do
     table.insert((opts.queue or queue_policy.names(name)) and queues or placements, name)
+  end
+  if opts.resources then
+    if #queues > 0 then out.fail(2, "policy bench -r is for placement policies: %s is none", queues[1]) end
+    return measure_machine(inputs.resources(opts), placements, opts.json)
   end
   local cells, status = measure_placements(placements, opts.rounds or 200, all)
   local queue_cells, queue_status = measure_queues(queues, all)

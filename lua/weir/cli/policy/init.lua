@@ -11,7 +11,7 @@ local M = {
   operand = "ACTION", min = 1,
   options = {
     { nil, "json", nil, "as JSON" },
-    { "r", "resources", "RESOURCES", "check, profile: the machine, as for weir match" },
+    { "r", "resources", "RESOURCES", "check, bench, profile: the machine, as for weir match" },
     { "p", "policy", "POLICY", "profile: the policy" },
     { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", most = 1000000 },
     { "o", "directory", "DIR", "new: where the files go; here if not given" },
@@ -24,6 +24,8 @@ local M = {
                                           contract, what does it read, what does it cost
   weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
                                           policies if none is given
+  weir policy bench -r R [POLICY...]      what a match costs on that machine, empty, half, 90 % and 99 % full: as multiples of
+                                          low, whose line has microseconds
   weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
   weir policy new [--queue] NAME          writes NAME.lua, a commented policy to start from, NAME_spec.lua, its spec, and
                                           .luarc.json, with which an editor completes fields and methods
@@ -46,7 +48,7 @@ M.actions = ACTIONS
 
 -- Options allowed for some actions only.
 local ONLY = {
-  resources = "check and profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list",
+  resources = "check, bench and profile", policy = "profile", rounds = "bench", directory = "new", verbose = "list",
   queue = "list, bench and new",
 }
 
