@@ -17,10 +17,14 @@ local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "repl"
 --- The names of the commands, for the man page and for the completion of shells.
 M.commands = COMMANDS
 
-local function command(name)
+local function is_command(name)
   for _, known in ipairs(COMMANDS) do
-    if known == name then return require("weir.cli." .. name) end
+    if known == name then return true end
   end
+end
+
+local function command(name)
+  if is_command(name) then return require("weir.cli." .. name) end
   out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, COMMANDS))
 end
 
@@ -28,7 +32,8 @@ local function show_help()
   out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
   out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
   for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
-  out.line "\n  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
+  out.line "\n  weir FILE              shows a machine, runs a scenario, checks a policy"
+  out.line "  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
   out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
   out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
   return 0
@@ -61,6 +66,8 @@ local function dispatch(words)
   if first:sub(1, 1) == "-" then
     out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
   end
+  local guessed = not is_command(first) and require("weir.cli.guess").words(first, words)
+  if guessed then return run_command(guessed[1], table.move(guessed, 2, #guessed, 1, {})) end
   return run_command(first, table.move(words, 2, #words, 1, {}))
 end
 

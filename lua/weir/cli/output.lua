@@ -133,11 +133,11 @@ M.seconds = texts.seconds
 function M.lasting(duration) return duration == math.huge and "no end" or "for " .. M.seconds(duration) end
 
 -- Times from here on (a second in 2001) are times of the wall clock, as in services and many traces.
-local WALL = 1e9
+M.WALL = 1e9
 
 --- Formats a point in time: seconds if the clock began at 0, else the local date and time.
 function M.moment(t)
-  if t < WALL or t == math.huge then return M.seconds(t) end
+  if t < M.WALL or t == math.huge then return M.seconds(t) end
   return os.date("%Y-%m-%d %H:%M:%S", math.floor(t))
 end
 

@@ -1,6 +1,7 @@
 --- weir repl: an interactive session with a machine.
 
 local files = require "weir.files"
+local guess = require "weir.cli.guess"
 local inputs = require "weir.cli.inputs"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
@@ -8,8 +9,8 @@ local out = require "weir.cli.output"
 local M = {
   name = "repl",
   doc = "Explore a machine interactively, in Lua; as a filter when standard input is no terminal.",
-  usage = "[-r RESOURCES] [-p POLICY] [OPTION...] | -s SOCKET [OPTION...]",
-  operand = "operand", max = 0,
+  usage = "[-r RESOURCES] [-p POLICY] [OPTION...] [FILE] | -s SOCKET [OPTION...]",
+  operand = "FILE", max = 1,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
@@ -43,6 +44,8 @@ local function remote_of(opts)
 end
 
 function M.run(opts)
+  guess.resources(opts)
+  if opts[1] then out.fail(2, "repl: %s: there is no such file; -r takes other names of machines", opts[1]) end
   local input = input_of(opts)
   local remote = remote_of(opts)
   if not remote then inputs.policy(opts.policy or "low") end

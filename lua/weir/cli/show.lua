@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local full = require "weir.cli.show_pool"
+local guess = require "weir.cli.guess"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local picture = require "weir.cli.picture"
@@ -13,8 +14,8 @@ local view = require "weir.view"
 local M = {
   name = "show",
   doc = "Show a machine, or what is below one vertex of it, or one pool in full.",
-  usage = "[-r RESOURCES] [OPTION...] [URI]",
-  operand = "URI", max = 1,
+  usage = "[-r RESOURCES] [OPTION...] [FILE] [URI]",
+  operand = "FILE or URI", max = 2,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
     { nil, "tree", nil, "a tree (the default); pools that are alike share a line" },
@@ -31,6 +32,7 @@ local M = {
 A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/cluster0/rack0, power:/panel0/pdu1.
 
   weir show                         this machine
+  weir show tiny.graphml            that of a file, as with -r
   weir show -r tiny.graphml --totals /tiny0/rack0
   weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0
   weir show -r tiny.graphml -j slot=1/node -j slot=2/core --svg -o tiny.svg
@@ -112,6 +114,8 @@ local function check_options(opts)
 end
 
 function M.run(opts)
+  guess.resources(opts)
+  if opts[2] then out.fail(2, "show: one URI too many: %s", opts[2]) end
   check_options(opts)
   local g <close> = inputs.booked(opts)
   if picture.format(opts) then

@@ -3,6 +3,7 @@
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local files = require "weir.files"
+local help = require "weir.repl.help"
 local record = require "weir.repl.recording"
 local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
@@ -18,8 +19,6 @@ local function command(name, arguments, doc, words, run)
 end
 
 local function fail(...) error { text = string.format(...) } end
-
-local function reference() return require "weir.reference" end
 
 -- ---- help ---------------------------------------------------------------------------------------------------
 
@@ -51,49 +50,35 @@ local function named(session, name)
   end
 end
 
-local function show_intro(session)
-  out.write(session.remote and remote.INTRO or INTRO)
-  for _, c in ipairs(all_of(session)) do out.line(("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc)) end
-  out.line "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir) or a command; :doc NAME: one thing"
+local function intro(session)
+  local lines = { session.remote and remote.INTRO or INTRO }
+  lines[1] = lines[1]:gsub("\n$", "")
+  for _, c in ipairs(all_of(session)) do lines[#lines + 1] = ("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc) end
+  lines[#lines + 1] = "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a command or a name; "
+    .. "NAME? for one thing"
+  return lines
 end
 
-local function show_member(owner, m)
-  out.line(out.style().bold(("%s%s%s"):format(owner, m.name, m.signature)))
-  out.line("  " .. m.text)
-end
-
-local function show_class(name, class)
-  out.line(class.text)
-  for _, m in ipairs(class.members) do show_member(name == "weir" and "weir." or m.kind == "method" and ":" or ".", m) end
-end
-
-command("help", "[TOPIC]", "this, or about a class or a command", { "vertex", "graph", "engine", "allocation", "policy", "request",
+command("help", "[TOPIC]", "this, or about a class, a command or a name", { "vertex", "graph", "engine", "allocation", "policy", "request",
   "weir" }, function(session, topic)
-  if topic == "" then return show_intro(session) end
-  local class = reference()[topic]
-  if class then return show_class(topic, class) end
+  if topic == "" then return help.page(intro(session)) end
+  local class = help.class(topic)
+  if class then return help.page(class) end
   local c = named(session, (topic:gsub("^:", "")))
   if c then return out.line((":%s %s\n  %s"):format(c.name, c.arguments, c.doc)) end
-  M.documented(topic)
+  M.documented(session, topic)
 end)
 
 --- Prints the documentation of a name, such as "e:match", "v.free" or "match".
-function M.documented(name)
-  local last, found = name:match "[%w_]+$" or name, false
-  for _, class in ipairs { "weir", "engine", "graph", "vertex", "allocation", "policy", "request", "loaded_policy" } do
-    for _, m in ipairs((reference()[class] or { members = {} }).members) do
-      if m.name == last then
-        show_member(class .. (m.kind == "method" and ":" or "."), m)
-        found = true
-      end
-    end
-  end
-  if not found then fail("nothing is known about %s; :help lists what there is", name) end
+function M.documented(session, name)
+  local lines, why = help.name(name, session.env)
+  if not lines then fail("%s", why) end
+  help.page(lines)
 end
 
-command("doc", "NAME", "what a field or method is, such as :doc e:match", "name", function(_, name)
+command("doc", "NAME", "what a field or method is, such as :doc e:match, or e:match?", "name", function(session, name)
   if name == "" then fail "a name is wanted, such as :doc e:match" end
-  M.documented(name)
+  M.documented(session, name)
 end)
 
 -- ---- settings -----------------------------------------------------------------------------------------------
@@ -204,9 +189,14 @@ command("record", "FILE|off", "writes what follows as a script that checks itsel
   session.recording = recording
 end)
 
-command("source", "FILE", "runs the inputs of a file", "file", function(session, path)
+command("source", "FILE", "runs the inputs of a file, or of a recording", "file", function(session, path)
   local text, why = files.read(path, "input")
   if not text then fail("%s", why) end
+  local inputs = record.inputs(text)
+  if inputs then
+    session.env.record = record
+    text = inputs
+  end
   if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
 end)
 

@@ -86,6 +86,13 @@ function M.note(recording, text, engine, failed)
   return put(recording, (failed and "pcall(function()\n" or "do\n") .. text .. (failed and "\nend)\n" or "\nend\n") .. check)
 end
 
+--- Returns the inputs and checks of a recording's text; nil if the text is no recording.
+function M.inputs(text)
+  if not text:find "^%-%- Recorded by weir repl" then return nil end
+  local body = text:match "\nlocal _ENV = env\n(.*)end%)%s*$"
+  return body
+end
+
 function M.close(recording) return recording.file:close() end
 
 return M

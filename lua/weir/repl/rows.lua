@@ -13,6 +13,14 @@ local function number(x)
   return math.type(x) == "float" and x == math.floor(x) and ("%d"):format(x) or tostring(x)
 end
 
+-- Formats a point in time: the date and time if the clock is that of the wall, else seconds.
+local function moment(t)
+  if type(t) ~= "number" or t < out.WALL or t == math.huge then return type(t) == "number" and number(t) or tostring(t) end
+  return out.moment(t)
+end
+
+local MOMENTS = { at = true, start = true, ["end"] = true, expires = true, time = true }
+
 --- Formats a map on a line: keys, each with the value unless empty.
 function M.words(map)
   local list = {}
@@ -41,7 +49,7 @@ local COLUMNS = {
   allocation = {
     { "id", function(a) return number(a.id) end },
     { "state", function(a) return a.state end },
-    { "at", function(a) return number(a.at) end },
+    { "at", function(a) return moment(a.at) end },
     { "duration", function(a) return number(a.duration) end },
     { "policy", function(a) return a.policy and a.policy:match "^%S+" or "" end },
     { "has", function(a)
@@ -103,7 +111,7 @@ local function flat_columns(list)
       if type(key) ~= "string" then return nil end
       if not known[key] then
         known[key] = true
-        columns[#columns + 1] = { key, function(r) return r[key] == nil and "" or tostring(r[key]) end }
+        columns[#columns + 1] = { key, function(r) return r[key] == nil and "" or MOMENTS[key] and moment(r[key]) or tostring(r[key]) end }
       end
     end
   end

@@ -8,6 +8,7 @@ local out = require "weir.cli.output"
 local read = require "weir.repl.read"
 local record = require "weir.repl.recording"
 local remotes = require "weir.repl.remote_commands"
+local results = require "weir.repl.results"
 local shorthand = require "weir.repl.shorthand"
 local weir = require "weir"
 
@@ -25,9 +26,9 @@ local function watched_coroutines()
   function t.wrap(f)
     local co = t.create(f)
     return function(...)
-      local results = table.pack(coroutine.resume(co, ...))
-      if not results[1] then error(results[2], 0) end
-      return table.unpack(results, 2, results.n)
+      local returned = table.pack(coroutine.resume(co, ...))
+      if not returned[1] then error(returned[2], 0) end
+      return table.unpack(returned, 2, returned.n)
     end
   end
   return t
@@ -102,18 +103,29 @@ function M:guarded(f, ...)
   return self.remote.guarded(f, ...)
 end
 
+local LIBRARY = debug.getinfo(1, "S").short_src:match "^(.*)repl/session%.lua$" -- the directory of weir's own files
+
+-- Returns an error without the places in the typed input's first line and in weir's own files.
+local function without_place(text)
+  if text:sub(1, #LIBRARY) == LIBRARY then text = text:sub(#LIBRARY + 1):gsub("^[%w_/]+%.lua:%d+: ", "", 1) end
+  return (text:gsub("^input:1: ", ""):gsub("^input:", "line "))
+end
+
 -- Prints an error. Failures of commands, such as a failed write of output, are raised again and end the session.
 local function tell_error(self, raised, trace)
   if out.failure(raised) then error(raised, 0) end
   self.trace = trace and trace_of(trace)
-  local text = tostring(raised):gsub("^input:1: ", ""):gsub("^input:", "line ")
+  local text = without_place(tostring(raised))
   out.flush()
   out.warn(text == "interrupted" and text or text:match "^[^\n]*")
 end
 
-local function print_values(self, values)
+-- Prints the results of an input; for people an empty list says what was not found, and an iterator how it is used.
+local function print_values(self, values, text)
   if values.n == 0 or values[1] == shorthand.quiet then return end
   self.env._ = values[1]
+  local words = self.mode ~= "json" and self.mode ~= "csv" and text and results.words(self, text, values)
+  if words then return out.line(words) end
   modes.print(self.mode, values)
 end
 
@@ -135,15 +147,15 @@ local function run_chunk(self, text)
     return false
   end
   local began = core.clock()
-  local results = table.pack(self:guarded(chunk))
+  local returned = table.pack(self:guarded(chunk))
   timed(self, began)
-  if self.recording then record_input(self, expression and "_ = " .. text or text, not results[1]) end
-  if not results[1] then
-    tell_error(self, results[2], results[3])
+  if self.recording then record_input(self, expression and "_ = " .. text or text, not returned[1]) end
+  if not returned[1] then
+    tell_error(self, returned[2], returned[3])
     return false
   end
-  local values = { n = results.n - 1, table.unpack(results, 2, results.n) }
-  local shown, raised, trace = self:guarded(print_values, self, values)
+  local values = { n = returned.n - 1, table.unpack(returned, 2, returned.n) }
+  local shown, raised, trace = self:guarded(print_values, self, values, text)
   if not shown then tell_error(self, raised, trace) end
   return shown and not (values.n > 1 and values[1] == nil and type(values[2]) == "string")
 end
@@ -155,6 +167,7 @@ function M:print(value) print_values(self, { n = 1, value }) end
 --- to end.
 function M:run(text)
   if text:match "^%s*$" or text:match "^%s*%-%-[^\n]*$" then return true end
+  text = read.translated(text, self.env)
   if text:match "^%s*:" then return commands.run(self, text) end
   return run_chunk(self, text)
 end

@@ -5,6 +5,7 @@ local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
 local rows = require "weir.repl.rows"
+local texts = require "weir.texts"
 local view = require "weir.view"
 
 local M = { lines = 40, width = 80 }
@@ -92,9 +93,17 @@ local function allocation_line(a)
     out.moment(a.at), out.lasting(a.duration))
 end
 
+-- Returns the trees of an allocation, with alike subtrees folded if the trees do not fit on the screen otherwise.
+local function trees_of(a)
+  if kinds.is_remote(a) then return a:trees() end
+  local trees, n = view.allocation(a), 0
+  for _, tree in ipairs(trees) do n = n + height(tree, M.lines) end
+  return n > M.lines - 5 and view.allocation(a, { fold = true }) or trees
+end
+
 local function show_allocation(a)
   out.line(allocation_line(a))
-  draw(kinds.is_remote(a) and a:trees() or view.allocation(a), M.lines - 5)
+  draw(trees_of(a), M.lines - 5)
 end
 
 -- ---- Lua tables ---------------------------------------------------------------------------------------------
@@ -108,10 +117,34 @@ local function quoted(text)
   end) .. '"'
 end
 
+-- Returns a function as its place in a script, or as what it is.
+local function function_text(f)
+  local info = debug.getinfo(f, "S")
+  if info.what ~= "C" and info.source:sub(1, 1) ~= "@" then return "function, line " .. info.linedefined end
+  return "function"
+end
+
+local function own_text(x)
+  local mt = debug.getmetatable(x)
+  return type(mt) == "table" and rawget(mt, "__tostring") and tostring(x) or nil
+end
+
+local function engine_text(e)
+  local g, n = e:resources(), #e:jobs()
+  local row = g:aggregate().node
+  local size = row and row.total > 0 and texts.counted(row.total, "node") or texts.number(g:count()) .. " vertices"
+  return ("engine with %s on %s, policy %s"):format(texts.counted(n, "job"), size, (e:policy()))
+end
+
+local KINDS = {
+  engine = engine_text, walk = function() return "walk" end, ["function"] = function_text,
+}
+
 local function scalar(x)
   if x == kinds.null then return "null" end
   if type(x) == "string" then return quoted(x) end
   if kinds.of(x) == "vertex" then return tostring(x) end
+  if KINDS[kinds.of(x)] and not kinds.is_remote(x) then return KINDS[kinds.of(x)](x) end
   if type(x) == "number" and math.type(x) == "float" and x == math.floor(x) and math.abs(x) < 1e15 then return ("%.1f"):format(x) end
   return tostring(x)
 end
@@ -144,35 +177,58 @@ local function entries(t, depth, seen)
     if n > MOST_ENTRIES then break end
     parts[n] = inspect(t[i], depth + 1, seen)
   end
-  for _, key in ipairs(sorted_keys(t)) do
+  local keys = sorted_keys(t)
+  for _, key in ipairs(keys) do
     n = n + 1
     if n > MOST_ENTRIES then break end
     parts[n] = key_text(key) .. " = " .. inspect(t[key], depth + 1, seen)
   end
-  if n > MOST_ENTRIES then parts[#parts + 1] = "..." end
-  return parts
+  return parts, #t + #keys - #parts
+end
+
+-- Joins entries to lines that fit the width, several entries to a line if all entries are short.
+local function packed(parts, indent)
+  local widest = 0
+  for _, part in ipairs(parts) do widest = math.max(widest, part:find "\n" and math.huge or #part) end
+  if widest > 24 or #parts < 20 then return table.concat(parts, ",\n" .. indent) end
+  local lines, line = {}, ""
+  for _, part in ipairs(parts) do
+    if #line > 0 and #indent + #line + #part + 3 > M.width then lines[#lines + 1], line = line .. ",", "" end
+    line = line .. (#line > 0 and ", " or "") .. part
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n" .. indent)
 end
 
 -- Formats a table on a single line if the line is short enough, else with a line for each entry.
 function inspect(x, depth, seen)
   if type(x) ~= "table" then return scalar(x) end
   if seen[x] then return "{ ... again }" end
+  if own_text(x) then return own_text(x) end
   if next(x) == nil then return "{}" end
   if depth >= DEEPEST then return "{ ... }" end
   seen[x] = true
-  local parts = entries(x, depth, seen)
+  local parts, left = entries(x, depth, seen)
   seen[x] = nil
+  if left > 0 then parts[#parts + 1] = ("... %s more"):format(texts.number(left)) end
   local flat = "{ " .. table.concat(parts, ", ") .. " }"
   local indent = ("  "):rep(depth + 1)
   if #flat + #indent <= M.width and not flat:find "\n" then return flat end
-  return "{\n" .. indent .. table.concat(parts, ",\n" .. indent) .. "\n" .. ("  "):rep(depth) .. "}"
+  return "{\n" .. indent .. packed(parts, indent) .. "\n" .. ("  "):rep(depth) .. "}"
+end
+
+-- Cuts a line that is longer than a few lines of the screen.
+local function shortened(line)
+  local most = 10 * M.width
+  if #line <= most then return line end
+  return line:sub(1, (utf8.offset(line, 0, most + 1) or most + 1) - 1) .. ("... %s more bytes"):format(texts.number(#line - most))
 end
 
 local function show_lines(text)
   local n, rest = 0, 0
   for line in (text .. "\n"):gmatch "(.-)\n" do
     n = n + 1
-    if n <= M.lines then out.line(line) else rest = rest + 1 end
+    if n <= M.lines then out.line(shortened(line)) else rest = rest + 1 end
   end
   if rest > 0 then out.line(("... %d more lines"):format(rest)) end
 end
@@ -183,15 +239,20 @@ local function show_table(heads, list, total)
   for i, head in ipairs(heads) do right[i] = rows.is_number(head) end
   table.insert(list, 1, heads)
   out.table(list, right)
-  if total > #list - 1 then out.line(("... %d more"):format(total - #list + 1)) end
+  if total > #list - 1 then out.line(("... %s more"):format(texts.number(total - #list + 1))) end
 end
 
 local SHOW = {
   graph = M.tree,
-  vertex = function(x) out.line(rows.is_view(x) and rows.words(x) or vertex_line(x)) end,
+  vertex = function(x)
+    if not rows.is_view(x) then return out.line(vertex_line(x)) end
+    local words = rows.words(x)
+    out.line(words ~= "" and words or "{}")
+  end,
   allocation = show_allocation,
   string = function(x) show_lines((x:find "\n" or #x > M.width) and x or quoted(x)) end,
   table = function(x)
+    if own_text(x) then return show_lines(own_text(x)) end
     local heads, list, total = rows.of(x, M.lines - 4)
     if heads then show_table(heads, list, total) else show_lines(inspect(x, 0, {})) end
   end,

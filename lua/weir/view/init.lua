@@ -298,18 +298,19 @@ end
 local function in_graph_order(a, b) return a.vertex.index < b.vertex.index end
 
 -- Sets the key of an item, children first. Unlike in graphs the ids of descendants are part of the key, as
--- allocations are shown in full.
-local function settle(item)
+-- allocations are shown in full, unless alike subtrees are folded.
+local function settle(item, label)
   local words = { table.concat(item.words, "\0"), pick_note(item) }
   table.sort(item.children, in_graph_order)
-  for _, child in ipairs(item.children) do settle(child) end
+  for _, child in ipairs(item.children) do settle(child, label) end
   if #item.children > 0 then item.kids = {} end
   for _, child in ipairs(item.children) do append(item.kids, child) end
-  for _, kid in ipairs(item.kids or {}) do words[#words + 1] = exact_label(kid) .. pick_note(kid) .. kid.key end
-  item.key = table.concat(words, "\1")
+  for _, kid in ipairs(item.kids or {}) do words[#words + 1] = label(kid) .. pick_note(kid) .. kid.key end
+  item.key, item.exact = table.concat(words, "\1"), label == exact_label
 end
 
---- Returns the trees of an allocation: the picks below the ancestors of the picks.
+--- Returns the trees of an allocation: the picks below the ancestors of the picks. opts: limit (runs shown below a
+--- vertex), fold (subtrees that differ only in ids share a line).
 function M.allocation(allocation, opts)
   local items, tops, trees = {}, {}, {}
   local picks = allocation:vertices()
@@ -320,8 +321,9 @@ function M.allocation(allocation, opts)
     if pick.exclusive and item.inner then item.summary = summarize(types, (units_below(pick.vertex))) end
   end
   table.sort(tops, in_graph_order)
+  local label = opts and opts.fold and loose_label or exact_label
   for i, item in ipairs(tops) do
-    settle(item)
+    settle(item, label)
     trees[i] = to_tree(item, exact_label, opts and opts.limit or math.huge)
   end
   return trees

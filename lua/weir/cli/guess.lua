@@ -1,0 +1,54 @@
+--- guess.lua - `weir FILE`: the command for a file that was given in place of a command.
+
+local files = require "weir.files"
+local out = require "weir.cli.output"
+
+local M = {}
+
+local HEAD = 65536 -- bytes of a file that are looked at
+
+-- Returns the beginning of a file, uncompressed or not.
+local function beginning(path)
+  local file = io.open(path, "rb")
+  local text = file and file:read(HEAD) or ""
+  if file then file:close() end
+  return text
+end
+
+-- Kinds of files that are no machines: a test of name and beginning, and the command.
+local KINDS = {
+  { function(path) return path:find "%.swf$" or path:find "%.swf%.gz$" end, nil,
+    "%s is a trace: weir replay -r MACHINE %s plays it" },
+  { function(path, text) return path:find "%.lua$" and (text:find "%f[%w_]it%s*[%(\"']" or text:find "%f[%w_]describe%s*[%(\"']") end,
+    { "test" } },
+  { function(path, text)
+    return path:find "%.lua$" and text:find "return%s*{" and (text:find "%f[%w_]evaluate%s*=" or text:find "%f[%w_]order%s*="
+      or text:find "%f[%w_]schedule%s*=")
+  end, { "policy", "check" } },
+  { function(path, text) return path:find "%.ya?ml$" and text:find "\n?resources:" end, nil,
+    "%s is a jobspec: weir match -r MACHINE %s finds resources for it" },
+}
+
+--- Returns the words of the command for an existing file with further words: show for a machine, test for a scenario,
+--- policy check for a policy. Fails for a file that needs a machine besides. Returns nil if there is no such file.
+function M.words(path, words)
+  if not files.exists(path) then return nil end
+  local text = beginning(path)
+  for _, kind in ipairs(KINDS) do
+    if kind[1](path, text) then
+      if not kind[2] then out.fail(2, kind[3], path, path) end
+      local command = table.move(kind[2], 1, #kind[2], 1, {})
+      command[#command + 1] = path
+      return table.move(words, 2, #words, #command + 1, command)
+    end
+  end
+  return table.move(words, 2, #words, 4, { "show", "-r", path })
+end
+
+--- Takes a file that was given as an operand in place of -r; nothing with -r, or if there is no such file.
+function M.resources(opts)
+  if opts.resources or not opts[1] or not files.exists(opts[1]) then return end
+  opts.resources = table.remove(opts, 1)
+end
+
+return M

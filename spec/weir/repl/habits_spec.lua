@@ -1,0 +1,162 @@
+-- What hands trained on other shells type, and how values and errors are printed; as a filter in the mode for people.
+
+local BIN = os.getenv "WEIR_BIN" or "build/weir"
+
+-- What a session prints for inputs, standard error included.
+local function said(inputs, machine)
+  local name = os.tmpname()
+  local file = assert(io.open(name, "w"))
+  file:write(inputs)
+  file:close()
+  local pipe = assert(io.popen(("PAGER=cat %s repl -r '%s' -k -m table < %s 2>&1"):format(BIN, machine or "node:2 core:2", name)))
+  local text = pipe:read "a"
+  pipe:close()
+  os.remove(name)
+  return text
+end
+
+describe("the REPL takes the spellings of other shells:", function()
+  for _, case in ipairs {
+    { "=x", "=1+1\n", "2\n" },
+    { "x? for the documentation", "e.match?\n", "^engine:match%(" },
+    { "?x for the documentation", "?e.match\n", "^engine:match%(" },
+    { "help", "help\n", "^g is the machine" },
+    { "help of a name", "help find\n", "^find%(expression" },
+    { "exit", "exit\n1\n", "^$" },
+    { "quit()", "quit()\n1\n", "^$" },
+    { "quit as a variable of the user", "quit = 5\nquit\n", "^5\n$" },
+    { "an expression that goes on", "1 +\n2\n", "^3\n$" },
+    { "a table that goes on", "{\n1 }\n", "^{ 1 }\n$" },
+  } do
+    it("[K3] " .. case[1], function() assert.matches(case[3], said(case[2])) end)
+  end
+
+  it("prints the value of an expression that ends several statements", function()
+    local read = require "weir.repl.read"
+    local env = setmetatable({}, { __index = _G })
+    for _, case in ipairs {
+      { "x = 2\nx * 3", 6 }, { "function f() return 7 end\nf()", 7 }, { "local t = { 1 }\nselect('#',\n  t, t)", 2 },
+      { "for i = 1, 3 do x = i end", nil }, { "if x then\n  x = 1\nend", nil },
+    } do
+      local chunk = assert(read.chunk(case[1], env))
+      assert.equal(case[2], (chunk()))
+    end
+  end)
+end)
+
+describe("the REPL says what a value is:", function()
+  for _, case in ipairs {
+    { "an engine", "e", "engine with 0 jobs on 2 nodes, policy low\n" },
+    { "a walk", "g:walk()", "an iterator: for x in _ do print(x) end shows what it gives\n" },
+    { "an iterator", 'g"/cluster0/node0":children()', "an iterator: for x in _ do print(x) end shows what it gives\n" },
+    { "no jobs", "e:jobs()", "no jobs\n" },
+    { "nobody at the top", "top()", "no jobs\n" },
+    { "no vertex, with a near type", 'find "type=nod"',
+      'no vertex matches type=nod (did you mean "node"?); the types here are cluster, node, core\n' },
+    { "no vertex of a known type", 'find "type=node and free=9"', "no vertex matches type=node and free=9\n" },
+    { "an empty map", 'g"/cluster0/node0".properties', "{}\n" },
+    { "a table with a text of its own", 'setmetatable({ 1 }, { __tostring = function() return "mine" end })', "mine\n" },
+  } do
+    it("[K3] " .. case[1], function() assert.equal(case[3], said(case[2] .. "\n")) end)
+  end
+
+  it("gives JSON of an empty list to programs", function()
+    local pipe = assert(io.popen(BIN .. " repl -r 'node:1' -m json -c 'find \"type=nod\"'"))
+    assert.equal("[]\n", pipe:read "a")
+    pipe:close()
+  end)
+
+  it("counts what a long list leaves out", function()
+    local text = said "(function() local t = {} for i = 1, 500 do t[i] = i end return t end)()\n"
+    assert.matches("^{\n  1, 2, 3, ", text)
+    assert.matches("99, 100, %.%.%. 400 more\n}\n$", text)
+  end)
+
+  it("cuts a long text, with what is left", function()
+    local text = said '("x"):rep(100000)\n'
+    assert.matches("^x+%.%.%. 99,200 more bytes\n$", text)
+  end)
+
+  it("folds alike racks of a large allocation", function()
+    local text = said('e:match "slot=3000/node"\n', "cluster:1 rack:200 node:18 core:2")
+    assert.matches("rack%[0%-165%]\n.*18 node  each whole: 2 core\n.*rack166\n.*node%[2988%-2999%]", text)
+  end)
+
+  it("shows the dates of jobs whose clock is that of the wall", function()
+    local text = said 'e:match("slot=1/node", { at = 1.7e9, duration = 60, mode = "reserve" })\ne:jobs()\n'
+    assert.matches("2023%-11%-1[45] %d%d:%d%d:20", text:match "\nid.*$")
+  end)
+end)
+
+describe("an error in the REPL", function()
+  for _, input in ipairs { "find(5)", "e:match(5)", "why(3)", 'e:match("slot=1/node", { mod = 1 })', "save(3)", "load(3)" } do
+    it("[K3] names no file of weir: " .. input, function()
+      local text = said(input .. "\n")
+      assert.matches("^weir: ", text)
+      assert.is_nil(text:find("%.lua:%d"))
+    end)
+  end
+end)
+
+describe("help in the REPL", function()
+  it("knows every name that it lists", function()
+    for _, name in ipairs { "find", "tree", "top", "why", "undo", "save", "load", "g", "e", "e:match", "weir.idset", "weir.json",
+      "v.free" } do
+      assert.is_nil((said(":doc " .. name .. "\n"):find "nothing is known"), name)
+    end
+  end)
+
+  it("breaks lines between words, within the width", function()
+    for line in said(":help engine\n"):gmatch "[^\n]+" do
+      if line:find "^  " then assert.is_true(#line <= 80, line) end
+    end
+  end)
+
+  it("suggests a near name", function() assert.matches('did you mean "find"', said ":doc finf\n") end)
+end)
+
+describe("a recording", function()
+  it("is played again by :source, with its checks", function()
+    local path = os.tmpname() .. ".lua"
+    said((':record %s\ne:match "slot=1/node"\n:record off\n'):format(path))
+    local text = said((":source %s\ne:jobs()\n"):format(path))
+    assert.matches("node0", text)
+    assert.is_nil((text:find "weir: "))
+    text = said(('e:match "slot=2/node"\n:source %s\n'):format(path))
+    assert.matches("weir: ", text)
+    os.remove(path)
+  end)
+end)
+
+describe("weir FILE", function()
+  local function run(words)
+    local pipe = assert(io.popen(BIN .. " " .. words .. " 2>&1"))
+    local text = pipe:read "a"
+    local _, _, status = pipe:close()
+    return text, status
+  end
+
+  local machine = os.tmpname()
+  setup(function() require("weir").synthetic("node:2 core:2"):save(machine, { format = "jgf" }) end)
+  teardown(function() os.remove(machine) end)
+
+  it("shows a machine", function() assert.matches("^cluster0\n", (run(machine))) end)
+  it("takes options of show", function() assert.matches("^type ", (run(machine .. " --totals"))) end)
+  it("checks a policy", function() assert.matches("low%.lua: ok", (run "policies/low.lua")) end)
+  it("says what a trace needs", function()
+    local trace = os.tmpname() .. ".swf"
+    assert(io.open(trace, "w")):close()
+    local text, status = run(trace)
+    os.remove(trace)
+    assert.matches("is a trace: weir replay %-r MACHINE", text)
+    assert.equal(2, status)
+  end)
+  it("is taken by show and repl, too", function()
+    assert.matches("^cluster0\n", (run("show " .. machine)))
+    assert.matches("^node0\n", (run("show " .. machine .. " /cluster0/node0")))
+    assert.equal("7\n", (run("repl " .. machine .. " -c 'g:count()'")))
+  end)
+  it("that is not there is told", function()
+    assert.matches("there is no such file", (run "repl /nowhere.json"))
+  end)
+end)
