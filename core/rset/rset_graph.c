@@ -279,6 +279,8 @@ struct fit {
     weir_vertex *nodes; /* vertex of each rank; WEIR_NONE */
     weir_vertex *drop;  /* vertices to remove */
     uint32_t ndrop, drop_cap;
+    weir_vertex *left; /* vertices whose edges are to be removed */
+    uint32_t nleft, left_cap;
 };
 
 static bool all_found(const struct fit *f)
@@ -502,14 +504,74 @@ static bool is_nested(const struct fit *f)
     return false;
 }
 
-/* Unlinks v, and each ancestor that has no children left, up to a host. */
+/* Whether v is in other subsystems only, and leads to no vertex. */
+static bool leads_nowhere(const weir_graph *g, weir_vertex v)
+{
+    const struct pool *p = pool_of(g, v);
+    return p && p->edges_out == WEIR_NONE && weir_vertex_parent(g, v) == WEIR_NONE && weir_vertex_children(g, v) == 0;
+}
+
+static int push(struct fit *f, weir_vertex v)
+{
+    if (weir_array_reserve(&f->left, &f->left_cap, (size_t)f->nleft + 1, sizeof *f->left) < 0)
+        return weir_fail_nomem(f->err);
+    f->left[f->nleft++] = v;
+    return WEIR_OK;
+}
+
+/* Removes the edges that enter v, and lists the sources that thereby lead nowhere. */
+static int drop_entering(struct fit *f, weir_vertex v)
+{
+    const struct pool *p;
+    int rc = WEIR_OK;
+
+    while (rc == WEIR_OK && (p = pool_of(f->g, v)) != NULL && p->edges_in != WEIR_NONE) {
+        weir_vertex source = f->g->edges[p->edges_in].source;
+        weir_edge_drop(f->g, p->edges_in);
+        if (source != v && leads_nowhere(f->g, source))
+            rc = push(f, source);
+    }
+    return rc;
+}
+
+/* Removes the edges of v in all subsystems but containment, and the sources that thereby lead nowhere: a switch without
+ * nodes is no part of a set. */
+static int drop_edges(struct fit *f, weir_vertex v)
+{
+    int rc = push(f, v);
+
+    while (rc == WEIR_OK && f->nleft > 0) {
+        v = f->left[--f->nleft];
+        while (pool_of(f->g, v)->edges_out != WEIR_NONE)
+            weir_edge_drop(f->g, pool_of(f->g, v)->edges_out);
+        rc = drop_entering(f, v);
+        if (rc == WEIR_OK && leads_nowhere(f->g, v))
+            rc = weir_graph_unlink(f->g, v, f->err);
+    }
+    return rc;
+}
+
+/* Removes the edges of v and of all vertices below. */
+static int drop_edges_below(struct fit *f, weir_vertex v)
+{
+    const struct inner *in = inner_of(f->g, v);
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = drop_edges_below(f, in->kids[i]);
+    return rc == WEIR_OK && in_other_subsystem(f->g, v) ? drop_edges(f, v) : rc;
+}
+
+/* Removes v, and each ancestor that has no children left, up to a host. */
 static int unlink_empty(struct fit *f, weir_vertex v)
 {
     int rc = WEIR_OK;
 
     while (rc == WEIR_OK && v != WEIR_NONE && weir_vertex_live(f->g, v)) {
         weir_vertex up = weir_vertex_parent(f->g, v);
-        rc = weir_graph_unlink(f->g, v, f->err);
+        rc = drop_edges_below(f, v);
+        rc = rc ? rc : weir_graph_unlink(f->g, v, f->err);
         if (up == WEIR_NONE || weir_vertex_children(f->g, up) > 0 || is_host(f->g, up))
             break;
         v = up;
@@ -539,6 +601,7 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
         rc = unlink_empty(&f, f.drop[i]);
     weir_mem_free(f.nodes);
     weir_mem_free(f.drop);
+    weir_mem_free(f.left);
     return rc;
 }
 

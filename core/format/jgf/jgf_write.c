@@ -1,8 +1,9 @@
 /* jgf_write.c - writes JSON Graph Format, as described by RFC 20; jgf_read.c reads it back without loss. Schedules are
  * not written.
  *
- * Vertices come in preorder, then the containment edges in preorder, then, for a whole graph, the edges of all other
- * subsystems in the order of adding. The id of a vertex is its index, so that all documents of a graph agree. Beyond
+ * Vertices come in preorder, then the containment edges in preorder, then the edges of all other subsystems in the
+ * order of adding. An allocation has the edges between its vertices: a flow through switches and power units remains a
+ * flow, with the amounts of the job. The id of a vertex is its index, so that all documents of a graph agree. Beyond
  * RFC 20, metadata has
  *   rank           the execution target, -1 for none
  *   exclusive      true: the allocation has the vertex, and all vertices below, as a whole
@@ -26,6 +27,7 @@
 #include "base/utf8.h"
 #include "format/output.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #define DEPTH  8 /* nesting of extended data in the document, and some more */
@@ -468,30 +470,122 @@ static void contain_part(struct writer *w, const struct weir_part *p)
     }
 }
 
-/* Writes the edges of all subsystems but containment. */
-static void write_others(struct writer *w)
+/* Writes an edge of a subsystem other than containment. */
+static void write_other(struct writer *w, uint32_t i)
 {
-    uint32_t left = weir_edge_count(w->g);
     weir_edge e;
     char *at;
 
-    for (uint32_t i = 0; left > 0 && !w->b->failed; i++) {
-        if (!weir_edge_get(w->g, i, &e))
-            continue;
-        left--;
-        at = put_edge(w, e.source, e.target);
-        if (!at)
-            return;
-        weir_buf_end(w->b, at);
-        weir_write_string(w->b, e.subsystem);
-        WEIR_WRITE(w->b, ",\"relationship\":");
-        weir_write_string(w->b, e.type);
-        if (e.back) {
-            WEIR_WRITE(w->b, ",\"back\":");
-            weir_write_string(w->b, e.back);
-        }
-        WEIR_WRITE(w->b, "}}");
+    if (!weir_edge_get(w->g, i, &e) || !(at = put_edge(w, e.source, e.target)))
+        return;
+    weir_buf_end(w->b, at);
+    weir_write_string(w->b, e.subsystem);
+    WEIR_WRITE(w->b, ",\"relationship\":");
+    weir_write_string(w->b, e.type);
+    if (e.back) {
+        WEIR_WRITE(w->b, ",\"back\":");
+        weir_write_string(w->b, e.back);
     }
+    WEIR_WRITE(w->b, "}}");
+}
+
+/* Edges by number, with their serials as keys. */
+struct edge_list {
+    struct numbered {
+        uint64_t serial;
+        uint32_t number;
+    } *list;
+    uint32_t count, cap;
+};
+
+static int by_serial(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    return (x->serial > y->serial) - (x->serial < y->serial);
+}
+
+/* Writes the edges of a list in the order of adding, each edge once. */
+static void write_list(struct writer *w, struct edge_list *edges)
+{
+    if (edges->count > 0)
+        qsort(edges->list, edges->count, sizeof *edges->list, by_serial);
+    for (uint32_t i = 0; i < edges->count && !w->b->failed; i++)
+        if (i == 0 || edges->list[i].number != edges->list[i - 1].number)
+            write_other(w, edges->list[i].number);
+}
+
+static void list_edge(struct writer *w, struct edge_list *edges, uint32_t number)
+{
+    if (weir_array_reserve(&edges->list, &edges->cap, (size_t)edges->count + 1, sizeof *edges->list) < 0)
+        w->b->failed = true;
+    else
+        edges->list[edges->count++] = (struct numbered){w->g->edges[number].serial, number};
+}
+
+/* Writes the edges of all subsystems but containment. */
+static void write_others(struct writer *w)
+{
+    struct edge_list edges = {0};
+
+    for (uint32_t i = 0; i < w->g->nedges && !w->b->failed; i++)
+        if (w->g->edges[i].source != WEIR_NONE)
+            list_edge(w, &edges, i);
+    write_list(w, &edges);
+    weir_mem_free(edges.list);
+}
+
+/* Returns whether the allocation's document has v: as a part, or below a vertex that is taken as a whole. */
+static bool is_written(const struct writer *w, weir_vertex v)
+{
+    bool part = weir_map32_get(&w->parts->numbers, v) != WEIR_NONE;
+
+    for (v = vertex_at(w->g, v)->parent; v != WEIR_NONE; v = vertex_at(w->g, v)->parent) {
+        uint32_t i = weir_map32_get(&w->parts->numbers, v);
+        if (i != WEIR_NONE && w->parts->list[i].whole)
+            return !w->shorthand;
+    }
+    return part;
+}
+
+/* Lists the edges that enter v from vertices of the document. */
+static void list_entering(struct writer *w, weir_vertex v, struct edge_list *edges)
+{
+    const struct pool *p = pool_of(w->g, v);
+
+    for (uint32_t i = p ? p->edges_in : WEIR_NONE; i != WEIR_NONE && !w->b->failed; i = w->g->edges[i].next_in)
+        if (is_written(w, w->g->edges[i].source))
+            list_edge(w, edges, i);
+}
+
+/* Lists the edges that enter vertices below v. */
+static void list_below(struct writer *w, weir_vertex v, struct edge_list *edges)
+{
+    uint32_t n;
+    const weir_vertex *kids = kids_of(w->g, v, &n);
+
+    for (uint32_t i = 0; i < n && !w->b->failed; i++) {
+        if (kids[i] == WEIR_NONE)
+            continue;
+        list_entering(w, kids[i], edges);
+        list_below(w, kids[i], edges);
+    }
+}
+
+/* Writes the edges of other subsystems between the vertices of an allocation. */
+static void write_others_between(struct writer *w)
+{
+    struct edge_list edges = {0};
+
+    for (uint32_t i = 0; w->g->live_edges > 0 && i < w->parts->count && !w->b->failed; i++) {
+        const struct weir_part *p = &w->parts->list[i];
+        if (!is_written(w, p->v))
+            continue;
+        list_entering(w, p->v, &edges);
+        if (p->whole && !w->shorthand)
+            list_below(w, p->v, &edges);
+    }
+    write_list(w, &edges);
+    weir_mem_free(edges.list);
 }
 
 /* ---- the document --------------------------------------------------------------------------------------------- */
@@ -526,6 +620,7 @@ static void write_allocation(struct writer *w)
     w->first = true;
     for (uint32_t i = p->first; i != WEIR_NONE; i = p->list[i].next)
         contain_part(w, &p->list[i]);
+    write_others_between(w);
     WEIR_WRITE(w->b, "]}");
 }
 
