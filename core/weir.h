@@ -341,7 +341,8 @@ weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char 
 bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top);
 
 /* Adds an edge to a subsystem other than containment (G4, G5). `type` names the relation from source to target, `back`
- * (NULL for none) the opposite relation. */
+ * (NULL for none) the opposite relation. An edge whose `back` equals `type` goes both ways: walks and flows pass it
+ * from either end. Another word for `back` only names the relation as seen from the target. */
 int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
                   const char *back, weir_err *err);
 typedef struct weir_edge {

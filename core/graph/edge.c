@@ -204,6 +204,30 @@ uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out)
     return i;
 }
 
+struct weir_ends weir_ends(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out)
+{
+    return (struct weir_ends){g, v, subsystem, weir_edge_first(g, v, subsystem, out), out, false};
+}
+
+weir_vertex weir_ends_next(struct weir_ends *e)
+{
+    for (;;) {
+        bool out = e->out != e->turned;
+        const struct edge *at;
+        if (e->i == WEIR_NONE && e->turned)
+            return WEIR_NONE;
+        if (e->i == WEIR_NONE) {
+            e->turned = true;
+            e->i = weir_edge_first(e->g, e->v, e->subsystem, !e->out);
+            continue;
+        }
+        at = &e->g->edges[e->i];
+        e->i = weir_edge_next(e->g, e->i, out);
+        if (!e->turned || edge_both_ways(at))
+            return out ? at->target : at->source;
+    }
+}
+
 uint32_t weir_subsystem_count(const weir_graph *g)
 {
     return g->nsubsystems;

@@ -370,6 +370,23 @@ uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem,
 /* The edge of the subsystem of edge i after i in the chain that leaves (or enters) the vertex; WEIR_NONE at the
  * end. */
 uint32_t weir_edge_next(const weir_graph *g, uint32_t i, bool out);
+/* Whether an edge goes both ways: the relation is the same in the opposite direction. An opposite type of its own
+ * ("contains", "in") names the same relation, seen from the target, and gives no second direction. */
+static inline bool edge_both_ways(const struct edge *e)
+{
+    return e->back == e->type;
+}
+/* A loop over the vertices that edges of a subsystem other than containment lead to from v (`out`), or to v from. Edges
+ * that go both ways count in either direction. Begun by weir_ends(). */
+struct weir_ends {
+    const weir_graph *g;
+    weir_vertex v;
+    uint32_t subsystem, i;
+    bool out, turned; /* turned: the chain of edges of the opposite direction is read */
+};
+struct weir_ends weir_ends(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
+/* The next vertex; WEIR_NONE at the end. */
+weir_vertex weir_ends_next(struct weir_ends *e);
 
 /* Reserves all memory that an unlink of v takes: afterwards an unlink fails only where a vertex is in use. */
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;

@@ -52,21 +52,33 @@ struct flow {
     uint32_t subsystem;
     const weir_resource *r;
     int64_t units;
+    struct weir_map32 met; /* vertices that the climb has looked at: none is looked at twice */
 };
 
-/* Takes units of all vertices on a way up from v. Returns 1, 0 (no pick added) when no way up fits, or negative. */
-static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t depth)
+/* Whether the subsystem begins at v: edges leave v, and none enters v as written. */
+static bool is_source(const weir_graph *g, weir_vertex v, uint32_t subsystem)
+{
+    return weir_edge_first(g, v, subsystem, false) == WEIR_NONE && weir_edge_first(g, v, subsystem, true) != WEIR_NONE;
+}
+
+/* Takes units of all vertices on a way up from v. Returns 1, 0 (no pick added) when no way up fits, or negative. A
+ * vertex from which no way up was found is not tried again: what lies above is the same on every way. */
+static int climb(struct match *m, weir_vertex v, struct flow *f, uint32_t depth)
 {
     uint32_t npicks = m->npicks;
-    uint32_t i = weir_edge_first(m->g, v, f->subsystem, false);
+    struct weir_ends ends = weir_ends(m->g, v, f->subsystem, false);
+    weir_vertex up;
 
-    if (i == WEIR_NONE)
-        return depth > 0;
+    if (depth > 0 && is_source(m->g, v, f->subsystem))
+        return 1;
     if (depth >= WEIR_PATH_DEPTH)
         return 0;
-    for (; i != WEIR_NONE; i = weir_edge_next(m->g, i, false)) {
-        weir_vertex up = m->g->edges[i].source;
+    while ((up = weir_ends_next(&ends)) != WEIR_NONE) {
         int rc;
+        if (weir_map32_get(&f->met, up) != WEIR_NONE)
+            continue;
+        if (weir_map32_add(&f->met, up, 0))
+            return weir_fail_nomem(m->err);
         count_event(m, WEIR_EVENT_VISITED, up, f->r);
         if (!weir_candidate_unit(m, up, f->r) || left_of(m, up) < f->units) {
             count_event(m, WEIR_EVENT_BUSY, up, f->r);
@@ -84,6 +96,23 @@ static int climb(struct match *m, weir_vertex v, const struct flow *f, uint32_t 
     return 0;
 }
 
+/* One climb from the vertex to be served. Returns 1, 0 or negative. */
+static int serve(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t units)
+{
+    struct flow f = {under, subsystem, r, units, {0}};
+    int rc = weir_map32_add(&f.met, under, 0) ? weir_fail_nomem(m->err) : climb(m, under, &f, 0);
+
+    weir_map32_free(&f.met);
+    return rc;
+}
+
+/* Whether an edge of the subsystem leads to v. */
+static bool is_served(const weir_graph *g, weir_vertex v, uint32_t subsystem)
+{
+    struct weir_ends ends = weir_ends(g, v, subsystem, false);
+    return weir_ends_next(&ends) != WEIR_NONE;
+}
+
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
     int64_t most = count_most(m, &r->count);
@@ -91,14 +120,13 @@ int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, c
     if (most > r->count.min && most >= WEIR_FOREVER / 2)
         most = r->count.min; /* "at least": no more than the minimum */
     /* resources inside a node draw from the way up from the node */
-    while (under != WEIR_NONE && weir_edge_first(m->g, under, subsystem, false) == WEIR_NONE)
+    while (under != WEIR_NONE && !is_served(m->g, under, subsystem))
         under = vertex_at(m->g, under)->parent;
     if (under == WEIR_NONE)
         return 0;
     m->backtracked = true; /* a distribution unit may have several picks */
     for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
-        struct flow f = {under, subsystem, r, saturating_mul(n, times)};
-        int rc = climb(m, under, &f, 0);
+        int rc = serve(m, under, subsystem, r, saturating_mul(n, times));
         if (rc)
             return rc;
     }

@@ -95,14 +95,15 @@ static int add_end(weir_walk *w, weir_vertex v)
 /* Lists the ends of the edges of v, in a subsystem that is no tree, or upward in a tree. */
 static int list_ends(weir_walk *w, weir_vertex v)
 {
-    bool out = !w->o.upward;
+    struct weir_ends ends;
 
     if (w->subsystem == 0) {
         weir_vertex p = vertex_at(w->g, v)->parent;
         return p == WEIR_NONE ? WEIR_OK : add_end(w, p);
     }
-    for (uint32_t i = weir_edge_first(w->g, v, w->subsystem, out); i != WEIR_NONE; i = weir_edge_next(w->g, i, out))
-        if (add_end(w, out ? w->g->edges[i].target : w->g->edges[i].source))
+    ends = weir_ends(w->g, v, w->subsystem, !w->o.upward);
+    for (weir_vertex end; (end = weir_ends_next(&ends)) != WEIR_NONE;)
+        if (add_end(w, end))
             return WEIR_ENOMEM;
     return WEIR_OK;
 }

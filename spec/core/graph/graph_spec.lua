@@ -107,6 +107,28 @@ describe("graphs", function()
     assert.same({ nil, "peer" }, { f.pdu[1]:edges("link")[1].back, f.node[1]:edges("mesh")[1].back })
   end)
 
+  -- n pools "sw", joined in a ring by edges of the given options.
+  local function ring(n, edge)
+    local sw = {}
+    for i = 0, n - 1 do sw[i] = assert(g:add(nil, { type = "sw", id = i, size = 9 })) end
+    for i = 0, n - 1 do assert(g:add_edge(sw[i], sw[(i + 1) % n], edge)) end
+    return sw
+  end
+
+  it("[G4] [W2] an edge that goes both ways is walked from either end, its opposite type alone is no second way", function()
+    assert(g:add_edge(f.node[1], f.node[2], { subsystem = "mesh", type = "peer", back = "peer" }))
+    assert(g:add_edge(f.node[1], f.node[2], { subsystem = "tree", type = "feeds", back = "fed by" }))
+    for _, upward in ipairs { false, true } do
+      for i, expected in ipairs { "node0 node1", "node1 node0" } do
+        assert.equal(expected, walk_names(g:walk { subsystem = "mesh", start = f.node[i], upward = upward }))
+      end
+    end
+    assert.equal("node1", walk_names(g:walk { subsystem = "tree", start = f.node[2] }))
+    local sw = ring(4, { subsystem = "net", type = "link", back = "link" })
+    assert.equal("sw2 sw3 sw0 sw1", walk_names(g:walk { subsystem = "net", start = sw[2] }))
+    assert.equal("sw2 sw3 sw1 sw0", walk_names(g:walk { subsystem = "net", start = sw[2], order = "breadth" }))
+  end)
+
   it("[G5] an edge is accompanied by its opposite type", function()
     assert.equal("from", f.pdu[1]:edges("power")[1].back)
     local e = f.node[1]:edges("containment")[1]
@@ -277,6 +299,48 @@ describe("channelled pools", function()
     assert.not_same(before, free())
     assert(e:release(a.id))
     assert.same(before, free())
+  end)
+
+  -- A machine of nodes behind pools "sw" that `join` connects to one another and to a source.
+  local function network(nodes, switches, size, join)
+    local m = assert(weir.synthetic("cluster:1 node:" .. nodes))
+    local source, sw = assert(m:add(nil, { type = "src", id = 0, size = size })), {}
+    for i = 0, switches - 1 do sw[i] = assert(m:add(nil, { type = "sw", id = i, size = size })) end
+    join(function(from, to, back) assert(m:add_edge(from, to, { subsystem = "net", type = "link", back = back })) end,
+      source, sw, function(i) return m:vertex("/cluster0/node" .. i) end)
+    return weir.engine { resources = m, policy = "low" }, m
+  end
+
+  it("[G8] a cycle of switches is charged once", function()
+    for _, back in ipairs { false, "link" } do
+      local r, m = network(4, 4, 100, function(edge, source, sw, node)
+        for i = 0, 3 do
+          edge(sw[i], node(i))
+          edge(sw[i], sw[(i + 1) % 4], back or nil)
+        end
+        edge(source, sw[0])
+      end)
+      assert.same({ "/cluster0/node0 1", "/src0 1", "/sw0 1" }, taken(assert(r:match "slot=1/node/net=1")))
+      r:close()
+      m:close()
+    end
+  end)
+
+  it("[G8] a full source refuses after visits in proportion to the edges, whatever the number of ways", function()
+    local r, m = network(4, 34, 1000, function(edge, source, sw, node)
+      local above = { source }
+      for layer = 0, 16 do
+        local here = { sw[2 * layer], sw[2 * layer + 1] }
+        for _, from in ipairs(above) do for _, to in ipairs(here) do edge(from, to) end end
+        above = here
+      end
+      for i = 0, 3 do for _, from in ipairs(above) do edge(from, node(i)) end end
+    end)
+    assert(m:find("type=src")[1]:allocate { job = 99, amount = 1000 })
+    assert.equal("busy", select(3, r:match "slot=1/node/net=1"))
+    assert.is_true(r:stats().visited < 200)
+    r:close()
+    m:close()
   end)
 
   it("[G8] a reservation waits for the link", function()
