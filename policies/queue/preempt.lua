@@ -9,7 +9,7 @@ local LAST = 9e12 -- seconds; queue:again takes no later time
 local function victims(queue, most)
   local list, soonest = {}, nil
   for _, job in ipairs(queue:running()) do
-    local from = job.preemptible and (job.preempted or 0) < most and job.start + job.preemptible
+    local from = job.preemptible and (job.preempted or 0) < most and queue:time(job.start + job.preemptible)
     if from and from <= queue.now then
       list[#list + 1] = job
     elseif from and from < (soonest or LAST) then

@@ -18,6 +18,7 @@ local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local heap = require "weir.sim.event_heap"
+local instant = require "weir.sim.instant"
 local recover = require "weir.acquire.recover"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
@@ -40,9 +41,6 @@ local function decode(text)
   if type(value) ~= "table" then return nil, why or "an object is expected" end
   return value
 end
-
--- Rounds to microseconds, the unit of engine time, so that times read equal times written.
-local function round(t) return math.floor(t * 1e6 + 0.5) / 1e6 end
 
 -- ---- the machine ----------------------------------------------------------------------------------------------------
 
@@ -80,7 +78,7 @@ local function judge(self)
 end
 
 local function expires(self, t)
-  self.expires = t > 0 and t or nil
+  self.expires = t > 0 and instant.of(t) or nil
   self.log("info", t > 0 and ("expiration updated to %.0f"):format(t) or "expiration updated: there is none")
   for _, job in pairs(self.jobs) do
     if job.state == "running" and job.endless then self:lasts_until(job, self.expires or math.huge) end
@@ -129,7 +127,7 @@ local function open(self, resources)
   measure_nodes(self)
   warm_up(self)
   local execution = resources.execution or {}
-  if (execution.expiration or 0) > 0 then self.expires = execution.expiration end
+  if (execution.expiration or 0) > 0 then self.expires = instant.of(execution.expiration) end
   local opened, why, code = self.lines:open(self.settings.queue, self.settings.queues, self.settings.texts)
   if not opened then return nil, why, code end
   self.lines:use(opened)
@@ -176,7 +174,7 @@ end
 
 -- Starts a job whose resources were allocated.
 function M:begin(job)
-  job.state, job.start, job.due = "running", self.now, self.now + job.estimate
+  job.state, job.start, job.due = "running", self.now, instant.after(self.now, job.estimate)
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
   self:ends(job)
   local a = self.engine:job(job.id)
@@ -311,7 +309,7 @@ local function read_job(self, message)
     id = message.id, number = message.id, request = shape.request, shape = shape, submit = message.t_submit or self.now,
     user = message.userid, name = what.name, bank = what.bank, project = what.project, queue = what.queue, qos = what.qos,
     priority = message.priority or 0, preemptible = what.preemptible, endless = not what.duration,
-    estimate = what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge,
+    estimate = instant.of(what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge),
   }
   local ok, code
   ok, why, code = self:feasible_job(job)
@@ -460,7 +458,7 @@ function M:expiration(text)
   if type(t) ~= "number" or t < 0 then return nil, "expiration: a time since 1970 is expected", "invalid" end
   if not job or job.state ~= "running" then return nil, "this job has no resources", "unknown" end
   self:tick()
-  self:lasts_until(job, t > 0 and math.max(round(t), self.now + 1) or math.huge)
+  self:lasts_until(job, t > 0 and math.max(instant.of(t), self.now + 1) or math.huge)
   return true
 end
 
@@ -498,7 +496,7 @@ function M:hello(text, R, spec)
     project = what.project, queue = what.queue, qos = what.qos, preemptible = what.preemptible,
   }
   self.log("debug", ("hello: id=%s priority=%d userid=%d t_submit=%.1f"):format(jobid.f58(job.id), job.priority, job.user or 0, job.submit))
-  job.estimate = job.due - job.start
+  job.estimate = instant.of(job.due - job.start)
   self.jobs[job.id], self.nrunning = job, self.nrunning + 1
   self:ends(job)
   self.lines:add(job)
@@ -523,7 +521,7 @@ end
 
 --- Reads the clock; during a pass the clock stands still.
 function M:tick()
-  if not self.lines.passing then self.now = math.max(self.now, round(self.clock())) end
+  if not self.lines.passing then self.now = math.max(self.now, instant.of(self.clock())) end
 end
 
 -- Extends jobs past their expected end by an unknown time, and drops the reservations affected.
@@ -542,7 +540,7 @@ local function extend(self)
   asking.drop_reservations(self)
   for _, job in ipairs(late) do
     job.first_due = job.first_due or job.due
-    self:lasts_until(job, round(self.now + math.max(LONGER, self.now - job.first_due)))
+    self:lasts_until(job, instant.of(self.now + math.max(LONGER, self.now - job.first_due)))
   end
 end
 

@@ -3,6 +3,7 @@
 --- later. Until then the waiting job has a reservation at the expected end, so no further job takes the resources.
 
 local asking = require "weir.sim.broker"
+local instant = require "weir.sim.instant"
 local jobid = require "weir.flux.jobid"
 
 local M = {}
@@ -11,12 +12,12 @@ local GRACE = 10 -- seconds given to a job to end
 local RESERVE = 2
 
 local function may_go(self, job)
-  return job.state == "running" and job.preemptible and not job.stays and self.now >= job.start + job.preemptible
+  return job.state == "running" and job.preemptible and not job.stays and self.now >= instant.after(job.start, job.preemptible)
 end
 
 local function leave(self, job, note)
   self.leaving[job] = job.due
-  self:lasts_until(job, math.min(job.due, self.now + GRACE))
+  self:lasts_until(job, math.min(job.due, instant.after(self.now, GRACE)))
   self.answer.raise(job.id, note)
 end
 

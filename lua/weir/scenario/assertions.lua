@@ -19,6 +19,7 @@
 --- negated: assert.is_not.running(job).
 
 local blame = require "weir.scenario.error_location"
+local instant = require "weir.sim.instant"
 local job = require "weir.scenario.job"
 local picture = require "weir.scenario.picture"
 local reason = require "weir.scenario.expect_explain"
@@ -98,7 +99,7 @@ end
 
 function CHECK.reserved(args)
   local one, s = one_job(args[1], "reserved")
-  local ok = one.reserved ~= nil and (args[2] == nil or one.reserved == args[2])
+  local ok = one.reserved ~= nil and (args[2] == nil or one.reserved == instant.of(args[2]))
   return verdict(ok, job.title(one), "be reserved" .. (args[2] and (" at %s s"):format(number(args[2])) or ""), picture.tell(s, one), s)
 end
 
@@ -108,7 +109,7 @@ local function check_time(name, field, wanted)
     if type(args[2]) ~= "number" then misuse("assert.%s: a job and a time are expected", name) end
     local at = one[field]
     local found = at and ("did at %s s"):format(number(at)) or picture.tell(s, one)
-    return verdict(at == args[2], job.title(one), ("%s at %s s"):format(wanted, number(args[2])), found, s)
+    return verdict(at == instant.of(args[2]), job.title(one), ("%s at %s s"):format(wanted, number(args[2])), found, s)
   end
 end
 
@@ -128,8 +129,8 @@ end
 
 function CHECK.waited(args)
   local one, s = one_job(args[1], "waited")
-  local wait = (one.start or s.sim.now) - one.submit
-  local ok = compare("waited", wait, args[2], args[3])
+  local wait = instant.of((one.start or s.sim.now) - one.submit)
+  local ok = compare("waited", wait, args[2], type(args[3]) == "number" and instant.of(args[3]))
   return verdict(ok, job.title(one), ("wait %s %s s"):format(args[2], number(args[3])),
     ("waited %s s%s"):format(number(wait), one.start and "" or " so far"), s)
 end

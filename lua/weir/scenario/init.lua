@@ -22,6 +22,7 @@ local asking = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
 local files = require "weir.files"
 local graft = require "weir.scenario.attach"
+local instant = require "weir.sim.instant"
 local job = require "weir.scenario.job"
 local ledger = require "weir.scenario.alloc_log"
 local picture = require "weir.scenario.picture"
@@ -147,6 +148,7 @@ end
 --- Moves the clock to a time.
 function S:to(time)
   check_time(time, "s:to")
+  time = instant.of(time)
   if time < self.sim.now then fail("s:to: it is %.14g s already", self.sim.now) end
   self:settle()
   happen(self, time)
@@ -159,7 +161,7 @@ end
 function S:advance(seconds)
   check_time(seconds, "s:advance")
   if seconds < 0 then fail("s:advance: time does not run backwards") end
-  return self:to(self.sim.now + seconds)
+  return self:to(instant.after(self.sim.now, seconds))
 end
 
 --- Runs until no event is left. Jobs without an end go on.

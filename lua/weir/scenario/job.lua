@@ -4,6 +4,7 @@
 --- requeued, killed, why, user, bank, project, queue, qos, urgency, priority, name, id, place ("node[0-3]").
 
 local blame = require "weir.scenario.error_location"
+local instant = require "weir.sim.instant"
 local ledger = require "weir.scenario.alloc_log"
 local suggest = require "weir.suggest"
 
@@ -19,7 +20,7 @@ for _, name in ipairs(FIELDS) do FIELDS[name] = function(_, job) return job[name
 
 function FIELDS.promised(s, job) return s.ledger.promised[job] end
 
-function FIELDS.wait(s, job) return (job.start or s.sim.now) - job.submit end
+function FIELDS.wait(s, job) return instant.of((job.start or s.sim.now) - job.submit) end
 
 function FIELDS.place(s, job)
   for i = #s.ledger.records, 1, -1 do

@@ -8,6 +8,7 @@
 --- A job with a condition that can never be met is cancelled, with code "dependency".
 
 local core = require "weir.core"
+local instant = require "weir.sim.instant"
 
 local M = {}
 
@@ -148,7 +149,7 @@ local function entry_of(sim, scheme, value)
   elseif scheme == "begin-time" then
     local t = tonumber(value)
     if not t then return nil, ('begin-time: a time is expected, not "%s"'):format(value) end
-    return { scheme, t }
+    return { scheme, instant.of(t) }
   elseif scheme == "singleton" then
     return { scheme }
   end

@@ -10,6 +10,8 @@
 --- queue policy is called after each event; "per-timestamp" (default): after the last event of a time. With either
 --- rule, a job whose estimate is over has released its resources when the policy is called at that time.
 ---
+--- Times are instants (see instant.lua): seconds, rounded to whole microseconds where a job or a time is given.
+---
 --- Fields of a job: id, name, number, request, units (see job_size.lua), submit, estimate, runtime, user, bank, project,
 --- queue, qos, urgency, priority, preemptible; state (submitted, pending, running, done, failed, cancelled, rejected), start, finish,
 --- reserved (start of its reservation), due (expected end), killed (true if ended at its estimate), preempted (number
@@ -19,6 +21,7 @@ local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local dependency = require "weir.sim.dependency"
 local heap = require "weir.sim.event_heap"
+local instant = require "weir.sim.instant"
 local queue_policy = require "weir.sim.queue_policy"
 local size = require "weir.sim.job_size"
 local weir = require "weir"
@@ -76,7 +79,7 @@ function M.new(opts)
   engine, why, code = weir.engine { resources = opts.resources, policy = opts.policy or "low", policies = opts.policies }
   if not engine then return nil, why, code end
   local self = setmetatable({
-    engine = engine, graph = engine:resources(), now = opts.start or 0, events = heap.new(), jobs = {}, list = {}, made = 0,
+    engine = engine, graph = engine:resources(), now = instant.of(opts.start or 0), events = heap.new(), jobs = {}, list = {}, made = 0,
     keep = opts.keep ~= false, known = opts.dependencies ~= false and {} or nil, reservations = {}, nreserved = 0, due = {},
     late = {}, wakes = {}, nrunning = 0, npending = 0,
     matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill",
@@ -215,7 +218,7 @@ local function take(self, job)
   if self.engine:personal() then job.units, job.least = measure(self, shape.request, job) end
   job.time, job.kind = job.submit, SUBMIT
   job.number = job.number or id
-  if job.estimate < 1e-6 then job.estimate = 1e-6 end
+  job.estimate, job.runtime = instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
   self.made, self.jobs[id] = id, job
   if self.keep then self.list[id] = job end
   local known = self.known
@@ -259,7 +262,8 @@ function M:submit(spec)
     estimate = estimate < math.huge and estimate or 3600
   end
   local job = {
-    name = spec.name, number = spec.number, request = spec.request, submit = math.max(number_of(spec.at, self.now, "at"), self.now),
+    name = spec.name, number = spec.number, request = spec.request,
+    submit = instant.of(math.max(number_of(spec.at, self.now, "at"), self.now)),
     estimate = estimate, runtime = number_of(spec.runtime, estimate, "runtime"), user = spec.user, bank = spec.bank,
     project = spec.project, queue = spec.queue, qos = spec.qos, urgency = spec.urgency, priority = spec.priority,
     preemptible = number_of(spec.preemptible, nil, "preemptible"), waits = dependency.read(spec),
@@ -285,7 +289,7 @@ local function pull(self)
     self.source = nil
     return
   end
-  if job.submit < self.now then job.submit = self.now end
+  job.submit = instant.of(math.max(job.submit, self.now))
   local fits, wrong = ends_in_time(job.submit, job)
   if not fits then give_up(self, "job %s: %s", job.number or self.made + 1, wrong) end
   local named = type(job.request) == "string" and dependency.of_jobspec(job.request)
@@ -338,7 +342,7 @@ function M:begin(job)
   local lasts, estimate, now = job.runtime, job.estimate, self.now
   local fits, wrong = ends_in_time(now, job)
   if not fits then give_up(self, "job %s: %s", job.number, wrong) end
-  job.state, job.start, job.due, job.why, job.code = "running", now, now + estimate, nil, nil
+  job.state, job.start, job.due, job.why, job.code = "running", now, instant.after(now, estimate), nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
   if lasts >= estimate then
     if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
@@ -349,7 +353,7 @@ function M:begin(job)
       self:wake(job.due)
     end
   end
-  job.time, job.kind = now + lasts, FINISH
+  job.time, job.kind = instant.after(now, lasts), FINISH
   self.events:push(job)
   self:tell("start", job)
 end
@@ -363,6 +367,7 @@ end
 
 -- Makes the clock stop at a time; with `calling` the queue policy is called then.
 function M:wake(time, calling)
+  time = instant.of(time)
   local known = self.wakes[time]
   if calling and known ~= true then self:turn() end
   self.wakes[time] = calling or known or "stop"
@@ -482,7 +487,7 @@ end
 local function extend(self, t)
   asking.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
-    job.due = t + math.max(60, t - job.start)
+    job.due = instant.after(t, math.max(60, t - job.start))
     assert(self.engine:attach(assert(self.engine:detach(job.id)), job.due))
     link(self.late, job.due, job)
     self:wake(job.due)
@@ -554,6 +559,7 @@ end
 
 --- Runs to the end, or until the clock is at `limit` (seconds) and all events up to `limit` were handled.
 function M:run(limit)
+  limit = limit and instant.of(limit)
   while self:step(limit) do end
   if limit and limit > self.now then advance(self, limit) end
   return self.now
@@ -561,7 +567,7 @@ end
 
 --- Calls a function at a time, in the order of events; its changes are visible to the queue policy then.
 function M:at(time, action)
-  self.events:push { time = math.max(time, self.now), kind = ACTION, action = action }
+  self.events:push { time = instant.of(math.max(time, self.now)), kind = ACTION, action = action }
 end
 
 --- Cancels a job in any state. Returns false if the job has ended.

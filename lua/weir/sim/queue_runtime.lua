@@ -37,6 +37,8 @@
 -- @method fits(job: queue_job): boolean -- false if too few units are free now.
 -- @method preempt(job: queue_job): boolean -- Stops a running job, to wait again.
 -- @method again(time: number) -- Asks for a call at a time (seconds, up to 9e12), with or without changes.
+-- @method time(seconds: number): number -- The time nearest to a sum of seconds: times are whole microseconds, so that
+--   equal times are equal numbers, and 0.1 + 0.2 is none. queue:time(job.start + 0.2) <= queue.now
 --
 -- @class queue_job A job of a queue, with the fields of a job as placement policies know them.
 -- @field id: integer -- The number in the queue.
@@ -77,6 +79,9 @@ local newest                                    -- the job added last
 local front = 1                                 -- no job waits in front of this place
 local fresh = 1                                 -- jobs from this place on came since the last call
 local sorted, freed, early = true, true, true   -- early: an earlier start may exist for a reservation
+-- whether a reservation was given up for an earlier start when the reservations were looked at last: jobs looked at
+-- before may fit into the hole, and are looked at again at the next end
+local moved = false
 local free = 0                                  -- free units, or an upper bound
 local ranked = false                            -- by priority
 local counts, smallest = {}, math.huge          -- number of waiting jobs by least units; the smallest least
@@ -94,6 +99,13 @@ setmetatable(queue, { __index = function(_, key)
   for name in pairs(queue) do known[#known + 1] = name end
   error(("a queue has no field or method '%s'%s"):format(tostring(key), hint(tostring(key), known)), 2)
 end })
+
+-- Returns the instant nearest to a number of seconds (instant.lua, which sandboxes cannot read).
+local function instant(seconds)
+  if math.floor(seconds) == seconds then return seconds end
+  if seconds < 4e9 then return math.floor(seconds * 1e6 + 0.5) / 1e6 end
+  return math.floor(seconds + 0.5)
+end
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------
 
@@ -335,6 +347,7 @@ function queue.start(_, job, victims)
   if victims ~= nil and type(victims) ~= "table" then error("a list of running jobs is expected", 2) end
   if victims and #victims > 0 then return start_over(job, victims) end
   if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
+  moved = moved or job.reserved ~= nil
   return runs(job)
 end
 
@@ -342,6 +355,7 @@ function queue.reserve(_, job)
   check_job(job)
   if not job.waits or job.reserved and not early then return false end
   local t = bridge(RESERVE, job.id)
+  moved = moved or job.reserved ~= nil and job.reserved ~= t
   if t == queue.now then return runs(job) end
   job.reserved = t
   return false
@@ -375,7 +389,13 @@ function queue.again(self, time)
   if type(time) ~= "number" or time ~= time or time > LAST then
     error(("a time of up to %g seconds is expected, not %s"):format(LAST, type(time) == "number" and time or "a " .. type(time)), 2)
   end
+  time = instant(time)
   if time > self.now then bridge(AGAIN, time) end
+end
+
+function queue.time(_, seconds)
+  if type(seconds) ~= "number" or seconds ~= seconds then error("a number of seconds is expected", 2) end
+  return instant(seconds)
 end
 
 -- ---- calls of the simulator ---------------------------------------------------------------------------------
@@ -411,7 +431,7 @@ function host.finish(id, sooner, now)
     return gone(job)
   end
   ended(job)
-  freed, early = true, early or sooner
+  freed, early = true, early or sooner or moved
 end
 
 -- Notes a running job: its reservation has begun, or the job was running before the policy was opened.
@@ -447,7 +467,7 @@ end
 function host.schedule(now, units)
   queue.now, free = now, units
   arrange()
-  doing = "schedule"
+  doing, moved = "schedule", moved and not early
   policy.schedule(queue, options)
   doing, freed, early = nil, false, false
   while first <= last and not pending[first].waits do

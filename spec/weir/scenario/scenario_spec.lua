@@ -32,6 +32,35 @@ end
 
 local function has(text, part) assert.is_truthy(text:find(part, 1, true), ("%q is not in:\n%s"):format(part, text)) end
 
+describe("the times of a scenario", function()
+  it("are whole microseconds, however they are added up", function()
+    local s = scenario { machine = "cluster:1 core:4", queue = "preempt" }
+    local a = s:submit { "slot=2/core=1", lasts = 0.2, at = 0.1, preemptible = 0.2 }
+    local b = s:submit { "slot=4/core=1", lasts = 0.1, at = 0.7, name = "b" }
+    local early = s:submit { "slot=3/core=1", lasts = 5, at = 0.7, preemptible = 0.1 }
+    s:advance(0.1):advance(0.2)
+    assert.equal(0.3, s:now())
+    assert.done(a)
+    assert.ends_at(a, 0.1 + 0.2)
+    assert.waited(a, "==", 0)
+    s:at(0.1 + 0.7, function() s:submit { "slot=1/core=1", lasts = 0.1, name = "late" } end)
+    s:run()
+    assert.starts_at(b, 0.7)
+    assert.starts_at(s:job "late", 0.1 + 0.7)
+    assert.starts_at(early, 0.8)
+    assert.waited(early, "==", 0.1)
+    assert.invariants()
+  end)
+
+  it("let a job be preempted when the seconds are over that it has", function()
+    local s = scenario { machine = "cluster:1 core:4", queue = "preempt" }
+    s:submit { "slot=2/core=1", lasts = 100, at = 0.1, preemptible = 0.2 }
+    local wide = s:submit { "slot=4/core=1", lasts = 1, at = 0.2 }
+    s:run()
+    assert.starts_at(wide, 0.3)
+  end)
+end)
+
 describe("a scenario", function()
   local s, long, first, small
 
