@@ -36,10 +36,13 @@ local function one_line(text)
   return text:sub(1, 700) .. "..." .. text:sub(-200)
 end
 
+--- Colours an error; a dialogue on a terminal sets it.
+function M.paint_error(text) return text end
+
 --- Prints a line on stderr.
 function M.warn(text)
   io.stdout:flush()
-  io.stderr:write("weir: ", one_line(tostring(text)), "\n")
+  io.stderr:write(M.paint_error("weir: " .. one_line(tostring(text))), "\n")
 end
 
 -- Ends the command after a failed write. The host prints the reason, except for closed pipes.
@@ -84,9 +87,24 @@ end
 
 local function plain(text) return text end
 
+local STATES = { down = true, failing = true, draining = true, degraded = true }
+
+-- Colours a note of a tree part by part: states other than up red, what is in use yellow, the rest dim.
+local function paint_note(text)
+  local dim, red, yellow, parts = painter "2", painter "31", painter "33", {}
+  for part in (text .. ", "):gmatch "(.-), " do
+    local used = part == "used" or part:find "^%d+ of .* free$"
+    parts[#parts + 1] = (STATES[part] and red or used and yellow or dim)(part)
+  end
+  return table.concat(parts, dim ", ")
+end
+
+--- Returns the function that colours errors on this terminal.
+function M.error_painter() return has_colours() and painter "31" or plain end
+
 local style
 
---- Returns {bold=, dim=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether block characters
+--- Returns {bold=, dim=, note=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether block characters
 --- are available, and the marks of bars (on a terminal only).
 function M.style()
   if style then return style end
@@ -94,7 +112,7 @@ function M.style()
   local colours, blocks = person and has_colours(), person and has_utf8()
   style = {
     bold = colours and painter "1" or plain, dim = colours and painter "2" or plain,
-    guides = blocks and lines.utf8 or lines.ascii, blocks = blocks,
+    note = colours and paint_note or plain, guides = blocks and lines.utf8 or lines.ascii, blocks = blocks,
     bar = person and (blocks and { "█", "░" } or { "#", "." }) or nil,
   }
   return style

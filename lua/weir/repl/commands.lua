@@ -28,7 +28,7 @@ g is the machine, e the engine. Type Lua; an expression prints its value, _ is t
   e:match "slot=4/node/core=8"        matches a job          find "type=node and state=up"   vertices
   e:release(1)                        gives it back          tree()  tree(v)                 a picture in text
   g "/cluster0/node0"                 a vertex               top()                           who uses what
-  why "slot=9/node"                   why it does not fit    undo()                          takes the last change back
+  why "slot=9/node"                   why it does not fit    undo()                          takes back the last input's changes
   save "x.db"  load "x.db"            the machine and its books
 
 Commands:

@@ -56,7 +56,7 @@ local function members_of(x, method)
     return list
   end
   local index = (debug.getmetatable(x) or {}).__index
-  local list = type(index) == "table" and method and keys(index) or {}
+  local list = type(index) == "table" and (method or kind == "graph" or kind == "engine") and keys(index) or {}
   if kind == "allocation" then
     list = method and keys(members.allocation) or { "id", "at", "duration", "state", "end_", "policy" }
   elseif kind == "policy" and not method then
@@ -81,7 +81,8 @@ end
 -- Returns the value of "a.b:c" without a call of any metamethod defined by a script.
 local function evaluate(chain, env)
   local value = env
-  for name in chain:gmatch "[%a_][%w_]*" do
+  for name in chain:gmatch "[%w_]+" do
+    name = math.tointeger(tonumber(name)) or name
     if type(value) == "table" then
       value = rawget(value, name) == nil and (function()
         local index = (debug.getmetatable(value) or {}).__index
@@ -98,7 +99,7 @@ local function evaluate(chain, env)
 end
 
 local function complete_name(left, env)
-  local chain, mark, partial = left:match "([%a_][%w_.:]*)([.:])([%w_]*)$"
+  local chain, mark, partial = left:match "([%a_][%w_.:%[%]]*)([.:])([%w_]*)$"
   if not chain then
     partial = left:match "[%a_][%w_]*$" or ""
     if partial == "" then return "", {} end
@@ -111,6 +112,31 @@ local function complete_name(left, env)
   if type(value) == "userdata" then return partial, starting(members_of(value, mark == ":"), partial) end
   if type(value) == "string" then return partial, starting(keys(string), partial) end
   return partial, {}
+end
+
+-- ---- options ------------------------------------------------------------------------------------------------
+
+-- Returns the names of the options of a method, as the reference tells: "name = " in its text.
+local function options_of(method)
+  local list = {}
+  for _, class in ipairs { "engine", "graph", "vertex", "weir", "allocation" } do
+    for _, m in ipairs((require "weir.reference"[class] or { members = {} }).members) do
+      if m.name == method then
+        for name in m.text:gmatch "([%a_][%w_]*) =" do list[#list + 1] = name .. " = " end
+      end
+    end
+  end
+  return list
+end
+
+-- Completes the name of an option in a table that is left open: e:match("slot=1/node", { mo.
+local function complete_option(left)
+  local before, inside = left:match "^(.*){([^{}]*)$"
+  local method = before and (before:match "([%a_][%w_]*)%s*%([^()]*$" or before:match "([%a_][%w_]*)%s*$")
+  local partial = method and (inside:match "^%s*([%a_]?[%w_]*)$" or inside:match "[,;]%s*([%a_]?[%w_]*)$")
+  if not partial then return nil end
+  local list = starting(options_of(method), partial)
+  if #list > 0 then return partial, list end
 end
 
 -- ---- vertices -----------------------------------------------------------------------------------------------
@@ -172,6 +198,14 @@ local function complete_expression(text, g)
   return partial, starting(FIELDS, partial)
 end
 
+-- Completes a type in a shape: "slot=1/no", "slot=2/node/core=8,g".
+local function complete_shape(text, g)
+  local partial = text:match "[/,%[]([%w_%-]*)$" or text:match "^([%w_%-]*)$"
+  if not partial then return "", {} end
+  local words = text:find "[/,%[]" and {} or { "slot=" }
+  return partial, starting(table.move(g:types(), 1, #g:types(), #words + 1, words), partial)
+end
+
 -- ---- names of files, policies, formats ------------------------------------------------------------------------
 
 local function complete_file(text)
@@ -196,6 +230,7 @@ local FORMATS = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf",
 
 -- Completions inside a string, by the text before the string.
 local INSIDE = {
+  { "match%s*%(?%s*$", complete_shape }, { "why%s*%(?%s*$", complete_shape }, { "explain%s*%(?%s*$", complete_shape },
   { "find%s*%(?%s*$", complete_expression }, { "query%s*%(?%s*$", complete_expression },
   { "use%s*%(?%s*$", function(text) return text, starting(policy_names(), text) end },
   { "policy%s*[=%(]?%s*$", function(text) return text, starting(policy_names(), text) end },
@@ -263,6 +298,8 @@ function M.candidates(left, session)
   if left:match "^%s*:" then return complete_command(left, session) end
   local text, before = open_string(left)
   if text then return complete_string(text, before, session) end
+  local partial, list = complete_option(left)
+  if partial then return partial, list end
   return complete_name(left, session.env)
 end
 

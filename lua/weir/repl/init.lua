@@ -66,6 +66,7 @@ local function converse(session)
     history = history_file(), size = 2000, complete = function(line, at) return complete.tab(session, line, at) end,
   }
   local remember = rememberer(editor)
+  out.paint_error = out.error_painter()
   measure(session)
   greet(session)
   while not session.done do

@@ -1,7 +1,9 @@
---- journal.lua - the changes of allocations in a session, so that undo() can revert the last change.
+--- journal.lua - the changes of a session, so that undo() can revert all changes of the last input that made any.
 --
--- The journal follows match, release, grow and shrink of every engine while open. A restored job keeps the job
--- number, units and times; the policy of the original match is lost.
+-- The journal follows match, release, grow and shrink of every engine while open, and every assignment to a vertex: a
+-- state, a tag, a property, data. A restored job keeps the job number, units and times; the policy of the original
+-- match is lost. Before other changes, of the structure or of books by hand, the journal keeps a duplicate of the
+-- machine, and undo() gives the session that machine: handles of the changed one stay with the changed one.
 
 local core = require "weir.core"
 
@@ -26,7 +28,8 @@ local function book(was)
 end
 
 local function note(self, text, back)
-  self[#self + 1] = { text = text, back = back }
+  if self.reverting then return end
+  self[#self + 1] = { text = text, back = back, input = self.input }
   if #self > MOST then table.remove(self, 1) end
 end
 
@@ -88,29 +91,104 @@ end
 follow_change "grow"
 follow_change "shrink"
 
---- Starts to follow all engines. Returns the journal.
-function M.open()
-  local self, methods = setmetatable({ original = {} }, M), core.methods "engine"
+-- ---- assignments to vertices ------------------------------------------------------------------------------------
+
+-- Returns the metamethod of assignments to vertices and to views of vertices, which notes the earlier value.
+local function follow_assignments(self, original)
+  return function(x, key, value)
+    local known, was = pcall(function() return x[key] end)
+    original(x, key, value)
+    if not known then return end
+    note(self, ("%s.%s is %s again"):format(tostring(x), tostring(key), tostring(was)), function()
+      x[key] = was
+      return true
+    end)
+  end
+end
+
+-- ---- other changes ----------------------------------------------------------------------------------------------
+
+local CHANGES = {
+  graph = { "add", "add_edge", "merge", "unlink", "advance" },
+  vertex = { "allocate", "release" },
+}
+
+-- Keeps a duplicate of the session's machine, one for each input.
+local function keep_machine(self, what)
+  local session, last = self.session, self[#self]
+  if self.reverting or last and last.machine and last.input == self.input then return end
+  local kept = session.graph:dup()
+  if not kept then return end
+  note(self, ("the machine is as it was before %s"):format(what), function() return session:take(kept) end)
+  self[#self].machine = true
+end
+
+-- Returns a method that keeps a duplicate of the session's machine before a change of that machine.
+local function follow_structure(self, class, name, original)
+  return function(x, ...)
+    local graph = class == "graph" and x or x:graph()
+    if graph == self.session.graph then keep_machine(self, name) end
+    return original(x, ...)
+  end
+end
+
+-- ---- the journal ------------------------------------------------------------------------------------------------
+
+-- Puts a function in place of a field of a table until the journal closes.
+local function replace(self, t, name, f)
+  self.replaced[#self.replaced + 1] = { t = t, name = name, original = t[name] }
+  t[name] = f
+end
+
+--- Starts to follow all engines and the machine of a session. Returns the journal.
+function M.open(session)
+  local self, methods = setmetatable({ original = {}, replaced = {}, session = session, input = 0 }, M), core.methods "engine"
   for name, follow in pairs(FOLLOW) do
     self.original[name] = methods[name]
-    methods[name] = function(...) return follow(self, self.original, ...) end
+    replace(self, methods, name, function(...) return follow(self, self.original, ...) end)
   end
+  for class, names in pairs(CHANGES) do
+    local own = core.methods(class)
+    for _, name in ipairs(names) do replace(self, own, name, follow_structure(self, class, name, own[name])) end
+  end
+  local mt = debug.getregistry()["weir.vertex"]
+  replace(self, mt, "__newindex", follow_assignments(self, mt.__newindex))
   return self
 end
 
+--- Tells that a new input begins: undo() reverts the changes of one input.
+function M:begin() self.input = self.input + 1 end
+
 --- Stops following.
 function M:close()
-  local methods = core.methods "engine"
-  for name, f in pairs(self.original) do methods[name] = f end
+  for i = #self.replaced, 1, -1 do
+    local r = self.replaced[i]
+    r.t[r.name] = r.original
+  end
+  self.replaced = {}
 end
 
---- Reverts the last change. Returns the description of the change; or nil and a reason.
-function M:undo()
-  local last = table.remove(self)
-  if not last then return nil, "there is nothing to take back" end
-  local ok, why = last.back()
-  if not ok then return nil, "cannot be taken back: " .. tostring(why) end
+local function revert(self, last)
+  self.reverting = true
+  local ok, done, why = pcall(last.back)
+  self.reverting = nil
+  if not ok then done, why = nil, done end
+  if not done then return nil, "cannot be taken back: " .. tostring(why) end
   return last.text
+end
+
+--- Reverts the changes of the last input that made changes, the last change first. Returns the descriptions of the
+--- changes; or nil and a reason.
+function M:undo()
+  local input, texts = self[#self] and self[#self].input, {}
+  while #self > 0 and self[#self].input == input do
+    local text, why = revert(self, table.remove(self))
+    if not text then return nil, why end
+    texts[#texts + 1] = text
+  end
+  if #texts == 0 then return nil, "there is nothing to take back" end
+  if #texts > 4 then return ("%s, and %d more"):format(table.concat(texts, "; ", 1, 3), #texts - 3) end
+  return table.concat(texts, "; ")
 end
 
 return M

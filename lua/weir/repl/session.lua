@@ -68,7 +68,7 @@ function M.new(opts)
   local ok
   ok, why, code = self:take(graph, opts.engine)
   if not ok then return nil, why, code end
-  self.journal = journal.open()
+  self.journal = journal.open(self)
   return self
 end
 
@@ -147,6 +147,7 @@ local function run_chunk(self, text)
     return false
   end
   local began = core.clock()
+  if self.journal then self.journal:begin() end
   local returned = table.pack(self:guarded(chunk))
   timed(self, began)
   if self.recording then record_input(self, expression and "_ = " .. text or text, not returned[1]) end

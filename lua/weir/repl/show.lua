@@ -83,7 +83,7 @@ local function vertex_line(v)
   for _, text in ipairs { below(v), rows.words(v.properties), rows.words(v.tags) } do
     if text ~= "" then parts[#parts + 1] = text end
   end
-  return style.bold(v.path) .. "  " .. style.dim(table.concat(parts, ", "))
+  return style.bold(v.path) .. "  " .. style.note(table.concat(parts, ", "))
 end
 
 -- ---- allocations --------------------------------------------------------------------------------------------

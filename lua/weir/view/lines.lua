@@ -20,7 +20,7 @@ end
 local function draw(node, first, rest, style, emit)
   local note = node.note ~= "" and node.note and texts.plain(node.note)
   local measure = style.bar and node.used and style.dim(bar(node.used, style.bar)) or ""
-  emit(style.dim(first) .. style.bold(texts.plain(node.label)) .. measure .. (note and "  " .. style.dim(note) or ""))
+  emit(style.dim(first) .. style.bold(texts.plain(node.label)) .. measure .. (note and "  " .. style.note(note) or ""))
   for i, kid in ipairs(node.kids or {}) do
     local last = i == #node.kids
     draw(kid, rest .. (last and style.guides.last or style.guides.fork),
@@ -28,12 +28,12 @@ local function draw(node, first, rest, style, emit)
   end
 end
 
---- Calls `emit` with each line of a tree. style: guides (M.ascii or M.utf8), bold and dim (functions of a
+--- Calls `emit` with each line of a tree. style: guides (M.ascii or M.utf8), bold, dim and note (functions of a
 --- text), and bar (the marks for used and free units in bars beside pools; nil for no bars).
 function M.draw(node, emit, style)
   style = style or {}
   draw(node, "", "", { guides = style.guides or M.ascii, bold = style.bold or plain, dim = style.dim or plain,
-    bar = style.bar }, emit)
+    note = style.note or style.dim or plain, bar = style.bar }, emit)
 end
 
 return M

@@ -19,8 +19,9 @@ end
 -- A REPL on a terminal, past its first prompt.
 local function open(arguments, env)
   local words = { BIN, "repl", table.unpack(arguments or { "-r", MACHINE }) }
-  local t = pty.spawn(words, { XDG_STATE_HOME = state, TERM = "xterm", NO_COLOR = "1", LC_ALL = "C.UTF-8",
-    table.unpack(env or {}) })
+  local all = { XDG_STATE_HOME = state, TERM = "xterm", NO_COLOR = "1", LC_ALL = "C.UTF-8" }
+  for name, value in pairs(env or {}) do all[name] = value end
+  local t = pty.spawn(words, all)
   assert(t:wait_for(PROMPT, 20))
   return t
 end
@@ -191,11 +192,15 @@ describe("weir repl on a terminal", function()
       { "a tag in an expression", 'find "tag=main', 'find "tag=maintenance' },
       { "a policy", 'e:use "best', 'e:use "best_fit' },
       { "a command", ":pol", ":policy" },
+      { "a method after a dot", "g.coars", "g.coarsen" },
+      { "an element of a list", "list[1].proper", "list[1].properties" },
+      { "an option of a call", 'e:match("slot=1/node", { mode = "now", dur', "duration = " },
+      { "a type in a shape", 'e:match "slot=1/no', 'e:match "slot=1/node' },
       { "a file", 'load "core/base/number.', 'load "core/base/number.c' },
     } do
       it(case[1], function()
         local t <close> = open()
-        say(t, 'v = g"/cluster0/rack0/node1" v.properties.bigmem = "" v.tags.maintenance = ""')
+        say(t, 'v = g"/cluster0/rack0/node1" v.properties.bigmem = "" v.tags.maintenance = "" list = { v }')
         t:write(case[2] .. TAB .. "\r")
         local shown = (t:wait_for("\27[?2004l", 10) or ""):gsub("\27%[[%d;?]*[%a@]", ""):gsub("[\r\n]", "")
         assert.is_not_nil((shown:find(case[3], 1, true)), ("%q"):format(shown))
@@ -217,6 +222,39 @@ describe("weir repl on a terminal", function()
     assert.equal('"job 1 is taken back"\n', say(t, "undo()"))
     assert.equal("6\n", say(t, "g:aggregate().node.free"))
     assert.equal("no: there is nothing to take back\n", say(t, "undo()"))
+  end)
+
+  for _, case in ipairs {
+    { "a state, a tag and a property", 'v.state = "down" v.tags.x = "1" v.properties.big = ""', "{ v.state, v.tags.x, v.properties.big }" },
+    { "an earlier value", 'v.properties.colour = "red"', "{ v.properties.colour }" },
+    { "a vertex taken away", "g:unlink(v)", '{ g"/cluster0/rack0/node1" ~= nil, g:count() }' },
+    { "a vertex added", 'g:add(v, { type = "gpu", id = 0 })', "{ g:count(), g:check() }" },
+    { "an allocation by hand", "v:allocate { job = 3 }", "{ #e:jobs(), v.free, g:check() }" },
+    { "several changes of one input", 'e:match "slot=1/node" v.state = "down" e:match "slot=1/node"', "{ #e:jobs(), v.state }" },
+  } do
+    it("[K3] takes back " .. case[1], function()
+      local t <close> = open()
+      say(t, 'v = g"/cluster0/rack0/node1" v.properties.colour = "blue"')
+      local before = say(t, case[3])
+      say(t, case[2])
+      assert.are_not.equal(before, say(t, case[3]))
+      say(t, "undo()")
+      assert.equal(before, say(t, 'v = g"/cluster0/rack0/node1" ; return ' .. case[3]))
+      assert.equal(before, say(t, case[3]))
+    end)
+  end
+
+  it("colours errors, states and what is in use, unless NO_COLOR is set", function()
+    local t <close> = open(nil, { NO_COLOR = "" })
+    local function raw(text)
+      t:write(text .. "\r")
+      return (t:wait_for("\27[?2004h" .. PROMPT, 20))
+    end
+    assert.matches("\27%[31mweir: no luck", raw "error('no luck', 0)")
+    raw 'g"/cluster0/rack0/node1".state = "down"'
+    assert.matches("\27%[31mdown", raw "g")
+    raw 'e:match "slot=1/core=2"'
+    assert.matches("\27%[33m%d+ of %d+ free", raw "tree()")
   end)
 
   it("saves the machine with its books, and goes on from there", function()
