@@ -17,6 +17,7 @@
  *   |- node_table     nodes by property, rank and name, for constraints (index/node_table.h)
  *   |- scores         scores that policies gave to vertices (index/score.h)
  *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
+ *   |- rank_numbers   the ranks of hosts in a graph without ranks (rset/rank_numbers.h)
  *   |- journal        changes since the last save (journal.h)
  *   `- observers      folders above graph/ that follow changes (observer.h)
  *
@@ -127,6 +128,7 @@ struct group_totals;
 struct occupancy;
 struct node_table;
 struct nogoods;
+struct weir_rank_numbers;
 struct score_memories;
 struct weir_journal;
 struct weir_text_save;
@@ -173,10 +175,10 @@ struct weir_graph {
         uint32_t cap;               /* elements of `list` */
         struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
         bool packed;                /* the table is empty, until a UUID is given */
-    } uuids;                       /* uuid.c */
-    struct aggregates *aggregates; /* never NULL */
-    struct schedules *schedules;   /* NULL until a vertex gets a schedule */
-    struct jobs *jobs;             /* NULL until the first job */
+    } uuids;                        /* uuid.c */
+    struct aggregates *aggregates;  /* never NULL */
+    struct schedules *schedules;    /* NULL until a vertex gets a schedule */
+    struct jobs *jobs;              /* NULL until the first job */
     struct {
         struct weir_timeline **by_type; /* NULL until a reservation is asked for */
         uint32_t n;
@@ -188,15 +190,16 @@ struct weir_graph {
     struct {
         struct index **list;
         uint32_t n, cap;
-    } indexes;                     /* candidate_index.h */
+    } indexes; /* candidate_index.h */
     struct {
         struct group_index **list;
         uint32_t n, cap;
-        struct group_totals *totals; /* NULL until a choice has needs */
-    } groups;                        /* group_index.h */
-    struct node_table *node_table; /* NULL until a constraint needs nodes */
-    struct nogoods *nogoods;       /* NULL until a search fails */
-    struct score_memories *scores; /* score.h; NULL until a policy gives scores */
+        struct group_totals *totals;        /* NULL until a choice has needs */
+    } groups;                               /* group_index.h */
+    struct node_table *node_table;          /* NULL until a constraint needs nodes */
+    struct nogoods *nogoods;                /* NULL until a search fails */
+    struct weir_rank_numbers *rank_numbers; /* NULL until an R is made of a graph without ranks */
+    struct score_memories *scores;          /* score.h; NULL until a policy gives scores */
     /* Clock of uses: indexes, nogoods and occupancies drop the record with the least recent use. */
     uint64_t uses;
     bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
@@ -210,8 +213,8 @@ struct weir_graph {
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     const struct weir_observer *observers[WEIR_OBSERVERS];
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
-    bool building, matching;   /* between begin and end; during a match */
-    bool whole_kinds;          /* some kinds are allocated as a whole only (A5) */
+    bool building, matching;    /* between begin and end; during a match */
+    bool whole_kinds;           /* some kinds are allocated as a whole only (A5) */
 };
 
 /* The record of v. O(1) */

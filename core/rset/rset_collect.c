@@ -21,6 +21,7 @@
 #include "base/hash.h"
 #include "time/schedule.h"
 #include "format/input.h"
+#include "rset/rank_numbers.h"
 #include "rset/rset.h"
 #include "format/output.h"
 
@@ -67,10 +68,9 @@ struct collecting {
     struct weir_map32 group_numbers; /* by hash of the runs */
     struct prop *props;
     uint32_t nprops, props_cap;
-    struct weir_map32 prop_numbers; /* by name */
-    bool looked, ranked;            /* ranked: the graph has ranks; valid once `looked` is set */
-    struct weir_map32 numbers;      /* of hosts in a graph without ranks, by vertex */
-    struct weir_map32 roots;        /* index in hosts[], by root */
+    struct weir_map32 prop_numbers;          /* by name */
+    const struct weir_rank_numbers *numbers; /* NULL until they are asked for */
+    struct weir_map32 roots;                 /* index in hosts[], by root */
     int rc;
 };
 
@@ -94,51 +94,22 @@ static int ids_of(const struct collecting *w, weir_vertex v)
 
 /* ---- graphs without ranks --------------------------------------------------------------------------------------- */
 
-static void number_host(struct collecting *w, weir_vertex v)
+/* The ranks of hosts of a graph without ranks; NULL: the graph has ranks, or memory is short. */
+static const struct weir_map32 *numbers_of(struct collecting *w)
 {
-    if (weir_map32_get(&w->numbers, v) == WEIR_NONE && weir_map32_add(&w->numbers, v, w->numbers.count) < 0)
+    if (!w->numbers && w->rc == WEIR_OK && !(w->numbers = weir_rank_numbers(w->g)))
         no_memory(w);
-}
-
-static void number_below(struct collecting *w, weir_vertex v, weir_vertex root)
-{
-    uint32_t n;
-    const weir_vertex *kids = kids_of(w->g, v, &n);
-
-    if (kind_of(w->g, v)->type == w->node) {
-        number_host(w, v);
-        return;
-    }
-    if (ids_of(w, v) >= 0)
-        number_host(w, root);
-    for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++)
-        if (kids[i] != WEIR_NONE)
-            number_below(w, kids[i], root);
-}
-
-/* Returns true if some vertex of the graph has a rank. The first call numbers the hosts of a graph without ranks. */
-static bool has_ranks(struct collecting *w)
-{
-    const weir_graph *g = w->g;
-
-    if (w->looked)
-        return w->ranked;
-    w->looked = true;
-    for (uint32_t i = 0; i < g->npools && !w->ranked; i++)
-        w->ranked = g->pools[i].used && g->pools[i].rank != WEIR_NO_RANK;
-    for (uint32_t i = 0; i < g->nroots && !w->ranked && w->rc == WEIR_OK; i++)
-        if (g->roots[i] != WEIR_NONE)
-            number_below(w, g->roots[i], g->roots[i]);
-    return w->ranked;
+    return w->numbers && !w->numbers->ranked ? &w->numbers->ranks : NULL;
 }
 
 /* Returns the rank of a node without a rank of its own: the number of the host, or an error if the graph has ranks. */
 static int64_t given_rank(struct collecting *w, weir_vertex node)
 {
+    const struct weir_map32 *numbers = numbers_of(w);
     char path[400];
 
-    if (!has_ranks(w))
-        return w->rc == WEIR_OK ? (int64_t)weir_map32_get(&w->numbers, node) : WEIR_NO_RANK;
+    if (numbers || w->rc < 0)
+        return numbers ? (int64_t)weir_map32_get(numbers, node) : WEIR_NO_RANK;
     weir_vertex_path(w->g, node, path, sizeof path);
     w->rc = weir_fail(w->err, WEIR_EINVAL, "R wants a rank for every node: %s has none, and others have one", path);
     return WEIR_NO_RANK;
@@ -167,16 +138,17 @@ static uint32_t host_at(struct collecting *w, struct spot *s)
 /* Returns the index of the root of v as a host, added if missing, or WEIR_NONE if the graph has ranks. */
 static uint32_t root_host(struct collecting *w, weir_vertex v)
 {
+    const struct weir_map32 *numbers = numbers_of(w);
     uint32_t i;
 
-    if (has_ranks(w) || w->rc < 0)
+    if (!numbers)
         return WEIR_NONE;
     while (vertex_at(w->g, v)->parent != WEIR_NONE)
         v = vertex_at(w->g, v)->parent;
     i = weir_map32_get(&w->roots, v);
     if (i != WEIR_NONE)
         return i;
-    i = add_host(w, weir_map32_get(&w->numbers, v), v);
+    i = add_host(w, weir_map32_get(numbers, v), v);
     if (i != WEIR_NONE && weir_map32_add(&w->roots, v, i) < 0)
         no_memory(w);
     return i;
@@ -474,8 +446,8 @@ static uint32_t group_of(struct collecting *w, const struct host *h, uint32_t gu
         return guess;
     hash = hash_runs(w, h);
     WEIR_MAP32_EACH(&w->group_numbers, hash, i)
-        if (same_runs(w, &w->groups[i], h))
-            return i;
+    if (same_runs(w, &w->groups[i], h))
+        return i;
     if (weir_array_reserve(&w->groups, &w->groups_cap, (size_t)w->ngroups + 1, sizeof *w->groups) < 0 ||
         weir_map32_add(&w->group_numbers, hash, w->ngroups) < 0)
         return WEIR_NONE;
@@ -655,7 +627,6 @@ static void end_collecting(struct collecting *w)
     weir_mem_free(w->runs);
     weir_map32_free(&w->group_numbers);
     weir_map32_free(&w->prop_numbers);
-    weir_map32_free(&w->numbers);
     weir_map32_free(&w->roots);
 }
 

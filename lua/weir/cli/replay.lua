@@ -172,6 +172,11 @@ local function remark(opts, result)
   if more > 0 then
     out.warn(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
   end
+  if (t.guessed or 0) > 0 and opts.estimates ~= "exact" then
+    out.warn(("%s of %d without an estimate: the run time was taken, so the queue knew how long they would run"):format(
+      texts.counted(t.guessed, "job"), t.read))
+  end
+  for _, job in ipairs(result.refused) do out.warn(("job %s: %s; refused"):format(job.number, job.why)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
     out.warn("1 job asks for more than the machine has, and was refused" .. hint)

@@ -12,6 +12,8 @@ local weir = require "weir"
 
 local M = {}
 
+local REFUSED = 5 -- rejected jobs that the result names
+
 -- ---- jobs of the trace --------------------------------------------------------------------------------------
 
 -- A pseudo-random number in [0, 1) for a job, equal on every machine.
@@ -91,6 +93,10 @@ end
 local function listen(run, gathered)
   local list, progress, note = gathered:listeners(), run.opts.progress, run.opts.note
   record(run, list)
+  also(list, "reject", function(job)
+    local refused = run.refused
+    if #refused < REFUSED then refused[#refused + 1] = { number = job.number, why = job.why } end
+  end)
   if note then also(list, "reject", note) end
   if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
   return list
@@ -159,11 +165,13 @@ local function go(run)
   end)
   simulator:run(opts["until"])
   close_writers(run)
-  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = run.kept, trace = run.trace,
+  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = run.kept, refused = run.refused,
+    trace = run.trace,
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
---- Replays a trace. Returns {metrics, series, kept, trace, sim, policy, queue}; or nil, message, code. opts:
+--- Replays a trace. Returns {metrics, series, kept, refused, trace, sim, policy, queue}, where refused has the number of
+--- the first rejected jobs, and why; or nil, message, code. opts:
 ---   resources   the machine, as weir.resources takes
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
 ---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
@@ -179,7 +187,7 @@ end
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job
 function M.run(opts)
-  local run = { opts = opts, writers = {} }
+  local run = { opts = opts, writers = {}, refused = {} }
   local ok, result = pcall(go, run)
   if ok then return result end
   for _, writer in ipairs(run.writers) do writer:drop() end

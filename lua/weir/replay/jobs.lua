@@ -24,11 +24,25 @@ local function quoted(x)
   return type(x) == "string" and x:find '[",\r\n]' and '"' .. x:gsub('"', '""') .. '"' or x
 end
 
---- The resources of a job in short form: rank[0-1]/core[0-3]; "" for resources outside of ranks.
+-- Returns the ranks of a set that are not in its short form, which leaves out nodes without cores and gpus.
+local function bare_ranks(set, text)
+  local left = core.idset(tostring(set:ranks()))
+  for ranks in text:gmatch "rank(%[?[%d,-]+%]?)" do left = left - core.idset(ranks) end
+  return left
+end
+
+--- The resources of a job in short form: rank[0-1]/core[0-3], and rank[0-1] for nodes that have neither cores nor gpus;
+--- "" for resources outside of ranks.
 function M.resources(sim, job)
   local a = sim.engine:job(job.id)
   local set = a and a:rset { scheduling = false }
-  return set and set:format "rlist" or ""
+  local text = set and set:format "rlist" or ""
+  if not set or sim.type == "core" and text ~= "" then return text end
+  local bare = bare_ranks(set, text)
+  if bare:empty() then return text end
+  local ranks = tostring(bare)
+  ranks = ranks:find "%D" and not ranks:find "^%[" and "[" .. ranks .. "]" or ranks
+  return (text == "" and "" or text .. " ") .. "rank" .. ranks
 end
 
 -- ---- numbered through ---------------------------------------------------------------------------------------

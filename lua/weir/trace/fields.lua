@@ -47,7 +47,7 @@ function M.value(field, x, name)
   n = n and (math.tointeger(n) or n)
   if KIND[field] then return field ~= "name" and field ~= "request" and n or x end
   if not n or n ~= n then return nil, ('%s: a number is expected, not "%s"'):format(name, tostring(x):sub(1, 40)) end
-  if n < 0 and field ~= "priority" then return nil end
+  if n < 0 and field ~= "priority" and field ~= "submit" then return nil end
   return n
 end
 

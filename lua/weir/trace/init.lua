@@ -33,7 +33,7 @@ local function open_lines(path)
     return file
   end
   file:close()
-  return assert(io.popen("gzip -dc -- " .. files.quoted(path)))
+  return assert(io.popen("gzip -dc -- " .. files.quoted(path) .. " 2>/dev/null")) -- close_file says what went wrong
 end
 
 local function by_name(path)
@@ -50,10 +50,11 @@ end
 
 -- ---- what is wrong ------------------------------------------------------------------------------------------
 
--- Raises an error if no line so far was readable: the file is no trace of the format.
+-- Raises an error if no line so far was readable: the file is no trace of the format, or has no job.
 local function check_sense(self)
   local first = self.problems[1]
-  if self.read > 0 or self.left_out > 0 or not first then return end
+  if self.read > 0 or self.left_out > 0 then return end
+  if not first then error { trace = self.path .. ": there is no job in it" } end
   error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
 end
 
@@ -94,7 +95,8 @@ end
 local function complete(job, known)
   local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
   if not ends_in_time(submit, runtime, estimate) then return too_long(job), true end
-  if not submit or submit < 0 then return "it has no submit time", true end
+  if not submit or submit == -1 then return "it has no submit time", true end
+  if submit < 0 then return ("submitted at %.14g: a time from 0 on is expected"):format(submit), true end
   if not runtime or runtime < 0 then return "it has no run time" end
   if not estimate or estimate <= 0 then job.estimate = math.max(runtime, 1) end
   job.qos = job.qos or job.queue
@@ -104,7 +106,7 @@ local function complete(job, known)
   end
   if not procs or procs <= 0 then return "it asks for no processors" end
   if procs > PROCS_MAX then return ("it asks for %.14g processors"):format(procs) end
-  if procs % 1 ~= 0 then job.procs = math.ceil(procs) end
+  if procs % 1 ~= 0 then return ("it asks for %.14g processors: a whole number is expected"):format(procs), true end
 end
 
 -- ---- in order -----------------------------------------------------------------------------------------------
@@ -177,10 +179,11 @@ local function whole(self, next)
     while true do
       local job, line, wrong = next()
       if not line then return nil end
-      local malformed = wrong ~= nil
+      local malformed, estimate = wrong ~= nil, job and job.estimate
       if not wrong then wrong, malformed = complete(job, known) end
       if not wrong then
         self.read = self.read + 1
+        if not estimate or estimate <= 0 then self.guessed = self.guessed + 1 end
         return job, line
       end
       note(self, line, wrong, malformed)
@@ -207,13 +210,14 @@ end
 --- Opens a trace; or returns nil, message, code. opts: format (by default told by name and content), malformed
 --- ("skip", the default, or "stop": the treatment of malformed lines), lookahead. Fields of a trace: next(), which
 --- returns a job, or nil at the end, or nil, message, code; header, a table of the header comments of SWF; format;
---- read, malformed and left_out, counts; problems, a list of the first problems: {line, text}.
+--- read, malformed and left_out, counts; guessed, how many of the jobs read have no estimate and got their run time for
+--- one; problems, a list of the first problems: {line, text}.
 function M.open(path, opts)
   opts = opts or {}
   local file, why, code = open_lines(path)
   if not file then return nil, why, code end
   local self = { path = path, file = file, header = {}, policy = opts.malformed or "skip", read = 0, malformed = 0, left_out = 0,
-    problems = {}, lookahead = opts.lookahead or LOOKAHEAD }
+    guessed = 0, problems = {}, lookahead = opts.lookahead or LOOKAHEAD }
   return caught(function()
     local format, lines = told(self, numbered(self), opts.format)
     self.format = format

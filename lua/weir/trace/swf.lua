@@ -1,4 +1,5 @@
---- swf.lua - Standard Workload Format: a line of 18 numbers per job, -1 for unknown; comments begin with ';'.
+--- swf.lua - Standard Workload Format: a line of 18 numbers per job, -1 for unknown; comments begin with ';'. Logs of
+--- some machines have more columns behind the 18, which may be anything and are not read.
 
 local numbers = require("weir.core").numbers
 
@@ -10,16 +11,16 @@ local function wrong_line(line)
   local n = 0
   for word in line:gmatch "%S+" do
     n = n + 1
-    if not tonumber(word) then return ('"%s" is no number'):format(word:sub(1, 40)) end
+    if n <= 18 and not tonumber(word) then return ('"%s" is no number'):format(word:sub(1, 40)) end
   end
-  return n ~= 18 and ("18 numbers are expected, there are %d"):format(n) or "it cannot be read"
+  return n < 18 and ("18 numbers are expected, there are %d"):format(n) or "it cannot be read"
 end
 
 -- Fields: number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue
 -- partition before think.
 local function read_job(line)
   local n, id, submit, _, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
-  if n ~= 18 or not (id and submit and run and procs and asked and time) then return nil end
+  if n < 18 or not (id and submit and run and procs and asked and time) then return nil end
   queue = queue and queue >= 0 and queue or nil
   return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs,
     memory = memory and memory >= 0 and memory or nil, user = user and user >= 0 and user or nil,

@@ -689,3 +689,37 @@ describe("real Rs", function()
     assert.matches('^invalid%.json: execution%.R_lite%[0%]%.rank: "%-1": ', why)
   end)
 end)
+
+describe("hosts without ranks", function()
+  local function machine(shape)
+    local g = assert(weir.synthetic(shape))
+    for v in g:walk { type = "node" } do v.rank = nil end
+    return g
+  end
+
+  it("have those of the graph as it is now", function()
+    local g = machine "cluster:1 rack:2 node:2 core:2"
+    local e = assert(weir.engine { resources = g })
+    local function sound() return assert(g:check()) and tostring(assert(g:rset())) end
+    assert.equal("rank[0-3]/core[0-1]", sound())
+    local a = assert(e:match "slot=1/node")
+    assert.equal("rank0/core[0-1]", tostring(a:rset()))
+    assert(e:release(a.id))
+    assert(g:unlink(g:vertex "/cluster0/rack0/node0"))
+    assert.equal("rank[0-2]/core[0-1]", sound())
+    assert.equal("rank0/core[0-1]", tostring(assert(e:match "slot=1/node"):rset()))
+    assert.equal("rank[0-2]/core[0-1]", tostring(g:dup():rset()))
+    g:vertex("/cluster0/rack1/node2").rank = 7
+    local none, why = g:rset()
+    assert.is_nil(none)
+    assert.matches("R wants a rank for every node", why, 1, true)
+    for rank, name in pairs { [3] = "/cluster0/rack0/node1", [9] = "/cluster0/rack1/node3" } do g:vertex(name).rank = rank end
+    assert.equal("rank[3,7,9]/core[0-1]", sound())
+  end)
+
+  it("are the root, where cores are beside the nodes", function()
+    local g = machine "cluster:1 node:2[core:2] gpu:2 core:3"
+    assert.equal("rank[0-1]/core[0-1] rank2/core[0-2],gpu[0-1]", tostring(g:rset()))
+    assert(g:check())
+  end)
+end)

@@ -83,11 +83,30 @@ describe("a trace", function()
       { t.left_out, t.malformed, t.problems[1].line, t.problems[1].text, t.problems[2].line, t.problems[2].text })
   end)
 
+  it("reads the 18 columns of SWF where a log has more, whatever these are", function()
+    local jobs, t = read_all(file("wide.swf", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1 {1241,1241} x86_64\n"
+      .. "2 1 -1 5 4 -1 -1 4 -1 -1 1 1 -1 -1 1 -1 -1 -1 7\n"))
+    assert.same({ "1 2", 0, 9, 5 }, { ids(jobs), t.malformed, jobs[1].estimate, jobs[2].estimate })
+  end)
+
+  it("counts the jobs without an estimate", function()
+    local _, t = read_all(file("e.swf", swf({ 1, 0, 5, 4, 9 }, { 2, 0, 5, 1 }, { 3, 0, 5, 1, 0 }, { 4, 0, -1, 1 })))
+    assert.same({ 2, 3 }, { t.guessed, t.read })
+  end)
+
+  for name, text in pairs { ["c.swf"] = "; only\n; comments\n", ["h.csv"] = "submit,runtime,procs\n\n" } do
+    it("is none where nothing of " .. name .. " is a job", function()
+      local _, _, why = read_all(file(name, text))
+      assert.matches("there is no job in it", why, 1, true)
+    end)
+  end
+
   for line, why in pairs {
     ["1 2 3"] = "18 numbers are expected, there are 3", ["1 x" .. (" -1"):rep(16)] = '"x" is no number', ["\0\1\2"] = "is no number",
-    ["1 -5 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "no submit time",
+    ["1 -5 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "submitted at -5: a time from 0 on is expected",
+    ["1 -1 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "no submit time",
+    ["1 0 0 5 4 -1 -1 2.5 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "2.5 processors: a whole number is expected",
     ["1 1e300 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1"] = "is more than",
-    ["1 0 0 5 4 -1 -1 4 9 -1 1 -1 -1 -1 -1 -1 -1 -1 7"] = "there are 19",
   } do
     it("skips or stops at a line such as " .. ("%q"):format(line), function()
       local path = file("bad.swf", swf({ 1, 0, 5, 1 }) .. line .. "\n" .. swf({ 2, 9, 5, 1 }))
@@ -412,7 +431,6 @@ describe("a log says", function()
   for _, row in ipairs {
     { "a number with a letter in it", "1 0 -1 5x 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"5x" is no number' },
     { "a number missing", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1", "there are 17" },
-    { "a number too many", "1 0 -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1 -1", "there are 19" },
     { "not a number", "1 nan -1 5 4 -1 -1 4 9 -1 1 1 -1 -1 1 -1 -1 -1", '"nan" is no number' },
     { "no number at all", "hello", '"hello" is no number' },
   } do
@@ -513,6 +531,19 @@ describe("weir replay", function()
     assert.equal("2,1,10,5,1,100,5,105,99,104,20.8,0-9", lines[3])
   end)
 
+  it("names nodes that have no cores by their ranks", function()
+    local r = shell.weir { "replay", "-r", "cluster:1 node:2[core:2] node:2", "--map", "node", "--jobs", "-", "-q", "fcfs", "--quiet",
+      file("nodes.swf", swf({ 1, 0, 9, 3 }, { 2, 0, 9, 1 }, { 3, 20, 5, 2 })) }
+    assert.equal("job_id,submit,start,end,wait,resources\n1,0,0,9,0,rank[0-1]/core[0-1] rank2\n2,0,0,9,0,rank3\n"
+      .. "3,20,20,25,0,rank[0-1]/core[0-1]\n", r.out)
+    local bare = { "replay", "-r", "cluster:1 node:4", "--map", "node", "--quiet", "--evalys", "-", file("bare.swf", swf({ 1, 0, 9, 3 })) }
+    assert.matches(",0%-2\n$", shell.weir(bare).out)
+    local result = assert(replay.run { resources = "cluster:1 node:4", map = "node", trace = file("bare.swf", swf({ 1, 0, 9, 3 })),
+      jobs_kept = true })
+    local run = require("weir.html.report.replay").run(require("weir.replay.data").report(result))
+    assert.same({ "0-2/0", 1 }, { run.jobs[1].resources, run.machine.per_rank })
+  end)
+
   it("prints JSON", function()
     local value = assert(core.json_decode(weir_replay(path, "--json", "-q", "conservative", "-p", "high").out))
     assert.same({ "conservative", "high", 3, "core", 10 }, { value.queue, value.policy, value.metrics.jobs, value.machine.type,
@@ -597,7 +628,10 @@ describe("weir replay", function()
     assert.matches("bad2.swf:1: 18 numbers are expected, there are 3; skipped", r.err, 1, true)
     assert.matches("bad2.swf:2: it has no run time; left out", r.err, 1, true)
     assert.matches("1 malformed line skipped, 1 job left out", r.err, 1, true)
+    assert.matches("job 2: the request can never be met on these resources; refused\n", r.err, 1, true)
     assert.matches("1 job asks for more than the machine has", r.err, 1, true)
+    assert.matches("2 jobs of 2 without an estimate: the run time was taken", r.err, 1, true)
+    assert.not_matches("estimate", weir_replay(bad, "--estimates", "exact").err, 1, true)
     assert.equal("", weir_replay(bad, "--quiet").err)
     assert.equal(2, weir_replay(bad, "--malformed", "stop").status)
   end)
@@ -606,6 +640,19 @@ describe("weir replay", function()
     local r = weir_replay(file("none.swf", "1 2 3\n4 5\n"))
     assert.equal(2, r.status)
     assert.matches("none.swf: no line of it makes sense as swf; line 1: 18 numbers are expected, there are 3\n", r.err, 1, true)
+  end)
+
+  it("says of a damaged file what is wrong, and gzip says nothing besides", function()
+    local text = {}
+    for i = 1, 20000 do text[i] = ("%d,x"):format(i * 7919) end
+    local plain = file("long.swf", table.concat(text, "\n"))
+    assert(os.execute(("gzip -kf '%s'"):format(plain)))
+    local r = weir_replay(plain .. ".gz")
+    assert.equal(2, r.status)
+    assert.matches('^weir: [^\n]*: no line of it makes sense as swf; line 1: "7919,x" is no number\n$', r.err)
+    local whole = shell.slurp(plain .. ".gz")
+    r = weir_replay("--format", "csv", file("cut.csv.gz", whole:sub(1, #whole // 2)))
+    assert.same({ 2, 1 }, { r.status, select(2, r.err:gsub("\n", "")) })
   end)
 
   it("tells where a queue policy failed", function()
