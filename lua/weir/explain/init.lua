@@ -12,6 +12,8 @@
 --              {kind = "job", job =, ["end"] =}, {kind = "state", vertex =, state =},
 --              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see shortage.lua
+--   missing    properties that the constraint asks for and no vertex has: {name =, near = the one meant, perhaps, known =
+--              all names}
 --   alternatives  true for a request with or_slots: the report then has no shortage
 --   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
@@ -254,6 +256,52 @@ local function find_causes(report, trial)
   if report.verdict == "busy" then find_start(report, trial) end
 end
 
+-- Adds to a shortage what the levels tell: vertices reserved too soon, and the types there are where the type is none.
+local function complete_shortage(report, graph)
+  local s = report.shortage
+  if not s or not s.type then return end
+  for _, level in ipairs(report.levels) do
+    for _, c in ipairs(level.type == s.type and not s.ideal and level.causes or {}) do
+      if c.by == "time" and c.count > 0 then s.reserved = c.count end
+    end
+  end
+  if s.total > 0 or s.have > 0 then return end
+  local types = graph:types()
+  for _, names in ipairs { types, graph:subsystems() } do -- a resource may name a subsystem: power=2
+    for _, name in ipairs(names) do
+      if name == s.type then return end
+    end
+  end
+  s.known, s.near = types, suggest.nearest(s.type, types)
+end
+
+-- Returns the properties that a constraint asks for and that no vertex has.
+local function missing_properties(trial)
+  local list = {}
+  for _, ob in ipairs(trial.by.constraint) do
+    local name = ob.constraint.properties and ob.constraint.properties[1]
+    if name and not name:find "^%^" and #trial.copy:find("property=" .. core.json_encode(name)) == 0 then list[#list + 1] = name end
+  end
+  return list
+end
+
+-- Returns the names of all properties of a graph.
+local function properties_of(graph)
+  local seen = {}
+  for v in graph:walk() do
+    for name in pairs(v.properties) do seen[name] = true end
+  end
+  return tables.keys(seen)
+end
+
+-- Lists in a report the properties that no vertex has, each with the one meant, perhaps.
+local function find_missing(report, trial)
+  local names = missing_properties(trial)
+  local known = #names > 0 and properties_of(trial.copy)
+  for i, name in ipairs(names) do names[i] = { name = name, near = suggest.nearest(name, known), known = known } end
+  report.missing = #names > 0 and names or nil
+end
+
 -- Returns the report on {graph =, copy =, policy =, request = after admit, settings = see trial.lua}.
 local function examine(what)
   local trial = trials.new(what)
@@ -270,8 +318,8 @@ local function examine(what)
     set_picks(report, trial, fits)
   else
     find_causes(report, trial)
-    local s = report.shortage
-    if s and s.type and s.total == 0 then s.near = suggest.nearest(s.type, what.graph:types()) end
+    complete_shortage(report, what.graph)
+    find_missing(report, trial)
   end
   report.tries, report.cut = trial.tries, trial.cut
   return report
@@ -406,7 +454,8 @@ function M.plain(report)
     where = report.where and report.where.path, asked = report.asked and report.asked.path,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
-    alternatives = report.alternatives, levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, cut = report.cut,
+    missing = report.missing and core.array(report.missing), alternatives = report.alternatives,
+    levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, cut = report.cut,
     assumed = core.array(report.assumed or {}),
   }
 end

@@ -13,6 +13,8 @@
 --   ideal        have counts all vertices, down or in use (infeasible); otherwise vertices that are up and free
 --   constrained  the constraint is a part of the shortage: only admitted nodes count
 --   policy       the filters of the policy are a part of the shortage
+--   reserved     vertices of `type` that are free now and reserved too soon
+--   known        where no vertex is of `type`: the types there are; near: the one meant, perhaps
 
 local M = {}
 
@@ -86,8 +88,15 @@ local function step_remove(place)
   return true
 end
 
+-- Whether resources are single resources, one in another.
+local function is_single(list)
+  return #list == 1 and least(list[1].count) == 1 and (not list[1].with or is_single(list[1].with))
+end
+
+-- One of a resource that has more than one resource in it. The count of one that has not stays as it was asked for:
+-- of 3 nodes 0 are there, not of 1.
 local function step_one(place)
-  if least(place.value.count) <= 1 then return false end
+  if least(place.value.count) <= 1 or is_single(place.value.with or { {} }) then return false end
   place.value.count = 1
   return true
 end
@@ -108,7 +117,8 @@ local function step_unwrap(place)
   return true
 end
 
--- In order of preference. step_unwrap comes last, because "a node" says more than "a core somewhere".
+-- In order of preference. step_one comes after all removals, because a single resource keeps its count; step_unwrap
+-- comes last, because "a node" says more than "a core somewhere".
 local STEPS = { step_least, step_remove, step_one, step_unwrap }
 
 -- Whether the resources do not fit. An undecided match counts as fitting.
@@ -148,7 +158,7 @@ end
 local function reduce(trial)
   if not is_short(trial) then return false end
   local budget = { STEPS_MAX }
-  for nsteps = #STEPS - 1, #STEPS do
+  for nsteps = #STEPS - 2, #STEPS do
     while reduce_round(trial, nsteps, budget) and budget[1] > 0 do end
   end
   return true

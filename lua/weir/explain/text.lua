@@ -6,6 +6,7 @@ local M = {}
 
 local LINES = 20 -- lines of levels and ways together, at most
 local FEW = 5    -- things listed by name, at most
+local MANY = 20  -- names of types and properties listed, at most
 
 -- ---- words ---------------------------------------------------------------------------------------------------
 
@@ -114,6 +115,12 @@ local function supply(s)
   return ("%s of %s free"):format(have, texts.number(s.total))
 end
 
+-- What is free but not for as long as wanted.
+local function soon(s)
+  if not s.reserved then return "" end
+  return (" for as long as wanted, and %s free now but reserved too soon"):format(texts.number(s.reserved))
+end
+
 -- Whether a list of resources is a single resource without children.
 local function is_plain(list)
   if #list ~= 1 then return false end
@@ -144,9 +151,10 @@ function M.shortage(s, where)
     return ("%s%s, and there is no %s."):format(needed(s), level, s.level)
   elseif s.total == 0 and s.have == 0 then
     local near = s.near and (' (did you mean "%s"?)'):format(s.near) or ""
-    return ("%s; there is no %s %s%s."):format(needed(s), s.type, where and "in " .. where.path or "here", near)
+    local known = s.known and (" The types here are %s."):format(join(s.known, MANY)) or ""
+    return ("%s; there is no %s %s%s.%s"):format(needed(s), s.type, where and "in " .. where.path or "here", near, known)
   end
-  return ("%s; %s has %s%s."):format(needed(s), where and where.path or "the machine", supply(s), scope(s))
+  return ("%s; %s has %s%s%s."):format(needed(s), where and where.path or "the machine", supply(s), soon(s), scope(s))
 end
 
 -- ---- ways ----------------------------------------------------------------------------------------------------
@@ -297,16 +305,56 @@ local function start_line(report)
   return ("Earliest start: %s%s, on %s."):format(seconds(report.start), first, places(report))
 end
 
+-- Whether all obstacles of a way are jobs.
+local function is_of_jobs(way)
+  for _, ob in ipairs(way) do
+    if ob.kind ~= "job" then return false end
+  end
+  return #way > 0
+end
+
+local function same_jobs(way, after)
+  if #way ~= #(after or {}) then return false end
+  local ids = {}
+  for _, ob in ipairs(after) do ids[ob.job] = true end
+  for _, ob in ipairs(way) do
+    if not ids[ob.job] then return false end
+  end
+  return true
+end
+
+-- The jobs of a way as words, without what their ends might promise: the start that is told is the earliest.
+local function without_jobs(way)
+  local ids = {}
+  for i, ob in ipairs(way) do ids[i] = ("%d"):format(ob.job) end
+  return ("now without job%s %s"):format(#ids == 1 and "" or "s", join(ids, FEW)) .. (way.cut and " (perhaps fewer will do)" or "")
+end
+
+-- The ways that the earliest start does not tell already, as words.
+local function ways_in_words(report)
+  local words = {}
+  for _, way in ipairs(report.ways or {}) do
+    if not (report.start and is_of_jobs(way)) then
+      words[#words + 1] = M.way(way, report)
+    elseif not same_jobs(way, report.after) then
+      words[#words + 1] = without_jobs(way)
+    end
+  end
+  return words
+end
+
 local function add_ways(lines, report, columns)
   local ways = report.ways or {}
+  if report.verdict == "infeasible" and #ways == 0 and (report.missing or report.shortage and report.shortage.known) then return end
   if report.verdict == "infeasible" and #ways == 0 then
     lines[#lines + 1] = report.where and "Nothing that could change would make room for it there."
       or "Nothing that could change would help: the machine is too small for it."
   end
   if report.verdict == "blocked" and #ways == 0 then lines[#lines + 1] = "What would help could not be found out." end
+  ways = ways_in_words(report)
   for i, way in ipairs(ways) do
     local head = i == 1 and "It fits " or "  or "
-    for _, line in ipairs(wrap(head .. M.way(way, report) .. (i == #ways and "." or ";"), columns, "  ")) do
+    for _, line in ipairs(wrap(head .. way .. (i == #ways and "." or ";"), columns, "  ")) do
       lines[#lines + 1] = (line:gsub("^or ", "  or "))
     end
   end
@@ -326,6 +374,12 @@ end
 
 local function sentence(text) return text:sub(1, 1):upper() .. text:sub(2) end
 
+local function missing(property)
+  local near = property.near and (' (did you mean "%s"?)'):format(property.near) or ""
+  local known = #property.known > 0 and "the properties here are " .. join(property.known, MANY) or "there are no properties here"
+  return ('No vertex has the property "%s"%s; %s.'):format(property.name, near, known)
+end
+
 local ALTERNATIVES = "Of what there is too little is not told where slots are alternatives; the rest is."
 
 local function body(report, columns)
@@ -338,6 +392,7 @@ local function body(report, columns)
   if report.fits then add(("It gets %s."):format(places(report))) end
   if report.why then add(sentence(report.why) .. ".") end
   if report.shortage then add(sentence(M.shortage(report.shortage, report.where))) end
+  for _, property in ipairs(report.missing or {}) do add(missing(property)) end
   if report.alternatives and not report.fits then add(ALTERNATIVES) end
   add_ways(lines, report, columns)
   add(start_line(report))

@@ -29,11 +29,11 @@ local EXAMPLES = {
   { "that it fits, and where", RACKS, {}, "slot=2/node",
     { "fits now", "It gets /cluster0/rack0/node0 and /cluster0/rack0/node1." } },
   { "busy: need and have, and who is in the way", RACKS, { lasting(100, "slot=5/node") }, "slot=4/node",
-    { "busy", "4 nodes are needed; the machine has 3 of 8 free.", "It fits once job 1 has ended (at 100 s).",
+    { "busy", "4 nodes are needed; the machine has 3 of 8 free.",
       "Earliest start: 100 s, once job 1 has ended, on /cluster0/rack0/node0, " } },
   { "the one job of several that is enough", RACKS,
     { lasting(10, "slot=1/core=1"), lasting(20, "slot=3/node"), lasting(30, "slot=4/node") }, "slot=4/node",
-    { "It fits once job 3 has ended (at 30 s).", "Earliest start: 20 s, once jobs 1 and 2 have ended" } },
+    { "It fits now without job 3.", "Earliest start: 20 s, once jobs 1 and 2 have ended" } },
   { "infeasible, at the level that is too small", RACKS, {}, "rack=1/slot=5/node",
     { "infeasible", "5 nodes are needed in one rack; the best, /cluster0/rack0, has 4 in all.", "too small" } },
   { "the sum of what slots need", "cluster:1 chassis:2 storage:1(size=16308,unit=GiB) node:16",
@@ -57,7 +57,7 @@ local EXAMPLES = {
     { "infeasible", "3 nodes are needed; the machine has 2 within the constraint.",
       "It fits without the constraint host=node[1-2].", "6 outside the constraint" } },
   { "why not at a vertex", RACKS, { lasting(7, "slot=6/node") }, "slot=1/node/gpu=1",
-    { "1 node is needed; /cluster0/rack0/node1 has 0 of 1 free.", "It fits once job 1 has ended (at 7 s)." },
+    { "1 node is needed; /cluster0/rack0/node1 has 0 of 1 free.", "Earliest start: 7 s, once job 1 has ended" },
     { vertex = "/cluster0/rack0/node1" } },
   { "what is missing at a vertex", RACKS, {}, "slot=1/node/gpu=4",
     { "4 gpus are needed in one node; the best, /cluster0/rack1/node4, has 2 in all.",
@@ -65,7 +65,20 @@ local EXAMPLES = {
     { vertex = "/cluster0/rack1/node4/core3" } },
   { "room below a vertex of another type", RACKS, {}, "slot=5/node", { "5 nodes are needed; /cluster0/rack1 has 4 in all." },
     { vertex = "/cluster0/rack1" } },
-  { "a type that is not there", RACKS, {}, "slot=1/node/tpu=1", { "1 tpu is needed; there is no tpu here." } },
+  { "a type that is not there", RACKS, {}, "slot=1/node/tpu=1",
+    { "1 tpu is needed; there is no tpu here.", "The types here are cluster, rack, node, core, gpu and memory." } },
+  { "a type that is misspelt", RACKS, {}, "slot=1/nod", { 'there is no nod here (did you mean "node"?).' } },
+  { "how many of those asked for, where there are none", RACKS, { lasting(10, "slot=8/node") }, "slot=3/node/core=2",
+    { "3 nodes are needed; the machine has 0 of 8 free." } },
+  { "one answer, where a reservation waits in between", "cluster:1 node:4", { lasting(500, "slot=2/node"), lasting(600, "slot=2/node"),
+    { lasting(600, "slot=3/node"), mode = "reserve" } }, "slot=3/node", { "3 nodes are needed; the machine has 0 of 4 free.",
+    "Earliest start: 1,200 s" } },
+  { "a property that nobody has", RACKS, {}, { resources = { { type = "slot", count = 1, label = "s", with = {
+      { type = "node", count = 1 } } } }, attributes = { system = { constraints = { properties = { "bigmen" } } } } },
+    { 'No vertex has the property "bigmen"; there are no properties here.' } },
+  { "what is free now but not long enough", "cluster:1 node:32", { lasting(10, "slot=29/node"),
+    { lasting(50, "slot=32/node"), mode = "reserve" } }, lasting(20, "slot=6/node"),
+    { "6 nodes are needed; the machine has 0 of 32 free for as long as wanted, and 3 free now but reserved too soon." } },
   { "amounts in the units of the pools", "cluster:1 storage:1(size=1024,unit=GiB)", {},
     { resources = { { type = "slot", count = 2, label = "s", with = { { type = "storage", count = 1, unit = "TiB" } } } } },
     { "infeasible", "2 slots of 1,024 GiB of storage need 2,048 GiB; the machine has 1,024 in all." } },
@@ -335,8 +348,8 @@ describe("amounts", function()
   local function storage(count) return { resources = { { type = "slot", count = 1, label = "s", with = {
     { type = "storage", count = count, unit = "PB" } } } } } end
 
-  -- {PB, need of the smallest part, unit}: in the unit of the pools, where the number is small enough
-  for _, row in ipairs { { 2, 2000000, "GB" }, { 9007199254740992, 1, "PB" } } do
+  -- {PB, need, unit}: in the unit of the pools, where the number is small enough
+  for _, row in ipairs { { 2, 2000000, "GB" }, { 9007199254740992, 9007199254740992, "PB" } } do
     it(("of %d PB are explained in %s"):format(row[1], row[3]), function()
       local engine = engine_on "cluster:1 storage:1(size=16,unit=GB)"
       local report = assert(engine:explain(storage(row[1])))
