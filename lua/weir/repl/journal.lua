@@ -29,7 +29,7 @@ end
 
 local function note(self, text, back)
   if self.reverting then return end
-  self[#self + 1] = { text = text, back = back, input = self.input }
+  self[#self + 1] = { text = text, back = back, input = self.session and self.input or {} }
   if #self > MOST then table.remove(self, 1) end
 end
 
@@ -127,7 +127,7 @@ end
 local function follow_structure(self, class, name, original)
   return function(x, ...)
     local graph = class == "graph" and x or x:graph()
-    if graph == self.session.graph then keep_machine(self, name) end
+    if self.session and graph == self.session.graph then keep_machine(self, name) end
     return original(x, ...)
   end
 end
@@ -140,7 +140,8 @@ local function replace(self, t, name, f)
   t[name] = f
 end
 
---- Starts to follow all engines and the machine of a session. Returns the journal.
+--- Starts to follow all engines and the machine of a session; without a session all engines, and each change is an
+--- input of its own. Returns the journal.
 function M.open(session)
   local self, methods = setmetatable({ original = {}, replaced = {}, session = session, input = 0 }, M), core.methods "engine"
   for name, follow in pairs(FOLLOW) do
