@@ -11,7 +11,8 @@ M.__index = M
 
 --- Makes the log of a machine. title(job) returns the name of a job for messages.
 function M.new(graph, now, title)
-  local self = setmetatable({ graph = graph, began = now, title = title, records = {}, open = {}, promised = {}, broken = {},
+  local self = setmetatable({ graph = graph, began = now, title = title, records = {}, open = {}, promised = {}, voided = {},
+    broken = {}, late = {},
     faults = {}, lines = {}, sizes = {}, holders = {}, whole = {}, beneath = {} }, M)
   self:measure(now)
   return self
@@ -127,6 +128,11 @@ function ON.start(self, job, now, engine)
   if promised and now > promised then
     self.broken[#self.broken + 1] = ("%s was promised %s s and started at %s s"):format(self.title(job), number(promised), number(now))
   end
+  local voided = self.voided[job]
+  if voided and now > voided then
+    self.late[#self.late + 1] = ("%s was promised %s s before the machine changed, and started at %s s"):format(self.title(job),
+      number(voided), number(now))
+  end
   if job.start < job.submit then fault(self, "%s started before it was submitted", self.title(job)) end
 end
 
@@ -136,7 +142,7 @@ function ON.reserve(self, job) self.promised[job] = self.promised[job] or job.re
 
 function ON.preempt(self, job, now)
   close(self, job, now)
-  self.promised[job] = nil
+  self.promised[job], self.voided[job] = nil, nil
 end
 
 ON.requeue = ON.preempt
@@ -166,8 +172,26 @@ function M:note(event, job, sim)
   self.lines[#self.lines + 1] = line_of(self, event, job, sim.now)
 end
 
---- Forgets the first reservations of jobs, after a change of the machine.
-function M:forget_promises() self.promised = {} end
+--- Logs a change of the machine: "20 down node3".
+function M:note_machine(now, event, list)
+  local labels = {}
+  for i, v in ipairs(list) do labels[i] = where.name(v) end
+  self.lines[#self.lines + 1] = ("%s %s %s"):format(number(now), event, where.fold(labels))
+end
+
+--- Declares void the first reservations of waiting jobs, after a change of the machine: "20 void wide (job 3) 100".
+function M:void_promises(now)
+  local list = {}
+  for job, promised in pairs(self.promised) do
+    if job.state == "pending" then list[#list + 1] = { job = job, promised = promised } end
+  end
+  table.sort(list, function(a, b) return a.job.id < b.job.id end)
+  for _, one in ipairs(list) do
+    self.voided[one.job] = self.voided[one.job] or one.promised
+    self.lines[#self.lines + 1] = ("%s void %s %s"):format(number(now), self.title(one.job), number(one.promised))
+  end
+  self.promised = {}
+end
 
 --- Logs the units of each type in the machine, from now on.
 function M:measure(now)

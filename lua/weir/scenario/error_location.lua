@@ -26,6 +26,12 @@ function M.fail(...)
   error((info and ("%s:%d: "):format(info.short_src, info.currentline) or "") .. string.format(...), 0)
 end
 
+--- Returns the place of the library's caller: " in line 7", or "".
+function M.place()
+  local info = caller()
+  return info and info.currentline > 0 and (" in line %d"):format(info.currentline) or ""
+end
+
 --- Returns the source of the library's caller: "@FILE".
 function M.source()
   local info = caller()

@@ -41,7 +41,7 @@ local M = {
 }
 
 local S = {}
-local UNSET = { ended = true, source = true } -- fields of a scenario that may be nil
+local UNSET = { ended = true, source = true, unplanned = true } -- fields of a scenario that may be nil
 
 S.__index = function(_, name)
   local method = S[name]
@@ -125,6 +125,12 @@ function M.is(x) return getmetatable(x) == S end
 
 --- Handles all events up to now. Assertions and handles of jobs do so before each look.
 function S:settle()
+  local later = self.unplanned
+  if later then
+    self.unplanned = nil
+    fail("s:at(%.14g)%s: an action is expected, such as s:at(%.14g):down \"node3\"; s:to moves the clock", later.time,
+      rawget(later, "place"), later.time)
+  end
   if not self.acting then self.sim:settle() end
 end
 
@@ -187,16 +193,20 @@ local Later = {}
 
 function Later.__index(later, name)
   local action = S.__index(later, name)
+  if later.s.unplanned == later then later.s.unplanned = nil end
   return function(_, ...)
     local arguments = table.pack(...)
     return later.s:at(later.time, function(s) action(s, table.unpack(arguments, 1, arguments.n)) end)
   end
 end
 
---- Schedules an action: s:at(50, function(s) ... end), or s:at(50):down "node3".
+--- Schedules an action, which has to be told before the clock moves: s:at(50, function(s) ... end), or s:at(50):down "node3".
 function S:at(time, f)
   check_time(time, "s:at")
-  if not f then return setmetatable({ s = self, time = time }, Later) end
+  if not f then
+    self.unplanned = setmetatable({ s = self, time = time, place = blame.place() }, Later)
+    return self.unplanned
+  end
   self.sim:at(time, function()
     local was = self.acting
     self.acting = true
@@ -378,7 +388,7 @@ end
 
 -- Handles a change of the machine.
 local function changed(s)
-  s.ledger:forget_promises()
+  s.ledger:void_promises(s.sim.now)
   s.ledger:measure(s.sim.now)
   s.sim:changed()
 end
@@ -393,6 +403,7 @@ local function setter(what, state)
     local list = s:find(x)
     act(s, function()
       for _, v in ipairs(list) do v.state = state end
+      s.ledger:note_machine(s.sim.now, what, list)
       for _, v in ipairs(fate and list or {}) do end_jobs_on(s, v, fate) end
       changed(s)
     end)
@@ -521,7 +532,8 @@ function S:reason(handle)
   return reason.of(self.sim, (job.of(handle)))
 end
 
---- Returns the history, a line an event: "10 start a (job 1) node[0-3]".
+--- Returns the history, a line an event: "10 start a (job 1) node[0-3]", "20 down node3", and "20 void b (job 2) 100" for a
+--- reservation made before the machine changed.
 function S:history() return table.concat(self.ledger.lines, "\n") end
 
 --- Returns the machine and the queue now, as text.

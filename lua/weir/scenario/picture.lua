@@ -7,6 +7,7 @@ local where = require "weir.scenario.vertex_names"
 local M = {}
 
 local MOST = 24 -- lines of each part
+local PAST = 4  -- jobs that are done, at most; all that came to another end are of interest
 
 local function name_of(job) return job.name or "job " .. job.id end
 
@@ -124,14 +125,24 @@ local function one_job(s, job)
   return ("  %-12s %-10s %-16s %s"):format(name_of(job), job.state, request_of(s, job), (TELL[job.state] or of_the_past)(s, job))
 end
 
+-- Returns the jobs that are over and of interest: the last that are done, and all that came to another end.
+local function of_interest(past, room)
+  local list, done = {}, 0
+  for i = #past, 1, -1 do
+    local is_done = past[i].state == "done" and not past[i].killed
+    done = done + (is_done and 1 or 0)
+    if #list < room and (not is_done or done <= PAST) then table.insert(list, 1, past[i]) end
+  end
+  return list
+end
+
 -- Adds the lines of the queue; without enough space, finished jobs are left out first.
 local function queue(s, lines)
   local live, past = {}, {}
   for _, job in ipairs(s.sim.list) do table.insert(TELL[job.state] and live or past, job) end
-  local room = MOST - #live
-  local first = math.max(1, #past - math.max(room, 0) + 1)
-  if first > 1 then lines[#lines + 1] = ("  ... %d that are over"):format(first - 1) end
-  for i = first, #past do lines[#lines + 1] = one_job(s, past[i]) end
+  local shown = of_interest(past, math.max(MOST - #live, 0))
+  if #shown < #past then lines[#lines + 1] = ("  ... %d that are over"):format(#past - #shown) end
+  for _, job in ipairs(shown) do lines[#lines + 1] = one_job(s, job) end
   for i = 1, math.min(#live, MOST) do lines[#lines + 1] = one_job(s, live[i]) end
   if #live > MOST then lines[#lines + 1] = ("  ... %d more"):format(#live - MOST) end
 end

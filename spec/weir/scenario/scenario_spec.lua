@@ -131,7 +131,27 @@ at 0 s, policy low, queue easy
     s:to(30)
     local _, lines = s:picture():gsub("\n", "")
     assert.is_true(lines < 50)
-    has(s:picture(), "... 179 that are over")
+    has(s:picture(), "... 197 that are over")
+  end)
+
+  it("tells changes of the machine and reservations that they make void in the history", function()
+    s:to(20)
+    s:down "node7"
+    s:to(300)
+    s:up "node7"
+    s:to(301)
+    has(s:history(), "20 down node7")
+    has(s:history(), "20 void first (job 2) 100")
+    has(s:history(), "300 up node7")
+    assert.kept_promises()
+    assert.is_not.kept_promises { ever = true }
+  end)
+
+  it("refuses s:at without an action, with its line", function()
+    s:at(100)
+    local ok, why = pcall(s.to, s, 200)
+    assert.is_false(ok)
+    assert.matches("s:at%(100%) in line %d+: an action is expected", why)
   end)
 
   it("takes a graph without changing it", function()
