@@ -9,9 +9,9 @@ local function read(path)
 end
 
 -- The fenced blocks of a language, each with the line number of its start.
-local function blocks(language)
+local function blocks(language, document)
   local found, current, number = {}, nil, 0
-  for line in (read("README.md")):gmatch("([^\n]*)\n") do
+  for line in (read(document or "README.md")):gmatch("([^\n]*)\n") do
     number = number + 1
     if current and line == "```" then
       found[#found + 1], current = current, nil
@@ -58,4 +58,30 @@ describe("the README", function()
       assert.equal(table.concat(expected, "\n") .. "\n", got)
     end)
   end
+end)
+
+describe("the page of scenarios", function()
+  for _, block in ipairs(blocks("lua", "doc/scenarios.md")) do
+    it("has a scenario in line " .. block.at .. " that holds", function()
+      local path = os.tmpname() .. ".lua"
+      local f = assert(io.open(path, "w"))
+      f:write(table.concat(block.lines, "\n"), "\n")
+      f:close()
+      local got = run(quote(weir_bin) .. " test " .. path)
+      os.remove(path)
+      assert.matches("1 success", got)
+      assert.matches("0 failures / 0 errors", got)
+    end)
+  end
+
+  it("names every method of a scenario and every assertion", function()
+    local page, missing = read "doc/scenarios.md", {}
+    for name in (read "lua/weir/scenario/assertions.lua"):gmatch "\nfunction CHECK%.([%w_]+)" do
+      if not page:find(name .. "(", 1, true) then missing[#missing + 1] = "assert." .. name end
+    end
+    for name in (read "lua/weir/scenario/init.lua"):gmatch "\nfunction S[.:](%l[%w_]+)" do
+      if not page:find("s:" .. name, 1, true) and name ~= "settle" then missing[#missing + 1] = name end
+    end
+    assert.same({}, missing)
+  end)
 end)
