@@ -323,8 +323,11 @@ LUA_LIB := $(DESTDIR)$(LIBDIR)/lua/5.4/weir
 POLICIES := $(DESTDIR)$(PREFIX)/share/weir/policies
 UNITS ?= $(PREFIX)/lib/systemd/system
 COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
-FLUX_DIR = $(DESTDIR)$(shell pkg-config --variable=$1 flux-core)
-install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the scheduler module to where Flux is
+# A PREFIX that was given is all that is written to: the module then goes to where a Flux in PREFIX would have it.
+FLUX_HOME = $(shell pkg-config --variable=prefix flux-core)
+FLUX_PREFIX ?= $(if $(filter command line environment,$(origin PREFIX)),$(PREFIX),$(FLUX_HOME))
+FLUX_DIR = $(DESTDIR)$(patsubst $(FLUX_HOME)/%,$(FLUX_PREFIX)/%,$(shell pkg-config --variable=$1 flux-core))
+install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the scheduler module to where Flux is, or below a PREFIX given; FLUX_PREFIX=DIR
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	  $(LUA_LIB) $(POLICIES)/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir

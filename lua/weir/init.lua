@@ -3,6 +3,8 @@
 -- Wrong use raises. An operation that can fail for reasons outside of the program returns nil, a message and a code
 -- (a word such as "parse", "busy", "infeasible").
 
+require "weir.lua_version"
+
 local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
 local engines = require "weir.engine"

@@ -37,6 +37,19 @@ mkdir -p "$work"
 # Text files that tell where they were made would not work elsewhere.
 if grep -rIl -e "$PWD" "$root" | grep -q .; then fail "these name the source tree: $(grep -rIl -e "$PWD" "$root")"; fi
 
+# A PREFIX that is given is all that install writes to, also beside a Flux elsewhere.
+flux=$work/flux
+mkdir -p "$flux"
+for package in flux-core flux-schedutil; do
+    printf '%s\n' prefix=/elsewhere 'fluxmoddir=${prefix}/lib/flux/modules' 'fluxcmddir=${prefix}/libexec/flux/cmd' \
+        'fluxdatadir=${prefix}/share/flux' Name: Description: Version:1 | sed 's/:$/: x/; s/:1/: 1/' >"$flux/$package.pc"
+done
+outside=$(PKG_CONFIG_PATH=$flux "$make" --no-print-directory -n install DESTDIR= PREFIX=/given 2>/dev/null | grep -c /elsewhere/ || true)
+[ "$outside" = 0 ] || fail "make install PREFIX=/given writes elsewhere"
+PKG_CONFIG_PATH=$flux "$make" --no-print-directory -n install DESTDIR= PREFIX=/given 2>/dev/null |
+    grep -q "/given/lib/flux/modules/sched-weir.so" || fail "make install PREFIX=/given leaves out the module of Flux"
+passed=$((passed + 2))
+
 # ---- the command ----
 machine="cluster:1 rack:2 node:2 core:4"
 version=$(sed -n 's/^.define WEIR_VERSION "\(.*\)"/\1/p' core/weir.h)

@@ -17,6 +17,8 @@
 --- Jobs submitted at equal times reach the queue policy together: the policy is called when the clock moves, before any
 --- further action, and before an assertion or a look at a job. For assertions see weir.scenario.assertions.
 
+require "weir.lua_version"
+
 local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"

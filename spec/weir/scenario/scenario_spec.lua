@@ -564,3 +564,17 @@ print(job.state, job.finish, s:utilisation(), #s:faults())
     has(text, "usage: weir test [OPTION...] [SCENARIO.lua | DIRECTORY]...")
   end)
 end)
+
+describe("under another Lua", function()
+  if not os.execute "command -v lua5.1 >/dev/null" then return pending "Lua 5.1 is not here: apt-get install lua5.1" end
+
+  for _, module in ipairs { "weir", "weir.scenario" } do
+    it(module .. " says that it needs Lua 5.4", function()
+      local dir = (os.getenv "LUA_PATH" or ""):match "^[^;]*"
+      local pipe = assert(io.popen(("LUA_PATH='%s;%s' lua5.1 -e 'print(select(2, pcall(require, \"%s\")))' 2>&1"):format(dir,
+        dir:gsub("%?%.lua", "?/init.lua"), module)))
+      assert.matches("^weir needs Lua 5%.4, and this is Lua 5%.1", pipe:read "a")
+      pipe:close()
+    end)
+  end
+end)
