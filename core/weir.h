@@ -248,6 +248,15 @@ uint64_t weir_graph_serial(const weir_graph *g);
 /* Returns a number that grows with each change of anything that a save writes: structure, data, schedule, clock.
  * O(1) */
 uint64_t weir_graph_revision(const weir_graph *g);
+/* R5 (RFC 20, starttime and expiration): sets the time [from, until), in microseconds, in which jobs may use the
+ * resources; 0 and WEIR_FOREVER, the first values, mean no bound. A match starts no job before `from`, and finds no
+ * place for a job that would end after `until`; a job without a duration ends at `until`. Jobs in the schedule, and
+ * weir_vertex_allocate(), weir_job_attach() and weir_job_book(), are not judged by the bounds. Duplicates, copies,
+ * extracts, coarse views, databases and R keep the bounds; JGF and recipes have no place for the bounds. WEIR_EINVAL:
+ * `from` is negative, or `until` is not after `from`. O(1) */
+int weir_graph_set_validity(weir_graph *g, int64_t from, int64_t until, weir_err *err);
+/* Gives the bounds of weir_graph_set_validity(). O(1) */
+void weir_graph_validity(const weir_graph *g, int64_t *from, int64_t *until);
 /* Returns the bytes used by the records, names, aggregates and schedules of the graph. Spare capacity of arrays and
  * the allocator's own data are not included. O(inner vertices + spans of jobs) */
 size_t weir_graph_bytes(const weir_graph *g);

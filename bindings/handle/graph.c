@@ -366,6 +366,23 @@ static int graph_now(lua_State *L)
     return 1;
 }
 
+/* validity(): the start and the end of the time in which jobs may use the resources; nil: without a bound. */
+static int graph_validity(lua_State *L)
+{
+    int64_t from, until;
+
+    weir_graph_validity(weirlua_check_graph(L, weirlua_of(L), 1)->g, &from, &until);
+    if (from > 0)
+        weirlua_push_time(L, from);
+    else
+        lua_pushnil(L);
+    if (until < WEIR_FOREVER)
+        weirlua_push_time(L, until);
+    else
+        lua_pushnil(L);
+    return 2;
+}
+
 /* @class graph A machine: vertices, edges, and the schedules of the vertices.
  * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not
  *   given.
@@ -380,6 +397,8 @@ static int graph_now(lua_State *L)
  * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free,
  *   idle}}.
  * @method now(): number -- The clock of the graph, in seconds.
+ * @method validity(): number?, number? -- The start and the end, in seconds, of the time in which jobs may use the
+ *   resources (starttime and expiration of R); nil: without a bound.
  * @method walk(options: table): fun(): vertex?, string -- Iterates: {start =, subsystem =, type =,
  *   order = "pre" | "post" | "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n,
  *   order_children = function, visit = function, fields = "type" | {"type", "id", "free"}}. The functions and the loop
@@ -395,6 +414,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"edges", graph_edges},
                                           {"aggregate", graph_aggregate},
                                           {"now", graph_now},
+                                          {"validity", graph_validity},
                                           {"walk", weirlua_walk},
                                           {NULL, NULL}};
 

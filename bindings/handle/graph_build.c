@@ -251,7 +251,19 @@ static int graph_rewind(lua_State *L)
     return weirlua_status(L, weir_graph_rewind(handle->g, weirlua_check_time(L, 2), &err), &err);
 }
 
+/* set_validity([start[, stop]]): true after setting the time in which jobs may use the resources; nil: without a bound;
+ * or nil, message, code. */
+static int graph_set_validity(lua_State *L)
+{
+    struct weirlua_graph *handle = check_writable_graph(L);
+    int64_t from = lua_isnoneornil(L, 2) ? 0 : weirlua_check_time(L, 2);
+    int64_t until = lua_isnoneornil(L, 3) ? WEIR_FOREVER : weirlua_check_time(L, 3);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_set_validity(handle->g, from, until, &err), &err);
+}
+
 const luaL_Reg weirlua_graph_writers[] = {
     {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
     {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
-    {NULL, NULL}};
+    {"set_validity", graph_set_validity}, {NULL, NULL}};

@@ -206,6 +206,8 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
         if (t != WEIR_NO_TYPE)
             c->keep[t] = true;
     }
+    to->valid_from = g->valid_from;
+    to->valid_until = g->valid_until;
     weir_graph_begin(to);
     return WEIR_OK;
 }

@@ -360,6 +360,10 @@ static int compare_jobs(const struct compare *c)
 {
     int rc = WEIR_OK;
 
+    if (c->a->valid_from != c->b->valid_from || c->a->valid_until != c->b->valid_until)
+        return weir_fail(c->err, WEIR_EINVAL,
+                         "valid over [%" PRId64 ", %" PRId64 ") against [%" PRId64 ", %" PRId64 ") us",
+                         c->a->valid_from, c->a->valid_until, c->b->valid_from, c->b->valid_until);
     if (c->a->now != c->b->now)
         return weir_fail(c->err, WEIR_EINVAL, "the clock is at %" PRId64 " against %" PRId64 " us", c->a->now,
                          c->b->now);

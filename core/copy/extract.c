@@ -148,6 +148,8 @@ static int part_end(struct weir_extract *c, int rc, weir_graph **out, weir_err *
 {
     rc = rc ? rc : weir_extract_edges(c, err);
     rc = rc ? rc : weir_graph_end(c->to, err);
+    c->to->valid_from = c->from->valid_from;
+    c->to->valid_until = c->from->valid_until;
     weir_extract_end(c);
     if (rc)
         weir_graph_free(c->to);

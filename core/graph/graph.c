@@ -1,6 +1,7 @@
 /* graph.c - types, kinds, inner records and names of a graph. Layout and main invariant: graph.h. */
 #include "graph/observer.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -241,6 +242,29 @@ uint64_t weir_graph_serial(const weir_graph *g)
 uint64_t weir_graph_revision(const weir_graph *g)
 {
     return g->revision;
+}
+
+int weir_graph_set_validity(weir_graph *g, int64_t from, int64_t until, weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (from < 0 || from == WEIR_FOREVER)
+        return weir_fail(err, WEIR_EINVAL, "validity: a start of at least 0 is wanted, not %" PRId64 " us", from);
+    if (until <= from)
+        return weir_fail(err, WEIR_EINVAL, "validity: the end, %" PRId64 " us, is not after the start, %" PRId64 " us",
+                         until, from);
+    g->revision += from != g->valid_from || until != g->valid_until;
+    g->valid_from = from;
+    g->valid_until = until;
+    return WEIR_OK;
+}
+
+void weir_graph_validity(const weir_graph *g, int64_t *from, int64_t *until)
+{
+    *from = g->valid_from;
+    *until = g->valid_until;
 }
 
 bool weir_vertex_live(const weir_graph *g, weir_vertex v)

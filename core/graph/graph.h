@@ -204,6 +204,7 @@ struct weir_graph {
     uint64_t uses;
     bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
     int64_t now, next_job;
+    int64_t valid_from, valid_until; /* when jobs may use the resources: [valid_from, valid_until) */
     uint64_t serial;              /* count of changes of the tree and the edges */
     uint64_t state_changes;       /* count of changes of the state of a vertex */
     uint64_t revision;            /* count of changes of anything that a save writes */

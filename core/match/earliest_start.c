@@ -283,6 +283,15 @@ static int delay_for_totals(struct match *m, int64_t *t)
     return rc;
 }
 
+int64_t weir_match_latest(const struct match *m)
+{
+    int64_t until = m->g->valid_until;
+
+    if (until == WEIR_FOREVER)
+        return WEIR_FOREVER;
+    return m->duration == WEIR_FOREVER ? until - 1 : until - m->duration;
+}
+
 int weir_match_start_bound(struct match *m, int64_t t, int64_t *start)
 {
     if (weir_usage_build(m->g))
@@ -312,7 +321,8 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
 
     for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
         rc = next_start(m, tries == 0, &t);
-        if (rc || t == WEIR_FOREVER)
+        m->late = t > m->latest;
+        if (rc || t == WEIR_FOREVER || m->late)
             return rc;
         m->stats.starts++;
         m->has_busy_mask = m->occupancy != NULL;

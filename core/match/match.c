@@ -125,10 +125,54 @@ static int merge_picks(struct match *m)
     return WEIR_OK;
 }
 
+/* ---- validity ---- */
+
+static double seconds(int64_t t)
+{
+    return (double)t / 1e6;
+}
+
+/* End of a job that starts at `start`: a job without a duration lasts as long as the resources are valid. */
+static int64_t end_from(const struct match *m, int64_t start)
+{
+    int64_t end = time_add(start, m->duration), until = m->g->valid_until;
+    return m->duration == WEIR_FOREVER && end > until ? until : end;
+}
+
+/* Moves *start to the time from which on the resources are valid. WEIR_EINFEASIBLE: a job from *start on would last
+ * longer than the resources are valid. */
+static int check_validity(struct match *m, int64_t *start)
+{
+    const weir_graph *g = m->g;
+
+    *start = *start < g->valid_from ? g->valid_from : *start;
+    m->latest = weir_match_latest(m);
+    if (*start <= m->latest)
+        return WEIR_OK;
+    if (m->duration == WEIR_FOREVER || *start >= g->valid_until)
+        return weir_fail(m->err, WEIR_EINFEASIBLE, "the resources are valid until %.15g s: no job can start at %.15g s",
+                         seconds(g->valid_until), seconds(*start));
+    return weir_fail(m->err, WEIR_EINFEASIBLE,
+                     "the resources are valid until %.15g s: a job of %.15g s cannot start at %.15g s",
+                     seconds(g->valid_until), seconds(m->duration), seconds(*start));
+}
+
+/* Fails where a job that is to start at o->at would start before the resources are valid. */
+static int not_yet(struct match *m, int64_t start)
+{
+    int rc = m->options->met ? WEIR_OK : weir_match_feasible(m, start);
+    return rc < 0 ? rc
+                  : weir_fail(m->err, WEIR_EBUSY, "the resources are valid from %.15g s on", seconds(m->g->valid_from));
+}
+
 /* ---- modes ---- */
 
 static int busy(struct match *m)
 {
+    if (m->late)
+        return weir_fail(m->err, WEIR_EBUSY,
+                         "the resources that would do are in use, down or reserved, and valid until %.15g s only",
+                         seconds(m->g->valid_until));
     return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
 }
 
@@ -140,15 +184,20 @@ static int not_now(struct match *m)
 
 static int run_mode(struct match *m, const weir_match_options *o, int64_t *start)
 {
-    bool now = o->at <= m->g->now;
+    int64_t at = o->at > m->g->now ? o->at : m->g->now;
     int rc;
 
-    *start = o->at > m->g->now ? o->at : m->g->now;
+    *start = at;
+    rc = check_validity(m, start);
+    if (rc)
+        return rc;
     if (o->mode == WEIR_FEASIBLE)
         return weir_match_feasible(m, *start);
+    if (*start > at && o->mode != WEIR_RESERVE)
+        return not_yet(m, *start);
     rc = o->trace ? 1 : weir_match_bound_ok(m, *start);
     if (rc == 1)
-        rc = weir_match_attempt(m, now ? VIEW_NOW : VIEW_RESERVED, *start);
+        rc = weir_match_attempt(m, *start <= m->g->now ? VIEW_NOW : VIEW_RESERVED, *start);
     m->has_busy_mask = false;
     if (rc == 0 && o->mode == WEIR_RESERVE)
         rc = weir_match_reserve(m, *start, start);
@@ -200,8 +249,7 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, time_add(start, m->duration), WEIR_MATCHED, m->picks,
-                           m->npicks, nslots};
+    *a = (weir_allocation){0, start, end_from(m, start), WEIR_MATCHED, m->picks, m->npicks, nslots};
     m->picks = NULL;
     *out = a;
     return WEIR_OK;
@@ -269,10 +317,9 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
     if (m->policy->placed && tell_placed(m, o->job ? o->job : weir_job_next_id(m->g), start,
-                                         time_add(start, m->duration), nslots))
+                                         end_from(m, start), nslots))
         return m->err->code;
-    rc = weir_job_commit(m->g, o->job, start, time_add(start, m->duration), m->picks, m->npicks,
-                         &job, m->err);
+    rc = weir_job_commit(m->g, o->job, start, end_from(m, start), m->picks, m->npicks, &job, m->err);
     if (!rc && weir_job_flow(m->g, job, m->flows, m->nflows)) {
         weir_job_drop(m->g, job);
         rc = weir_fail_nomem(m->err);
@@ -312,6 +359,7 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
                           .links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE,
                           .duration = o->duration ? o->duration : weir_request_duration(r),
                           .end = WEIR_NO_END,
+                          .latest = WEIR_FOREVER,
                           .err = err};
 }
 
@@ -354,7 +402,9 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
     }
     if (job != WEIR_NONE)
         weir_usage_hide(g, job);
-    rc = weir_match_start_bound(&m, o->at, start);
+    m.latest = weir_match_latest(&m);
+    rc = weir_match_start_bound(&m, o->at > g->valid_from ? o->at : g->valid_from, start);
+    *start = *start <= m.latest ? *start : WEIR_FOREVER;
     if (job != WEIR_NONE)
         weir_usage_show(g, job);
     end_match(&m);

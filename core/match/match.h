@@ -82,6 +82,8 @@ struct match {
     int64_t t0, t1;
     int64_t duration; /* of the window */
     int64_t end;      /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
+    int64_t latest;   /* latest start from which the resources are valid to the end; weir_match_latest() */
+    bool late;        /* the earliest start is later than that */
 
     /* Progress: the picks so far */
     weir_pick *picks;
@@ -155,6 +157,8 @@ int weir_match_bound_ok(struct match *m, int64_t start);
 /* Places the request at the earliest possible time after t. Returns 1 with *start set, 0 if no time will do, or
  * negative. */
 int weir_match_reserve(struct match *m, int64_t t, int64_t *start);
+/* The latest start of a job that ends while the resources are valid; WEIR_FOREVER: any. May be negative. */
+int64_t weir_match_latest(const struct match *m);
 /* Sets *start to the earliest time from t on at which the usage totals of all jobs leave enough; WEIR_FOREVER:
  * never. */
 int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);

@@ -639,6 +639,15 @@ static void set_times(weir_rset *r, const weir_allocation *a)
     r->nslots = a->nslots;
 }
 
+/* The set of a machine is valid as long as the machine. */
+static void set_validity(weir_rset *r, const weir_graph *g)
+{
+    r->start = g->valid_from;
+    r->has_start = r->start != 0;
+    r->has_end = g->valid_until != WEIR_FOREVER;
+    r->end = r->has_end ? g->valid_until : 0;
+}
+
 int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_rset **out, weir_err *err)
 {
     struct collecting w = {.g = in->g, .parts = in->parts, .what = what, .err = err, .r = weir_rset_new()};
@@ -664,6 +673,8 @@ int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_
     }
     if (in->a)
         set_times(w.r, in->a);
+    else
+        set_validity(w.r, in->g);
     *out = w.r;
     return WEIR_OK;
 }

@@ -607,6 +607,14 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
 
 /* ---- the machine ------------------------------------------------------------------------------------------------ */
 
+void weir_rset_give_validity(const weir_rset *r, weir_graph *g)
+{
+    int64_t from = weir_rset_start(r), until = weir_rset_end(r);
+
+    g->valid_from = from > 0 ? from : 0;
+    g->valid_until = until > g->valid_from ? until : g->valid_from + 1;
+}
+
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
 {
     bool graph = weir_rset_has_graph(r) && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0;
@@ -620,7 +628,7 @@ int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, we
     if (rc == WEIR_OK && graph)
         rc = weir_rset_fit(r, g, err);
     if (rc == WEIR_OK)
-        *out = g;
+        weir_rset_give_validity(r, *out = g);
     else
         weir_graph_free(g);
     return rc;

@@ -45,14 +45,13 @@ static int read_topology(const struct jgf *r, weir_rset *set)
 /* Makes the graph of the document; `set` is NULL if the document has no `execution`. */
 static int build(struct jgf *r, const weir_rset *set, weir_graph **out)
 {
-    int rc;
+    bool flat = !r->has_graph || (r->shorthand && set);
+    int rc = flat ? weir_rset_build_flat(set, r->source, out, r->err) : weir_jgf_make(r, out);
 
-    if (!r->has_graph || (r->shorthand && set))
-        return weir_rset_build_flat(set, r->source, out, r->err);
-    rc = weir_jgf_make(r, out);
     if (rc < 0 || !set)
         return rc;
-    rc = weir_rset_fit(set, *out, r->err);
+    weir_rset_give_validity(set, *out);
+    rc = flat ? WEIR_OK : weir_rset_fit(set, *out, r->err);
     if (rc < 0) {
         weir_graph_free(*out);
         *out = NULL;

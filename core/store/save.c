@@ -351,6 +351,8 @@ static int put_meta(const struct weir_db_store *s, const char *stamp)
 {
     const struct weir_db_cell rows[][2] = {{text("now"), number(s->g->now)},
                                            {text("next_job"), number(s->g->next_job)},
+                                           {text("valid_from"), number(s->g->valid_from)},
+                                           {text("valid_until"), number(s->g->valid_until)},
                                            {text("stamp"), text(stamp)},
                                            {text("weir"), text(WEIR_VERSION)}};
     int rc = WEIR_OK;

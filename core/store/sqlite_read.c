@@ -21,6 +21,10 @@ static int take_meta(struct weir_db_reader *r)
         r->g->now = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "next_job") == 0)
         r->g->next_job = weir_db_int(r, 1, 1, WEIR_NEXT_JOB_MAX);
+    else if (strcmp(key, "valid_from") == 0)
+        r->g->valid_from = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
+    else if (strcmp(key, "valid_until") == 0)
+        r->g->valid_until = weir_db_int(r, 1, 1, WEIR_FOREVER);
     return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
 }
 

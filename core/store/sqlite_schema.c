@@ -12,6 +12,7 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                  "CREATE TABLE meta ( -- what holds for the whole graph:\n"
                  "  --   now       the clock, in microseconds\n"
                  "  --   next_job  the id that the next job gets\n"
+                 "  --   valid_from, valid_until  when jobs may use the resources, in microseconds\n"
                  "  --   saves     how often this file was saved to\n"
                  "  --   stamp     of the last save: no two have the same\n"
                  "  --   weir      the version of weir that saved last\n"

@@ -17,6 +17,7 @@ weir_graph *weir_graph_new(void)
     g->free.vertices = g->free.inners = g->free.pools = g->free.edges = WEIR_NONE;
     g->kind_index.last = WEIR_NONE;
     g->next_job = 1;
+    g->valid_until = WEIR_FOREVER;
     g->map_index = weir_map_index_new();
     if (!g->map_index || weir_strtab_init(&g->names) || weir_aggregates_make(g) ||
         weir_array_reserve(&g->subsystems, &g->cap.subsystems, 1, sizeof *g->subsystems)) {

@@ -73,7 +73,7 @@ group("graphs", [[
   return weir.parse(texts.recipe, { format = "recipe" })
   return weir.parse(texts.rdl, { format = "rdl" })
   return g:root() and g:roots() and g:roots "power" and g:vertex "/cluster0/rack0" and g "/cluster0/rack1/node2/core0"
-  return g:count() and g:types() and g:subsystems() and g:aggregate() and g:aggregate(v) and g:now() and tostring(g)
+  return g:count() and g:types() and g:subsystems() and g:aggregate() and g:aggregate(v) and g:now() and g:validity() == nil and tostring(g)
   local n = 0 for e in g:edges() do n = n + #e.type end return n
   return g:dup()
   return g:copy(v)
@@ -123,6 +123,7 @@ group("changes", [[
       or "memory"
   local other = must(core.synthetic "cluster:1 row:2 node:1") return g:merge(other)
   return g:advance(5)
+  return g:set_validity(0, 1e6) and g:set_validity()
   return g:rewind(0) or true
   v.tags.colour = "blue" return true
   v.properties.year = 2020 return true

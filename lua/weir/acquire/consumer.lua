@@ -49,7 +49,7 @@ local function grow(self, group, R, online, offline)
   if all:overlaps(self:held()) then broken("grow: target %s is acquired already", tostring(all & self:held())) end
   group.acquired, group.online = group.acquired | all, group.online | online
   group.ready = true
-  local ok, why = self.on.grow(R, all, online)
+  local ok, why = self.on.grow(R, all, online, group.name)
   if ok == false then broken("grow: resources: %s", why) end
 end
 
@@ -81,6 +81,13 @@ function TYPED.online(self, group, message) online(self, group, read_held(group,
 
 function TYPED.offline(self, group, message) offline(self, group, read_held(group, message.targets, "offline")) end
 
+-- Comes from providers asked for it only, see provider.lua: the text has no such type.
+function TYPED.expiration(self, group, message)
+  local time = message.expiration
+  if not self.expiration or type(time) ~= "number" or time < 0 then broken "expiration: seconds since 1970 are wanted" end
+  self.on.expiration(time, group.name)
+end
+
 local function typed(self, group, message)
   local act = TYPED[message.type]
   if not act then broken("type: grow, shrink, online or offline is wanted, not \"%s\"", tostring(message.type)) end
@@ -103,7 +110,7 @@ local function keyed(self, group, message)
   if not (up - gone - down):empty() then online(self, group, up - gone - down) end
   properties(group, message, "property-add", self.on.property_add)
   properties(group, message, "property-remove", self.on.property_remove)
-  if type(message.expiration) == "number" then self.on.expiration(message.expiration) end
+  if type(message.expiration) == "number" then self.on.expiration(message.expiration, group.name) end
 end
 
 -- ---- coming in ------------------------------------------------------------------------------------------------------
@@ -133,7 +140,7 @@ function Consumer:error(name, why) return finish(self, ("group %s: %s"):format(n
 --- Requests all groups.
 function Consumer:start()
   for _, group in ipairs(self.order) do
-    self.send("resource.acquire", group.style == "typed" and { group = group.name } or {}, group.name)
+    self.send("resource.acquire", group.style == "typed" and { group = group.name, expiration = self.expiration } or {}, group.name)
   end
 end
 
@@ -180,11 +187,12 @@ function Consumer:ready()
 end
 
 --- Makes a consumer. opts.groups: names ({"default"} by default); opts.style: "typed" (default), or "keyed", the newer
---- wording, for the default group only; opts.send; opts.on: ranks(R); grow(R, targets, online), which returns false and
+--- wording, for the default group only; opts.expiration: true asks for new ends of the resources in the "typed" wording,
+--- too (see provider.lua); opts.send; opts.on: ranks(R); grow(R, targets, online, group), which returns false and
 --- a message if R does not fit the graph; shrink(targets, fatal); online(targets); offline(targets); property_add(name,
---- targets); property_remove(name, targets); expiration(seconds); exit(why).
+--- targets); property_remove(name, targets); expiration(seconds, group); exit(why).
 function M.new(opts)
-  local self = setmetatable({ groups = {}, order = {}, send = opts.send, on = opts.on }, Consumer)
+  local self = setmetatable({ groups = {}, order = {}, send = opts.send, on = opts.on, expiration = opts.expiration }, Consumer)
   for i, name in ipairs(opts.groups or { "default" }) do
     local group = { name = name, style = opts.style or "typed", acquired = none(), online = none(), leaving = none(), ready = false }
     self.groups[name], self.order[i] = group, group

@@ -10,7 +10,8 @@
 -- Streams use two wordings. "typed" asks with {group = NAME} and gets {type = "grow" | "shrink" | "online" |
 -- "offline", ...}; "keyed" (the newer text) asks with an empty payload and gets {resources =, up =}, then {up =, down
 -- =, shrink =, ["property-add"] =, ["property-remove"] =, expiration =}. Keyed has no grow and no release: added
--- targets wait for the next acquire, and removed targets are free at once.
+-- targets wait for the next acquire, and removed targets are free at once. "typed" has no word for a new end of the
+-- resources: a stream that asks with {group = NAME, expiration = true} also gets {type = "expiration", expiration = T}.
 
 local core = require "weir.core"
 
@@ -164,7 +165,8 @@ function Provider:acquire(key, payload, leaving)
   local free, owed = self:members(group) - self:taken(), leaving or none()
   if free:empty() and owed:empty() then return refused("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
   self.number = self.number + 1
-  local stream = { key = key, group = group, style = style, held = free, leaving = owed, number = self.number }
+  local stream = { key = key, group = group, style = style, held = free, leaving = owed, number = self.number,
+    expiring = style == "typed" and payload.expiration == true }
   self.streams[key] = stream
   if not free:empty() then send_grow(self, stream, free) end
   return true
@@ -304,11 +306,12 @@ function Provider:property_add(name, what) return tell_property(self, "property-
 
 function Provider:property_remove(name, what) return tell_property(self, "property-remove", name, what) end
 
---- Tells all holders a new time at which the resources end, in seconds since 1970.
+--- Tells all holders a new time at which the resources end, in seconds since 1970; 0: without an end.
 function Provider:expire(time)
   if type(time) ~= "number" or time < 0 then return refused("invalid", "expiration: seconds since 1970 are wanted") end
   for _, stream in ipairs(each_stream(self)) do
     if stream.style == "keyed" then send(self, stream, { expiration = time + 0.0 }) end
+    if stream.expiring then send(self, stream, { type = "expiration", expiration = time + 0.0 }) end
   end
   return true
 end

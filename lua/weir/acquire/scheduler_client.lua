@@ -8,6 +8,9 @@
 --   f:match(request, options)       f:free(job)  f:free(job, "3-5")   f:hello { {id =, R =}, ... }
 --   f:pend("a name", request)       f:settled "a name"
 --
+-- The times of R, and an update of the expiration, are the validity of the graph: no job is placed outside of that time,
+-- running jobs that would end later are cut, and reservations without enough time are dropped.
+--
 -- Targets taken by a shrink leave the graph at once, so nothing more is placed on them or counted as feasible because
 -- of them. Jobs still running on a taken target are noted, and the target is released when the last of the jobs has
 -- gone. An offline target stays in the graph, down.
@@ -16,6 +19,7 @@
 --   exception{job =, severity = 0, type = "resources", note =, targets =}   targets were taken: the job must end
 --   requeue(job)           the job's reservation used targets taken or offline: the job must wait again
 --   unsatisfiable(name)    a pending request can never run on the remaining resources
+--   cut(job, stop)         the resources are no longer valid than until `stop`, in seconds: the job ends then
 --   changed()              the resources have changed
 --   exit(why)              the client is finished, by an error response or a protocol error
 
@@ -91,6 +95,45 @@ local function requeue(self, set)
   end
 end
 
+-- ---- validity -------------------------------------------------------------------------------------------------------
+
+-- Ends a running job at a time, and reports the new end. A job cannot end before the job began.
+local function cut(self, a, stop)
+  local detached = assert(self.engine:detach(a.id))
+  stop = math.max(stop, a.at + 1e-6)
+  assert(self.engine:attach(detached, stop))
+  tell(self, "cut", a.id, stop)
+end
+
+-- Brings the schedules within the validity of the resources: a running job that would end later is cut, a reservation
+-- without enough time is dropped.
+local function trim(self)
+  local start, stop = self.engine:resources():validity()
+  start, stop = start or 0, stop or math.huge
+  for _, a in ipairs(self.engine:jobs()) do
+    if a.state == "reserved" and (a.at < start or a.at + a.duration > stop) then
+      assert(self.engine:release(a.id))
+      tell(self, "requeue", a.id)
+    elseif a.state == "allocated" and a.at + a.duration > stop then
+      cut(self, a, stop)
+    end
+  end
+end
+
+-- Makes the validity of all groups the validity of the graph: resources of several groups are valid together while the
+-- resources of each group are.
+local function set_validity(self)
+  local start, stop = 0, math.huge
+  for _, times in pairs(self.valid) do
+    start, stop = math.max(start, times.start or 0), math.min(stop, times.stop or math.huge)
+  end
+  stop = math.max(stop, start + 1e-6)
+  assert(self.engine:resources():set_validity(start, stop < math.huge and stop or nil))
+  trim(self)
+end
+
+-- ---- requests that wait ---------------------------------------------------------------------------------------------
+
 -- Reports, once each, pending requests that can never run on the remaining resources.
 local function judge(self)
   local lost = {}
@@ -152,9 +195,17 @@ local function ranks_of(R)
   return set and core.idset(set:ranks())
 end
 
+-- Returns the validity of an R, a table or a set: {start =, stop =}, nil: without a bound.
+local function times_of(R)
+  if rset.is(R) then return { start = R:starttime(), stop = R:expiration() } end
+  local execution = type(R.execution) == "table" and R.execution or {}
+  local function given(t) return type(t) == "number" and t ~= 0 and t or nil end
+  return { start = given(execution.starttime), stop = given(execution.expiration) }
+end
+
 local Handlers = {}
 
-function Handlers.grow(self, R, all, online)
+function Handlers.grow(self, R, all, online, group)
   if not self.engine then
     open(self, is_empty(R) and core.new() or assert(assert(rset.new(R, "resources")):graph()))
   end
@@ -162,6 +213,10 @@ function Handlers.grow(self, R, all, online)
   if not missing:empty() then
     local ok, why = bring(self, R, missing)
     if not ok then return false, why end
+  end
+  if not is_empty(R) then
+    self.valid[group] = times_of(R)
+    set_validity(self)
   end
   set_online(self, online, true)
   Handlers.offline(self, all - online)
@@ -196,7 +251,14 @@ function Handlers.property_remove(self, name, set)
   judge(self)
 end
 
-function Handlers.expiration(self, time) self.expires = time end
+-- Handles a new end of the resources, in seconds since 1970; 0: without an end.
+function Handlers.expiration(self, time, group)
+  local times = self.valid[group] or {}
+  self.valid[group] = times
+  times.stop = time > 0 and time or nil
+  set_validity(self)
+  judge(self)
+end
 
 local function handlers(self)
   local on = { ranks = ranks_of, exit = function(why) tell(self, "exit", why) end }
@@ -385,6 +447,14 @@ function SchedulerClient:hello(jobs)
   return true
 end
 
+--- Sets the validity of the resources of all groups, in seconds; nil: without a bound.
+function SchedulerClient:set_validity(start, stop)
+  self.valid = { { start = start, stop = stop } }
+  set_validity(self)
+  judge(self)
+  tell(self, "changed")
+end
+
 --- Returns the jobs on targets to be given back: target -> {job = true}. To be saved together with the graph.
 function SchedulerClient:owing() return self.users end
 
@@ -394,7 +464,7 @@ function SchedulerClient:owing() return self.users end
 function M.new(opts)
   local self = setmetatable({
     policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,
-    again = false, last = opts.last or not opts.graph and 0 or nil,
+    again = false, valid = {}, last = opts.last or not opts.graph and 0 or nil,
   }, SchedulerClient)
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),

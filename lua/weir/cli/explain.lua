@@ -65,7 +65,7 @@ end
 
 local function engine_for(opts)
   local graph = inputs.booked { resources = opts.resources, job = opts.job, policy = opts["job-policy"] }
-  return out.check(weir.engine { resources = graph, policy = inputs.policy(opts.policy or "low") })
+  return inputs.begin(out.check(weir.engine { resources = graph, policy = inputs.policy(opts.policy or "low") }))
 end
 
 local function ask(engine, opts, job)

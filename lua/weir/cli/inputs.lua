@@ -100,13 +100,20 @@ function M.jobs(names)
   return jobs
 end
 
+--- Sets the clock of an engine to the time from which the resources are valid: a command has no time of its own.
+function M.begin(engine)
+  local start = engine:resources():validity()
+  if start and start > engine:now() then assert(engine:advance(start)) end
+  return engine
+end
+
 --- Returns the graph named by -r with the jobs of -j allocated: now, or, with opts.reserve, at the earliest start.
 function M.booked(opts)
   M.check_stdin(opts, opts.job or {})
   local jobs, policy = M.jobs(opts.job or {}), opts.policy and M.policy(opts.policy)
   local g = M.resources(opts)
   if #jobs == 0 then return g end
-  local engine = out.check(weir.engine { resources = g, policy = policy or M.policy "low" })
+  local engine = M.begin(out.check(weir.engine { resources = g, policy = policy or M.policy "low" }))
   for _, job in ipairs(jobs) do
     local a, why = engine:match(job.request, { mode = opts.reserve and "reserve" or "now" })
     if not a then out.fail(1, "%s: %s", job.name, why) end

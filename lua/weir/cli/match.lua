@@ -186,7 +186,7 @@ function M.run(opts)
   local jobs = inputs.jobs(opts)
   local allowed = opts.policies and {}
   for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
-  local engine = out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed })
+  local engine = inputs.begin(out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed }))
   local status, run = 0, { engine = engine, opts = opts, about = inputs.about(opts), jobs = jobs }
   for i, job in ipairs(jobs) do
     run.at = i

@@ -5,6 +5,8 @@
 --              policy that exclude vertices in state up; "infeasible": never fits on this machine under this policy,
 --              as a match says; "rejected": the policy does not admit the request, `why` says why
 --   fits       whether the request fits now
+--   validity   {start =, stop =}: the time in which the resources are valid, where they have bounds; `why` says so where
+--              the bounds are in the way: the verdict is "busy" before the start, "infeasible" for what would end later
 --   start      the earliest start in seconds, with `vertices`, the picks at that time; nil: no start found
 --   after      the jobs that have to end before `start`: a list of obstacles
 --   ways       lists of obstacles. Without all obstacles of a list the request fits, and every obstacle of a list is
@@ -336,6 +338,39 @@ local function finish(report, said)
   return report
 end
 
+-- Lifts the bounds of the validity of the resources from the copy, so that everything else is explained as usual.
+-- Returns {start =, stop =, text = why the bounds are in the way; nil: they are not}, or nil without bounds.
+local function lift_validity(what, at)
+  local start, stop = what.copy:validity()
+  if not start and not stop then return nil end
+  local from, lasts = math.max(at or what.copy:now(), what.copy:now()), what.request:duration()
+  local times, first = { start = start, stop = stop }, math.max(from, start or 0)
+  assert(what.copy:set_validity())
+  if stop and (first >= stop or lasts < math.huge and first + lasts > stop) then
+    times.over = true
+    times.text = ("the resources are valid until %.15g s: a job%s cannot start at %.15g s"):format(stop,
+      lasts < math.huge and (" of %.15g s"):format(lasts) or "", first)
+  elseif from < first then
+    times.text = ("the resources are valid from %.15g s on"):format(first)
+  end
+  return times
+end
+
+-- Puts into a report what the validity of the resources changes.
+local function judge_times(report, times)
+  if not times then return end
+  report.validity = { start = times.start, stop = times.stop }
+  local late = times.stop and report.start and report.start >= times.stop
+  if late then report.start, report.vertices, report.after = nil, nil, nil end
+  if not times.text or report.verdict == "infeasible" then return end
+  report.why = times.text
+  if times.over then
+    report.verdict, report.start, report.vertices, report.after = "infeasible", nil, nil, nil
+  elseif report.verdict == "fits" or report.verdict == "busy" then
+    report.verdict, report.start = "busy", math.max(report.start or 0, times.start)
+  end
+end
+
 -- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
 local function ask(what, opts)
   local settings = { about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where) }
@@ -345,8 +380,10 @@ local function ask(what, opts)
   what.engine, why, code = core.engine { resources = what.copy, policy = what.policy }
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
+  local times = what.request and lift_validity(what, opts.at)
   if what.request then report, why, code = trials.guarded(examine, what) end
   if not report and code ~= "rejected" then return nil, why, code end
+  if report then judge_times(report, times) end
   report = report or { verdict = code, why = why, levels = {} }
   report.asked = what.where
   report.policy = what.policy and what.policy.name or nil
@@ -450,7 +487,8 @@ end
 --- A report without userdata, as written by weir explain --json.
 function M.plain(report)
   return {
-    verdict = report.verdict, fits = report.fits, why = report.why, start = report.start, policy = report.policy,
+    verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, start = report.start,
+    policy = report.policy,
     where = report.where and report.where.path, asked = report.asked and report.asked.path,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),

@@ -88,6 +88,13 @@ end
 local function on_stream(self)
   return {
     requeue = function(id) lost(self, id) end,
+    cut = function(id, stop)
+      local job = self.jobs[id]
+      if not job then return end
+      job.due = stop
+      self:ends(job)
+      self.log("info", ("job %s: cut to the expiration of the resources, %.0f"):format(jobid.f58(id), stop))
+    end,
     changed = function() self.changes = true end,
     exit = function(why) self.broken = why end,
   }
@@ -146,7 +153,7 @@ function M:acquire(text)
   if first then return open(self, message.resources) end
   if message.expiration then expires(self, message.expiration) end
   if message.shrink then measure_nodes(self) end
-  if message.shrink or message["property-add"] or message["property-remove"] then judge(self) end
+  if message.shrink or message["property-add"] or message["property-remove"] or message.expiration then judge(self) end
   if self.changes or message.expiration then changed(self) end
   return true
 end
@@ -174,7 +181,8 @@ end
 
 -- Starts a job whose resources were allocated.
 function M:begin(job)
-  job.state, job.start, job.due = "running", self.now, instant.after(self.now, job.estimate)
+  job.state, job.start = "running", self.now
+  job.due = math.min(instant.after(self.now, job.estimate), self.expires or math.huge)
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
   self:ends(job)
   local a = self.engine:job(job.id)
@@ -309,7 +317,7 @@ local function read_job(self, message)
     id = message.id, number = message.id, request = shape.request, shape = shape, submit = message.t_submit or self.now,
     user = message.userid, name = what.name, bank = what.bank, project = what.project, queue = what.queue, qos = what.qos,
     priority = message.priority or 0, preemptible = what.preemptible, endless = not what.duration,
-    estimate = instant.of(what.duration or self.expires and math.max(self.expires - self.now, 1) or math.huge),
+    estimate = instant.of(what.duration or math.huge), -- the engine ends a job without a duration with the resources
   }
   local ok, code
   ok, why, code = self:feasible_job(job)

@@ -52,6 +52,7 @@ function M.read(text, options)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })
   if not graph then return nil, why end
+  assert(graph:set_validity()) -- Fluxion's command does not know the times of an R
   return graph, function()
     local ok, wrong = check_hosts(graph)
     if not ok then return nil, wrong end

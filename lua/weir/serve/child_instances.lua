@@ -20,7 +20,7 @@ local M = {}
 local ChildInstances = {}
 ChildInstances.__index = ChildInstances
 
-local ALL = { group = "default" }
+local GROUP = "default" -- of all targets of a child
 
 -- ---- targets of a job -----------------------------------------------------------------------------------------------
 
@@ -64,9 +64,15 @@ end
 
 -- ---- children -------------------------------------------------------------------------------------------------------
 
+-- Returns the end of a job, 0 without an end.
+local function end_of(self, job)
+  local a = self.service.engine:job(job)
+  return a and a.duration < math.huge and a.at + a.duration or 0
+end
+
 local function make(self, job, leaving, passing)
   local has, owed = targets_of(self, job)
-  local child = { job = job, leaving = (leaving & has) | owed, passing = passing }
+  local child = { job = job, leaving = (leaving & has) | owed, passing = passing, stop = end_of(self, job) }
   local targets = has - child.leaving
   child.provider = providers.new {
     targets = targets, up = usable(self, targets),
@@ -113,7 +119,9 @@ end
 
 --- Serves resource.acquire of a child: true; or nil, message, code. Targets still leaving when the child went are still
 -- leaving.
-function M.acquire(child, call) return child.provider:acquire(call, ALL, child.leaving) end
+function M.acquire(child, call, payload)
+  return child.provider:acquire(call, { group = GROUP, expiration = payload.expiration }, child.leaving)
+end
 
 -- ---- following the books --------------------------------------------------------------------------------------------
 
@@ -140,6 +148,9 @@ local function follow(self, child)
   local on, off = up - provider.up, provider.up - up
   if not on:empty() then assert(provider:online(on)) end
   if not off:empty() then assert(provider:offline(off)) end
+  local stop = end_of(self, child.job)
+  if stop ~= child.stop then assert(provider:expire(stop)) end
+  child.stop = stop
 end
 
 --- Notes a change of the targets of `job`, or of any job if nil, for the next update.
@@ -179,7 +190,7 @@ end
 
 --- Serves resource.release of a child. Returns an empty payload; or nil, message, code.
 function ChildInstances:release(child, mine, targets)
-  local payload = { group = ALL.group, targets = targets }
+  local payload = { group = GROUP, targets = targets }
   local done, why, code = child.provider:release(mine, payload, ("job.%d"):format(child.job))
   if not done then return nil, why, code end
   local set = core.idset(targets)

@@ -70,10 +70,16 @@ local function set_online(self, all, online)
   self.service:settle()
 end
 
+-- Gives the service the time in which the resources of the parent are valid.
+local function set_validity(self)
+  if self.times then self.service:set_validity(self.times.start, self.times.stop) end
+end
+
 -- Compares the first response after a connect with the targets here, and brings the service up to date.
 local function reconcile(self)
   local first, here = self.first, self.service.provider.targets
   self.first, self.same, self.connected, self.problem = nil, true, true, nil
+  set_validity(self)
   withdraw(self, here - first.ids)
   set_online(self, first.ids & here, first.online)
   adopt(self, first.R, first.ids - here)
@@ -92,7 +98,9 @@ end
 function On.grow(self, _, ids, online)
   local set = self.read -- the parent's set as read when the stream began
   self.read = nil
+  self.times = { start = set:starttime(), stop = set:expiration() }
   if self.same then
+    set_validity(self)
     adopt(self, set, ids)
     return tell(self)
   end
@@ -114,6 +122,11 @@ end
 function On.offline(self, set)
   set_online(self, set, core.idset())
   tell(self)
+end
+
+function On.expiration(self, time)
+  self.times = { start = self.times and self.times.start, stop = time > 0 and time or nil }
+  if self.service then set_validity(self) end
 end
 
 -- Ends the service's use of the parent: the allocation is over and all jobs on it end, or parent and service do not
@@ -289,7 +302,7 @@ function M.new(address, make_link)
     on[name] = function(...) return f(self, ...) end
   end
   self.consumer = consumers.new {
-    groups = { self.name }, on = on,
+    groups = { self.name }, on = on, expiration = true,
     send = function(method, payload)
       local streams = method == "resource.acquire"
       self.link:send(method, payload, function(result, why, code)

@@ -118,6 +118,10 @@ local function events_of(self)
       self:ended(job)
       self:event { event = "requeue", job = job }
     end,
+    cut = function(job, stop)
+      self.child_instances:touch(job)
+      self:event { event = "cut", job = job, at = stop }
+    end,
     unsatisfiable = function(name) self:event { event = "unsatisfiable", request = name } end,
     exit = function(why) self:event { event = "exit", note = why } end,
   }
@@ -142,6 +146,18 @@ function Service:adopt(R, ids, up)
     service_state.stash(self.graph, target, assert(R:on_ranks(core.idset { target }):format "rv1"))
     self.stashed = self.stashed | core.idset { target }
   end
+end
+
+--- Sets the time in which jobs may use the resources, in seconds since 1970; nil: without a bound. Schedulers and
+-- children are told.
+function Service:set_validity(start, stop)
+  local was_start, was_stop = self.graph:validity()
+  if was_start == start and was_stop == stop then return end
+  self.follower:set_validity(start, stop)
+  assert(self.provider:expire(stop or 0))
+  self:changed()
+  self:event { event = "validity", starttime = start, expiration = stop }
+  self:settle()
 end
 
 --- Removes targets from the machine.

@@ -18,6 +18,7 @@ function M.stash(targets, set)
   for target in (set & targets.all):ids() do
     local one = core.idset { target }
     local part <close> = extract(targets, one)
+    assert(part:set_validity()) -- of the machine, which may change until the target is back
     service_state.stash(targets.graph, target,
       service_state.strip_text(assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1")))
   end
@@ -54,6 +55,7 @@ end
 function M.resources(targets, set)
   local here = set & targets.all
   local machine <close> = stashed(targets, set - here, not here:empty() and extract(targets, here) or nil)
+  assert(machine:set_validity(targets.graph:validity()))
   return assert(machine:rset { scheduling = true }):on_ranks(set):table "rv1"
 end
 

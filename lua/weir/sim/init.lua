@@ -90,6 +90,8 @@ function M.new(opts)
   engine:advance(self.now)
   ok, why, code = self:use_queue(opts.queue or "fcfs", opts.budget)
   if not ok then return nil, why, code end
+  local valid = self.graph:validity()
+  if valid and valid > self.now then self:wake(valid, true) end -- no job starts before
   return self
 end
 

@@ -251,7 +251,7 @@ local NONE = [[
   editor: read remember
   engine: advance book free job jobs now personal policy reload resources retire retired state stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
-    save subsystems types vertex
+    save set_validity subsystems types validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take

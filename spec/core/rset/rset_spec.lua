@@ -139,6 +139,7 @@ describe("an R", function()
     assert.equal(2, #g:find "type=gpu and property=mi50")
     assert.equal(0, #g:find "type=core and property=mi50")
     local e = assert(weir.engine { resources = fleet() })
+    assert(e:advance(1001)) -- the R is valid from 1000.25 s on
     local slot = { type = "slot", label = "s", count = 1, with = { { type = "gpu", count = 1 } } }
     local request = { resources = { { type = "node", count = 1, with = { slot } } },
       attributes = { system = { constraints = { properties = { "mi50@gpu" } } } } }
@@ -448,6 +449,7 @@ describe("the parts of a set", function()
 
   it("[R8] can be released one by one, and what is left is the R without them", function()
     local e = assert(weir.engine { resources = fleet() })
+    assert(e:advance(1001))
     local a = assert(e:match "slot=3/node")
     local whole = a:rset()
     local part = whole:on_hosts "fleet10"
@@ -551,11 +553,14 @@ describe("an engine for an R", function()
 
   it("[R9] works from the R alone, without a graph, and from a text", function()
     local child = assert(weir.engine { resources = fleet():on_ranks "1-2" })
+    assert(child:advance(1001))
     assert.equal("rank[1-2]/core[0-3],gpu[0-1]", tostring(assert(child:match "slot=2/node"):rset()))
     assert.equal("infeasible", select(3, child:match "slot=3/node"))
     local dir = shell.directory()
     local path = shell.path(dir, "R.json", fleet():on_ranks("3"):format())
-    assert.equal("rank3/core[0-3],gpu[0-1]", tostring(assert(assert(weir.engine { resources = path }):match "slot=1/node"):rset()))
+    local other = assert(weir.engine { resources = path })
+    assert(other:advance(1001))
+    assert.equal("rank3/core[0-3],gpu[0-1]", tostring(assert(other:match "slot=1/node"):rset()))
     shell.clean()
   end)
 

@@ -677,7 +677,7 @@ describe("the newer wording", function()
     assert.equal("0-1,3-5,7", nodes "state=up")
     assert.equal("2", nodes "state=down")
     assert.equal("0-1", nodes "property=foo")
-    assert.equal(12.5, it.f.expires)
+    assert.equal(12.5, select(2, g:validity()))
   end)
 
   it("[Q5] up and down come and go", function()

@@ -66,6 +66,7 @@ local ANSWERED = {
   ["resource.drain"] = { targets = "0", reason = "fan" }, ["resource.move"] = { targets = "0", group = "slow" },
   ["resource.exclude"] = { targets = "0" }, ["resource.include"] = { targets = "6" }, ["resource.remove"] = { targets = "5" },
   ["resource.add"] = { R = NEW }, ["resource.property"] = { name = "fast", targets = "0-2", remove = false },
+  ["resource.expiration"] = { expiration = 9e9 },
   ["child.open"] = { job = 1 }, ["child.list"] = {},
   ["parent.status"] = {}, ["parent.grow"] = { request = "slot=1/node" }, ["parent.shrink"] = { targets = "0", force = false, pass = false },
   hello = {}, login = { token = "right" }, methods = { name = "match" }, stats = {}, metrics = {}, events = {}, advance = { to = 20 },

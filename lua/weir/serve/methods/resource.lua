@@ -24,12 +24,13 @@ needs.by("resource.release", by_job, job_of)
 
 local TAKES = "targets machine jobs owners children" -- effects of methods moving targets
 
-params.takes("resource.acquire", "targets streams", { group = "name" })
+params.takes("resource.acquire", "targets streams", { group = "name", expiration = "flag" })
 params.takes("resource.release", TAKES, { group = "name!", targets = "targets!" })
 params.takes("resource.status", "", {})
 params.takes("resource.drain", TAKES, { targets = "targets!", reason = "words" })
 params.takes("resource.move", TAKES, { targets = "targets!", group = "name!" })
 params.takes("resource.property", "machine", { name = "name!", targets = "targets!", remove = "flag" })
+params.takes("resource.expiration", "machine jobs owners children", { expiration = "seconds!" })
 params.takes("resource.add", TAKES, { R = "table!" })
 for _, name in ipairs { "undrain", "online", "offline", "exclude", "include", "remove" } do
   params.takes("resource." .. name, TAKES, { targets = "targets!" })
@@ -38,11 +39,12 @@ end
 -- ---- schedulers -----------------------------------------------------------------------------------------------------
 
 --- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group in the newer wording of
---- RFC 28. "cancel", or the end of the connection, gives all targets back.
+--- RFC 28, with "expiration":true beside the group a stream that also gets {"type":"expiration","expiration":T} for a
+--- new end of the resources. "cancel", or the end of the connection, gives all targets back.
 M["resource.acquire"] = function(self, call, p)
   call.stream()
   local child = self.child_instances:of_group(p.group)
-  if child then return params.check(child_instances.acquire(child, call)) end
+  if child then return params.check(child_instances.acquire(child, call, p)) end
   params.check(self.provider:acquire(call, p))
   self:settle()
 end
@@ -179,6 +181,19 @@ M["resource.property"] = function(self, call, p)
   for v in self.follower.targets:each(core.idset(targets) & self.follower.targets.all) do
     if remove then v.properties[name] = nil else v.properties[name] = true end
   end
+  done(self, call)
+end
+
+--- {"id":12,"method":"resource.expiration","params":{"expiration":1700000000}}: sets the end of the resources, in seconds
+--- since 1970; 0: without an end. Running jobs that would end later are cut, with an event "cut"; reservations without
+--- enough time are dropped, with an event "requeue"; schedulers and children hear of it
+M["resource.expiration"] = function(self, call, p)
+  from_parent(self, "an update of the parent's")
+  local start = self.graph:validity()
+  if p.expiration > 0 and p.expiration <= (start or 0) then
+    params.fail("invalid", "expiration: it is not after the start of the resources, %g", start or 0)
+  end
+  self:set_validity(start, p.expiration > 0 and p.expiration or nil)
   done(self, call)
 end
 

@@ -88,8 +88,9 @@ end
 
 --- {"id":4,"method":"events"}: a stream of events of jobs: exception; requeue; shrink, a request to a job opened to a
 --- child; start of a reservation; hold, when a reservation is put off for the first time because a job past its end has
---- its resources; expire, when a job is released at its end; each with the job and "at", its start or end. Further
---- events: clock, when the time goes back from "was" to "now", and the times of the jobs with it; policy, when a
+--- its resources; expire, when a job is released at its end; cut, when a job ends earlier because the resources do;
+--- each with the job and "at", its start or end. Further events: validity, a new "starttime" or "expiration" of the
+--- resources; clock, when the time goes back from "was" to "now", and the times of the jobs with it; policy, when a
 --- policy has used more than twice its seconds and is replaced by its predecessor; and between the service and its
 --- parent: parent, exit
 function M.events(self, call)
