@@ -1,5 +1,6 @@
 --- provider.lua - the resource owner's side of the acquisition protocol (RFC 28): the group of each target, its holder,
--- and whether the target is up.
+-- and whether the target is up. A target is available if it is up, not drained, and not blocked by the state of a vertex
+-- above it, such as a rack.
 --
 -- A state machine without I/O. Responses go out by opts.send(stream, response). A refused request or command returns
 -- nil, message, code and has changed nothing.
@@ -62,8 +63,8 @@ function Provider:group_of(target)
   return DEFAULT
 end
 
---- Returns the targets available for jobs: up, and not drained.
-function Provider:available() return self.up - self.drained end
+--- Returns the targets available for jobs: up, not drained and not blocked.
+function Provider:available() return self.up - self.drained - self.blocked end
 
 --- Returns all targets of all streams, leaving ones included.
 function Provider:taken()
@@ -205,14 +206,15 @@ end
 
 -- ---- commands of administrators ---------------------------------------------------------------------------------
 
---- Takes targets out of service until undrain; running jobs go on.
+--- Takes targets out of service until undrain; running jobs go on. Without a reason, a drained target keeps the reason
+--- it has.
 function Provider:drain(what, reason)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
   if reason ~= nil and type(reason) ~= "string" then return refused("invalid", "drain: reason, a string, is wanted") end
   return changing(self, function()
     self.drained = self.drained | set
-    for target in set:ids() do self.reasons[target] = reason end
+    for target in set:ids() do self.reasons[target] = reason or self.reasons[target] end
   end)
 end
 
@@ -237,6 +239,12 @@ function Provider:offline(what)
   local set, why, code = read_targets(self, what)
   if not set then return nil, why, code end
   return changing(self, function() self.up = self.up - set end)
+end
+
+--- Sets the targets that cannot be used because of the state of a vertex above them.
+function Provider:block(set)
+  if set == self.blocked then return true end
+  return changing(self, function() self.blocked = set end)
 end
 
 --- Returns the targets as an idset if they can be put into a group; or nil, message, code.
@@ -369,6 +377,7 @@ function M.new(opts)
   }, Provider)
   self.up = opts.up and core.idset(opts.up) or self.targets
   self.drained = opts.drained and core.idset(opts.drained) or none()
+  self.blocked = opts.blocked or none()
   for target, reason in pairs(opts.reasons or {}) do self.reasons[math.tointeger(tonumber(target))] = reason end
   check_groups(self, opts.groups)
   return self

@@ -65,6 +65,7 @@ local function bring(self, R, missing)
   local set = assert(rset.new(R, "resources"))
   local part, why = (missing == core.idset(set:ranks()) and set or set:on_ranks(missing)):graph()
   if not part then return false, why end
+  targets.unblock(part)
   local done
   done, why = self.engine:resources():merge(part)
   part:close()
@@ -207,7 +208,7 @@ local Handlers = {}
 
 function Handlers.grow(self, R, all, online, group)
   if not self.engine then
-    open(self, is_empty(R) and core.new() or assert(assert(rset.new(R, "resources")):graph()))
+    open(self, is_empty(R) and core.new() or targets.unblock(assert(assert(rset.new(R, "resources")):graph())))
   end
   local missing = all - self.targets.all
   if not missing:empty() then

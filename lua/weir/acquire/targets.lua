@@ -10,6 +10,9 @@ Targets.__index = Targets
 -- Returns false where a rank begins, to end a walk there.
 local function above_ranks(v) return v.rank == nil end
 
+-- Returns true if the state of a vertex lets jobs in.
+local function usable(v) return v.state == "up" or v.state == "degraded" end
+
 -- Adds a vertex to a target. A target with a single vertex, the usual case, has no list: ten thousand lists would
 -- burden the garbage collector.
 local function add(vertices, rank, v)
@@ -43,6 +46,26 @@ function Targets:of(target)
   return type(known) == "table" and known or { known }
 end
 
+--- Returns the targets whose own vertices are up.
+function Targets:up()
+  local down = {}
+  for v, target in self:each(self.all) do
+    if not usable(v) then down[#down + 1] = target end
+  end
+  return self.all - core.idset(down)
+end
+
+--- Returns the targets that no job may use because of a vertex above them: a rack that is down, for example.
+function Targets:blocked()
+  local ids = {}
+  for v, target in self:each(self.all) do
+    local up = v:parent()
+    while up and usable(up) do up = up:parent() end
+    if up then ids[#ids + 1] = target end
+  end
+  return core.idset(ids)
+end
+
 --- Iterates over the vertices of a set of targets: vertex, target.
 function Targets:each(set)
   return coroutine.wrap(function()
@@ -66,6 +89,19 @@ function Targets:unlink(target)
   for _, v in ipairs(self:of(target)) do assert(self.graph:unlink(v, { force = true })) end
   self.vertices[target] = nil
   self.all = self.all - core.idset { target }
+end
+
+--- Sets the vertices above the targets up, in a graph made of acquired resources: whether a target can be used is told
+--- by online and offline, for the target as a whole.
+function M.unblock(graph)
+  for v in graph:walk { prune = above_ranks } do
+    local up = v.rank and v:parent()
+    while up do
+      if not usable(up) then up.state = "up" end
+      up = up:parent()
+    end
+  end
+  return graph
 end
 
 --- Makes the targets of a graph.

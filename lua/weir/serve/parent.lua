@@ -14,6 +14,7 @@
 local consumers = require "weir.acquire.consumer"
 local core = require "weir.core"
 local rset = require "weir.rset"
+local targets = require "weir.acquire.targets"
 
 local M = {}
 
@@ -271,7 +272,7 @@ function Parent:flush() self.link:flush() end
 -- no response came.
 function Parent:graph()
   if not self.first then return nil, self.over or self.problem or "it does not answer" end
-  return M.prepare(assert(self.first.R:graph()))
+  return M.prepare(targets.unblock(assert(self.first.R:graph())))
 end
 
 --- Adds a root beside the targets. Data of the service is kept on a root, and targets could leave.

@@ -146,6 +146,13 @@ function Service:adopt(R, ids, up)
     service_state.stash(self.graph, target, assert(R:on_ranks(core.idset { target }):format "rv1"))
     self.stashed = self.stashed | core.idset { target }
   end
+  self:block()
+end
+
+--- Tells schedulers and children which targets cannot be used because of the state of a vertex above them.
+function Service:block()
+  self.provider:block(target_r.blocked(self.follower.targets, self.stashed))
+  self:settle()
 end
 
 --- Sets the time in which jobs may use the resources, in seconds since 1970; nil: without a bound. Schedulers and
@@ -176,7 +183,7 @@ end
 local function open_provider(self, known, found)
   local saved = known and known.provider
   self.provider = providers.new {
-    targets = saved and saved.targets or found.all, up = saved and saved.up or target_r.up(found),
+    targets = saved and saved.targets or found.all, up = saved and saved.up or found:up(), blocked = target_r.blocked(found, self.stashed),
     drained = saved and saved.drained, reasons = saved and saved.reasons, groups = saved and saved.groups or self.opts.groups,
     resources = function(set) return self:describe(set) end,
     send = function(key, response) to_stream(self, key, response) end,

@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local service_state = require "weir.serve.service_state"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -22,6 +23,27 @@ function M.stash(targets, set)
     service_state.stash(targets.graph, target,
       service_state.strip_text(assert(assert(part:rset { scheduling = true }):on_ranks(one):format "rv1")))
   end
+end
+
+-- Returns the paths of a description that are in the graph while the target is not: those of the vertices above it.
+local function paths_above(targets, target)
+  local paths = {}
+  for path in service_state.stashed(targets.graph, target):gmatch '"containment":"(/[^"]*)"' do
+    if targets.graph:vertex(path) then paths[#paths + 1] = path end
+  end
+  return paths
+end
+
+--- Returns the targets blocked by the state of a vertex above them; `kept`: the targets outside of the graph.
+function M.blocked(targets, kept)
+  local ids, state = {}, {}
+  for target in kept:ids() do
+    for _, path in ipairs(paths_above(targets, target)) do
+      if state[path] == nil then state[path] = targets.graph:vertex(path).state end
+      if state[path] ~= "up" and state[path] ~= "degraded" then ids[target] = target end
+    end
+  end
+  return targets:blocked() | core.idset(tables.keys(ids))
 end
 
 --- Forgets descriptions of targets back in the graph.
@@ -76,10 +98,10 @@ local function usable(v)
   return true
 end
 
---- Returns the targets in the graph that are up, all vertices above included; of `set` if given.
+--- Returns the targets of `set` in the graph that are up, all vertices above included.
 function M.up(targets, set)
   local ids = {}
-  for target in (set and set & targets.all or targets.all):ids() do
+  for target in (set & targets.all):ids() do
     local up = true
     for _, v in ipairs(targets:of(target)) do up = up and usable(v) end
     if up then ids[#ids + 1] = target end

@@ -138,6 +138,8 @@ function M.state(self, call, p)
     local on = state == "up" or state == "degraded"
     params.check(self.provider[on and "online" or "offline"](self.provider, core.idset { target }))
     self:settle()
+  elseif not v.rank then -- above targets
+    self:block()
   end
   self.child_instances:touch()
   self:changed()
