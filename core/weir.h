@@ -932,7 +932,8 @@ int64_t weir_graph_now(const weir_graph *g);
  * before the clock. O(log jobs + picks of jobs that begin or end); for reservations held back, in addition, the spans
  * of their vertices. */
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
-/* Sets the rule for jobs past their end. The rule is not saved with the graph. O(jobs log jobs) for a new rule */
+/* Sets the rule for jobs past their end. Of all formats only a document keeps the rule. O(jobs log jobs) for a new
+ * rule */
 void weir_graph_overrun(weir_graph *g, enum weir_overrun rule);
 /* Returns the rule for jobs past their end. */
 enum weir_overrun weir_graph_overrun_rule(const weir_graph *g);
@@ -1112,10 +1113,15 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *   "hwloc"      XML of hwloc; "hwloc:TYPES" selects types, as in "hwloc:node,socket,L3cache,core"
  *   "synthetic"  a line such as "cluster:1 rack:4 node:16"
  *   "sqlite"     a database, with the schedule
- * Formats to write, for graphs "jgf", "rv1", "rv1_nosched", "rlite", "csv"; for allocations "rv1", "rv1_nosched",
- * "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
+ *   "document"   a JSON graph with the schedule; "jgf" reads documents, too
+ * Formats to write, for graphs "jgf", "document", "rv1", "rv1_nosched", "rlite", "csv"; for allocations "rv1",
+ * "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
  *   jgf    JSON Graph Format: weir_graph_parse() makes the same graph of the text, without the schedule. A shorthand
  *          leaves out the vertices below a vertex that is taken as a whole, as Fluxion does, and says so in "writer".
+ *   document  JSON Graph Format with all that a graph keeps: clock, jobs and reservations, the next id, the rule for
+ *          jobs past their end, states, tags, data, UUIDs, subsystems. weir_graph_parse() makes the whole of it again;
+ *          other readers of JSON graphs find the machine. Vertices are numbered in preorder and keys are sorted, so
+ *          that equal states give equal bytes. WEIR_EINVAL: some text of the graph is no UTF-8.
  *   rv1    an R (RFC 20) with the graph in "scheduling"; rv1_nosched: without the graph; rlite: the array R_lite alone
  *   csv    a table (RFC 4180 quoting, lines end in LF) with a row for each vertex, in preorder, and the columns path,
  *          type, basename, id, name, size, unit, state, rank, free, allocated, jobs, properties, tags, exclusive,

@@ -105,6 +105,22 @@ enum weir_detail { WEIR_NO_GRAPH, WEIR_SHORTHAND, WEIR_FULL_GRAPH };
  * WEIR_JGF_SHORTHAND. */
 int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_buf *b, weir_err *err) WEIR_CHECKED;
 
-weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_csv_write;
+/* Numbers the vertices of a graph in preorder, as a document names them. To be freed with weir_mem_free(); NULL: out of
+ * memory. */
+uint32_t *weir_jgf_numbers(const weir_graph *g) WEIR_CHECKED;
+/* Writes the member "metadata" of the graph of a document, with a comma behind; `numbers` are those of vertices. */
+int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, weir_buf *b,
+                         weir_err *err) WEIR_CHECKED;
+/* WEIR_EINVAL: some text of the graph is no UTF-8, so no document can hold it; the error names the place. */
+int weir_jgf_check_texts(const weir_graph *g, weir_err *err) WEIR_CHECKED;
+/* Writes a job of a document, with the fields of jgf_books.c. */
+struct job;
+void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b);
+/* Writes the fields of graph.metadata.weir before the jobs. */
+void weir_jgf_write_clock(const weir_graph *g, weir_buf *b);
+/* Lists the jobs by ascending ids. To be freed with weir_mem_free(); NULL: out of memory. */
+const struct job **weir_jgf_jobs(const weir_graph *g) WEIR_CHECKED;
+
+weir_writer weir_jgf_write_graph, weir_jgf_write_shorthand, weir_jgf_write_document, weir_csv_write;
 
 #endif

@@ -4,8 +4,10 @@
 #include <string.h>
 
 #include "rset/rset.h"
+#include "store/document.h"
 #include "store/sqlite.h"
 
+static const char *const document_suffixes[] = {".weir", NULL};
 static const char *const sqlite_suffixes[] = {".db", ".sqlite", ".sqlite3", NULL};
 
 enum { FOR_BOTH = FOR_GRAPHS | FOR_ALLOCATIONS };
@@ -15,8 +17,13 @@ static const struct format formats[] = {
     {.name = "jgf",
      .traits = STREAMED | FOR_BOTH,
      .probe = weir_probe_jgf,
-     .read = weir_jgf_read,
+     .read = weir_document_read,
      .write = weir_jgf_write_graph},
+    {.name = "document",
+     .traits = STREAMED | FOR_GRAPHS,
+     .read = weir_document_read,
+     .write = weir_jgf_write_document,
+     .suffixes = document_suffixes},
     {.name = "jgf_shorthand", .traits = FOR_ALLOCATIONS, .write = weir_jgf_write_shorthand},
     {.name = "rv1",
      .traits = STREAMED | FOR_BOTH,

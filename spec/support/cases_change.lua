@@ -84,7 +84,7 @@ end
 
 function MAKE.dup() return { op = "dup" } end
 
-function MAKE.save(rnd) return { op = "save", format = rnd:pick { "sqlite", "pieces", "jgf" }, changed = rnd:chance(50) } end
+function MAKE.save(rnd) return { op = "save", format = rnd:pick { "sqlite", "pieces", "jgf", "document" }, changed = rnd:chance(50) } end
 
 function MAKE.copy(rnd) return { op = "copy", at = place(rnd) } end
 
@@ -481,6 +481,16 @@ function SAVE.jgf(world)
     table.sort(wanted)
     same_ids(picks, wanted, ("the text of job %d"):format(id))
   end
+end
+
+-- A document is the whole state: the graph made of it has equal jobs and an equal document. Vertices are numbered anew.
+function SAVE.document(world)
+  say(world, "do local again <close> = assert(weir.parse(g:format 'document')) assert(g:compare(again, { books = true })) end")
+  local text = assert(world.graph:format "document")
+  local again <close> = assert(weir.parse(text))
+  assert(world.graph:compare(again, { books = true }))
+  assert(again:check())
+  if again:format "document" ~= text then fail("wrong", "a document differs from the document of the graph made of it") end
 end
 
 function PLAY.save(world, step)

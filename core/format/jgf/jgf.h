@@ -30,6 +30,7 @@ struct jgf_item {
     bool described : 1; /* the vertex was in "nodes" */
     bool is_target : 1; /* not described yet: an edge named the vertex as its target */
     bool has_rank : 1;
+    bool owns_rank : 1; /* the rank is kept although equal to an inherited rank */
     bool exclusive : 1;
     bool faulty : 1; /* some entries are not allowed: see `faults` */
 };
@@ -108,6 +109,7 @@ enum jgf_field {
     JGF_EXCLUSIVE = JGF_NUMBERS_END,
     JGF_WHOLE,
     JGF_NEGATIVE,
+    JGF_OWN_RANK,
     JGF_BOOLS_END,
     JGF_PROPERTIES = JGF_BOOLS_END,
     JGF_TAGS,
@@ -138,6 +140,10 @@ struct jgf {
     bool is_r;                                    /* the document is an R: its further keys are kept, too */
     bool is_scheduling;                           /* the document is the value of `scheduling` of an R */
     int (*on_node)(struct jgf *r, uint32_t item); /* called for each vertex read; NULL: nothing to do */
+    /* Reads the value of graph.metadata.weir of a document, with its key as the current event; NULL: the value is
+     * skipped. `data` is for the function. */
+    int (*on_weir)(struct jgf *r);
+    void *data;
     struct jgf_array *marks; /* receives where nodes and edges lie in the text, two arrays; NULL: not wanted */
     uint32_t *positions;     /* receives, by vertex, the position in "nodes"; NULL: not wanted */
 
@@ -154,7 +160,7 @@ struct jgf {
     struct jgf_fault *faults;
     uint32_t nfaults, faults_cap;
     struct jgf_waiting waiting;
-    bool has_graph, has_nodes, has_edges;
+    bool has_graph, has_nodes, has_edges, has_weir;
     uint32_t nodes_seen, edges_seen; /* elements of "nodes" and "edges" so far */
     struct jgf_node node;
     struct jgf_element mark; /* ends, names and rank of the vertex or edge read last */

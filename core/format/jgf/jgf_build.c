@@ -272,7 +272,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
         m->r->positions[v] = it.at;
     above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
     rank = it.has_rank ? (int64_t)it.rank : above;
-    rc = set_rank(g, v, rank, above);
+    rc = set_rank(g, v, rank, it.owns_rank ? WEIR_NO_RANK : above);
     if (rc == WEIR_OK)
         rc = set_uuid(g, v, &m->names, &why);
     m->way[m->depth++] = (struct above){v, rank};

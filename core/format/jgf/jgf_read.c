@@ -341,6 +341,23 @@ static int fail_array(const struct jgf *r, bool nodes)
                         nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
+/* Reads the metadata of the graph, of which a document has more. */
+static int read_graph_metadata(struct jgf *r, int type)
+{
+    int rc = WEIR_OK;
+
+    if (type != WEIR_JSON_OBJECT)
+        return weir_json_skip(r->json, type);
+    while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
+        bool weir = strcmp(weir_json_text(r->json, NULL), "weir") == 0;
+        if (weir && r->has_weir)
+            return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.metadata.weir: is given twice", r->path);
+        r->has_weir |= weir;
+        rc = weir ? r->on_weir(r) : weir_json_skip(r->json, weir_json_next(r->json));
+    }
+    return rc == WEIR_OK && type < 0 ? type : rc;
+}
+
 /* Reads the member of a graph with the current event as key. */
 static int read_part(struct jgf *r)
 {
@@ -348,6 +365,8 @@ static int read_part(struct jgf *r)
     bool nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
     int type, rc;
 
+    if (r->on_weir && strcmp(key, "metadata") == 0)
+        return read_graph_metadata(r, weir_json_next(r->json));
     if ((nodes && r->has_nodes) || (edges && r->has_edges))
         return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: is given twice", r->path,
                             nodes ? "nodes" : "edges");

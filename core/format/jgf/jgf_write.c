@@ -1,5 +1,5 @@
-/* jgf_write.c - writes JSON Graph Format, as described by RFC 20; jgf_read.c reads it back without loss. Schedules are
- * not written.
+/* jgf_write.c - writes JSON Graph Format, as described by RFC 20; jgf_read.c reads it back without loss. Only a
+ * document has the schedule.
  *
  * Vertices come in preorder, then the containment edges in preorder, then the edges of all other subsystems in the
  * order of adding. An allocation has the edges between its vertices: a flow through switches and power units remains a
@@ -17,7 +17,12 @@
  *   tags           key to value
  *   extended       key to JSON, as given
  *   extended_text  key to text: extended data given that is no JSON
+ *   own_rank       true: the rank is the vertex's own, although equal to the rank of the nearest ancestor with a rank
  * In an allocation, `size` is the amount taken, or the size of the pool where none was.
+ *
+ * A document is the graph as a whole, with clock, jobs and all that a save keeps, and is canonical: equal states give
+ * equal bytes. So vertices are numbered in preorder, whatever their indices; keys of maps are sorted; vertices, edges
+ * and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_books.c).
  *
  * The parts common to all vertices of a kind are escaped for JSON once, as a form.
  *
@@ -47,6 +52,11 @@ struct writer {
     const struct weir_written *in;
     const weir_graph *g;
     const struct weir_parts *parts; /* NULL: the whole graph */
+    uint32_t *numbers;              /* of a document: numbers by vertex; NULL: no document */
+    struct named_value {
+        const char *key, *value;
+    } *entries; /* of a document: the entries of a map, sorted */
+    uint32_t entries_cap;
     bool shorthand, cut;            /* cut: some vertices were left out */
     weir_buf *b;
     weir_buf path;
@@ -65,6 +75,12 @@ static char *put(char *at, const char *s, size_t n)
 
 #define PUT(at, literal) put((at), "" literal, sizeof(literal) - 1)
 
+/* The number that names v in the text. */
+static uint32_t number_of(const struct writer *w, weir_vertex v)
+{
+    return w->numbers ? w->numbers[v] : v;
+}
+
 /* Reserves n bytes and SPACE for the next element of an array; NULL: out of memory. */
 static char *begin_element(struct writer *w, size_t n)
 {
@@ -72,6 +88,8 @@ static char *begin_element(struct writer *w, size_t n)
 
     if (at && !w->first)
         at = PUT(at, ",");
+    if (at && w->numbers)
+        at = PUT(at, "\n");
     w->first = false;
     return at;
 }
@@ -124,11 +142,45 @@ static const struct form *form_of(struct writer *w, weir_vertex v)
 
 /* ---- vertices ------------------------------------------------------------------------------------------------- */
 
+static int by_key(const void *a, const void *b)
+{
+    const struct named_value *x = a, *y = b;
+    return strcmp(x->key, y->key);
+}
+
+/* Sorts the entries of a map of v, for a document. */
+static void sort_entries(struct writer *w, weir_vertex v, int map)
+{
+    uint32_t n = w->numbers ? weir_vertex_count(w->g, v, map) : 0;
+
+    if (weir_array_reserve(&w->entries, &w->entries_cap, n, sizeof *w->entries) < 0) {
+        w->b->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        weir_vertex_entry(w->g, v, map, i, &w->entries[i].key, &w->entries[i].value);
+    if (n > 1)
+        qsort(w->entries, n, sizeof *w->entries, by_key);
+}
+
+/* Gives the i-th entry of a map, of a document after sort_entries(); false: no more. */
+static bool next_entry(const struct writer *w, weir_vertex v, int map, uint32_t i, const char **key, const char **value)
+{
+    bool there = !w->b->failed && weir_vertex_entry(w->g, v, map, i, key, value);
+
+    if (there && w->numbers) {
+        *key = w->entries[i].key;
+        *value = w->entries[i].value;
+    }
+    return there;
+}
+
 static void write_entries(struct writer *w, weir_vertex v, int map)
 {
     const char *key, *value;
 
-    for (uint32_t i = 0; weir_vertex_entry(w->g, v, map, i, &key, &value); i++) {
+    sort_entries(w, v, map);
+    for (uint32_t i = 0; next_entry(w, v, map, i, &key, &value); i++) {
         if (i > 0)
             WEIR_WRITE(w->b, ",");
         weir_write_string(w->b, key);
@@ -162,7 +214,8 @@ static void write_extended(struct writer *w, weir_vertex v, bool json)
     const char *key, *value;
     bool any = false;
 
-    for (uint32_t i = 0; weir_vertex_entry(w->g, v, WEIR_EXTENDED, i, &key, &value); i++) {
+    sort_entries(w, v, WEIR_EXTENDED);
+    for (uint32_t i = 0; next_entry(w, v, WEIR_EXTENDED, i, &key, &value); i++) {
         int is = is_json(value);
         if (is_withheld(w, key))
             continue;
@@ -211,6 +264,9 @@ static void write_own(struct writer *w, weir_vertex v)
         WEIR_WRITE(w->b, ",\"negative_id\":true");
     if (kind_of(w->g, v)->exclusive)
         WEIR_WRITE(w->b, ",\"whole\":true");
+    if (w->numbers && p && p->rank != WEIR_NO_RANK && x->parent != WEIR_NONE &&
+        weir_vertex_rank(w->g, x->parent) == p->rank)
+        WEIR_WRITE(w->b, ",\"own_rank\":true");
     write_state(w, v);
     if (weir_vertex_count(w->g, v, WEIR_TAGS)) {
         WEIR_WRITE(w->b, ",\"tags\":{");
@@ -316,7 +372,7 @@ static char *put_base(struct writer *w, const struct form *s, weir_vertex v, siz
     int64_t id = vertex_at(w->g, v)->id;
 
     at = PUT(at, "{\"id\":\"");
-    at = weir_put_int(at, v);
+    at = weir_put_int(at, number_of(w, v));
     at = put(at, s->text.data, s->type);
     weir_uuid_write(w->g, v, &w->names, at);
     at = put(at + 36, s->text.data + s->type, s->basename - s->type);
@@ -429,9 +485,9 @@ static char *put_edge(struct writer *w, weir_vertex source, weir_vertex target)
     if (!at)
         return NULL;
     at = PUT(at, "{\"source\":\"");
-    at = weir_put_int(at, source);
+    at = weir_put_int(at, number_of(w, source));
     at = PUT(at, "\",\"target\":\"");
-    at = weir_put_int(at, target);
+    at = weir_put_int(at, number_of(w, target));
     return PUT(at, "\",\"metadata\":{\"subsystem\":");
 }
 
@@ -594,9 +650,12 @@ static void write_graph(struct writer *w)
 {
     const weir_graph *g = w->g;
 
-    WEIR_WRITE(w->b, "{\"nodes\":[");
+    WEIR_WRITE(w->b, "{");
+    if (w->numbers)
+        w->rc = weir_jgf_write_books(w->in, w->numbers, w->b, w->err);
+    WEIR_WRITE(w->b, "\"nodes\":[");
     w->first = true;
-    for (uint32_t i = 0; i < g->nroots; i++)
+    for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++)
         if (g->roots[i] != WEIR_NONE)
             write_all(w, g->roots[i], WEIR_NO_RANK, false);
     WEIR_WRITE(w->b, "],\"edges\":[");
@@ -606,6 +665,28 @@ static void write_graph(struct writer *w)
             contain_all(w, g->roots[i]);
     write_others(w);
     WEIR_WRITE(w->b, "]}");
+}
+
+/* Numbers v and all vertices below in preorder. */
+static void number_all(const weir_graph *g, weir_vertex v, uint32_t *numbers, uint32_t *count)
+{
+    uint32_t n;
+    const weir_vertex *kids = kids_of(g, v, &n);
+
+    numbers[v] = (*count)++;
+    for (uint32_t i = 0; i < n; i++)
+        if (kids[i] != WEIR_NONE)
+            number_all(g, kids[i], numbers, count);
+}
+
+uint32_t *weir_jgf_numbers(const weir_graph *g)
+{
+    uint32_t *numbers = weir_mem_alloc(((size_t)g->limit + 1) * sizeof *numbers), count = 0;
+
+    for (uint32_t i = 0; numbers && i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            number_all(g, g->roots[i], numbers, &count);
+    return numbers;
 }
 
 static void write_allocation(struct writer *w)
@@ -624,6 +705,33 @@ static void write_allocation(struct writer *w)
     WEIR_WRITE(w->b, "]}");
 }
 
+static void free_writer(struct writer *w)
+{
+    for (size_t i = 0; i < FORMS; i++)
+        weir_buf_free(&w->forms[i].text);
+    weir_buf_free(&w->path);
+    weir_mem_free(w->numbers);
+    weir_mem_free(w->entries);
+}
+
+int weir_jgf_write_document(const struct weir_written *in, weir_buf *b, weir_err *err)
+{
+    struct writer w = {.in = in, .g = in->g, .numbers = weir_jgf_numbers(in->g), .b = b, .err = err};
+
+    if (!w.numbers)
+        return weir_fail_nomem(err);
+    w.rc = weir_jgf_check_texts(in->g, err);
+    if (w.rc < 0) {
+        free_writer(&w);
+        return w.rc;
+    }
+    WEIR_WRITE(b, "{\"graph\":");
+    write_graph(&w);
+    WEIR_WRITE(b, "}\n");
+    free_writer(&w);
+    return w.rc;
+}
+
 int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
 {
     struct writer w = {
@@ -636,9 +744,7 @@ int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_
         write_graph(&w);
     if (w.cut)
         WEIR_WRITE(b, ",\"writer\":\"" WEIR_JGF_SHORTHAND "\"");
-    for (size_t i = 0; i < FORMS; i++)
-        weir_buf_free(&w.forms[i].text);
-    weir_buf_free(&w.path);
+    free_writer(&w);
     return w.rc;
 }
 

@@ -11,7 +11,7 @@ local weir = require "weir"
 
 -- Output formats with the file extensions of each; the first is the default.
 local MACHINES = {
-  { "jgf", "json", "jgf" }, { "rv1", "R", "r" }, { "rv1_nosched" }, { "rlite" }, { "recipe", "lua" },
+  { "jgf", "json", "jgf" }, { "document", "weir" }, { "rv1", "R", "r" }, { "rv1_nosched" }, { "rlite" }, { "recipe", "lua" },
   { "sqlite", "db", "sqlite", "sqlite3" }, { "csv", "csv" }, { "tree", "txt" }, { "dot", "dot", "gv" }, { "svg", "svg" },
 }
 local JOBSPECS = { { "json", "json" }, { "yaml", "yaml", "yml" }, { "shape", "shape" }, { "resources" } }
@@ -31,9 +31,9 @@ local M = {
 IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
 standard output. OUT is written whole or not at all, is none of the INs, and is what a link there points to.
 
-  machines   read     grug, jgf, rv1, hwloc, rdl, recipe, synthetic, sqlite
-             written  jgf (.json), rv1 (.R), rv1_nosched, rlite, recipe (.lua), sqlite (.db .sqlite), csv,
-                      tree (.txt), dot (.gv), svg
+  machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite
+             written  jgf (.json), document (.weir: JGF with clock and jobs), rv1 (.R), rv1_nosched, rlite,
+                      recipe (.lua), sqlite (.db .sqlite), csv, tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
              written  json, yaml, resources (what is asked for, as a shape, without the rest), shape (where there is no rest)
 
@@ -47,7 +47,7 @@ merged: what has the same path is the same, and a rank that is taken already giv
   weir convert job.yaml -F resources -]],
 }
 
-local READERS = { "grug", "jgf", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "jobspec" }
+local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "jobspec" }
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 

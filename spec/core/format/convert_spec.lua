@@ -120,7 +120,7 @@ local REFUSED = {
   { "a name that tells nothing", { SYNTHETIC, "x.foo" }, "x.foo: the name tells no format" },
   { "a jobspec's format for a machine", { SYNTHETIC, "x.yaml" }, "x.yaml: the name tells no format that a machine" },
   { "a machine's format for a jobspec", { "slot=1/node", "x.db" }, "x.db: the name tells no format that a jobspec" },
-  { "a format that is only read", { "-F", "grug", SYNTHETIC, "-" }, "-F grug: a machine can be written as jgf, rv1" },
+  { "a format that is only read", { "-F", "grug", SYNTHETIC, "-" }, "-F grug: a machine can be written as jgf, document, rv1" },
   { "a mistyped format", { "-F", "yam", "slot=1/node", "-" }, 'did you mean "yaml"' },
   { "an unknown format to read", { "-f", "toml", "README.md", "-" }, '-f: "toml" is none of grug, jgf' },
   { "an unknown type of hwloc", { "-f", "hwloc:core,nose", HWLOC .. "box7.xml", "-" }, '"nose" is no type' },

@@ -16,7 +16,7 @@ static const struct {
     {NULL, "", "test: is empty, a machine is wanted"},
     {"jgf", " \n", "test: is empty, a machine is wanted"},
     {NULL, "\1\2\3", "...(GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\")"},
-    {"yaml", "x", "test: unknown format \"yaml\": one of grug, jgf, rv1, hwloc, sqlite, synthetic is wanted"},
+    {"yaml", "x", "test: unknown format \"yaml\": one of grug, jgf, document, rv1, hwloc, sqlite, synthetic is wanted"},
     {"hwloc:rack", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
     {"hwloc:core,none", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
     /* synthetic */

@@ -1,0 +1,147 @@
+/* jgf_books.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges.
+ *
+ *   version     1
+ *   now         the clock, in microseconds like all times
+ *   next_job    the next id of a job
+ *   expire      true: jobs are released at their ends (WEIR_OVERRUN_EXPIRE); left out otherwise
+ *   subsystems  the names of all subsystems but containment, in the order in which they were added
+ *   jobs        by ascending ids, a line each:
+ *     id, start
+ *     end       left out where the job has no end
+ *     nslots    slots of the request; left out where unknown
+ *     policy    label of the policy that placed the job; left out where empty
+ *     held      true: the start was put off, as the resources were in use
+ *     picks     arrays [vertex, amount, exclusive (0 or 1), number of the resource in the request (-1: unknown)]; an
+ *               amount of 0 is shared use
+ *     flows     arrays [vertex, unit, amount]: how many units of a further subsystem are taken for a vertex; left out
+ *               where empty
+ *
+ * A vertex is named by its position in "nodes". A job is a reservation where its start is after the clock.
+ */
+#include <stdlib.h>
+
+#include "format/output.h"
+#include "job/job.h"
+
+#define VERSION 1
+
+static void write_number(weir_buf *b, const char *key, int64_t n)
+{
+    weir_buf_puts(b, key);
+    weir_write_int(b, n);
+}
+
+static void write_pick(weir_buf *b, const weir_pick *p, const uint32_t *numbers)
+{
+    write_number(b, "[", numbers[p->vertex]);
+    write_number(b, ",", p->amount);
+    write_number(b, ",", p->exclusive);
+    write_number(b, ",", p->resource == WEIR_NONE ? -1 : (int64_t)p->resource);
+    WEIR_WRITE(b, "]");
+}
+
+static void write_flows(weir_buf *b, const weir_graph *g, const struct job *j, const uint32_t *numbers)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < j->nflows; i++) {
+        const struct flow_use *f = &j->flows[i];
+        if (!weir_job_pick(j, f->unit) || !vertex_valid(g, f->endpoint))
+            continue; /* the job has given the units back */
+        weir_buf_puts(b, any ? ",[" : ",\"flows\":[[");
+        any = true;
+        weir_write_int(b, numbers[f->endpoint]);
+        write_number(b, ",", numbers[f->unit]);
+        write_number(b, ",", f->amount);
+        WEIR_WRITE(b, "]");
+    }
+    if (any)
+        WEIR_WRITE(b, "]");
+}
+
+void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b)
+{
+    const weir_allocation *a = &j->a;
+    const char *policy = weir_strtab_text(&g->names, j->policy);
+
+    write_number(b, "{\"id\":", a->job);
+    write_number(b, ",\"start\":", a->start);
+    if (a->end != WEIR_FOREVER)
+        write_number(b, ",\"end\":", a->end);
+    if (a->nslots)
+        write_number(b, ",\"nslots\":", a->nslots);
+    if (*policy) {
+        WEIR_WRITE(b, ",\"policy\":");
+        weir_write_string(b, policy);
+    }
+    if (j->put_off && a->state == WEIR_RESERVED)
+        WEIR_WRITE(b, ",\"held\":true");
+    WEIR_WRITE(b, ",\"picks\":[");
+    for (uint32_t i = 0; i < a->npicks; i++) {
+        weir_buf_puts(b, i > 0 ? "," : "");
+        write_pick(b, &a->picks[i], numbers);
+    }
+    WEIR_WRITE(b, "]");
+    write_flows(b, g, j, numbers);
+    WEIR_WRITE(b, "}");
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const struct job *const *x = a, *const *y = b;
+    return ((*x)->a.job > (*y)->a.job) - ((*x)->a.job < (*y)->a.job);
+}
+
+const struct job **weir_jgf_jobs(const weir_graph *g)
+{
+    uint32_t n = live_jobs(g);
+    const struct job **list = weir_mem_alloc(((size_t)n + 1) * sizeof *list);
+
+    for (uint32_t i = 0; list && i < n; i++)
+        list[i] = &g->jobs->list[g->jobs->order[i]];
+    if (list && n > 1)
+        qsort(list, n, sizeof *list, by_id);
+    return list;
+}
+
+/* Writes all jobs, a line each. */
+static int write_jobs(const struct weir_written *w, const uint32_t *numbers, weir_buf *b, weir_err *err)
+{
+    const struct job **list = weir_jgf_jobs(w->g);
+    int rc = list ? WEIR_OK : weir_fail_nomem(err);
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < live_jobs(w->g); i++) {
+        weir_buf_puts(b, i > 0 ? ",\n" : "\n");
+        weir_jgf_write_job(w->g, list[i], numbers, b);
+        rc = weir_write_flush(w, b, false, err);
+    }
+    weir_mem_free(list);
+    return rc;
+}
+
+void weir_jgf_write_clock(const weir_graph *g, weir_buf *b)
+{
+    write_number(b, "\"version\":", VERSION);
+    write_number(b, ",\"now\":", g->now);
+    write_number(b, ",\"next_job\":", g->next_job);
+    if (g->expire)
+        WEIR_WRITE(b, ",\"expire\":true");
+    WEIR_WRITE(b, ",\"subsystems\":[");
+    for (uint32_t i = 1; i < g->nsubsystems; i++) {
+        weir_buf_puts(b, i > 1 ? "," : "");
+        weir_write_string(b, weir_subsystem_name(g, i));
+    }
+    WEIR_WRITE(b, "]");
+}
+
+int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, weir_buf *b, weir_err *err)
+{
+    int rc;
+
+    WEIR_WRITE(b, "\"metadata\":{\"weir\":{");
+    weir_jgf_write_clock(w->g, b);
+    WEIR_WRITE(b, ",\"jobs\":[");
+    rc = write_jobs(w, numbers, b, err);
+    WEIR_WRITE(b, "]}},\n");
+    return rc;
+}
