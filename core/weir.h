@@ -829,6 +829,67 @@ void weir_allocation_free(const weir_allocation *a);
  * duration matters. O(types log jobs + picks of the job), and more where many starts serve one type and not another. */
 int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err);
 
+/* ---- flows (G8) -------------------------------------------------------------------------------------------------- */
+
+/* The pools of a subsystem other than containment are distribution units where edges leave them (RFC 4, channelled
+ * pools): of what comes from the sources, each passes on as many units as its size, along its edges, to further units
+ * and to the vertices served. Flows begin where edges are written from and none is written to; what a vertex gets may
+ * come by several ways, and ways may have cycles. Where all edges go both ways and are written towards the source, the
+ * source is a pool outside of containment from which no edge is written. A request for units of a subsystem
+ * ("slot=4/node/network=2") gets vertices for which one flow serves all.
+ *
+ * Example:
+ *     weir_pool_desc d = WEIR_POOL_DESC_INIT;
+ *     weir_vertex pdu = WEIR_NONE;
+ *     weir_flow *f = NULL;
+ *     d.type = "pdu";
+ *     d.size = 9;
+ *     rc = weir_graph_add(g, WEIR_NONE, &d, &pdu, &err);
+ *     rc = rc ? rc : weir_edge_add(g, pdu, v, "watts", "supplies", "drawn from", &err);
+ *     weir_flow_options o = {.subsystem = "watts", .from = WEIR_NONE, .to = &v, .nto = 1, .units = 3};
+ *     rc = rc ? rc : weir_flow_most(g, &o, &f, &err);
+ *     assert(rc == WEIR_OK && f->all && f->amount == 3 && f->nshares == 1 && f->shares[0].unit == pdu);
+ *     weir_flow_free(f);
+ *     o.units = 0;
+ *     rc = weir_flow_most(g, &o, &f, &err);
+ *     assert(rc == WEIR_OK && f->amount == 9 && f->ncut == 1 && f->cut[0].unit == pdu && f->cut[0].left == 9);
+ *     weir_flow_free(f);
+ */
+typedef struct weir_flow_options {
+    const char *subsystem;
+    weir_vertex from;      /* the one source; WEIR_NONE: the sources of the subsystem */
+    const weir_vertex *to; /* vertices to be served */
+    uint32_t nto;
+    int64_t units;         /* wanted by each; 0: as many as there are */
+    int64_t at, duration;  /* window, from the clock on; duration 0: without an end */
+    bool capacity;         /* units in use, and pools that are not up, count as free */
+} weir_flow_options;
+/* Units that a distribution unit passes on for a vertex served. */
+typedef struct weir_flow_share {
+    weir_vertex vertex, unit;
+    int64_t amount;
+} weir_flow_share;
+/* A unit of the minimum cut, and the units that were left of it before the flow. */
+typedef struct weir_flow_limit {
+    weir_vertex unit;
+    int64_t left;
+} weir_flow_limit;
+typedef struct weir_flow {
+    int64_t amount;          /* units in all: the maximum flow */
+    bool all;                /* every vertex gets what it wants */
+    const int64_t *served;   /* by vertex of `to`: the earlier vertices get first what several could get */
+    const weir_flow_share *shares;
+    uint32_t nshares;
+    const weir_flow_limit *cut; /* unless `all`: the sum of what is left of these units is the maximum flow */
+    uint32_t ncut;
+} weir_flow;
+/* Finds the maximum flow to a set of vertices, all over a window; *out is to be freed with weir_flow_free. The graph
+ * does not change. WEIR_ENOENT: no such subsystem or vertex; WEIR_EINVAL: the options make no sense. The units and
+ * edges of the subsystem are listed once after each change of the graph, in O(edges of the graph); then
+ * O(edges) for each way of the flow in the worst case, and the length of the way where the units are not full. */
+int weir_flow_most(weir_graph *g, const weir_flow_options *o, weir_flow **out, weir_err *err);
+void weir_flow_free(weir_flow *f);
+
 /* ---- jobs (A) ---------------------------------------------------------------------------------------------------- */
 
 /* A job holds its picks from start to end. A job whose start is not reached is a reservation. Jobs end by

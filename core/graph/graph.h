@@ -16,6 +16,7 @@
  *   |- groups         by choice of a policy and type, the candidates by group (index/group_index.h)
  *   |- node_table     nodes by property, rank and name, for constraints (index/node_table.h)
  *   |- scores         scores that policies gave to vertices (index/score.h)
+ *   |- flows          distribution units of the subsystems (flow/flow.h)
  *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
  *   |- rank_numbers   the ranks of hosts in a graph without ranks (rset/rank_numbers.h)
  *   |- journal        changes since the last save (journal.h)
@@ -129,6 +130,7 @@ struct occupancy;
 struct node_table;
 struct nogoods;
 struct weir_rank_numbers;
+struct flow_layouts;
 struct score_memories;
 struct weir_journal;
 struct weir_text_save;
@@ -197,6 +199,7 @@ struct weir_graph {
         struct group_totals *totals;        /* NULL until a choice has needs */
     } groups;                               /* group_index.h */
     struct node_table *node_table;          /* NULL until a constraint needs nodes */
+    struct flow_layouts *flows;             /* flow.h; NULL until a request has a flow */
     struct nogoods *nogoods;                /* NULL until a search fails */
     struct weir_rank_numbers *rank_numbers; /* NULL until an R is made of a graph without ranks */
     struct score_memories *scores;          /* score.h; NULL until a policy gives scores */

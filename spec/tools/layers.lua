@@ -3,7 +3,7 @@
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
-  "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "job", "copy", "request", "query", "match",
+  "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "flow", "job", "copy", "request", "query", "match",
   "explain", "format", "rset", "store", "registry",
 }
 local OBJECTS = "build/obj/release/core"

@@ -1,0 +1,72 @@
+/* flow.h - flows through the distribution units of a subsystem (RFC 4, channelled pools). Private to the core.
+ *
+ * A layout has the units of one subsystem and the edges between the units; it is kept with the graph until the graph
+ * changes. A network is a layout with capacities of one window and with a flow: the sum of the demands served so far.
+ * A new demand may move units of earlier demands to other ways, so that a demand is refused only where no flow serves
+ * all demands.
+ */
+#ifndef WEIR_FLOW_H
+#define WEIR_FLOW_H
+
+#include "graph/graph.h"
+
+/* A unit is a vertex that an edge of the subsystem leads away from. An arc is a direction of an edge from unit to unit;
+ * arcs that enter unit i are numbers entering[i] to entering[i + 1] - 1, in the order of the edges of the unit. */
+struct flow_layout {
+    uint32_t subsystem;
+    uint64_t serial; /* of the graph for which the layout was made */
+    uint32_t n, narcs;
+    weir_vertex *units;
+    struct weir_map32 numbers; /* unit by vertex */
+    bool *source;              /* by unit: flows begin here */
+    uint32_t *entering;
+    uint32_t *from, *to;       /* by arc, numbers of units */
+    uint32_t *labels;          /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
+};
+
+#define FLOW_UNREACHED (UINT32_MAX / 4)
+
+/* The layouts of a graph, by subsystem. */
+struct flow_layouts {
+    struct flow_layout **list;
+    uint32_t n, cap;
+};
+
+/* The layout of a subsystem, made where missing or outdated. NULL: out of memory. */
+const struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem);
+
+/* Units that a vertex can pass on, 0 or more. */
+typedef int64_t weir_flow_room(void *context, weir_vertex v);
+
+struct flow_network;
+/* Makes a network without demands. `from`: the one source; WEIR_NONE: the sources of the layout. NULL: out of
+ * memory. */
+struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flow_layout *l, weir_vertex from,
+                                           weir_flow_room *room, void *context);
+void weir_flow_network_free(struct flow_network *w);
+/* Adds the demand of `want` units at v. *got becomes `want`; or fewer, the most that the network can give v beside the
+ * demands so far, which then remain alone, unless `part`: then *got units are the demand. WEIR_ENOMEM: the network is
+ * of no use any more. O(arcs) for a demand that needs no more than one search, and less where a refusal is known. */
+int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool part, int64_t *got) WEIR_CHECKED;
+/* Number of demands. */
+uint32_t weir_flow_demands(const struct flow_network *w);
+/* Drops the demands from number n on. */
+void weir_flow_drop(struct flow_network *w, uint32_t n);
+/* Number of looks at units since the network was made. */
+uint64_t weir_flow_visits(const struct flow_network *w);
+/* Whether a flow enters v, by an edge of the subsystem. */
+bool weir_flow_enters(const weir_graph *g, weir_vertex v, uint32_t subsystem);
+
+/* Units passed on by one distribution unit for one vertex served. */
+struct flow_share {
+    weir_vertex endpoint, unit;
+    int64_t amount;
+};
+/* Takes the flow apart: for each vertex served, the units of each distribution unit on its ways. *out is to be freed
+ * with weir_mem_free; the network has no flow any more. WEIR_ENOMEM */
+int weir_flow_shares(struct flow_network *w, struct flow_share **out, uint32_t *n) WEIR_CHECKED;
+/* The minimum cut nearest to the sources: the units, full, that keep more from the vertices that ask for more. *out is
+ * to be freed with weir_mem_free. WEIR_ENOMEM */
+int weir_flow_cut(struct flow_network *w, weir_vertex **out, uint32_t *n) WEIR_CHECKED;
+
+#endif
