@@ -84,6 +84,14 @@ int64_t weir_flow_unit_room(struct flow_network *w, uint32_t unit)
     return u->room;
 }
 
+bool weir_flow_rooms_divide(struct flow_network *w, int64_t step)
+{
+    for (uint32_t i = 0; i < w->l->n; i++)
+        if (step == 0 || weir_flow_unit_room(w, i) % step)
+            return false;
+    return true;
+}
+
 uint32_t weir_flow_demands(const struct flow_network *w)
 {
     return w->nmarks;

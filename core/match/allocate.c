@@ -65,7 +65,8 @@ static int place_list(struct match *m, weir_vertex under, const weir_resource *l
     return rc;
 }
 
-int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
+/* One attempt, with the first choice of vertices. */
+static int attempt(struct match *m, enum match_view view, int64_t t0)
 {
     uint32_t n;
     const weir_resource *list = weir_request_resources(m->request, &n);
@@ -78,10 +79,18 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
     m->conflicts_from = WEIR_NONE;
     m->backtracked = false;
     m->allocate = place_list;
+    weir_flow_reset(m);
     m->g->matching = true;
-    rc = place_list(m, WEIR_NONE, list, n, 1);
+    rc = weir_flow_enough(m);
+    rc = rc == 1 ? place_list(m, WEIR_NONE, list, n, 1) : rc;
     m->g->matching = false;
-    return rc;
+    return rc == 1 ? weir_flow_place(m) : rc;
+}
+
+int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
+{
+    int rc = attempt(m, view, t0);
+    return rc == 0 ? weir_flow_search(m, attempt, view, t0) : rc;
 }
 
 int weir_match_feasible(struct match *m, int64_t at)

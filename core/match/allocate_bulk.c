@@ -76,7 +76,7 @@ static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
     if (verdict == IGNORED)
         return;
     if (verdict == FITS) {
-        m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, false};
+        m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, 0, false};
         m->picks[m->npicks++] = (weir_pick){v, b->search.r->index, 1, true};
         b->have++;
         return;

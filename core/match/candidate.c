@@ -22,7 +22,7 @@ int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_
     if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
         weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + 1, sizeof *m->notes))
         return weir_fail_nomem(m->err);
-    m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, m->view == VIEW_CAPACITY};
+    m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, 0, m->view == VIEW_CAPACITY};
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }

@@ -1,12 +1,17 @@
 /* flow.c - flows (RFC 4): a resource of a request that names a subsystem, such as power=2 or pfs1=4, takes units of
- * every distribution unit on the way from the vertex above the resource up to the source of the subsystem, or the
- * vertex does not fit. Of several ways up, the first with enough units is taken.
+ * distribution units on the ways from the sources of the subsystem to the vertex above the resource, or the vertex
+ * does not fit. All demands of a match share one flow (core/flow): a vertex is refused only where no flow serves it
+ * beside the vertices chosen so far.
  *
- * Invariant: units of a distribution unit already taken by the match count as used.
+ * A demand is one pick without units, on a distribution unit next to the vertex, with a stamp. So the picks tell which
+ * demands hold; what the ways take follows at the end (weir_flow_place).
+ *
+ * Invariant: units of a distribution unit picked otherwise when the network first looks at the unit count as used.
  */
+#include "match/flow_state.h"
+
 #include <string.h>
 
-#include "match/match.h"
 #include "aggregate/schema.h"
 #include "time/availability.h"
 
@@ -31,106 +36,262 @@ uint32_t weir_flow_find(const weir_graph *g, const char *name)
     return s;
 }
 
-/* Units of a distribution unit left to the match. */
-static int64_t left_of(const struct match *m, weir_vertex v)
-{
-    int64_t left = kind_of(m->g, v)->size;
+/* ---- networks ---- */
 
-    if (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state))
+/* Units of a distribution unit left to the match, those that it has picked not considered. */
+static int64_t room_left(const struct match *m, const struct flow_net *f, weir_vertex v)
+{
+    if (!weir_candidate_unit(m, v, f->r) || (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state)))
         return 0;
-    if (m->view <= VIEW_RESERVED)
-        left = weir_availability_free(m->g, v, m->t0, m->t1);
-    for (uint32_t i = 0; i < m->npicks; i++)
-        if (m->picks[i].vertex == v)
-            left -= m->picks[i].amount;
-    return left;
+    return m->view <= VIEW_RESERVED ? weir_availability_free(m->g, v, m->t0, m->t1) : kind_of(m->g, v)->size;
 }
 
-/* The units of a resource on the way up, and the vertex to be served. */
-struct flow {
-    weir_vertex endpoint;
-    uint32_t subsystem;
-    const weir_resource *r;
-    int64_t units;
-    struct weir_map32 met; /* vertices that the climb has looked at: none is looked at twice */
-};
-
-/* Whether the subsystem begins at v: edges leave v, and none enters v as written. */
-static bool is_source(const weir_graph *g, weir_vertex v, uint32_t subsystem)
+/* Whether each edge that leaves v leads to a vertex that only this edge serves, and that passes nothing on. */
+static bool serves_alone(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
-    return weir_edge_first(g, v, subsystem, false) == WEIR_NONE && weir_edge_first(g, v, subsystem, true) != WEIR_NONE;
-}
+    struct weir_ends below = weir_ends(m->g, v, f->subsystem, true);
 
-/* Takes units of all vertices on a way up from v. Returns 1, 0 (no pick added) when no way up fits, or negative. A
- * vertex from which no way up was found is not tried again: what lies above is the same on every way. */
-static int climb(struct match *m, weir_vertex v, struct flow *f, uint32_t depth)
-{
-    uint32_t npicks = m->npicks;
-    struct weir_ends ends = weir_ends(m->g, v, f->subsystem, false);
-    weir_vertex up;
-
-    if (depth > 0 && is_source(m->g, v, f->subsystem))
-        return 1;
-    if (depth >= WEIR_PATH_DEPTH)
-        return 0;
-    while ((up = weir_ends_next(&ends)) != WEIR_NONE) {
-        int rc;
-        if (weir_map32_get(&f->met, up) != WEIR_NONE)
-            continue;
-        if (weir_map32_add(&f->met, up, 0))
-            return weir_fail_nomem(m->err);
-        count_event(m, WEIR_EVENT_VISITED, up, f->r);
-        if (!weir_candidate_unit(m, up, f->r) || left_of(m, up) < f->units) {
-            count_event(m, WEIR_EVENT_BUSY, up, f->r);
-            continue;
-        }
-        rc = weir_pick_add(m, up, f->r, f->units, f->units == kind_of(m->g, up)->size);
-        if (rc)
-            return rc;
-        m->notes[m->npicks - 1].endpoint = f->endpoint;
-        rc = climb(m, up, f, depth + 1);
-        if (rc)
-            return rc;
-        m->npicks = npicks;
+    for (weir_vertex end; (end = weir_ends_next(&below)) != WEIR_NONE;) {
+        struct weir_ends above = weir_ends(m->g, end, f->subsystem, false);
+        weir_ends_next(&above);
+        if (weir_map32_get(&f->layout->numbers, end) != WEIR_NONE || weir_ends_next(&above) != WEIR_NONE)
+            return false;
     }
-    return 0;
+    return true;
 }
 
-/* One climb from the vertex to be served. Returns 1, 0 or negative. */
-static int serve(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t units)
+/* The room of a unit. What a unit that alone serves its vertices has left beyond a multiple of the step serves
+ * nobody. */
+static int64_t room_of(void *context, weir_vertex v)
 {
-    struct flow f = {under, subsystem, r, units, {0}};
-    int rc = weir_map32_add(&f.met, under, 0) ? weir_fail_nomem(m->err) : climb(m, under, &f, 0);
+    const struct flow_net *f = context;
+    int64_t room = room_left(f->m, f, v);
 
-    weir_map32_free(&f.met);
+    for (uint32_t i = 0; i < f->ntaken; i++)
+        room -= f->taken[i].vertex == v ? f->taken[i].amount : 0;
+    room = room > 0 ? room : 0;
+    return f->step > 1 && room % f->step && serves_alone(f->m, f, v) ? room - room % f->step : room;
+}
+
+static int64_t common_divisor(int64_t a, int64_t b)
+{
+    while (b) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+/* A number that divides the units of each demand in a subsystem. */
+static int64_t find_step(const struct match *m, uint32_t subsystem)
+{
+    int64_t step = 0;
+
+    for (uint32_t i = 0; i < m->request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->request, i);
+        if (r->slot || weir_flow_find(m->g, r->type) != subsystem)
+            continue;
+        if (r->count.min != count_limit(&r->count) && r->count.max < WEIR_FOREVER / 2)
+            return 1;
+        step = common_divisor(step, r->count.min);
+    }
+    return step;
+}
+
+/* Lists the distribution units that the match has picked otherwise. */
+static int list_taken(struct match *m, struct flow_net *f)
+{
+    uint32_t cap = 0;
+
+    for (uint32_t i = 0; i < m->npicks; i++) {
+        const weir_pick *p = &m->picks[i];
+        if (m->notes[i].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, p->vertex) == WEIR_NONE)
+            continue;
+        if (weir_array_reserve(&f->taken, &cap, (size_t)f->ntaken + 1, sizeof *f->taken))
+            return WEIR_ENOMEM;
+        f->taken[f->ntaken++] = *p;
+    }
+    return WEIR_OK;
+}
+
+static void net_free(struct flow_net *f)
+{
+    weir_flow_network_free(f->w);
+    weir_mem_free(f->taken);
+    weir_mem_free(f->stack);
+    weir_mem_free(f->refused);
+    weir_mem_free(f);
+}
+
+static bool same_unit(const weir_resource *a, const weir_resource *b)
+{
+    return a == b || strcmp(a->unit ? a->unit : "", b->unit ? b->unit : "") == 0;
+}
+
+static struct flow_net *find_net(struct match *m, uint32_t subsystem, const weir_resource *r)
+{
+    struct flow_state *s = m->flow;
+
+    for (struct flow_net *f = s ? s->nets : NULL; f; f = f->next)
+        if (f->subsystem == subsystem && same_unit(f->r, r))
+            return f;
+    return NULL;
+}
+
+static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_resource *r)
+{
+    struct flow_net *f = find_net(m, subsystem, r);
+
+    if (f)
+        return f;
+    if (!m->flow)
+        m->flow = weir_mem_zalloc(1, sizeof *m->flow);
+    f = m->flow ? weir_mem_zalloc(1, sizeof *f) : NULL;
+    if (!f)
+        return NULL;
+    *f = (struct flow_net){.m = m, .subsystem = subsystem, .r = r, .step = find_step(m, subsystem)};
+    f->layout = weir_flow_layout(m->g, subsystem);
+    f->w = f->layout && !list_taken(m, f) ? weir_flow_network_new(m->g, f->layout, WEIR_NONE, room_of, f) : NULL;
+    if (!f->w) {
+        net_free(f);
+        return NULL;
+    }
+    f->next = m->flow->nets;
+    return m->flow->nets = f;
+}
+
+void weir_flow_reset(struct match *m)
+{
+    struct flow_state *s = m->flow;
+
+    while (s && s->nets) {
+        struct flow_net *f = s->nets;
+        s->nets = f->next;
+        net_free(f);
+    }
+    if (s)
+        s->ndemands = 0;
+}
+
+void weir_flow_end(struct match *m)
+{
+    weir_flow_reset(m);
+    if (m->flow) {
+        weir_mem_free(m->flow->demands);
+        weir_map32_free(&m->flow->barred);
+        weir_mem_free(m->flow);
+    }
+    m->flow = NULL;
+}
+
+/* ---- demands ---- */
+
+/* Applies a demand, which has pick number `pick`. Returns 1, 0 where it cannot be served, or negative. */
+static int apply(struct match *m, struct flow_net *f, uint32_t pick, uint32_t stamp)
+{
+    const struct flow_demand *d = &m->flow->demands[stamp - 1];
+    int64_t got;
+
+    if (weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack) ||
+        weir_flow_serve(f->w, d->endpoint, d->units, false, &got))
+        return weir_fail_nomem(m->err);
+    if (got < d->units)
+        return 0;
+    f->stack[f->nstack++] = (struct flow_applied){pick, stamp};
+    return 1;
+}
+
+static bool holds(const struct match *m, const struct flow_applied *a)
+{
+    return a->pick < m->npicks && m->notes[a->pick].flow == a->stamp;
+}
+
+/* Makes the network serve the demands among the picks: those of dropped picks go, moved ones come back. Returns 1, 0
+ * or negative. */
+static int follow_picks(struct match *m, struct flow_net *f)
+{
+    uint32_t from;
+    int rc = 1;
+
+    while (f->nstack > 0 && !holds(m, &f->stack[f->nstack - 1]))
+        f->nstack--;
+    weir_flow_drop(f->w, f->nstack);
+    from = f->nstack ? f->stack[f->nstack - 1].pick + 1 : 0;
+    for (uint32_t i = from; rc == 1 && i < m->npicks; i++)
+        if (m->notes[i].flow && m->flow->demands[m->notes[i].flow - 1].net == f)
+            rc = apply(m, f, i, m->notes[i].flow);
     return rc;
 }
 
-/* Whether an edge of the subsystem leads to v. */
-static bool is_served(const weir_graph *g, weir_vertex v, uint32_t subsystem)
+/* Notes that a vertex got no flow. */
+static int refuse(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r)
 {
-    struct weir_ends ends = weir_ends(g, v, subsystem, false);
-    return weir_ends_next(&ends) != WEIR_NONE;
+    count_event(m, WEIR_EVENT_BUSY, v, r);
+    if (weir_array_reserve(&f->refused, &f->refused_cap, (size_t)f->nrefused + 1, sizeof *f->refused))
+        return weir_fail_nomem(m->err);
+    f->refused[f->nrefused++] = v;
+    return 0;
+}
+
+/* Records a demand that the network serves by now. Returns 1 or negative. */
+static int add_demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t units)
+{
+    struct flow_state *s = m->flow;
+    struct weir_ends above = weir_ends(m->g, v, f->subsystem, false);
+
+    if (weir_array_reserve(&s->demands, &s->demands_cap, (size_t)s->ndemands + 1, sizeof *s->demands) ||
+        weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack) ||
+        weir_pick_add(m, weir_ends_next(&above), r, 0, false))
+        return weir_fail_nomem(m->err);
+    s->demands[s->ndemands++] = (struct flow_demand){f, v, units};
+    f->stack[f->nstack++] = (struct flow_applied){m->npicks - 1, s->ndemands};
+    m->notes[m->npicks - 1].endpoint = v;
+    m->notes[m->npicks - 1].flow = s->ndemands;
+    return 1;
+}
+
+/* Asks for units times the largest allowed count. Returns 1, 0 or negative. */
+static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t times)
+{
+    int64_t n = count_most(m, &r->count), got;
+    uint64_t visits = weir_flow_visits(f->w);
+
+    if ((n > r->count.min && n >= WEIR_FOREVER / 2) || (m->flow->search && n > r->count.min))
+        n = r->count.min; /* "at least": no more than the minimum */
+    while (n >= r->count.min && n > 0) {
+        int64_t units = saturating_mul(n, times);
+        if (weir_flow_serve(f->w, v, units, false, &got))
+            return weir_fail_nomem(m->err);
+        m->stats.visited += 1 + (weir_flow_visits(f->w) - visits) / 2;
+        visits = weir_flow_visits(f->w);
+        if (got == units)
+            return add_demand(m, f, v, r, units);
+        n = weir_count_floor(&r->count, got / times < n ? got / times : n - 1);
+    }
+    return n == 0 && r->count.min == 0 ? 1 : refuse(m, f, v, r);
 }
 
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
-    int64_t most = count_most(m, &r->count);
+    struct flow_net *f;
+    int rc;
 
-    if (most > r->count.min && most >= WEIR_FOREVER / 2)
-        most = r->count.min; /* "at least": no more than the minimum */
     /* resources inside a node draw from the way up from the node */
-    while (under != WEIR_NONE && !is_served(m->g, under, subsystem))
+    while (under != WEIR_NONE && !weir_flow_enters(m->g, under, subsystem))
         under = vertex_at(m->g, under)->parent;
     if (under == WEIR_NONE)
         return 0;
+    if (times == 0)
+        return 1;
+    f = get_net(m, subsystem, r);
+    if (!f)
+        return weir_fail_nomem(m->err);
+    if (weir_map32_get(&m->flow->barred, under) != WEIR_NONE)
+        return 0;
     m->backtracked = true; /* a distribution unit may have several picks */
-    for (int64_t n = most; n >= r->count.min && n >= 0; n = weir_count_floor(&r->count, n - 1)) {
-        int rc = serve(m, under, subsystem, r, saturating_mul(n, times));
-        if (rc)
-            return rc;
-    }
-    return 0;
+    rc = follow_picks(m, f);
+    return rc == 1 ? demand(m, f, under, r, times) : rc;
 }
 
 int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
@@ -144,5 +305,119 @@ int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource 
         else if (s != WEIR_NONE)
             rc = weir_flow_allocate(m, under, s, &list[i], times);
     }
+    return rc;
+}
+
+/* ---- the ways ---- */
+
+/* Gives one pick of a demand the first share of the vertex served, and adds picks of the others. */
+static int place_shares(struct match *m, uint32_t pick, const struct flow_share *shares, uint32_t n)
+{
+    weir_vertex endpoint = shares->endpoint;
+    const weir_resource *r = weir_request_resource(m->request, m->picks[pick].resource);
+
+    m->picks[pick].vertex = shares->unit;
+    m->picks[pick].amount = shares->amount;
+    for (uint32_t i = 1; i < n && shares[i].endpoint == endpoint; i++) {
+        if (weir_pick_add(m, shares[i].unit, r, shares[i].amount, false))
+            return WEIR_ENOMEM;
+        m->notes[m->npicks - 1].endpoint = endpoint;
+    }
+    return WEIR_OK;
+}
+
+/* Whether a unit has room for the picks that are no flow, beside the flow. */
+static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_t pick)
+{
+    weir_vertex v = m->picks[pick].vertex;
+    int64_t sum = 0;
+
+    if (m->notes[pick].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
+        return true;
+    for (uint32_t i = 0; i < m->npicks; i++)
+        sum += m->picks[i].vertex == v ? m->picks[i].amount : 0;
+    return sum <= room_left(m, f, v);
+}
+
+/* Replaces the picks of the demands of one network by picks of all ways. Returns 1, 0 or negative. */
+static int place_net(struct match *m, struct flow_net *f)
+{
+    struct weir_map32 first = {0};
+    struct flow_share *shares = NULL;
+    uint32_t n = 0, npicks = m->npicks;
+    int rc = follow_picks(m, f);
+
+    for (uint32_t i = 0; rc == 1 && i < f->nstack; i++)
+        if (!holds(m, &f->stack[i])) { /* picks were moved: all anew */
+            f->nstack = 0;
+            rc = follow_picks(m, f);
+        }
+    if (rc != 1)
+        return rc;
+    rc = weir_flow_shares(f->w, &shares, &n);
+    for (uint32_t i = 0; !rc && i < n; i++)
+        if (i == 0 || shares[i].endpoint != shares[i - 1].endpoint)
+            rc = weir_map32_add(&first, shares[i].endpoint, i);
+    for (uint32_t i = 0; !rc && i < npicks; i++) {
+        uint32_t at;
+        if (!m->notes[i].flow || m->flow->demands[m->notes[i].flow - 1].net != f)
+            continue;
+        at = weir_map32_get(&first, m->notes[i].endpoint);
+        m->picks[i].vertex = shares[at].unit;
+        if (shares[at].amount > 0)
+            rc = place_shares(m, i, &shares[at], n - at);
+        shares[at].amount = 0; /* a further demand of the vertex has its units among these */
+    }
+    weir_mem_free(shares);
+    weir_map32_free(&first);
+    for (uint32_t i = 0; !rc && i < npicks; i++)
+        if (!fits_beside(m, f, i))
+            return 0;
+    return rc ? weir_fail_nomem(m->err) : 1;
+}
+
+/* Units of a subsystem that the request needs at least. */
+static int64_t needed(const struct match *m, uint32_t subsystem)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (weir_flow_find(m->g, needs[i].type) == subsystem)
+            return needs[i].amount;
+    return 0;
+}
+
+int64_t weir_flow_needed(const struct match *m, const struct flow_net *f)
+{
+    return needed(m, f->subsystem);
+}
+
+int weir_flow_enough(struct match *m)
+{
+    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < m->request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->request, i);
+        uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
+        struct flow_net f = {.m = m, .subsystem = s, .r = r};
+        int64_t sum = 0;
+        if (s == WEIR_NONE)
+            continue;
+        f.layout = weir_flow_layout(m->g, s);
+        if (!f.layout)
+            return weir_fail_nomem(m->err);
+        for (uint32_t k = 0; k < f.layout->n; k++)
+            sum += f.layout->source[k] ? room_left(m, &f, f.layout->units[k]) : 0;
+        if (sum < needed(m, s))
+            return 0;
+    }
+    return 1;
+}
+
+int weir_flow_place(struct match *m)
+{
+    int rc = 1;
+
+    for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 1; f = f->next)
+        rc = place_net(m, f);
     return rc;
 }

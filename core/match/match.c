@@ -81,7 +81,7 @@ static int record_flows(struct match *m)
     if (!m->flows)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < m->npicks; i++)
-        if (m->notes[i].endpoint != WEIR_NONE)
+        if (m->notes[i].endpoint != WEIR_NONE && m->picks[i].amount > 0)
             m->flows[m->nflows++] = (struct flow_use){m->notes[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
     return WEIR_OK;
 }
@@ -338,6 +338,7 @@ static void end_match(struct match *m)
     weir_mem_free(m->notes);
     weir_mem_free(m->nested.list);
     weir_mem_free(m->flows);
+    weir_flow_end(m);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->original, m->request);
 }

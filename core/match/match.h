@@ -13,7 +13,8 @@
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
  *   slot_host.c           the vertices in which a slot may lie
  *   candidate.c           the units that one vertex can give for one resource
- *   flow.c                units on the way to the source of another subsystem
+ *   flow_search.c         choices of vertices for which one flow exists, where the first choice fails
+ *   flow.c                units on the ways to the sources of another subsystem
  *   constraint_filter.c   the nodes that a constraint allows
  *   context.c             the listener, the scores of the policy, the indexes
  *
@@ -45,6 +46,7 @@ enum match_view {
 struct pick_note {
     weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
     uint32_t slots;       /* slots that were complete with this pick */
+    uint32_t flow;        /* stamp of the demand that the pick stands for (flow_state.h); 0: none */
     bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
 };
 
@@ -97,6 +99,8 @@ struct match {
     bool probing;
     bool needs_known_met;    /* candidates are known to hold the resources nested in them */
     bool backtracked;        /* siblings competed: one vertex may have several picks */
+
+    struct flow_state *flow; /* of the attempt; NULL until a request has a flow */
 
     /* The result, beside the picks */
     struct {
@@ -250,10 +254,23 @@ int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource 
 
 /* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
 uint32_t weir_flow_find(const weir_graph *g, const char *name);
-/* Takes `times` times the units of r on the way up from `under` (RFC 4). Returns 1, 0 or negative. */
+/* Takes `times` times the units of r on the ways to `under` (RFC 4): one pick that stands for the demand. Returns 1, 0
+ * or negative. */
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
 /* Takes the units of all resources of a list, and of its slots, named after subsystems. Returns 1, 0 or negative. */
 int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+
+/* Whether the sources have as much left as the request needs. Returns 1, 0 or negative. */
+int weir_flow_enough(struct match *m);
+/* Replaces the picks of demands by picks of the distribution units. Returns 1, 0 or negative. */
+int weir_flow_place(struct match *m);
+/* Drops the demands and networks of an attempt; of the match. */
+void weir_flow_reset(struct match *m);
+void weir_flow_end(struct match *m);
+/* An attempt to place the whole request, as weir_match_attempt(), but in the order of the policy only. */
+typedef int weir_match_once(struct match *m, enum match_view view, int64_t t0);
+/* After an attempt without success: tries choices of vertices that share flows. Returns 1, 0 or negative. */
+int weir_flow_search(struct match *m, weir_match_once *once, enum match_view view, int64_t t0);
 
 /* Whether v has the unit of r; true where v or r names no unit. */
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);

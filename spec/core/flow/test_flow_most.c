@@ -40,8 +40,8 @@ static void join(int i, int k, bool both)
         matrix[2 * k + 1][2 * i] = WEIR_FOREVER / 4;
 }
 
-/* Makes a random network. Sources are units to which no edge is written; where there are none, units from which none is
- * written, if all edges to them go both ways. */
+/* Makes a random network. Sources are units to which no edge is written; where there are none, units from which none
+ * is written, if all edges to them go both ways. */
 static void make(void)
 {
     bool entered[UNITS] = {false}, leaves[UNITS] = {false}, one_way[UNITS] = {false}, any = false;
@@ -164,7 +164,7 @@ static void compare(int64_t units, int round)
         cut += f->cut[i].left;
     for (int i = 0; i < nserved; i++)
         sum += f->served[i];
-    CHECK(f->all == (units > 0 && expected == units * nserved) && sum == f->amount, "network %d: what is served", round);
+    CHECK(f->all == (units > 0 && expected == units * nserved) && sum == f->amount, "network %d: in all", round);
     if (units == 0)
         CHECK(cut == f->amount, "network %d: the cut has %lld, the flow %lld", round, (long long)cut,
               (long long)f->amount);
@@ -181,6 +181,110 @@ static void test_random(void)
         make();
         for (int64_t units = 0; units < 4; units++)
             compare(units, round);
+        weir_graph_free(g);
+    }
+}
+
+/* ---- choices ---- */
+
+/* Whether one flow serves `units` to each vertex of a set. */
+static bool serves(unsigned set, int64_t units)
+{
+    int64_t room[NODES][NODES], got, sum = 0;
+    bool met[NODES];
+
+    memcpy(room, matrix, sizeof room);
+    for (int i = 0; i < nserved; i++)
+        room[2 * UNITS + i][SINK] = set >> i & 1 ? units : 0;
+    do {
+        memset(met, 0, sizeof met);
+        got = push(room, met, SOURCE, WEIR_FOREVER / 4);
+        sum += got;
+    } while (got > 0);
+    return sum == __builtin_popcount(set) * units;
+}
+
+/* The most vertices that one flow serves: all sets are tried. */
+static int most_served(int64_t units)
+{
+    int most = 0;
+
+    for (unsigned set = 0; set < 1u << nserved; set++)
+        if (__builtin_popcount(set) > most && serves(set, units))
+            most = __builtin_popcount(set);
+    return most;
+}
+
+static int match(int n, int64_t units, const weir_allocation **a, weir_stats *stats)
+{
+    weir_match_options o = {.mode = WEIR_NOW, .duration = 50, .stats = stats};
+    weir_request *r = NULL;
+    char text[64];
+    int rc;
+
+    snprintf(text, sizeof text, "slot=%d/node/net=%lld", n, (long long)units);
+    rc = weir_request_parse(text, strlen(text), "request", &r, NULL);
+    rc = rc ? rc : weir_match(g, r, &o, a, NULL);
+    weir_request_free(r);
+    return rc;
+}
+
+/* Whether the vertices of a job are as many as asked for, and one flow serves them. */
+static bool job_is_served(const weir_allocation *a, int n, int64_t units)
+{
+    unsigned set = 0;
+
+    for (uint32_t i = 0; i < a->npicks; i++)
+        for (int k = 0; k < nserved; k++)
+            set |= a->picks[i].vertex == served[k] ? 1u << k : 0;
+    return __builtin_popcount(set) == n && serves(set, units);
+}
+
+static void test_choices(void)
+{
+    const char *scale = getenv("WEIR_SPEC_SCALE");
+    int rounds = (int)(200 * (scale ? atof(scale) : 1)) + 1;
+
+    for (int round = 0; round < rounds; round++) {
+        make();
+        for (int64_t units = 1; units < 4; units++) {
+            int most = most_served(units);
+            for (int n = 1; n <= nserved; n++) {
+                const weir_allocation *a = NULL;
+                int rc = match(n, units, &a, NULL);
+                CHECK((rc == WEIR_OK) == (n <= most), "network %d: %d nodes with %lld of %d: %s", round, n,
+                      (long long)units, most, weir_status_name(rc));
+                if (rc)
+                    continue;
+                CHECK(job_is_served(a, n, units) && weir_check(g, NULL) == WEIR_OK, "network %d: its vertices", round);
+                CHECK(weir_release(g, a->job, NULL) == WEIR_OK && weir_check(g, NULL) == WEIR_OK, "all is given back");
+            }
+        }
+        weir_graph_free(g);
+    }
+}
+
+/* Each allocation of a match fails once, also while choices are tried. */
+static void test_choices_nomem(void)
+{
+    for (int round = 0; round < 8; round++) {
+        int most;
+        make();
+        most = most_served(2);
+        for (long n = 1; most > 0; n++) {
+            const weir_allocation *a = NULL;
+            int rc;
+            weir_mem_fail_after(n);
+            rc = match(most, 2, &a, NULL);
+            weir_mem_fail_after(0);
+            CHECK(weir_check(g, NULL) == WEIR_OK, "the graph after allocation %ld", n);
+            if (rc == WEIR_OK) {
+                CHECK(job_is_served(a, most, 2), "after failures");
+                break;
+            }
+            if (!CHECK(rc == WEIR_ENOMEM, "allocation %ld fails: %s", n, weir_status_name(rc)))
+                break;
+        }
         weir_graph_free(g);
     }
 }
@@ -262,7 +366,7 @@ static void test_turned(void)
               weir_edge_add(g, hub, store, "net", "link", "link", NULL) == WEIR_OK,
           "two edges");
     o.to = &node;
-    CHECK(weir_flow_most(g, &o, &f, NULL) == WEIR_OK && f->all && f->nshares == 2, "[G4] the flow comes from the store");
+    CHECK(weir_flow_most(g, &o, &f, NULL) == WEIR_OK && f->all && f->nshares == 2, "[G4] all from the store");
     weir_flow_free(f);
     weir_graph_free(g);
 }
@@ -301,5 +405,7 @@ int main(void)
     test_turned();
     test_wrong();
     test_nomem();
+    test_choices();
+    test_choices_nomem();
     return check_report();
 }
