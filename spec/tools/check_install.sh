@@ -54,7 +54,7 @@ passed=$((passed + 2))
 machine="cluster:1 rack:2 node:2 core:4"
 version=$(sed -n 's/^.define WEIR_VERSION "\(.*\)"/\1/p' core/weir.h)
 expect "weir --version" "weir $version" weir --version
-for command in $(inside weir --help | sed -n 's/^  \([a-z]*\)  .*/\1/p'); do
+for command in $(inside weir --help | sed -n '/^weir help/q; s/^  \([a-z]*\)  .*/\1/p'); do
     expect "weir $command --help" "sage: " weir "$command" --help
 done
 expect match "node[0-1]  each whole" weir match -r "$machine" slot=2/node

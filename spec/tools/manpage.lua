@@ -2,6 +2,7 @@
 -- spec/tools/manpage.lua PAGE
 
 local cli = require "weir.cli"
+local topics = require "weir.cli.topics"
 local core = require "weir.core"
 local files = require "weir.files"
 local query_options = require "weir.query.options"
@@ -63,6 +64,12 @@ local function make()
   page:notes(INTRODUCTION)
   put ".SH COMMANDS"
   for _, name in ipairs(cli.commands) do put_command(name) end
+  put ".SH GRAMMARS"
+  for _, name in ipairs(topics.names) do
+    put(".SS %s", plain(name:sub(1, 1):upper() .. name:sub(2)))
+    page:notes(topics[name].text)
+    for _, example in ipairs(topics[name].examples) do put(".TP\n%s\n%s", italic(example[1]), plain(example[2])) end
+  end
   page:list("EXIT STATUS", STATUSES)
   page:list("ENVIRONMENT", ENVIRONMENT)
   put(".SH SEE ALSO\n.BR weir-serve (1),\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",

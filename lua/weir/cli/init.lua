@@ -7,6 +7,7 @@ local core = require "weir.core"
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
 local suggest = require "weir.suggest"
+local topics = require "weir.cli.topics"
 
 local M = {}
 
@@ -35,6 +36,8 @@ local function show_help()
   out.line "\n  weir FILE              shows a machine, runs a scenario, checks a policy"
   out.line "  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
   out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+  out.line "\nweir help TOPIC:"
+  for _, name in ipairs(topics.names) do out.line(("  %-12s%s"):format(name, topics[name].doc)) end
   out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
   return 0
 end
@@ -56,12 +59,23 @@ local function run_command(name, words)
   return 0
 end
 
+-- Runs `weir help NAME`: the page of a topic, or the options of a command.
+local function show_help_of(name)
+  if is_command(name) then return run_command(name, { "--help" }) end
+  if not topics[name] or not topics[name].text then
+    local known = table.move(topics.names, 1, #topics.names, #COMMANDS + 1, table.move(COMMANDS, 1, #COMMANDS, 1, {}))
+    out.fail(2, 'there is no help on "%s"%s; see weir --help', name, suggest.hint(name, known))
+  end
+  out.line(table.concat(topics.lines(name), "\n"))
+  return 0
+end
+
 -- Runs a command; `weir help match` runs `weir match --help`.
 local function dispatch(words)
   local first = words[1]
   if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
   if GLOBAL[first] then return GLOBAL[first]() end
-  if first == "help" then return words[2] and run_command(words[2], { "--help" }) or show_help() end
+  if first == "help" then return words[2] and show_help_of(words[2]) or show_help() end
   if first == "-s" then return require("weir.cli.remote").run(table.move(words, 2, #words, 1, {})) end
   if first:sub(1, 1) == "-" then
     out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))

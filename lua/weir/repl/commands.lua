@@ -54,13 +54,13 @@ local function intro(session)
   local lines = { session.remote and remote.INTRO or INTRO }
   lines[1] = lines[1]:gsub("\n$", "")
   for _, c in ipairs(all_of(session)) do lines[#lines + 1] = ("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc) end
-  lines[#lines + 1] = "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a command or a name; "
-    .. "NAME? for one thing"
+  lines[#lines + 1] = "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a grammar (shapes, machines, "
+    .. "expressions),\na command or a name; NAME? for one thing"
   return lines
 end
 
 command("help", "[TOPIC]", "this, or about a class, a command or a name", { "vertex", "graph", "engine", "allocation", "policy", "request",
-  "weir" }, function(session, topic)
+  "weir", "shapes", "machines", "expressions" }, function(session, topic)
   if topic == "" then return help.page(intro(session)) end
   local class = help.class(topic)
   if class then return help.page(class) end

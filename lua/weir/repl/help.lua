@@ -4,6 +4,7 @@
 local out = require "weir.cli.output"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
+local topics = require "weir.cli.topics"
 
 local M = {}
 
@@ -145,8 +146,9 @@ end
 --- Prints lines of help.
 M.page = page
 
---- Returns the lines of a class, or nil if there is no such class.
+--- Returns the lines of a class or of a topic, or nil if there is neither.
 function M.class(name)
+  if topics[name] and topics[name].text then return topics.lines(name) end
   local class = reference()[name]
   return class and class_page(name, class)
 end
