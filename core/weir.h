@@ -767,23 +767,33 @@ typedef struct weir_match_options {
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; must not change the graph */
     void *trace_data;
+    /* A6: a time after `at`; 0: none. The resources become a stage, which expires at this time, in place of a job;
+     * `job` has to be 0, the mode WEIR_NOW or WEIR_RESERVE (see the section on stages). */
+    int64_t stage;
+    bool unlocked; /* with `stage`: the stage locks nothing */
     /* NULL, or set to the picks inside vertices that are taken as a whole, such as the cores requested in whole nodes,
      * in the order of the policy. The schedule does not contain these picks. *inside is to be freed with weir_free. */
     weir_pick **inside;
     uint32_t *ninside;
 } weir_match_options;
 
-enum weir_job_state { WEIR_ALLOCATED, WEIR_RESERVED, WEIR_MATCHED /* a preview: in no schedule */ };
+enum weir_job_state {
+    WEIR_ALLOCATED,
+    WEIR_RESERVED,
+    WEIR_MATCHED, /* a preview: in no schedule, and belongs to the caller */
+    WEIR_CLAIMED  /* a stage without locks: in no schedule */
+};
 
 /* The result of a match, and a job in the schedule. The allocation of a job belongs to the graph and is valid until
  * the graph next changes; a preview belongs to the caller (weir_allocation_free). */
 typedef struct weir_allocation {
-    int64_t job;
+    int64_t job; /* of a stage: minus the number of the stage */
     int64_t start, end;
     int state; /* enum weir_job_state */
     const weir_pick *picks;
     uint32_t npicks;
     uint32_t nslots; /* slots of the request that the picks serve; 0: unknown, as after weir_vertex_allocate() */
+    int64_t expires; /* of a stage: the time of expiry; 0: not a stage */
 } weir_allocation;
 
 /* Finds resources for a request. In the modes WEIR_NOW and WEIR_RESERVE the resources become a job in the schedule;
@@ -944,7 +954,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
  * WEIR_ENOENT: the error names a vertex at and below which the job holds nothing. O(n k d) */
 int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
 /* M5: takes v away from n jobs and removes v from the graph, as a whole or not at all. The jobs must be all jobs that
- * hold something at, below or above v. O(picks of the jobs) */
+ * hold something at, below or above v. Stages that do so are dropped. O(picks of the jobs) */
 int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err);
 
 /* M14, M15, A8: gives `amount` units of v to a job over [start, end) without a match; the amount of the whole pool is
@@ -953,17 +963,73 @@ int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, 
  * clock. */
 int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
                          weir_err *err);
+/* A resource of a list that cannot be had, and who has it. */
+typedef struct weir_loss {
+    uint32_t pick;      /* position in the list of picks */
+    weir_vertex vertex; /* of the pick; WEIR_NONE: removed from the graph */
+    weir_vertex at;     /* the vertex held: the vertex of the pick, or an ancestor or a vertex below */
+    int64_t job;        /* the holder; minus the number of a stage; 0: a vertex that is gone or not available */
+    int64_t start, end, amount;
+    bool exclusive;
+} weir_loss;
+
+/* Gives listed resources to a new job over [start, end) without a match, as a whole or not at all. `job` 0: the next
+ * id. In a pick `amount` counts; the amount of the whole pool makes the pick exclusive, and 0 is shared use. Picks of a
+ * vertex are added up; a pick below a vertex that is listed as a whole is a part of that vertex. WEIR_EBUSY: something
+ * is not free, or not available: *lost, to be freed with weir_free, has for each pick that cannot be had all holders in
+ * the way, in the order of the picks. `lost` may be NULL with `nlost`. WEIR_EINVAL: the list is empty, an amount makes
+ * no sense, or `start` lies before the clock. WEIR_EEXIST: a job has the id. O(n (log n + d)) */
+int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
+                      const weir_allocation **out, weir_loss **lost, uint32_t *nlost, weir_err *err);
 /* Gives back `amount` units (0: all) that a job holds on v. */
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
-/* A11: gives the i-th job with a pick of v itself; false: no more. A use is not active while the job is reserved. */
+/* A11: gives the i-th job or stage with a pick of v itself; false: no more. A use is not active while the job is
+ * reserved. */
 typedef struct weir_use {
-    int64_t job, start, end, amount;
+    int64_t job; /* of a stage: minus the number of the stage */
+    int64_t start, end, amount;
     bool exclusive, active;
 } weir_use;
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
-/* A4: lists the jobs that hold or will hold something at or below v, by ascending ids (the shared list of an
- * ancestor). *jobs is to be freed with weir_free, and NULL for an empty list. O(vertices in use below v) */
+/* A4: lists the jobs, stages left out, that hold or will hold something at or below v, by ascending ids (the shared
+ * list of an ancestor). *jobs is to be freed with weir_free, and NULL for an empty list. O(vertices in use below v) */
 int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err);
+
+/* ---- stages (A6) ------------------------------------------------------------------------------------------------- */
+
+/* A stage is a temporary lock on the resources found for a request, while a job is being considered (RFC 4: Staged).
+ * weir_match() with `stage` of the options makes one. A stage holds resources as a job does: no match finds them, and
+ * weir_vertex_use() shows them. Stages have numbers of their own. weir_stage_commit() turns the stage into a job with
+ * the times of the stage, weir_stage_drop() gives the resources back, and the clock drops a stage that has expired.
+ * The interval of the resources counts from the match. A stage is not a job: the functions for jobs do not list, find,
+ * change or release stages, and stages are not saved.
+ *
+ * A stage without locks (`unlocked`) holds nothing: of several such stages of one resource, made by several schedulers,
+ * the first commit wins, and the others hear what they lost, and to whom. weir_graph_dup() copies the stages with
+ * locks.
+ *
+ * Example:
+ *     weir_match_options o = {.mode = WEIR_NOW, .stage = 60 * INT64_C(1000000)};
+ *     const weir_allocation *a;
+ *     rc = weir_match(g, r, &o, &a, &err);
+ *     assert(rc == WEIR_OK && a->expires == o.stage && weir_job_count(g) == 0 && weir_stage_count(g) == 1);
+ *     rc = weir_stage_commit(g, -a->job, 7, &a, NULL, NULL, &err);
+ *     assert(rc == WEIR_OK && a->job == 7 && weir_stage_count(g) == 0 && weir_job_count(g) == 1);
+ */
+/* Returns the number of stages with and without locks. O(1) */
+uint32_t weir_stage_count(const weir_graph *g);
+/* Returns the i-th stage, for i below weir_stage_count(), in no particular order. O(1) */
+const weir_allocation *weir_stage_at(const weir_graph *g, uint32_t i);
+/* Returns a stage by its number; NULL: no such stage, or it has expired. O(1), for a stage without locks O(stages) */
+const weir_allocation *weir_stage_get(const weir_graph *g, int64_t stage);
+/* Turns a stage into the job `job`; 0: the next id. A stage without locks books its resources, from now on where the
+ * start has passed. WEIR_EBUSY: a vertex is not available any more or, of a stage without locks, not free: *lost, to be
+ * freed with weir_free, tells all losses (NULL: not wanted), and the stage remains. WEIR_ENOENT: no such stage.
+ * WEIR_EEXIST: a job has the id. Locked: O(picks d) */
+int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_loss **lost,
+                      uint32_t *nlost, weir_err *err);
+/* Drops a stage. WEIR_ENOENT: no such stage. O(k d f) */
+int weir_stage_drop(weir_graph *g, int64_t stage, weir_err *err);
 
 /* ---- the clock --------------------------------------------------------------------------------------------------- */
 
@@ -998,12 +1064,12 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
 void weir_graph_overrun(weir_graph *g, enum weir_overrun rule);
 /* Returns the rule for jobs past their end. */
 enum weir_overrun weir_graph_overrun_rule(const weir_graph *g);
-/* Events of the last advance, in order. A reservation that is held back several times is reported the first time
- * only. */
-enum weir_clock_change { WEIR_CLOCK_START, WEIR_CLOCK_HOLD, WEIR_CLOCK_EXPIRE };
+/* Events of the last advance, in order; stages that expired come first. A reservation that is held back several times
+ * is reported the first time only. */
+enum weir_clock_change { WEIR_CLOCK_START, WEIR_CLOCK_HOLD, WEIR_CLOCK_EXPIRE, WEIR_CLOCK_UNSTAGE };
 typedef struct weir_clock_event {
-    int64_t job;
-    int64_t time; /* the start of the job; for WEIR_CLOCK_EXPIRE the end */
+    int64_t job;  /* for WEIR_CLOCK_UNSTAGE minus the number of the stage */
+    int64_t time; /* the start of the job; for WEIR_CLOCK_EXPIRE the end; for WEIR_CLOCK_UNSTAGE the expiry */
     int kind;     /* enum weir_clock_change */
 } weir_clock_event;
 /* Returns the events of the last advance, *n of them, valid until the next advance. */
@@ -1092,8 +1158,9 @@ void weir_levels_free(weir_level *levels);
 
 /* A query is a condition on vertices, compiled once: "type=node and state=up and not tag=maintenance and size>=64 and
  * (property=bigmem or name=n[1-16])".
- *   fields     type name basename id uuid size unit state rank path free idle allocated exclusive leaf; property=KEY,
- *              tag=KEY and data=KEY (the key exists); property.KEY, tag.KEY and data.KEY (the value); job=ID
+ *   fields     type name basename id uuid size unit state rank path free idle allocated exclusive leaf
+ *              staged (a stage has units of the vertex, or an ancestor as a whole); property=KEY, tag=KEY and
+ *              data=KEY (the key exists); property.KEY, tag.KEY and data.KEY (the value); job=ID
  *   operators  = != < <= > >=, and, or, not, parentheses
  *   values     words (type a,b; name n[1-16] or with * and ?; id and rank as idsets), numbers, "quoted" texts
  *

@@ -19,14 +19,18 @@ struct allocation {
 void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
 {
     struct allocation *own = lua_newuserdatauv(L, sizeof *own + a->npicks * sizeof own->taken[0], 2);
+    uint32_t n = 0;
 
     own->a = *a;
     own->a.picks = NULL;
     own->number = handle->number;
     for (uint32_t i = 0; i < a->npicks; i++) {
-        own->taken[i].pick = a->picks[i];
-        own->taken[i].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(handle, a->picks[i].vertex);
+        if (a->picks[i].vertex == WEIR_NONE) /* of a stage: removed from the graph */
+            continue;
+        own->taken[n].pick = a->picks[i];
+        own->taken[n++].handle = (uint64_t)(uintptr_t)weirlua_vertex_value(handle, a->picks[i].vertex);
     }
+    own->a.npicks = n;
     luaL_setmetatable(L, ALLOCATION);
     lua_pushstring(L, weir_job_policy(handle->g, a->job)); /* nil for a preview */
     lua_setiuservalue(L, -2, 2);
@@ -145,9 +149,11 @@ static int allocation_rset(lua_State *L)
     return weirlua_rset_finish(L, out, weir_allocation_rset(handle->g, &a, scheduling, out, &err), &err);
 }
 
-static const char *state_name(int state)
+static const char *state_name(const weir_allocation *a)
 {
-    return state == WEIR_ALLOCATED ? "allocated" : state == WEIR_RESERVED ? "reserved" : "matched";
+    if (a->expires)
+        return a->state == WEIR_CLAIMED ? "claimed" : "staged";
+    return a->state == WEIR_ALLOCATED ? "allocated" : a->state == WEIR_RESERVED ? "reserved" : "matched";
 }
 
 static int64_t duration_of(const weir_allocation *a)
@@ -157,7 +163,8 @@ static int64_t duration_of(const weir_allocation *a)
 
 static const char *hint_of_key(lua_State *L, const char *key)
 {
-    static const char *const known[] = {"id", "at", "end_", "duration", "state", "nslots", "count", "policy", NULL};
+    static const char *const known[] = {"id", "at", "end_", "duration", "stage", "state", "nslots", "count", "policy",
+                                        "expires", NULL};
     const char *hint = weirlua_hint_of_keys(L, key, lua_upvalueindex(2));
 
     return *hint ? hint : weirlua_hint(L, key, known);
@@ -175,7 +182,13 @@ static int allocation_index(lua_State *L)
         return 1;
     key = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
     if (strcmp(key, "id") == 0)
-        lua_pushinteger(L, own->a.job);
+        lua_pushinteger(L, own->a.job > 0 ? own->a.job : 0);
+    else if (strcmp(key, "stage") == 0 && own->a.expires)
+        lua_pushinteger(L, -own->a.job);
+    else if (strcmp(key, "expires") == 0 && own->a.expires)
+        weirlua_push_time(L, own->a.expires);
+    else if (strcmp(key, "stage") == 0 || strcmp(key, "expires") == 0)
+        lua_pushnil(L);
     else if (strcmp(key, "at") == 0)
         weirlua_push_time(L, own->a.start);
     else if (strcmp(key, "end_") == 0)
@@ -183,7 +196,7 @@ static int allocation_index(lua_State *L)
     else if (strcmp(key, "duration") == 0)
         weirlua_push_time(L, duration_of(&own->a));
     else if (strcmp(key, "state") == 0)
-        lua_pushstring(L, state_name(own->a.state));
+        lua_pushstring(L, state_name(&own->a));
     else if (strcmp(key, "nslots") == 0)
         lua_pushinteger(L, own->a.nslots);
     else if (strcmp(key, "count") == 0)
@@ -199,17 +212,20 @@ static int allocation_tostring(lua_State *L)
 {
     struct allocation *own = luaL_checkudata(L, 1, ALLOCATION);
 
-    lua_pushfstring(L, "job %I: %s, %I picks", (LUAI_UACINT)own->a.job, state_name(own->a.state),
+    lua_pushfstring(L, "%s %I: %s, %I picks", own->a.expires ? "stage" : "job",
+                    (LUAI_UACINT)(own->a.expires ? -own->a.job : own->a.job), state_name(&own->a),
                     (LUAI_UACINT)own->a.npicks);
     return 1;
 }
 
 /* @class allocation The result of a match, as a copy that outlives the job.
- * @field id: integer -- The job; 0 for a preview.
+ * @field id: integer -- The job; 0 for a preview and for a stage.
  * @field at: number -- The start, in seconds.
  * @field end_: number -- The end, in seconds; math.huge for no end.
  * @field duration: number -- The time from start to end, in seconds.
- * @field state: string -- allocated, reserved or matched.
+ * @field state: string -- allocated, reserved, matched (a preview), staged, or claimed (a stage without locks).
+ * @field stage: integer? -- The number of a stage; nil for a job and for a preview.
+ * @field expires: number? -- The time at which a stage expires, in seconds; math.huge for a stage that does not.
  * @field policy: string? -- name@hash of the policy that chose the vertices.
  * @method vertices(): table[] -- The picks: {vertex =, amount =, exclusive =, resource =} each.
  * @method format(format: string): string?, string?, string? -- As text: rv1, rv1_nosched, rlite, jgf, ...

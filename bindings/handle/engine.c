@@ -107,10 +107,26 @@ int weirlua_engine_new(lua_State *L)
 
 /* ---- match ---- */
 
+/* `stage`: the lease in seconds. */
+static void read_stage(lua_State *L, int arg, const struct weirlua_graph *handle, weir_match_options *o)
+{
+    int64_t lease = weirlua_field_duration(L, arg, "stage", 0), now = weir_graph_now(handle->g);
+    bool lock = weirlua_field_boolean(L, arg, "lock", true);
+
+    if (lease == 0 && !lock)
+        luaL_error(L, "field 'lock': a stage expected");
+    if (lease == 0)
+        return;
+    if (o->job != 0 || o->mode > WEIR_RESERVE)
+        luaL_error(L, "a stage has a number of its own, and the mode now or reserve");
+    o->stage = lease > WEIR_FOREVER - now ? WEIR_FOREVER : now + lease;
+    o->unlocked = !lock;
+}
+
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "about", "stats", "policy", "trace", "inside",
-                                        "brief", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+                                        "brief", "stage", "lock", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -134,6 +150,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
     o->reading = weirlua_field_reading(L, arg);
     if (o->job < 0)
         luaL_error(L, "field 'job': a job number above 0 expected, got %I", (LUAI_UACINT)o->job);
+    read_stage(L, arg, handle, o);
     if (o->at == WEIR_FOREVER)
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
@@ -201,7 +218,7 @@ static int give_allocation(lua_State *L, struct weirlua_graph *handle, int graph
     if (preview)
         weir_allocation_free(a);
     else if (rc != LUA_OK && !grown)
-        undone = weir_release(handle->g, job, &err);
+        undone = job < 0 ? weir_stage_drop(handle->g, -job, &err) : weir_release(handle->g, job, &err);
     if (rc != LUA_OK && !grown && details && details->moved)
         weirlua_state_back(details->moved, handle->g);
     if (rc != LUA_OK)
@@ -492,15 +509,14 @@ static int engine_jobs(lua_State *L)
 static void push_clock_events(lua_State *L, const weir_graph *g)
 {
     /* enum weir_clock_change has the order of the words */
-    static const char *const words[] = {"start", "hold", "expire"};
+    static const char *const words[] = {"start", "hold", "expire", "unstage"};
     uint32_t n;
     const weir_clock_event *events = weir_graph_events(g, &n);
 
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 3);
-        lua_pushinteger(L, (lua_Integer)events[i].job);
-        lua_setfield(L, -2, "job");
+        weirlua_push_holder(L, events[i].job);
         lua_pushstring(L, words[events[i].kind]);
         lua_setfield(L, -2, "event");
         weirlua_push_time(L, events[i].time);
@@ -669,10 +685,13 @@ static int engine_tostring(lua_State *L)
  *   of a job.
  * @method jobs(): allocation[] -- All jobs.
  * @method job(id: any): allocation?, string?, string? -- One job, by number or allocation.
+ * @method stages(): allocation[] -- All stages.
+ * @method drop(stage: any): boolean?, string?, string? -- Drops a stage, given by number or as an allocation, and gives
+ *   the resources back.
  * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of the changes, in order:
  *   {job = id, event = "start" (a reservation began), "hold" (the start was put off for the first time, since resources
  *   of the job are in use past the end of an earlier job) or "expire" (a job was released at the end), time = the start
- *   or the end}.
+ *   or the end}. A stage that expired is {stage = number, event = "unstage", time = the expiry}; these come first.
  * @method now(): number -- The clock, in seconds.
  * @method stats(): table -- Counts of the last match: visited, pruned, state, constraint, busy, policy, callbacks,
  *   starts.
@@ -702,6 +721,9 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"attach", weirlua_engine_attach},
                                        {"record", weirlua_engine_record},
                                        {"book", weirlua_engine_book},
+                                       {"stages", weirlua_engine_stages},
+                                       {"commit", weirlua_engine_commit},
+                                       {"drop", weirlua_engine_drop},
                                        {"close", engine_close},     {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
 

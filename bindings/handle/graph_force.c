@@ -25,7 +25,7 @@ static uint32_t add_above(const weir_graph *g, weir_vertex v, int64_t *ids, uint
 
     while ((v = weir_vertex_parent(g, v)) != WEIR_NONE)
         for (uint32_t i = 0; weir_vertex_use(g, v, i, &u); i++)
-            n = u.exclusive ? insert(ids, n, u.job) : n;
+            n = u.exclusive && u.job > 0 ? insert(ids, n, u.job) : n;
     return n;
 }
 

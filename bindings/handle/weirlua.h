@@ -460,6 +460,13 @@ uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle);
 int weirlua_engine_scores(lua_State *L); /* enum scores_mode of the engine at index 1 */
 /* engine_queue.c: methods of engines */
 int weirlua_engine_place(lua_State *L);
+/* engine_stage.c: methods of engines */
+int weirlua_engine_stages(lua_State *L);
+int weirlua_engine_commit(lua_State *L);
+int weirlua_engine_drop(lua_State *L);
+int weirlua_engine_allocate(lua_State *L); /* a function of the module */
+/* Sets `job`, or for a negative id `stage`, of the table on top of the stack. */
+void weirlua_push_holder(lua_State *L, int64_t job);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_admitted(lua_State *L);
 int weirlua_engine_placed(lua_State *L);

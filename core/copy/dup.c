@@ -203,6 +203,9 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
     own = c->jobs = weir_mem_zalloc(1, sizeof *own);
     if (!own || copy_array(&own->list, &n, &own->cap, all->list, all->n, sizeof *all->list))
         return WEIR_ENOMEM;
+    own->stages = all->stages;
+    own->last_stage = all->last_stage;
+    own->first_expiry = all->first_expiry;
     for (own->live = all->live, own->advances = all->advances; own->n < all->n; own->n++) {
         own->list[own->n].picks = NULL;
         own->list[own->n].flows = NULL;

@@ -227,7 +227,7 @@ static void step_below(struct table *w, weir_vertex v)
     w->open = w->open && vertex_open(w->g, v);
     w->held = w->held || (book && book->held);
     for (uint32_t i = 0; w->rc == WEIR_OK && weir_vertex_use(w->g, v, i, &use); i++) {
-        if (!use.exclusive)
+        if (!use.exclusive || use.job < 0)
             continue;
         if (weir_array_reserve(&w->above, &w->above_cap, (size_t)w->nabove + 1, sizeof *w->above) < 0)
             w->rc = weir_fail_nomem(w->err);

@@ -93,7 +93,7 @@ static inline void note_edge(weir_graph *g, uint64_t serial)
 static inline void note_job(weir_graph *g, int64_t id)
 {
     g->revision++;
-    if (g->journal)
+    if (g->journal && id > 0) /* stages are not saved */
         journal_note(&g->journal->jobs, id);
 }
 

@@ -7,6 +7,7 @@
 
 #include "aggregate/rows.h"
 #include "graph/journal.h"
+#include "job/stage.h"
 #include "job/start_queue.h"
 #include "time/availability.h"
 #include "time/occupancy.h"
@@ -29,7 +30,7 @@ void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
 
     for (uint32_t i = 0; expire != g->expire && i < live_jobs(g); i++) {
         uint32_t job = g->jobs->order[i];
-        if (g->jobs->list[job].a.state != WEIR_ALLOCATED)
+        if (g->jobs->list[job].a.state != WEIR_ALLOCATED || g->jobs->list[job].a.expires)
             continue;
         if (expire)
             weir_start_queue_add(g, job);
@@ -45,11 +46,13 @@ const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n)
     return g->jobs ? g->jobs->events : NULL;
 }
 
-/* Records an event. Memory is reserved. */
+/* Records an event of a job. Memory is reserved. */
 static void add_event(weir_graph *g, uint32_t job, enum weir_clock_change kind)
 {
     const weir_allocation *a = &g->jobs->list[job].a;
 
+    if (a->expires)
+        return;
     g->jobs->events[g->jobs->nevents++] =
         (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
 }
@@ -246,7 +249,7 @@ static void begin(weir_graph *g, uint32_t job)
     g->jobs->list[job].put_off = false;
     add_event(g, job, WEIR_CLOCK_START);
     weir_spans_begin(g, job);
-    if (g->expire)
+    if (g->expire && !g->jobs->list[job].a.expires)
         weir_start_queue_add(g, job);
 }
 
@@ -280,19 +283,29 @@ static void process_displaced(weir_graph *g, uint32_t job)
     }
 }
 
+/* Reserves the events of an advance to `now`. */
+static int reserve_events(weir_graph *g, int64_t now)
+{
+    uint32_t job = weir_start_queue_first(g);
+    bool due = job != WEIR_NONE && weir_start_queue_time(g, job) <= now;
+    size_t n = (due ? (size_t)g->jobs->nqueue * 2 : 0) + weir_stages_due(g, now);
+
+    return n > 0 && weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, n, sizeof *g->jobs->events)
+               ? WEIR_ENOMEM
+               : WEIR_OK;
+}
+
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
-    uint32_t job = weir_start_queue_first(g), waiting;
+    uint32_t job, waiting;
 
     if (rc)
         return rc;
     if (now < g->now || now == WEIR_FOREVER)
         return weir_fail(err, WEIR_EINVAL, "the clock is at %" PRId64 " us and cannot be set to %" PRId64 " us", g->now,
                          now);
-    if (job != WEIR_NONE && weir_start_queue_time(g, job) <= now &&
-        weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, (size_t)g->jobs->nqueue * 2,
-                           sizeof *g->jobs->events))
+    if (reserve_events(g, now))
         return weir_fail_nomem(err);
     g->now = now;
     g->revision++;
@@ -300,6 +313,7 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
         return WEIR_OK;
     g->jobs->nevents = 0;
     g->jobs->advances++;
+    weir_stages_expire(g);
     for (;;) {
         job = weir_start_queue_first(g);
         waiting = weir_displaced_first(g);
@@ -326,6 +340,8 @@ static void move_back(weir_graph *g, uint32_t job, int64_t back)
     if (j->a.start <= g->now - back)
         start = j->a.start;
     j->a.start = g->jobs->starts[job] = start > 0 ? start : 0;
+    if (j->a.expires && j->a.expires != WEIR_FOREVER)
+        j->a.expires -= back;
     if (j->a.end != WEIR_FOREVER)
         j->a.end = j->a.end - back > j->a.start ? j->a.end - back : j->a.start + 1;
     note_job(g, j->a.job);
@@ -336,6 +352,7 @@ static void move_jobs_back(weir_graph *g, int64_t back)
 {
     for (uint32_t i = 0; i < live_jobs(g); i++)
         move_back(g, g->jobs->order[i], back);
+    weir_stages_retimed(g, back);
     weir_schedules_retimed(g);
     for (weir_vertex v = 0; v < g->limit; v++) {
         const struct schedule *b = vertex_valid(g, v) ? schedule_of(g, v) : NULL;
@@ -355,7 +372,7 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
                          g->now, now);
     weir_occupancies_clear(g); /* starts found before may be after further starts now */
     weir_usage_clear(g);
-    if (live_jobs(g) > 0)
+    if (g->jobs)
         move_jobs_back(g, g->now - now);
     if (g->jobs) {
         g->jobs->nevents = 0;

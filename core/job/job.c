@@ -9,6 +9,7 @@
 #include "graph/journal.h"
 #include "graph/observer.h"
 #include "job/job_annotation.h"
+#include "job/stage.h"
 #include "job/start_queue.h"
 #include "aggregate/rows.h"
 #include "time/usage_totals.h"
@@ -21,13 +22,23 @@ static uint32_t id_hash(const weir_graph *g, int64_t id)
     return (uint32_t)hash_add(g->names.seed, (uint64_t)id);
 }
 
-uint32_t weir_job_index(const weir_graph *g, int64_t id)
+static uint32_t find(const weir_graph *g, int64_t id)
 {
     if (g->jobs)
         WEIR_MAP32_EACH(&g->jobs->ids, id_hash(g, id), i)
             if (g->jobs->list[i].a.job == id)
                 return i;
     return WEIR_NONE;
+}
+
+uint32_t weir_job_index(const weir_graph *g, int64_t id)
+{
+    return id > 0 ? find(g, id) : WEIR_NONE;
+}
+
+uint32_t weir_stage_index(const weir_graph *g, int64_t stage)
+{
+    return stage > 0 ? find(g, -stage) : WEIR_NONE;
 }
 
 /* ---- records ---- */
@@ -41,6 +52,7 @@ static void clear_all(weir_graph *g)
         weir_mem_free(jobs->list[i].flows);
     }
     if (jobs) {
+        weir_stages_free(jobs);
         weir_mem_free(jobs->list);
         weir_mem_free(jobs->starts);
         weir_mem_free(jobs->order);
@@ -54,6 +66,7 @@ static void clear_all(weir_graph *g)
 
 static const struct weir_observer job_observer = {
     .refuse = weir_refuse_used,
+    .reclaimed = weir_stages_reclaimed,
     .freed = clear_all,
     .check = weir_jobs_check,
 };
@@ -64,12 +77,14 @@ void weir_jobs_observe(weir_graph *g)
     weir_observe(g, &weir_schedule_observer);
 }
 
-/* Makes the table of a graph without jobs so far. */
-static int table_make(weir_graph *g)
+int weir_jobs_make(weir_graph *g)
 {
+    if (g->jobs)
+        return WEIR_OK;
     g->jobs = weir_mem_zalloc(1, sizeof *g->jobs);
     if (!g->jobs)
         return WEIR_ENOMEM;
+    g->jobs->first_expiry = WEIR_FOREVER;
     weir_jobs_observe(g);
     return WEIR_OK;
 }
@@ -100,17 +115,35 @@ int64_t weir_job_next_id(weir_graph *g)
     return g->next_job;
 }
 
-static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
+void weir_job_id_given(weir_graph *g)
+{
+    g->next_job = id_after(g->next_job);
+}
+
+static void put_in_order(struct jobs *all, uint32_t job, uint32_t place)
+{
+    all->order[place] = job;
+    all->list[job].place = place;
+}
+
+/* Exchanges a job behind the stages with the first stage. */
+static void move_among_jobs(struct jobs *all, uint32_t job)
+{
+    uint32_t at = all->list[job].place, first = all->live - all->stages - 1;
+
+    if (at == first)
+        return;
+    put_in_order(all, all->order[first], at);
+    put_in_order(all, job, first);
+}
+
+/* Makes a record without picks. `expires`: of a stage, 0 for a job. */
+static int record_make(weir_graph *g, int64_t id, int64_t expires, uint32_t *out, weir_err *err)
 {
     struct jobs *all;
     uint32_t i;
 
-    if (id < 0)
-        return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
-    id = id ? id : weir_job_next_id(g);
-    if (weir_job_index(g, id) != WEIR_NONE)
-        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
-    if ((!g->jobs && table_make(g)) || table_reserve(g))
+    if (weir_jobs_make(g) || table_reserve(g))
         return weir_fail_nomem(err);
     all = g->jobs;
     i = all->live < all->n ? all->order[all->live] : all->n;
@@ -118,11 +151,42 @@ static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
         return weir_fail_nomem(err);
     if (i == all->n)
         all->order[all->n++] = i;
-    all->list[i] = (struct job){.a.job = id, .queue_place = WEIR_NONE, .used = true, .place = all->live};
-    all->live++;
+    all->list[i] = (struct job){.a.job = id, .a.expires = expires, .queue_place = WEIR_NONE, .used = true};
+    put_in_order(all, i, all->live++);
+    if (expires)
+        all->stages++;
+    else
+        move_among_jobs(all, i);
     note_job(g, id);
     *out = i;
     return WEIR_OK;
+}
+
+static int job_make(weir_graph *g, int64_t id, uint32_t *out, weir_err *err)
+{
+    if (id < 0)
+        return weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", id);
+    id = id ? id : weir_job_next_id(g);
+    if (weir_job_index(g, id) != WEIR_NONE)
+        return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", id);
+    return record_make(g, id, 0, out, err);
+}
+
+/* Takes a record out of the order: the last record takes the place, of a job the last job and then the last stage. */
+static void leave_order(struct jobs *all, uint32_t i)
+{
+    uint32_t hole = all->list[i].place, last_job = all->live - all->stages - 1;
+
+    if (all->list[i].a.expires) {
+        all->stages--;
+    } else {
+        if (hole != last_job)
+            put_in_order(all, all->order[last_job], hole);
+        hole = last_job;
+    }
+    if (hole != all->live - 1)
+        put_in_order(all, all->order[all->live - 1], hole);
+    all->order[--all->live] = i;
 }
 
 /* Removes the record of a job without spans. */
@@ -130,18 +194,14 @@ static void job_forget(weir_graph *g, uint32_t i)
 {
     struct jobs *all = g->jobs;
     struct job *j = &all->list[i];
-    uint32_t last = all->order[all->live - 1];
 
-    all->order[j->place] = last;
-    all->list[last].place = j->place;
-    all->order[all->live - 1] = i;
+    leave_order(all, i);
     weir_start_queue_remove(g, i);
     weir_map32_remove(&all->ids, id_hash(g, j->a.job), i);
     note_job(g, j->a.job);
     weir_mem_free(j->picks);
     weir_mem_free(j->flows);
     memset(j, 0, sizeof *j);
-    all->live--;
 }
 
 /* Exactly n the first time: most jobs do not grow. */
@@ -228,16 +288,13 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
     return rc;
 }
 
-int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
-                    uint32_t *out, weir_err *err)
+/* Gives an empty record times and picks. On failure the record is removed. */
+static int record_fill(weir_graph *g, uint32_t i, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
+                       weir_err *err)
 {
-    uint32_t i = 0;
-    struct job *j;
-    int rc = job_make(g, id, &i, err);
+    struct job *j = &g->jobs->list[i];
+    int rc;
 
-    if (rc)
-        return rc;
-    j = &g->jobs->list[i];
     j->a.start = g->jobs->starts[i] = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
@@ -256,11 +313,58 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
-    if (start > g->now || g->expire)
+    if (start > g->now || (g->expire && !j->a.expires))
         weir_start_queue_add(g, i);
+    return WEIR_OK;
+}
+
+int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
+                    uint32_t *out, weir_err *err)
+{
+    uint32_t i = 0;
+    int rc = job_make(g, id, &i, err);
+
+    rc = rc ? rc : record_fill(g, i, start, end, picks, n, err);
+    if (rc)
+        return rc;
     if (id == 0)
-        g->next_job = id_after(g->next_job);
+        weir_job_id_given(g);
     *out = i;
+    return WEIR_OK;
+}
+
+int weir_stage_book(weir_graph *g, int64_t expires, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
+                    uint32_t *out, weir_err *err)
+{
+    int64_t number = (g->jobs ? g->jobs->last_stage : 0) + 1;
+    uint32_t i = 0;
+    int rc = record_make(g, -number, expires, &i, err);
+
+    rc = rc ? rc : record_fill(g, i, start, end, picks, n, err);
+    if (rc)
+        return rc;
+    g->jobs->last_stage = number;
+    *out = i;
+    return WEIR_OK;
+}
+
+int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id)
+{
+    struct jobs *all = g->jobs;
+    struct job *j = &all->list[stage];
+    bool queued = j->queue_place != WEIR_NONE;
+
+    if (weir_map32_reserve(&all->ids, (size_t)all->live + 1) || weir_map32_add(&all->ids, id_hash(g, id), stage))
+        return WEIR_ENOMEM;
+    weir_map32_remove(&all->ids, id_hash(g, j->a.job), stage);
+    weir_start_queue_remove(g, stage); /* the id is a part of the order */
+    j->a.job = id;
+    j->a.expires = 0;
+    all->stages--;
+    move_among_jobs(all, stage);
+    if (queued || g->expire)
+        weir_start_queue_add(g, stage);
+    note_job(g, id);
     return WEIR_OK;
 }
 
@@ -301,12 +405,12 @@ const char *weir_job_policy(const weir_graph *g, int64_t job)
 
 uint32_t weir_job_count(const weir_graph *g)
 {
-    return live_jobs(g);
+    return g->jobs ? g->jobs->live - g->jobs->stages : 0;
 }
 
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
 {
-    return i < live_jobs(g) ? &g->jobs->list[g->jobs->order[i]].a : NULL;
+    return i < weir_job_count(g) ? &g->jobs->list[g->jobs->order[i]].a : NULL;
 }
 
 /* ---- single vertices (M14, M15) ---- */

@@ -44,6 +44,18 @@ static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
     return WEIR_OK;
 }
 
+/* Keeps the jobs, and leaves out the stages, of n ascending ids. Returns the number of jobs. */
+static uint32_t jobs_only(int64_t *ids, uint32_t n)
+{
+    uint32_t first = 0;
+
+    while (first < n && ids[first] < 0)
+        first++;
+    for (uint32_t i = first; i < n; i++)
+        ids[i - first] = ids[i];
+    return n - first;
+}
+
 static int list_jobs(const weir_graph *g, weir_vertex v, bool above, int64_t **jobs, uint32_t *n, weir_err *err)
 {
     struct ids ids = {0};
@@ -61,7 +73,16 @@ static int list_jobs(const weir_graph *g, weir_vertex v, bool above, int64_t **j
 
 int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err)
 {
-    return list_jobs(g, v, false, jobs, n, err);
+    int rc = list_jobs(g, v, false, jobs, n, err);
+
+    if (rc)
+        return rc;
+    *n = jobs_only(*jobs, *n);
+    if (*n == 0) {
+        weir_mem_free(*jobs);
+        *jobs = NULL;
+    }
+    return WEIR_OK;
 }
 
 int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
@@ -76,8 +97,10 @@ int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
         return rc;
     weir_vertex_path(g, v, path, sizeof path);
     for (uint32_t i = 0; i < n && i < ANNOTATION_LISTED; i++)
-        weir_buf_printf(&text, "%s%" PRId64, i ? ", " : "", jobs[i]);
-    rc = weir_fail(err, WEIR_EBUSY, "%s is in use by job%s %s%s; release them first", path, n > 1 ? "s" : "",
+        weir_buf_printf(&text, "%s%s%" PRId64, i ? ", " : "", jobs[i] < 0 ? "stage " : "",
+                        jobs[i] < 0 ? -jobs[i] : jobs[i]);
+    rc = weir_fail(err, WEIR_EBUSY, "%s is in use by %s%s %s%s; release them first", path,
+                   jobs[0] < 0 && n == 1 ? "the" : "job", n > 1 ? "s" : "",
                    text.data ? text.data : "", n > ANNOTATION_LISTED ? ", ..." : "");
     weir_buf_free(&text);
     weir_mem_free(jobs);

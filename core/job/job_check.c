@@ -162,11 +162,16 @@ static int check_records(const weir_graph *g, weir_err *err)
             return broken(err, "a job does not start when it says", i);
         if (j->place >= g->jobs->live || g->jobs->order[j->place] != i)
             return broken(err, "a job does not stand in the list where it says", i);
-        if (weir_job_index(g, j->a.job) != i)
+        if ((j->a.expires ? weir_stage_index(g, -j->a.job) : weir_job_index(g, j->a.job)) != i)
             return broken(err, "a job is not found by its id", i);
         if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->displaced)
             return broken(err, "a job is reserved that has begun, or the other way round", i);
-        if ((j->queue_place != WEIR_NONE) != (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER)))
+        if ((j->a.expires != 0) != (j->place >= g->jobs->live - g->jobs->stages))
+            return broken(err, "a stage stands among the jobs, or the other way round", i);
+        if (j->a.expires && (j->a.expires < g->jobs->first_expiry || j->a.expires <= g->now))
+            return broken(err, "a stage has expired, or the first expiry is wrong", i);
+        if ((j->queue_place != WEIR_NONE) !=
+            (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER && !j->a.expires)))
             return broken(err, "a job is queued without an event, or the other way round", i);
         if (j->queue_place != WEIR_NONE && (j->queue_place >= g->jobs->nqueue || g->jobs->queue[j->queue_place] != i))
             return broken(err, "a job does not stand in the heap where it says", i);

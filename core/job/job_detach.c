@@ -3,9 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "time/schedule.h"
 #include "job/job.h"
-#include "time/availability.h"
+#include "job/loss.h"
 
 struct weir_detached {
     uint64_t serial; /* of the graph: vertices are unchanged since */
@@ -64,21 +63,6 @@ int weir_job_detach(weir_graph *g, int64_t job, weir_detached **out, weir_err *e
     return WEIR_OK;
 }
 
-/* Whether the units of a pick are free over [t0, t1). *open is a vertex known to be free above; picks of siblings ask
- * once for their ancestors. */
-static bool is_free(const weir_graph *g, const weir_pick *p, int64_t t0, int64_t t1, weir_vertex *open)
-{
-    bool known = *open != WEIR_NONE && vertex_at(g, *open)->parent == vertex_at(g, p->vertex)->parent;
-
-    if ((!known && !weir_availability_above(g, p->vertex, t0, t1)) ||
-        p->amount > weir_availability_free(g, p->vertex, t0, t1))
-        return false;
-    *open = p->vertex;
-    if (p->exclusive)
-        return weir_availability_unused(g, p->vertex, t0, t1);
-    return !(schedule_of(g, p->vertex) && weir_schedule_touched(g, p->vertex, t0, t1, true));
-}
-
 /* Checks that a job can be attached. A job past the end of its interval is checked for the present instant. */
 static int check(const weir_graph *g, const weir_detached *x, int64_t start, int64_t end, weir_err *err)
 {
@@ -95,7 +79,7 @@ static int check(const weir_graph *g, const weir_detached *x, int64_t start, int
         return weir_fail(err, WEIR_EINVAL, "job %" PRId64 " cannot be put back: it would end before it starts",
                          x->a.job);
     for (uint32_t i = 0; i < x->a.npicks; i++)
-        if (!is_free(g, &x->picks[i], from, to, &open))
+        if (!weir_pick_free(g, &x->picks[i], from, to, &open))
             return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " cannot be put back: something that it had is in use",
                              x->a.job);
     return WEIR_OK;

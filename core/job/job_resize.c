@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/job.h"
+#include "job/stage.h"
 #include "time/usage_totals.h"
 
 /* Reduces a pick: cannot fail. */
@@ -416,5 +417,7 @@ int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, 
     while (i-- > 0)
         shrinking_clear(&list[i]);
     weir_mem_free(list);
+    if (!rc)
+        weir_stages_drop_at(g, v);
     return rc ? rc : weir_graph_unlink(g, v, err);
 }

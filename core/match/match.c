@@ -10,6 +10,7 @@
 
 #include "index/score.h"
 #include "job/job.h"
+#include "job/stage.h"
 #include "time/availability.h"
 #include "time/usage_totals.h"
 
@@ -218,6 +219,17 @@ static void add_stats(weir_stats *to, const weir_stats *s)
     to->starts += s->starts;
 }
 
+static int check_stage(const weir_graph *g, const weir_match_options *o, weir_err *err)
+{
+    if (o->stage == 0 && !o->unlocked)
+        return WEIR_OK;
+    if (o->stage <= g->now)
+        return weir_fail(err, WEIR_EINVAL, "a stage expires after the clock, %" PRId64 " us", g->now);
+    if (o->job != 0 || o->mode > WEIR_RESERVE)
+        return weir_fail(err, WEIR_EINVAL, "a stage has a number of its own, and the mode now or reserve");
+    return WEIR_OK;
+}
+
 static int check_options(const weir_graph *g, const weir_match_options *o, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
@@ -239,7 +251,7 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return WEIR_EINVAL;
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", o->job);
-    return WEIR_OK;
+    return check_stage(g, o, err);
 }
 
 /* Hands the picks over as an allocation without a job, known to no schedule. */
@@ -249,7 +261,7 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, end_from(m, start), WEIR_MATCHED, m->picks, m->npicks, nslots};
+    *a = (weir_allocation){0, start, end_from(m, start), WEIR_MATCHED, m->picks, m->npicks, nslots, 0};
     m->picks = NULL;
     *out = a;
     return WEIR_OK;
@@ -292,12 +304,27 @@ static void give_nested(struct match *m, const weir_match_options *o)
 static int tell_placed(struct match *m, int64_t id, int64_t start, int64_t end, uint32_t nslots)
 {
     const weir_allocation a = {id, start, end, start > m->g->now ? WEIR_RESERVED : WEIR_ALLOCATED, m->picks, m->npicks,
-                               nslots};
+                               nslots, 0};
     int rc = m->policy->placed(m->policy->data, m->g, &a);
 
     return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err)
            : rc < 0          ? weir_fail(m->err, rc, "the hook 'placed' of the policy failed")
                              : WEIR_OK;
+}
+
+/* Makes a stage of the picks. */
+static int commit_stage(struct match *m, const weir_match_options *o, int64_t start, weir_name label, uint32_t nslots,
+                        const weir_allocation **out)
+{
+    int64_t end = end_from(m, start);
+    struct job found = {.a = {.start = start, .end = end, .picks = m->picks, .npicks = m->npicks, .nslots = nslots},
+                        .picks = m->picks,
+                        .flows = m->flows,
+                        .nflows = m->nflows,
+                        .policy = label};
+
+    found.a.expires = o->stage < end ? o->stage : end;
+    return o->unlocked ? weir_claim_make(m->g, &found, out, m->err) : weir_stage_make(m->g, &found, out, m->err);
 }
 
 static int commit_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
@@ -316,6 +343,8 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     label = label_of(m);
     if (label == WEIR_NO_NAME)
         return weir_fail_nomem(m->err);
+    if (o->stage)
+        return commit_stage(m, o, start, label, nslots, out);
     if (m->policy->placed && tell_placed(m, o->job ? o->job : weir_job_next_id(m->g), start,
                                          end_from(m, start), nslots))
         return m->err->code;

@@ -34,7 +34,8 @@ enum query_field {
     QUERY_IDLE,
     QUERY_ALLOCATED, /* up to here: an interval lo to hi */
     QUERY_EXCLUSIVE,
-    QUERY_LEAF, /* up to here: flags */
+    QUERY_LEAF,
+    QUERY_STAGED, /* up to here: flags */
     QUERY_PROPERTY,
     QUERY_TAG,
     QUERY_DATA /* up to here: maps, in the order of enum weir_map */

@@ -337,6 +337,18 @@ static bool match_job(const struct query_test *t, const weir_graph *g, weir_vert
     return false;
 }
 
+/* Whether a stage has or reserves units of v, or holds an ancestor of v exclusively. */
+static bool is_staged(const weir_graph *g, weir_vertex v)
+{
+    weir_use use;
+
+    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent)
+        for (uint32_t i = 0; schedule_of(g, u) && weir_vertex_use(g, u, i, &use); i++)
+            if ((u == v || use.exclusive) && use.job < 0)
+                return true;
+    return false;
+}
+
 /* ---- properties, tags, extended data ------------------------------------------------------------------------- */
 
 static const char *value_of(const struct query_subject *s, const struct query_test *t, uint32_t bound)
@@ -464,6 +476,7 @@ __attribute__((always_inline)) static inline bool match_test(const weir_query *q
     case QUERY_ALLOCATED: return in_numbers(t, amount_of(g, s->v, t->field));
     case QUERY_EXCLUSIVE: return kind_of(g, s->v)->exclusive;
     case QUERY_LEAF: return weir_vertex_children(g, s->v) == 0;
+    case QUERY_STAGED: return is_staged(g, s->v);
     default: return match_map(s, t, bound);
     }
 }

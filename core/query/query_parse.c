@@ -40,6 +40,7 @@ static const struct field fields[] = {
     {"property", QUERY_PROPERTY, MAP},
     {"rank", QUERY_RANK, IDS},
     {"size", QUERY_SIZE, NUMBER},
+    {"staged", QUERY_STAGED, FLAG},
     {"state", QUERY_STATE, STATE},
     {"tag", QUERY_TAG, MAP},
     {"type", QUERY_TYPE, PATTERN},

@@ -339,7 +339,7 @@ static int write_jobs(const struct weir_db_store *s, bool all)
     if (!all && !g->journal->jobs.all)
         return write_changed_jobs(s, &g->journal->jobs);
     rc = drop_tables(s, DB_JOB, DB_FEED, DB_EVERY);
-    for (uint32_t i = 0; !rc && i < live_jobs(g); i++)
+    for (uint32_t i = 0; !rc && i < weir_job_count(g); i++)
         rc = put_job(s, &g->jobs->list[g->jobs->order[i]]);
     return rc;
 }

@@ -10,6 +10,9 @@ struct flow_use {
     int64_t amount;
 };
 
+struct claim;
+
+/* A job, or a stage with locks: a stage has a.expires, and minus its number as a.job. */
 struct job {
     struct flow_use *flows;
     uint32_t nflows, flows_cap;
@@ -34,9 +37,10 @@ struct job {
 struct jobs {
     struct job *list;
     uint32_t n, cap, live;
+    uint32_t stages; /* of `live`: stages with locks */
     int64_t *starts; /* starts by job, contiguous: searches in schedules read the starts only */
     uint32_t starts_cap;
-    /* The first `live` entries are the jobs in use, the rest are free records. */
+    /* The first `live` entries are in use, jobs first and stages behind them; the rest are free records. */
     uint32_t *order;
     uint32_t order_cap;
     struct weir_map32 ids; /* index in `list`, by hash of the id */
@@ -48,6 +52,10 @@ struct jobs {
     struct weir_clock_event *events; /* of the last advance of the clock */
     uint32_t nevents, events_cap;
     uint64_t advances;
+    struct claim *claims; /* stages without locks (job/stage.c) */
+    uint32_t nclaims, claims_cap;
+    int64_t last_stage;    /* the number of the last stage */
+    int64_t first_expiry;  /* no stage expires before this time */
 };
 
 /* Number of job records, in use or free. */
@@ -56,7 +64,7 @@ static inline uint32_t job_records(const weir_graph *g)
     return g->jobs ? g->jobs->n : 0;
 }
 
-/* Number of jobs. */
+/* Number of jobs and stages with locks. */
 static inline uint32_t live_jobs(const weir_graph *g)
 {
     return g->jobs ? g->jobs->live : 0;

@@ -15,6 +15,7 @@ local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
 local rset = require "weir.rset"
 local script = require "weir.machine.script"
+local staging = require "weir.staging"
 
 require "weir.formats"
 
@@ -124,6 +125,7 @@ function weir.repl(opts)
 end
 
 engines.reads(weir.request)
+staging.reads(weir.request)
 
 --- weir.explain.text(report, columns), .headline(report), .plain(report): a report of e:explain() in words and for
 --- programs.

@@ -210,6 +210,14 @@ group("matches", [[
   return e:release(a)
   return e:release(3)
   return e:advance(120)
+  return e:stage("slot=1/core=1", { lease = 5, duration = 9 })
+  local s = must(e:stage("slot=2/core=1", { lock = false })) return e:commit(s, { job = 9 })
+  local s = must(e:stage "slot=1/core=1") return must(e:commit(s.stage)) and e:stages()
+  local s = must(e:stage "slot=1/core=1") return must(e:drop(s)) and e:advance(70)
+  return e:allocate({ g "/cluster0/rack1/node2/core0", { vertex = g "/cluster0/rack1/node2/memory0", amount = 3 } }, { job
+      = 9, duration = 5 })
+  local _, why, code, lost = e:allocate({ v }, { job = 9 }) return code == "busy" and lost, why, code
+  return e:allocate(g "/cluster0/rack1/node2/core1", { start = 50, duration = 5 })
   return e:jobs() and e:job(1) and e:stats() and e:policy() and e:resources() and e:now() and tostring(e)
   return e:place(must(core.request "slot=1/core=1"), 9, 0, 10)
   return e:place(must(core.request "node=4/slot=1/core=2"), 9, 0, 10, true, true)

@@ -80,7 +80,8 @@ local function read_sources()
       if comment:find "@class" then read_comment({}, comment) end
     end
   end
-  for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain/init.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
+  for block in (read_file "lua/weir/engine.lua" .. read_file "lua/weir/explain/init.lua" ..
+    read_file "lua/weir/staging.lua" .. "\n"):gmatch "\n%-%-%- (@method.-)\n[^-]" do
     read_comment({ class = class "engine" }, (block:gsub("\n%-%-%-", "\n")))
   end
 end
@@ -155,7 +156,8 @@ local function check()
   check_class("engine", core.methods "engine")
   check_class("vertex", members.vertex)
   check_class("policy", keys(members.policy))
-  check_class("allocation", merged(members.allocation, { "id", "at", "end_", "duration", "state", "policy" }))
+  check_class("allocation", merged(members.allocation, { "id", "at", "end_", "duration", "state", "policy", "stage",
+    "expires" }))
   check_class("graph", members.graph)
 end
 

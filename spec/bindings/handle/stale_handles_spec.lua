@@ -143,6 +143,9 @@ local TAKES = {
     graph.walk g:walk { start = X, order_children = print }
     engine.shrink e:shrink(1, X)
     engine.shrink e:shrink(1, { X })
+    engine.allocate e:allocate(X)
+    engine.allocate e:allocate { v, { vertex = X, amount = 1 } }
+    core.allocate core.allocate(e, { X }, nil, 0, 0, 1)
     engine.shrink e:shrink(1, { vertex = X, amount = 1 })
     vertex.within v:within(X)
     map.__call map(X)
@@ -169,6 +172,8 @@ local TAKES = {
     core.plain core.plain(X, false)
   ]],
   job = [[
+    engine.commit e:commit(X)
+    engine.drop e:drop(X)
     engine.grow e:grow(X, "slot=1/core")
     engine.release e:release(X)
     engine.placed e:placed(X, "slot=1/core=1")
@@ -179,6 +184,7 @@ local TAKES = {
   ]],
   request = [[
     ? engine.match e:match(X)
+    ? engine.stage e:stage(X)
     ? engine.match e:match(X, { policy = policy })
     ? engine.explain e:explain(X)
     ? engine.grow e:grow(1, X)
@@ -249,7 +255,7 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance book free job jobs now personal policy reload resources retire retired state stats visits watched
+  engine: advance book free job jobs now personal policy reload resources retire retired stages state stats visits watched
   graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
     save set_validity subsystems types validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq

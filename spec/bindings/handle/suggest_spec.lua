@@ -40,7 +40,7 @@ describe("a mistyped name is followed by the one that was meant:", function()
     ["a method of an engine"] = { function() e:mach() end, "match" },
     ["a method of a request"] = { function() weir.request "slot=1/node":duraton() end, "duration" },
     ["a field of a vertex"] = { function() return g():root().nme end, "name" },
-    ["a field of an allocation"] = { function() return e:match("slot=1/node", { mode = "preview" }).stae end, "state" },
+    ["a field of an allocation"] = { function() return e:match("slot=1/node", { mode = "preview" }).stat end, "state" },
     ["a method of a scenario"] = { function() s:drian "node0" end, "drain" },
     ["an action for later"] = { function() s:at(5):dwon "node0" end, "down" },
     ["an assertion"] = { function() assert.runing(s:submit { "slot=1/node" }) end, "running" },

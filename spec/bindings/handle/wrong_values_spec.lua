@@ -15,7 +15,9 @@ local VALUES = {
 -- Fields of the tables that methods take.
 local FIELDS = {
   ["engine.match"] = "mode at duration job stats policy trace inside within without fewest "
-    .. "brief links slot_parent", ["engine.levels"] = "at within without links", ["engine.explain"] = "at vertex down up release "
+    .. "brief links slot_parent stage lock", ["engine.stage"] = "mode at duration job lease lock policy trace",
+  ["engine.commit"] = "job", ["engine.allocate"] = "job start duration",
+  ["engine.levels"] = "at within without links", ["engine.explain"] = "at vertex down up release "
     .. "without constraint policy links", ["engine.use"] = "watch failed", ["engine.shrink"] = "vertex amount ranks",
   ["graph.walk"] = "start subsystem order reverse upward type prune evaluate best visit order_children fields",
   ["graph.find"] = "start as", ["graph.coarsen"] = "keep", ["vertex.allocate"] = "job amount start duration",
@@ -26,7 +28,9 @@ local FIELDS = {
 local BEFORE = {
   ["engine.match"] = function() return "slot=1/core" end, ["engine.levels"] = function() return "slot=1/core" end,
   ["engine.explain"] = function() return "slot=1/core" end,
-  ["engine.use"] = function() return "low" end, ["engine.shrink"] = function() return 1 end, ["graph.find"] = function() return "id=1" end,
+  ["engine.stage"] = function() return "slot=1/core" end, ["engine.commit"] = function() return 1 end,
+  ["engine.allocate"] = function(w) return { w.v } end, ["engine.use"] = function() return "low" end,
+  ["engine.shrink"] = function() return 1 end, ["graph.find"] = function() return "id=1" end,
   ["graph.add"] = function(w) return w.v end,
 }
 -- Methods that end the handle, wait, or write: left to further specs.

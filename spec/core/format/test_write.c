@@ -60,7 +60,7 @@ struct want {
 
 static weir_allocation allocation(const weir_graph *g, const struct want *want, weir_pick picks[PICKS])
 {
-    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 0, 0};
+    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 0, 0, 0};
 
     while (a.npicks < PICKS && want[a.npicks].path) {
         const struct want *w = &want[a.npicks];
@@ -168,7 +168,7 @@ static void test_times(void)
     weir_graph *g = weir_graph_new();
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        weir_allocation a = {1, rows[i].start, rows[i].end, WEIR_MATCHED, NULL, 0, 0};
+        weir_allocation a = {1, rows[i].start, rows[i].end, WEIR_MATCHED, NULL, 0, 0, 0};
         char text[256];
         snprintf(text, sizeof text, "{\"version\":1,\"execution\":{\"R_lite\":[],\"nodelist\":[],%s}}",
                  rows[i].expected);
@@ -185,7 +185,7 @@ static void test_ranks(void)
     weir_graph *g = weir_graph_new();
     weir_vertex a = add_pools(g, WEIR_NONE, "node", 7, 1), b = add_pools(g, WEIR_NONE, "node", 8, 1), s;
     weir_pick picks[3] = {{a, 0, 1, true}, {b, 0, 1, true}, {WEIR_NONE, 0, 1, true}};
-    weir_allocation all = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 2, 0};
+    weir_allocation all = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 2, 0, 0};
 
     add_pools(g, a, "core", 0, 3);
     add_pools(g, b, "core", 0, 2);
@@ -221,7 +221,7 @@ static void test_properties(void)
     weir_graph *g = machine();
     weir_vertex node = find(g, "/cluster0/rack0/node0"), other = find(g, "/cluster0/rack1/node3");
     weir_pick picks[2] = {{node, 0, 1, true}, {other, 0, 1, true}};
-    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 2, 0};
+    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 2, 0, 0};
     static const char *const keys[] = {"ssd", "+queue", "a|b", "fast@gpu", "perf_class"};
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -245,7 +245,7 @@ static void test_errors(void)
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_vertex node, core;
     weir_pick pick = {0, 0, 1, true};
-    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0};
+    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0, 0};
 
     expect_error(g, &a, "rlite", "vertex 0, which is not in the graph");
     expect_error(g, NULL, "xml", "one of jgf, document, rv1, rv1_nosched, rlite, csv is wanted");
@@ -316,7 +316,7 @@ static void test_jgf(void)
 {
     weir_graph *g = rich_machine();
     weir_pick pick = {1, 0, 40, false};
-    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0};
+    weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0, 0};
 
     expect_text(g, NULL, "jgf",
                 "{\"graph\":{\"nodes\":[" RICH_TOP
@@ -436,7 +436,7 @@ static void test_rlite_round_trip(void)
         allocation(g, (struct want[]){{"/cluster0/rack0", ALL}, {"/cluster0/rack1/node3/socket1", ALL}, {0}}, picks);
     char *first = weir_allocation_format(g, &a, "rv1_nosched", NULL), *second = NULL;
     weir_pick all = {0, 0, 1, true};
-    weir_allocation whole = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &all, 1, 0};
+    weir_allocation whole = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &all, 1, 0, 0};
 
     copy = read_graph(first, NULL, "R");
     if (copy)
@@ -530,7 +530,7 @@ static void test_random(void)
 
     for (int n = 0; n < 200; n++) {
         weir_pick picks[PICKS];
-        weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 0, 0};
+        weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, picks, 0, 0, 0};
         uint32_t count = 1 + (state >> 16) % PICKS;
         while (a.npicks < count) {
             state = state * 1664525u + 1013904223u;

@@ -342,7 +342,7 @@ static const struct {
     {"alloc", 1, 1, "unknown field \"alloc\" (did you mean \"allocated\"?)"},
     {"zzzzzz=1", 1, 1,
      "unknown field \"zzzzzz\": one of allocated, basename, data, exclusive, free, id, idle, job, leaf, name, path, "
-     "property, rank, size, state, tag, type, unit, uuid is wanted"},
+     "property, rank, size, staged, state, tag, type, unit, uuid is wanted"},
     {"type.x=1", 1, 1, "\"type\" has no keys; property.KEY, tag.KEY and data.KEY have"},
     {"type<node", 1, 5, "\"type\" cannot be put in order: = or != is wanted, not <"},
     {"job>=3", 1, 4, "\"job\" cannot be put in order: = or != is wanted, not >="},

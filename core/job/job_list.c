@@ -1,0 +1,151 @@
+/* job_list.c - jobs made of listed resources, without a match. Invariant: all resources of a list or none. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "job/job.h"
+#include "job/loss.h"
+
+static int by_vertex(const void *a, const void *b)
+{
+    const weir_pick *x = a, *y = b;
+
+    if (x->vertex != y->vertex)
+        return x->vertex < y->vertex ? -1 : 1;
+    return x->resource < y->resource ? -1 : x->resource > y->resource;
+}
+
+static int check_pick(const weir_graph *g, const weir_pick *p, weir_err *err)
+{
+    int64_t size;
+
+    if (!vertex_valid(g, p->vertex))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", p->vertex);
+    size = kind_of(g, p->vertex)->size;
+    if (p->amount < 0 || p->amount > size)
+        return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units of a pool of %" PRId64 " cannot be allocated", p->amount,
+                         size);
+    return WEIR_OK;
+}
+
+/* Adds up the picks of each vertex. Returns the number of vertices. */
+static uint32_t add_up(weir_pick *picks, uint32_t n)
+{
+    uint32_t kept = 0;
+
+    qsort(picks, n, sizeof *picks, by_vertex);
+    for (uint32_t i = 1; i < n; i++) {
+        if (picks[i].vertex != picks[kept].vertex)
+            picks[++kept] = picks[i];
+        else if (picks[i].amount > WEIR_FOREVER - picks[kept].amount)
+            picks[kept].amount = WEIR_FOREVER;
+        else
+            picks[kept].amount += picks[i].amount;
+    }
+    return kept + 1;
+}
+
+static const weir_pick *find(const weir_pick *picks, uint32_t n, weir_vertex v)
+{
+    uint32_t lo = 0, hi = n;
+
+    while (lo < hi) {
+        uint32_t mid = lo + (hi - lo) / 2;
+        if (picks[mid].vertex < v)
+            lo = mid + 1;
+        else
+            hi = mid;
+    }
+    return lo < n && picks[lo].vertex == v ? &picks[lo] : NULL;
+}
+
+/* Whether an ancestor of v is listed as a whole. */
+static bool is_inside(const weir_graph *g, const weir_pick *picks, uint32_t n, weir_vertex v)
+{
+    while ((v = vertex_at(g, v)->parent) != WEIR_NONE) {
+        const weir_pick *p = find(picks, n, v);
+        if (p && p->exclusive)
+            return true;
+    }
+    return false;
+}
+
+/* Adds up *n picks, marks whole pools, and copies the picks that lie in no further pick to `kept`: *n picks. */
+static int normalize(const weir_graph *g, weir_pick *picks, weir_pick *kept, uint32_t *n, weir_err *err)
+{
+    uint32_t count = add_up(picks, *n), out = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t size = kind_of(g, picks[i].vertex)->size;
+        picks[i].exclusive = picks[i].amount == size && size > 0;
+        if (check_pick(g, &picks[i], err))
+            return WEIR_EINVAL;
+        if (kind_of(g, picks[i].vertex)->exclusive && !picks[i].exclusive)
+            return weir_fail(err, WEIR_EINVAL, "a pool is exclusive: all %" PRId64 " units or none", size);
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (!is_inside(g, picks, count, picks[i].vertex))
+            kept[out++] = picks[i];
+    *n = out;
+    return WEIR_OK;
+}
+
+/* Books picks, each with the position in the caller's list as `resource`. */
+static int book(weir_graph *g, int64_t job, weir_pick *picks, uint32_t n, int64_t start, int64_t end, uint32_t *i,
+                weir_loss **lost, uint32_t *nlost, weir_err *err)
+{
+    int rc = weir_picks_check(g, picks, n, start, end, false, lost, nlost, err);
+
+    for (uint32_t k = 0; rc == WEIR_EBUSY && lost && k < *nlost; k++)
+        (*lost)[k].pick = picks[(*lost)[k].pick].resource;
+    for (uint32_t k = 0; k < n; k++)
+        picks[k].resource = WEIR_NONE;
+    return rc ? rc : weir_job_commit(g, job, start, end, picks, n, i, err);
+}
+
+static int check_call(const weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
+                      weir_err *err)
+{
+    int rc = weir_graph_writable(g, err);
+
+    if (!rc && n == 0)
+        rc = weir_fail(err, WEIR_EINVAL, "no resources are listed");
+    if (!rc && end <= start)
+        rc = weir_fail(err, WEIR_EINVAL, "the allocation ends at %" PRId64 " us, not after its start at %" PRId64 " us",
+                       end, start);
+    if (!rc && start < g->now)
+        rc = weir_fail(err, WEIR_EINVAL, "the allocation starts at %" PRId64 " us, before the clock (%" PRId64 " us)",
+                       start, g->now);
+    if (!rc && job < 0)
+        rc = weir_fail(err, WEIR_EINVAL, "job id %" PRId64 " is negative", job);
+    if (!rc && weir_job_index(g, job) != WEIR_NONE)
+        rc = weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", job);
+    for (uint32_t i = 0; !rc && i < n; i++)
+        rc = check_pick(g, &picks[i], err);
+    return rc;
+}
+
+int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
+                      const weir_allocation **out, weir_loss **lost, uint32_t *nlost, weir_err *err)
+{
+    int rc = check_call(g, job, picks, n, start, end, err);
+    weir_pick *all = rc ? NULL : weir_mem_alloc((size_t)n * 2 * sizeof *all), *kept = all ? all + n : NULL;
+    uint32_t i = WEIR_NONE;
+
+    if (out)
+        *out = NULL;
+    if (lost) {
+        *lost = NULL;
+        *nlost = 0;
+    }
+    if (!rc && !all)
+        rc = weir_fail_nomem(err);
+    for (uint32_t k = 0; !rc && k < n; k++)
+        all[k] = (weir_pick){picks[k].vertex, k, picks[k].amount, false};
+    rc = rc ? rc : normalize(g, all, kept, &n, err);
+    rc = rc ? rc : book(g, job, kept, n, start, end, &i, lost, nlost, err);
+    weir_mem_free(all);
+    if (!rc && out)
+        *out = &g->jobs->list[i].a;
+    return rc;
+}

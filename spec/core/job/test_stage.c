@@ -1,0 +1,250 @@
+/* test_stage.c - stages with and without locks, and jobs of listed resources: random histories in which the graph checks
+ * out after every step, jobs past their ends included; and every call with each allocation failing. */
+#include "check.h"
+#include "dice.h"
+
+#define SECOND 1000000
+
+static const char *const SHAPES[] = {"slot=%u/node", "slot=%u/core", "slot=%u/memory=3", "slot=%u/rack",
+                                     "slot=%u/node/[core=2;memory=2]"};
+
+static weir_graph *machine(void)
+{
+    static const char text[] = "cluster:1 rack:2 node:3 core:4 memory:1(size=8,unit=GB)";
+    weir_graph *g = NULL;
+
+    CHECK(weir_graph_parse(text, strlen(text), NULL, "synthetic", &g, NULL) == WEIR_OK, "a machine");
+    return g;
+}
+
+static int match(weir_graph *g, const char *text, weir_match_options o, const weir_allocation **a)
+{
+    weir_request *r = NULL;
+    int rc = weir_request_parse(text, strlen(text), NULL, &r, NULL);
+
+    rc = rc ? rc : weir_match(g, r, &o, a, NULL);
+    weir_request_free(r);
+    return rc;
+}
+
+/* ---- random histories ---- */
+
+static void some_match(weir_graph *g)
+{
+    weir_match_options o = {.mode = dice(2) ? WEIR_RESERVE : WEIR_NOW,
+                            .at = weir_graph_now(g),
+                            .duration = (1 + dice(20)) * SECOND};
+    const weir_allocation *a = NULL;
+    char text[60];
+    int rc;
+
+    if (dice(2)) {
+        o.stage = dice(8) ? o.at + (1 + dice(15)) * SECOND : WEIR_FOREVER;
+        o.unlocked = dice(3) == 0;
+    }
+    snprintf(text, sizeof text, SHAPES[dice(sizeof SHAPES / sizeof *SHAPES)], 1 + dice(3));
+    rc = match(g, text, o, &a);
+    CHECK(rc == WEIR_OK || rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE, "%s: %s", text, weir_status_name(rc));
+    if (!rc && o.stage)
+        CHECK(a->job < 0 && a->expires > o.at && a->expires <= o.stage && a->expires <= a->end &&
+                  weir_stage_get(g, -a->job) == a,
+              "a stage with an expiry");
+}
+
+static void some_commit(weir_graph *g)
+{
+    const weir_allocation *s = weir_stage_at(g, dice(weir_stage_count(g))), *a;
+    bool locked = s->state != WEIR_CLAIMED;
+    uint32_t jobs = weir_job_count(g), stages = weir_stage_count(g), nlost = 0;
+    weir_loss *lost = NULL;
+    int rc = weir_stage_commit(g, -s->job, 0, &a, &lost, &nlost, NULL);
+
+    CHECK(rc == WEIR_OK || (rc == WEIR_EBUSY && !locked), "a commit: %s", weir_status_name(rc));
+    CHECK((rc == WEIR_EBUSY) == (nlost > 0), "losses, %u", nlost);
+    CHECK(weir_job_count(g) == jobs + (rc == WEIR_OK) && weir_stage_count(g) == stages - (rc == WEIR_OK), "counts");
+    for (uint32_t i = 0; i < nlost; i++)
+        CHECK(lost[i].job > 0 ? weir_job_get(g, lost[i].job) != NULL : weir_stage_get(g, -lost[i].job) != NULL, "a holder");
+    weir_free(lost);
+}
+
+static void some_list(weir_graph *g)
+{
+    weir_pick picks[3] = {{0}};
+    int64_t now = weir_graph_now(g), start = now + dice(3) * SECOND;
+    int rc;
+
+    for (int i = 0; i < 3; i++) {
+        picks[i].vertex = some_vertex(g);
+        picks[i].amount = 1 + dice((uint32_t)weir_vertex_size(g, picks[i].vertex));
+    }
+    rc = weir_job_allocate(g, 0, picks, 1 + dice(3), start, start + (1 + dice(9)) * SECOND, NULL, NULL, NULL, NULL);
+    CHECK(rc == WEIR_OK || rc == WEIR_EBUSY || rc == WEIR_EINVAL, "a list: %s", weir_status_name(rc));
+}
+
+static void some_clock(weir_graph *g)
+{
+    int64_t now = weir_graph_now(g);
+    weir_err err = {0};
+    int rc = dice(12) ? weir_graph_advance(g, now + dice(9) * SECOND, &err)
+                      : weir_graph_rewind(g, now > 2 * SECOND ? now - SECOND : now, &err);
+
+    CHECK(rc == WEIR_OK, "the clock: %s", err.text);
+    if (dice(10) == 0)
+        weir_graph_overrun(g, dice(2) ? WEIR_OVERRUN_HOLD : WEIR_OVERRUN_EXPIRE);
+}
+
+static void some_end(weir_graph *g)
+{
+    if (dice(2) && weir_job_count(g))
+        CHECK(weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL) == WEIR_OK, "a job ends");
+    else if (weir_stage_count(g))
+        CHECK(weir_stage_drop(g, -weir_stage_at(g, dice(weir_stage_count(g)))->job, NULL) == WEIR_OK, "a stage ends");
+}
+
+static void test_random(void)
+{
+    weir_err err = {0};
+
+    for (uint64_t run = 1; run <= 30; run++) {
+        weir_graph *g = machine(), *copy = NULL;
+        seed = run;
+        for (int i = 0; i < 80; i++) {
+            switch (dice(8)) {
+            case 0: some_clock(g); break;
+            case 1: some_end(g); break;
+            case 2: some_list(g); break;
+            case 3:
+            case 4:
+                if (weir_stage_count(g))
+                    some_commit(g);
+                break;
+            default: some_match(g);
+            }
+            for (uint32_t k = 0; k < weir_job_count(g); k++)
+                CHECK(weir_job_at(g, k)->job > 0, "jobs only");
+            if (!CHECK(weir_check(g, &err) == WEIR_OK, "run %d, step %d: %s", (int)run, i, err.text))
+                return;
+        }
+        CHECK(weir_graph_dup(g, &copy, &err) == WEIR_OK && weir_check(copy, &err) == WEIR_OK &&
+                  weir_graph_compare(g, copy, true, &err) == WEIR_OK,
+              "%s", err.text);
+        weir_graph_free(copy);
+        weir_graph_free(g);
+    }
+}
+
+/* ---- claims of removed vertices ---- */
+
+static void test_gone(void)
+{
+    weir_graph *g = machine();
+    weir_match_options o = {.stage = WEIR_FOREVER, .unlocked = true};
+    const weir_allocation *a = NULL;
+    weir_vertex node = WEIR_NONE;
+    weir_loss *lost = NULL;
+    uint32_t n = 0;
+    int64_t stage;
+
+    CHECK(match(g, "slot=2/node", o, &a) == WEIR_OK && a->npicks == 2, "a claim");
+    stage = -a->job;
+    node = a->picks[1].vertex;
+    CHECK(weir_graph_unlink(g, node, NULL) == WEIR_OK, "a claim does not keep a vertex");
+    CHECK(weir_stage_commit(g, stage, 0, &a, &lost, &n, NULL) == WEIR_EBUSY && n == 1 && lost[0].vertex == WEIR_NONE &&
+              lost[0].pick == 1 && lost[0].job == 0,
+          "the vertex is lost");
+    weir_free(lost);
+    CHECK(weir_stage_drop(g, stage, NULL) == WEIR_OK && weir_stage_drop(g, stage, NULL) == WEIR_ENOENT, "is dropped once");
+    weir_graph_free(g);
+}
+
+/* ---- memory ---- */
+
+static bool without_locks;
+
+static int stage_once(void *arg)
+{
+    weir_match_options o = {.stage = 5 * SECOND, .unlocked = without_locks, .duration = 9 * SECOND};
+    const weir_allocation *a = NULL;
+    uint32_t stages = weir_stage_count(arg);
+    int rc = match(arg, "slot=2/[core=1;memory=3]", o, &a);
+
+    CHECK(weir_stage_count(arg) == stages + (rc == WEIR_OK), "a stage, or nothing");
+    return rc;
+}
+
+static int commit_once(void *arg)
+{
+    const weir_allocation *a;
+    weir_loss *lost = NULL;
+    uint32_t jobs = weir_job_count(arg), n = 0;
+    int rc = weir_stage_commit(arg, -weir_stage_at(arg, 0)->job, 0, &a, &lost, &n, NULL);
+
+    CHECK(weir_job_count(arg) == jobs + (rc == WEIR_OK), "a job, or nothing");
+    weir_free(lost);
+    return rc;
+}
+
+static int list_once(void *arg)
+{
+    weir_graph *g = arg;
+    weir_pick picks[2] = {{.amount = 1}, {.amount = 1}};
+    uint32_t jobs = weir_job_count(g);
+    int rc;
+
+    for (int i = 0; i < 2; i++)
+        do
+            picks[i].vertex = some_vertex_of(g, "core");
+        while (!weir_vertex_free(g, picks[i].vertex) || (i && picks[0].vertex == picks[1].vertex));
+    rc = weir_job_allocate(g, 0, picks, 2, 0, SECOND, NULL, NULL, NULL, NULL);
+    CHECK(weir_job_count(g) == jobs + (rc == WEIR_OK), "a job, or nothing");
+    return rc;
+}
+
+static int advance_once(void *arg)
+{
+    uint32_t stages = weir_stage_count(arg);
+    int rc = weir_graph_advance(arg, 5 * SECOND, NULL);
+
+    CHECK(weir_stage_count(arg) == (rc ? stages : 0), "all stages expire, or none");
+    return rc;
+}
+
+static void test_nomem(void)
+{
+    weir_err err = {0};
+
+    for (int i = 0; i < 2; i++) {
+        weir_graph *g = machine();
+        without_locks = i == 1;
+        check_nomem(stage_once, g, "staging");
+        if (!without_locks)
+            check_nomem(list_once, g, "a list");
+        CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+        check_nomem(advance_once, g, "expiry");
+        CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+        weir_graph_free(g);
+    }
+    weir_graph *g = machine();
+    without_locks = true;
+    for (int i = 0; i < 8; i++)
+        CHECK(stage_once(g) == WEIR_OK, "a claim");
+    for (long n = 1; n < 60; n++) {
+        weir_mem_fail_after(n);
+        int rc = commit_once(g);
+        weir_mem_fail_after(0);
+        CHECK(rc == WEIR_OK || rc == WEIR_ENOMEM || rc == WEIR_EBUSY, "a commit: %s", weir_status_name(rc));
+        CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+        if (rc == WEIR_OK)
+            break;
+    }
+    CHECK(weir_job_count(g) == 1, "one claim wins");
+    weir_graph_free(g);
+}
+
+int main(void)
+{
+    test_random();
+    test_gone();
+    test_nomem();
+    return check_report();
+}
