@@ -232,10 +232,18 @@ int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, w
  * index. */
 int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
                         weir_vertex *first, weir_err *err);
-/* M5: removes v and all vertices below v from containment, and reclaims pools without any subsystem left. WEIR_EBUSY:
- * a job has an allocation or a reservation among them. O(removed + d f) */
+/* M5: removes v and all vertices below v from containment. A pool without any subsystem left is reclaimed. A pool with
+ * edges of another subsystem stays as a detached vertex: the pool keeps name, rank, UUID, properties and edges, is no
+ * root and no child, and is neither matched, counted nor found until weir_graph_attach(). WEIR_EBUSY: a job has an
+ * allocation or a reservation among them. WEIR_ENOENT: v is detached already. O(removed + d f) */
 int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err);
-/* M5: removes the edges of v in a subsystem other than containment. A pool without any subsystem left is reclaimed.
+/* Returns whether v is a detached vertex. O(1) */
+bool weir_vertex_detached(const weir_graph *g, weir_vertex v);
+/* Makes a detached vertex the last child of `parent`; WEIR_NONE: a root. WEIR_EEXIST: v is in containment; WEIR_EBUSY,
+ * WEIR_ELIMIT: as weir_graph_add(). O(d f) */
+int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err *err);
+/* M5: removes the edges of v in a subsystem other than containment. A pool without any subsystem left is reclaimed, and
+ * so is a detached vertex without edges left.
  * WEIR_ENOENT: v is not in the subsystem. */
 int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err);
 

@@ -205,6 +205,19 @@ static int graph_unlink(lua_State *L)
     return weirlua_status(L, weir_graph_unlink(handle->g, v, &err), &err);
 }
 
+/* attach(v[, parent]): true after a detached vertex got a place in containment again, as the last child of `parent`, or
+ * as a root; or nil, message, code. */
+static int graph_attach(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex v = weirlua_check_vertex_of(L, s, 2, handle);
+    weir_vertex parent = lua_isnoneornil(L, 3) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 3, handle);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_attach(handle->g, v, parent, &err), &err);
+}
+
 static int graph_add_edge(lua_State *L)
 {
     static const char *const known[] = {"subsystem", "type", "back", NULL};
@@ -266,4 +279,5 @@ static int graph_set_validity(lua_State *L)
 const luaL_Reg weirlua_graph_writers[] = {
     {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
     {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
-    {"set_validity", graph_set_validity}, {NULL, NULL}};
+    {"set_validity", graph_set_validity},
+    {"attach", graph_attach},     {NULL, NULL}};

@@ -106,6 +106,7 @@ static const struct {
     {"size", FIELD_SIZE},   {"unit", FIELD_UNIT},         {"state", FIELD_STATE}, {"rank", FIELD_RANK},
     {"path", FIELD_PATH},   {"uuid", FIELD_UUID},         {"free", FIELD_FREE},   {"exclusive", FIELD_EXCLUSIVE},
     {"index", FIELD_INDEX}, {"tags", FIELD_TAGS},         {"data", FIELD_DATA},   {"properties", FIELD_PROPERTIES},
+    {"detached", FIELD_DETACHED},
 };
 
 int weirlua_field_code(const char *name)
@@ -202,6 +203,7 @@ static inline void push_field(lua_State *L, const struct weirlua_graph *handle, 
         weir_read(g, v, WEIR_READ_FREE);
         lua_pushinteger(L, weir_vertex_free(g, v));
         break;
+    case FIELD_DETACHED: lua_pushboolean(L, weir_vertex_detached(g, v)); break;
     case FIELD_INDEX: lua_pushinteger(L, v); break;
     case FIELD_PROPERTIES: push_bits(L, handle, v, WEIRLUA_PROPERTIES); break;
     case FIELD_TAGS: push_bits(L, handle, v, WEIRLUA_TAGS); break;
@@ -377,6 +379,8 @@ static int vertex_tostring(lua_State *L)
  * @field path: string -- The path in containment, such as "/cluster0/rack0/node3".
  * @field uuid: string -- The UUID, 36 characters.
  * @field exclusive: boolean -- Whether jobs get the vertex only as a whole.
+ * @field detached: boolean -- Whether the vertex was taken out of containment while edges of other subsystems hold it:
+ *   it is matched, counted and found no more, until g:attach(v, parent).
  * @field properties: table<string, string> -- Lasting facts about the vertex, by key; keys can be set. `#` counts,
  *   pairs lists.
  * @field tags: table<string, string> -- Marks for the time being, by key; keys can be set.

@@ -291,6 +291,7 @@ enum weirlua_field {
     FIELD_EXCLUSIVE,
     FIELD_FREE,
     FIELD_INDEX,
+    FIELD_DETACHED,
     FIELD_PROPERTIES,
     FIELD_TAGS,
     FIELD_DATA

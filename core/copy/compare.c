@@ -227,6 +227,32 @@ static int compare_roots(const struct compare *c)
     }
 }
 
+/* The next detached vertex of a graph from *at on, and the number behind; WEIR_NONE: no more. */
+static weir_vertex next_detached(const weir_graph *g, weir_vertex *at)
+{
+    for (; g->detached > 0 && *at < g->limit; ++*at)
+        if (vertex_valid(g, *at) && vertex_detached(g, *at))
+            return (*at)++;
+    return WEIR_NONE;
+}
+
+/* Compares the vertices outside of containment, in their order. */
+static int compare_detached(const struct compare *c)
+{
+    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK, true};
+    weir_vertex i = 0, k = 0;
+
+    for (;;) {
+        weir_vertex v = next_detached(c->a, &i), w = next_detached(c->b, &k);
+        int rc;
+        if (v == WEIR_NONE || w == WEIR_NONE)
+            return compare_ends(c, WEIR_NONE, v, w);
+        rc = compare_trees(c, v, w, &none);
+        if (rc)
+            return rc;
+    }
+}
+
 /* ---- edges ---- */
 
 static int by_text(const char *a, const char *b)
@@ -385,6 +411,7 @@ int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, wei
     if (!c.map)
         return weir_fail_nomem(err);
     rc = compare_roots(&c);
+    rc = rc ? rc : compare_detached(&c);
     rc = rc ? rc : compare_edges(&c);
     if (!rc && books)
         rc = compare_jobs(&c);

@@ -203,6 +203,8 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     bool same = true, open;
     int rc = check_listed(g, v, err);
 
+    if (!rc && vertex_detached(g, v))
+        rc = weir_fail(err, WEIR_ENOENT, "vertex %u is not in containment any more", v);
     rc = rc ? rc : part_begin(&c, g, err);
     if (rc)
         return rc;
@@ -248,6 +250,18 @@ static int extract_marked(struct weir_extract *c, const uint8_t *marks, weir_ver
     return rc;
 }
 
+int weir_extract_detached(struct weir_extract *c, weir_vertex v, weir_err *err)
+{
+    bool same = false;
+    int rc = weir_extract_vertex(c, v, WEIR_NONE, kind_of(c->from, v)->size, &same, err);
+
+    if (rc)
+        return rc;
+    weir_vertex_detach(c->to, c->map[v]);
+    c->to->nroots--;
+    return WEIR_OK;
+}
+
 int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err)
 {
     uint8_t *marks = weir_mem_zalloc(g->limit, sizeof *marks);
@@ -262,6 +276,9 @@ int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n,
     for (uint32_t i = 0; !rc && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE && marks[g->roots[i]])
             rc = extract_marked(&c, marks, g->roots[i], WEIR_NONE, false, true, err);
+    for (weir_vertex v = 0; !rc && g->detached > 0 && v < g->limit; v++)
+        if (marks[v] && vertex_detached(g, v))
+            rc = weir_extract_detached(&c, v, err);
     weir_mem_free(marks);
     return part_end(&c, rc, out, err);
 }

@@ -24,6 +24,8 @@ void weir_extract_end(struct weir_extract *c);
  * return, of v. If the call fails, the map may have an incomplete copy, which the caller must remove. */
 int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
                       weir_err *err) WEIR_CHECKED;
+/* Add a copy of a detached vertex, which is detached too; the edges are for the caller to add. */
+int weir_extract_detached(struct weir_extract *c, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* Add the edges between all vertices in the map. O(edges of `from`) */
 int weir_extract_edges(struct weir_extract *c, weir_err *err) WEIR_CHECKED;
 

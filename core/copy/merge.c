@@ -239,6 +239,65 @@ static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool t
     return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
 }
 
+/* The detached vertex of the graph that o stands for: a vertex with the UUID of o, or else the only one with type,
+ * name and rank of o. WEIR_NONE: none. O(vertices) with detached vertices */
+static weir_vertex find_detached(const struct merge *m, weir_vertex o)
+{
+    const weir_graph *g = m->carry.to;
+    int64_t rank = weir_vertex_rank(m->carry.from, o);
+    weir_vertex found = WEIR_NONE;
+    uint8_t uuid[16], other[16];
+    bool several = false;
+
+    weir_uuid_get(m->carry.from, o, NULL, uuid);
+    for (weir_vertex v = 0; g->detached > 0 && v < g->limit; v++) {
+        if (!vertex_valid(g, v) || !vertex_detached(g, v))
+            continue;
+        weir_uuid_get(g, v, NULL, other);
+        if (memcmp(uuid, other, 16) == 0)
+            return v;
+        if (strcmp(weir_vertex_type(g, v), weir_vertex_type(m->carry.from, o)) == 0 && own_rank(g, v) == rank &&
+            weir_strtab_agree(m->carry.from, o, g, v)) {
+            several = found != WEIR_NONE;
+            found = v;
+        }
+    }
+    return several ? WEIR_NONE : found;
+}
+
+/* Attaches v, which stands for o, below `parent`. */
+static int attach(struct merge *m, weir_vertex o, weir_vertex v, weir_vertex parent, bool top)
+{
+    int rc = check_pair(m, o, v);
+
+    if (!rc && top && weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
+        rc = weir_fail_nomem(m->err);
+    rc = rc ? rc : weir_graph_attach(m->carry.to, v, parent, m->err);
+    if (rc)
+        return rc;
+    m->carry.map[o] = v;
+    if (top)
+        m->tops[m->ntops++] = o;
+    return pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
+}
+
+/* Adds a copy of a detached vertex of the second graph, or finds the vertex in the graph. */
+static int add_detached(struct merge *m, weir_vertex o)
+{
+    weir_vertex v = find_detached(m, o);
+    int rc;
+
+    if (v != WEIR_NONE) {
+        m->carry.map[o] = v;
+        rc = check_pair(m, o, v);
+        return rc || !pool_of(m->carry.from, o) ? rc : add_own(m, o, v);
+    }
+    if (weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
+        return weir_fail_nomem(m->err);
+    m->tops[m->ntops++] = o;
+    return weir_extract_detached(&m->carry, o, m->err);
+}
+
 /* Adds o and all vertices below. `there`: the parent is an old vertex; `same`: derived UUIDs below the parent are
  * equal in both graphs. */
 static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there, bool same)
@@ -251,6 +310,9 @@ static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool th
     if (found) {
         same = same && vertex_at(m->carry.from, o)->pos == vertex_at(m->carry.to, v)->pos;
         rc = pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
+    } else if ((v = find_detached(m, o)) != WEIR_NONE) {
+        same = false;
+        rc = attach(m, o, v, parent, there);
     } else {
         rc = add_vertex(m, o, parent, there, &same);
     }
@@ -301,6 +363,10 @@ static int add_all(struct merge *m)
         m->carry.renew = from->roots[i] == m->moved;
         rc = add_below(m, from->roots[i], WEIR_NONE, true, true);
     }
+    m->carry.renew = false;
+    for (weir_vertex o = 0; !rc && from->detached > 0 && o < from->limit; o++)
+        if (vertex_valid(from, o) && vertex_detached(from, o))
+            rc = add_detached(m, o);
     for (uint32_t i = 0; !rc && i < from->nedges; i++)
         if (weir_edge_get(from, i, &e)) {
             e.source = m->carry.map[e.source];
@@ -316,8 +382,9 @@ static int add_all(struct merge *m)
 static void take_back(weir_graph *g, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
+    bool detached = vertex_detached(g, v);
 
-    if (weir_graph_unlink(g, v, NULL))
+    if (weir_graph_unlink(g, v, NULL) || detached)
         return;
     if (p == WEIR_NONE) {
         g->nroots--;

@@ -23,11 +23,15 @@ static int count_places(weir_graph *g, uint32_t *inners, weir_err *err)
             continue;
         if (x->parent != WEIR_NONE && !vertex_valid(g, x->parent))
             return weir_fail(err, WEIR_EPARSE, "vertex %u: its parent %u is not there", v, x->parent);
+        if (vertex_detached(g, v))
+            continue;
         n = x->parent == WEIR_NONE ? &g->nroots : &vertex_at(g, x->parent)->inner;
         *n = x->pos < *n ? *n : x->pos + 1;
     }
     places = g->nroots;
     for (weir_vertex v = 0; v < g->limit; v++) {
+        if (vertex_at(g, v)->inner > 0 && vertex_detached(g, v))
+            return weir_fail(err, WEIR_EPARSE, "vertex %u is in no containment and has children", v);
         places += vertex_at(g, v)->inner;
         *inners += vertex_at(g, v)->inner > 0;
     }
@@ -69,7 +73,7 @@ static int fill_lists(weir_graph *g, weir_err *err)
         const struct vertex *x = vertex_at(g, v);
         struct inner *in;
         weir_vertex *place;
-        if (!vertex_valid(g, v))
+        if (!vertex_valid(g, v) || vertex_detached(g, v))
             continue;
         in = x->parent == WEIR_NONE ? NULL : inner_of(g, x->parent);
         place = (in ? in->kids : g->roots) + x->pos;

@@ -24,6 +24,7 @@ static inline void weir_build_vertex(weir_graph *g, weir_vertex v, struct vertex
     g->kinds[x.kind].count++;
     g->units += g->kinds[x.kind].size;
     g->unavailable += !state_available(x.state);
+    g->detached += vertex_detached(g, v);
     g->live++;
 }
 

@@ -59,7 +59,7 @@ struct vertex {
     int64_t id; /* WEIR_NO_ID: no id */
     uint32_t kind;
     weir_vertex parent;
-    uint32_t pos;   /* number among the parent's children, or among the roots */
+    uint32_t pos;   /* number among the parent's children, or among the roots; WEIR_NONE: detached */
     uint32_t inner; /* WEIR_NONE for a leaf */
     uint32_t pool;
     uint32_t schedule;
@@ -161,7 +161,7 @@ struct weir_graph {
     uint64_t edge_serial;  /* serial of the last edge added */
     weir_name *subsystems; /* number 0 is containment */
     uint32_t nsubsystems;
-    weir_vertex *roots; /* roots of containment, and pools outside of containment; WEIR_NONE in holes */
+    weir_vertex *roots; /* roots of containment, and pools added outside of containment; WEIR_NONE in holes */
     uint32_t nroots;
     struct {
         uint32_t types, kinds, vertices, inners, pools, edges, subsystems, roots;
@@ -213,6 +213,7 @@ struct weir_graph {
     uint64_t revision;            /* count of changes of anything that a save writes */
     int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
     uint32_t unavailable;         /* vertices with a state of their own that is not available */
+    uint32_t detached;            /* vertices taken out of containment (vertex_detached) */
     struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     const struct weir_observer *observers[WEIR_OBSERVERS];
@@ -238,6 +239,13 @@ static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].inner;
     return i == WEIR_NONE ? NULL : &g->inners[i];
+}
+
+/* Whether v was taken out of containment while edges of other subsystems held it: v is no root and no child, and is
+ * neither matched nor counted. O(1) */
+static inline bool vertex_detached(const weir_graph *g, weir_vertex v)
+{
+    return g->vertices[v].parent == WEIR_NONE && g->vertices[v].pos == WEIR_NONE;
 }
 
 /* Number of vertices on the path from v to the root, both included; 0 for WEIR_NONE. O(d) */
@@ -395,8 +403,11 @@ struct weir_ends weir_ends(const weir_graph *g, weir_vertex v, uint32_t subsyste
 /* The next vertex; WEIR_NONE at the end. */
 weir_vertex weir_ends_next(struct weir_ends *e);
 
-/* Reserves all memory that an unlink of v takes: afterwards an unlink fails only where a vertex is in use. */
+/* Whether v can be unlinked, apart from jobs: a valid vertex of a graph that can be written. */
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
+/* Detaches v, which has no children, without a check and without a call of `refuse`; v remains a vertex even without
+ * edges. Undoes weir_graph_attach(). */
+void weir_vertex_detach(weir_graph *g, weir_vertex v);
 /* WEIR_EBUSY: an observer refuses the removal of v. */
 int weir_unlink_refused(const weir_graph *g, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* WEIR_EINVAL during a match. */

@@ -21,7 +21,8 @@ struct weir_observer {
     void (*linked)(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count);
     /* v was removed from the children of the parent, or from the roots; records of v and below v are unchanged. */
     void (*unlinked)(weir_graph *g, weir_vertex v);
-    void (*reclaimed)(weir_graph *g, weir_vertex v);                  /* the number of v may be reused */
+    /* v was reclaimed, so that the number of v may be reused, or was detached. */
+    void (*reclaimed)(weir_graph *g, weir_vertex v);
     void (*promoted)(weir_graph *g, weir_vertex v);                   /* v, until now a leaf, has an inner record */
     int (*refuse)(const weir_graph *g, weir_vertex v, weir_err *err); /* WEIR_EBUSY: v must not be unlinked */
 

@@ -12,6 +12,8 @@ static bool follows(const weir_graph *g, const struct weir_vertex_range *r, weir
     const struct vertex *a = vertex_at(g, r->first), *b = vertex_at(g, v);
     uint32_t i = v - r->first;
 
+    if (a->pos == WEIR_NONE || b->pos == WEIR_NONE)
+        return false;
     return b->kind == a->kind && b->parent == a->parent && b->pos == a->pos + i &&
            own_rank(g, v) == (r->rank == WEIR_NO_RANK ? WEIR_NO_RANK : r->rank + i) &&
            b->id == (r->id == WEIR_NO_ID ? WEIR_NO_ID : r->id + r->step * i);
@@ -80,7 +82,9 @@ static int check_range(const struct weir_restore *p, const struct weir_vertex_ra
         return WEIR_OK;
     if (r->kind >= g->nkinds)
         return misplaced(p, r, "there is no such kind");
-    if ((uint64_t)r->place + r->count > UINT32_MAX - 1)
+    if (r->place == WEIR_NONE && (r->parent != WEIR_NONE || r->count > 1))
+        return misplaced(p, r, "a vertex without a place stands alone and has no parent");
+    if (r->place != WEIR_NONE && (uint64_t)r->place + r->count > UINT32_MAX - 1)
         return weir_build_holes(g, UINT64_MAX, p->err);
     if (__builtin_mul_overflow(r->step, (int64_t)r->count, &last) || __builtin_add_overflow(r->id, last, &last))
         return misplaced(p, r, "the ids grow too large");

@@ -223,8 +223,8 @@ static int compute_all(const weir_graph *g, const weir_policy *p, struct index *
     if (weir_order_reserve(g, &x->order))
         return weir_fail_nomem(err);
     for (weir_vertex v = 0; v < g->limit; v++) {
-        int rc = vertex_valid(g, v) && kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, err)
-                                                                      : WEIR_OK;
+        bool wanted = vertex_valid(g, v) && !vertex_detached(g, v) && kind_of(g, v)->type == x->type;
+        int rc = wanted ? weir_order_compute(g, p, &x->order, v, err) : WEIR_OK;
         if (rc)
             return rc;
     }

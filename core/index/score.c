@@ -382,7 +382,7 @@ static int complete(const struct score_query *q, struct score_memory *x)
     x->complete = true;
     for (weir_vertex v = 0; rc == 1 && v < g->limit; v++) {
         uint32_t i;
-        if (!vertex_valid(g, v) || kind_of(g, v)->type != x->type)
+        if (!vertex_valid(g, v) || vertex_detached(g, v) || kind_of(g, v)->type != x->type)
             continue;
         i = number_of(g, x, v);
         if (i == WEIR_NONE || x->list[i].stale)
@@ -401,7 +401,7 @@ static int check_all(const struct score_query *q, struct score_memory *x)
     int rc = 1;
 
     for (weir_vertex v = 0; rc == 1 && v < g->limit; v++)
-        if (vertex_valid(g, v) && kind_of(g, v)->type == x->type)
+        if (vertex_valid(g, v) && !vertex_detached(g, v) && kind_of(g, v)->type == x->type)
             rc = check_score(q, x, v, number_of(g, x, v));
     return rc;
 }

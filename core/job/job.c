@@ -517,6 +517,8 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
         rc = weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
     if (!rc && job <= 0)
         rc = weir_fail(err, WEIR_EINVAL, "a job id is a positive number, not %" PRId64, job);
+    if (!rc && vertex_detached(g, v))
+        rc = weir_fail(err, WEIR_EBUSY, "vertex %u was taken out of containment", v);
     rc = rc ? rc : check_window(g, j, start, end, err);
     rc = rc ? rc : check_fits(g, v, i, amount, had ? had->amount : 0, start, end, err);
     if (rc)

@@ -299,7 +299,7 @@ static void forget(weir_vertex *nodes, uint64_t n)
 
 static bool may_be_host(const weir_graph *g, weir_vertex v)
 {
-    return weir_vertex_live(g, v) &&
+    return weir_vertex_live(g, v) && !vertex_detached(g, v) &&
            (vertex_at(g, v)->parent == WEIR_NONE || strcmp(weir_vertex_type(g, v), "node") == 0);
 }
 
@@ -350,11 +350,17 @@ static int set_ranks(struct fit *f)
     return rc;
 }
 
+/* The pool record of v; NULL: v is not in containment, or has none. */
+static const struct pool *placed_pool(const weir_graph *g, weir_vertex v)
+{
+    return weir_vertex_live(g, v) && !vertex_detached(g, v) ? pool_of(g, v) : NULL;
+}
+
 /* Finds the vertex of each rank by the ranks of the graph. Returns 1 if each rank of the set has one vertex, or 0. */
 static int find_ranks(struct fit *f)
 {
     for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
-        const struct pool *p = weir_vertex_live(f->g, v) ? pool_of(f->g, v) : NULL;
+        const struct pool *p = placed_pool(f->g, v);
         struct weir_rank_place place = {f->r->ranks, 0, 0};
         uint64_t at;
         if (!p || p->rank < 0 || p->rank > WEIR_IDSET_MAX || !weir_idset_test(f->r->ranks, (uint32_t)p->rank))
@@ -395,7 +401,7 @@ static int drop(struct fit *f, weir_vertex v)
 static int drop_ranks(struct fit *f)
 {
     for (weir_vertex v = 0; v < weir_graph_limit(f->g); v++) {
-        const struct pool *p = weir_vertex_live(f->g, v) ? pool_of(f->g, v) : NULL;
+        const struct pool *p = placed_pool(f->g, v);
         if (!p || p->rank < 0 || (p->rank <= WEIR_IDSET_MAX && weir_idset_test(f->r->ranks, (uint32_t)p->rank)))
             continue;
         if (drop(f, v) < 0)

@@ -66,7 +66,7 @@ static int put_run(const struct weir_db_store *s, const struct weir_vertex_range
                                  number(r->count),
                                  number_or(r->kind, WEIR_NONE),
                                  number_or(live ? r->parent : WEIR_NONE, WEIR_NONE),
-                                 number_or(live ? (int64_t)r->place : -1, -1),
+                                 number_or(live && r->place != WEIR_NONE ? (int64_t)r->place : -1, -1),
                                  number_or(live ? r->id : WEIR_NO_ID, WEIR_NO_ID),
                                  number_or(live && r->id != WEIR_NO_ID ? r->step : INT64_MIN, INT64_MIN),
                                  number_or(live ? r->rank : WEIR_NO_RANK, WEIR_NO_RANK)};

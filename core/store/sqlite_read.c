@@ -57,7 +57,7 @@ static int take_run(struct weir_db_reader *r)
     run.count = (uint32_t)weir_db_int(r, 1, 1, RANGE_MAX);
     if (!weir_db_null(r, 2)) {
         run.kind = (uint32_t)weir_db_int(r, 2, 0, UINT32_MAX - 1);
-        run.place = (uint32_t)weir_db_int(r, 4, 0, UINT32_MAX - 1);
+        run.place = weir_db_null(r, 4) ? WEIR_NONE : (uint32_t)weir_db_int(r, 4, 0, UINT32_MAX - 1);
         if (!weir_db_null(r, 3))
             run.parent = (weir_vertex)weir_db_int(r, 3, 0, UINT32_MAX - 1);
         if (!weir_db_null(r, 5)) {

@@ -20,7 +20,10 @@ static int check_vertex(const weir_graph *g, weir_vertex v, weir_err *err)
 
     if (x->kind >= g->nkinds)
         return broken(err, "kind out of range", v);
-    if (x->parent == WEIR_NONE) {
+    if (vertex_detached(g, v)) {
+        if (in || schedule_of(g, v))
+            return broken(err, "a detached vertex has children or a schedule", v);
+    } else if (x->parent == WEIR_NONE) {
         if (x->pos >= g->nroots || g->roots[x->pos] != v)
             return broken(err, "a root does not stand where it says", v);
     } else if (!vertex_valid(g, x->parent) || !inner_of(g, x->parent) || x->pos >= inner_of(g, x->parent)->nkids ||
@@ -66,7 +69,7 @@ static int check_kinds(const weir_graph *g, weir_err *err)
 
 static int check_tree(const weir_graph *g, weir_err *err)
 {
-    uint32_t live = 0, unavailable = 0;
+    uint32_t live = 0, unavailable = 0, detached = 0;
 
     for (weir_vertex v = 0; v < g->limit; v++) {
         int rc;
@@ -74,6 +77,7 @@ static int check_tree(const weir_graph *g, weir_err *err)
             continue;
         live++;
         unavailable += !state_available(vertex_at(g, v)->state);
+        detached += vertex_detached(g, v);
         rc = check_vertex(g, v, err);
         if (!rc && inner_of(g, v))
             rc = check_kids(g, inner_of(g, v), err);
@@ -84,6 +88,8 @@ static int check_tree(const weir_graph *g, weir_err *err)
         return broken(err, "live vertices are miscounted", live);
     if (unavailable != g->unavailable)
         return broken(err, "unavailable vertices are miscounted", unavailable);
+    if (detached != g->detached)
+        return broken(err, "detached vertices are miscounted", detached);
     return check_kinds(g, err);
 }
 

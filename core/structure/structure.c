@@ -208,6 +208,8 @@ static int check_parent(const weir_graph *g, weir_vertex p, weir_err *err)
         return rc;
     if (vertex_depth(g, p) >= WEIR_PATH_DEPTH)
         return weir_fail(err, WEIR_ELIMIT, "the containment tree is deeper than %d levels", WEIR_PATH_DEPTH);
+    if (vertex_detached(g, p))
+        return weir_fail(err, WEIR_EINVAL, "vertex %u is in no containment: attach it before it gets children", p);
     b = schedule_of(g, p);
     in = inner_of(g, p);
     if (b && b->count && (!in || in->nkids == in->holes))
@@ -309,13 +311,14 @@ static void drop_inner(weir_graph *g, weir_vertex v)
     x->inner = WEIR_NONE;
 }
 
-/* Reclaims a vertex without edges; vertices with edges stay (keep_alone). */
+/* Reclaims a vertex without edges; vertices with edges stay (detach). */
 static void reclaim_one(weir_graph *g, weir_vertex v)
 {
     struct vertex *x = vertex_at(g, v);
 
     if (!state_available(x->state))
         g->unavailable--;
+    g->detached -= vertex_detached(g, v);
     g->kinds[x->kind].count--;
     g->units -= kind_of(g, v)->size;
     WEIR_TELL(g, reclaimed, g, v);
@@ -327,24 +330,13 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     note_vertex(g, v);
 }
 
-static uint32_t count_kept(const weir_graph *g, weir_vertex v)
+/* Leaves a pool with edges of another subsystem as a detached vertex. */
+static void detach(weir_graph *g, weir_vertex v)
 {
-    const struct inner *in = inner_of(g, v);
-    uint32_t n = in_other_subsystem(g, v);
-
-    for (uint32_t i = 0; in && i < in->nkids; i++)
-        n += in->kids[i] == WEIR_NONE ? 0 : count_kept(g, in->kids[i]);
-    return n;
-}
-
-/* Makes a pool with edges of another subsystem a root. A root is reserved. */
-static void keep_alone(weir_graph *g, weir_vertex v)
-{
+    WEIR_TELL(g, reclaimed, g, v);
     drop_inner(g, v);
-    vertex_at(g, v)->parent = WEIR_NONE;
-    vertex_at(g, v)->pos = g->nroots;
-    g->roots[g->nroots++] = v;
-    WEIR_TELL(g, linked, g, WEIR_NONE, g->nroots - 1, 1);
+    g->detached += !vertex_detached(g, v);
+    vertex_at(g, v)->parent = vertex_at(g, v)->pos = WEIR_NONE;
     note_vertex(g, v);
 }
 
@@ -355,9 +347,28 @@ static void reclaim(weir_graph *g, weir_vertex v)
         if (in->kids[i] != WEIR_NONE)
             reclaim(g, in->kids[i]);
     if (in_other_subsystem(g, v))
-        keep_alone(g, v);
+        detach(g, v);
     else
         reclaim_one(g, v);
+}
+
+/* Takes v out of the children of the parent, or out of the roots. */
+static void cut(weir_graph *g, weir_vertex v)
+{
+    if (vertex_detached(g, v))
+        return;
+    if (vertex_at(g, v)->parent == WEIR_NONE)
+        g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
+    else
+        weir_rows_unlink(g, v);
+    WEIR_TELL(g, unlinked, g, v);
+}
+
+void weir_vertex_detach(weir_graph *g, weir_vertex v)
+{
+    cut(g, v);
+    detach(g, v);
+    g->serial++;
 }
 
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
@@ -366,8 +377,6 @@ int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
 
     if (!rc && g->building)
         rc = weir_fail(err, WEIR_EINVAL, "nothing can be unlinked between begin and end");
-    if (!rc && weir_array_reserve(&g->roots, &g->cap.roots, (size_t)g->nroots + count_kept(g, v), sizeof *g->roots))
-        rc = weir_fail_nomem(err);
     return rc;
 }
 
@@ -385,16 +394,48 @@ int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
 {
     int rc = weir_unlink_ready(g, v, err);
 
+    if (!rc && vertex_detached(g, v) && in_other_subsystem(g, v))
+        rc = weir_fail(err, WEIR_ENOENT, "vertex %u is not in containment any more", v);
     rc = rc ? rc : weir_unlink_refused(g, v, err);
     if (rc)
         return rc;
-    if (vertex_at(g, v)->parent == WEIR_NONE)
-        g->roots[vertex_at(g, v)->pos] = WEIR_NONE;
-    else
-        weir_rows_unlink(g, v);
-    WEIR_TELL(g, unlinked, g, v);
+    cut(g, v);
     reclaim(g, v);
     g->serial++;
+    return WEIR_OK;
+}
+
+bool weir_vertex_detached(const weir_graph *g, weir_vertex v)
+{
+    return vertex_valid(g, v) && vertex_detached(g, v);
+}
+
+int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err *err)
+{
+    uint32_t pos;
+    int rc = weir_unlink_ready(g, v, err);
+
+    rc = rc ? rc : check_parent(g, parent, err);
+    if (rc)
+        return rc;
+    if (!vertex_detached(g, v))
+        return weir_fail(err, WEIR_EEXIST, "vertex %u is in containment already", v);
+    if (weir_kids_reserve(g, parent, 1))
+        return weir_fail_nomem(err);
+    pos = nkids_of(g, parent);
+    vertex_at(g, v)->parent = parent;
+    vertex_at(g, v)->pos = pos;
+    kids_of(g, parent)[pos] = v;
+    if (parent == WEIR_NONE)
+        g->nroots++;
+    else if (weir_rows_link(g, parent, 1)) {
+        vertex_at(g, v)->parent = vertex_at(g, v)->pos = WEIR_NONE;
+        return weir_fail_nomem(err);
+    }
+    g->detached--;
+    g->serial++;
+    WEIR_TELL(g, linked, g, parent, pos, 1);
+    note_vertex(g, v);
     return WEIR_OK;
 }
 

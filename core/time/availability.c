@@ -44,6 +44,8 @@ bool weir_availability_alone(const weir_graph *g, weir_vertex v, uint32_t job, i
 
 int64_t weir_availability_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
+    if (vertex_detached(g, v))
+        return 0;
     return kind_of(g, v)->size - (schedule_of(g, v) ? weir_schedule_used(g, v, t0, t1) : 0);
 }
 

@@ -39,6 +39,8 @@ function M.world(dir)
   g("/cluster0/rack1/node3/gpu0").state = "down"
   local pdu = assert(g:add(nil, { type = "pdu", size = 6, unit = "kW" }))
   assert(g:add_edge(pdu, w.v, { subsystem = "power", type = "supplies", back = "from" }))
+  local spare = assert(g:add(nil, { type = "spare", id = 0 }))
+  assert(g:add_edge(pdu, spare, { subsystem = "power", type = "supplies" }) and g:unlink(spare))
   w.e = assert(core.engine { resources = g })
   w.a = assert(w.e:match("slot=1/core=2", { job = 1, duration = 100 }))
   assert(w.e:match("slot=1/memory=4", { job = 2, duration = 50 }))
@@ -117,6 +119,7 @@ group("changes", [[
   return g:unlink(g "/cluster0/rack1/node3/gpu0")
   return g:unlink(g "/cluster0/rack0/node0", { force = true })
   return g:unlink(v, "power")
+  return g:attach(g "power:/pdu/spare0", g "/cluster0/rack0")
   local ok, why, code, jobs = g:unlink(v) return ok or #jobs == 0 or why:find "in use" and jobs, why, code
   local root, rack, add, finish = g:root(), { type = "rack", id = 7 }, g.add, g.finish g:begin() local ok, n =
       pcall(add, g, root, rack) local done, why = finish(g) return ok and n and must(done or finish(g)) and done, why

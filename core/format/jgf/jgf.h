@@ -32,6 +32,7 @@ struct jgf_item {
     bool has_rank : 1;
     bool owns_rank : 1; /* the rank is kept although equal to an inherited rank */
     bool exclusive : 1;
+    bool detached : 1; /* in no containment, though not only in other subsystems from the start */
     bool faulty : 1; /* some entries are not allowed: see `faults` */
 };
 
@@ -110,6 +111,7 @@ enum jgf_field {
     JGF_WHOLE,
     JGF_NEGATIVE,
     JGF_OWN_RANK,
+    JGF_DETACHED,
     JGF_BOOLS_END,
     JGF_PROPERTIES = JGF_BOOLS_END,
     JGF_TAGS,

@@ -244,6 +244,14 @@ static int set_rank(weir_graph *g, weir_vertex v, int64_t rank, int64_t inherite
     return p || rank == inherited || rank == WEIR_NO_RANK ? WEIR_OK : WEIR_ENOMEM;
 }
 
+/* The number of a vertex among its siblings, or the roots; WEIR_NONE: the vertex is detached. */
+static uint32_t place_of(struct maker *m, const struct jgf_item *it)
+{
+    if (it->parent != WEIR_NONE)
+        return m->r->g->vertices[it->parent].inner++;
+    return it->detached ? WEIR_NONE : m->roots++;
+}
+
 static int make_vertex(struct maker *m, weir_vertex v)
 {
     weir_graph *g = m->r->g;
@@ -262,10 +270,13 @@ static int make_vertex(struct maker *m, weir_vertex v)
         return fail_item(m->r, &it, rc, &why);
     if (it.faulty)
         return fail_entry(m->r, &it);
+    if (it.detached && it.parent != WEIR_NONE)
+        return weir_jgf_bad(m->r, WEIR_EINVAL, "nodes", it.at, ".metadata.detached",
+                            "the vertex is in containment: an edge says so");
     weir_build_vertex(g, v, (struct vertex){.id = it.id,
                                             .kind = it.kind,
                                             .parent = it.parent,
-                                            .pos = it.parent == WEIR_NONE ? m->roots++ : g->vertices[it.parent].inner++,
+                                            .pos = place_of(m, &it),
                                             .pool = it.pool,
                                             .state = it.state});
     if (m->r->positions)

@@ -31,6 +31,7 @@ const char *const weir_jgf_fields[JGF_FIELDS] = {
     [JGF_WHOLE] = "whole",
     [JGF_NEGATIVE] = "negative_id",
     [JGF_OWN_RANK] = "own_rank",
+    [JGF_DETACHED] = "detached",
     [JGF_PROPERTIES] = "properties",
     [JGF_TAGS] = "tags",
     [JGF_EPHEMERAL] = "ephemeral",
@@ -643,6 +644,7 @@ static int fill_item(struct jgf *r, uint32_t item)
     it->rank = it->has_rank ? (uint32_t)d.rank : 0;
     it->owns_rank = it->has_rank && r->node.number[JGF_OWN_RANK];
     it->exclusive = r->node.number[JGF_EXCLUSIVE];
+    it->detached = r->node.number[JGF_DETACHED];
     it->at = r->nodes_seen;
     it->described = true;
     return WEIR_OK;

@@ -267,6 +267,8 @@ static void write_own(struct writer *w, weir_vertex v)
     if (w->numbers && p && p->rank != WEIR_NO_RANK && x->parent != WEIR_NONE &&
         weir_vertex_rank(w->g, x->parent) == p->rank)
         WEIR_WRITE(w->b, ",\"own_rank\":true");
+    if (vertex_detached(w->g, v))
+        WEIR_WRITE(w->b, ",\"detached\":true");
     write_state(w, v);
     if (weir_vertex_count(w->g, v, WEIR_TAGS)) {
         WEIR_WRITE(w->b, ",\"tags\":{");
@@ -658,6 +660,9 @@ static void write_graph(struct writer *w)
     for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++)
         if (g->roots[i] != WEIR_NONE)
             write_all(w, g->roots[i], WEIR_NO_RANK, false);
+    for (weir_vertex v = 0; g->detached > 0 && v < g->limit && !w->b->failed && w->rc == WEIR_OK; v++)
+        if (vertex_valid(g, v) && vertex_detached(g, v))
+            write_all(w, v, WEIR_NO_RANK, false);
     WEIR_WRITE(w->b, "],\"edges\":[");
     w->first = true;
     for (uint32_t i = 0; i < g->nroots; i++)

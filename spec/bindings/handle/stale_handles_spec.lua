@@ -135,6 +135,8 @@ local TAKES = {
     graph.fold g:fold { X }
     graph.fold g:fold { v, X }
     graph.find g:find("id=1", { start = X, as = "graph" })
+    graph.attach g:attach(X, v)
+    graph.attach g:attach(v, X)
     graph.unlink g:unlink(X)
     graph.unlink g:unlink(X, { force = true })
     graph.unlink g:unlink(X, "power")
