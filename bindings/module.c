@@ -165,6 +165,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"idset", weirlua_idset_new},
                                      {"hostlist", weirlua_hostlist_new},
                                      {"rset", weirlua_rset_new},
+                                     {"check_R", weirlua_check_R},
                                      {NULL, NULL}};
 
 static void open_classes(lua_State *L, struct weirlua *s)

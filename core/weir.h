@@ -1433,6 +1433,20 @@ int weir_rset_load(const char *path, weir_rset **out, weir_err *err);
 /* Checks the rules of RFC 20 that reading does not enforce: a nodelist, ranks, cores on each rank, a readable graph in
  * scheduling with everything that R_lite names. WEIR_EINVAL: the error names the key. */
 int weir_rset_validate(const weir_rset *r, weir_err *err);
+/* A violation of RFC 20 in a text. */
+typedef struct weir_fault {
+    const char *place; /* the key, such as "execution.R_lite[0].rank"; "" for the document */
+    const char *text;
+} weir_fault;
+typedef struct weir_faults weir_faults;
+/* Checks a text against every SHALL and MUST of RFC 20, and collects all faults, at most `most`: what the reader
+ * tolerates, such as a vertex without a uuid, is a fault here. Keys that RFC 20 reserves are none, except for keys
+ * beside version, execution, scheduling and attributes. A time of 0 counts as not set. *out is to be freed with
+ * weir_faults_free(). WEIR_ENOMEM. O(len) */
+int weir_rset_check(const char *text, size_t len, uint32_t most, weir_faults **out, weir_err *err);
+/* Returns the faults, *n of them, in the order of the text's sections, valid as long as f. */
+const weir_fault *weir_faults_list(const weir_faults *f, uint32_t *n);
+void weir_faults_free(weir_faults *f);
 /* Returns a text, to be freed with weir_free; NULL: err says why. Formats: "rv1"; "rv1_nosched" (without scheduling);
  * "rlite" (the array R_lite); "rlist" ("rank[0-1]/core[0-3],gpu0", for people). Keys have a fixed order: equal sets
  * give equal texts. */

@@ -90,6 +90,46 @@ int weirlua_rset_new(lua_State *L)
     return weirlua_rset_finish(L, handle, rc, &err);
 }
 
+/* (faults): the list of the faults. Runs under lua_pcall. */
+static int push_faults(lua_State *L)
+{
+    uint32_t n;
+    const weir_fault *list = weir_faults_list(lua_touserdata(L, 1), &n);
+
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        lua_createtable(L, 0, 2);
+        lua_pushstring(L, list[i].place);
+        lua_setfield(L, -2, "place");
+        lua_pushstring(L, list[i].text);
+        lua_setfield(L, -2, "text");
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
+/* check_R(text[, most]): the list of all faults of an R by RFC 20, {place =, text =} each; at most `most`, 1000 if not
+ * given. */
+int weirlua_check_R(lua_State *L)
+{
+    weir_faults *faults = NULL;
+    weir_err err = {0};
+    size_t len;
+    const char *text = luaL_checklstring(L, 1, &len);
+    lua_Integer most = luaL_optinteger(L, 2, 1000);
+    int rc;
+
+    luaL_argcheck(L, most > 0 && most <= 1000000, 2, "a number from 1 to 1000000 expected");
+    rc = weir_rset_check(text, len, (uint32_t)most, &faults, &err);
+    if (rc < 0)
+        return weirlua_fail(L, &err, rc);
+    lua_pushcfunction(L, push_faults);
+    lua_pushlightuserdata(L, faults);
+    rc = lua_pcall(L, 1, 1, 0);
+    weir_faults_free(faults);
+    return rc == LUA_OK ? 1 : lua_error(L);
+}
+
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
 
 /* Pushes a copy of a set of ids. */

@@ -416,6 +416,7 @@ void weirlua_hostlist_open(lua_State *L, struct weirlua *s);
 weir_rset **weirlua_rset_push(lua_State *L);
 int weirlua_rset_finish(lua_State *L, weir_rset *const *handle, int rc, const weir_err *err);
 int weirlua_rset_new(lua_State *L);
+int weirlua_check_R(lua_State *L);
 int weirlua_graph_rset(lua_State *L);
 void weirlua_rset_open(lua_State *L, struct weirlua *s);
 

@@ -25,6 +25,7 @@ local weir = {
   new = core.new, synthetic = core.synthetic, discover = core.discover,
   recipe = recipe.build, query = core.query, constraint = core.constraint,
   idset = core.idset, hostlist = core.hostlist, rset = rset.new, R = rset.new,
+  check_R = rset.check,
 }
 
 --- Loads a graph from a file. The format is told by content; files with the ending ".lua" are RDL or recipes, see

@@ -176,6 +176,7 @@ group("queries", [[
   local c = must(core.constraint { ["and"] = { { properties = { "fast" } }, { ["not"] = { { ranks = { "1-3" } } } } }
       }) return tostring(c:match(v))
   return core.constraint('{"hostlist":["node[0-3]"]}')
+  return core.check_R('{"version":2,"execution":{"R_lite":[{"rank":"0-1","children":{}}],"nodelist":["a","a"]},"attributes":{}}')
 ]])
 
 group("requests", [[

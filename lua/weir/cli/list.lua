@@ -25,6 +25,7 @@ local M = {
     { nil, "info", nil, "the totals in one line; of all, if -s is not given" },
     { "R", "rset", nil, "the resource set of these states as R version 1; of all, if -s is not given" },
     { nil, "json", nil, "the lines as JSON" },
+    { nil, "check", nil, "only whether each R keeps to RFC 20: all faults, with their places, and status 1 where there are any" },
     inputs.job_options[1], inputs.job_options[2],
   },
   notes = [[
@@ -181,9 +182,23 @@ local function print_table(rows, format, header)
   end
 end
 
+-- Prints the faults of each R. Returns the exit status.
+local function check_each(opts)
+  local status = 0
+  for i = 1, math.max(#opts, 1) do
+    local name = opts[i] or out.fail(2, "list: --check wants an R")
+    local faults = out.check(core.check_R((out.check(files.read(name, "R")))))
+    for _, fault in ipairs(faults) do
+      out.line(("%s: %s%s"):format(name, fault.place ~= "" and fault.place .. ": " or "", fault.text))
+      status = 1
+    end
+  end
+  return status
+end
+
 local function check_options(opts)
   local one = {}
-  for _, name in ipairs { "format", "info", "rset", "json" } do
+  for _, name in ipairs { "format", "info", "rset", "json", "check" } do
     if opts[name] then one[#one + 1] = "--" .. name end
   end
   if #one > 1 then out.fail(2, "list: %s: one of them is wanted", table.concat(one, " and ")) end
@@ -192,6 +207,7 @@ end
 
 function M.run(opts)
   check_options(opts)
+  if opts.check then return check_each(opts) end
   local states, format, queues = states_of(opts), format_of(opts), read_queues(opts)
   local sets = restrict(read_all(opts), opts, queues)
   if opts.rset then

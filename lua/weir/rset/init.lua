@@ -23,6 +23,17 @@ function M.new(x, name)
   return core.rset(text, x == "-" and "<stdin>" or x)
 end
 
+--- Checks an R, as text, as a table or as the name of a file, against every SHALL and MUST of RFC 20. Returns the list
+--- of all faults, {place = the key, text =} each, empty for a valid R; or nil, message, code for a file that cannot be
+--- read. weir.rset reads more tolerantly.
+function M.check(x, most)
+  if type(x) == "table" then return core.check_R(core.json_encode(x), most) end
+  if type(x) ~= "string" or x:find "^%s*[{%[]" then return core.check_R(x, most) end
+  local text, why, code = files.read(x, "R")
+  if not text then return nil, why, code end
+  return core.check_R(text, most)
+end
+
 local PARTS = { ranks = true, hosts = true, property = true, constraint = true }
 
 local function check_parts(what)
