@@ -40,8 +40,8 @@ end
 
 local function grow(self, group, R, online, offline)
   if type(R) ~= "table" then broken "grow: resources, an R, is wanted" end
-  local all = self.on.ranks(R)
-  if not all then broken "grow: resources is no R that can be read" end
+  local all, wrong = self.on.ranks(R)
+  if not all then broken("grow: resources is no R that can be read: %s", wrong or "it has no ranks") end
   if offline and (online:overlaps(offline) or (online | offline) ~= all) then
     broken("grow: online and offline are not, together, the targets %s", tostring(all))
   end

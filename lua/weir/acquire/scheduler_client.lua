@@ -192,8 +192,9 @@ end
 
 local function ranks_of(R)
   if is_empty(R) then return core.idset() end
-  local set = rset.new(R, "resources")
-  return set and core.idset(set:ranks())
+  local set, why = rset.new(R, "resources")
+  if not set then return nil, why end
+  return core.idset(set:ranks())
 end
 
 -- Returns the validity of an R, a table or a set: {start =, stop =}, nil: without a bound.

@@ -92,8 +92,10 @@ end
 local On = {}
 
 function On.ranks(self, R)
-  self.read = rset.new(R, "resources")
-  return self.read and core.idset(self.read:ranks())
+  local why
+  self.read, why = rset.new(R, "resources")
+  if not self.read then return nil, why end
+  return core.idset(self.read:ranks())
 end
 
 function On.grow(self, _, ids, online)
