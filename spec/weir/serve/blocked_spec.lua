@@ -155,3 +155,24 @@ describe("a drained target", function()
     assert.is_nil(c:ask("resource.drain", { targets = "0" }).drained[1].reason)
   end)
 end)
+
+describe("a job whose targets were taken away", function()
+  it("[Q3][Q13] is listed while it runs: what is left, and what was taken", function()
+    local _, c = start("-r", MACHINE)
+    assert(c:ask("match", { request = "slot=2/node" }))
+    assert(c:ask("match", { request = "slot=1/node" }))
+    assert(c:ask("resource.exclude", { targets = "1-2" }))
+    local function list()
+      local rows = {}
+      for i, job in ipairs(assert(c:ask("jobs", { leaving = true })).jobs) do
+        rows[i] = ("%d %s %s"):format(job.job, job.state, job.taken or "-")
+      end
+      return rows
+    end
+    assert.same({ "1 allocated 1", "2 leaving 2" }, list())
+    assert.equal(1, #c:ask("jobs").jobs)
+    assert(c:ask("release", { job = 2 }))
+    assert(c:ask("release", { job = 1 }))
+    assert.same({}, list())
+  end)
+end)

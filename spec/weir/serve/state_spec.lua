@@ -53,7 +53,7 @@ local ANSWERED = {
   match = { request = "slot=1/core", name = "a request", mode = "reserve", at = 5, duration = 10, job = 77, format = "rv1",
     filter = FILTER },
   release = { job = 1, targets = "0" }, grow = { job = 1, request = "slot=1/core", name = "a request", format = "tree", pass = true },
-  shrink = { job = 1, ranks = "0", format = "none" }, job = { job = 1, format = "rlite" }, jobs = { vertices = true },
+  shrink = { job = 1, ranks = "0", format = "none" }, job = { job = 1, format = "rlite" }, jobs = { vertices = true, leaving = true },
   explain = { request = "slot=9/node", name = "a request", at = 1, down = "/cluster0/rack0/node0",
     up = { "/cluster0/rack1/node7" }, release = 1, columns = 80 },
   find = { expression = "type=node", start = "/cluster0", fields = "path" },

@@ -107,7 +107,7 @@ M.jobs = {
 }
 
 function M.jobs.run(client, opts)
-  local jobs = remote.ask(client, "jobs", { vertices = opts.json }).jobs
+  local jobs = remote.ask(client, "jobs", { vertices = opts.json, leaving = true }).jobs
   if opts.json then
     out.json(jobs)
     return 0
@@ -115,7 +115,8 @@ function M.jobs.run(client, opts)
   local rows = { { "job", "state", "start", "duration", "policy" } }
   for _, job in ipairs(jobs) do
     rows[#rows + 1] = {
-      tostring(job.job), job.state, out.moment(job.start), type(job.duration) == "number" and out.seconds(job.duration) or "no end",
+      tostring(job.job), job.state, job.start and out.moment(job.start) or "-",
+      type(job.duration) == "number" and out.seconds(job.duration) or job.start and "no end" or "-",
       (job.policy or ""):match "^[^@]*",
     }
   end

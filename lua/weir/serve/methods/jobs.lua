@@ -6,6 +6,7 @@ local plain = require "weir.plain"
 local service_state = require "weir.serve.service_state"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
+local tables = require "weir.tables"
 local view = require "weir.view"
 local weir = require "weir"
 
@@ -30,7 +31,7 @@ params.takes("shrink", "jobs owners children", {
   job = "job!", path = "path", amount = "positive", ranks = "targets", R = "table", format = FORMATS, pass = "flag",
 })
 params.takes("job", "", { job = "job!", format = FORMATS })
-params.takes("jobs", "", { vertices = "flag" })
+params.takes("jobs", "", { vertices = "flag", leaving = "flag" })
 params.takes("explain", "", {
   request = "request!", name = "text", at = "seconds", vertex = "path", down = "paths", up = "paths", release = "jobs",
   without = "texts", constraint = "table", columns = "count", about = "about",
@@ -224,11 +225,35 @@ end
 
 local function in_order(a, b) return a.id < b.id end
 
---- {"id":6,"method":"jobs"}: pages of a list; "vertices": true adds the vertices of each job
+-- Returns the targets taken away from jobs that still run there: job -> idset as text.
+local function owed_by_job(self)
+  local lists = {}
+  for target, users in pairs(self.follower:owing()) do
+    for job in pairs(users) do
+      lists[job] = lists[job] or {}
+      table.insert(lists[job], target)
+    end
+  end
+  for job, list in pairs(lists) do lists[job] = tostring(core.idset(list)) end
+  return lists
+end
+
+--- {"id":6,"method":"jobs"}: pages of a list; "vertices": true adds the vertices of each job, "leaving": true the jobs, in
+--- state "leaving", of which all targets were taken away and which have not been released yet. "taken": targets that a job
+--- is still on though they were taken away
 function M.jobs(self, call, p)
-  local jobs, with = self.engine:jobs(), p.vertices
+  local jobs, with, owed = self.engine:jobs(), p.vertices, owed_by_job(self)
   table.sort(jobs, in_order)
-  call.pages("jobs", #jobs, function(i) return with and full(self, jobs[i], "none") or brief(self, jobs[i]) end)
+  for job in tables.sorted(p.leaving and owed or {}) do
+    if not self.engine:job(job) then jobs[#jobs + 1] = { gone = job } end
+  end
+  call.pages("jobs", #jobs, function(i)
+    local a = jobs[i]
+    if type(a) == "table" then return { job = a.gone, state = "leaving", taken = owed[a.gone], owner = self.owners:of(a.gone) } end
+    local t = with and full(self, a, "none") or brief(self, a)
+    t.taken = owed[a.id]
+    return t
+  end)
 end
 
 --- {"id":7,"method":"explain","params":{"request":"slot=9/node"}}; with "columns" also as text of that width
