@@ -8,6 +8,7 @@
 
 struct request {
     weir_request *r;
+    uint64_t serial; /* of the handle, never used twice */
 };
 
 static weir_request *check_request(lua_State *L, int arg)
@@ -21,6 +22,12 @@ static weir_request *check_request(lua_State *L, int arg)
 bool weirlua_is_request(lua_State *L, int arg)
 {
     return luaL_testudata(L, arg, REQUEST) != NULL;
+}
+
+uint64_t weirlua_request_serial(lua_State *L, int arg)
+{
+    const struct request *handle = luaL_testudata(L, arg, REQUEST);
+    return handle ? handle->serial : 0;
 }
 
 /* Returns the text of the request at `arg`; a table is written as JSON. */
@@ -43,13 +50,12 @@ weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
     weir_err err = {0};
     int rc;
 
-    (void)s;
     if (luaL_testudata(L, arg, REQUEST))
         return check_request(L, arg);
     source = lua_type(L, arg) == LUA_TTABLE ? "<table>" : "<request>";
     text = text_at(L, arg, &len);
     handle = lua_newuserdatauv(L, sizeof *handle, 0);
-    handle->r = NULL;
+    *handle = (struct request){NULL, weirlua_serial(s)};
     luaL_setmetatable(L, REQUEST);
     rc = weir_request_parse(text, len, source, &handle->r, &err);
     if (rc) {

@@ -424,6 +424,8 @@ void weirlua_rset_open(lua_State *L, struct weirlua *s);
 
 int weirlua_request_new(lua_State *L);
 bool weirlua_is_request(lua_State *L, int arg);
+/* The number of the handle of a request at `arg`, which no further handle has; 0: no such handle. */
+uint64_t weirlua_request_serial(lua_State *L, int arg);
 /* Replaces the value at `arg` (a request, a text, a table) by a request and returns the request. Returns NULL with nil,
  * message, code pushed. */
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg);

@@ -11,7 +11,7 @@
 
 static struct policy *push_closed(lua_State *L)
 {
-    struct policy *p = lua_newuserdatauv(L, sizeof *p, 3);
+    struct policy *p = lua_newuserdatauv(L, sizeof *p, 4);
 
     memset(p, 0, sizeof *p);
     luaL_setmetatable(L, WEIRLUA_POLICY);

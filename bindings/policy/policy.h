@@ -74,7 +74,30 @@ struct policy_memory {
     uint64_t parts[MEMORY_PARTS];
     char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
     unsigned nfields;
+    struct {
+        const weir_resource *resource; /* of the match; NULL: no key is known */
+        unsigned nfields;              /* at the time */
+        size_t len;
+        char key[1024];
+    } keyed; /* the last key of scores */
 };
+
+/* ---- policy_survey.c ---- */
+
+/* The values that a function can reach, hashed. */
+struct policy_survey {
+    lua_State *S;
+    int function, options; /* stack indices */
+    uint32_t graph;        /* number of the graph whose vertices may be among the values; 0: none */
+    uint64_t state, parts[MEMORY_PARTS]; /* of all values, and of each of the first variables */
+    char why[160];         /* the value that cannot be compared */
+};
+/* Hashes. Returns false where some value cannot be compared. Never raises. */
+bool weirlua_survey(struct policy_survey *q);
+/* Hashes the value on top of the stack, likewise. */
+bool weirlua_survey_value(lua_State *S, uint32_t graph, uint64_t *hash);
+
+/* ---- policy_scores.c, during a score ---- */
 
 /* Notes a field of the request, or with the prefix "job." of the job, that the score being computed depends on. */
 void weirlua_scores_note(lua_State *S, const char *prefix, const char *name);
@@ -115,6 +138,7 @@ struct sandbox {
     const weir_graph *graph;      /* NULL: at any other time */
     struct policy_memory *memory;
     const char *unfollowed;       /* something read whose changes are not followed; NULL: nothing */
+    bool job_read;                /* something of the job that is not in the request was read */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -212,8 +236,18 @@ void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
 
 /* ---- policy.c ---- */
 
+/* An answer of admit, remembered for a request: admit has read nothing but the request and the values that the function
+ * can reach, and has changed nothing. */
+struct admission_memory {
+    uint64_t request; /* serial of the handle; 0: none */
+    uint64_t state;   /* hash of the values */
+    uint64_t last_use;
+    int verdict;
+};
+#define ADMISSIONS 16 /* of a policy; the least recently used is dropped first */
+
 /* A policy. User values: 1 the anchor of a trusted policy, which lives in the user's state; of a sandboxed policy: 2
- * the source, 3 the path of the file. */
+ * the source, 3 the path of the file, 4 a table with the values of remembered answers of admit. */
 struct policy {
     struct policy_spec spec;
     struct sandbox sandbox; /* S is NULL for a trusted policy */
@@ -225,6 +259,9 @@ struct policy {
     bool personal;      /* a hook has read what differs between jobs with equal requests */
     struct policy_profile *profile; /* NULL: not profiled */
     struct policy_memory memory;    /* of scores */
+    struct admission_memory admitted[ADMISSIONS];
+    uint64_t admissions; /* count of uses of these */
+    bool admit_changes;  /* admit changes values that the function can reach: no answer is remembered */
 };
 
 #define WEIRLUA_POLICY "weir.policy"
@@ -343,6 +380,8 @@ struct hooks {
     struct state_change moved;
 };
 
+/* The stack index of the table of requests. */
+int weirlua_hooks_requests(const struct hooks *h);
 /* Pushes the table of a resource, as hooks see the request. Returns a status, with an error value pushed. */
 int weirlua_hooks_request(struct hooks *h, const weir_resource *r);
 /* lua_pcall of a hook. A profiled policy's calls are counted and timed. */

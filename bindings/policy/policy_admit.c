@@ -175,51 +175,161 @@ static const weir_request *amended(lua_State *L, int policy, const char *text)
     return NULL;
 }
 
-/* Asks admit about the request `asked`. Returns the request to be matched. */
-static const weir_request *ask_admit(lua_State *L, int policy, const weir_request *asked, const struct policy_job *job)
+/* ---- remembered answers ----
+ *
+ * An answer holds for one handle of a request, as long as the values that admit can reach are what they were. */
+
+#define VALUES 4 /* user value of a policy */
+
+/* Hashes the values that admit can reach. Returns false where the answers of admit cannot be remembered. */
+static bool reach(struct policy *p, uint64_t *state)
 {
-    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
-    struct weirlua_owner *jobspec, *answer;
-    struct admission a = {.job = *job};
+    lua_State *S = p->sandbox.S;
+    struct policy_survey q = {.S = S};
+    bool known;
+
+    if (!S || p->admit_changes || !lua_checkstack(S, 8))
+        return false;
+    weirlua_sandbox_anchor(&p->sandbox);
+    lua_rawgeti(S, -1, HOOK_ADMIT + 1);
+    lua_rawgeti(S, -2, ANCHOR_OPTIONS);
+    q.options = lua_gettop(S);
+    q.function = q.options - 1;
+    known = weirlua_survey(&q);
+    lua_pop(S, 3);
+    *state = q.state;
+    return known;
+}
+
+static struct admission_memory *recall(struct policy *p, uint64_t request, uint64_t state)
+{
+    for (int i = 0; i < ADMISSIONS; i++)
+        if (p->admitted[i].request == request && p->admitted[i].state == state) {
+            p->admitted[i].last_use = ++p->admissions;
+            return &p->admitted[i];
+        }
+    return NULL;
+}
+
+/* Pushes the table of the values of remembered answers. */
+static void push_values(lua_State *L, int policy)
+{
+    if (lua_getiuservalue(L, policy, VALUES) == LUA_TTABLE)
+        return;
+    lua_pop(L, 1);
+    lua_createtable(L, ADMISSIONS, 0);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, policy, VALUES);
+}
+
+/* Remembers an answer, with the value on top of the stack: the amended request, the reason of a rejection, or any for
+ * a plain admission. Raises without memory. */
+static void remember(lua_State *L, int policy, const struct admission_memory *answer)
+{
+    struct policy *p = lua_touserdata(L, policy);
+    int oldest = 0;
+
+    for (int i = 1; i < ADMISSIONS; i++)
+        if (p->admitted[i].last_use < p->admitted[oldest].last_use)
+            oldest = i;
+    p->admitted[oldest].request = 0;
+    push_values(L, policy);
+    lua_pushvalue(L, -2);
+    lua_rawseti(L, -2, oldest + 1);
+    lua_pop(L, 1);
+    p->admitted[oldest] = *answer;
+    p->admitted[oldest].last_use = ++p->admissions;
+}
+
+/* ---- admit, with what is remembered ---- */
+
+/* Turns an answer into the request to be matched, which is pushed unless `asked`; NULL with nil, message and code
+ * pushed. The value of the answer is on top of the stack. */
+static const weir_request *give(lua_State *L, const struct policy *p, int verdict, const weir_request *asked)
+{
+    if (verdict == ADMITTED) {
+        lua_pop(L, 1);
+        return asked;
+    }
+    if (verdict == AMENDED)
+        return weirlua_request_at(L, weirlua_of(L), lua_gettop(L));
+    reject(L, p, lua_tostring(L, -1));
+    return NULL;
+}
+
+/* Calls admit. Pushes the value of the answer, and returns true; or pushes nil, message and code. */
+static bool call(lua_State *L, int policy, struct admission *a, const struct policy_job *job)
+{
+    struct policy *p = lua_touserdata(L, policy);
+    struct weirlua_owner *jobspec = weirlua_owner_push(L, weir_free), *answer;
+    lua_State *S = p->sandbox.S ? p->sandbox.S : L;
     weir_err err = {0};
-    lua_State *S;
     int rc;
 
-    if (!p || !p->spec.has[HOOK_ADMIT])
-        return asked;
-    luaL_argcheck(L, p->open, policy, "the policy is closed");
-    jobspec = weirlua_owner_push(L, weir_free);
-    jobspec->p = weir_request_format(asked, "jobspec", &err);
-    a.jobspec = jobspec->p;
-    if (!a.jobspec)
-        return weirlua_fail(L, &err, WEIR_ENOMEM), NULL;
+    jobspec->p = weir_request_format(a->job.request, "jobspec", &err);
+    a->jobspec = jobspec->p;
+    if (!a->jobspec)
+        return weirlua_fail(L, &err, WEIR_ENOMEM), false;
     answer = weirlua_owner_push(L, free);
-    S = p->sandbox.S ? p->sandbox.S : L;
-    a.job.home = L;
-    a.job.about = S == L ? 0 : job->about;
-    a.job.request = asked;
-    a.job.policy = p;
-    rc = run(L, policy, HOOK_ADMIT, call_admit, &a, job->about, 1, &err);
-    weirlua_job_leave(S, &a.job);
+    a->job.home = L;
+    a->job.about = S == L ? 0 : job->about;
+    a->job.policy = p;
+    p->sandbox.unfollowed = NULL;
+    p->sandbox.job_read = false;
+    rc = run(L, policy, HOOK_ADMIT, call_admit, a, job->about, 1, &err);
+    weirlua_job_leave(S, &a->job);
     if (rc)
-        return weirlua_fail(L, &err, WEIR_EPOLICY), NULL;
+        return weirlua_fail(L, &err, WEIR_EPOLICY), false;
     answer->p = lua_type(S, -1) == LUA_TSTRING ? strdup(lua_tostring(S, -1)) : NULL;
     lua_pop(S, 1); /* before a raise: S may be a different state */
-    if (a.verdict == ADMITTED)
-        return asked;
-    if (!answer->p)
-        return luaL_error(L, "out of memory"), NULL;
-    if (a.verdict == AMENDED)
-        return amended(L, policy, answer->p);
-    reject(L, p, answer->p);
-    return NULL;
+    if (a->verdict != ADMITTED && !answer->p)
+        return luaL_error(L, "out of memory"), false;
+    if (a->verdict == AMENDED)
+        return amended(L, policy, answer->p) != NULL;
+    if (a->verdict == REJECTED)
+        lua_pushstring(L, answer->p);
+    else
+        lua_pushboolean(L, 1);
+    return true;
+}
+
+/* Asks admit about the request at the stack index `request`. Returns the request to be matched. */
+static const weir_request *ask_admit(lua_State *L, int request, int policy, const struct policy_job *job)
+{
+    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    struct admission a = {.job = *job};
+    struct admission_memory now = {.request = weirlua_request_serial(L, request)}, *known;
+    uint64_t after;
+    bool pure;
+
+    if (!p || !p->spec.has[HOOK_ADMIT])
+        return job->request;
+    luaL_argcheck(L, p->open, policy, "the policy is closed");
+    luaL_checkstack(L, 8, "admit");
+    pure = reach(p, &now.state);
+    known = pure ? recall(p, now.request, now.state) : NULL;
+    if (known) {
+        push_values(L, policy);
+        lua_rawgeti(L, -1, known - p->admitted + 1);
+        return give(L, p, known->verdict, job->request);
+    }
+    if (!call(L, policy, &a, job))
+        return NULL;
+    now.verdict = (int)a.verdict;
+    if (pure && reach(p, &after) && !p->sandbox.unfollowed && !p->sandbox.job_read) {
+        p->admit_changes = after != now.state;
+        if (!p->admit_changes)
+            remember(L, policy, &now);
+    }
+    return give(L, p, now.verdict, job->request);
 }
 
 bool weirlua_admitted(lua_State *L, int request, int policy, struct policy_job *job)
 {
     const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request);
 
-    job->request = asked ? ask_admit(L, policy, asked, job) : NULL;
+    job->request = asked;
+    job->request = asked ? ask_admit(L, request, policy, job) : NULL;
     if (asked && job->request == asked)
         lua_pushvalue(L, request);
     return job->request != NULL;

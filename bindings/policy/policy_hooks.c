@@ -30,6 +30,11 @@ static int fail(struct hooks *h, const char *hook, const char *complaint)
     return WEIR_EPOLICY;
 }
 
+int weirlua_hooks_requests(const struct hooks *h)
+{
+    return h->base + SLOT_REQUESTS;
+}
+
 int weirlua_hooks_request(struct hooks *h, const weir_resource *r)
 {
     lua_State *L = h->L;
@@ -536,6 +541,7 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
         return WEIR_EPOLICY;
     }
     give(h);
+    h->policy->memory.keyed.resource = NULL;
     h->base = lua_gettop(L) + 1;
     if (!calls_lua(&h->given))
         return WEIR_OK;

@@ -365,8 +365,11 @@ static int job_index(lua_State *S)
     lua_settop(S, 2);
     lua_getiuservalue(S, 1, VALUE_REQUESTS);
     job = job_of(S);
-    if (job->policy->sandbox.S)
+    if (job->policy->sandbox.S) {
         weirlua_scores_note(S, "job.", key);
+        job->policy->sandbox.job_read |= strcmp(key, "wants") != 0 && strcmp(key, "resources") != 0 &&
+                                         strcmp(key, "attributes") != 0;
+    }
     if (strcmp(key, "id") == 0) {
         job->policy->personal = true;
         if (job->id)

@@ -121,7 +121,9 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   candidates follow. Or a choice that the engine makes without calls, such as {"fewest", group = "rack"} (see
  *   choice); a word alone stands for a choice without keys: "runs".
  * @field admit: function? -- fun(jobspec: jobspec, options: table, job: job): false | jobspec | nil, string?. Called
- *   for each request: false and a reason reject the request, a table is a jobspec to be matched instead.
+ *   for each request: false and a reason reject the request, a table is a jobspec to be matched instead. The answer
+ *   for a request object is remembered, unless admit changes variables outside of the function, or reads there a
+ *   vertex or a graph, or reads of the job what the request does not say (user, duration, ...), or random numbers.
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
  *   after a change of the graph's structure. The graph can only be read.
  * @field state: table? -- What the policy keeps from job to job: names with first values, such as {next = 0}; booleans,

@@ -12,9 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VALUES_MAX 2000 /* values outside of evaluate that are compared; with more, nothing is remembered */
-#define SEEN_SLOTS 1024 /* tables and functions among these */
-#define DEPTH_MAX  32   /* of tables and functions in one another */
 #define ERRORS_MAX 3    /* matches in which evaluate raises beyond today's candidates, before nothing is remembered */
 
 static int forget(struct policy_memory *m, const char *fmt, const char *what)
@@ -26,200 +23,31 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 
 /* ---- the values that evaluate can reach ---- */
 
-struct survey {
-    lua_State *S;
-    uint32_t graph;      /* number of the graph of the match */
-    const char *trouble; /* a value that cannot be compared; NULL: none */
-    unsigned values, nseen;
-    const void *seen[SEEN_SLOTS];
-};
-
-static uint64_t mix(uint64_t hash, uint64_t n)
+/* Hashes all values that evaluate can reach. Returns false, with the reason in m->why, where some value cannot be
+ * compared. */
+static bool survey(const struct hooks *h, struct policy_memory *m, struct policy_survey *q)
 {
-    hash ^= n + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
-    hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return hash ^ hash >> 27;
-}
-
-static uint64_t hash_string(const char *s, size_t len)
-{
-    uint64_t hash = len, word;
-
-    for (; len >= sizeof word; s += sizeof word, len -= sizeof word) {
-        memcpy(&word, s, sizeof word);
-        hash = mix(hash, word);
-    }
-    word = 0;
-    memcpy(&word, s, len);
-    return mix(hash, word);
-}
-
-/* Returns the number of an object that was met before, from 1 on; 0: the object is new, and noted. */
-static unsigned met(struct survey *x, const void *p)
-{
-    size_t at = (size_t)((uintptr_t)p * UINT64_C(0x9e3779b97f4a7c15) >> 40) % SEEN_SLOTS;
-
-    for (; x->seen[at]; at = (at + 1) % SEEN_SLOTS)
-        if (x->seen[at] == p)
-            return (unsigned)at + 1;
-    if (++x->nseen > SEEN_SLOTS / 2)
-        x->trouble = "too many tables and functions outside of the function";
-    else
-        x->seen[at] = p;
-    return 0;
-}
-
-static uint64_t hash_value(struct survey *x, int depth);
-
-/* Hashes the table on top of the stack: the entries in any order. */
-static uint64_t hash_table(struct survey *x, int depth)
-{
-    lua_State *S = x->S;
-    uint64_t hash = 1;
-
-    for (lua_pushnil(S); lua_next(S, -2) && !x->trouble; lua_pop(S, 1)) {
-        uint64_t value = hash_value(x, depth + 1), key;
-        lua_pushvalue(S, -2);
-        key = lua_type(S, -1) == LUA_TTABLE || lua_type(S, -1) == LUA_TFUNCTION
-                  ? mix(3, (uintptr_t)lua_topointer(S, -1))
-                  : hash_value(x, depth + 1);
-        lua_pop(S, 1);
-        hash += mix(key, value);
-    }
-    if (x->trouble)
-        return 0;
-    if (lua_getmetatable(S, -1)) {
-        hash = mix(hash, hash_value(x, depth + 1));
-        lua_pop(S, 1);
-    }
-    return hash;
-}
-
-/* Hashes the function of the library on top of the stack: behind it are constants, or the position of an iterator. */
-static uint64_t hash_library(struct survey *x, int depth)
-{
-    lua_State *S = x->S;
-    uint64_t hash = mix(8, (uintptr_t)lua_topointer(S, -1));
-
-    for (int i = 1; lua_getupvalue(S, -1, i); i++, lua_pop(S, 1))
-        hash = mix(hash, lua_type(S, -1) == LUA_TNUMBER ? hash_value(x, depth + 1) : (uintptr_t)lua_topointer(S, -1));
-    return hash;
-}
-
-/* Hashes the function on top of the stack. */
-static uint64_t hash_function(struct survey *x, int depth)
-{
-    lua_State *S = x->S;
-    uint64_t hash = mix(7, (uintptr_t)lua_topointer(S, -1));
-    lua_Debug ar;
-
-    lua_pushvalue(S, -1);
-    lua_getinfo(S, ">S", &ar);
-    hash = mix(hash, (uint64_t)ar.linedefined << 32 | (unsigned)ar.lastlinedefined);
-    for (int i = 1; !x->trouble && lua_getupvalue(S, -1, i); i++, lua_pop(S, 1))
-        hash = mix(hash, hash_value(x, depth + 1));
-    return hash;
-}
-
-static uint64_t hash_number(lua_State *S)
-{
-    lua_Number n = lua_tonumber(S, -1);
-    uint64_t bits;
-
-    if (lua_isinteger(S, -1))
-        return mix(4, (uint64_t)lua_tointeger(S, -1));
-    memcpy(&bits, &n, sizeof bits);
-    return mix(5, bits);
-}
-
-/* Hashes a vertex: content of other graphs is not followed. */
-static uint64_t hash_vertex(struct survey *x)
-{
-    uint64_t bits = (uintptr_t)lua_touserdata(x->S, -1);
-
-    if (bits >> 32 && (bits >> 32 & WEIRLUA_NUMBER_MAX) != x->graph)
-        x->trouble = "a vertex of another graph";
-    return mix(6, bits);
-}
-
-/* Hashes the value on top of the stack. */
-static uint64_t hash_value(struct survey *x, int depth)
-{
-    lua_State *S = x->S;
-    int type = lua_type(S, -1);
-    unsigned before;
-    const struct weirlua_graph *graph;
-    size_t len;
-    const char *text;
-
-    if (++x->values > VALUES_MAX)
-        x->trouble = "more than 2000 values outside of the function";
-    if (depth > DEPTH_MAX || !lua_checkstack(S, 8))
-        x->trouble = "tables in tables, deeper than 32";
-    if (x->trouble)
-        return 0;
-    switch (type) {
-    case LUA_TNIL: return 11;
-    case LUA_TBOOLEAN: return 12 + (unsigned)lua_toboolean(S, -1);
-    case LUA_TNUMBER: return hash_number(S);
-    case LUA_TSTRING: text = lua_tolstring(S, -1, &len); return mix(2, hash_string(text, len));
-    case LUA_TLIGHTUSERDATA: return hash_vertex(x);
-    case LUA_TTABLE: break;
-    case LUA_TFUNCTION:
-        if (lua_iscfunction(S, -1))
-            return hash_library(x, depth);
-        break;
-    case LUA_TUSERDATA:
-        graph = luaL_testudata(S, -1, WEIRLUA_GRAPH);
-        if (!graph || graph->number != x->graph)
-            x->trouble = "a value that is no plain data";
-        return 9;
-    default: x->trouble = "a coroutine"; return 0;
-    }
-    before = met(x, lua_topointer(S, -1));
-    if (before)
-        return mix(10, before);
-    return type == LUA_TTABLE ? hash_table(x, depth) : hash_function(x, depth);
-}
-
-/* Hashes all values that evaluate can reach, and those of each variable by itself. Returns false, with the reason in
- * m->why, where some value cannot be compared. */
-static bool survey(const struct hooks *h, struct policy_memory *m, uint64_t *state, uint64_t parts[MEMORY_PARTS])
-{
-    struct survey x = {.S = h->L, .graph = h->handle->number};
-    const char *name;
-
-    *state = 0;
-    memset(parts, 0, MEMORY_PARTS * sizeof *parts);
-    lua_pushvalue(x.S, h->base + HOOK_EVALUATE);
-    for (int i = 1; !x.trouble && (name = lua_getupvalue(x.S, -1, i)); i++, lua_pop(x.S, 1)) {
-        uint64_t hash = hash_value(&x, 0);
-        *state = mix(*state, hash);
-        if (i <= MEMORY_PARTS)
-            parts[i - 1] = hash;
-        if (x.trouble)
-            snprintf(m->why, sizeof m->why, "its variable '%s' holds %s", name, x.trouble);
-    }
-    lua_pushvalue(x.S, h->base + HOOKS); /* the options */
-    if (!x.trouble)
-        *state = mix(*state, hash_value(&x, 0));
-    lua_pop(x.S, x.trouble ? 3 : 2);
-    m->refused = m->refused || x.trouble;
-    return !x.trouble;
+    *q = (struct policy_survey){
+        .S = h->L, .function = h->base + HOOK_EVALUATE, .options = h->base + HOOKS, .graph = h->handle->number};
+    if (weirlua_survey(q))
+        return true;
+    m->refused = true;
+    snprintf(m->why, sizeof m->why, "%s", q->why);
+    return false;
 }
 
 void weirlua_scores_verify(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
-    uint64_t state, parts[MEMORY_PARTS];
+    struct policy_survey now;
     int i = 0;
 
     if (!m->scored || m->refused)
         return;
     m->scored = false;
-    if (!survey(h, m, &state, parts) || state == m->state)
+    if (!survey(h, m, &now) || now.state == m->state)
         return;
-    while (i < MEMORY_PARTS - 1 && parts[i] == m->parts[i])
+    while (i < MEMORY_PARTS - 1 && now.parts[i] == m->parts[i])
         i++;
     lua_pushvalue(h->L, h->base + HOOK_EVALUATE);
     forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, i + 1));
@@ -230,6 +58,7 @@ void weirlua_scores_verify(struct hooks *h)
 
 static const char request_key = 0; /* of the table of the request, in a handle of the request */
 #define HANDLE "weir.request"
+#define HANDLES 16 /* handles have the numbers from -HANDLES down in the table of requests */
 
 bool weirlua_request_bare(lua_State *S, int arg)
 {
@@ -345,21 +174,22 @@ static void put_text(struct writer *w, const char *text)
 }
 
 /* Writes the value on top of the stack; a table as a hash. Returns false for a value that cannot be compared. */
-static bool put_value(struct survey *x, struct writer *w)
+static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
 {
     uint64_t hash;
     const char *text;
     size_t len;
+    bool fine;
 
-    if (lua_type(x->S, -1) == LUA_TSTRING) {
-        text = lua_tolstring(x->S, -1, &len);
+    if (lua_type(S, -1) == LUA_TSTRING) {
+        text = lua_tolstring(S, -1, &len);
         put(w, &len, sizeof len);
         put(w, text, len);
         return true;
     }
-    hash = hash_value(x, 0);
+    fine = weirlua_survey_value(S, graph, &hash);
     put(w, &hash, sizeof hash);
-    return !x->trouble;
+    return fine;
 }
 
 struct keying {
@@ -375,7 +205,6 @@ static int write_fields(lua_State *S)
     struct policy_memory *m = &k->h->policy->memory;
 
     for (unsigned i = 0; i < m->nfields && !m->refused; i++) {
-        struct survey x = {.S = S, .graph = k->h->handle->number};
         const char *name = m->fields[i];
         lua_settop(S, 2);
         if (strncmp(name, "job.", 4) == 0) {
@@ -384,7 +213,7 @@ static int write_fields(lua_State *S)
         }
         lua_getfield(S, -1, name);
         put_text(&k->w, m->fields[i]);
-        if (!put_value(&x, &k->w))
+        if (!put_value(S, k->h->handle->number, &k->w))
             forget(m, "it reads the field '%s' of the request", m->fields[i]);
     }
     return 0;
@@ -410,42 +239,75 @@ static bool put_fields(struct keying *k)
     return !k->h->policy->memory.refused;
 }
 
+/* Computes the values that evaluate can reach, unless these are known: code of the policy other than evaluate has run
+ * since. That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
+static bool take_state(struct hooks *h)
+{
+    struct policy_memory *m = &h->policy->memory;
+    struct policy_survey now;
+
+    if (m->fresh)
+        return true;
+    if (!survey(h, m, &now))
+        return false;
+    m->state = now.state;
+    memcpy(m->parts, now.parts, sizeof m->parts);
+    m->fresh = true;
+    m->keyed.resource = NULL;
+    return true;
+}
+
 size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size)
 {
     struct hooks *h = data;
     struct policy_memory *m = &h->policy->memory;
-    struct keying k = {h, r, {key, key + size}};
+    struct keying k = {h, r, {m->keyed.key, m->keyed.key + sizeof m->keyed.key}};
 
-    weirlua_scores_verify(h);
-    if (h->failed || m->refused || h->unscored)
+    if (h->failed || m->refused || h->unscored || !take_state(h))
         return 0;
-    if (!m->fresh && !survey(h, m, &m->state, m->parts))
+    if (m->keyed.resource != r || m->keyed.nfields != m->nfields) {
+        m->keyed.resource = NULL;
+        put(&k.w, &h->handle->number, sizeof h->handle->number);
+        put(&k.w, &m->state, sizeof m->state);
+        if (!put_fields(&k) || k.w.at > k.w.end)
+            return 0;
+        m->keyed.resource = r;
+        m->keyed.nfields = m->nfields;
+        m->keyed.len = (size_t)(k.w.at - m->keyed.key);
+    }
+    if (m->keyed.len > size)
         return 0;
-    m->fresh = true;
-    put(&k.w, &h->handle->number, sizeof h->handle->number);
-    put(&k.w, &m->state, sizeof m->state);
-    return put_fields(&k) && k.w.at <= k.w.end ? (size_t)(k.w.at - key) : 0;
+    memcpy(key, m->keyed.key, m->keyed.len);
+    return m->keyed.len;
 }
 
 /* ---- the score ---- */
 
-/* (scoring, function, table of the request) */
 struct scoring {
     struct hooks *h;
+    lua_Integer number; /* of the handle, in the table of requests */
     weir_vertex v;
     double *score;
     bool *alike;
 };
 
+/* (scoring, function, handle of the request), or with the table of the request, and the table of requests, which gets
+ * the handle: the handle serves the whole match. */
 static int run_score(lua_State *S)
 {
     struct scoring *x = lua_touserdata(S, 1);
     const struct hooks *h = x->h;
     int type;
 
-    lua_pushcfunction(S, make_handle);
-    lua_insert(S, 3);
-    lua_call(S, 1, 1);
+    if (lua_gettop(S) > 3) {
+        lua_pushcfunction(S, make_handle);
+        lua_rotate(S, 3, 1);
+        lua_insert(S, 3);
+        lua_call(S, 1, 1);
+        lua_pushvalue(S, -1);
+        lua_rawseti(S, 3, x->number);
+        lua_replace(S, 3);
+    }
     lua_pushvalue(S, 2);
     weirlua_push_vertex(S, h->handle, x->v);
     lua_pushvalue(S, 3);
@@ -484,8 +346,8 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
     struct hooks *h = data;
     struct policy_memory *m = &h->policy->memory;
     struct sandbox *sb = &h->policy->sandbox;
-    struct scoring x = {h, v, score, alike};
-    int rc;
+    struct scoring x = {h, -HANDLES - (lua_Integer)r->index, v, score, alike};
+    int nargs = 3, rc;
 
     if (h->failed || m->refused || h->unscored)
         return 0;
@@ -493,15 +355,20 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
     lua_pushcfunction(h->L, run_score);
     lua_pushlightuserdata(h->L, &x);
     lua_pushvalue(h->L, h->base + HOOK_EVALUATE);
-    if (weirlua_hooks_request(h, r)) {
-        lua_pop(h->L, 4);
-        return 0;
+    if (lua_rawgeti(h->L, weirlua_hooks_requests(h), x.number) != LUA_TTABLE) {
+        lua_pop(h->L, 1);
+        if (weirlua_hooks_request(h, r)) {
+            lua_pop(h->L, 4);
+            return 0;
+        }
+        lua_pushvalue(h->L, weirlua_hooks_requests(h));
+        nargs = 4;
     }
     sb->graph = g;
     sb->memory = m;
     sb->unfollowed = NULL;
     m->scored = true;
-    rc = weirlua_hooks_call(h, HOOK_EVALUATE, 3, 0);
+    rc = weirlua_hooks_call(h, HOOK_EVALUATE, nargs, 0);
     sb->graph = NULL;
     if (rc != LUA_OK)
         return raised(h, rc);
