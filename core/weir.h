@@ -634,6 +634,10 @@ typedef struct weir_policy {
      * version of `keys`: never 0, and never used for two versions on a graph. */
     int (*keys)(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS]);
     uint64_t serial;
+    /* A turn, for an `order` of which the first field is id, index, TYPE.id or TYPE.index: vertices with a first key of
+     * at least *turn come first, in order, then all others, in order. NULL: no turn. Not beside `evaluate`, `select`,
+     * `choice` and `descend`: WEIR_EINVAL. O(n) for the first match with an order and a type, then as `order`. */
+    const double *turn;
     /* Types that are always allocated as a whole (node-exclusive scheduling). */
     const char *const *exclusive;
     uint32_t nexclusive;

@@ -29,6 +29,7 @@ struct policy_spec {
     weir_choice choice;           /* without the hook */
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
+    const char *rotate; /* the field of the state that has the turn; NULL: none */
     const char *state, *state_key; /* JSON of the state declared, and the key of the state kept; NULL: no state */
     bool has[HOOKS];
 };
@@ -375,6 +376,7 @@ struct hooks {
     char said[320];        /* text of a complaint */
     weir_policy given;     /* to the core */
     weir_choice choice;    /* of `given` */
+    double turn;           /* of `given` */
     const struct policy_change *change; /* NULL: none */
     bool unscored;         /* scores are not remembered in this match */
     struct state_change moved;

@@ -193,6 +193,7 @@ const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h
         p->evaluate = score_obstacles;
         p->select = NULL;
         p->choice = NULL;
+        p->turn = NULL;
     }
     return p;
 }

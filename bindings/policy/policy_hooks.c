@@ -464,10 +464,17 @@ static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a
 
 /* ---- around a match ---- */
 
-/* (hooks): finds the state, and returns the table of requests. */
+/* (hooks): finds the state, reads the turn, and returns the table of requests. */
 static int prepare(lua_State *L)
 {
-    ((struct hooks *)lua_touserdata(L, 1))->state = weirlua_state(L, NULL);
+    struct hooks *h = lua_touserdata(L, 1);
+
+    h->state = weirlua_state(L, NULL);
+    if (h->policy->spec.rotate) {
+        weirlua_state_push(L, h->handle->g, &h->policy->spec);
+        lua_getfield(L, -1, h->policy->spec.rotate);
+        h->turn = lua_tonumber(L, -1);
+    }
     lua_newtable(L);
     return 1;
 }
@@ -489,6 +496,7 @@ static void give(struct hooks *h)
                              .data = h,
                              .order = spec->order,
                              .norder = spec->norder,
+                             .turn = spec->rotate ? &h->turn : NULL,
                              .serial = h->policy->serial,
                              .exclusive = spec->exclusive,
                              .nexclusive = spec->nexclusive,

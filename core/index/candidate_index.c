@@ -4,6 +4,7 @@
  * per query, however many changes came before. */
 #include "index/candidate_index.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static void index_free(struct index *x)
     if (x) {
         weir_order_clear(&x->order);
         weir_mem_free(x->best);
+        weir_mem_free(x->last);
         weir_mem_free(x->notes.list);
         weir_index_list_drop(x);
         weir_mem_free(x);
@@ -470,6 +472,43 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_score
     return catch_up(g, p, x, err);
 }
 
+/* Raises the last keys of the rows over v to `key`; where a row has such a key, all rows above have. */
+static void raise_last(const weir_graph *g, struct index *x, weir_vertex v, double key)
+{
+    weir_vertex p;
+
+    for (; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
+        const struct inner *in = inner_of(g, p);
+        struct levels lv;
+        if (!index_has_rows(g, x, in))
+            continue;
+        weir_levels_of(in->rows_cap, &lv);
+        for (uint32_t step = 1; step <= lv.n + 1; step++) {
+            double *last = &x->last[in->row + row_over(&lv, step <= lv.n ? step : 0, vertex_at(g, v)->pos)];
+            if (*last >= key)
+                return;
+            *last = key;
+        }
+    }
+}
+
+int weir_index_last(const weir_graph *g, struct index *x)
+{
+    if (x->last && x->last_of == g->serial)
+        return WEIR_OK;
+    weir_mem_free(x->last);
+    x->last = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->last);
+    if (!x->last)
+        return WEIR_ENOMEM;
+    for (uint32_t r = 0; r < x->rows; r++)
+        x->last[r] = -HUGE_VAL;
+    for (weir_vertex v = 0; v < g->limit; v++)
+        if (vertex_valid(g, v) && kind_of(g, v)->type == x->type)
+            raise_last(g, x, v, weir_order_first(g, &x->order, v));
+    x->last_of = g->serial;
+    return WEIR_OK;
+}
+
 /* Whether w, below the parent of v, is v or below v. */
 static bool comes_from(const weir_graph *g, weir_vertex w, weir_vertex v)
 {
@@ -646,7 +685,8 @@ static size_t bytes(const weir_graph *g)
     size_t n = 0;
 
     for (uint32_t i = 0; i < g->indexes.n; i++)
-        n += (size_t)g->indexes.list[i]->rows * sizeof(weir_vertex) +
+        n += (size_t)g->indexes.list[i]->rows *
+                 (sizeof(weir_vertex) + (g->indexes.list[i]->last ? sizeof(double) : 0)) +
              (key_notes(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
     return n;
 }

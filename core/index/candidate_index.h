@@ -33,6 +33,10 @@ struct index {
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
     bool unknown;             /* the candidate of some row is UNKNOWN (candidate_index.c) */
+    /* By row number: the greatest first key of all vertices of the type, candidates or not, while the structure is that
+     * of `last_of`; NULL until asked for. */
+    double *last;
+    uint64_t last_of;
     struct order_notes notes; /* vertices with rows to be put in order again */
     bool reordered;           /* a noted vertex is not new, but has moved in the order */
     /* All vertices of the type in order; NULL until asked for. */
@@ -61,6 +65,8 @@ void weir_index_drop_scored(weir_graph *g, const struct score_memory *x);
 bool weir_index_scored_in_use(const weir_graph *g, const struct score_memory *x);
 /* Recomputes unknown rows of v, or with WEIR_NONE of all roots, before a query. */
 void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v);
+/* Makes x->last, for an order with a turn. O(n depth) where the structure has changed */
+int weir_index_last(const weir_graph *g, struct index *x) WEIR_CHECKED;
 /* Makes x->list, in an index of mode INDEX_ANY. O(n log n) where there is none */
 int weir_index_list(const weir_graph *g, struct index *x) WEIR_CHECKED;
 /* Frees x->list. */

@@ -263,6 +263,31 @@ static double field_value(const weir_graph *g, const struct order_field *f, weir
     return f->descending && value < HUGE_VAL ? -value : value;
 }
 
+double weir_order_first(const weir_graph *g, const struct order *o, weir_vertex v)
+{
+    return field_value(g, &o->fields[0], v);
+}
+
+/* Whether a field is id, index, TYPE.id or TYPE.index. */
+static bool may_turn(const char *text)
+{
+    const char *dot = strchr(text, '.'), *field = dot ? dot + 1 : text;
+
+    return text[0] != '-' && (strcmp(field, "id") == 0 || strcmp(field, "index") == 0) &&
+           (!dot || strncmp(text, "properties.", 11) != 0);
+}
+
+int weir_turn_check(const weir_policy *p, weir_err *err)
+{
+    if (!p->turn || (!p->keys && p->norder && may_turn(p->order[0]) && !p->evaluate && !p->select && !p->choice &&
+                     p->ndescend == 0))
+        return WEIR_OK;
+    return weir_fail(err, WEIR_EINVAL,
+                     "policy %s: a turn needs an order of fields that begins with id, index, TYPE.id or TYPE.index, "
+                     "and no evaluate, select, choice and descend",
+                     p->name ? p->name : "?");
+}
+
 void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS])
 {
     for (uint32_t i = 0; i < o->nkeys; i++) {

@@ -54,6 +54,11 @@ struct order_scores {
     weir_type of;                      /* as `scored` in struct order */
 };
 
+/* The first number that a vertex is compared by, in an order of fields. O(depth) */
+double weir_order_first(const weir_graph *g, const struct order *o, weir_vertex v);
+/* WEIR_EINVAL: the turn of a policy makes no sense. The numbers of the first field must change with the structure
+ * only. */
+int weir_turn_check(const weir_policy *p, weir_err *err) WEIR_CHECKED;
 /* Reads the fields of a policy's order. WEIR_EPOLICY names a wrong field. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
 /* Lets scores decide before the order. */

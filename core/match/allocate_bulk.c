@@ -29,7 +29,7 @@ static bool policy_interferes(struct match *m, const weir_resource *r)
     for (uint32_t i = 0; i < p->nexclusive; i++)
         if (weir_type_find(m->g, p->exclusive[i]) != weir_match_type(m, r))
             return true;
-    return p->prune || m->scored || (!m->probing && m->chooses) || p->ndescend > 0;
+    return p->prune || (p->turn && view_ordered(m)) || m->scored || (!m->probing && m->chooses) || p->ndescend > 0;
 }
 
 /* Whether each vertex can be tested without regard to all others taken. */

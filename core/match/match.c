@@ -249,6 +249,8 @@ static int check_options(const weir_graph *g, const weir_match_options *o, weir_
         return weir_fail(err, WEIR_EINVAL, "a policy with an order function needs a serial number");
     if (o->policy && o->policy->choice && weir_choice_check(o->policy, err))
         return WEIR_EINVAL;
+    if (o->policy && weir_turn_check(o->policy, err))
+        return WEIR_EINVAL;
     if (o->job != 0 && weir_job_index(g, o->job) != WEIR_NONE)
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", o->job);
     return check_stage(g, o, err);

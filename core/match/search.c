@@ -94,13 +94,37 @@ static bool is_known_busy(const struct search *s, weir_vertex v)
            (s->type == m->occupancy->type || m->has_fit_index) && occupancy_busy(m->g, m->occupancy, v);
 }
 
+/* Whether an item belongs to the part of the order that is searched. A row, or a vertex above candidates, may belong to
+ * both parts; a candidate belongs to one, and a host to that of the last vertex below. `key`: the first candidate;
+ * `last`: the last key of the item. */
+static bool in_part(const struct search *s, weir_vertex key, double last, bool whole)
+{
+    double turn = *s->m->policy->turn;
+
+    if (s->part == FROM_TURN)
+        return last >= turn;
+    return whole ? last < turn : weir_order_first(s->m->g, &s->index->order, key) < turn;
+}
+
+static bool is_host(const struct search *s, weir_vertex v);
+
+/* Whether v belongs to the part. */
+static bool kid_in_part(const struct search *s, weir_vertex v, weir_vertex key, bool typed)
+{
+    const struct inner *in = inner_of(s->m->g, v);
+
+    if (typed)
+        return in_part(s, v, weir_order_first(s->m->g, &s->index->order, v), true);
+    return in_part(s, key, s->index->last[in->row], s->slot && is_host(s, v));
+}
+
 /* Pushes v with the first candidate at or below v as key. In views other than VIEW_NOW the index holds every vertex. */
 static int push_kid(struct search *s, weir_vertex v)
 {
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE || is_known_busy(s, v))
+    if (key == WEIR_NONE || is_known_busy(s, v) || (s->part && !kid_in_part(s, v, key, typed)))
         return WEIR_OK;
     if (s->learner.bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
@@ -144,7 +168,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
     const struct inner *in = inner_of(g, v);
     weir_vertex key = s->index->best[in->row + row];
 
-    if (key == WEIR_NONE)
+    if (key == WEIR_NONE || (s->part && !in_part(s, key, s->index->last[in->row + row], false)))
         return WEIR_OK;
     if (weir_nogood_row(s, in->row + row, &key))
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
@@ -399,14 +423,28 @@ int weir_search_next_free(struct search *s, weir_vertex *v)
     return 0;
 }
 
+static int push_first(struct search *s, weir_vertex under);
+
+/* Begins the part of the order before the turn, once all from the turn on is searched. */
+static int next_part(struct search *s)
+{
+    if (s->part != FROM_TURN || s->frontier.n > 0)
+        return WEIR_OK;
+    s->part = BEFORE_TURN;
+    return push_first(s, s->under);
+}
+
 int weir_search_next(struct search *s, weir_vertex *v)
 {
     if (s->free_list.occupancy)
         return weir_search_next_free(s, v);
     weir_nogood_found(s);
-    while (s->frontier.n > 0) {
-        struct item it = weir_search_pop(s);
-        int rc;
+    for (;;) {
+        struct item it;
+        int rc = next_part(s);
+        if (rc || s->frontier.n == 0)
+            return rc;
+        it = weir_search_pop(s);
         s->learner.popped_from = it.origin;
         count_event(s->m, WEIR_EVENT_VISITED, it.vertex, s->r);
         switch (weir_interrupted() ? -1 : it.kind) {
@@ -426,7 +464,6 @@ int weir_search_next(struct search *s, weir_vertex *v)
         if (rc)
             return rc;
     }
-    return 0;
 }
 
 void weir_search_end(struct search *s)
@@ -511,7 +548,7 @@ static bool uses_free_list(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     return m->has_busy_mask && m->view == VIEW_RESERVED && under == WEIR_NONE && s->type == m->occupancy->type &&
-           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune;
+           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune && !s->part;
 }
 
 static bool is_nogood(const struct search *s, weir_vertex v)
@@ -564,12 +601,29 @@ static int push_first(struct search *s, weir_vertex under)
         return weir_free_list_begin(&s->free_list, m->g, s->index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
     if (has_few_fits(s, under))
         return push_fits(s);
-    weir_nogood_begin(s);
+    if (!s->part) /* items outside of the part are not pushed, and may yet serve */
+        weir_nogood_begin(s);
     if (under != WEIR_NONE)
         rc = below_bound_ok(s, under) && !is_nogood(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
     else if (!(rc = weir_nogood_open(s, WEIR_NONE)))
         rc = push_kids(s, m->g->roots, 0, m->g->nroots);
     return rc || !follows_links(m, under, s->r) ? rc : push_linked(s, under);
+}
+
+/* Begins with the part of the order from the turn of the policy on, if any. Types that lie in one another have no turn:
+ * a candidate and the candidates below may belong to different parts. */
+static int begin_turn(struct search *s, weir_vertex under)
+{
+    const struct match *m = s->m;
+    const weir_policy *p = m->policy;
+
+    s->under = under;
+    if (!p->turn || !view_ordered(m) || weir_type_above(m->g, s->type, s->type))
+        return WEIR_OK;
+    if (weir_turn_check(p, m->err))
+        return WEIR_EINVAL;
+    s->part = FROM_TURN;
+    return weir_index_last(m->g, s->index) ? weir_fail_nomem(m->err) : WEIR_OK;
 }
 
 static int begin(struct search *s, weir_vertex under)
@@ -582,6 +636,9 @@ static int begin(struct search *s, weir_vertex under)
         return WEIR_OK;
     rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->by.memory ? &s->by : NULL, s->type, mode,
                           &s->index);
+    if (rc)
+        return rc;
+    rc = begin_turn(s, under);
     if (rc)
         return rc;
     s->index->searches++;

@@ -116,7 +116,7 @@ local function change_tree(side, roll)
 end
 
 local function one_match(side, roll)
-  local shape, mode, duration = SHAPES[roll(#SHAPES)], MODES[roll(#MODES)], DURATIONS[roll(#DURATIONS)]
+  local shape, mode, duration = side.shapes[roll(#side.shapes)], MODES[roll(#MODES)], DURATIONS[roll(#DURATIONS)]
   local a, why, code = side.engine:match(side.requests[shape][duration], { mode = mode })
   if type(a) == "userdata" and a.id > 0 then side.jobs[#side.jobs + 1] = a.id end
   if code == "invalid" then error(why) end
@@ -134,7 +134,18 @@ local function step(side, roll)
   return change_vertex(side, roll)
 end
 
-local function side(graph, policy, scores)
+-- The shapes without some types.
+local function shapes_without(types)
+  local list = {}
+  for _, shape in ipairs(SHAPES) do
+    local fine = true
+    for _, kind in ipairs(types) do fine = fine and not shape:find(kind, 1, true) end
+    if fine then list[#list + 1] = shape end
+  end
+  return list
+end
+
+local function side(graph, policy, scores, without)
   local engine = assert(weir.engine { resources = graph, policy = policy, scores = scores, overrun = "expire" })
   local requests = {}
   for _, shape in ipairs(SHAPES) do
@@ -143,19 +154,21 @@ local function side(graph, policy, scores)
   end
   local list = {}
   for v in graph:walk {} do list[#list + 1] = v end
-  return { graph = graph, engine = engine, jobs = {}, requests = requests, list = list }
+  return { graph = graph, engine = engine, jobs = {}, requests = requests, list = list,
+    shapes = shapes_without(without or {}) }
 end
 
---- Plays a history of `steps` on two equal machines. `policy`(): loads the policy anew. Returns the number of matches
---- with an answer; raises with the step where the answers differ.
-function M.play(seed, policy, steps)
+--- Plays a history of `steps` on two equal machines. `policy`(): loads the policy anew; `other`(): the policy of the second
+--- machine, if not the same. No request has the types in the list `without`. Returns the number of matches with an answer;
+--- raises with the step where the answers differ.
+function M.play(seed, policy, steps, other, without)
   local roll = dice(seed)
   local graph = machine(roll)
   feed(graph, "power", "power")
   feed(graph, "io", "bandwidth")
   local twin = assert(graph:dup())
   local answers = 0
-  local a, b = side(graph, policy(), "check"), side(twin, policy(), "call")
+  local a, b = side(graph, policy(), "check", without), side(twin, (other or policy)(), "call", without)
   for i = 1, steps do
     local own = roll(1 << 20)
     local x, y = step(a, dice(own)), step(b, dice(own))

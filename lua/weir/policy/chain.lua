@@ -37,11 +37,24 @@ local function emptiness(select)
   end
 end
 
+local order_of
+local FAR <const> = 1 << 53 -- beyond the first field of any order
+
+-- Scores a vertex by its place in the turn, for a part that rotates.
+local function turn(part)
+  local keys, view = order_of(part), views(part)
+  return function(v, request)
+    local number, next = keys(v)[1], view(request).state[part.policy.rotate]
+    return -(number >= next and number or number + FAR)
+  end
+end
+
 -- Returns a part's hook as function(v, request), called with options and declared fields as the engine does; nil for
 -- none.
 local function filter(part, hook)
   local select = part.policy.select
   if hook == "evaluate" and type(select) == "table" and select.emptiest then return emptiness(select) end
+  if hook == "evaluate" and part.policy.rotate then return turn(part) end
   local f, fields, view = part.policy[hook], part.policy.fields, views(part)
   if not f then return nil end
   if not fields then return function(v, request) return f(v, view(request)) end end
@@ -76,7 +89,7 @@ local function key(word)
 end
 
 -- A part's order as a function from a vertex to a list of numbers; nil for a part without an order.
-local function order_of(part)
+function order_of(part)
   local order = part.policy.order
   if type(order) == "function" then
     return function(v) return { order(v, part.options) } end
