@@ -118,6 +118,9 @@ build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
 build/test/counting.so: spec/bench/counting.c # parts of a profile of callgrind for benchmarks
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC $(LUA_CFLAGS) -shared -o $@ $<
+build/test/flat_counter: spec/bench/flat_counter.c # a replay that counts processors, for the benchmark of replays
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O2 -o $@ $<
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
@@ -303,7 +306,7 @@ analyze: build ## clang's static analyzer and cppcheck (minutes)
 format: ## clang-format on every C file
 	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] $(TEST_C) spec/fuzz/*.[ch]
 
-bench: deps build build/test/bench_jansson build/test/bench_serve ## time and count; writes build/bench.json
+bench: deps build build/test/bench_jansson build/test/bench_serve build/test/flat_counter ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua

@@ -7,17 +7,19 @@
 #include "aggregate/rows.h"
 #include "time/availability.h"
 
-#define BULK_MIN       16 /* vertices; fewer are left to a search */
+#define BULK_MIN 16 /* vertices; fewer are left to a search */
 /* In VIEW_NOW, vertices tested in vain before a search takes over, as a search knows nogoods: BULK_WASTE, and
- * BULK_WASTE_EACH for each vertex wanted. */
+ * BULK_WASTE_EACH for each vertex wanted. A vertex like the one before needs no test, and counts as a part of one. */
 #define BULK_WASTE      1024
 #define BULK_WASTE_EACH 16
+#define BULK_ALIKE      64
 
 struct bulk {
     struct match *m;
     struct search search; /* prepared, for the tests of rows and vertices, and for the free list */
-    uint32_t want, have, wasted;
-    bool backward; /* the tree is traversed from its end */
+    uint32_t want, have;
+    uint64_t wasted; /* in parts of a test, BULK_ALIKE each */
+    bool backward;   /* the tree is traversed from its end */
 };
 
 /* ---- what it is for ---- */
@@ -68,8 +70,8 @@ static inline enum verdict judge(struct bulk *b, weir_vertex v)
     return weir_search_vertex_ok(&b->search, v) ? FITS : SMALL;
 }
 
-/* Takes v where v fits, and counts the refusals. */
-static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
+/* Takes v where v fits, and counts the refusals. `waste`: the cost of the verdict, in parts of a test. */
+static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict, uint32_t waste)
 {
     struct match *m = b->m;
 
@@ -81,13 +83,14 @@ static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict)
         b->have++;
         return;
     }
-    b->wasted++;
+    b->wasted += waste;
     *(verdict == BUSY ? &m->stats.busy : &m->stats.pruned) += 1;
 }
 
 static bool is_complete(const struct bulk *b)
 {
-    uint64_t most = b->m->view == VIEW_NOW ? (uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE : UINT64_MAX;
+    uint64_t most =
+        b->m->view == VIEW_NOW ? ((uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE) * BULK_ALIKE : UINT64_MAX;
 
     return b->have == b->want || b->wasted > most;
 }
@@ -107,7 +110,7 @@ static int take_free(struct bulk *b, struct index *x)
     if (weir_free_list_begin(&b->search.free_list, b->m->g, x, b->m->occupancy))
         return weir_fail_nomem(b->m->err);
     while (!is_complete(b) && (rc = weir_search_next_free(&b->search, &v)) > 0)
-        look_at(b, v, judge(b, v));
+        look_at(b, v, judge(b, v), BULK_ALIKE);
     return rc < 0 ? rc : WEIR_OK;
 }
 
@@ -150,11 +153,12 @@ static void sweep_kids(struct bulk *b, const weir_vertex *kids, uint32_t n)
             sweep_below(b, v);
             continue;
         }
-        if (!last || !is_alike(last, vertex_at(g, v)))
+        bool alike = last && is_alike(last, vertex_at(g, v));
+        if (!alike)
             verdict = judge(b, v);
         last = vertex_at(g, v);
         b->m->stats.visited += verdict != IGNORED;
-        look_at(b, v, verdict);
+        look_at(b, v, verdict, alike ? 1 : BULK_ALIKE);
     }
 }
 

@@ -13,6 +13,8 @@ local TRACES = (os.getenv "WEIR_DATA" or "../shared/data") .. "/traces/"
 local CASES = {
   { "KTH-SP2, EASY, 100 cores", 1, { resources = "cluster:1 core:100", trace = TRACES .. "KTH-SP2-1996-2.predictsim-filtered.swf.gz",
     rule = "per-event", queue = "easy" } },
+  { "KTH-SP2, FCFS", nil, { resources = "cluster:1 core:100", trace = TRACES .. "KTH-SP2-1996-2.predictsim-filtered.swf.gz",
+    rule = "per-event", queue = "fcfs" } },
   { "KTH-SP2, conservative", nil, { resources = "cluster:1 core:100", trace = TRACES .. "KTH-SP2-1996-2.predictsim-filtered.swf.gz",
     rule = "per-event", queue = "conservative" } },
   { "HPC2N, EASY, 120 nodes with memory", 15, { resources = "cluster:1 node:120 core:2 memory:2(size=512,unit=MB)", queue = "easy",
@@ -36,6 +38,19 @@ local function is_there(path)
   return file ~= nil
 end
 
+local COUNTED = { fcfs = true, easy = true }
+
+-- Runs the case with a counter of processors (flat_counter.c). Returns its seconds; nil where it has no such queue or
+-- was not built. Fails where it has other results.
+local function counter_seconds(opts, m)
+  local procs = type(opts.resources) == "string" and opts.resources:match "^cluster:1 core:(%d+)$"
+  if bench.counts or not procs or not COUNTED[opts.queue] or not is_there "build/test/flat_counter" then return nil end
+  local pipe <close> = assert(io.popen(("gzip -dc '%s' | build/test/flat_counter %s %s"):format(opts.trace, opts.queue, procs)))
+  local jobs, slowdown, _, seconds = pipe:read("n", "n", "n", "n")
+  assert(jobs == m.jobs and math.abs(slowdown - m.bounded_slowdown.mean) < 1e-6 * slowdown, "the counter has other results")
+  return seconds
+end
+
 local reports = core.array {}
 local print = bench.counts and function() end or print
 print(("%-48s %8s %9s %9s %10s %10s"):format("replay", "jobs", "s", "us/job", "decisions", "visits"))
@@ -49,7 +64,9 @@ for _, case in ipairs(CASES) do
     bench.row(6, name .. ", a job", "us", { seconds / m.jobs * 1e6 }, { visited = m.visits_per_job })
     print(("%-48s %8d %9.2f %9.1f %10.2f %10.1f%s"):format(name, m.jobs, seconds, seconds / m.jobs * 1e6, m.decisions_per_job,
       m.visits_per_job, limit and seconds > limit and ("  more than %d s"):format(limit) or ""))
-    reports[#reports + 1] = { name = name, jobs = m.jobs, seconds = seconds, limit = limit, held_kb = held_kb(),
+    local counter = counter_seconds(opts, m)
+    if counter then print(("%-48s %8d %9.2f %38.0f times"):format("  a counter of processors", m.jobs, counter, seconds / counter)) end
+    reports[#reports + 1] = { name = name, jobs = m.jobs, seconds = seconds, limit = limit, held_kb = held_kb(), counter = counter,
       decisions_per_job = m.decisions_per_job, visits_per_job = m.visits_per_job }
   else
     print(("%-48s no data"):format(name))
