@@ -17,6 +17,8 @@
 #include "weir.h"
 
 #define WEIR_CHECKED __attribute__((warn_unused_result))
+/* For the few functions that a match calls for each candidate. */
+#define WEIR_INLINE static inline __attribute__((always_inline))
 #define WEIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* vsnprintf() with a decimal point in every locale (number.c). */

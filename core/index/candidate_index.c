@@ -105,33 +105,43 @@ static void forget(const weir_graph *g, struct index *x, weir_vertex p, uint32_t
     }
 }
 
-static bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)
+/* Whether v, which is open unless the index has all vertices of the type, is a candidate. */
+WEIR_INLINE bool qualifies(const weir_graph *g, const struct index *x, weir_vertex v)
 {
     if (kind_of(g, v)->type != x->type)
         return false;
     switch (x->mode) {
     case INDEX_ANY: return true;
-    case INDEX_FREE: return vertex_open(g, v) && vertex_unallocated(g, v) > 0;
-    case INDEX_IDLE: return vertex_open(g, v) && vertex_unused(g, v) && kind_of(g, v)->size > 0;
+    case INDEX_FREE: return vertex_unallocated(g, v) > 0;
+    case INDEX_IDLE: return vertex_unused(g, v) && kind_of(g, v)->size > 0;
     }
     return false;
 }
 
-static weir_vertex first_of(const weir_graph *g, const struct index *x, weir_vertex a, weir_vertex b)
+WEIR_INLINE weir_vertex first_of(const weir_graph *g, const struct index *x, weir_vertex a, weir_vertex b)
 {
     if (a == WEIR_NONE || b == WEIR_NONE)
         return a == WEIR_NONE ? b : a;
-    return weir_order_before(g, &x->order, b, a) ? b : a;
+    return order_before(g, &x->order, b, a) ? b : a;
+}
+
+static inline weir_vertex offer_of(const weir_graph *g, const struct index *x, weir_vertex v)
+{
+    const struct inner *in;
+    weir_vertex own;
+
+    if (x->mode != INDEX_ANY && !vertex_open(g, v))
+        return WEIR_NONE;
+    own = qualifies(g, x, v) ? v : WEIR_NONE;
+    in = inner_of(g, v);
+    if (!in || !type_cell(schema_at(g, in->schema), x->type))
+        return own;
+    return first_of(g, x, own, x->best[in->row]);
 }
 
 weir_vertex weir_index_offer(const weir_graph *g, const struct index *x, weir_vertex v)
 {
-    weir_vertex own = qualifies(g, x, v) ? v : WEIR_NONE, below = WEIR_NONE;
-    const struct inner *in = inner_of(g, v);
-
-    if (in && type_cell(schema_at(g, in->schema), x->type) && (x->mode == INDEX_ANY || vertex_open(g, v)))
-        below = x->best[in->row];
-    return first_of(g, x, own, below);
+    return offer_of(g, x, v);
 }
 
 /* The first candidate of the entries of one row. */
@@ -146,38 +156,53 @@ static weir_vertex first_of_row(const weir_graph *g, const struct index *x, cons
         if (!kids)
             best = first_of(g, x, best, x->best[in->row + i]);
         else if (in->kids[i] != WEIR_NONE)
-            best = first_of(g, x, best, weir_index_offer(g, x, in->kids[i]));
+            best = first_of(g, x, best, offer_of(g, x, in->kids[i]));
     }
     return best;
 }
 
-static void settle_below(const weir_graph *g, struct index *x, weir_vertex v);
+static void settle_rows(const weir_graph *g, struct index *x, const struct inner *in);
+
+/* Recomputes the unknown rows of v and below. Returns what v offers. The depth of the tree is bounded. */
+WEIR_INLINE weir_vertex settled_offer(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    const struct inner *in = inner_of(g, v);
+    weir_vertex own = WEIR_NONE;
+    bool open = x->mode == INDEX_ANY || vertex_open(g, v), rows = index_has_rows(g, x, in);
+
+    if (rows && x->best[in->row] == UNKNOWN)
+        settle_rows(g, x, in);
+    if (!open)
+        return WEIR_NONE;
+    own = qualifies(g, x, v) ? v : WEIR_NONE;
+    return rows ? first_of(g, x, own, x->best[in->row]) : own;
+}
 
 /* Recomputes a row, if unknown. The depth of the tree is bounded. */
 static void settle(const weir_graph *g, struct index *x, const struct inner *in, const struct levels *lv, uint32_t l,
                    uint32_t r)
 {
     uint32_t begin, end;
-    bool kids = weir_row_entries(in, lv, l, r, &begin, &end);
+    weir_vertex best = WEIR_NONE;
+    bool kids;
 
     if (x->best[in->row + r] != UNKNOWN)
         return;
+    kids = weir_row_entries(in, lv, l, r, &begin, &end);
     for (uint32_t i = begin; i < end; i++)
-        if (!kids)
+        if (!kids) {
             settle(g, x, in, lv, l == 0 ? lv->n : l - 1, i);
-        else if (in->kids[i] != WEIR_NONE)
-            settle_below(g, x, in->kids[i]);
-    x->best[in->row + r] = first_of_row(g, x, in, lv, l, r);
+            best = first_of(g, x, best, x->best[in->row + i]);
+        } else if (in->kids[i] != WEIR_NONE) {
+            best = first_of(g, x, best, settled_offer(g, x, in->kids[i]));
+        }
+    x->best[in->row + r] = best;
 }
 
-/* Recomputes the unknown rows of v and below. */
-static void settle_below(const weir_graph *g, struct index *x, weir_vertex v)
+static void settle_rows(const weir_graph *g, struct index *x, const struct inner *in)
 {
-    const struct inner *in = inner_of(g, v);
     struct levels lv;
 
-    if (!index_has_rows(g, x, in) || x->best[in->row] != UNKNOWN)
-        return;
     weir_levels_of(in->rows_cap, &lv);
     settle(g, x, in, &lv, 0, 0);
 }
@@ -187,12 +212,12 @@ void weir_index_settle(const weir_graph *g, struct index *x, weir_vertex v)
     if (!x->unknown)
         return;
     if (v != WEIR_NONE) {
-        settle_below(g, x, v);
+        (void)settled_offer(g, x, v);
         return;
     }
     for (uint32_t i = 0; i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
-            settle_below(g, x, g->roots[i]);
+            (void)settled_offer(g, x, g->roots[i]);
     x->unknown = false;
 }
 
@@ -448,6 +473,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_score
         return rc;
     if (by)
         weir_order_score(&o, by);
+    weir_order_of_type(&o, t);
     x = find(g, &o, t, mode);
     if (!x) {
         if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, g->indexes.n + 1, sizeof *g->indexes.list))
@@ -528,7 +554,7 @@ static bool touch_rows(weir_graph *g, struct index *x, weir_vertex v, const stru
     weir_levels_of(in->rows_cap, &lv);
     if (x->best[in->row + row_over(&lv, lv.n ? 1 : 0, pos)] == UNKNOWN)
         return false;
-    offer = weir_index_offer(g, x, v);
+    offer = offer_of(g, x, v);
     for (uint32_t step = 1; step <= lv.n + 1; step++) {
         weir_vertex *best = &x->best[in->row + row_over(&lv, step <= lv.n ? step : 0, pos)];
         if (*best == UNKNOWN)

@@ -41,7 +41,7 @@ static int by_order(const void *a, const void *b, void *data)
 {
     const struct ordering *o = data;
     weir_vertex x = *(const weir_vertex *)a, y = *(const weir_vertex *)b;
-    return x == y ? 0 : weir_order_before(o->g, o->order, x, y) ? -1 : 1;
+    return x == y ? 0 : order_before(o->g, o->order, x, y) ? -1 : 1;
 }
 
 void weir_index_list_drop(struct index *x)
@@ -60,7 +60,7 @@ static int straightness(const weir_graph *g, const struct index *x, const struct
     bool up = true, down = true;
 
     for (uint32_t i = 1; i < all->n && (up || down); i++) {
-        bool before = weir_order_before(g, &x->order, all->list[i - 1], all->list[i]);
+        bool before = order_before(g, &x->order, all->list[i - 1], all->list[i]);
         up = up && before;
         down = down && !before;
     }
@@ -106,7 +106,7 @@ static uint32_t place_of(const weir_graph *g, const struct index *x, weir_vertex
 {
     uint32_t at;
 
-    WEIR_BISECT(at, lo, x->nlist, x->list[at] != v && weir_order_before(g, &x->order, x->list[at], v));
+    WEIR_BISECT(at, lo, x->nlist, x->list[at] != v && order_before(g, &x->order, x->list[at], v));
     return at;
 }
 

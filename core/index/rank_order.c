@@ -98,6 +98,19 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
     return WEIR_OK;
 }
 
+void weir_order_of_type(struct order *o, weir_type t)
+{
+    bool inside = o->nabove > 0 && t != o->above;
+    const struct order_field *f = &o->fields[t == o->above ? 0 : o->nabove];
+
+    if (o->nkeys == 0 && !o->numbers)
+        o->first = FIRST_NUMBERS;
+    if (!o->by_id || f->what != ORDER_ID)
+        return;
+    o->first = inside ? FIRST_SIBLING_IDS : FIRST_IDS;
+    o->ids_descending = f->descending;
+}
+
 void weir_order_score(struct order *o, const struct order_scores *by)
 {
     o->scores = by->memory;
@@ -238,10 +251,12 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
 }
 
 /* The vertex of a type at or above v, or WEIR_NONE. */
-static weir_vertex at_or_above(const weir_graph *g, weir_type type, weir_vertex v)
+static inline weir_vertex at_or_above(const weir_graph *g, weir_type type, weir_vertex v)
 {
-    while (v != WEIR_NONE && kind_of(g, v)->type != type)
-        v = vertex_at(g, v)->parent;
+    const struct kind *kinds = g->kinds;
+
+    for (const struct vertex *x; v != WEIR_NONE && kinds[(x = vertex_at(g, v))->kind].type != type;)
+        v = x->parent;
     return v;
 }
 
@@ -308,8 +323,7 @@ int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDE
 
 static int64_t id_or_index(const weir_graph *g, const struct order_field *f, weir_vertex v)
 {
-    int64_t id = vertex_at(g, v)->id;
-    return f->what == ORDER_INDEX ? v : id == WEIR_NO_ID ? -1 : id;
+    return f->what == ORDER_INDEX ? v : order_id(vertex_at(g, v));
 }
 
 /* Compares two vertices by n fields that are ids or indexes: negative, 0 or positive. */
@@ -324,7 +338,7 @@ static inline int by_ids(const weir_graph *g, const struct order_field *f, uint3
 }
 
 /* Compares two vertices by the ids of their ancestors of the type `above`: vertices without such an ancestor last. */
-static int by_ids_above(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+static inline int by_ids_above(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
     weir_vertex x = at_or_above(g, o->above, a), y = at_or_above(g, o->above, b);
 
@@ -335,8 +349,7 @@ static int by_ids_above(const weir_graph *g, const struct order *o, weir_vertex 
 
 static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
-    bool together = vertex_at(g, a)->parent == vertex_at(g, b)->parent && kind_of(g, a)->type != o->above;
-    int cmp = o->nabove == 0 || (together && kind_of(g, b)->type != o->above) ? 0 : by_ids_above(g, o, a, b);
+    int cmp = o->nabove ? by_ids_above(g, o, a, b) : 0;
 
     cmp = cmp ? cmp : by_ids(g, o->fields + o->nabove, o->nkeys - o->nabove, a, b);
     return cmp ? cmp < 0 : a < b;
@@ -401,4 +414,16 @@ bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a
     if (o->by_id)
         return before_by_id(g, o, a, b);
     return o->numbers ? before_by_numbers(g, o, a, b) : before_by_fields(g, o, a, b);
+}
+
+bool weir_order_before_inside(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    weir_vertex x = at_or_above(g, o->above, a), y = at_or_above(g, o->above, b);
+
+    if (x != y && x != WEIR_NONE && y != WEIR_NONE && o->fields[0].what == ORDER_ID) {
+        int64_t i = order_id(vertex_at(g, x)), j = order_id(vertex_at(g, y));
+        if (i != j)
+            return (i < j) != o->fields[0].descending;
+    }
+    return weir_order_before(g, o, a, b);
 }

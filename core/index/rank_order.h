@@ -40,6 +40,15 @@ struct order {
     bool by_id;
     uint32_t nabove;
     weir_type above;
+    /* The first thing that tells two vertices of a type apart, where weir_order_of_type() has set the type; equal ids
+     * tell nothing. */
+    enum {
+        FIRST_FIELDS,      /* whatever the fields, keys and scores say */
+        FIRST_SIBLING_IDS, /* between siblings the ids, in direction ids_descending; else the fields */
+        FIRST_IDS,         /* the ids */
+        FIRST_NUMBERS      /* the vertex numbers: the order has no fields */
+    } first;
+    bool ids_descending;
     bool numbers;            /* serial or scores: numbers kept by vertex decide, at least first */
     bool reads_maps;         /* depends on properties, tags or ranks */
     struct order_keys *keys; /* with serial, in the order of an index; else NULL */
@@ -61,6 +70,8 @@ double weir_order_first(const weir_graph *g, const struct order *o, weir_vertex 
 int weir_turn_check(const weir_policy *p, weir_err *err) WEIR_CHECKED;
 /* Reads the fields of a policy's order. WEIR_EPOLICY names a wrong field. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
+/* Prepares an order for comparisons of vertices of type t only. */
+void weir_order_of_type(struct order *o, weir_type t);
 /* Lets scores decide before the order. */
 void weir_order_score(struct order *o, const struct order_scores *by);
 /* The score of v in an order with scores; NAN: none. */
@@ -87,5 +98,30 @@ void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, d
 int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDER_KEYS]);
 /* Whether a comes before b. */
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
+/* weir_order_before(), for an order with FIRST_SIBLING_IDS. */
+bool weir_order_before_inside(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
+
+/* An id as orders compare it. */
+static inline int64_t order_id(const struct vertex *v)
+{
+    return v->id == WEIR_NO_ID ? -1 : v->id;
+}
+
+/* weir_order_before(), without a call where ids or vertex numbers decide. */
+WEIR_INLINE bool order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
+{
+    const struct vertex *x = vertex_at(g, a), *y = vertex_at(g, b);
+
+    if (o->first == FIRST_NUMBERS)
+        return a < b;
+    if (o->first == FIRST_IDS || (o->first == FIRST_SIBLING_IDS && x->parent == y->parent)) {
+        int64_t i = order_id(x), j = order_id(y);
+        if (i != j)
+            return (i < j) != o->ids_descending;
+    }
+    if (o->first == FIRST_SIBLING_IDS)
+        return weir_order_before_inside(g, o, a, b);
+    return weir_order_before(g, o, a, b);
+}
 
 #endif

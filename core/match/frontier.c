@@ -64,14 +64,14 @@ static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b
 
 /* ---- the heap ---- */
 
-static bool before(const struct search *s, const struct item *a, const struct item *b)
+static inline bool before(const struct search *s, const struct item *a, const struct item *b)
 {
     if (search_descends(s))
         return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex,
                                b->kind == ITEM_AGAIN ? b->key : b->vertex);
     if (a->key == b->key)
         return a->kind < b->kind;
-    return weir_order_before(s->m->g, &s->index->order, a->key, b->key);
+    return order_before(s->m->g, &s->index->order, a->key, b->key);
 }
 
 static int put(struct search *s, const struct item *it)

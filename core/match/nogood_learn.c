@@ -237,7 +237,7 @@ static weir_vertex earlier(const struct search *s, weir_vertex a, weir_vertex b)
 {
     if (a == WEIR_NONE || b == WEIR_NONE)
         return a == WEIR_NONE ? b : a;
-    return weir_order_before(s->m->g, &s->index->order, b, a) ? b : a;
+    return order_before(s->m->g, &s->index->order, b, a) ? b : a;
 }
 
 static void leave(struct search *s, uint32_t from, weir_vertex key)
@@ -285,7 +285,7 @@ bool weir_nogood_row(const struct search *s, uint32_t row, weir_vertex *key)
 
     if (!l->bit.born || !nogood_at(s->m->g, l->bit, row, &first))
         return false;
-    if (first != WEIR_NONE && weir_order_before(s->m->g, &s->index->order, *key, first))
+    if (first != WEIR_NONE && order_before(s->m->g, &s->index->order, *key, first))
         *key = first;
     return first == WEIR_NONE;
 }
