@@ -318,6 +318,9 @@ size_t weir_vertex_path(const weir_graph *g, weir_vertex v, char *buf, size_t si
 void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37]);
 /* Returns the state of v alone, an enum weir_state; see also weir_vertex_reachable(). */
 int weir_vertex_state(const weir_graph *g, weir_vertex v);
+/* Returns the first vertex, by number, from `from` on whose own state lets no job in; WEIR_NONE: there is none. O(1)
+ * where all vertices let jobs in, else O(limit) */
+weir_vertex weir_vertex_unavailable(const weir_graph *g, weir_vertex from);
 /* Sets the state of v. Jobs keep their vertices whatever the state. O(d f) */
 int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err);
 

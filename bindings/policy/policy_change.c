@@ -19,12 +19,6 @@ struct obstacles {
     } counts[];
 };
 
-static bool is_up(int state)
-{
-    return state == WEIR_UP || state == WEIR_DEGRADED;
-}
-
-
 /* Counts obstacle number `stamp` at v and at every ancestor, once for each vertex. */
 static void count_obstacle(const weir_graph *g, struct obstacles *o, uint32_t *stamps, weir_vertex v, uint32_t stamp)
 {
@@ -67,12 +61,12 @@ int weirlua_obstacles(lua_State *L)
     luaL_setmetatable(L, OBSTACLES);
     stamp = count_jobs(handle->g, o, stamps);
     lua_newtable(L);
-    for (weir_vertex v = 0; v < limit; v++)
-        if (weir_vertex_live(handle->g, v) && !is_up(weir_vertex_state(handle->g, v))) {
-            count_obstacle(handle->g, o, stamps, v, ++stamp);
-            weirlua_push_vertex(L, handle, v);
-            lua_rawseti(L, -2, ++n);
-        }
+    for (weir_vertex v = weir_vertex_unavailable(handle->g, 0); v != WEIR_NONE;
+         v = weir_vertex_unavailable(handle->g, v + 1)) {
+        count_obstacle(handle->g, o, stamps, v, ++stamp);
+        weirlua_push_vertex(L, handle, v);
+        lua_rawseti(L, -2, ++n);
+    }
     return 2;
 }
 

@@ -33,13 +33,6 @@ bool weir_text_utf8(const char *s, size_t len)
     return true;
 }
 
-bool weir_text_control(const char *s)
-{
-    unsigned char c = (unsigned char)s[0], next = c == 0xc2 ? (unsigned char)s[1] : 0;
-
-    return (c > 0 && c < ' ') || c == 0x7f || (next >= 0x80 && next < 0xa0);
-}
-
 /* Writes two digits at a time, last digits first, directly to their final position: copying the digits afterwards
  * would stall on the stores just made. */
 char *weir_put_int(char *at, int64_t n)

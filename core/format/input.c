@@ -19,7 +19,7 @@ const char *weir_text_fault(const char *s, bool part)
     if (n > WEIR_NAME_MAX)
         return "is longer than 65536 bytes";
     for (size_t i = 0; i < n; i++) {
-        if (weir_text_control(&s[i]))
+        if (text_control(&s[i]))
             return "has a control character in it";
         if (part && s[i] == '/')
             return "has a '/' in it";

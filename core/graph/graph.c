@@ -124,7 +124,7 @@ static int check_text(const char *what, const char *text, weir_err *err)
 static int check_name(const char *what, const char *text, weir_err *err)
 {
     for (const char *c = text; c && *c; c++)
-        if (weir_text_control(c) || *c == '/')
+        if (text_control(c) || *c == '/')
             return weir_fail(err, WEIR_EINVAL, "a %s must not have a '/' or a control character in it", what);
     return check_text(what, text, err);
 }

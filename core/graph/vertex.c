@@ -190,6 +190,14 @@ int weir_vertex_state(const weir_graph *g, weir_vertex v)
     return vertex_at(g, v)->state;
 }
 
+weir_vertex weir_vertex_unavailable(const weir_graph *g, weir_vertex from)
+{
+    for (weir_vertex v = from; g->unavailable > 0 && v < g->limit; v++)
+        if (vertex_valid(g, v) && !state_available(vertex_at(g, v)->state))
+            return v;
+    return WEIR_NONE;
+}
+
 /* ---- containment ---- */
 
 weir_vertex weir_vertex_parent(const weir_graph *g, weir_vertex v)

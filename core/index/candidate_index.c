@@ -347,15 +347,25 @@ static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_e
 
 /* ---- changes of the structure ---- */
 
+/* Children that a vertex, or the graph, has from now on. */
+struct new_kids {
+    weir_vertex parent; /* WEIR_NONE: new roots */
+    uint32_t pos, count;
+    weir_vertex around; /* a vertex known to be the parent, or above it; WEIR_NONE: none yet */
+};
+
 /* Notes new vertices; a vertex below the last noted vertex needs no note. Many siblings at once are noted as the
  * parent. */
-static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex p, uint32_t pos, uint32_t count)
+static int note_new(const weir_graph *g, struct order_notes *notes, struct new_kids *kids)
 {
-    weir_vertex last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
+    weir_vertex p = kids->parent, last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
+    uint32_t pos = kids->pos, count = kids->count;
     int rc = WEIR_OK;
 
-    if (p != WEIR_NONE && last != WEIR_NONE && weir_vertex_within(g, p, last))
+    if (p != WEIR_NONE && last != WEIR_NONE && (last == kids->around || weir_vertex_within(g, p, last))) {
+        kids->around = last;
         return WEIR_OK;
+    }
     if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
         return note(notes, p);
     for (uint32_t i = pos; !rc && i < pos + count; i++)
@@ -365,11 +375,12 @@ static int note_new(const weir_graph *g, struct order_notes *notes, weir_vertex 
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
+    struct new_kids kids = {p, pos, count, WEIR_NONE};
+
     for (uint32_t i = g->indexes.n; i-- > 0;) {
         struct index *x = g->indexes.list[i];
-        struct order_notes *keys = key_notes(g, i);
-        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, p, pos, count) ||
-            (keys && note_new(g, keys, p, pos, count)))
+        struct order_notes *keys = x->order.keys ? key_notes(g, i) : NULL;
+        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, &kids) || (keys && note_new(g, keys, &kids)))
             drop_at(g, i);
     }
 }

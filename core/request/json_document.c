@@ -84,7 +84,7 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
 
     *out++ = '"';
     for (; n < room && s[n]; n++) {
-        bool control = weir_text_control(&s[n]);
+        bool control = text_control(&s[n]);
         *out++ = control ? '?' : s[n];
         n += control && (unsigned char)s[n] == 0xc2; /* a control character of two bytes */
     }

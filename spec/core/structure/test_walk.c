@@ -140,7 +140,10 @@ static void test_change(void)
     CHECK(weir_walk_read(w, list, 4, NULL) == 1 && list[0].vertex == root, "what may be pruned comes last");
     CHECK(weir_walk_read(w, list, 4, NULL) == 4 && list[3].vertex == core + 3, "leaves come together");
     revision = weir_graph_revision(g);
+    CHECK(weir_vertex_unavailable(g, 0) == WEIR_NONE, "all vertices are available");
     CHECK(weir_vertex_set_state(g, core + 3, WEIR_DOWN, NULL) == WEIR_OK && weir_graph_revision(g) != revision, "a change shows");
+    CHECK(weir_vertex_unavailable(g, 0) == core + 3 && weir_vertex_unavailable(g, core + 3) == core + 3, "one is down");
+    CHECK(weir_vertex_unavailable(g, core + 4) == WEIR_NONE, "none behind it");
     CHECK(list[3].free > 0 && (weir_walk_visit_read(g, &list[3]), list[3].free == 0), "and is read");
     CHECK(weir_walk_read(w, list, 4, NULL) == 4 && list[0].vertex == core + 4, "data may change");
     CHECK(weir_graph_unlink(g, core, NULL) == WEIR_OK, "unlink");
