@@ -1448,8 +1448,8 @@ typedef struct weir_fault {
 typedef struct weir_faults weir_faults;
 /* Checks a text against every SHALL and MUST of RFC 20, and collects all faults, at most `most`: what the reader
  * tolerates, such as a vertex without a uuid, is a fault here. Keys that RFC 20 reserves are none, except for keys
- * beside version, execution, scheduling and attributes. A time of 0 counts as not set. *out is to be freed with
- * weir_faults_free(). WEIR_ENOMEM. O(len) */
+ * beside version, execution, scheduling and attributes. A time of 0 counts as not set, and an empty idset is an idset.
+ * *out is to be freed with weir_faults_free(). WEIR_ENOMEM. O(len) */
 int weir_rset_check(const char *text, size_t len, uint32_t most, weir_faults **out, weir_err *err);
 /* Returns the faults, *n of them, in the order of the text's sections, valid as long as f. */
 const weir_fault *weir_faults_list(const weir_faults *f, uint32_t *n);

@@ -237,6 +237,8 @@ int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, we
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
 /* Makes the graph of R_lite, with the topology of RFC 49 if `scheduling` has one, but without a JSON graph. */
 int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **out, weir_err *err) WEIR_CHECKED;
+/* Checks that the graph in scheduling can be read, and has all cores and gpus that R_lite names. */
+int weir_rset_check_graph(const weir_rset *r, weir_err *err) WEIR_CHECKED;
 /* Gives a graph the times of the set as its validity. Times before 1970 are read as the first microsecond of 1970. */
 void weir_rset_give_validity(const weir_rset *r, weir_graph *g);
 /* Gives the nodes of a graph the ranks of their hosts in the set, and removes the resources that the set lacks, where

@@ -77,7 +77,7 @@ static int compare_graph(const weir_rset *r, const weir_rset *graph, weir_err *e
     return WEIR_OK;
 }
 
-static int check_graph(const weir_rset *r, weir_err *err)
+int weir_rset_check_graph(const weir_rset *r, weir_err *err)
 {
     weir_rset *there = NULL;
     weir_graph *g = NULL;
@@ -101,5 +101,5 @@ int weir_rset_validate(const weir_rset *r, weir_err *err)
 
     if (rc == WEIR_OK)
         rc = check_attributes(r, err);
-    return rc < 0 ? rc : check_graph(r, err);
+    return rc < 0 ? rc : weir_rset_check_graph(r, err);
 }

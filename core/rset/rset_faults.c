@@ -405,7 +405,7 @@ static void check_reading(struct checking *c, const char *text, size_t len)
     weir_rset *r = NULL;
     weir_err why = {0};
 
-    if (weir_rset_parse(text, len, NULL, &r, &why) < 0 || weir_rset_validate(r, &why) < 0) {
+    if (weir_rset_parse(text, len, NULL, &r, &why) < 0 || weir_rset_check_graph(r, &why) < 0) {
         c->f->starved |= why.code == WEIR_ENOMEM;
         fault(c, "", "%s", why.text);
     }

@@ -1,6 +1,7 @@
 -- RFC 20, resource set specification version 1, statement by statement, by line of the text. The strict rules are those of
 -- weir.check_R, which spec/core/rset/check_spec.lua breaks one by one.
 local core = require "weir.core"
+local flux = require "spec.support.flux"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local weir = require "weir"
 
@@ -84,6 +85,14 @@ describe("RFC 20, overview and goals", function()
     assert.same({ "x", "down" }, { again(v.path).tags.t, again(v.path).state })
   end)
 
+  it("[RFC20:67c][R6] numbers as values of properties are read, as texts, and true as a property without a value", function()
+    local d = weir.json.decode(machine():format "jgf")
+    d.graph.nodes[3].metadata.properties = { speed = 2.5, count = 4, fast = true }
+    local text = core.json_encode(d):gsub('"properties":%[%]', '"properties":{}')
+    local p = assert(weir.parse(text)):vertex("/cluster0/rack0/node0").properties
+    assert.same({ "2.5", "4", "" }, { tostring(p.speed), tostring(p.count), p.fast == true and "" or p.fast })
+  end)
+
   pending "[RFC20:67b][R6] metadata of vertices and edges that weir does not know, and the label, are kept -- lost by read and write"
 
   it("[RFC20:72][R8] one format: a subset is released by an R", function()
@@ -129,7 +138,14 @@ describe("RFC 20, the document", function()
     assert(assert(R()):validate())
   end)
 
-  pending "[RFC20:108b][R2] a job with gpus or memory only has an R that keeps to the text -- core is an empty idset then"
+  it("[RFC20:108b][R2] the R of a job with gpus or memory only keeps to the text: its cores are an empty idset", function()
+    local e = weir.engine { resources = weir.synthetic "cluster:1 node:2 core:2 gpu:2 memory:1(size=16)" }
+    for _, request in ipairs { "slot=1/gpu", "slot=1/memory=4" } do
+      local a = assert(e:match(request, { duration = 10 }))
+      assert.same({}, weir.check_R(a:format "rv1_nosched"))
+      assert.same({}, weir.check_R(a:format "rv1"))
+    end
+  end)
 
   it("[RFC20:120][R1] the version SHALL be 1", function()
     for _, version in ipairs { "1", 2, 0, 1.5 } do assert.is_nil((R(function(d) d.version = version end))) end
@@ -341,7 +357,21 @@ describe("RFC 20, attributes", function()
     assert.same({ queue = "batch", more = { 1, 2 } }, R():on_ranks("22"):table("rv1").attributes.system.scheduler)
   end)
 
-  pending "[RFC20:288][R7] a scheduler with queues may add queue=batch -- a MAY: weir keeps it, and does not write it into an R of its own"
+  it("[RFC20:288][R7] a scheduler with queues may add queue=batch: in Flux the R of a job names its queue", function()
+    local s = flux.started({}, 4, 4, { queues = { batch = {} } })
+    flux.submit(s, 1, 1, { queue = "batch" })
+    flux.submit(s, 2, 1)
+    flux.settle(s)
+    local found = {}
+    for _, said in ipairs(s.said) do
+      if said[1] == "alloc" then
+        local attributes = core.json_decode(said[3]).attributes
+        found[said[2]] = attributes and attributes.system.scheduler.queue or "none"
+        assert.same({}, weir.check_R(said[3]))
+      end
+    end
+    assert.equal("batch", found[1])
+  end)
 end)
 
 it("[RFC20:296][R1][R5] the example: ranks 19-22 on node186 to node189, 48 cores, 8 gpus, about 30 minutes", function()

@@ -221,7 +221,7 @@ static int set_value(struct jgf *r, const char *text, size_t len)
     return value == WEIR_NO_NAME ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-/* Takes the value behind a key: a text, or null for none; any JSON for extended data. */
+/* Takes the value behind a key: a text, a number as written, or true or null for none; any JSON for extended data. */
 static int take_value(struct jgf *r, int field)
 {
     char name[160];
@@ -235,9 +235,9 @@ static int take_value(struct jgf *r, int field)
         return type < 0 ? type : set_value(r, r->value.data, r->value.len);
     }
     type = weir_json_next(r->json);
-    if (type < 0 || type == WEIR_JSON_NULL)
+    if (type < 0 || type == WEIR_JSON_NULL || type == WEIR_JSON_TRUE)
         return type < 0 ? type : WEIR_OK;
-    if (type == WEIR_JSON_STRING) {
+    if (type == WEIR_JSON_STRING || type == WEIR_JSON_INTEGER || type == WEIR_JSON_REAL) {
         text = weir_json_text(r->json, &len);
         return set_value(r, text, len);
     }

@@ -186,17 +186,19 @@ function M:begin(job)
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
   self:ends(job)
   local a = self.engine:job(job.id)
-  self.answer.alloc(job.id, self:R(a), self.notes:start(job, a))
+  self.answer.alloc(job.id, self:R(a, job.queue), self.notes:start(job, a))
 end
 
 --- Returns the R of an allocation. With a graph in the R of the machine, the R has a graph, too; any different
--- scheduling key is passed on.
-function M:R(a)
+-- scheduling key is passed on. The R of a job in a queue names the queue (RFC 20, attributes).
+function M:R(a, queue)
   local format, scheduling = self.settings["R-format"], self.scheduling
-  if format ~= "auto" then return assert(a:format(format)) end
-  if scheduling == "graph" then return assert(a:format "rv1") end
-  local text = assert(a:format "rv1_nosched")
-  return scheduling and ('%s,"scheduling":%s}'):format(text:sub(1, -2), scheduling) or text
+  local text = assert(a:format(format ~= "auto" and format or scheduling == "graph" and "rv1" or "rv1_nosched"))
+  if format == "auto" and scheduling and scheduling ~= "graph" then
+    text = ('%s,"scheduling":%s}'):format(text:sub(1, -2), scheduling)
+  end
+  if not queue then return text end
+  return ('%s,"attributes":{"system":{"scheduler":{"queue":%s}}}}'):format(text:sub(1, -2), core.json_encode(queue))
 end
 
 local START, FREE, PREEMPT, AGAIN = 1, 5, 6, 7
