@@ -183,6 +183,10 @@ static int vertex_uses(lua_State *L)
     for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
         lua_createtable(L, 0, 6);
         weirlua_push_holder(L, u.job);
+        if (u.job < 0) {
+            lua_pushinteger(L, u.job);
+            lua_setfield(L, -2, "job");
+        }
         weirlua_push_time(L, u.start);
         lua_setfield(L, -2, "start");
         weirlua_push_time(L, u.end);
@@ -291,7 +295,8 @@ static int vertex_graph(lua_State *L)
  * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
  *   given.
  * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount,
- *   exclusive and active (false while the job is reserved). A stage has the field stage, its number, instead of job.
+ *   exclusive and active (false while the job is reserved). A stage has the field stage, its
+ *   number, and as job minus its number.
  * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
  * @method allocate(what: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =} without
  *   a match; all units, from now on and without an end if not given. Not for policies.

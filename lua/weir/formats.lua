@@ -117,9 +117,35 @@ extend("allocation", ALLOCATIONS)
 local graph = core.methods "graph"
 local save = graph.save
 
---- Saves a graph to a file: see weir_graph_save() in weir.h. opts: format, changed.
+-- Returns the text of a recipe; or nil, message, code where a recipe cannot express a part of the graph.
+local function whole_recipe(g)
+  local text, lost, code = recipe_write.text(g)
+  if not text then return nil, lost, code end
+  if #lost == 0 then return text end
+  return nil, ('a recipe cannot have %s; a file of another kind can, and format = "recipe" leaves that out'):format(
+    table.concat(lost, ", ")), "invalid"
+end
+
+-- Saves a graph under a key of an etcd, as a whole.
+local function save_key(self, address, opts)
+  if opts and opts.changed then return nil, "a key is written as a whole; a service has a state that is not: serve --state", "invalid" end
+  local text, why, code = self:format(opts and opts.format or "jgf")
+  if not text then return nil, why, code end
+  return require("weir.serve.store.etcd").write(address, text)
+end
+
+--- Saves a graph to a file: see weir_graph_save() in weir.h; a file with the ending ".lua" is a recipe, and
+--- etcd:http://HOST:PORT/KEY a key of an etcd. opts: format, changed.
 function graph.save(self, path, opts)
   local name = type(opts) == "table" and opts.format
+  if type(path) == "string" and (opts == nil or type(opts) == "table") then
+    if path:find "^etcd:" then return save_key(self, path:sub(6), opts) end
+    if path:find "%.lua$" and not name and not (opts and opts.changed) then
+      local text, why, code = whole_recipe(self)
+      if not text then return nil, why, code end
+      return files.write(path, text)
+    end
+  end
   if not (name and GRAPHS[name]) then return told(GRAPHS, save(self, path, opts)) end
   if opts.changed then return nil, ('"%s" is written as a whole'):format(name), "invalid" end
   local text, why, code = self:format(name)

@@ -29,11 +29,18 @@ local weir = {
 }
 
 --- Loads a graph from a file. The format is told by content; files with the ending ".lua" are RDL or recipes, see
---- weir.script. opts.format forces a format; opts.types: directories with types for an RDL file. Lua files run in a
+--- weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd. opts.format forces a format;
+--- opts.types: directories with types for an RDL file. Lua files run in a
 --- sandbox with the budgets instructions, memory and seconds.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
+  local key = path:match "^etcd:(.*)$"
+  if key then
+    local text, why, code = require("weir.serve.store.etcd").read(key)
+    if not text then return nil, why, code end
+    return weir.parse(text, { source = path, format = format })
+  end
   if script.reads(format) or (format == nil and path:match "%.lua$") then return script.load(path, opts) end
   return core.load(path, opts)
 end

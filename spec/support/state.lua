@@ -124,7 +124,9 @@ function World:dump()
   local children = s.child_instances:list()
   for _, child in ipairs(children) do child.acquired = nil end
   return {
-    jobs = text { jobs_of(s.engine), users_of(s.follower) }, ids = text { s.follower.last, s.ids, next_of(s.graph) },
+    jobs = text { jobs_of(s.engine), users_of(s.follower) },
+    stages = text { #s.engine:stages(), count(s.stages) },
+    ids = text { s.follower.last, s.ids, next_of(s.graph) },
     owners = text(owners_of(s)), machine = service_state.strip_text(s.graph:format "jgf") .. tostring(s.stashed),
     targets = text { s.provider:save(), s.provider:status() }, children = text { s.child_instances:save(), children },
     clock = tostring(s.engine:now()), policy = text { s.policy_name or "", (s.engine:policy()) }, client = table.concat(roles, ";"),

@@ -359,6 +359,36 @@ function SchedulerClient:book(record, job, request, about)
   return self.engine:job(own.job)
 end
 
+--- Makes a stage like engine:stage, once all groups have responded.
+function SchedulerClient:stage(request, opts)
+  local ok, why, code = usable(self)
+  if not ok then return nil, why, code end
+  return self.engine:stage(request, opts)
+end
+
+-- Books a job by f(id), with an id as of `match`.
+local function with_job(self, job, f)
+  local own, given = with_id(self, { job = job })
+  if self:owes(own.job) then return nil, ("job %d is there already"):format(own.job), "exists" end
+  local a, why, code, lost = f(own.job)
+  if a and given then self.last = given end
+  return a, why, code, lost
+end
+
+--- Makes a job of a stage like engine:commit, with an id as of `match`.
+function SchedulerClient:commit(stage, job)
+  return with_job(self, job, function(id) return self.engine:commit(stage, { job = id }) end)
+end
+
+--- Gives listed resources to a job like engine:allocate, with an id as of `match`.
+function SchedulerClient:allocate(what, opts)
+  local ok, why, code = usable(self)
+  if not ok then return nil, why, code end
+  return with_job(self, opts.job, function(id)
+    return self.engine:allocate(what, { job = id, start = opts.start, duration = opts.duration })
+  end)
+end
+
 --- Returns true if a job that must end is still on taken targets.
 function SchedulerClient:owes(job)
   for _, users in pairs(self.users) do

@@ -22,8 +22,7 @@ end
 --- Returns the graph named by -r.
 function M.resources(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
-  local stored = (opts.resources or ""):match "^etcd:(.*)$"
-  if stored then return out.check(weir.parse(out.check(require("weir.serve.store.etcd").read(stored)), { source = opts.resources })) end
+  if (opts.resources or ""):find "^etcd:" then return out.check(weir.load(opts.resources)) end
   return out.check(weir.resources(opts.resources or "local"))
 end
 

@@ -35,7 +35,8 @@ local M = {
     { nil, "clock-jump", "SECONDS", "with the wall's clock: where it is set by more than this, the service does not follow, but "
       .. "for SIGHUP or a restart; 3600 if not given", kind = "count" },
     { nil, "limit", "NAME=N", "what clients may cost; can be given several times. Of a client: line (bytes of a request; 1048576), "
-      .. "calls (in flight; 128), streams (of these; 32), lists (of these, in pages; 8), high (bytes that it has not read, from "
+      .. "calls (in flight; 128), streams (of these; 32), lists (of these, in pages; 8), stages (64), "
+      .. "lease (seconds of a stage; 3600), high (bytes that it has not read, from "
       .. "which on it waits; 262144), most (... is dropped; 8388608). Of a user, who is a uid, a token or, before the login, an "
       .. "address: user (clients; 128), idle (seconds without a request after which a client makes room for another one of the "
       .. "user; 60), input (bytes of requests that wait; 16777216), output (bytes that were not read, from which on nothing more "

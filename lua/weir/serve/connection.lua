@@ -75,9 +75,9 @@ function ACTS.more(call)
 end
 
 function ACTS.fail(call)
-  return function(why, code)
+  return function(why, code, more)
     call.client.failed(code or "error")
-    put(call.client, call, wire.error(call.id, why, code))
+    put(call.client, call, wire.error(call.id, why, code, more))
     finished(call.client, call)
   end
 end

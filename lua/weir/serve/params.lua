@@ -97,6 +97,24 @@ local function is_about(x)
   return ok == true, why and "one where " .. why
 end
 
+-- Returns true for a path, or a path with an amount.
+local function is_pick(x)
+  if type(x) ~= "table" then return is_text(x) end
+  for key in pairs(x) do
+    if key ~= "path" and key ~= "amount" then return false end
+  end
+  return is_text(x.path) and (x.amount == nil or whole(0, math.maxinteger)(x.amount))
+end
+
+local function are_picks(x)
+  local n = 0
+  for _, value in pairs(type(x) == "table" and x or {}) do
+    if not is_pick(value) then return false end
+    n = n + 1
+  end
+  return n > 0 and n == #x
+end
+
 -- Returns true for {KEY = VALUE | true | null}.
 local function are_tags(x)
   if type(x) ~= "table" then return false end
@@ -131,6 +149,8 @@ M.KINDS = {
   targets = { is_idset, 'targets, an idset such as "0-3,7",' },
   table = { is_table, "an object" },
   about = { is_about, "an object of " .. table.concat(about.NAMES, ", ") .. "," },
+  picks = { are_picks, "a list of paths, or of objects {path, amount}," },
+  stage = { is_any_job, "the number of a stage, a whole number from 1 on," },
   tags = { are_tags, "an object of keys with a text of at most 65535 bytes, true (no value) or null (to be removed)" },
   call = { function(x) return text(128)(x) or type(x) == "number" and x == x end, "the id of a request, a number or a text," },
 }
@@ -139,7 +159,7 @@ M.KINDS = {
 
 --- CHANGES has for each part of the state a description for the manual.
 M.CHANGES = {
-  jobs = "the jobs, and what they have", ids = "the next id that a job gets", owners = "whose job is whose",
+  jobs = "the jobs, and what they have", stages = "the stages", ids = "the next id that a job gets", owners = "whose job is whose",
   machine = "the machine: what there is, states, properties, tags", targets = "targets: groups, drained, online, acquired",
   children = "children, and what they are to give back", clock = "the clock", policy = "the policy", streams = "streams",
   client = "the role and name of the client", parent = "what was acquired from the parent",

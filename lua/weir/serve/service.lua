@@ -262,6 +262,7 @@ local function open(self, graph)
   self.published, self.fresh = {}, true
   self.late = false -- acquire as soon as none of the groups is empty
   open_provider(self, known, found)
+  self.stages = {} -- number -> {client = nil for a stage that outlives the connection, by = name, name = the owner}
   self.follower = scheduler_client.new {
     graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun, users = users_of(known),
     last = self.ids > 0 and self.ids or nil, on = events_of(self), record = recorder(self),
@@ -396,11 +397,15 @@ function Service:advance(to)
   local events, why, code = self.follower:advance(to)
   if not events then return nil, why, code end
   for _, x in ipairs(events) do
-    self:event { event = x.event, job = x.job, at = x.time }
-    self.child_instances:touch(x.job)
-    self:ended(x.job)
+    self:event { event = x.event, job = x.job, stage = x.stage, at = x.time }
+    if x.stage then
+      self.stages[x.stage] = nil
+    else
+      self.child_instances:touch(x.job)
+      self:ended(x.job)
+      self:changed()
+    end
   end
-  if events[1] then self:changed() end
   if self.queue[1] then self:settle() end
   return true
 end
@@ -447,7 +452,7 @@ end
 -- ---- calls ----------------------------------------------------------------------------------------------------------
 
 local methods = {}
-local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "service" }
+local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "service", "stage" }
 for _, name in ipairs(MODULES) do
   for method, f in pairs(require("weir.serve.methods." .. name)) do methods[method] = f end
 end
@@ -590,8 +595,14 @@ function Service:reload()
   return self:use(policy, self.policy_name)
 end
 
---- Handles the end of a connection: its streams end, and its acquired targets are given back.
+--- Handles the end of a connection: its streams end, its stages are dropped, and its acquired targets are given back.
 function Service:leave(client)
+  for stage, x in pairs(self.stages) do
+    if x.client == client then
+      self.engine:drop(stage)
+      self.stages[stage] = nil
+    end
+  end
   for call in pairs(self.listeners) do
     if call.client == client then self.listeners[call] = nil end
   end

@@ -92,10 +92,12 @@ local function readable(text)
   end
 end
 
---- Returns the line of an error. The id of the request is always kept, though a message may hold any bytes, as messages
+--- Returns the line of an error, with the fields of `more`, if any. The id of the request is always kept, though a message may hold
+-- any bytes, as messages
 -- of policies and filters do.
-function M.error(id, why, code)
+function M.error(id, why, code, more)
   local answer = { id = id == nil and core.null or id, error = tostring(why), code = code or "error" }
+  for key, value in pairs(more or {}) do answer[key] = value end
   local ok, text = pcall(write, answer)
   if ok then return text end
   answer.error = readable(answer.error)

@@ -20,7 +20,7 @@ describe("a stage", function()
     assert.same({ 0, 1, "staged", 10, 0, 100 }, { s.id, s.stage, s.state, s.expires, s.at, s.end_ })
     assert.equal(0, #e:jobs())
     local v = s:vertices()[1].vertex
-    assert.same({ { stage = 1, start = 0, ["end"] = 100, amount = 1, exclusive = true, active = true } }, v:uses())
+    assert.same({ { stage = 1, job = -1, start = 0, ["end"] = 100, amount = 1, exclusive = true, active = true } }, v:uses())
     assert.same({}, v:jobs())
     assert.same({ 0, 1 }, { v.free, #g:find "staged and type=node" })
     assert.equal(2, #g:find("staged and type=core"))
@@ -399,7 +399,7 @@ local function history(seed, steps)
         end
       end
       assert.equal(staged, #g:find("staged and path=" .. v.path) > 0)
-      for _, u in ipairs(v:uses()) do assert.truthy(w.held[u.job and "job " .. u.job or "stage " .. u.stage]) end
+      for _, u in ipairs(v:uses()) do assert.truthy(w.held[u.stage and "stage " .. u.stage or "job " .. u.job]) end
     end
   end
 end

@@ -38,6 +38,8 @@ local function world()
   assert(w:ask(bob, "child.open", { job = 4 }))
   assert(w:ask(admin, "resource.drain", { targets = "7", reason = "disk" }))
   assert(w:ask(admin, "resource.move", { targets = "6", group = "debug" }))
+  assert(w:ask(admin, "stage", { request = "slot=1/core", lease = 1000 }))
+  assert(w:ask(admin, "stage", { request = "slot=1/core", lock = false }))
   assert(w:ask(admin, "events"))
   w.roles = { administrator = admin, alice = alice, bob = bob, reader = w:client("reader", "eve"), anyone = w:client("anyone", "tcp") }
   return w
@@ -69,6 +71,11 @@ local ANSWERED = {
   ["resource.expiration"] = { expiration = 9e9 },
   ["child.open"] = { job = 1 }, ["child.list"] = {},
   ["parent.status"] = {}, ["parent.grow"] = { request = "slot=1/node" }, ["parent.shrink"] = { targets = "0", force = false, pass = false },
+  stage = { request = "slot=1/core", name = "a request", mode = "reserve", at = 5, duration = 10, lease = 5, lock = true,
+    keep = true, format = "tree" },
+  commit = { stage = 1, job = 78, format = "none" }, drop = { stage = 2 }, stages = {},
+  allocate = { vertices = { "/cluster0/rack0/node3/core1", { path = "/cluster0/rack0/node3/core2", amount = 1 } }, job = 79, start = 30,
+    duration = 5, format = "rlite" },
   hello = {}, login = { token = "right" }, methods = { name = "match" }, stats = {}, metrics = {}, events = {}, advance = { to = 20 },
 }
 

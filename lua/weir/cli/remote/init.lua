@@ -8,7 +8,8 @@ local M = {}
 
 -- Commands in the order of the help; the module of a command is weir.cli.remote.FILE.
 local COMMANDS = {
-  { "match", "jobs" }, { "release", "jobs" }, { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
+  { "match", "jobs" }, { "commit", "jobs" }, { "drop", "jobs" }, { "stages", "jobs" }, { "release", "jobs" },
+  { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
   { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
   { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
 }

@@ -1,4 +1,4 @@
---- weir -s SOCKET match, release, job, jobs, explain.
+--- weir -s SOCKET match, commit, drop, stages, release, job, jobs, explain.
 
 local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
@@ -17,6 +17,8 @@ M.match = {
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start", kind = "time" },
     { nil, "job", "ID", "the id that the job is to have", kind = "count" },
+    { nil, "stage", "SECONDS", "lock what is found for this long, without a job; weir -s SOCKET commit makes a job of a stage",
+      kind = "time" },
     { nil, "filter", "FILE", "Lua source of a pruning and evaluating filter, which the service runs in a sandbox" },
     { nil, "json", nil, "one line of JSON a job" },
     { "q", "quiet", nil, "print nothing; the exit status tells" },
@@ -26,7 +28,7 @@ A JOB is what weir match takes. Exit status: 0 all jobs matched, 1 some did not,
 }
 
 local function headline(name, a)
-  local id = a.job and ("job %d"):format(a.job) or "preview"
+  local id = a.stage and ("stage %d"):format(a.stage) or a.job and ("job %d"):format(a.job) or "preview"
   local length = type(a.duration) == "number" and "for " .. out.seconds(a.duration) or "no end"
   local what = name == "" and a.state or name .. "  " .. a.state
   return ("%s: %s  start %s  %s"):format(out.style().bold(id), what, out.moment(a.start), length)
@@ -52,14 +54,26 @@ local function refuse(name, why, code, opts)
   out.warn(("%s: %s"):format(name, why))
 end
 
+-- Asks for a match or, with --stage, for a stage.
+local function ask_match(client, job, filter, opts)
+  local asked = {
+    request = job.request:format "json", name = job.name, mode = opts.mode, at = opts.at,
+    format = opts.format or not opts.json and "tree" or nil,
+  }
+  if opts.stage then
+    asked.lease, asked.keep = opts.stage, true
+    return client:ask("stage", asked)
+  end
+  asked.job, asked.filter = opts.job, filter
+  return client:ask("match", asked)
+end
+
 function M.match.run(client, opts)
+  if opts.stage and (opts.job or opts.filter) then out.fail(2, "--stage goes with neither --job nor --filter") end
   local filter = opts.filter and out.check(files.read(opts.filter, "policy"))
   local status = 0
   for _, job in ipairs(inputs.jobs(opts)) do
-    local a, why, code = client:ask("match", {
-      request = job.request:format "json", name = job.name, mode = opts.mode, at = opts.at, job = opts.job, filter = filter,
-      format = opts.format or not opts.json and "tree" or nil,
-    })
+    local a, why, code = ask_match(client, job, filter, opts)
     if a then show(job.name, a, opts) else status = 1 end
     if not a then refuse(job.name, why, code, opts) end
   end
@@ -89,6 +103,56 @@ function M.release.run(client, opts)
   end
   return status
 end
+
+-- ---- stages ------------------------------------------------------------------------------------------------
+
+local function stage_of(word)
+  return math.tointeger(tonumber(word)) or out.fail(2, 'the number of a stage is wanted, not "%s"', word)
+end
+
+M.commit = {
+  name = "-s SOCKET commit", doc = "Make a job of a stage.", usage = "[OPTION...] STAGE", operand = "STAGE", min = 1, max = 1,
+  options = { M.match.options[2], M.match.options[4], { nil, "json", nil, "as one line of JSON" } },
+}
+
+function M.commit.run(client, opts)
+  local a = remote.ask(client, "commit", {
+    stage = stage_of(opts[1]), job = opts.job, format = opts.format or not opts.json and "tree" or nil,
+  })
+  show("", a, opts)
+  return 0
+end
+
+M.drop = { name = "-s SOCKET drop", doc = "Give back what stages lock.", usage = "STAGE...", operand = "STAGE", min = 1, options = {} }
+
+function M.drop.run(client, opts)
+  for _, word in ipairs(opts) do remote.ask(client, "drop", { stage = stage_of(word) }) end
+  return 0
+end
+
+M.stages = {
+  name = "-s SOCKET stages", doc = "List the stages.", usage = "[--json]", max = 0,
+  options = { { nil, "json", nil, "as JSON, with what each locks" } },
+}
+
+function M.stages.run(client, opts)
+  local stages = remote.ask(client, "stages", {}).stages
+  if opts.json then
+    out.json(stages)
+    return 0
+  end
+  local rows = { { "stage", "state", "start", "duration", "expires" } }
+  for _, s in ipairs(stages) do
+    rows[#rows + 1] = {
+      tostring(s.stage), s.state, out.moment(s.start), type(s.duration) == "number" and out.seconds(s.duration) or "no end",
+      type(s.expires) == "number" and out.moment(s.expires) or "never",
+    }
+  end
+  if #rows > 1 then out.table(rows, { true, false, true, true, true }) end
+  return 0
+end
+
+-- ---- one job, and all --------------------------------------------------------------------------------------
 
 M.job = {
   name = "-s SOCKET job", doc = "Show what one job has.", usage = "[OPTION...] JOBID", operand = "JOBID", min = 1, max = 1,

@@ -2,17 +2,15 @@
 
 local core = require "weir.core"
 local filter = require "weir.serve.filter"
-local plain = require "weir.plain"
-local service_state = require "weir.serve.service_state"
+local job_calls = require "weir.serve.job_calls"
 local needs = require("weir.serve.roles").needs
 local params = require "weir.serve.params"
 local tables = require "weir.tables"
-local view = require "weir.view"
 local weir = require "weir"
 
 local M = {}
 
-local FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" }
+local FORMATS = job_calls.FORMATS
 local MODES = { "now", "reserve", "feasible", "preview" }
 
 needs.by("match", function(p) return (p.mode == "preview" or p.mode == "feasible") and "reader" or "owner" end)
@@ -37,60 +35,7 @@ params.takes("explain", "", {
   without = "texts", constraint = "table", columns = "count", about = "about",
 })
 
--- ---- description of a job -------------------------------------------------------------------------------------------
-
-local function document(a, format)
-  if format == "none" then return nil end
-  if format == "tree" then return view.allocation(a) end
-  local text = service_state.strip_text(params.check(a:format(format)))
-  return format:find "^rv1" and core.json_decode(text) or format == "rlite" and core.json_decode(text) or text
-end
-
--- Returns the state of an allocation without its resources. `owner`: the user of the match, or nil for an
--- administrator.
-local function brief(self, a)
-  local t = plain.times(a)
-  t.policy, t.owner = a.policy, self.owners:of(a.id)
-  return t
-end
-
-local function full(self, a, format)
-  self:tells(a.count)
-  local t = brief(self, a)
-  t.vertices, t.resources = plain.vertices(a), document(a, format)
-  return t
-end
-
--- Returns what policies may know of the job of a call: for an administrator, which may be a scheduler, what the call
--- says; for anybody else the user's name.
-local function about_job(call, p)
-  if call.client.role == "administrator" then return p.about end
-  if p.about then params.fail("forbidden", "field 'about': only an administrator may say whose job a job is") end
-  return { user = call.client.name }
-end
-
 -- ---- match ----------------------------------------------------------------------------------------------------------
-
--- Parsed requests by text, as many clients send equal requests: texts of at most SHORT bytes, at most KNOWN_MOST of
--- them.
-local SHORT, KNOWN_MOST = 1024, 512
-local known, nknown = {}, 0
-
-local function remember(text, asked)
-  if #text > SHORT then return asked end
-  if nknown == KNOWN_MOST then known, nknown = {}, 0 end
-  known[text], nknown = asked, nknown + 1
-  return asked
-end
-
--- Returns the request of a call: a jobspec as table or text, or a shape. Never the name of a file: the path would name
--- a file of the service's host.
-local function request(p)
-  local value = p.request
-  if known[value] then return known[value] end
-  if type(value) == "table" then return params.table_request(value) end
-  return remember(value, params.check(weir.request(value, p.name or "request")))
-end
 
 -- Checks the parameters of a match; the parameters of a match by a copy were checked in the copy.
 local function check_match(self, p, opts)
@@ -113,8 +58,8 @@ end
 
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
-  local asked = request(p)
-  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, about = about_job(call, p), stats = true }
+  local asked = job_calls.request(p)
+  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, about = job_calls.about(call, p), stats = true }
   if not call.record then check_match(self, p, opts) end
   -- the child of an earlier job with an equal id must end before the id is given again
   if opts.job then self.child_instances:update() end
@@ -126,7 +71,7 @@ function M.match(self, call, p)
   if a == true then return call.answer { feasible = true } end
   if a.state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
   if a.state ~= "matched" then self:matched(a.id, call.client) end
-  call.answer(full(self, a, p.format))
+  call.answer(job_calls.full(self, a, p.format))
 end
 
 -- ---- changing jobs --------------------------------------------------------------------------------------------------
@@ -151,7 +96,7 @@ local NOT_HERE = { busy = true, infeasible = true }
 --- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent for resources
 -- missing here
 function M.grow(self, call, p)
-  local job, asked, about = p.job, request(p), about_job(call, p)
+  local job, asked, about = p.job, job_calls.request(p), job_calls.about(call, p)
   local child = self.child_instances:of(job)
   if child then asked = self.child_instances:elsewhere(child, asked) end
   local function try()
@@ -164,7 +109,7 @@ function M.grow(self, call, p)
     self:changed()
     self.child_instances:touch(job)
     self.child_instances:update() -- a child learns of its new targets before the answer
-    call.answer(full(self, a, p.format))
+    call.answer(job_calls.full(self, a, p.format))
     return true
   end
   local done, why, code = try()
@@ -208,7 +153,7 @@ function M.shrink(self, call, p)
     self:ended(p.job)
     return call.answer { job = p.job, released = true }
   end
-  call.answer(full(self, a, p.format))
+  call.answer(job_calls.full(self, a, p.format))
 end
 
 -- Ends the call unless each vertex named by a field exists.
@@ -220,7 +165,7 @@ end
 
 --- {"id":5,"method":"job","params":{"job":1,"format":"rv1"}}
 function M.job(self, call, p)
-  call.answer(full(self, params.check(self.engine:job(p.job)), p.format))
+  call.answer(job_calls.full(self, params.check(self.engine:job(p.job)), p.format))
 end
 
 local function in_order(a, b) return a.id < b.id end
@@ -250,7 +195,7 @@ function M.jobs(self, call, p)
   call.pages("jobs", #jobs, function(i)
     local a = jobs[i]
     if type(a) == "table" then return { job = a.gone, state = "leaving", taken = owed[a.gone], owner = self.owners:of(a.gone) } end
-    local t = with and full(self, a, "none") or brief(self, a)
+    local t = with and job_calls.full(self, a, "none") or job_calls.brief(self, a)
     t.taken = owed[a.id]
     return t
   end)
@@ -259,12 +204,12 @@ end
 --- {"id":7,"method":"explain","params":{"request":"slot=9/node"}}; with "columns" also as text of that width
 function M.explain(self, call, p)
   local opts = {
-    about = about_job(call, p), at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up,
+    about = job_calls.about(call, p), at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up,
     release = p.release, without = p.without,
   }
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end
-  local report, columns = params.check(self.engine:explain(request(p), opts)), p.columns
+  local report, columns = params.check(self.engine:explain(job_calls.request(p), opts)), p.columns
   local told = weir.explain.plain(report)
   told.text = columns and weir.explain.text(report, math.max(40, math.min(columns, 200))) or nil
   call.answer(told)

@@ -22,9 +22,9 @@ needs.reader "resource.status"
 needs.by("resource.acquire", by_job, job_of)
 needs.by("resource.release", by_job, job_of)
 
-local TAKES = "targets machine jobs owners children" -- effects of methods moving targets
+local TAKES = "targets machine jobs owners children stages" -- effects of methods moving targets
 
-params.takes("resource.acquire", "targets streams", { group = "name", expiration = "flag" })
+params.takes("resource.acquire", "targets streams stages", { group = "name", expiration = "flag" })
 params.takes("resource.release", TAKES, { group = "name!", targets = "targets!" })
 params.takes("resource.status", "", {})
 params.takes("resource.drain", TAKES, { targets = "targets!", reason = "words" })

@@ -19,8 +19,8 @@ params.takes("methods", "", { name = "name" })
 params.takes("stats", "", {})
 params.takes("metrics", "", {})
 params.takes("events", "streams", {})
-params.takes("advance", "clock jobs owners children machine targets", { to = "seconds!" })
-params.takes("clock.follow", "clock jobs owners children machine targets", {})
+params.takes("advance", "clock jobs owners children machine targets stages", { to = "seconds!" })
+params.takes("clock.follow", "clock jobs owners children machine targets stages", {})
 params.takes("cancel", "streams targets jobs owners machine", { id = "call!" })
 
 --- {"id":1,"method":"hello"}
@@ -73,7 +73,7 @@ function M.stats(self, call)
   end
   local t = {
     now = self.engine:now(), policy = (self.engine:policy()), retired = self.engine:retired(),
-    vertices = self.graph:count(), allocated = allocated, reserved = reserved,
+    vertices = self.graph:count(), allocated = allocated, reserved = reserved, stages = #self.engine:stages(),
     totals = totals, counts = self.counts, last_match = self.engine:stats(), bytes = { graph = self.graph:bytes(), lua =
     math.floor(collectgarbage "count" * 1024) },
   }
@@ -89,7 +89,8 @@ end
 --- {"id":4,"method":"events"}: a stream of events of jobs: exception; requeue; shrink, a request to a job opened to a
 --- child; start of a reservation; hold, when a reservation is put off for the first time because a job past its end has
 --- its resources; expire, when a job is released at its end; cut, when a job ends earlier because the resources do;
---- each with the job and "at", its start or end. Further events: validity, a new "starttime" or "expiration" of the
+--- each with the job and "at", its start or end. Further events: unstage, when a
+--- stage has expired; validity, a new "starttime" or "expiration" of the
 --- resources; clock, when the time goes back from "was" to "now", and the times of the jobs with it; policy, when a
 --- policy has used more than twice its seconds and is replaced by its predecessor; and between the service and its
 --- parent: parent, exit

@@ -390,4 +390,16 @@ function M.read(address)
   return nil, ("etcd:%s: %s"):format(address, why or "there is no such key"), code or "unknown"
 end
 
+--- Puts a text under a key. Returns true; or nil, message, code.
+function M.write(address, text)
+  local endpoints, key, code = kvs.address(address)
+  if not endpoints then return nil, key, code end
+  local kv <close>, why, failed = kvs.open(endpoints)
+  if not kv then return nil, why, failed end
+  local answer
+  answer, why, code = kv:try("kv/txn", { success = { kvs.put(key, text) } })
+  if answer then return true end
+  return nil, ("etcd:%s: %s"):format(address, why), code
+end
+
 return M
