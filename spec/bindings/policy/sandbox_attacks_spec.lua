@@ -277,9 +277,9 @@ end)
 -- vertex, edge or entry visited, while the function runs; "timed": one call of the core, which visits at most the
 -- vertices with jobs, is charged by the clock when it ends; "visits": each visit of a walk is charged.
 local HANDLES = {
-  once = { "graph.count", "graph.twin", "graph.now", "graph.root", "graph.aggregate", "graph.__tostring", "vertex.parent", "vertex.child",
-    "vertex.children",
-    "vertex.nchildren", "vertex.below", "vertex.aggregate", "vertex.graph", "vertex.__tostring", "vertex.__newindex", "vertex.__index" },
+  once = { "graph.count", "graph.twin", "graph.now", "graph.validity", "graph.root", "graph.aggregate", "graph.__tostring",
+    "vertex.parent", "vertex.child", "vertex.children", "vertex.nchildren", "vertex.below", "vertex.aggregate", "vertex.graph",
+    "vertex.__tostring", "vertex.__newindex", "vertex.__index" },
   names = { "graph.roots", "graph.types", "graph.subsystems", "vertex.__len", "vertex.__pairs" },
   levels = { "vertex.uri", "vertex.ancestor", "vertex.within" },
   steps = { "graph.edges", "vertex.edges", "vertex.uses" },
