@@ -666,6 +666,10 @@ typedef struct weir_policy {
      * type of v have an equal score. Returns 1; 0: `evaluate` is to be called instead; or negative. `serial` as with
      * `keys`. */
     int (*score)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score, bool *alike);
+    /* With `score`: computes a part of the score that all siblings of the type of v share, such as what the policy reads
+     * of the parent; a score is the sum of the two, NAN (no candidate) where one is. So a change of the parent makes one
+     * part stale instead of the scores of all siblings. `evaluate` must include this part. Returns as `score`. */
+    int (*score_siblings)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part);
     /* With `score`: writes up to `size` bytes that stand for all further facts that scores depend on, of the policy and
      * of the request. Scores are remembered for equal bytes. Returns the number of bytes; 0: `evaluate` is to be
      * called instead. */

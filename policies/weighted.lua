@@ -8,15 +8,22 @@ local function share(v, kind)
   return total > 0 and free / total or 0
 end
 
-local measures = {
+local function node_of(v) return v.type == "node" and v or v:ancestor "node" or v end
+
+-- What decides between siblings.
+local own = {
+  -- Low ids: 1 for the first node.
+  low = function(v) return 1 - (node_of(v).id or 0) / largest end,
+  -- Fast nodes: 1 for class 1.
+  fast = function(v) return 1 / math.max(1, tonumber(node_of(v).properties.perf_class) or 1e9) end,
+  -- Few gpus in the node: 1 for none.
+  plain = function(v) return 1 / (1 + (node_of(v):below "gpu")) end,
+}
+
+-- What all siblings share, as it is read of the parent, or of the rack.
+local shared = {
   -- Full parents: 1 where all units of v's type are in use.
   pack = function(v) return 1 - share(v:parent() or v, v.type) end,
-  -- Low ids: 1 for the first node.
-  low = function(_, node) return 1 - (node.id or 0) / largest end,
-  -- Fast nodes: 1 for class 1.
-  fast = function(_, node) return 1 / math.max(1, tonumber(node.properties.perf_class) or 1e9) end,
-  -- Few gpus in the node: 1 for none.
-  plain = function(_, node) return 1 / (1 + (node:below "gpu")) end,
   -- Cool racks: 1 at 0 degrees, 0 at 100.
   cool = function(v)
     local rack = v:ancestor "rack"
@@ -25,27 +32,31 @@ local measures = {
 }
 
 local names = { "pack", "low", "fast", "plain", "cool" }
-local options, active = {}, {}
+local options, active, active_shared = {}, {}, {}
 for _, name in ipairs(names) do
   options[name] = { type = "number", default = 0, min = -1000, max = 1000, doc = "the weight of " .. name }
 end
 options.pack.default, options.low.default = 1, 0.1
+
+local function sum(measures, v)
+  local all = 0
+  for _, measure in ipairs(measures) do all = all + measure.weight * measure.of(v) end
+  return all
+end
 
 return {
   name = "weighted",
   doc = "A weighted sum of measures: full places, low ids, fast nodes, nodes without gpus, cool racks.",
   options = options,
   init = function(graph, values)
-    largest, active = 1, {}
+    largest, active, active_shared = 1, {}, {}
     for v in graph:walk { type = "node" } do largest = math.max(largest, v.id or 0) end
     for _, name in ipairs(names) do
-      if values[name] ~= 0 then active[#active + 1] = { weight = values[name], of = measures[name] } end
+      local list = own[name] and active or active_shared
+      if values[name] ~= 0 then list[#list + 1] = { weight = values[name], of = own[name] or shared[name] } end
     end
   end,
   order = { "id", "index" },
-  evaluate = function(v)
-    local node, sum = v.type == "node" and v or v:ancestor "node" or v, 0
-    for _, measure in ipairs(active) do sum = sum + measure.weight * measure.of(v, node) end
-    return sum
-  end,
+  evaluate = function(v) return sum(active, v) end,
+  evaluate_siblings = function(v) return sum(active_shared, v) end,
 }

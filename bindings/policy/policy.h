@@ -10,8 +10,8 @@
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
 
-enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_PLACED, HOOK_GROUP,
-                   HOOKS };
+enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_PLACED,
+                   HOOK_SIBLINGS, HOOK_GROUP, HOOKS };
 extern const char *const weirlua_hook_names[HOOKS];
 extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at the end */
 
@@ -71,8 +71,10 @@ struct policy_memory {
     bool scored;    /* evaluate ran since */
     char why[160];
     unsigned errors; /* matches in which evaluate raised */
-    uint64_t state;  /* hash of the values that evaluate can reach, and of each variable */
-    uint64_t parts[MEMORY_PARTS];
+    struct {
+        uint64_t state;  /* hash of the values that the function can reach, and of each variable */
+        uint64_t parts[MEMORY_PARTS];
+    } reach[2]; /* of evaluate, and of evaluate_siblings */
     char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
     unsigned nfields;
     struct {
@@ -391,6 +393,7 @@ int weirlua_hooks_call(struct hooks *h, int hook, int nargs, int nresults);
 /* policy_scores.c: hooks of the core for remembered scores (weir_policy). */
 int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
                        bool *alike);
+int weirlua_hook_score_siblings(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part);
 size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size);
 /* How an engine gets scores: remembered, remembered and compared with fresh scores, or by calls in each match. */
 enum scores_mode { SCORES_REMEMBERED, SCORES_CHECKED, SCORES_CALLED };

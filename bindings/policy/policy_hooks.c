@@ -130,7 +130,7 @@ static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nr
     lua_call(L, 2 + weirlua_fields_push(L, h->handle, v, &h->policy->spec.fields), nresults);
 }
 
-/* (filtering, function, request) */
+/* (filtering, function, request, unused) */
 static int run_prune(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
@@ -162,11 +162,27 @@ static double ask_score(lua_State *L, struct filtering *f, weir_vertex v, bool *
     return score;
 }
 
-/* (filtering, function, request) */
+/* Returns the part of the score that siblings of v share; the stack index 4 has the function. */
+static double ask_part(lua_State *L, struct filtering *f, weir_vertex v)
+{
+    double part;
+    bool alike;
+
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, 4);
+    lua_replace(L, 2);
+    part = ask_score(L, f, v, &alike);
+    lua_replace(L, 2);
+    return part;
+}
+
+/* (filtering, function, request, function for the part that siblings share or false) */
 static int run_evaluate(lua_State *L)
 {
     struct filtering *f = lua_touserdata(L, 1);
     weir_vertex family = WEIR_NONE; /* parent of vertices with the last score */
+    weir_vertex shared = WEIR_NONE; /* parent of vertices with the last part */
+    double part = 0;
 
     for (size_t i = 0; i < f->n; i++) {
         weir_vertex parent = weir_vertex_parent(f->h->handle->g, f->v[i]);
@@ -176,6 +192,11 @@ static int run_evaluate(lua_State *L)
             continue;
         }
         f->score[i] = ask_score(L, f, f->v[i], &alike);
+        if (lua_toboolean(L, 4) && (shared == WEIR_NONE || parent != shared)) {
+            part = ask_part(L, f, f->v[i]);
+            shared = parent;
+        }
+        f->score[i] += part;
         family = alike ? parent : WEIR_NONE;
     }
     return 0;
@@ -193,7 +214,8 @@ static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filte
     lua_pushvalue(L, h->base + hook);
     if (weirlua_hooks_request(h, r))
         return fail(h, weirlua_hook_names[hook], NULL);
-    rc = call_hook(h, hook, 3, 0);
+    lua_pushvalue(L, h->base + HOOK_SIBLINGS);
+    rc = call_hook(h, hook, 4, 0);
     if (h->policy->profile)
         h->policy->profile->calls[hook] += f->calls - (uint64_t)1;
     return rc == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
@@ -510,6 +532,7 @@ static void give(struct hooks *h)
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
                              .score = remembers(h->policy) ? weirlua_hook_score : NULL,
+                             .score_siblings = spec->has[HOOK_SIBLINGS] ? weirlua_hook_score_siblings : NULL,
                              .score_key = remembers(h->policy) ? weirlua_hook_score_key : NULL,
                              .select = spec->has[HOOK_SELECT] ? hook_select : NULL,
                              .placed = spec->has[HOOK_PLACED] ? hook_placed : NULL};

@@ -11,8 +11,8 @@
 
 #define CANDIDATES_MAX 1000000000
 
-const char *const weirlua_hook_names[HOOKS] = {"order", "prune", "evaluate", "select", "admit", "init", "placed",
-                                                 "group"};
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune",  "evaluate",          "select", "admit",
+                                               "init",  "placed", "evaluate_siblings", "group"};
 
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
 {
@@ -115,6 +115,11 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   and evaluate is not called for the others (the cores of a socket: one call a socket). A score is remembered until
  *   something that evaluate read has changed, unless evaluate changes variables outside of the function, or reads
  *   available, jobs, uses, or random numbers: then evaluate is called for each candidate of each match.
+ * @field evaluate_siblings: function? -- fun(v: vertex, request: request, ...): number?. Beside evaluate: a part of the
+ *   score that all siblings of the type of v share, such as what is read of the parent or of the rack; the score is
+ *   the sum of both results, and nil from either means no candidate. The part is remembered once for all siblings:
+ *   where evaluate itself read the free cores of a rack, each job would make the scores of all nodes of the rack
+ *   stale.
  * @field select: function | choice | string | nil -- fun(candidates: vertex[], request: request, min: integer,
  *   max: integer, scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
@@ -157,7 +162,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
 const char *const weirlua_policy_fields[] = {
     "name",  "doc",  "version",   "subsystem", "order",   "prune",  "evaluate",   "select",
     "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options",
-    "state", "placed", "rotate", NULL};
+    "state", "placed", "rotate", "evaluate_siblings", NULL};
 
 /* A misspelt field may be one of a queue policy. */
 static const char *hint_of_field(lua_State *L, const char *key)
@@ -181,7 +186,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
             refuse(L, spec,
                    "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options, state, placed,"
-                   " rotate",
+                   " rotate, evaluate_siblings",
                    weirlua_quote(L, key ? key : luaL_typename(L, -2)), key ? hint_of_field(L, key) : "");
     }
 }
@@ -318,6 +323,8 @@ int weirlua_policy_read(lua_State *L)
     if (has_control(spec->name))
         refuse(L, spec, "field 'name': a name has no control characters, such as line ends");
     lua_settop(L, ANCHOR);
+    if (spec->has[HOOK_SIBLINGS] && !spec->has[HOOK_EVALUATE])
+        refuse(L, spec, "field 'evaluate_siblings': evaluate is needed, too: the score is the sum of the two");
     spec->doc = text_field(L, spec, "doc");
     spec->version = text_field(L, spec, "version");
     check_known(L, spec);

@@ -23,13 +23,15 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 
 /* ---- the values that evaluate can reach ---- */
 
-/* Hashes all values that evaluate can reach. Returns false, with the reason in m->why, where some value cannot be
- * compared. */
-static bool survey(const struct hooks *h, struct policy_memory *m, struct policy_survey *q)
+static const int functions[] = {HOOK_EVALUATE, HOOK_SIBLINGS};
+
+/* Hashes all values that function number i can reach. Returns false, with the reason in m->why, where some value cannot
+ * be compared. */
+static bool survey(const struct hooks *h, struct policy_memory *m, int i, struct policy_survey *q)
 {
     *q = (struct policy_survey){
-        .S = h->L, .function = h->base + HOOK_EVALUATE, .options = h->base + HOOKS, .graph = h->handle->number};
-    if (weirlua_survey(q))
+        .S = h->L, .function = h->base + functions[i], .options = h->base + HOOKS, .graph = h->handle->number};
+    if (!h->policy->spec.has[functions[i]] || weirlua_survey(q))
         return true;
     m->refused = true;
     snprintf(m->why, sizeof m->why, "%s", q->why);
@@ -40,18 +42,20 @@ void weirlua_scores_verify(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
     struct policy_survey now;
-    int i = 0;
 
     if (!m->scored || m->refused)
         return;
     m->scored = false;
-    if (!survey(h, m, &now) || now.state == m->state)
-        return;
-    while (i < MEMORY_PARTS - 1 && now.parts[i] == m->parts[i])
-        i++;
-    lua_pushvalue(h->L, h->base + HOOK_EVALUATE);
-    forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, i + 1));
-    lua_pop(h->L, 2);
+    for (int i = 0; i < 2 && !m->refused; i++) {
+        int k = 0;
+        if (!survey(h, m, i, &now) || now.state == m->reach[i].state)
+            continue;
+        while (k < MEMORY_PARTS - 1 && now.parts[k] == m->reach[i].parts[k])
+            k++;
+        lua_pushvalue(h->L, h->base + functions[i]);
+        forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, k + 1));
+        lua_pop(h->L, 2);
+    }
 }
 
 /* ---- the request ---- */
@@ -239,8 +243,8 @@ static bool put_fields(struct keying *k)
     return !k->h->policy->memory.refused;
 }
 
-/* Computes the values that evaluate can reach, unless these are known: code of the policy other than evaluate has run
- * since. That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
+/* Hashes the values that both functions can reach, unless known: code of the policy other than evaluate has run since.
+ * That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
 static bool take_state(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
@@ -248,10 +252,12 @@ static bool take_state(struct hooks *h)
 
     if (m->fresh)
         return true;
-    if (!survey(h, m, &now))
-        return false;
-    m->state = now.state;
-    memcpy(m->parts, now.parts, sizeof m->parts);
+    for (int i = 0; i < 2; i++) {
+        if (!survey(h, m, i, &now))
+            return false;
+        m->reach[i].state = now.state;
+        memcpy(m->reach[i].parts, now.parts, sizeof now.parts);
+    }
     m->fresh = true;
     m->keyed.resource = NULL;
     return true;
@@ -268,7 +274,8 @@ size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, siz
     if (m->keyed.resource != r || m->keyed.nfields != m->nfields) {
         m->keyed.resource = NULL;
         put(&k.w, &h->handle->number, sizeof h->handle->number);
-        put(&k.w, &m->state, sizeof m->state);
+        for (int i = 0; i < 2; i++)
+            put(&k.w, &m->reach[i].state, sizeof m->reach[i].state);
         if (!put_fields(&k) || k.w.at > k.w.end)
             return 0;
         m->keyed.resource = r;
@@ -340,10 +347,10 @@ static int raised(struct hooks *h, int rc)
     return 0;
 }
 
-int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
-                       bool *alike)
+/* Calls evaluate, or evaluate_siblings. Returns as the hooks of the core. */
+static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir_resource *r, weir_vertex v,
+                      double *score, bool *alike)
 {
-    struct hooks *h = data;
     struct policy_memory *m = &h->policy->memory;
     struct sandbox *sb = &h->policy->sandbox;
     struct scoring x = {h, -HANDLES - (lua_Integer)r->index, v, score, alike};
@@ -354,7 +361,7 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
     weirlua_sandbox_call(sb);
     lua_pushcfunction(h->L, run_score);
     lua_pushlightuserdata(h->L, &x);
-    lua_pushvalue(h->L, h->base + HOOK_EVALUATE);
+    lua_pushvalue(h->L, h->base + hook);
     if (lua_rawgeti(h->L, weirlua_hooks_requests(h), x.number) != LUA_TTABLE) {
         lua_pop(h->L, 1);
         if (weirlua_hooks_request(h, r)) {
@@ -368,13 +375,26 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
     sb->memory = m;
     sb->unfollowed = NULL;
     m->scored = true;
-    rc = weirlua_hooks_call(h, HOOK_EVALUATE, nargs, 0);
+    rc = weirlua_hooks_call(h, hook, nargs, 0);
     sb->graph = NULL;
     if (rc != LUA_OK)
         return raised(h, rc);
     if (sb->unfollowed || weir_read_trouble(g))
         return forget(m, "it reads %s", sb->unfollowed ? sb->unfollowed : weir_read_trouble(g));
     return 1;
+}
+
+int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
+                       bool *alike)
+{
+    return call_score(data, HOOK_EVALUATE, g, r, v, score, alike);
+}
+
+int weirlua_hook_score_siblings(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part)
+{
+    bool alike;
+
+    return call_score(data, HOOK_SIBLINGS, g, r, v, part, &alike);
 }
 
 /* ---- the mode ---- */

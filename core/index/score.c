@@ -18,6 +18,7 @@ static void memory_free(struct score_memory *x)
     weir_mem_free(x->leaf);
     weir_mem_free(x->inner);
     weir_mem_free(x->shared);
+    weir_mem_free(x->part);
     weir_mem_free(x->reads);
     weir_mem_free(x->sources);
     weir_mem_free(x->stale);
@@ -56,7 +57,8 @@ void weir_scores_drop_all(weir_graph *g)
 size_t weir_score_bytes(const struct score_memory *x)
 {
     return sizeof *x + x->key_len + x->cap * sizeof *x->list + x->leaf_cap * sizeof *x->leaf +
-           x->inner_cap * (sizeof *x->inner + sizeof *x->shared) + x->reads_cap * sizeof *x->reads +
+           x->inner_cap * (sizeof *x->inner + sizeof *x->shared + (x->part ? sizeof *x->part : 0)) +
+           x->reads_cap * sizeof *x->reads +
            x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale + weir_map32_bytes(&x->source_of);
 }
 
@@ -137,7 +139,9 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
                                .duration = q->duration};
     x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
     x->shared = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->shared);
-    if (!x->inner || !x->shared || set_key(x, key, len)) {
+    if (q->policy->score_siblings)
+        x->part = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->part);
+    if (!x->inner || !x->shared || (q->policy->score_siblings && !x->part) || set_key(x, key, len)) {
         memory_free(x);
         return NULL;
     }
@@ -223,8 +227,42 @@ static int reserve(struct score_memory *x)
            weir_array_reserve(&x->stale, &x->stale_cap, (size_t)x->cap, sizeof *x->stale);
 }
 
+/* What is asked for. */
+enum wanted { OWN_SCORE, SIBLINGS_PART };
+
+/* The place of the number of the part that v shares with siblings; NULL: v has no parent, or the policy no part. */
+static uint32_t *part_place(const weir_graph *g, const struct score_memory *x, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    return p == WEIR_NONE || !x->part ? NULL : &x->part[vertex_at(g, p)->inner];
+}
+
+/* Calls the policy. The score of a root has both parts. */
+static int call(const struct score_query *q, weir_vertex v, enum wanted what, double *score, bool *shared)
+{
+    const weir_policy *p = q->policy;
+    double part = 0;
+    int rc;
+
+    *shared = false;
+    if (what == SIBLINGS_PART)
+        return p->score_siblings(p->data, q->g, q->r, v, score);
+    rc = p->score(p->data, q->g, q->r, v, score, shared);
+    if (rc <= 0 || !p->score_siblings || vertex_at(q->g, v)->parent != WEIR_NONE)
+        return rc;
+    rc = p->score_siblings(p->data, q->g, q->r, v, &part);
+    *score += part;
+    return rc;
+}
+
+static int evaluate_failed(const struct score_query *q)
+{
+    return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed", q->policy->name ? q->policy->name : "?");
+}
+
 /* Asks the policy, and records what the policy reads. Returns 1, 0: not to be remembered, or negative. */
-static int ask(const struct score_query *q, struct score_memory *x, weir_vertex v, double *score, bool *shared)
+static int ask(const struct score_query *q, struct score_memory *x, weir_vertex v, enum wanted what, double *score,
+               bool *shared)
 {
     struct score_memories *all = q->g->scores;
     int rc;
@@ -233,14 +271,12 @@ static int ask(const struct score_query *q, struct score_memory *x, weir_vertex 
     all->trouble = NULL;
     all->nnoted = 0;
     x->busy = true;
-    *shared = false;
-    rc = q->policy->score(q->policy->data, q->g, q->r, v, score, shared);
+    rc = call(q, v, what, score, shared);
     x->busy = false;
     all->recording = false;
     ++*q->calls;
     if (rc < 0)
-        return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed",
-                         q->policy->name ? q->policy->name : "?");
+        return evaluate_failed(q);
     return rc > 0 && !all->trouble;
 }
 
@@ -258,31 +294,42 @@ static int renew_key(const struct score_query *q, struct score_memory *x)
     return set_key(x, key, len) ? weir_fail_nomem(q->err) : 1;
 }
 
-/* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */
-static int store(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, double value,
-                 bool shared)
+/* Adds a score, still stale. Returns the number; WEIR_NONE: out of memory. */
+static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vertex v, enum wanted what, bool shared)
 {
-    const weir_graph *g = q->g;
+    uint32_t *place = what == SIBLINGS_PART ? part_place(g, x, v) : shared ? shared_place(g, x, v) : NULL;
+
+    shared = shared && place;
+    place = place ? place : place_of(g, x, v);
+    if (!place || reserve(x))
+        return WEIR_NONE;
+    x->list[x->n] = (struct score){.value = (double)NAN,
+                                   .v = v,
+                                   .reads = WEIR_NONE,
+                                   .stale = true,
+                                   .shared = shared,
+                                   .part = what == SIBLINGS_PART};
+    *place = ++x->n;
+    return x->n - 1;
+}
+
+/* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */
+static int store(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, enum wanted what,
+                 double value, bool shared)
+{
     bool moved;
 
-    if (i == WEIR_NONE) {
-        uint32_t *place = shared ? shared_place(g, x, v) : NULL;
-        if (!place)
-            shared = false;
-        place = place ? place : place_of(g, x, v);
-        if (!place || reserve(x))
-            return weir_fail_nomem(q->err);
-        i = x->n++;
-        x->list[i] = (struct score){(double)NAN, v, WEIR_NONE, true, false, shared};
-        *place = i + 1;
-    }
+    if (i == WEIR_NONE)
+        i = add_score(q->g, x, v, what, shared);
+    if (i == WEIR_NONE)
+        return weir_fail_nomem(q->err);
     if (weir_score_depend(q->g, x, i))
         return weir_fail_nomem(q->err);
     moved = !same_value(x->list[i].value, value);
     x->list[i].value = value;
     x->list[i].stale = false;
     if (moved && x->indexed)
-        weir_index_rescored(q->g, x, v, x->list[i].shared);
+        weir_index_rescored(q->g, x, v, x->list[i].shared || x->list[i].part);
     return 1;
 }
 
@@ -304,11 +351,11 @@ static int give_up(const struct score_query *q, struct score_memory *x, int rc)
 }
 
 /* Computes the score of v, number i; WEIR_NONE: a new score. Returns as weir_score_get(). */
-static int compute(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i)
+static int compute(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, enum wanted what)
 {
     double value = 0;
     bool shared;
-    int rc = ask(q, x, v, &value, &shared);
+    int rc = ask(q, x, v, what, &value, &shared);
 
     if (rc == 1)
         rc = renew_key(q, x);
@@ -318,7 +365,7 @@ static int compute(const struct score_query *q, struct score_memory *x, weir_ver
         unshare(q->g, x, i);
         i = WEIR_NONE;
     }
-    rc = store(q, x, v, i, value, shared);
+    rc = store(q, x, v, i, what, value, shared);
     return rc < 0 ? give_up(q, x, rc) : rc;
 }
 
@@ -326,39 +373,58 @@ static int compute(const struct score_query *q, struct score_memory *x, weir_ver
 static int check_score(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i)
 {
     double value = 0, had = x->list[i].value;
+    bool part = x->list[i].part, shared;
     char path[128];
-    bool shared;
     int rc;
 
     x->busy = true;
-    rc = q->policy->score(q->policy->data, q->g, q->r, v, &value, &shared);
+    rc = call(q, v, part ? SIBLINGS_PART : OWN_SCORE, &value, &shared);
     x->busy = false;
     if (rc == 0 || (rc > 0 && same_value(value, had)))
         return 1;
     weir_vertex_path(q->g, v, path, sizeof path);
     if (rc < 0)
-        return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed",
-                         q->policy->name ? q->policy->name : "?");
+        return evaluate_failed(q);
     return weir_fail(q->err, WEIR_EINVAL, "the remembered score of %s is %.17g, a fresh one %.17g: %s", path, had,
-                     value, x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"
-                                       : "a bug of weir");
+                     value, part ? "siblings have different results of evaluate_siblings, or a bug of weir"
+                     : x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"
+                                         : "a bug of weir");
+}
+
+/* Gets the part that v shares with siblings. Returns as weir_score_get(). */
+static int get_part(const struct score_query *q, struct score_memory *x, weir_vertex v, double *part)
+{
+    const uint32_t *place = part_place(q->g, x, v);
+    uint32_t i = *place ? *place - 1 : WEIR_NONE;
+    int rc = 1;
+
+    if (i == WEIR_NONE || x->list[i].stale)
+        rc = compute(q, x, i == WEIR_NONE ? v : x->list[i].v, i, SIBLINGS_PART);
+    else if (q->check)
+        rc = check_score(q, x, v, i);
+    if (rc == 1)
+        *part = x->list[*part_place(q->g, x, v) - 1].value;
+    return rc;
 }
 
 int weir_score_get(const struct score_query *q, struct score_memory *x, weir_vertex v, double *score)
 {
+    double part = 0;
     uint32_t i = number_of(q->g, x, v);
     int rc = 1;
 
     if (i == WEIR_NONE)
-        rc = compute(q, x, v, i);
+        rc = compute(q, x, v, i, OWN_SCORE);
     else if (x->list[i].stale)
-        rc = compute(q, x, x->list[i].shared ? x->list[i].v : v, i);
+        rc = compute(q, x, x->list[i].shared ? x->list[i].v : v, i, OWN_SCORE);
     else if (q->check)
         rc = check_score(q, x, v, i);
     if (rc == 1 && number_of(q->g, x, v) == WEIR_NONE) /* siblings share the score no more */
-        rc = compute(q, x, v, WEIR_NONE);
+        rc = compute(q, x, v, WEIR_NONE, OWN_SCORE);
+    if (rc == 1 && part_place(q->g, x, v))
+        rc = get_part(q, x, v, &part);
     if (rc == 1)
-        *score = x->list[number_of(q->g, x, v)].value;
+        *score = x->list[number_of(q->g, x, v)].value + part;
     return rc;
 }
 
@@ -400,10 +466,22 @@ static int check_all(const struct score_query *q, struct score_memory *x)
     const weir_graph *g = q->g;
     int rc = 1;
 
-    for (weir_vertex v = 0; rc == 1 && v < g->limit; v++)
-        if (vertex_valid(g, v) && !vertex_detached(g, v) && kind_of(g, v)->type == x->type)
-            rc = check_score(q, x, v, number_of(g, x, v));
+    for (weir_vertex v = 0; rc == 1 && v < g->limit; v++) {
+        const uint32_t *part;
+        if (!vertex_valid(g, v) || vertex_detached(g, v) || kind_of(g, v)->type != x->type)
+            continue;
+        rc = check_score(q, x, v, number_of(g, x, v));
+        part = part_place(g, x, v);
+        if (rc == 1 && part)
+            rc = check_score(q, x, v, *part - 1);
+    }
     return rc;
+}
+
+/* Whether the score number i is one in use: an ended sharing leaves a score that is not. */
+static bool in_use(const struct score_query *q, struct score_memory *x, uint32_t i)
+{
+    return x->list[i].part || number_of(q->g, x, x->list[i].v) == i;
 }
 
 int weir_scores_settle(const struct score_query *q, struct score_memory *x)
@@ -413,7 +491,7 @@ int weir_scores_settle(const struct score_query *q, struct score_memory *x)
 
     while (rc == 1 && x->nstale > 0) {
         uint32_t i = x->stale[x->nstale - 1];
-        if (x->list[i].stale && number_of(q->g, x, x->list[i].v) == i)
+        if (x->list[i].stale && in_use(q, x, i))
             rc = weir_score_get(q, x, x->list[i].v, &score);
         if (rc == 1) {
             x->list[i].queued = false;

@@ -6,7 +6,8 @@
  * to the scores that depend on the fact. An observer of the graph follows these paths and marks scores as stale; the
  * next match computes stale scores again. So a match costs what changed since the last match.
  *
- * A score may be shared by all siblings of a type (the policy says so). A change of the tree drops all memories.
+ * A score may be shared by all siblings of a type (the policy says so), and may have a part that all siblings share:
+ * the part is remembered once, as a score of the parent. A change of the tree drops all memories.
  */
 #ifndef WEIR_SCORE_H
 #define WEIR_SCORE_H
@@ -27,6 +28,7 @@ struct score {
     bool stale;        /* a fact has changed */
     bool queued;       /* in `stale` of the memory */
     bool shared;       /* of all siblings of the type */
+    bool part;         /* the part that all siblings of the type add to their own scores */
 };
 
 /* A fact that a score depends on. */
@@ -54,6 +56,7 @@ struct score_memory {
     /* Number of a score plus 1, 0: none; by vertex for leaves, by inner record for further vertices; and shared scores
      * by the inner record of the parent. */
     uint32_t *leaf, *inner, *shared;
+    uint32_t *part; /* the parts that siblings share, by the inner record of the parent; NULL: the policy has none */
     uint32_t leaf_cap, inner_cap;
     struct score_read *reads;
     uint32_t nreads, reads_cap;
@@ -112,6 +115,10 @@ static inline double score_known(const weir_graph *g, const struct score_memory 
 
     if (i == 0 && at->parent != WEIR_NONE && vertex_at(g, at->parent)->inner < x->inner_cap)
         i = x->shared[vertex_at(g, at->parent)->inner];
+    if (i && x->part && at->parent != WEIR_NONE) {
+        uint32_t part = vertex_at(g, at->parent)->inner < x->inner_cap ? x->part[vertex_at(g, at->parent)->inner] : 0;
+        return part ? x->list[i - 1].value + x->list[part - 1].value : (double)NAN;
+    }
     return i ? x->list[i - 1].value : (double)NAN;
 }
 

@@ -51,6 +51,12 @@ local READS = {
   "(function() local n = 0 v:graph():walk{start = v, type = 'core', fields = 'free',"
     .. " visit = function(_, _, _, f) n = n + f end} return n end)()",
 }
+-- What siblings share.
+local SHARED = {
+  "(select(2, (v:parent() or v):below(v.type)))", "tonumber((v:parent() or v).tags.heat) or 0", "(v:parent() or v).id or 0",
+  "(v:parent() or v).state == 'up' and 2 or 0", "(v:parent() or v).free", "v:graph():now() % 5", "(r.duration <= 50 and 3 or 1)",
+  "tonumber((v:parent() or v).properties.class) or 1", "(r.type == 'node' and 1 or 2)", "largest", "seen", "r.count",
+}
 local JOINS = { "%s + %s", "%s - %s", "%s * %s", "math.max(%s, %s)", "(%s > 2 and %s or 1)" }
 
 local function expression(roll, depth)
@@ -67,9 +73,11 @@ function M.policy_text(roll)
   local score = alike and "select(2, (v:parent() or v):below(v.type)), true" or expression(roll, roll(3))
   local none = roll(5) == 1 and not alike and ("if %s then return nil end"):format(
     ({ "v.tags.gone", "(v.id or 0) % 3 == 1", "v.free == 0", "r.duration > 60" })[roll(4)]) or ""
+  local shared = roll(3) > 1 and "" or ("evaluate_siblings = function(v, r) %s return (%s) * (%s) end,"):format(
+    roll(4) == 1 and "if (v:parent() or v).tags.gone then return nil end" or "", SHARED[roll(#SHARED)], SHARED[roll(#SHARED)])
   local admit = roll(5) == 1 and "admit = function(jobspec) seen = #jobspec.resources end," or ""
-  return ("local largest, seen = 1, 0\nreturn { %s %s init = function(g) largest = g:count() end,\n"
-    .. "evaluate = function(v, r) %s return %s end }"):format(ORDERS[roll(#ORDERS)], admit, none, score)
+  return ("local largest, seen = 1, 0\nreturn { %s %s %s init = function(g) largest = g:count() end,\n"
+    .. "evaluate = function(v, r) %s return %s end }"):format(ORDERS[roll(#ORDERS)], admit, shared, none, score)
 end
 
 -- ---- histories ------------------------------------------------------------------------------------------------

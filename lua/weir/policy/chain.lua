@@ -49,9 +49,17 @@ local function turn(part)
   end
 end
 
+-- The score of a part that has a share for all siblings: the sum.
+local function summed(own, siblings)
+  return function(v, request)
+    local score, shared = own(v, request), siblings(v, request)
+    return score and shared and score + shared
+  end
+end
+
 -- Returns a part's hook as function(v, request), called with options and declared fields as the engine does; nil for
--- none.
-local function filter(part, hook)
+-- none. hook_of: without what siblings share.
+local function hook_of(part, hook)
   local select = part.policy.select
   if hook == "evaluate" and type(select) == "table" and select.emptiest then return emptiness(select) end
   if hook == "evaluate" and part.policy.rotate then return turn(part) end
@@ -64,6 +72,11 @@ local function filter(part, hook)
     for i, name in ipairs(fields) do values[i] = v[name] end
     return f(v, view(request), table.unpack(values, 1, #fields))
   end
+end
+
+local function filter(part, hook)
+  local f, siblings = hook_of(part, hook), hook == "evaluate" and hook_of(part, "evaluate_siblings")
+  return siblings and summed(f, siblings) or f
 end
 
 local function filters(parts, hook)

@@ -78,6 +78,51 @@ describe("remembered scores", function()
     end)
   end
 
+  it("have a part that siblings share, computed once a parent", function()
+    local TEXT = [[return { order = "id", evaluate = function(v) return v.id %% 2 end, evaluate_siblings = function(v)
+      local _, free = v:parent():below "node" return %s end }]]
+    local g = weir.synthetic "cluster:1 rack:5 node:60 core:2"
+    local policy = assert(core.policy_source(TEXT:format "-free", "shared"))
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    local racks = {}
+    for i = 1, 4 do
+      racks[i] = assert(engine:match "slot=1/node"):vertices()[1].vertex.path
+      if i > 2 then assert.equal(1, engine:stats().callbacks) end
+    end
+    assert.same({ "/cluster0/rack0/node1", "/cluster0/rack0/node3", "/cluster0/rack0/node5", "/cluster0/rack0/node7" }, racks)
+    assert.is_nil(policy.uncached)
+    policy = assert(core.policy_source(TEXT:format "v.id", "unequal"))
+    engine = assert(weir.engine { resources = g, policy = policy, scores = "check" })
+    local why
+    for _ = 1, 3 do why = select(2, engine:match "slot=1/node") or why end
+    assert.matches("siblings have different results of evaluate_siblings", why)
+    local refused = select(2, core.policy_source("return { evaluate_siblings = function() return 1 end }", "alone"))
+    assert.matches("evaluate is needed, too", refused)
+  end)
+
+  it("have no such part where evaluate_siblings changes a variable, as the reason says", function()
+    local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+    local policy = assert(core.policy_source([[local n = 0
+      return { evaluate = function() return 1 end, evaluate_siblings = function() n = n + 1 return n end }]], "called"))
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    for _ = 1, 3 do engine:release(assert(engine:match "slot=1/node")) end
+    assert.equal("it changes its variable 'n'", policy.uncached)
+  end)
+
+  it("are summed in chains and sums of policies", function()
+    local text = [[return { evaluate = function(v) return -(v.id or 0) end, evaluate_siblings = function(v)
+      return 100 * ((v:parent() or v).id or 0) end }]]
+    local path = os.tmpname() .. ".lua"
+    local file <close> = assert(io.open(path, "w"))
+    file:write(text)
+    file:flush()
+    for _, policy in ipairs { path, weir.policy.chain { path, "low" }, weir.policy.weighted { { path, 2 } } } do
+      local e = assert(weir.engine { resources = "cluster:1 rack:3 node:4 core:2", policy = policy })
+      assert.equal("/cluster0/rack2/node8", assert(e:match "slot=1/node"):vertices()[1].vertex.path)
+    end
+    os.remove(path)
+  end)
+
   it("refuse a mode that does not exist", function()
     local g = weir.synthetic "node:1"
     assert.error_matches(function() weir.engine { resources = g, scores = "guess" } end, "remember, check or call")

@@ -63,6 +63,35 @@ static const weir_policy remembered = {.name = "fullest", .order = by_id, .norde
                                        .evaluate = score_all, .score = score_one, .score_key = key};
 static const weir_policy called = {.name = "fullest", .order = by_id, .norder = 1, .evaluate = score_all};
 
+/* The same score in two parts: what is read of the rack is shared by siblings. */
+static int score_own(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score, bool *alike)
+{
+    weir_aggregate a;
+
+    (void)data, (void)r, (void)alike;
+    asked++;
+    weir_read(g, v, WEIR_READ_BELOW);
+    *score = weir_vertex_id(g, v) == 2 ? (double)NAN : 0;
+    for (uint32_t i = 0; weir_graph_aggregate(g, v, i, &a); i++)
+        *score -= strcmp(a.type, "core") == 0 ? (double)a.free : 0;
+    return 1;
+}
+
+static int score_part(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part)
+{
+    weir_vertex rack = weir_vertex_ancestor(g, v, "rack");
+    const char *heat = rack == WEIR_NONE ? NULL : weir_vertex_get(g, rack, WEIR_TAGS, "heat");
+
+    (void)data, (void)r;
+    asked++;
+    weir_read(g, rack, WEIR_READ_MAPS);
+    *part = heat ? -10 * atof(heat) : 0;
+    return 1;
+}
+
+static const weir_policy in_parts = {.name = "fullest", .order = by_id, .norder = 1, .serial = 8, .evaluate = score_all,
+                                     .score = score_own, .score_siblings = score_part, .score_key = key};
+
 static weir_request *request(const char *shape)
 {
     weir_request *r = NULL;
@@ -118,7 +147,7 @@ static void change(weir_graph *g, uint32_t what, uint32_t which)
         (void)!weir_vertex_set_state(g, v, which % 2 ? WEIR_UP : WEIR_DRAINING, NULL);
 }
 
-static void histories(void)
+static void histories(const weir_policy *policy)
 {
     weir_graph *g = machine(3, 6), *copy = duplicate(g);
     weir_request *r[] = {request("slot=1/node"), request("slot=2/core=2"), request("slot=3/node"), request("slot=3/core")};
@@ -126,7 +155,7 @@ static void histories(void)
 
     for (uint32_t i = 0; i < 600; i++) {
         uint32_t what = dice(9), which = dice(1000);
-        weir_match_options o = {.mode = dice(4) ? WEIR_NOW : WEIR_PREVIEW, .policy = &remembered, .check_scores = i % 2};
+        weir_match_options o = {.mode = dice(4) ? WEIR_NOW : WEIR_PREVIEW, .policy = policy, .check_scores = i % 2};
         weir_match_options p = {.mode = o.mode, .policy = &called};
         const weir_allocation *a = NULL, *b = NULL;
         weir_err err = {0};
@@ -168,6 +197,22 @@ static int calls_of(weir_graph *g, const weir_request *r, const weir_policy *p)
     return asked - before;
 }
 
+/* A change of a rack makes one part stale, not the scores of all nodes. */
+static void shared_part(void)
+{
+    weir_graph *g = machine(10, 20);
+    weir_request *r = request("slot=1/node");
+    weir_vertex rack = vertex(g, "/cluster0/rack3");
+
+    CHECK(calls_of(g, r, &in_parts) == 200 + 10, "all nodes, and the part of each rack");
+    CHECK(calls_of(g, r, &in_parts) == 0, "nothing has changed");
+    CHECK(weir_vertex_set(g, rack, WEIR_TAGS, "heat", "7", NULL) == WEIR_OK, "a tag");
+    CHECK(calls_of(g, r, &in_parts) == 1, "the part of one rack");
+    CHECK(weir_check(g, NULL) == WEIR_OK, "the scores");
+    weir_request_free(r);
+    weir_graph_free(g);
+}
+
 static void what_changed(void)
 {
     weir_graph *g = machine(10, 20);
@@ -200,12 +245,13 @@ static void what_changed(void)
 /* ---- memory ---- */
 
 static weir_request *two_nodes;
+static const weir_policy *short_policy;
 
 static int match_once(void *data)
 {
     weir_graph *g = NULL;
     const weir_request *r = two_nodes;
-    weir_match_options o = {.mode = WEIR_PREVIEW, .policy = &remembered};
+    weir_match_options o = {.mode = WEIR_PREVIEW, .policy = short_policy};
     int rc = weir_graph_dup(data, &g, NULL);
 
     for (int i = 0; !rc && i < 3; i++) {
@@ -223,10 +269,15 @@ int main(void)
 {
     weir_graph *g = machine(2, 3);
 
-    histories();
+    histories(&remembered);
+    histories(&in_parts);
+    shared_part();
     what_changed();
     two_nodes = request("slot=2/node");
+    short_policy = &remembered;
     check_nomem(match_once, g, "matches with scores");
+    short_policy = &in_parts;
+    check_nomem(match_once, g, "matches with scores in two parts");
     weir_request_free(two_nodes);
     weir_graph_free(g);
     return check_report();
