@@ -598,7 +598,11 @@ enum weir_choose {
     WEIR_CHOOSE_FEWEST,
     WEIR_CHOOSE_EACH,     /* one candidate from each group in turn; the first groups have the best candidates */
     WEIR_CHOOSE_CLOSEST,  /* candidates whose property differs least, and of equal sets the set with the least values */
-    WEIR_CHOOSE_ONE       /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
+    WEIR_CHOOSE_ONE,      /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
+    /* For a resource beside others, such as the cores and gpus of a slot: as many candidates of each domain as the free
+     * units of all these resources in the domain allow, then all others; both in order. Resources that the domain has
+     * none of do not count, and a domain with one of the resources only is none. `type` names the domains. */
+    WEIR_CHOOSE_BESIDE
 };
 
 typedef struct weir_choice {
@@ -610,7 +614,9 @@ typedef struct weir_choice {
      * `subsystem`: the first vertex of type `type` on the way up, from the node at or above v.
      * `property`: the value of the property of v, or of the nearest vertex of type `type` at or above v. For
      * WEIR_CHOOSE_CLOSEST the value is a number.
-     * `type`: the nearest vertex of the type at or above v. */
+     * `type`: the nearest vertex of the type at or above v. For WEIR_CHOOSE_BESIDE up to WEIR_NAME_MAX bytes of types
+     * with '+' between them, "numanode+socket": the nearest vertex above of the first type that lies above v, else the
+     * node. */
     int (*group)(void *data, const weir_graph *g, weir_vertex v, uint32_t *out);
     const char *subsystem, *property, *type;
     /* Runs are candidates of one group with consecutive positions: whole numbers in a property of the vertex; without
@@ -666,9 +672,9 @@ typedef struct weir_policy {
      * type of v have an equal score. Returns 1; 0: `evaluate` is to be called instead; or negative. `serial` as with
      * `keys`. */
     int (*score)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score, bool *alike);
-    /* With `score`: computes a part of the score that all siblings of the type of v share, such as what the policy reads
-     * of the parent; a score is the sum of the two, NAN (no candidate) where one is. So a change of the parent makes one
-     * part stale instead of the scores of all siblings. `evaluate` must include this part. Returns as `score`. */
+    /* With `score`: computes a part of the score that all siblings of the type of v share, such as what the policy
+     * reads of the parent; a score is the sum of the two, NAN (no candidate) where one is. So a change of the parent
+     * makes one part stale instead of the scores of all siblings. `evaluate` must include this part. As `score`. */
     int (*score_siblings)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part);
     /* With `score`: writes up to `size` bytes that stand for all further facts that scores depend on, of the policy and
      * of the request. Scores are remembered for equal bytes. Returns the number of bytes; 0: `evaluate` is to be

@@ -7,6 +7,8 @@
  *   {"fewest", group =}: of the groups with enough candidates, the group with the fewest; without one the largest
  *   groups first. {"one", group =}: the same of a single group, or the request does not fit. {"each", group =,
  *   emptiest =}: one candidate from each group in turn. {"closest", by =}: candidates that differ least in a number.
+ *   {"beside", domain =}: for resources side by side in a slot, such as cores and gpus: of each domain the candidates
+ *   for which all resources of the slot are free there, then all others. Resources by themselves go by the order.
  *   Between equally good groups or runs the order decides. A text "options.NAME" stands for the value of an option.
  * @field group: string | table | function | nil -- "rack": the nearest vertex of a type at or above the candidate;
  *   "properties.KEY" or "TYPE.properties.KEY": the value of a property, of the candidate or of the nearest vertex of a
@@ -17,6 +19,8 @@
  *   without a group come last, in runs their parent is the group.
  * @field by: string | table | nil -- The number that "closest" compares: "properties.KEY", "TYPE.properties.KEY", or
  *   {property =, type =}. Vertices without come last.
+ * @field domain: string? -- For "beside": types with "+" between them, "numanode+socket": the domain of a candidate is
+ *   the nearest vertex above of the first type that lies above, else the node.
  * @field position: string? -- The property that holds the position in a run, a whole number; without one, the id.
  * @field sort: function? -- fun(candidates, request, min, max, scores): table?, as a function in `select`: puts the
  *   candidates in order, best first, before the choice.
@@ -48,6 +52,7 @@ static const struct {
     {"one", WEIR_CHOOSE_ONE, {"sort", "group"}},
     {"each", WEIR_CHOOSE_EACH, {"sort", "group", "emptiest"}},
     {"closest", WEIR_CHOOSE_CLOSEST, {"sort", "by"}},
+    {"beside", WEIR_CHOOSE_BESIDE, {"sort", "domain"}},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
 
@@ -151,6 +156,8 @@ static void read_key(const struct choice_reader *c, const char *key)
     } else if (strcmp(key, "position") == 0) {
         const char *text = keep_text(c, key);
         spec->choice.position = strncmp(text, "properties.", 11) == 0 ? text + 11 : text;
+    } else if (strcmp(key, "domain") == 0) {
+        spec->choice.type = keep_text(c, key);
     } else if (type == LUA_TFUNCTION && (group || strcmp(key, "sort") == 0)) {
         int hook = group ? HOOK_GROUP : HOOK_SELECT;
         spec->has[hook] = true;
@@ -209,7 +216,7 @@ static size_t read_word(const struct choice_reader *c)
         at++;
     if (at == CHOICES)
         refuse(L, c->spec, "field 'select': there is no choice \"%s\"%s; there are runs, shortest, fewest, one, each,"
-               " closest", weirlua_quote(L, word), weirlua_hint(L, word, known));
+               " closest, beside", weirlua_quote(L, word), weirlua_hint(L, word, known));
     c->spec->choice.kind = choices[at].kind;
     return at;
 }
@@ -220,6 +227,8 @@ static void check(const struct choice_reader *c)
 
     if (choice->kind == WEIR_CHOOSE_CLOSEST && !choice->property)
         refuse(c->L, c->spec, "field 'select': \"closest\" needs by = \"properties.KEY\"");
+    if (choice->kind == WEIR_CHOOSE_BESIDE && !choice->type)
+        refuse(c->L, c->spec, "field 'select': \"beside\" needs domain = \"TYPE+TYPE\"");
     if (choice->emptiest && (c->spec->has[HOOK_GROUP] || choice->subsystem || choice->property))
         refuse(c->L, c->spec, "field 'select': emptiest: the group must be a type, or the parent");
     if (choice->emptiest && c->spec->has[HOOK_EVALUATE])

@@ -31,7 +31,11 @@ static bool policy_interferes(struct match *m, const weir_resource *r)
     for (uint32_t i = 0; i < p->nexclusive; i++)
         if (weir_type_find(m->g, p->exclusive[i]) != weir_match_type(m, r))
             return true;
-    return p->prune || (p->turn && view_ordered(m)) || m->scored || (!m->probing && m->chooses) || p->ndescend > 0;
+    if (p->prune || (p->turn && view_ordered(m)) || m->scored || p->ndescend > 0)
+        return true;
+    if (m->probing || !m->chooses)
+        return false;
+    return !p->choice || p->choice->kind != WEIR_CHOOSE_BESIDE || weir_choice_matters(m, WEIR_NONE, r, WEIR_FOREVER);
 }
 
 /* Whether each vertex can be tested without regard to all others taken. */

@@ -203,13 +203,15 @@ static uint32_t choose(struct choosing *c, uint32_t *chosen)
     }
 }
 
-int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, uint32_t min, uint32_t max,
-                           uint32_t *chosen)
+int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t min,
+                           uint32_t max, uint32_t *chosen)
 {
     struct choosing c = {.m = m, .n = n, .min = min, .max = max};
     int64_t count;
     int rc = WEIR_OK;
 
+    if (m->policy->choice->kind == WEIR_CHOOSE_BESIDE)
+        return weir_choose_beside(m, r, v, n, max, chosen);
     weir_group_rule_read(m->g, m->policy, &c.rule);
     c.members = weir_mem_alloc((size_t)n * sizeof *c.members);
     c.parts = weir_mem_alloc((size_t)n * sizeof *c.parts);
@@ -224,7 +226,7 @@ int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, ui
 
 /* ---- when ---- */
 
-bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want)
+bool weir_choice_matters(const struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct group_rule rule;
 
@@ -232,6 +234,8 @@ bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want)
         return true;
     if (!m->policy->choice || m->probing || m->view > VIEW_RESERVED)
         return false;
+    if (m->policy->choice->kind == WEIR_CHOOSE_BESIDE)
+        return weir_choice_besides(r);
     if (want == 1 && m->policy->choice->kind == WEIR_CHOOSE_LONGEST)
         return false;
     weir_group_rule_read(m->g, m->policy, &rule);

@@ -60,8 +60,9 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
 {
     weir_type t = weir_match_type(m, r);
 
-    return m->view == VIEW_NOW && m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 &&
-           is_anywhere(m, under) && m->policy->choice && !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE &&
+    return m->policy->choice && m->policy->choice->kind != WEIR_CHOOSE_BESIDE && m->view == VIEW_NOW &&
+           m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 &&
+           is_anywhere(m, under) && !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE &&
            m->links == WEIR_NONE && m->options->reading == 0 && !m->growing && !weir_request_constrained(m->request) &&
            is_plain(m, r, t);
 }

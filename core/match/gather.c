@@ -232,12 +232,12 @@ static int call_select(struct match *m, const weir_resource *r, struct scores *s
 }
 
 /* Puts the candidates of the policy's choice first. */
-static int make_choice(struct match *m, struct scores *sc, struct candidates *c)
+static int make_choice(struct match *m, const weir_resource *r, struct scores *sc, struct candidates *c)
 {
     int64_t count;
 
     list_candidates(sc, c);
-    count = weir_choose_listed(m, c->v, sc->n, (uint32_t)c->min, (uint32_t)c->max, c->chosen);
+    count = weir_choose_listed(m, r, c->v, sc->n, (uint32_t)c->min, (uint32_t)c->max, c->chosen);
     if (count < 0)
         return (int)count;
     sc->chosen = (uint32_t)count;
@@ -263,7 +263,7 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     if (!rc && m->policy->select)
         rc = call_select(m, r, sc, &c);
     if (!rc && m->policy->choice)
-        rc = make_choice(m, sc, &c);
+        rc = make_choice(m, r, sc, &c);
     weir_mem_free(c.v);
     weir_mem_free(c.score);
     weir_mem_free(c.chosen);
@@ -271,9 +271,9 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 }
 
 /* Whether the policy chooses a set of `want` units; not while probing, where any set will do. */
-static bool policy_selects(const struct match *m, weir_vertex under, int64_t want)
+static bool policy_selects(const struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
-    return m->chooses && !m->probing && weir_choice_matters(m, under, want);
+    return m->chooses && !m->probing && weir_choice_matters(m, under, r, want);
 }
 
 /* Whether no other candidates may be taken than those of one choice. */
@@ -297,7 +297,7 @@ static int gather_round(struct match *m, struct search *s, weir_vertex under, co
                         struct gains *gs, bool *more)
 {
     struct scores sc = {0};
-    bool selects = policy_selects(m, under, want - gs->units), all_fit = true;
+    bool selects = policy_selects(m, under, r, want - gs->units), all_fit = true;
     int rc = score_next(m, s, r, round_size(m, want - gs->units), &sc, more);
     uint32_t n = sc.n;
 
@@ -356,7 +356,7 @@ static int gather_chosen(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool selects = m->view <= VIEW_RESERVED && policy_selects(m, under, want);
+    bool selects = m->view <= VIEW_RESERVED && policy_selects(m, under, r, want);
     bool scored = m->view <= VIEW_RESERVED && (is_scored(m) || selects);
     struct order_scores by = {NULL, WEIR_NO_TYPE};
     int rc = selects ? gather_chosen(m, under, r, want, gs) : 0;

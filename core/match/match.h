@@ -193,15 +193,20 @@ int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *
 int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* Chooses `max` of n candidates, as a policy's `choice` says. Writes positions in v to `chosen`, best first, and
  * returns the number of positions: `max`, or less for WEIR_CHOOSE_ONE; or negative. O(n log n) */
-int64_t weir_choose_listed(struct match *m, const weir_vertex *v, uint32_t n, uint32_t min, uint32_t max,
-                           uint32_t *chosen);
+int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t min,
+                           uint32_t max, uint32_t *chosen);
 /* Chooses vertices for r below `under`, as weir_choose_listed() would from all candidates. Returns 1 with *n vertices
  * in *chosen, best first, to be freed; 0: only a list of the candidates tells; or negative. */
 int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want,
                         weir_vertex **chosen, uint32_t *n);
-/* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates below
+/* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates for r below
  * `under`. */
-bool weir_choice_matters(const struct match *m, weir_vertex under, int64_t want);
+bool weir_choice_matters(const struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+/* As weir_choose_listed(), for WEIR_CHOOSE_BESIDE (choose_beside.c). */
+int64_t weir_choose_beside(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t max,
+                           uint32_t *chosen);
+/* Whether r is a resource beside others, for WEIR_CHOOSE_BESIDE. */
+bool weir_choice_besides(const weir_resource *r);
 /* Asks for the scores of vertices that fit; NAN: the policy does not want the vertex. */
 int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* A weir_allocate for siblings that compete (backtrack.c). */

@@ -190,8 +190,8 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 /* Whether probing and placing take the same vertices for the first resource of a slot. */
 static bool is_predictable(struct match *m, weir_vertex host, const weir_resource *slot)
 {
-    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, WEIR_FOREVER)) && slot->with->count.min > 0 &&
-           !weir_slot_whole_pools(m, slot);
+    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, slot->with, WEIR_FOREVER)) &&
+           slot->with->count.min > 0 && !weir_slot_whole_pools(m, slot);
 }
 
 /* Adds a host with a single search for the first resource of the slot, which bounds the slots and yields the keys;

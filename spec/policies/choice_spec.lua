@@ -150,11 +150,54 @@ describe("a named choice", function()
     end)
   end
 
+  -- Machines whose cores and gpus lie in sockets, in NUMA domains, or straight in the nodes; and with gpus in one socket.
+  local DOMAINS = { "cluster:1 node:3 socket:2 core:4 gpu:2", "cluster:1 node:2 socket:2 numanode:2 core:3 gpu:1",
+    "cluster:1 node:4 core:4 gpu:2", "cluster:1 rack:2 node:2 [socket:1[core:4] socket:1[core:4 gpu:3]]",
+    "cluster:1 node:2 [socket:2[core:4] gpu:2]", "cluster:1 socket:3 core:4 gpu:2" }
+  local BESIDE = { "slot=1/[core=2;gpu=1]", "slot=2/[core=2;gpu=1]", "slot=3/[core=1;gpu=1]", "slot=1/node/[core=3;gpu=2]",
+    "slot=2/[core=1-3;gpu=1]", "slot=1/core=3", "slot=1/gpu", "slot=1/node", "core=2", "node=2/slot=1/[core=2;gpu=1]", "gpu=2" }
+
+  for seed = 1, 6 * scale do
+    it("of resources beside one another is what it was in Lua, on machine " .. seed, function()
+      local roll = dice(seed + 2000)
+      local g <close> = assert(weir.synthetic(DOMAINS[(seed - 1) % #DOMAINS + 1]))
+      local e, jobs = weir.engine { resources = g, policy = "high" }, {}
+      for _ = 1, 25 do
+        if roll(3) == 1 and #jobs > 0 then
+          assert(e:release(table.remove(jobs, roll(#jobs))))
+        else
+          local job = e:match(BESIDE[roll(#BESIDE)])
+          jobs[#jobs + 1] = job and job.id
+        end
+        for _, shape in ipairs(BESIDE) do
+          assert.equal(choice_of(g, shape, OLD .. "gpu_affinity.lua"), choice_of(g, shape, "gpu_affinity"), shape)
+        end
+      end
+      assert(g:check())
+    end)
+  end
+
+  it("of resources beside one another costs nothing where there is one resource only", function()
+    for _, shape in ipairs { "slot=1/node", "slot=40/node", "slot=1/core=2" } do
+      local visits = {}
+      for i, racks in ipairs { 4, 40 } do
+        local e = assert(weir.engine { resources = ("cluster:1 rack:%d node:30 core:4 gpu:1"):format(racks), policy = "gpu_affinity" })
+        assert(e:match(shape))
+        assert.equal(0, e:stats().callbacks)
+        visits[i] = e:stats().visited
+      end
+      assert.is_true(visits[2] <= visits[1] + 12 and visits[2] < 140, ("%s: %d visits, then %d"):format(shape, visits[1], visits[2]))
+    end
+  end)
+
   -- {select, part of the message}
   for _, case in ipairs {
     { "rnus", 'there is no choice "rnus" (did you mean "runs"?)' },
     { { "fewst", group = "rack" }, 'there is no choice "fewst" (did you mean "fewest"?)' },
-    { { "everything" }, 'there is no choice "everything"; there are runs, shortest, fewest, one, each, closest' },
+    { { "everything" }, 'there is no choice "everything"; there are runs, shortest, fewest, one, each, closest, beside' },
+    { { "beside" }, '"beside" needs domain = "TYPE+TYPE"' },
+    { { "beside", group = "rack" }, '"beside" has no key \'group\'; it has sort, domain' },
+    { { "beside", domain = 3 }, "domain: string expected, got number" },
     { {}, 'a word comes first, such as {"fewest", group = "rack"}, got nil' },
     { 7, "function, word or table expected, got number" },
     { { "fewest", gruop = "rack" }, '"fewest" has no key \'gruop\' (did you mean "group"?); it has sort, group' },

@@ -38,6 +38,7 @@ static const weir_choice choices[] = {
     {.kind = WEIR_CHOOSE_CLOSEST, .property = "place", .type = "node"},
     {.kind = WEIR_CHOOSE_ONE, .type = "rack"},
     {.kind = WEIR_CHOOSE_ONE, .property = "ring"},
+    {.kind = WEIR_CHOOSE_BESIDE, .type = "numa+socket"},
 };
 #define CHOICES (sizeof choices / sizeof *choices)
 
@@ -201,7 +202,7 @@ static void run_short_of_memory(void)
 
     for (size_t i = 0; i < CHOICES; i++) {
         weir_graph *g = NULL;
-        t.r = request(i % 2 ? "slot=3/node/core=2" : "slot=2/node");
+        t.r = request(choices[i].kind == WEIR_CHOOSE_BESIDE ? "slot=2/[core=2;gpu]" : i % 2 ? "slot=3/node/core=2" : "slot=2/node");
         t.policy = (weir_policy){.name = "p", .choice = &choices[i], .serial = 1};
         CHECK(weir_graph_dup(t.g, &g, NULL) == WEIR_OK, "a copy");
         CHECK(chosen(g, t.r, &t.policy, t.expected, sizeof t.expected) == WEIR_OK, "choice %zu", i);
@@ -223,6 +224,7 @@ static void check_refused(void)
     } cases[] = {
         {{.kind = 17}, "there is no choice 17"},
         {{.kind = -1}, "there is no choice -1"},
+        {{.kind = WEIR_CHOOSE_BESIDE}, "beside one another needs a type"},
         {{.kind = WEIR_CHOOSE_CLOSEST}, "the closest candidates are told by a property"},
         {{.kind = WEIR_CHOOSE_CLOSEST, .property = "p", .group = by_id}, "are told by a property"},
         {{.kind = WEIR_CHOOSE_FEWEST, .subsystem = "network"}, "groups by subsystem need the type"},
