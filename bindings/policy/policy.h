@@ -90,13 +90,14 @@ struct policy_memory {
 /* The values that a function can reach, hashed. */
 struct policy_survey {
     lua_State *S;
-    int function, options; /* stack indices */
+    int function, options; /* stack indices; function 0: none */
     uint32_t graph;        /* number of the graph whose vertices may be among the values; 0: none */
     uint64_t state, parts[MEMORY_PARTS]; /* of all values, and of each of the first variables */
     char why[160];         /* the value that cannot be compared */
 };
-/* Hashes. Returns false where some value cannot be compared. Never raises. */
-bool weirlua_survey(struct policy_survey *q);
+/* Hashes the values of n functions of one state; a value that several reach counts for the first. Returns false, with
+ * the reason in q->why, where some value cannot be compared. Never raises. */
+bool weirlua_survey(struct policy_survey *q, int n);
 /* Hashes the value on top of the stack, likewise. */
 bool weirlua_survey_value(lua_State *S, uint32_t graph, uint64_t *hash);
 

@@ -195,7 +195,7 @@ static bool reach(struct policy *p, uint64_t *state)
     lua_rawgeti(S, -2, ANCHOR_OPTIONS);
     q.options = lua_gettop(S);
     q.function = q.options - 1;
-    known = weirlua_survey(&q);
+    known = weirlua_survey(&q, 1);
     lua_pop(S, 3);
     *state = q.state;
     return known;

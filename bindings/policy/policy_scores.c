@@ -23,15 +23,20 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 
 /* ---- the values that evaluate can reach ---- */
 
-static const int functions[] = {HOOK_EVALUATE, HOOK_SIBLINGS};
+#define FUNCTIONS 2 /* that scores are computed by: evaluate and evaluate_siblings */
 
-/* Hashes all values that function number i can reach. Returns false, with the reason in m->why, where some value cannot
- * be compared. */
-static bool survey(const struct hooks *h, struct policy_memory *m, int i, struct policy_survey *q)
+static const int functions[FUNCTIONS] = {HOOK_EVALUATE, HOOK_SIBLINGS};
+
+/* Hashes all values that the functions can reach. Returns false, with the reason in m->why, where some value cannot be
+ * compared. */
+static bool survey(const struct hooks *h, struct policy_memory *m, struct policy_survey q[FUNCTIONS])
 {
-    *q = (struct policy_survey){
-        .S = h->L, .function = h->base + functions[i], .options = h->base + HOOKS, .graph = h->handle->number};
-    if (!h->policy->spec.has[functions[i]] || weirlua_survey(q))
+    for (int i = 0; i < FUNCTIONS; i++)
+        q[i] = (struct policy_survey){.S = h->L,
+                                      .function = h->policy->spec.has[functions[i]] ? h->base + functions[i] : 0,
+                                      .options = h->base + HOOKS,
+                                      .graph = h->handle->number};
+    if (weirlua_survey(q, FUNCTIONS))
         return true;
     m->refused = true;
     snprintf(m->why, sizeof m->why, "%s", q->why);
@@ -41,16 +46,18 @@ static bool survey(const struct hooks *h, struct policy_memory *m, int i, struct
 void weirlua_scores_verify(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
-    struct policy_survey now;
+    struct policy_survey now[FUNCTIONS];
 
     if (!m->scored || m->refused)
         return;
     m->scored = false;
-    for (int i = 0; i < 2 && !m->refused; i++) {
+    if (!survey(h, m, now))
+        return;
+    for (int i = 0; i < FUNCTIONS && !m->refused; i++) {
         int k = 0;
-        if (!survey(h, m, i, &now) || now.state == m->reach[i].state)
+        if (now[i].state == m->reach[i].state)
             continue;
-        while (k < MEMORY_PARTS - 1 && now.parts[k] == m->reach[i].parts[k])
+        while (k < MEMORY_PARTS - 1 && now[i].parts[k] == m->reach[i].parts[k])
             k++;
         lua_pushvalue(h->L, h->base + functions[i]);
         forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, k + 1));
@@ -248,15 +255,15 @@ static bool put_fields(struct keying *k)
 static bool take_state(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
-    struct policy_survey now;
+    struct policy_survey now[FUNCTIONS];
 
     if (m->fresh)
         return true;
-    for (int i = 0; i < 2; i++) {
-        if (!survey(h, m, i, &now))
-            return false;
-        m->reach[i].state = now.state;
-        memcpy(m->reach[i].parts, now.parts, sizeof now.parts);
+    if (!survey(h, m, now))
+        return false;
+    for (int i = 0; i < FUNCTIONS; i++) {
+        m->reach[i].state = now[i].state;
+        memcpy(m->reach[i].parts, now[i].parts, sizeof now[i].parts);
     }
     m->fresh = true;
     m->keyed.resource = NULL;
@@ -274,7 +281,7 @@ size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, siz
     if (m->keyed.resource != r || m->keyed.nfields != m->nfields) {
         m->keyed.resource = NULL;
         put(&k.w, &h->handle->number, sizeof h->handle->number);
-        for (int i = 0; i < 2; i++)
+        for (int i = 0; i < FUNCTIONS; i++)
             put(&k.w, &m->reach[i].state, sizeof m->reach[i].state);
         if (!put_fields(&k) || k.w.at > k.w.end)
             return 0;

@@ -191,30 +191,42 @@ static void begin(struct survey *x, lua_State *S, uint32_t graph)
     x->values = x->nfew = x->nmany = 0;
 }
 
-bool weirlua_survey(struct policy_survey *q)
+static bool survey_function(struct survey *x, struct policy_survey *q)
 {
-    struct survey x;
     lua_State *S = q->S;
     int top = lua_gettop(S);
     const char *name;
 
-    begin(&x, S, q->graph);
     q->state = 0;
     memset(q->parts, 0, sizeof q->parts);
-    for (int i = 1; !x.trouble && (name = lua_getupvalue(S, q->function, i)); i++, lua_pop(S, 1)) {
-        uint64_t hash = hash_value(&x, 0);
+    for (int i = 1; !x->trouble && (name = lua_getupvalue(S, q->function, i)); i++, lua_pop(S, 1)) {
+        uint64_t hash = hash_value(x, 0);
         q->state = mix(q->state, hash);
         if (i <= MEMORY_PARTS)
             q->parts[i - 1] = hash;
-        if (x.trouble)
-            snprintf(q->why, sizeof q->why, "its variable '%s' holds %s", name, x.trouble);
+        if (x->trouble)
+            snprintf(q->why, sizeof q->why, "its variable '%s' holds %s", name, x->trouble);
     }
-    if (!x.trouble) {
+    if (!x->trouble) {
         lua_pushvalue(S, q->options);
-        q->state = mix(q->state, hash_value(&x, 0));
+        q->state = mix(q->state, hash_value(x, 0));
     }
     lua_settop(S, top); /* after trouble, keys and values of tables are left */
-    return !x.trouble;
+    return !x->trouble;
+}
+
+bool weirlua_survey(struct policy_survey *q, int n)
+{
+    struct survey x;
+
+    begin(&x, q->S, q->graph);
+    for (int i = 0; i < n; i++)
+        if (q[i].function && !survey_function(&x, &q[i])) {
+            if (i > 0)
+                memcpy(q->why, q[i].why, sizeof q->why);
+            return false;
+        }
+    return true;
 }
 
 bool weirlua_survey_value(lua_State *S, uint32_t graph, uint64_t *hash)
