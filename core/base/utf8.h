@@ -13,8 +13,11 @@ bool weir_text_utf8(const char *s, size_t len);
  * terminals know an escape. */
 static inline bool text_control(const char *s)
 {
-    unsigned char c = (unsigned char)s[0], next = c == 0xc2 ? (unsigned char)s[1] : 0;
+    unsigned char c = (unsigned char)s[0], next;
 
+    if (c >= ' ' && c < 0x7f)
+        return false;
+    next = c == 0xc2 ? (unsigned char)s[1] : 0;
     return (c > 0 && c < ' ') || c == 0x7f || (next >= 0x80 && next < 0xa0);
 }
 

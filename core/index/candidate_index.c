@@ -354,6 +354,12 @@ struct new_kids {
     weir_vertex around; /* a vertex known to be the parent, or above it; WEIR_NONE: none yet */
 };
 
+/* Whether the last noted vertex is known to be the parent of new vertices, or above the parent. */
+static inline bool is_noted(const struct order_notes *notes, const struct new_kids *kids)
+{
+    return kids->around != WEIR_NONE && notes->n > 0 && notes->list[notes->n - 1] == kids->around;
+}
+
 /* Notes new vertices; a vertex below the last noted vertex needs no note. Many siblings at once are noted as the
  * parent. */
 static int note_new(const weir_graph *g, struct order_notes *notes, struct new_kids *kids)
@@ -362,7 +368,7 @@ static int note_new(const weir_graph *g, struct order_notes *notes, struct new_k
     uint32_t pos = kids->pos, count = kids->count;
     int rc = WEIR_OK;
 
-    if (p != WEIR_NONE && last != WEIR_NONE && (last == kids->around || weir_vertex_within(g, p, last))) {
+    if (p != WEIR_NONE && last != WEIR_NONE && weir_vertex_within(g, p, last)) {
         kids->around = last;
         return WEIR_OK;
     }
@@ -380,7 +386,8 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
     for (uint32_t i = g->indexes.n; i-- > 0;) {
         struct index *x = g->indexes.list[i];
         struct order_notes *keys = x->order.keys ? key_notes(g, i) : NULL;
-        if (weir_order_reserve(g, &x->order) || note_new(g, &x->notes, &kids) || (keys && note_new(g, keys, &kids)))
+        if (weir_order_reserve(g, &x->order) || (!is_noted(&x->notes, &kids) && note_new(g, &x->notes, &kids)) ||
+            (keys && !is_noted(keys, &kids) && note_new(g, keys, &kids)))
             drop_at(g, i);
     }
 }
