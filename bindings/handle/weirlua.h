@@ -220,6 +220,7 @@ int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve(lua_State *L); /* g:resolve */
+int weirlua_graph_flow(lua_State *L);    /* g:flow */
 extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* methods that make a graph from a graph */

@@ -10,7 +10,7 @@
 
 #include "graph/graph.h"
 
-/* A unit is a vertex that an edge of the subsystem leads away from. An arc is a direction of an edge from unit to unit;
+/* A unit is a vertex that an edge of the subsystem leads away from. An arc is a direction of an edge between units; the
  * arcs that enter unit i are numbers entering[i] to entering[i + 1] - 1, in the order of the edges of the unit. */
 struct flow_layout {
     uint32_t subsystem;
@@ -21,6 +21,8 @@ struct flow_layout {
     bool *source;              /* by unit: flows begin here */
     uint32_t *entering;
     uint32_t *from, *to;       /* by arc, numbers of units */
+    /* Each way to a vertex that may be served leads through units of all distances from a source, 0 to `depth`. */
+    uint32_t depth;
     uint32_t *labels;          /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
 };
 

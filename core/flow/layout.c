@@ -134,6 +134,19 @@ static void label_units(struct flow_layout *l, uint32_t *queue, const uint32_t *
     }
 }
 
+/* The least distance from a source of a unit from which an edge leads to a vertex that may be served: one that is no
+ * unit, or is contained. */
+static void find_depth(const weir_graph *g, struct flow_layout *l)
+{
+    l->depth = FLOW_UNREACHED;
+    for (uint32_t i = 0; i < l->n; i++) {
+        struct weir_ends ends = weir_ends(g, l->units[i], l->subsystem, true);
+        for (weir_vertex v; l->labels[2 * i] / 2 < l->depth && (v = weir_ends_next(&ends)) != WEIR_NONE;)
+            if (contained(g, v) || weir_map32_get(&l->numbers, v) == WEIR_NONE)
+                l->depth = l->labels[2 * i] / 2;
+    }
+}
+
 /* Sorts the arcs by the unit that each leaves, and labels the units. */
 static int find_labels(struct flow_layout *l)
 {
@@ -170,7 +183,10 @@ static int layout_make(const weir_graph *g, struct flow_layout *l)
         return WEIR_ENOMEM;
     list_arcs(g, l);
     find_sources(g, l);
-    return find_labels(l);
+    if (find_labels(l))
+        return WEIR_ENOMEM;
+    find_depth(g, l);
+    return WEIR_OK;
 }
 
 /* ---- layouts of a graph ---- */

@@ -151,6 +151,11 @@ bool weir_edge_get(const weir_graph *g, uint32_t i, weir_edge *out)
     return true;
 }
 
+const char *weir_word_down(const weir_graph *g)
+{
+    return g->word_down ? weir_strtab_text(&g->names, g->word_down - 1) : "contains";
+}
+
 static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_t i, weir_edge *e)
 {
     weir_vertex child = out ? weir_vertex_child(g, v, i) : v;
@@ -158,7 +163,8 @@ static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_
 
     if (parent == WEIR_NONE || (!out && i > 0))
         return false;
-    *e = (weir_edge){parent, child, "containment", "contains", "in"};
+    *e = (weir_edge){parent, child, "containment", weir_word_down(g),
+                     g->word_up ? weir_strtab_text(&g->names, g->word_up - 1) : "in"};
     return true;
 }
 

@@ -161,6 +161,8 @@ struct weir_graph {
     uint64_t edge_serial;  /* serial of the last edge added */
     weir_name *subsystems; /* number 0 is containment */
     uint32_t nsubsystems;
+    /* The words of the relation from parent to child, and from child to parent, + 1; 0: "contains", "in" */
+    weir_name word_down, word_up;
     weir_vertex *roots; /* roots of containment, and pools added outside of containment; WEIR_NONE in holes */
     uint32_t nroots;
     struct {
@@ -380,6 +382,8 @@ void weir_map_index_free(struct map_index *x);
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: unknown */
 uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* finds or adds; WEIR_NONE: out of memory */
+/* The word of the relation from a parent to its children. */
+const char *weir_word_down(const weir_graph *g);
 /* The first edge of a subsystem other than containment that leaves (or enters) v; WEIR_NONE: none. */
 uint32_t weir_edge_first(const weir_graph *g, weir_vertex v, uint32_t subsystem, bool out);
 /* The edge of the subsystem of edge i after i in the chain that leaves (or enters) the vertex; WEIR_NONE at the

@@ -546,6 +546,8 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
     if (amount < 0 || amount > p->amount)
         return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount,
                          job, p->amount);
+    if (weir_job_has_flow(&g->jobs->list[i], v))
+        return weir_job_flow_release(g, i, v, amount ? amount : p->amount) ? weir_fail_nomem(err) : WEIR_OK;
     if (amount > 0 && amount < p->amount)
         return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
     weir_usage_remove(g, i);

@@ -41,6 +41,11 @@ int weir_job_reserve(struct job *j, size_t n) WEIR_CHECKED; /* reserves n picks 
 /* Adds picks to a job, as a whole or not at all; the picks fit. The pick of a vertex that the job has grows. */
 int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *flows,
                     uint32_t nflows) WEIR_CHECKED;
+/* Whether the job has units of a distribution unit for the flow to some vertex. */
+bool weir_job_has_flow(const struct job *j, weir_vertex unit);
+/* Gives back `amount` units that the job has of a distribution unit: first those that are for no flow, then those of
+ * flows, on the whole way of each. WEIR_ENOMEM: nothing has changed. */
+int weir_job_flow_release(weir_graph *g, uint32_t job, weir_vertex unit, int64_t amount) WEIR_CHECKED;
 /* Records the purpose of units of a flow. */
 int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *flows, uint32_t n) WEIR_CHECKED;
 uint32_t weir_job_index(const weir_graph *g, int64_t id); /* WEIR_NONE: no such job */

@@ -5,6 +5,7 @@
 
 #include "job/job.h"
 #include "job/stage.h"
+#include "time/schedule.h"
 #include "time/usage_totals.h"
 
 /* Reduces a pick: cannot fail. */
@@ -324,6 +325,11 @@ static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, 
         return WEIR_OK;
     if (weir_job_reserve(j, s->p.n) || index_picks(&s->had, j->picks, j->a.npicks))
         return weir_fail_nomem(err);
+    for (uint32_t i = 0; i < j->a.npicks; i++) {
+        const weir_pick *keep = remainder_find(&s->p, j->picks[i].vertex);
+        if (keep && keep->amount < j->picks[i].amount && weir_schedule_ready(g, keep->vertex))
+            return weir_fail_nomem(err);
+    }
     return WEIR_OK;
 }
 

@@ -376,41 +376,51 @@ static int place_net(struct match *m, struct flow_net *f)
     return rc ? weir_fail_nomem(m->err) : 1;
 }
 
-/* Units of a subsystem that the request needs at least. */
-static int64_t needed(const struct match *m, uint32_t subsystem)
+int64_t weir_flow_needed(const struct match *m, const struct flow_net *f)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->request, &n);
 
     for (uint32_t i = 0; i < n; i++)
-        if (weir_flow_find(m->g, needs[i].type) == subsystem)
+        if (weir_flow_find(m->g, needs[i].type) == f->subsystem)
             return needs[i].amount;
     return 0;
 }
 
-int64_t weir_flow_needed(const struct match *m, const struct flow_net *f)
+/* Whether units at each distance from the sources have as much left as is needed: all ways lead through units of all
+ * distances. Returns 1, 0 or negative. */
+static int layers_are_enough(struct match *m, struct flow_net *f)
 {
-    return needed(m, f->subsystem);
+    const struct flow_layout *l = f->layout;
+    uint32_t n = l->depth < FLOW_UNREACHED / 2 ? l->depth + 1 : 0;
+    int64_t *sums = weir_mem_zalloc((size_t)n + 1, sizeof *sums), least = weir_flow_needed(m, f);
+    int rc = n > 0 || least == 0;
+
+    if (!sums)
+        return weir_fail_nomem(m->err);
+    for (uint32_t i = 0; i < l->n; i++)
+        if (l->labels[2 * i] / 2 < n)
+            sums[l->labels[2 * i] / 2] += room_of(f, l->units[i]);
+    for (uint32_t i = 0; i < n; i++)
+        rc = rc && sums[i] >= least;
+    weir_mem_free(sums);
+    return rc;
 }
 
 int weir_flow_enough(struct match *m)
 {
-    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < m->request->count; i++) {
+    int rc = 1;
+
+    for (uint32_t i = 0; rc == 1 && m->g->nsubsystems > 1 && i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
-        uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
-        struct flow_net f = {.m = m, .subsystem = s, .r = r};
-        int64_t sum = 0;
-        if (s == WEIR_NONE)
+        struct flow_net f = {.m = m, .r = r, .subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type)};
+        if (f.subsystem == WEIR_NONE)
             continue;
-        f.layout = weir_flow_layout(m->g, s);
-        if (!f.layout)
-            return weir_fail_nomem(m->err);
-        for (uint32_t k = 0; k < f.layout->n; k++)
-            sum += f.layout->source[k] ? room_left(m, &f, f.layout->units[k]) : 0;
-        if (sum < needed(m, s))
-            return 0;
+        f.step = find_step(m, f.subsystem);
+        f.layout = weir_flow_layout(m->g, f.subsystem);
+        rc = f.layout ? layers_are_enough(m, &f) : weir_fail_nomem(m->err);
     }
-    return 1;
+    return rc;
 }
 
 int weir_flow_place(struct match *m)

@@ -511,6 +511,12 @@ int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amo
     return WEIR_OK;
 }
 
+int weir_schedule_ready(weir_graph *g, weir_vertex v)
+{
+    struct schedule *b = schedule_own(g, v);
+    return reserve_detail(g, b, b->count);
+}
+
 /* Sorts the active spans by start. */
 static void sort_active(const weir_graph *g, struct schedule *b)
 {

@@ -50,6 +50,8 @@ int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, ui
 /* Brings all schedules up to date after the times of jobs have changed: all reservations by the same amount, and none
  * to a start before an active job. Cannot fail. */
 void weir_schedules_retimed(weir_graph *g);
+/* Reserves what a span of v with fewer units takes: a change of a span to fewer units cannot fail then. v has spans. */
+int weir_schedule_ready(weir_graph *g, weir_vertex v) WEIR_CHECKED;
 /* Changes the amount of a span, and `exclusive`. */
 int weir_schedule_resize(weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, bool exclusive) WEIR_CHECKED;
 /* Makes the record of a graph without schedules. */

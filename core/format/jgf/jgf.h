@@ -162,6 +162,8 @@ struct jgf {
     struct jgf_fault *faults;
     uint32_t nfaults, faults_cap;
     struct jgf_waiting waiting;
+    weir_name down, up; /* words of the first edges of containment down and up, + 1; 0: none yet */
+    bool undirected;    /* edges without direction: without `back`, they go both ways */
     bool has_graph, has_nodes, has_edges, has_weir;
     uint32_t nodes_seen, edges_seen; /* elements of "nodes" and "edges" so far */
     struct jgf_node node;

@@ -8,6 +8,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <strings.h>
 
 #include "graph/builder.h"
 #include "graph/journal.h"
@@ -54,12 +55,26 @@ static bool leads_up(const struct jgf *r, uint32_t from, uint32_t to)
     return from < r->npaths && to < r->npaths && r->paths[from].above && r->paths[from].above == r->paths[to].own;
 }
 
-/* Adds an edge of containment. "in" is the reverse of "contains", and so is an edge without a name from child to
- * parent by paths. */
+/* Whether an edge of containment leads from child to parent: "in" does, another word than that of the edges down beside
+ * such an edge, and an edge without a name, by paths. */
+static bool is_up(const struct jgf *r, const struct jgf_edge *e)
+{
+    if (e->type == WEIR_NO_NAME)
+        return leads_up(r, e->source, e->target);
+    if (strcasecmp(jgf_text(r, e->type), "in") == 0)
+        return true;
+    return r->items[e->source].parent == e->target && e->type + 1 != r->down;
+}
+
 int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e)
 {
-    bool up = e->type == WEIR_NO_NAME ? leads_up(r, e->source, e->target) : strcmp(jgf_text(r, e->type), "in") == 0;
+    bool up = is_up(r, e);
+    weir_name *word = up ? &r->up : &r->down;
 
+    if (*word == 0 && e->type != WEIR_NO_NAME)
+        *word = e->type + 1;
+    if (!up && r->up == 0 && e->back != WEIR_NO_NAME)
+        r->up = e->back + 1;
     return up ? set_parent(r, e->at, e->source, e->target) : set_parent(r, e->at, e->target, e->source);
 }
 
@@ -326,26 +341,62 @@ static int make_vertices(struct jgf *r, uint32_t count)
 
 static int add_edge(struct jgf *r, const struct jgf_edge *e)
 {
+    const char *type = e->type == WEIR_NO_NAME ? "contains" : jgf_text(r, e->type);
     weir_err why = {0};
     int rc = weir_edge_add(r->g, e->source, e->target, jgf_text(r, e->subsystem),
-                           e->type == WEIR_NO_NAME ? "contains" : jgf_text(r, e->type),
-                           e->back == WEIR_NO_NAME ? NULL : jgf_text(r, e->back), &why);
+                           type,
+                           e->back != WEIR_NO_NAME ? jgf_text(r, e->back) : r->undirected ? type : NULL, &why);
 
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
     return rc < 0 ? weir_jgf_bad(r, rc, "edges", e->at, "", "%s", why.text) : WEIR_OK;
 }
 
+/* Whether an edge has a type that is "in", in capitals or not. */
+static bool is_in(const struct jgf *r, const struct jgf_edge *e)
+{
+    return e->type != WEIR_NO_NAME && strcasecmp(jgf_text(r, e->type), "in") == 0;
+}
+
+/* Makes "in" the opposite type of an edge "contains" in the opposite direction, where there is one. */
+static bool accompany(struct jgf *r, const struct jgf_edge *e)
+{
+    weir_graph *g = r->g;
+    uint32_t s = is_in(r, e) ? weir_subsystem_find(g, jgf_text(r, e->subsystem)) : WEIR_NONE;
+
+    for (uint32_t i = s == WEIR_NONE ? s : weir_edge_first(g, e->target, s, true); i != WEIR_NONE;
+         i = weir_edge_next(g, i, true)) {
+        struct edge *other = &g->edges[i];
+        if (other->target != e->source || other->back != WEIR_NO_NAME ||
+            strcasecmp(weir_strtab_text(&g->names, other->type), "contains") != 0)
+            continue;
+        other->back = e->type;
+        return true;
+    }
+    return false;
+}
+
+/* Adds the edges of other subsystems than containment; edges "in" last, as they may accompany others. */
 static int add_edges(struct jgf *r)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0, span = 0; rc == WEIR_OK && i < r->waiting.count; i++) {
-        struct jgf_edge e = weir_jgf_waiting(r, i, &span);
-        if (!weir_jgf_contains(r, &e))
-            rc = add_edge(r, &e);
-    }
+    for (int in = 0; in < 2; in++)
+        for (uint32_t i = 0, span = 0; rc == WEIR_OK && i < r->waiting.count; i++) {
+            struct jgf_edge e = weir_jgf_waiting(r, i, &span);
+            if (!weir_jgf_contains(r, &e) && is_in(r, &e) == in && !accompany(r, &e))
+                rc = add_edge(r, &e);
+        }
     return rc;
+}
+
+/* Keeps the words of containment, where they are not the usual ones. */
+static void keep_words(struct jgf *r)
+{
+    if (r->down && strcmp(jgf_text(r, r->down - 1), "contains") != 0)
+        r->g->word_down = r->down;
+    if (r->up && strcmp(jgf_text(r, r->up - 1), "in") != 0)
+        r->g->word_up = r->up;
 }
 
 int weir_jgf_make(struct jgf *r, weir_graph **out)
@@ -369,6 +420,7 @@ int weir_jgf_make(struct jgf *r, weir_graph **out)
         rc = weir_graph_end(r->g, r->err);
     if (rc < 0)
         return rc;
+    keep_words(r);
     *out = r->g;
     r->g = NULL;
     return WEIR_OK;

@@ -134,6 +134,7 @@ struct edge_draft {
     struct jgf_edge e;
     bool has_source, has_target, has_data;
     bool has_subsystem;
+    bool undirected; /* "directed" is false: the edge goes both ways */
 };
 
 /* Takes the vertex at an end of the edge from the current event. */
@@ -245,7 +246,7 @@ static int relate(struct jgf *r, const struct jgf_edge *e)
     return r->has_nodes && weir_jgf_contains(r, e) ? weir_jgf_contain(r, e) : keep_edge(r, e);
 }
 
-static int finish_edge(struct jgf *r, const struct edge_draft *d)
+static int finish_edge(struct jgf *r, struct edge_draft *d)
 {
     int rc = WEIR_OK;
 
@@ -253,6 +254,8 @@ static int finish_edge(struct jgf *r, const struct edge_draft *d)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, d->has_source ? ".target" : ".source",
                             "is missing, the id of a vertex is wanted");
     r->mark = (struct jgf_element){.ends = {d->e.source, d->e.target}, .names = {d->e.subsystem, d->e.type}};
+    if (d->undirected && d->e.back == WEIR_NO_NAME)
+        d->e.back = d->e.type;
     if (r->nnames == 0 || d->has_subsystem)
         return relate(r, &d->e);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++) {
@@ -277,6 +280,7 @@ static int read_member(struct jgf *r, struct edge_draft *d)
     if (seen && *seen)
         return weir_jgf_bad(r, WEIR_EINVAL, "edges", r->edges_seen, "", "\"%.16s\" is given twice", key);
     type = weir_json_next(r->json);
+    d->undirected |= type == WEIR_JSON_FALSE && strcmp(key, "directed") == 0;
     if (type < 0 || !seen)
         return weir_json_skip(r->json, type);
     *seen = true;
@@ -363,6 +367,7 @@ static int read_part(struct jgf *r)
 {
     const char *key = weir_json_text(r->json, NULL);
     bool nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
+    bool directed = strcmp(key, "directed") == 0;
     int type, rc;
 
     if (r->on_weir && strcmp(key, "metadata") == 0)
@@ -371,6 +376,7 @@ static int read_part(struct jgf *r)
         return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: is given twice", r->path,
                             nodes ? "nodes" : "edges");
     type = weir_json_next(r->json);
+    r->undirected |= directed && type == WEIR_JSON_FALSE;
     if (type < 0 || (!nodes && !edges))
         return weir_json_skip(r->json, type);
     if (type != WEIR_JSON_ARRAY)

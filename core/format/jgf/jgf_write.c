@@ -499,7 +499,19 @@ static void contain(struct writer *w, weir_vertex source, weir_vertex target)
 
     if (!at)
         return;
-    finish_element(w, PUT(at, "\"containment\",\"relationship\":\"contains\"}}"));
+    if (!w->g->word_down) {
+        finish_element(w, PUT(at, "\"containment\",\"relationship\":\"contains\"}}"));
+        return;
+    }
+    weir_buf_end(w->b, PUT(at, "\"containment\",\"relationship\":"));
+    weir_write_string(w->b, weir_word_down(w->g));
+    if (w->g->word_up) {
+        weir_edge e;
+        WEIR_WRITE(w->b, ",\"back\":");
+        if (weir_vertex_edge(w->g, target, "containment", false, 0, &e))
+            weir_write_string(w->b, e.back);
+    }
+    WEIR_WRITE(w->b, "}}");
 }
 
 static void contain_all(struct writer *w, weir_vertex v)

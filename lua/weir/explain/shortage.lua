@@ -14,6 +14,8 @@
 --   constrained  the constraint is a part of the shortage: only admitted nodes count
 --   policy       the filters of the policy are a part of the shortage
 --   reserved     vertices of `type` that are free now and reserved too soon
+--   flow         where units of a subsystem are short: {subsystem =, cut = {{path =, name =, left =, size =}...}, only =
+--                true where the part fits but for them}
 --   known        where no vertex is of `type`: the types there are; near: the one meant, perhaps
 
 local M = {}
@@ -64,6 +66,17 @@ local function has_alternatives(list)
 end
 M.has_alternatives = has_alternatives
 
+-- Whether a name stands for units of a subsystem.
+local function is_flow(trial, name)
+  if not trial.flows then
+    trial.flows = {}
+    for _, subsystem in ipairs(trial.copy:subsystems()) do
+      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate()[subsystem]
+    end
+  end
+  return trial.flows[name] or false
+end
+
 -- ---- the smallest part ---------------------------------------------------------------------------------------
 
 -- Each step simplifies the request at a place, to ask for less. Returns whether there was anything to do.
@@ -102,12 +115,12 @@ local function step_one(place)
 end
 
 -- A level is replaced by its content, as many times as there are instances of the level.
-local function step_unwrap(place)
+local function step_unwrap(place, trial)
   local r = place.value
   local times = least(r.count)
   if not r.with or is_slot(r) or times < 1 or r.exclusive ~= nil then return false end
-  for _, kid in ipairs(r.with) do
-    if least(kid.count) > COUNT_MAX // times then return false end
+  for _, kid in ipairs(r.with) do -- units of a subsystem are for the vertex around
+    if least(kid.count) > COUNT_MAX // times or is_flow(trial, kid.type) then return false end
   end
   table.remove(place.holder, place.at)
   for i, kid in ipairs(r.with) do
@@ -129,7 +142,7 @@ local function try_step(trial, n, step)
   local before, simpler = trial.resources, clone(trial.resources)
   local place = M.places(simpler)[n]
   if not place then return nil end
-  if not step(place) then return false end
+  if not step(place, trial) then return false end
   trial:ask_for(simpler)
   if is_short(trial) then return true end
   trial:ask_for(before)
@@ -305,6 +318,61 @@ local function describe(trial, f, s, a, unit_by_type)
   s.unit = not slot and unit_of(f.unit, unit_by_type) or nil
 end
 
+-- ---- flows ---------------------------------------------------------------------------------------------------
+
+local SINGLE_MAX = 200 -- vertices for each of which the flow is asked for
+
+-- The flow to as many vertices as serve the units of a place, where that is too small: {amount =, cut =}.
+local function short_flow(trial, place)
+  local each, times, outer = least(place.value.count), 1, place.parent
+  local host
+  while outer do
+    if not is_slot(outer.value) then host = host or outer.value.type end
+    times, outer = times * least(outer.value.count), outer.parent
+  end
+  local to = host and trial:of_type(host) or {}
+  local options = { subsystem = place.value.type, to = to, units = each, at = trial.options.at, duration = trial.system.duration }
+  local flow = #to > 0 and each > 0 and trial.copy:flow(options) or nil
+  if not flow or flow.amount < times * each then return flow end
+  local best
+  for i = 1, times == 1 and math.min(#to, SINGLE_MAX) or 0 do
+    options.to = to[i]
+    local alone = trial.copy:flow(options)
+    if alone.all then return nil end
+    if not best or alone.amount > best.amount then best = alone end
+  end
+  return best
+end
+
+-- Whether a list of resources fits without the units of subsystems.
+local function fits_without_flows(trial, list)
+  local before, rest = trial.resources, clone(list)
+  for _, place in ipairs(M.places(rest)) do
+    for i = #(place.value.with or {}), 1, -1 do
+      if is_flow(trial, place.value.with[i].type) then table.remove(place.value.with, i) end
+    end
+    if place.value.with and #place.value.with == 0 and not is_slot(place.value) then place.value.with = nil end
+  end
+  trial:ask_for(rest)
+  local does = not trial:exhausted() and trial:fits() and true or nil
+  trial:ask_for(before)
+  return does
+end
+
+-- Where units of a subsystem are short: the minimum cut.
+local function describe_flow(trial, s)
+  for _, place in ipairs(M.places(s.part)) do
+    local flow = is_flow(trial, place.value.type) and short_flow(trial, place)
+    if flow then
+      s.flow = { subsystem = place.value.type, cut = {}, only = fits_without_flows(trial, s.whole) }
+      for i, limit in ipairs(flow.cut) do
+        s.flow.cut[i] = { path = limit.unit.path, name = limit.unit.name, left = limit.left, size = limit.size }
+      end
+      return
+    end
+  end
+end
+
 -- Whether a kind of obstacles matters: lifts all obstacles of the kind, and leaves them lifted where the request still
 -- does not fit.
 local function matters(trial, kind)
@@ -318,6 +386,7 @@ end
 
 local function shortage(trial, ideal, unit_by_type)
   local s = { ideal = ideal }
+  local whole = clone(trial.resources)
   s.constrained = matters(trial, "constraint")
   s.policy = matters(trial, "policy")
   if not reduce(trial) then return nil end
@@ -330,6 +399,9 @@ local function shortage(trial, ideal, unit_by_type)
   s.part = trial.resources
   describe(trial, f, s, a, unit_by_type)
   s.best = s.best and trial.graph:twin(s.best)
+  s.whole = whole
+  describe_flow(trial, s)
+  s.whole = nil
   return s
 end
 

@@ -137,8 +137,29 @@ local function compound(s)
     s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
 
+-- What is short of a subsystem: "switch3 has 40 of 400 left; nothing else is short."
+local function cut(s)
+  local list = {}
+  for i, limit in ipairs(s.flow.cut) do
+    local left, size = texts.number(limit.left), texts.number(limit.size)
+    list[i] = limit.left == limit.size and ("%s has %s in all"):format(limit.name, left)
+      or ("%s has %s of %s left"):format(limit.name, left, size)
+  end
+  if #list == 0 then return ("Nothing of %s gets there."):format(s.flow.subsystem) end
+  return join(list, FEW) .. (s.flow.only and "; nothing else is short." or ".")
+end
+
+local function flow(s)
+  local short = ("Needed: %s."):format(describe(s.part))
+  if s.type == "slot" and s.need > 1 then
+    short = ("%s At most %s of %s %s."):format(short, texts.number(s.have), M.amount(s.need, s.type), s.have == 1 and "fits" or "fit")
+  end
+  return short .. " " .. cut(s)
+end
+
 --- The shortage of a report as a sentence.
 function M.shortage(s, where)
+  if s.flow then return flow(s) end
   if not s.type then
     local place = s.level and ("No single %s has"):format(s.level) or "Nowhere are"
     return ("%s %s%s together%s."):format(place, describe(s.part), scope(s), s.ideal and "" or " free")

@@ -132,6 +132,9 @@ local TAKES = {
     graph.copy g:copy(X)
     graph.extract g:extract { X, v }
     graph.find g:find("id=1", { start = X })
+    graph.flow g:flow { subsystem = "power", to = X }
+    graph.flow g:flow { subsystem = "power", to = { v, X } }
+    graph.flow g:flow { subsystem = "power", to = v, from = X }
     graph.fold g:fold { X }
     graph.fold g:fold { v, X }
     graph.find g:find("id=1", { start = X, as = "graph" })

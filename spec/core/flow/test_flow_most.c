@@ -289,6 +289,64 @@ static void test_choices_nomem(void)
     }
 }
 
+/* ---- less ---- */
+
+static int64_t units_of(const weir_allocation *a, weir_vertex v)
+{
+    for (uint32_t i = 0; i < a->npicks; i++)
+        if (a->picks[i].vertex == v)
+            return a->picks[i].amount;
+    return 0;
+}
+
+/* Whether as much leaves the sources as the switches in front of the nodes can pass on at most: no unit is left over on
+ * a way that has been given back. */
+static bool flows_are_whole(const weir_allocation *a, weir_vertex given)
+{
+    int64_t from_sources = 0, to_nodes = 0;
+
+    for (int i = 0; i < nunits; i++)
+        if (given == unit[i] && matrix[SOURCE][2 * i] > 0)
+            return true; /* keeps what was not given back */
+
+    for (int i = 0; i < nunits; i++) {
+        bool feeds = false;
+        for (int k = 0; k < nserved; k++)
+            feeds |= matrix[2 * i + 1][2 * UNITS + k] > 0;
+        from_sources += matrix[SOURCE][2 * i] > 0 ? units_of(a, unit[i]) : 0;
+        to_nodes += feeds ? units_of(a, unit[i]) : 0;
+    }
+    return from_sources <= to_nodes;
+}
+
+/* A job gives back units of one switch: on all ways through it, and each allocation fails once. */
+static void test_less(void)
+{
+    for (int round = 0; round < 60; round++) {
+        const weir_allocation *a = NULL;
+        make();
+        for (int n = nserved; n > 0 && match(n, 2, &a, NULL) != WEIR_OK; n--)
+            ;
+        while (a && a->npicks > 0) {
+            weir_pick p = a->picks[dice(a->npicks)];
+            int64_t job = a->job, had = p.amount, less = 1 + (int64_t)dice((unsigned)had);
+            int rc = WEIR_ENOMEM;
+            for (long n = 1; rc == WEIR_ENOMEM; n++) {
+                weir_mem_fail_after(round < 20 ? n : 0);
+                rc = weir_vertex_release(g, p.vertex, job, less, NULL);
+                weir_mem_fail_after(0);
+                CHECK(weir_check(g, NULL) == WEIR_OK, "the graph, %s", weir_status_name(rc));
+                a = weir_job_get(g, job);
+                CHECK(rc == WEIR_OK || (a && units_of(a, p.vertex) == had), "nothing has changed");
+            }
+            CHECK(rc == WEIR_OK && (a ? units_of(a, p.vertex) : 0) == had - less, "network %d: %lld less", round,
+                  (long long)less);
+            CHECK(!a || flows_are_whole(a, p.vertex), "network %d: what is left is a flow", round);
+        }
+        weir_graph_free(g);
+    }
+}
+
 static void test_wrong(void)
 {
     static const struct {
@@ -407,5 +465,6 @@ int main(void)
     test_nomem();
     test_choices();
     test_choices_nomem();
+    test_less();
     return check_report();
 }

@@ -1,0 +1,193 @@
+-- Flows: g:flow, and requests for units of a subsystem that only a split or a move of earlier vertices can serve.
+-- Random networks are compared with other algorithms in test_flow_most.c.
+local weir = require "weir"
+local figures = require "spec.support.figures"
+
+local function taken(a)
+  local out = {}
+  for i, pick in ipairs(a:vertices()) do out[i] = pick.vertex.path .. " " .. pick.amount end
+  table.sort(out)
+  return out
+end
+
+-- A machine of nodes; edges are "A>B" (one way) and "A=B" (both ways), sizes by name; the rest are units.
+local function network(nodes, sizes, edges)
+  local g = assert(weir.synthetic("cluster:1 node:" .. nodes .. " core:2"))
+  local at = {}
+  for name, size in pairs(sizes) do at[name] = assert(g:add(nil, { type = "switch", name = name, size = size })) end
+  for i = 0, nodes - 1 do at["n" .. i] = g("/cluster0/node" .. i) end
+  for from, how, to in edges:gmatch "(%w+)([>=])(%w+)" do
+    assert(g:add_edge(at[from], at[to], { subsystem = "net", type = "link", back = how == "=" and "link" or nil }))
+  end
+  return g, at
+end
+
+describe("flows", function()
+  local f, g
+
+  before_each(function()
+    f = figures.unified()
+    g = f.graph
+  end)
+  after_each(function()
+    assert(g:check())
+    g:close()
+  end)
+
+  local function cut_of(flow)
+    local out = {}
+    for i, limit in ipairs(flow.cut) do out[i] = ("%s %d of %d"):format(limit.unit.name, limit.left, limit.size) end
+    table.sort(out)
+    return out
+  end
+
+  it("[G8] tells the most that reaches vertices, the shares of each unit, and the minimum cut", function()
+    local flow = assert(g:flow { subsystem = "bandwidth", to = { f.node[1], f.node[2], f.node[3] } })
+    assert.same({ 8, false, { 4, 0, 4 }, { "core_switch1 8 of 8" } },
+      { flow.amount, flow.all, flow.served, cut_of(flow) })
+    local sums = {}
+    for _, share in ipairs(flow.shares) do sums[share.unit.name] = (sums[share.unit.name] or 0) + share.amount end
+    assert.same({ edge_switch1 = 4, edge_switch2 = 4, core_switch1 = 8, PFS1 = 8 }, sums)
+  end)
+
+  it("[G8] serves a given number of units to each, or says how far it gets", function()
+    local flow = assert(g:flow { subsystem = "bandwidth", to = f.node[5], units = 3 })
+    assert.same({ 3, true, { 3 }, {} }, { flow.amount, flow.all, flow.served, flow.cut })
+    assert(f.edge_switch[1]:allocate { job = 9, amount = 3, duration = 60 })
+    flow = assert(g:flow { subsystem = "bandwidth", to = { f.node[1], f.node[3] }, units = 3 })
+    assert.same({ 4, false, { "edge_switch1 1 of 4" } }, { flow.amount, flow.all, cut_of(flow) })
+    assert.is_true(g:flow({ subsystem = "bandwidth", to = f.node[1], units = 3, capacity = true }).all)
+    assert.is_true(g:flow({ subsystem = "bandwidth", to = f.node[1], units = 3, at = 60 }).all)
+    assert.is_false(g:flow({ subsystem = "bandwidth", to = f.node[1], units = 3, at = 50, duration = 5 }).all)
+  end)
+
+  it("[G8] comes from one unit where that is asked for", function()
+    local flow = assert(g:flow { subsystem = "bandwidth", from = f.core_switch[2], to = f.node, units = 1 })
+    assert.same({ 4, { 0, 0, 0, 0, 1, 1, 1, 1 } }, { flow.amount, flow.served })
+  end)
+
+  -- {options, code, a part of the text}
+  local REFUSED = {
+    { { subsystem = "nope" }, "unknown", "there is no subsystem 'nope'" },
+    { { subsystem = "containment" }, "invalid", "nothing flows in containment" },
+    { { subsystem = "power", units = -1 }, "invalid", "not negative" },
+  }
+  for _, case in ipairs(REFUSED) do
+    it("[G8] no flow: " .. case[3], function()
+      local options = { to = f.node[1] }
+      for k, v in pairs(case[1]) do options[k] = v end
+      local flow, why, code = g:flow(options)
+      assert.same({ code = case[2] }, { flow = flow, code = code })
+      assert.matches(case[3], why, 1, true)
+    end)
+  end
+
+  it("[G8] needs a subsystem and vertices", function()
+    assert.error_matches(function() g:flow { to = f.node[1] } end, "field 'subsystem': string expected, got nothing", 1, true)
+    assert.error_matches(function() g:flow { subsystem = "power" } end, "field 'to'", 1, true)
+    assert.error_matches(function() g:flow { subsystem = "power", to = { 1 } } end, "list of vertices expected", 1, true)
+    assert.error_matches(function() g:flow { subsystem = "power", to = f.node[1], too = 1 } end, "too", 1, true)
+  end)
+end)
+
+describe("matches with flows", function()
+  local g, at, e
+
+  local function machine(...)
+    g, at = network(...)
+    e = weir.engine { resources = g, policy = "low" }
+  end
+  after_each(function()
+    assert(g:check())
+    e:close()
+    g:close()
+  end)
+
+  it("[G8] units come over several ways where no single way has enough", function()
+    machine(1, { s = 10, a = 3, b = 3 }, "s>a s>b a>n0 b>n0")
+    assert.same({ "/a 3", "/b 2", "/cluster0/node0 1", "/s 5" }, taken(assert(e:match "slot=1/node/net=5")))
+  end)
+
+  it("[G8] one way is taken where it has enough", function()
+    machine(1, { s = 10, a = 3, b = 6 }, "s>a s>b a>n0 b>n0")
+    assert.same({ "/b 5", "/cluster0/node0 1", "/s 5" }, taken(assert(e:match "slot=1/node/net=5")))
+  end)
+
+  it("[G8] earlier vertices of the match move to other ways", function()
+    machine(2, { s = 10, a = 2, b = 2 }, "s>a s>b a>n0 b>n0 a>n1")
+    assert.same({ "/a 2", "/b 2", "/cluster0/node0 1", "/cluster0/node1 1", "/s 4" },
+      taken(assert(e:match "slot=2/node/net=2")))
+  end)
+
+  it("[G8] other vertices are chosen where those in the order of the policy take too much", function()
+    -- n0 takes one unit away from each of n1 and n2
+    machine(3, { s = 9, a = 1, b = 1, c = 1, d = 1 }, "s>a s>b s>c s>d b>n0 c>n0 a>n1 b>n1 c>n2 d>n2")
+    local a = assert(e:match "slot=2/node/net=2")
+    assert.same({ "/a 1", "/b 1", "/c 1", "/cluster0/node1 1", "/cluster0/node2 1", "/d 1", "/s 4" }, taken(a))
+    assert.equal("busy", select(3, e:match "slot=1/node/net=2"))
+    assert(e:release(a.id))
+    assert.equal("infeasible", select(3, e:match "slot=3/node/net=2"))
+  end)
+
+  it("[G8] a cycle carries a flow, and no way goes around it", function()
+    machine(2, { s = 9, a = 4, b = 4, c = 4 }, "s>a a=b b=c c=a b>n0 c>n1")
+    assert.same({ "/a 4", "/b 2", "/c 2", "/cluster0/node0 1", "/cluster0/node1 1", "/s 4" },
+      taken(assert(e:match "slot=2/node/net=2")))
+  end)
+
+  it("[G8] [A9] units of a vertex go with the vertex, on all ways", function()
+    machine(2, { s = 10, a = 3, b = 3 }, "s>a s>b a>n0 b>n0 a>n1 b>n1")
+    local a = assert(e:match "slot=2/node/net=3")
+    assert(e:shrink(a.id, at.n0))
+    assert.same({ 7, 3 }, { at.s.free, at.a.free + at.b.free })
+    assert(e:release(a.id))
+    assert.same({ 10, 6 }, { at.s.free, at.a.free + at.b.free })
+  end)
+
+  it("[G8] of a range the most that a flow can give is taken", function()
+    machine(2, { s = 9, a = 4, b = 3 }, "s>a s>b a>n0 b>n0 b>n1")
+    local a = assert(e:match "slot=1/node/net=2-8")
+    assert.equal(7, 9 - at.s.free)
+    assert(e:release(a.id))
+    assert(e:match "slot=2/node/net=2-8") -- the most for one would leave nothing for the other
+    assert.equal(4, 9 - at.s.free)
+  end)
+
+  it("[G8] what the sources have too little of is refused without a look at the nodes", function()
+    machine(20, { s = 9, a = 40 }, "s>a" .. (function()
+      local edges = {}
+      for i = 0, 19 do edges[#edges + 1] = " a>n" .. i end
+      return table.concat(edges)
+    end)())
+    local before = e:stats().visited
+    assert.equal("infeasible", select(3, e:match "slot=20/node/net=1"))
+    assert.equal(before, e:stats().visited)
+    assert(e:match "slot=9/node/net=1")
+  end)
+end)
+
+describe("explanations of flows", function()
+  local function explained(e, request)
+    return weir.explain.text(assert(e:explain(request)))
+  end
+
+  it("[G8] name the minimum cut, and that nothing else is short", function()
+    local f = figures.unified()
+    local e <close> = weir.engine { resources = f.graph, policy = "low" }
+    assert(f.edge_switch[1]:allocate { job = 98, amount = 3 })
+    for i = 2, 4 do assert(f.edge_switch[i]:allocate { job = 98, amount = 2 }) end
+    assert.matches("Needed: 1 node with 3 units of bandwidth. edge_switch2 has 2 of 4 left; nothing else is short.",
+      explained(e, "slot=1/node/bandwidth=3"), 1, true)
+    assert.matches("At most 4 of 6 slots fit. PFS1 has", explained(e, "slot=6/node/bandwidth=3"), 1, true)
+    f.graph:close()
+  end)
+
+  it("[G8] say what can never be", function()
+    local f = figures.unified()
+    local e <close> = weir.engine { resources = f.graph, policy = "low" }
+    local text = explained(e, "slot=1/node/power=7")
+    assert.matches("infeasible", text, 1, true)
+    assert.matches("pdu1 has 6 in all; nothing else is short.", text, 1, true)
+    f.graph:close()
+  end)
+end)
