@@ -275,6 +275,7 @@ static void forget_arrays(weir_graph *c)
     memset(&c->groups, 0, sizeof c->groups);
     c->node_table = NULL;
     c->nogoods = NULL;
+    c->rank_numbers = NULL;
     c->flows = NULL;
     c->scores = NULL;
     c->uuids.list = NULL;

@@ -702,6 +702,17 @@ describe("hosts without ranks", function()
     return g
   end
 
+  it("have ranks of their own in a duplicate", function()
+    local g = machine "cluster:1 node:3 core:2"
+    assert.equal("rank[0-2]/core[0-1]", tostring(assert(g:rset())))
+    local copy = assert(g:dup())
+    g:close()
+    assert(copy:unlink(copy:vertex "/cluster0/node0"))
+    assert.equal("rank[0-1]/core[0-1]", tostring(assert(copy:rset())))
+    assert(copy:check())
+    copy:close()
+  end)
+
   it("have those of the graph as it is now", function()
     local g = machine "cluster:1 rack:2 node:2 core:2"
     local e = assert(weir.engine { resources = g })
