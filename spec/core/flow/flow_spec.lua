@@ -1,6 +1,7 @@
 -- Flows: g:flow, and requests for units of a subsystem that only a split or a move of earlier vertices can serve.
 -- Random networks are compared with other algorithms in test_flow_most.c.
 local weir = require "weir"
+local cases = require "spec.support.cases"
 local figures = require "spec.support.figures"
 
 local function taken(a)
@@ -151,6 +152,35 @@ describe("matches with flows", function()
     assert(e:release(a.id))
     assert(e:match "slot=2/node/net=2-8") -- the most for one would leave nothing for the other
     assert.equal(4, 9 - at.s.free)
+  end)
+
+  it("[G8] a switch that is asked for itself passes on what is left", function()
+    local node = { type = "slot", count = 1, label = "n", with = { { type = "node", count = 1, with = {
+      { type = "net", count = 3 } } } } }
+    for _, case in ipairs { { 2, 5 }, { 3, nil } } do
+      local switch = { type = "slot", count = 1, label = "s", with = { { type = "switch", count = case[1] } } }
+      for _, resources in ipairs { { node, switch }, { switch, node } } do
+        machine(1, { a = 5 }, "a>n0")
+        local a, _, code = e:match { resources = resources, attributes = { system = {} } }
+        assert.same({ case[2], not case[2] and "infeasible" or nil }, { a and 5 - at.a.free, code })
+        e:close()
+        g:close()
+      end
+    end
+    machine(1, { a = 5 }, "a>n0")
+  end)
+
+  it("[G8] a choice that takes too long to find is told as such", function()
+    local random, sizes, edges = cases.random(7), {}, {}
+    for i = 0, 20 do sizes["u" .. i] = 1 end
+    for i = 0, 69 do
+      local first, step = random:between(0, 20), random:between(1, 6)
+      for k = 0, 2 do edges[#edges + 1] = ("u%d>n%d"):format((first + k * step) % 21, i) end
+    end
+    machine(70, sizes, table.concat(edges, " "))
+    assert.equal("limit", select(3, e:match "slot=7/node/net=3"))
+    local a = assert(e:match "slot=5/node/net=3")
+    assert(e:release(a.id))
   end)
 
   it("[G8] what the sources have too little of is refused without a look at the nodes", function()
