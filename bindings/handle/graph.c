@@ -396,10 +396,6 @@ static int graph_validity(lua_State *L)
  * @method edges(): fun(): edge? -- Iterates over the edges of all subsystems but containment.
  * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free,
  *   idle}}.
- * @method flow(options: table): table?, string?, string? -- The maximum flow to vertices: {subsystem =, to = vertex |
- *   vertex[], from = the one source?, units = wanted by each?, at =, duration =, capacity = boolean?}. The result:
- *   {amount =, all = whether each gets what it wants, served = amounts, shares = {{vertex =, unit =, amount =}...},
- *   cut = {{unit =, left =, size =}...}}. Not for policies.
  * @method now(): number -- The clock of the graph, in seconds.
  * @method validity(): number?, number? -- The start and the end, in seconds, of the time in which jobs may use the
  *   resources (starttime and expiration of R); nil: without a bound.
