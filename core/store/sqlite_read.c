@@ -25,6 +25,10 @@ static int take_meta(struct weir_db_reader *r)
         r->g->valid_from = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "valid_until") == 0)
         r->g->valid_until = weir_db_int(r, 1, 1, WEIR_FOREVER);
+    else if (strcmp(key, "generations") == 0)
+        r->g->generations = (uint16_t)weir_db_int(r, 1, 0, WEIR_GENERATION_MAX);
+    else if (strcmp(key, "uuid") == 0 && !weir_uuid_parse(weir_db_text(r, 1), r->g->uuid))
+        r->wrong = 2;
     return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
 }
 
@@ -97,7 +101,7 @@ static int take_uuid(struct weir_db_reader *r)
     weir_vertex v = weir_db_vertex(r, 0);
     const char *uuid = weir_db_text(r, 1);
 
-    return weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_set(r->g, v, uuid, &r->why);
+    return weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_restore(r->g, v, uuid, &r->why);
 }
 
 static int take_state(struct weir_db_reader *r)

@@ -139,6 +139,8 @@ local TAKES = {
     graph.fold g:fold { v, X }
     graph.find g:find("id=1", { start = X, as = "graph" })
     graph.attach g:attach(X, v)
+    graph.remove_edge g:remove_edge(X, v, { subsystem = "power" })
+    graph.remove_edge g:remove_edge(v, X, { subsystem = "power" })
     graph.attach g:attach(v, X)
     graph.unlink g:unlink(X)
     graph.unlink g:unlink(X, { force = true })
