@@ -252,8 +252,8 @@ int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, cons
 int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err);
 
 /* P2: every graph has a UUID, and every pool of a graph. A pool that is given none gets one that is derived from the
- * UUID of the graph when the pool is added: the UUID costs no memory, and never changes. Stores, JSON graphs, duplicates,
- * extracts and merges keep the UUIDs of pools. The UUID of a new graph is random, or WEIR_UUID of the environment. */
+ * UUID of the graph when the pool is added: the UUID costs no memory, and never changes. Stores, JSON graphs,
+ * duplicates, extracts and merges keep the UUIDs. A new graph's UUID is random, or WEIR_UUID of the environment. */
 /* Writes the UUID of the graph. */
 void weir_graph_uuid(const weir_graph *g, char out[37]);
 /* Gives the graph another UUID, and with it all pools that were given none: for machines that are described anew each

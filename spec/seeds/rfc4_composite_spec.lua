@@ -5,7 +5,12 @@ local files = require "spec.support.shell"
 local MACHINE = "cluster:1 rack:2 node:2 core:4 memory:1(size=16,unit=GB)"
 local NODE = "/cluster0/rack0/node0"
 
-local function machine() return assert(weir.synthetic(MACHINE)) end
+-- A vertex does not keep its graph: the last machine is kept here.
+local kept
+local function machine()
+  kept = assert(weir.synthetic(MACHINE))
+  return kept
+end
 
 -- A machine with a hierarchy of power beside containment.
 local function powered()
