@@ -145,6 +145,13 @@ struct inherited {
     int64_t rank_a, rank_b;
 };
 
+/* Whether v and w have the number of one vertex of one graph, whose pool was replaced in one of the two. */
+static bool replaced(const struct compare *c, weir_vertex v, weir_vertex w)
+{
+    return v == w && memcmp(c->a->uuid, c->b->uuid, sizeof c->a->uuid) == 0 &&
+           vertex_at(c->a, v)->generation != vertex_at(c->b, w)->generation;
+}
+
 static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, const struct inherited *up)
 {
     char buf[300], m[37], n[37];
@@ -155,7 +162,7 @@ static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, 
                      buf, sizeof buf) ||
         numbers_differ("rank", up->rank_a, up->rank_b, buf, sizeof buf))
         return differ(c, v, buf);
-    if (weir_uuid_given(c->a, v) || weir_uuid_given(c->b, w)) {
+    if (weir_uuid_given(c->a, v) || weir_uuid_given(c->b, w) || replaced(c, v, w)) {
         weir_vertex_uuid(c->a, v, m);
         weir_vertex_uuid(c->b, w, n);
         if (texts_differ("UUID", m, n, buf, sizeof buf))

@@ -11,7 +11,7 @@
 
 int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err)
 {
-    *c = (struct weir_extract){from, to, NULL};
+    *c = (struct weir_extract){.from = from, .to = to};
     c->map = to ? weir_mem_alloc((size_t)from->limit * sizeof *c->map) : NULL;
     if (!c->map)
         return weir_fail_nomem(err);
@@ -83,8 +83,8 @@ static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u
     return rc;
 }
 
-/* Gives the copy u the UUID of v. Where a pool of the graph has the UUID already, and v was not given the UUID, u keeps
- * an own one. */
+/* Gives the copy u the UUID of v. Where a pool of the graph has the UUID already, u keeps an own one if v was not given
+ * the UUID, or with c->fresh. */
 static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
 {
     uint8_t uuid[16];
@@ -94,7 +94,7 @@ static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u
         return weir_fail_nomem(err);
     weir_uuid_get(c->from, v, uuid);
     other = weir_uuid_find(c->to, uuid);
-    if (other == u || (other != WEIR_NONE && !weir_uuid_given(c->from, v)))
+    if (other == u || (other != WEIR_NONE && (c->fresh || !weir_uuid_given(c->from, v))))
         return WEIR_OK;
     return weir_uuid_put(c->to, u, uuid, err);
 }

@@ -11,6 +11,7 @@
 struct weir_extract {
     const weir_graph *from;
     weir_graph *to;
+    bool fresh;       /* a copy whose UUID another pool of `to` has gets an own one, even where the UUID was given */
     weir_vertex *map; /* by vertex of `from`: the copy in `to`; WEIR_NONE: not copied */
 };
 

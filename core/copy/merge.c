@@ -357,8 +357,11 @@ static int add_all(struct merge *m)
     for (uint32_t i = 0; !rc && i < from->nroots; i++) {
         if (from->roots[i] == WEIR_NONE)
             continue;
+        /* one definition may be merged at several places */
+        m->carry.fresh = from->roots[i] == m->moved;
         rc = add_below(m, from->roots[i], WEIR_NONE, true);
     }
+    m->carry.fresh = false;
     for (weir_vertex o = 0; !rc && from->detached > 0 && o < from->limit; o++)
         if (vertex_valid(from, o) && vertex_detached(from, o))
             rc = add_detached(m, o);

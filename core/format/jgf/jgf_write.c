@@ -708,6 +708,9 @@ uint32_t *weir_jgf_numbers(const weir_graph *g)
     for (uint32_t i = 0; numbers && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
             number_all(g, g->roots[i], numbers, &count);
+    for (weir_vertex v = 0; numbers && g->detached > 0 && v < g->limit; v++)
+        if (vertex_valid(g, v) && vertex_detached(g, v))
+            numbers[v] = count++;
     return numbers;
 }
 

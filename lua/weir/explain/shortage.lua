@@ -71,7 +71,7 @@ local function is_flow(trial, name)
   if not trial.flows then
     trial.flows = {}
     for _, subsystem in ipairs(trial.copy:subsystems()) do
-      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate()[subsystem]
+      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate(nil, { all = true })[subsystem]
     end
   end
   return trial.flows[name] or false

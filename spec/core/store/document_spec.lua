@@ -185,7 +185,7 @@ describe("a document with a fault", function()
       "a job has something of it while one has all that is above it" },
     { job '"id":1,"start":0,"picks":[[4,1,0,0]],"flows":[[1,2,1]]', "flows of job 1 name a vertex that the job does not hold" },
     { job '"id":1,"start":0,"picks":[],"flows":[[1,99,1]]', "flows name vertex 99" },
-    { (document(base):gsub('"metadata":{"weir":%b{}', '%0,"weir":{}', 1)), "graph.metadata.weir: is given twice" },
+    { (document(base):gsub('"weir":%b{}', '%0,"weir":{}', 1)), "graph.metadata.weir: is given twice" },
   }
   for i, fault in ipairs(FAULTS) do
     it(("[L5] (%d) is refused: %s"):format(i, fault[2]), function()

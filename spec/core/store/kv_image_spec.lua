@@ -94,6 +94,7 @@ local function expected()
   end
   change(f, engine)
   for _, v in ipairs(kept) do assert(f.graph:attach(v)) end
+  assert(f.graph:uuid "99999999-9999-4999-8999-999999999999") -- the image has no UUID of a graph
   return f.graph
 end
 
