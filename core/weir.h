@@ -1265,6 +1265,15 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
 /* Compares vertices (base and extended data), order of children, edges and, with `books`, jobs. WEIR_EINVAL: the
  * graphs differ; the error names the first difference. */
 int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, weir_err *err);
+/* Tells how a becomes b, with jobs and clock, as a JSON text, to be freed with weir_free; NULL: err says why. The
+ * text has what differs; core/store/difference.h describes the text. WEIR_EINVAL: some text of a graph is no UTF-8.
+ * O(n log n) */
+char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err);
+/* Makes of g and a text of weir_graph_diff() the graph that the text leads to: the documents (see the section on
+ * formats) of that graph and of b are equal, byte for byte. `source` names the text in errors. WEIR_EINVAL: the text is
+ * for a different graph, or for another state of g; or the text is no difference. O(n) */
+int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const char *source, weir_graph **out,
+                     weir_err *err);
 /* G10: makes a coarse view: the roots and the vertices of the types in `keep` remain; below each of them, all other
  * pools are summed to one pool for each type and unit. The view has no schedule; units held by jobs are left out.
  * *map, to be freed with weir_free, has for each vertex of g the vertex of the view, or WEIR_NONE. */

@@ -474,6 +474,8 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
         luaL_setfuncs(L, weirlua_graph_finders, 1);
         lua_pushlightuserdata(L, s);
         luaL_setfuncs(L, weirlua_graph_savers, 1);
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, weirlua_graph_differences, 1);
         lua_pop(L, 1);
     }
     lua_pop(L, 1);

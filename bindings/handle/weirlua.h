@@ -228,6 +228,7 @@ extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* methods that make a graph from a graph */
 extern const luaL_Reg weirlua_graph_finders[];
 extern const luaL_Reg weirlua_graph_savers[];
+extern const luaL_Reg weirlua_graph_differences[];
 int weirlua_graph_pieces(lua_State *L); /* graph_pieces.c: g:pieces */
 int weirlua_pieces_new(lua_State *L);   /* pieces() */
 void weirlua_pieces_open(lua_State *L, struct weirlua *s);

@@ -19,7 +19,7 @@ struct job_flow {
 
 struct document {
     struct jgf jgf;
-    int64_t version, now, next_job;
+    int64_t version, now, next_job, valid_from, valid_until;
     bool expire;
     struct weir_loaded_jobs jobs; /* vertices of picks are positions until translate() */
     struct job_flow *flows;
@@ -230,14 +230,23 @@ static int take_subsystems(struct document *d, int type)
 /* Reads the member of graph.metadata.weir with the current event as key. */
 static int take_part(struct document *d)
 {
+    const struct {
+        const char *name;
+        int64_t low, high, *out;
+    } numbers[] = {{"version", VERSION, VERSION, &d->version},
+                   {"now", 0, WEIR_FOREVER - 1, &d->now},
+                   {"next_job", 1, WEIR_NEXT_JOB_MAX, &d->next_job},
+                   {"valid_from", 0, WEIR_FOREVER - 1, &d->valid_from},
+                   {"valid_until", 1, WEIR_FOREVER - 1, &d->valid_until}};
     const char *key = weir_json_text(d->jgf.json, NULL);
     bool jobs = strcmp(key, "jobs") == 0, subsystems = strcmp(key, "subsystems") == 0;
-    int64_t *n = strcmp(key, "version") == 0    ? &d->version
-                 : strcmp(key, "now") == 0      ? &d->now
-                 : strcmp(key, "next_job") == 0 ? &d->next_job
-                                                : NULL;
     bool expire = strcmp(key, "expire") == 0;
-    int type = weir_json_next(d->jgf.json);
+    size_t i = 0;
+    int type;
+
+    while (i < sizeof numbers / sizeof *numbers && strcmp(key, numbers[i].name) != 0)
+        i++;
+    type = weir_json_next(d->jgf.json);
 
     if (jobs && d->jobs.count > 0)
         return bad_field(d, false, "jobs", "is given twice");
@@ -247,11 +256,8 @@ static int take_part(struct document *d)
         return take_subsystems(d, type);
     if (expire)
         return take_bool(d, false, "expire", type, &d->expire);
-    if (n == &d->version)
-        return take_integer(d, false, "version", type, VERSION, VERSION, n);
-    if (n)
-        return take_integer(d, false, n == &d->now ? "now" : "next_job", type, n != &d->now,
-                            n == &d->now ? WEIR_FOREVER - 1 : WEIR_NEXT_JOB_MAX, n);
+    if (i < sizeof numbers / sizeof *numbers)
+        return take_integer(d, false, numbers[i].name, type, numbers[i].low, numbers[i].high, numbers[i].out);
     return weir_json_skip(d->jgf.json, type);
 }
 
@@ -266,6 +272,8 @@ static int read_weir(struct jgf *r)
         rc = take_part(d);
     if (rc == WEIR_OK && type >= 0 && d->version == 0)
         return bad_field(d, false, "version", "is missing");
+    if (rc == WEIR_OK && d->valid_until <= d->valid_from)
+        return bad_field(d, false, "valid_until", "is not after valid_from");
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
@@ -329,6 +337,8 @@ static int give_books(struct document *d, weir_graph *g)
         return rc;
     g->now = d->now;
     g->next_job = d->next_job;
+    g->valid_from = d->valid_from;
+    g->valid_until = d->valid_until;
     rc = translate_picks(d, g);
     rc = rc ? rc : weir_jobs_load(g, &d->jobs, JOBS, d->jgf.err);
     rc = rc ? rc : give_flows(d, g);
@@ -355,7 +365,8 @@ static int read_whole(struct document *d, const struct weir_input *in, weir_grap
 
 int weir_document_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct document d = {.jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1};
+    struct document d = {.jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1,
+                         .valid_until = WEIR_FOREVER};
     weir_graph *g = NULL;
     int rc;
 

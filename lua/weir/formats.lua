@@ -3,6 +3,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local losses = require "weir.machine.losses"
 local recipe_write = require "weir.machine.recipe_write"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
@@ -115,6 +116,18 @@ extend("graph", GRAPHS)
 extend("allocation", ALLOCATIONS)
 
 local graph = core.methods "graph"
+
+--- Lists what of a graph its text in a format does not have: {"2 jobs", "the subsystem power"}; empty where the format holds
+--- the whole state. Returns nil, message, code for a picture or an unknown format, which no reader takes.
+function graph.losses(self, format)
+  self:subsystems() -- raises an error for what is no graph
+  if type(format) ~= "string" then error(("bad argument to 'losses' (string expected, got %s)"):format(type(format))) end
+  local list = losses.of(self, format)
+  if list then return list end
+  return nil, ('"%s" is no format that can be loaded again: one of %s is wanted'):format(format, table.concat(losses.formats, ", ")),
+    "invalid"
+end
+
 local save = graph.save
 
 -- Returns the text of a recipe; or nil, message, code where a recipe cannot express a part of the graph.

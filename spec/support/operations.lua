@@ -81,6 +81,9 @@ group("graphs", [[
   return g:copy(v)
   return g:extract { v, g "/cluster0/rack1/node3/core1" }
   return must(g:compare(must(g:dup()), true))
+  local h = must(g:dup()) must(h:unlink(h "/cluster0/rack1/node2/core0")) h:root().tags.t = "1" local d = must(g:diff(h))
+      return must(must(g:apply(d)):compare(h, true))
+  return g:losses "csv" and #g:losses "document"
   local view, map = g:coarsen { keep = { "rack", "node" } } return must(view, map) and map(v) and map:graph() and
       map(view:root())
   return must(g:check()) and g:bytes() + #must(core.guess(texts.jgf))
@@ -102,6 +105,8 @@ group("formats", [[
   return must(g:format "tree") and must(g:format("svg", { start = v, by = "state" }))
   return g:format("svg", { by = "job", width = 400 })
   return g:format "csv"
+  return g:format "document"
+  return must(core.parse(must(g:format "document")))
   return g:format "recipe"
   return g:write(files.out, "jgf")
   return g:save(dir .. "/g.json")

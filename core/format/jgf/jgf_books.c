@@ -3,6 +3,8 @@
  *   version     1
  *   now         the clock, in microseconds like all times
  *   next_job    the next id of a job
+ *   valid_from  when the resources may be used from on; left out where 0
+ *   valid_until when the resources may no longer be used; left out where there is no such time
  *   expire      true: jobs are released at their ends (WEIR_OVERRUN_EXPIRE); left out otherwise
  *   subsystems  the names of all subsystems but containment, in the order in which they were added
  *   jobs        by ascending ids, a line each:
@@ -94,7 +96,7 @@ static int by_id(const void *a, const void *b)
 
 const struct job **weir_jgf_jobs(const weir_graph *g)
 {
-    uint32_t n = live_jobs(g);
+    uint32_t n = weir_job_count(g);
     const struct job **list = weir_mem_alloc(((size_t)n + 1) * sizeof *list);
 
     for (uint32_t i = 0; list && i < n; i++)
@@ -110,7 +112,7 @@ static int write_jobs(const struct weir_written *w, const uint32_t *numbers, wei
     const struct job **list = weir_jgf_jobs(w->g);
     int rc = list ? WEIR_OK : weir_fail_nomem(err);
 
-    for (uint32_t i = 0; rc == WEIR_OK && i < live_jobs(w->g); i++) {
+    for (uint32_t i = 0; rc == WEIR_OK && i < weir_job_count(w->g); i++) {
         weir_buf_puts(b, i > 0 ? ",\n" : "\n");
         weir_jgf_write_job(w->g, list[i], numbers, b);
         rc = weir_write_flush(w, b, false, err);
@@ -124,6 +126,10 @@ void weir_jgf_write_clock(const weir_graph *g, weir_buf *b)
     write_number(b, "\"version\":", VERSION);
     write_number(b, ",\"now\":", g->now);
     write_number(b, ",\"next_job\":", g->next_job);
+    if (g->valid_from != 0)
+        write_number(b, ",\"valid_from\":", g->valid_from);
+    if (g->valid_until != WEIR_FOREVER)
+        write_number(b, ",\"valid_until\":", g->valid_until);
     if (g->expire)
         WEIR_WRITE(b, ",\"expire\":true");
     WEIR_WRITE(b, ",\"subsystems\":[");

@@ -57,7 +57,7 @@ static bool others_fit(const weir_graph *g)
     for (uint32_t i = 0; i < g->nedges; i++)
         if (g->edges[i].source != WEIR_NONE && (!is_utf8(g, g->edges[i].type) || !is_utf8(g, g->edges[i].back)))
             return false;
-    for (uint32_t i = 0; i < live_jobs(g); i++)
+    for (uint32_t i = 0; i < weir_job_count(g); i++)
         if (!is_utf8(g, g->jobs->list[g->jobs->order[i]].policy))
             return false;
     return true;

@@ -16,7 +16,7 @@
  *   state          the name of the state, unless "up"
  *   tags           key to value
  *   extended       key to JSON, as given
- *   extended_text  key to text: extended data given that is no JSON
+ *   extended_text  key to text: extended data given that is no JSON; in a document also JSON with line breaks
  *   own_rank       true: the rank is the vertex's own, although equal to the rank of the nearest ancestor with a rank
  * In an allocation, `size` is the amount taken, or the size of the pool where none was.
  *
@@ -218,6 +218,8 @@ static void write_extended(struct writer *w, weir_vertex v, bool json)
         int is = is_json(value);
         if (is_withheld(w, key))
             continue;
+        if (w->numbers && strchr(value, '\n'))
+            is = 0; /* a document has line breaks between elements only */
         if (is < 0)
             w->rc = weir_fail_nomem(w->err);
         if (is != json)
@@ -680,13 +682,13 @@ static void write_graph(struct writer *w)
     for (weir_vertex v = 0; g->detached > 0 && v < g->limit && !w->b->failed && w->rc == WEIR_OK; v++)
         if (vertex_valid(g, v) && vertex_detached(g, v))
             write_all(w, v, WEIR_NO_RANK, false);
-    WEIR_WRITE(w->b, "],\"edges\":[");
+    weir_buf_puts(w->b, w->numbers ? "\n],\n\"edges\":[" : "],\"edges\":[");
     w->first = true;
     for (uint32_t i = 0; i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
             contain_all(w, g->roots[i]);
     write_others(w);
-    WEIR_WRITE(w->b, "]}");
+    weir_buf_puts(w->b, w->numbers ? "\n]}" : "]}");
 }
 
 /* Numbers v and all vertices below in preorder. */

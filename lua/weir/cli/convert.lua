@@ -25,6 +25,7 @@ local M = {
     { "f", "from", "FORMAT", "the format of IN, which is told by content if not given" },
     { "F", "format", "FORMAT", "the format of OUT, which is told by its name if not given" },
     { "n", "no-clobber", nil, "fail where OUT is there already, instead of replacing it" },
+    { nil, "apply", "DIFF", "apply a difference, as weir diff prints it, to the machine: as a whole or not at all" },
     { nil, "types", "DIR", "where RDL files find types of their own; can be given several times", many = true },
   },
   notes = [[
@@ -40,7 +41,8 @@ standard output. OUT is written whole or not at all, is none of the INs, and is 
 Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
 the order given, and called by their host names, or like their files where there is none. Other machines are
 merged: what has the same path is the same, and a rank that is taken already gives way to the next free one.
-"-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:node,socket,L3cache,core.
+What a format cannot hold, such as the jobs of a machine, is told on standard error; a document (.weir) and a database hold
+all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:node,socket,L3cache,core.
 
   weir convert node*.xml cluster.json
   weir convert cab.lua cab.db
@@ -182,17 +184,29 @@ local function put(text, path)
   out.check(files.write(path, text))
 end
 
+-- What a format cannot hold is told: nobody finds it missing later.
+local function tell_losses(g, path, format)
+  local lost = g:losses(format)
+  if lost and #lost > 0 then
+    out.warn(("%s: left out, as a %s cannot say it: %s"):format(path, format, table.concat(lost, ", ")))
+  end
+end
+
 local function write_machine(g, path, format)
   if format == "sqlite" then
     if path == "-" then out.fail(2, "convert: a database is written to a file, not to standard output") end
     return out.check(g:save(path, { format = format }))
   end
-  local text, lost, code = g:format(format)
-  if not text then out.fail(2, "convert: %s: %s (%s)", path, lost, code) end
+  local text, why, code = g:format(format)
+  if not text then out.fail(2, "convert: %s: %s (%s)", path, why, code) end
   put(text, path)
-  if type(lost) == "table" and #lost > 0 then
-    out.warn(("%s: left out, as a %s cannot say it: %s"):format(path, format, table.concat(lost, ", ")))
-  end
+  tell_losses(g, path, format)
+end
+
+-- Applies a difference to the machine that was read.
+local function applied(g, path)
+  if not g then out.fail(2, "convert: --apply: a difference is for machines") end
+  return out.check(g:apply(out.check(files.read(path, "machine")), path == "-" and "<stdin>" or path))
 end
 
 function M.run(opts)
@@ -204,10 +218,11 @@ function M.run(opts)
   if opts["no-clobber"] and path ~= "-" and files.exists(path) then out.fail(2, "convert: %s is there already", path) end
   local input = read_all(names, opts)
   if input.request then
+    if opts.apply then applied() end
     local format = format_of(JOBSPECS, "a jobspec", path, opts)
     put(out.check(input.request:format(format)), path)
   else
-    write_machine(input.graph, path, format_of(MACHINES, "a machine", path, opts))
+    write_machine(opts.apply and applied(input.graph, opts.apply) or input.graph, path, format_of(MACHINES, "a machine", path, opts))
   end
   return 0
 end

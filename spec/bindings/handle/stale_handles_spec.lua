@@ -168,6 +168,7 @@ local TAKES = {
   ]],
   graph = [[
     graph.compare g:compare(X)
+    graph.diff g:diff(X)
     graph.merge g:merge(X)
     pieces.stored pieces:stored(X)
     core.engine core.engine { resources = X }
@@ -263,8 +264,8 @@ local NONE = [[
   constraint: map: graph
   editor: read remember
   engine: advance book free job jobs now personal policy reload resources retire retired stages state stats visits watched
-  graph: __call advance begin bytes changed check coarsen count dup edges expand finish format now pieces resolve rewind root roots rset
-    save set_validity subsystems types uuid validity vertex
+  graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format losses now pieces resolve rewind
+    root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take

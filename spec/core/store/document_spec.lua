@@ -109,6 +109,35 @@ describe("a document", function()
     equal(document(a), document(b), "the same state")
   end)
 
+  it("keeps pools that left containment and are in further subsystems", function()
+    local g = weir.synthetic "cluster:1 node:3 core:2"
+    local pdu = g:add(nil, { type = "pdu", size = 5 })
+    for i = 0, 2 do g:add_edge(pdu, g("/cluster0/node" .. i), { subsystem = "power" }) end
+    assert(g:unlink(g "/cluster0/node1"))
+    assert(g:unlink(g "/cluster0/node0"))
+    local text = document(g)
+    local h = assert(weir.parse(text))
+    equal(text, document(h), "loaded")
+    assert(g:compare(h, true))
+    assert.equal(select(2, text:gsub('"detached":true', "")), 2)
+    assert.equal(g:count(), h:count())
+    local whole = weir.synthetic "cluster:1 node:3 core:2"
+    equal(document(assert(whole:apply(assert(whole:diff(g))))), text, "made by a difference")
+    equal(document(assert(g:apply(assert(g:diff(whole))))), document(whole), "and back")
+  end)
+
+  it("has no stage: a stage ends with the engine that made it", function()
+    local g = weir.synthetic "cluster:1 node:2 core:2"
+    local e = weir.engine { resources = g }
+    assert(e:match "slot=1/core")
+    local before = document(g)
+    assert(e:stage("slot=1/node", { lease = 60 }))
+    equal(document(g), before, "with a stage")
+    assert.equal(1, #weir.engine({ resources = assert(weir.parse(document(g))) }):jobs())
+    local text = assert(weir.parse(before):diff(g))
+    equal(document(assert(weir.parse(before):apply(text))), before, "no difference")
+  end)
+
   it("[L5] is a JSON graph like others: a reader that knows no documents takes the machine of it", function()
     local g = weir.synthetic "cluster:1 node:2 core:2"
     weir.engine({ resources = g }):match "slot=1/core"
