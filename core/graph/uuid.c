@@ -272,13 +272,13 @@ int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err
         return weir_fail_nomem(err);
     weir_uuid_drop(g, v);
     derive(g, v, derived);
+    note_vertex(g, v);
     if (memcmp(uuid, derived, 16) == 0)
         return WEIR_OK;
     if (weir_map32_add(&g->uuids.vertices, hash, v))
         return weir_fail_nomem(err);
     memcpy(g->uuids.list[v], uuid, 16);
     g->uuids.own |= decode(g, uuid, &own);
-    note_vertex(g, v);
     return WEIR_OK;
 }
 

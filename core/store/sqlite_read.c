@@ -101,7 +101,11 @@ static int take_uuid(struct weir_db_reader *r)
     weir_vertex v = weir_db_vertex(r, 0);
     const char *uuid = weir_db_text(r, 1);
 
-    return weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_restore(r->g, v, uuid, &r->why);
+    int rc = weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_restore(r->g, v, uuid, &r->why);
+
+    if (!rc)
+        r->redundant |= !weir_uuid_given(r->g, v) && vertex_at(r->g, v)->generation == 0;
+    return rc;
 }
 
 static int take_state(struct weir_db_reader *r)
@@ -220,6 +224,8 @@ int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
         return rc;
     }
     weir_journal_set(r.g, c);
+    if (r.redundant)
+        note_vertices(r.g, 0, r.g->limit);
     *out = r.g;
     return WEIR_OK;
 }
