@@ -81,7 +81,7 @@ group("graphs", [[
   return g:copy(v)
   return g:extract { v, g "/cluster0/rack1/node3/core1" }
   return must(g:compare(must(g:dup()), true))
-  local h = must(g:dup()) must(h:unlink(h "/cluster0/rack1/node2/core0")) h:root().tags.t = "1" local d = must(g:diff(h))
+  local h = must(g:dup()) must(h:unlink(h "/cluster0/rack1/node2/core0", { force = true })) h:root().tags.t = "1" local d = must(g:diff(h))
       return must(must(g:apply(d)):compare(h, true))
   return g:losses "csv" and #g:losses "document"
   local view, map = g:coarsen { keep = { "rack", "node" } } return must(view, map) and map(v) and map:graph() and

@@ -399,7 +399,8 @@ static char *put_use(const struct form *s, int64_t rank, int64_t size, bool excl
 static bool is_bare(const weir_graph *g, weir_vertex v)
 {
     const struct vertex *x = vertex_at(g, v);
-    return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive;
+    return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive &&
+           !vertex_detached(g, v);
 }
 
 /* Writes the rest of v. Returns the end; NULL: out of memory. */
