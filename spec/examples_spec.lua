@@ -91,6 +91,8 @@ local function make_files()
   put("cab.lua", assert(cluster:format "recipe"))
   save("cluster.db", busy(7))
   save("centre.db", busy(3))
+  save("monday.weir", busy(3))
+  save("tuesday.weir", busy(5))
   put("job.yaml", JOB)
   put("my_queue.lua", shell.slurp "policies/queue/easy.lua")
   for i, name in ipairs { "box7.xml", "box9-groups.xml" } do put("node" .. i .. ".xml", shell.slurp("spec/data/hwloc/" .. name)) end
@@ -171,8 +173,9 @@ local function is_elsewhere(line)
   return false
 end
 
--- Examples of requests that do not fit.
-local STATUS = { ['weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node'] = 1 }
+-- Examples of requests that do not fit, and of machines that differ.
+local STATUS = { ["weir diff monday.weir tuesday.weir > day.diff"] = 1,
+  ['weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node'] = 1 }
 
 local function try(example)
   local line = example.line
