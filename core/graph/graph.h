@@ -345,7 +345,8 @@ uint32_t weir_pool_new(weir_graph *g);
 void weir_pool_drop(weir_graph *g, weir_vertex v);
 /* Gives v a UUID. WEIR_EINVAL: malformed or zero; WEIR_EEXIST: another pool has the UUID. */
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
-/* As weir_uuid_set(), for a reader, which may change the generation of v instead, if the UUID is derived from that. */
+/* As weir_uuid_set(), for a reader, which may change the generation of v instead, if the UUID is derived from that.
+ * The reader calls weir_uuid_check() when it has all: until then others may derive the UUID. */
 int weir_uuid_restore(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
 /* Gives v a UUID in binary form. WEIR_EEXIST, WEIR_ENOMEM */
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);

@@ -254,16 +254,15 @@ void weir_uuid_pack(weir_graph *g)
     g->uuids.cap = 0;
 }
 
-int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
+/* Gives v a UUID that `other` has; WEIR_NONE: that nobody has. */
+static int give(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_vertex other, weir_err *err)
 {
     uint32_t hash = hash_of(g, uuid);
     uint8_t derived[16];
     weir_vertex own;
     char text[37];
 
-    if (weir_uuid_index(g))
-        return weir_fail_nomem(err);
-    if (find_other(g, uuid, v) != WEIR_NONE) {
+    if (other != WEIR_NONE) {
         uuid_text(uuid, text);
         return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
     }
@@ -282,6 +281,13 @@ int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err
     return WEIR_OK;
 }
 
+int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
+{
+    if (weir_uuid_index(g))
+        return weir_fail_nomem(err);
+    return give(g, v, uuid, find_other(g, uuid, v), err);
+}
+
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
 {
     uint8_t uuid[16];
@@ -297,9 +303,13 @@ int weir_uuid_restore(weir_graph *g, weir_vertex v, const char *text, weir_err *
     uint8_t uuid[16];
     uint64_t n;
 
-    if (!weir_uuid_parse(text, uuid) || !decode_number(g, uuid, &n) || (weir_vertex)n != v ||
-        n >> 32 > WEIR_GENERATION_MAX)
+    if (!weir_uuid_parse(text, uuid))
         return weir_uuid_set(g, v, text, err);
+    if (!decode_number(g, uuid, &n) || (weir_vertex)n != v || n >> 32 > WEIR_GENERATION_MAX) {
+        if (weir_uuid_index(g))
+            return weir_fail_nomem(err);
+        return give(g, v, uuid, find_given(g, uuid, v), err);
+    }
     vertex_at(g, v)->generation = (uint16_t)(n >> 32);
     return WEIR_OK;
 }

@@ -145,11 +145,21 @@ static int take_data(struct weir_db_reader *r)
     return take_entry(r, WEIR_EXTENDED);
 }
 
+/* A UUID of a row may be what another pool derives until its own row is read, so this is checked when all are. */
+static int read_uuids(struct weir_db_reader *r)
+{
+    int rc = weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+
+    if (rc == WEIR_OK && weir_uuid_check(r->g, &r->why) != WEIR_OK)
+        rc = weir_fail(r->err, WEIR_EPARSE, "table uuid: %s", r->why.text);
+    return rc;
+}
+
 static int read_own(struct weir_db_reader *r)
 {
     int rc = weir_db_each(r, DB_NAME, "SELECT * FROM name", take_name);
 
-    rc = rc ? rc : weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+    rc = rc ? rc : read_uuids(r);
     rc = rc ? rc : weir_db_each(r, DB_STATE, "SELECT * FROM state", take_state);
     rc = rc ? rc : weir_db_each(r, DB_PROPERTY, "SELECT * FROM property ORDER BY vertex, place", take_property);
     rc = rc ? rc : weir_db_each(r, DB_TAG, "SELECT * FROM tag ORDER BY vertex, place", take_tag);
