@@ -203,8 +203,10 @@ check-deep: deps ## what takes longer: random tests in full, the other specs and
 # Runs "$1 FILE" for each of the files, as many at once as there are cores.
 each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} bash spec/tools/run.sh $(V) {} $1
 
+# Graphs made by tests have one UUID, so that texts of equal graphs are equal.
+TEST_UUID := 5eed5eed-0000-4000-8000-000000000001
 test-c: $(TESTS) ## the C tests of this build
-	@$(if $(filter san cov,$(V)),export WEIR_SPEC_SCALE=0.2;) $(call each,,$(TESTS))
+	@$(if $(filter san cov,$(V)),export WEIR_SPEC_SCALE=0.2;) export WEIR_UUID=$(TEST_UUID); $(call each,,$(TESTS))
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
@@ -217,7 +219,7 @@ scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies 
 # Paths of this folder: checked each time, as a copy of a tree brings the paths of the original along.
 $(OUT)/test/env: always
 	@mkdir -p $(@D)
-	@{ echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir WEIR_HOST=$(CURDIR)/$(OUT)/test/lua_host"; \
+	@{ echo "export WEIR_UUID=$(TEST_UUID)"; echo "export WEIR_BIN=$(CURDIR)/$(OUT)/weir WEIR_HOST=$(CURDIR)/$(OUT)/test/lua_host"; \
 	   echo "export LUA_PATH='$(CURDIR)/$(OUT)/lua/?.lua;$(CURDIR)/$(OUT)/lua/?/init.lua;$(CURDIR)/?.lua;;'"; \
 	   echo "export LUA_CPATH='$(CURDIR)/$(OUT)/lua/?.so;$(CURDIR)/build/test/?.so;;'"; \
 	   if [ $(V) = san ]; then echo "export ASAN_OPTIONS=detect_leaks=1 WEIR_SPEC_SCALE=0.2"; \

@@ -216,7 +216,7 @@ typedef struct weir_pool_desc {
     const char *basename; /* P3: NULL means the type */
     const char *name;     /* P4, P5: a text or a template such as "node-${rack}"; NULL means basename followed by id */
     const char *unit;     /* P10: NULL means none */
-    const char *uuid;     /* P2: 36 characters; NULL means a UUID derived from name and place */
+    const char *uuid;     /* P2: 36 characters, in use by no pool of the graph; NULL means an own UUID */
     int64_t id;           /* P6: WEIR_NO_ID means none */
     int64_t size;         /* P9: units of the pool; 0 is a pool of nothing */
     int64_t rank;         /* the execution target; WEIR_NO_RANK means none */
@@ -242,10 +242,26 @@ bool weir_vertex_detached(const weir_graph *g, weir_vertex v);
 /* Makes a detached vertex the last child of `parent`; WEIR_NONE: a root. WEIR_EEXIST: v is in containment; WEIR_EBUSY,
  * WEIR_ELIMIT: as weir_graph_add(). O(d f) */
 int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err *err);
+/* Removes the first edge of a subsystem other than containment from source to target, of a type, or of any type where
+ * `type` is NULL. Both vertices stay. WEIR_ENOENT: there is no such edge. O(edges of source) */
+int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
+                     weir_err *err);
 /* M5: removes the edges of v in a subsystem other than containment. A pool without any subsystem left is reclaimed, and
  * so is a detached vertex without edges left.
  * WEIR_ENOENT: v is not in the subsystem. */
 int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err);
+
+/* P2: every graph has a UUID, and every pool of a graph. A pool that is given none gets one that is derived from the
+ * UUID of the graph when the pool is added: the UUID costs no memory, and never changes. Stores, JSON graphs,
+ * duplicates, extracts and merges keep the UUIDs. A new graph's UUID is random, or WEIR_UUID of the environment. */
+/* Writes the UUID of the graph. */
+void weir_graph_uuid(const weir_graph *g, char out[37]);
+/* Gives the graph another UUID, and with it all pools that were given none: for machines that are described anew each
+ * time and need equal UUIDs each time. WEIR_EINVAL: malformed; WEIR_EEXIST: two pools would have one UUID.
+ * O(given UUIDs) */
+int weir_graph_set_uuid(weir_graph *g, const char *uuid, weir_err *err);
+/* Returns the pool with a UUID; WEIR_NONE without. O(1), or O(given UUIDs) after a load */
+weir_vertex weir_graph_find_uuid(const weir_graph *g, const char *uuid);
 
 /* Returns the number of live vertices. O(1) */
 uint32_t weir_graph_count(const weir_graph *g);
@@ -384,8 +400,11 @@ const char *weir_subsystem_name(const weir_graph *g, uint32_t i);
 /* Returns the i-th root of a subsystem: a vertex left by edges and entered by none. WEIR_NONE: no more. */
 weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i);
 /* G1: finds a vertex by a path ("/cluster0/rack0/node3") or by subsystem and path ("containment:/cluster0/rack0").
- * WEIR_ENOENT: the error names the missing part. O(children on the way) */
+ * A step "NAME#N" is the N-th of several children of one name; without a number, the first is found. WEIR_ENOENT: the
+ * error names the missing part. O(children on the way) */
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err);
+/* Returns the number of v among the siblings (or roots) of one name in a subsystem, from 1. O(siblings) */
+uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsystem);
 
 /* ---- aggregates -------------------------------------------------------------------------------------------------- */
 
@@ -412,6 +431,11 @@ bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* Returns the units of v that are free now. O(d) */
 int64_t weir_vertex_free(const weir_graph *g, weir_vertex v);
+/* M13: returns the units of v that jobs have now; all of them where a job has a vertex above as a whole (A3). O(d) */
+int64_t weir_vertex_allocated(const weir_graph *g, weir_vertex v);
+/* A4: returns whether a job that has something at or below v now shares v: the job has no units of v, and no job has v
+ * as a whole. O(d + spans of v) */
+bool weir_vertex_shares(const weir_graph *g, weir_vertex v, int64_t job);
 
 /* ---- walks (W) --------------------------------------------------------------------------------------------------- */
 

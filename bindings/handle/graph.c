@@ -2,6 +2,8 @@
  * registered while open; all methods go through weirlua_check_graph, which raises for a closed handle. */
 #include "handle/weirlua.h"
 
+#include <string.h>
+
 #define HANDLES "weir.core.handles" /* registry: number -> handle, weak */
 
 /* ---- the handle ---- */
@@ -273,12 +275,22 @@ static int graph_subsystems(lua_State *L)
     return 1;
 }
 
-int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v)
+bool weirlua_check_all(lua_State *L, int arg)
+{
+    static const char *const known[] = {"all", NULL};
+
+    weirlua_options(L, arg, known);
+    return weirlua_field_boolean(L, arg, "all", false);
+}
+
+int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, bool all)
 {
     weir_aggregate a;
 
     lua_newtable(L);
     for (uint32_t i = 0; weir_graph_aggregate(g, v, i, &a); i++) {
+        if (a.free == 0 && !all)
+            continue;
         lua_pushstring(L, a.type);
         lua_createtable(L, 0, 3);
         lua_pushinteger(L, a.total);
@@ -299,15 +311,17 @@ static int graph_aggregate(lua_State *L)
     weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle);
 
     weir_read(handle->g, v, WEIR_READ_BELOW);
-    return weirlua_push_aggregate(L, handle->g, v);
+    return weirlua_push_aggregate(L, handle->g, v, weirlua_check_all(L, 3));
 }
 
-/* The iterator. Upvalues: state, graph, next index, number of edges left, serial of the graph. */
+/* The iterator. Upvalues: state, graph, next index, number of edges left, serial of the graph, subsystem or nil. */
 static int next_edge(lua_State *L)
 {
     struct weirlua_graph *handle;
     uint32_t from, i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3)),
                    left = (uint32_t)lua_tointeger(L, lua_upvalueindex(4));
+    const char *subsystem = lua_tostring(L, lua_upvalueindex(6));
+    bool contained = subsystem && strcmp(subsystem, "containment") == 0, found;
     weir_edge e;
 
     lua_settop(L, 0);
@@ -315,16 +329,23 @@ static int next_edge(lua_State *L)
     handle = weirlua_check_graph(L, weirlua_of(L), 1);
     if (weir_graph_serial(handle->g) != (uint64_t)lua_tointeger(L, lua_upvalueindex(5)))
         return luaL_error(L, "the graph changed while its edges were read");
-    if (left == 0)
-        return 0;
-    from = i;
-    while (!weir_edge_get(handle->g, i, &e))
-        if (++i == UINT32_MAX)
+    for (found = false, from = i; !found && (contained || left > 0);) {
+        if (contained ? i >= weir_graph_limit(handle->g) : i == UINT32_MAX)
             return 0;
+        if (contained)
+            found = weir_vertex_live(handle->g, i) && weir_vertex_edge(handle->g, i, subsystem, false, 0, &e);
+        else if (weir_edge_get(handle->g, i, &e)) {
+            left--;
+            found = !subsystem || strcmp(e.subsystem, subsystem) == 0;
+        }
+        i++;
+    }
+    if (!found)
+        return 0;
     weirlua_spend(L, weirlua_of(L), i - from);
-    lua_pushinteger(L, (lua_Integer)i + 1);
+    lua_pushinteger(L, (lua_Integer)i);
     lua_replace(L, lua_upvalueindex(3));
-    lua_pushinteger(L, (lua_Integer)left - 1);
+    lua_pushinteger(L, (lua_Integer)left);
     lua_replace(L, lua_upvalueindex(4));
     weirlua_push_edge(L, handle, &e);
     return 1;
@@ -333,13 +354,15 @@ static int next_edge(lua_State *L)
 static int graph_edges(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *subsystem = luaL_optstring(L, 2, NULL);
 
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
     lua_pushinteger(L, weir_edge_count(handle->g));
     lua_pushinteger(L, (lua_Integer)weir_graph_serial(handle->g));
-    lua_pushcclosure(L, next_edge, 5);
+    lua_pushstring(L, subsystem);
+    lua_pushcclosure(L, next_edge, 6);
     return 1;
 }
 
@@ -393,9 +416,10 @@ static int graph_validity(lua_State *L)
  * @method count(): integer -- The number of vertices.
  * @method types(): string[] -- The types of pools.
  * @method subsystems(): string[] -- The subsystems; the first is "containment".
- * @method edges(): fun(): edge? -- Iterates over the edges of all subsystems but containment.
- * @method aggregate(v: vertex?): table<string, table> -- Units by type below a vertex, or in all: {core = {total, free,
- *   idle}}.
+ * @method edges(subsystem: string?): fun(): edge? -- Iterates over the edges of a subsystem ("containment" too), or of
+ *   all but containment: {source, target, subsystem, type, back}.
+ * @method aggregate(v: vertex?, options: table?): table<string, table> -- Units by type below a vertex, or in all:
+ *   {core = {total, free, idle}}. Types without a free unit are left out, unless with {all = true}.
  * @method now(): number -- The clock of the graph, in seconds.
  * @method validity(): number?, number? -- The start and the end, in seconds, of the time in which jobs may use the
  *   resources (starttime and expiration of R); nil: without a bound.

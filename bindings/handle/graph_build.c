@@ -205,6 +205,23 @@ static int graph_unlink(lua_State *L)
     return weirlua_status(L, weir_graph_unlink(handle->g, v, &err), &err);
 }
 
+/* uuid(): the UUID of the graph. uuid(text): true after the graph, and pools that were given none, got other UUIDs. */
+static int graph_uuid(lua_State *L)
+{
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *text = luaL_optstring(L, 2, NULL);
+    weir_err err = {0};
+    char uuid[37];
+
+    if (text) {
+        handle = check_writable_graph(L);
+        return weirlua_status(L, weir_graph_set_uuid(handle->g, text, &err), &err);
+    }
+    weir_graph_uuid(handle->g, uuid);
+    lua_pushstring(L, uuid);
+    return 1;
+}
+
 /* attach(v[, parent]): true after a detached vertex got a place in containment again, as the last child of `parent`, or
  * as a root; or nil, message, code. */
 static int graph_attach(lua_State *L)
@@ -234,6 +251,24 @@ static int graph_add_edge(lua_State *L)
     back = weirlua_field_string(L, 4, "back", NULL);
     luaL_argcheck(L, subsystem, 4, "field 'subsystem': string expected, got nothing");
     return weirlua_status(L, weir_edge_add(handle->g, source, target, subsystem, type, back, &err), &err);
+}
+
+/* remove_edge(source, target, {subsystem=, type=}): true; or nil, message, code. */
+static int graph_remove_edge(lua_State *L)
+{
+    static const char *const known[] = {"subsystem", "type", NULL};
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex source = weirlua_check_vertex_of(L, s, 2, handle), target = weirlua_check_vertex_of(L, s, 3, handle);
+    const char *subsystem, *type;
+    weir_err err = {0};
+
+    luaL_checktype(L, 4, LUA_TTABLE);
+    weirlua_options(L, 4, known);
+    subsystem = weirlua_field_string(L, 4, "subsystem", NULL);
+    type = weirlua_field_string(L, 4, "type", NULL);
+    luaL_argcheck(L, subsystem, 4, "field 'subsystem': string expected, got nothing");
+    return weirlua_status(L, weir_edge_remove(handle->g, source, target, subsystem, type, &err), &err);
 }
 
 /* merge(g2[, uri]): adds the vertices and edges of g2 missing in the graph; uri names the vertex corresponding to the
@@ -279,5 +314,5 @@ static int graph_set_validity(lua_State *L)
 const luaL_Reg weirlua_graph_writers[] = {
     {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
     {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
-    {"set_validity", graph_set_validity},
-    {"attach", graph_attach},     {NULL, NULL}};
+    {"set_validity", graph_set_validity}, {"attach", graph_attach}, {"uuid", graph_uuid},
+    {"remove_edge", graph_remove_edge}, {NULL, NULL}};

@@ -107,6 +107,7 @@ static const struct {
     {"path", FIELD_PATH},   {"uuid", FIELD_UUID},         {"free", FIELD_FREE},   {"exclusive", FIELD_EXCLUSIVE},
     {"index", FIELD_INDEX}, {"tags", FIELD_TAGS},         {"data", FIELD_DATA},   {"properties", FIELD_PROPERTIES},
     {"detached", FIELD_DETACHED},
+    {"allocated", FIELD_ALLOCATED},
 };
 
 int weirlua_field_code(const char *name)
@@ -203,6 +204,10 @@ static inline void push_field(lua_State *L, const struct weirlua_graph *handle, 
         weir_read(g, v, WEIR_READ_FREE);
         lua_pushinteger(L, weir_vertex_free(g, v));
         break;
+    case FIELD_ALLOCATED:
+        weir_read(g, v, WEIR_READ_FREE);
+        lua_pushinteger(L, weir_vertex_allocated(g, v));
+        break;
     case FIELD_DETACHED: lua_pushboolean(L, weir_vertex_detached(g, v)); break;
     case FIELD_INDEX: lua_pushinteger(L, v); break;
     case FIELD_PROPERTIES: push_bits(L, handle, v, WEIRLUA_PROPERTIES); break;
@@ -239,7 +244,8 @@ static int field_of(const struct weirlua *s, const char *name)
 }
 
 /* Fields and methods that tell of jobs and states: their changes reach no kept result of `order`, or of a group. */
-static const char *const moving[] = {"free", "state", "data", "below", "aggregate", "available", "uses", "jobs", NULL};
+static const char *const moving[] = {"free",      "allocated", "shared", "state", "data", "below",
+                                     "aggregate", "available", "uses",   "jobs",  NULL};
 
 /* Raises for a field or method that the function of a group may not read. */
 static void check_group(lua_State *L, const char *name)
@@ -373,6 +379,7 @@ static int vertex_tostring(lua_State *L)
  * @field index: integer -- The number of the vertex in its graph: always present, and a last tie breaker.
  * @field size: integer -- Units in all.
  * @field free: integer -- Units that are up, reachable and given to no job now.
+ * @field allocated: integer -- Units given to jobs now, by themselves or with a vertex above as a whole.
  * @field unit: string -- The unit of the size; "" for none.
  * @field state: string -- up, down, degraded, failing, unknown, null or draining. Can be set.
  * @field rank: integer? -- The execution target of the vertex, or of the nearest vertex above. Can be set.

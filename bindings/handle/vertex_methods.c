@@ -16,49 +16,85 @@ static bool part_of(const weir_graph *g, weir_vertex v, const char *subsystem)
     return weir_vertex_edge(g, v, subsystem, false, 0, &e) || weir_vertex_edge(g, v, subsystem, true, 0, &e);
 }
 
+/* Raises unless the optional argument is a subsystem of the graph. Returns the name; NULL: containment. */
+static const char *check_subsystem(lua_State *L, const weir_graph *g, int arg)
+{
+    const char *name = luaL_optstring(L, arg, NULL), *known;
+
+    if (!name || strcmp(name, "containment") == 0)
+        return NULL;
+    for (uint32_t i = 0; (known = weir_subsystem_name(g, i)); i++)
+        if (strcmp(known, name) == 0)
+            return name;
+    luaL_argerror(L, arg, lua_pushfstring(L, "there is no subsystem '%s'", weirlua_quote(L, name)));
+    return NULL;
+}
+
+/* Pushes "/NAME", with "#N" behind the name of the N-th sibling of that name. */
+static void push_step(lua_State *L, const struct weirlua_handle *h, weir_vertex v, const char *subsystem)
+{
+    uint32_t twin = weir_vertex_twin(h->g, v, subsystem);
+
+    lua_pushliteral(L, "/");
+    weirlua_push_field(L, h->handle, v, FIELD_NAME);
+    if (twin > 1)
+        lua_pushfstring(L, "#%I", (LUAI_UACINT)twin);
+    lua_concat(L, twin > 1 ? 3 : 2);
+}
+
 /* Pushes a URI such as "power:/feed0/pdu1/node3": the path up along the first edge that enters each vertex. */
-static int uri_elsewhere(lua_State *L, const struct weirlua_handle *h, const char *subsystem)
+static int push_uri(lua_State *L, const struct weirlua_handle *h, const char *subsystem)
 {
     weir_vertex v = h->v;
 
-    if (!part_of(h->g, v, subsystem))
-        return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "the vertex is not in that subsystem"},
-                            WEIR_ENOENT);
     lua_pushliteral(L, "");
     for (int depth = 0; v != WEIR_NONE && depth < WEIR_PATH_DEPTH; depth++) {
-        lua_pushliteral(L, "/");
-        weirlua_push_field(L, h->handle, v, FIELD_NAME);
-        lua_pushvalue(L, -3);
-        lua_concat(L, 3);
-        lua_replace(L, -2);
+        push_step(L, h, v, subsystem);
+        lua_insert(L, -2);
+        lua_concat(L, 2);
         v = parent_in(h->g, v, subsystem);
     }
     lua_pushfstring(L, "%s:%s", subsystem, lua_tostring(L, -1));
     return 1;
 }
 
+/* The first subsystem of a vertex that is not in containment; NULL: the vertex is. */
+static const char *elsewhere(const weir_graph *g, weir_vertex v)
+{
+    const char *name;
+
+    if (!weir_vertex_detached(g, v) &&
+        (weir_vertex_parent(g, v) != WEIR_NONE || weir_vertex_children(g, v) > 0))
+        return NULL;
+    for (uint32_t i = 1; (name = weir_subsystem_name(g, i)); i++)
+        if (part_of(g, v, name))
+            return name;
+    return NULL;
+}
+
 static int vertex_uri(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    const char *subsystem = luaL_optstring(L, 2, "containment");
+    const char *wanted = luaL_optstring(L, 2, NULL), *subsystem = wanted;
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
-    if (strcmp(subsystem, "containment") != 0) {
-        weirlua_anchor(L, s, h.handle);
-        return uri_elsewhere(L, &h, subsystem);
-    }
-    lua_pushliteral(L, "containment:");
-    h = weirlua_check_vertex(L, s, 1);
-    weirlua_push_field(L, h.handle, h.v, FIELD_PATH);
-    lua_concat(L, 2);
-    return 1;
+    weirlua_anchor(L, s, h.handle);
+    if (!subsystem)
+        subsystem = elsewhere(h.g, h.v);
+    if (!subsystem)
+        subsystem = "containment";
+    if (strcmp(subsystem, "containment") == 0 ? wanted && elsewhere(h.g, h.v) : !part_of(h.g, h.v, subsystem))
+        return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "the vertex is not in that subsystem"},
+                            WEIR_ENOENT);
+    return push_uri(L, &h, subsystem);
 }
 
 static int vertex_parent(lua_State *L)
 {
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    const char *subsystem = check_subsystem(L, h.g, 2);
 
-    weirlua_push_vertex(L, h.handle, weir_vertex_parent(h.g, h.v));
+    weirlua_push_vertex(L, h.handle, subsystem ? parent_in(h.g, h.v, subsystem) : weir_vertex_parent(h.g, h.v));
     return 1;
 }
 
@@ -80,16 +116,28 @@ static int vertex_nchildren(lua_State *L)
     return 1;
 }
 
-/* The iterator. Upvalues: state, vertex, number of children returned. */
+static weir_vertex child_in(const weir_graph *g, weir_vertex v, const char *subsystem, uint32_t i)
+{
+    weir_edge e;
+
+    if (!subsystem)
+        return weir_vertex_child(g, v, i);
+    return weir_vertex_edge(g, v, subsystem, true, i, &e) ? e.target : WEIR_NONE;
+}
+
+/* The iterator. Upvalues: state, vertex, number of children returned, subsystem or nil. */
 static int next_child(lua_State *L)
 {
     struct weirlua_handle h;
     uint32_t i = (uint32_t)lua_tointeger(L, lua_upvalueindex(3));
+    const char *subsystem = lua_tostring(L, lua_upvalueindex(4));
 
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(2));
     h = weirlua_check_vertex(L, weirlua_of(L), 1);
-    weirlua_push_vertex(L, h.handle, weir_vertex_child(h.g, h.v, i));
+    if (subsystem)
+        weirlua_spend(L, weirlua_of(L), i); /* edges are a list */
+    weirlua_push_vertex(L, h.handle, child_in(h.g, h.v, subsystem, i));
     lua_pushinteger(L, (lua_Integer)i + 1);
     lua_replace(L, lua_upvalueindex(3));
     return 1;
@@ -97,11 +145,14 @@ static int next_child(lua_State *L)
 
 static int vertex_children(lua_State *L)
 {
-    weirlua_check_vertex(L, weirlua_of(L), 1);
+    struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
+    const char *subsystem = check_subsystem(L, h.g, 2);
+
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushvalue(L, 1);
     lua_pushinteger(L, 0);
-    lua_pushcclosure(L, next_child, 3);
+    lua_pushstring(L, subsystem);
+    lua_pushcclosure(L, next_child, 4);
     return 1;
 }
 
@@ -203,6 +254,29 @@ static int vertex_uses(lua_State *L)
     return 1;
 }
 
+/* shared(): the jobs that share the vertex now, without units of it. */
+static int vertex_shared(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
+    lua_Integer n = 0, jobs;
+
+    weir_read_other(h.g, "v:shared()");
+    weirlua_anchor(L, s, h.handle);
+    lua_settop(L, 1);
+    weirlua_vertex_jobs(L);
+    jobs = (lua_Integer)lua_rawlen(L, -1);
+    lua_newtable(L);
+    for (lua_Integer i = 1; i <= jobs; i++) {
+        lua_rawgeti(L, -2, i);
+        if (weir_vertex_shares(h.g, h.v, lua_tointeger(L, -1)))
+            lua_rawseti(L, -2, ++n);
+        else
+            lua_pop(L, 1);
+    }
+    return 1;
+}
+
 static int64_t end_of(int64_t start, int64_t duration)
 {
     return duration > WEIR_FOREVER - start ? WEIR_FOREVER : start + duration;
@@ -245,11 +319,12 @@ static int vertex_release(lua_State *L)
 static int vertex_aggregate(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
+    bool all = weirlua_check_all(L, 2);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
     weir_read(h.g, h.v, WEIR_READ_BELOW);
     weirlua_anchor(L, s, h.handle);
-    return weirlua_push_aggregate(L, h.g, h.v);
+    return weirlua_push_aggregate(L, h.g, h.v, all);
 }
 
 /* below(type): total, free, idle units of a type below v. Makes no table. */
@@ -280,9 +355,13 @@ static int vertex_graph(lua_State *L)
 }
 
 /* @class vertex
- * @method uri(): string -- The URI, such as "containment:/cluster0/rack0/node3".
- * @method parent(): vertex? -- The vertex above in containment; nil for a root.
- * @method children(): fun(): vertex? -- Iterates over the children, in the order of the description.
+ * @method uri(subsystem: string?): string?, string?, string? -- The URI, such as "power:/feed0/pdu1/node3"; in
+ *   containment if not given, or, for a vertex outside of containment, in its first subsystem. The second of two
+ *   siblings of one name is "node3#2".
+ * @method parent(subsystem: string?): vertex? -- The vertex above, in containment if not given: the source of the first
+ *   edge; nil for a root.
+ * @method children(subsystem: string?): fun(): vertex? -- Iterates over the children, in containment if not given, in
+ *   the order of the description.
  * @method child(i: integer): vertex? -- The i-th child, from 1 on.
  * @method nchildren(): integer -- The number of children.
  * @method edges(subsystem: string?): edge[] -- Edges that leave or enter the vertex: {source, target, subsystem, type,
@@ -291,12 +370,15 @@ static int vertex_graph(lua_State *L)
  * @method within(top: vertex): boolean -- Whether the vertex is `top` or below `top`.
  * @method below(type: string): integer, integer, integer -- Units of a type below the vertex: in all, free, idle. Costs
  *   no search.
- * @method aggregate(): table<string, table> -- Units below the vertex, of all types: {core = {total, free, idle}}.
+ * @method aggregate(options: table?): table<string, table> -- Units below the vertex by type: {core = {total, free,
+ *   idle}}. Types without a free unit are left out, unless with {all = true}.
  * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
  *   given.
  * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount,
  *   exclusive and active (false while the job is reserved). A stage has the field stage, its
  *   number, and as job minus its number.
+ * @method shared(): integer[] -- Jobs that share the vertex now: they have something below it, or use it without units.
+ *   Empty where a job has the vertex as a whole.
  * @method jobs(): integer[] -- Jobs that have units of the vertex or of a vertex below.
  * @method allocate(what: table): boolean?, string?, string? -- Allocates {job =, amount =, start =, duration =} without
  *   a match; all units, from now on and without an end if not given. Not for policies.
@@ -314,6 +396,7 @@ const luaL_Reg weirlua_vertex_methods[] = {{"uri", vertex_uri},
                                            {"available", vertex_available},
                                            {"uses", vertex_uses},
                                            {"jobs", weirlua_vertex_jobs},
+                                           {"shared", vertex_shared},
                                            {"allocate", vertex_allocate},
                                            {"release", vertex_release},
                                            {"below", vertex_below},

@@ -203,7 +203,9 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *h
  * vertex and reads the graph after an allocation in Lua, since an allocation may collect garbage. */
 #define weirlua_anchor weirlua_push_graph
 /* Pushes {type = {total, free, idle}} of the subtree of v; of the whole graph for WEIR_NONE. Returns 1. */
-int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v);
+int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, bool all);
+/* The field `all` of an optional table. */
+bool weirlua_check_all(lua_State *L, int arg);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
 int weirlua_read_file(lua_State *L);  /* file.c */
@@ -294,6 +296,7 @@ enum weirlua_field {
     FIELD_FREE,
     FIELD_INDEX,
     FIELD_DETACHED,
+    FIELD_ALLOCATED,
     FIELD_PROPERTIES,
     FIELD_TAGS,
     FIELD_DATA

@@ -43,8 +43,7 @@ static bool is_gone(const weir_graph *g, weir_vertex v)
  * than up is handed on to v. */
 static int keep_one(struct coarsen *c, weir_vertex v, weir_vertex parent, int state)
 {
-    bool same = false;
-    int rc = weir_extract_vertex(&c->carry, v, parent, free_of(c->carry.from, v), &same, c->err);
+    int rc = weir_extract_vertex(&c->carry, v, parent, free_of(c->carry.from, v), c->err);
 
     if (rc || state_available(state))
         return rc;
@@ -186,6 +185,14 @@ static int add_pools(struct coarsen *c)
 
 /* ---- the view ---- */
 
+static int check_keep(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_err *err)
+{
+    for (uint32_t i = 0; i < nkeep; i++)
+        if (weir_type_find(g, keep[i]) == WEIR_NO_TYPE)
+            return weir_fail(err, WEIR_ENOENT, "there is no type '%.100s' to keep", keep[i]);
+    return WEIR_OK;
+}
+
 static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_err *err)
 {
     weir_graph *to = weir_graph_new();
@@ -202,9 +209,7 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
     }
     memset(c->merged_into, 0xFF, (size_t)g->limit * sizeof *c->merged_into);
     for (uint32_t i = 0; i < nkeep; i++) {
-        weir_type t = weir_type_find(g, keep[i]);
-        if (t != WEIR_NO_TYPE)
-            c->keep[t] = true;
+        c->keep[weir_type_find(g, keep[i])] = true;
     }
     to->valid_from = g->valid_from;
     to->valid_until = g->valid_until;
@@ -232,7 +237,11 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
                        weir_vertex **map, weir_err *err)
 {
     struct coarsen c = {0};
-    int rc = coarsen_begin(&c, g, keep, nkeep, err);
+    int rc = check_keep(g, keep, nkeep, err);
+
+    if (rc)
+        return rc;
+    rc = coarsen_begin(&c, g, keep, nkeep, err);
 
     if (!rc) {
         rc = keep_roots(&c);

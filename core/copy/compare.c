@@ -143,8 +143,14 @@ static int compare_maps(const struct compare *c, weir_vertex v, weir_vertex w)
 /* State inherited from the ancestors. */
 struct inherited {
     int64_t rank_a, rank_b;
-    bool placed; /* ancestors are in equal positions, so derived UUIDs are equal */
 };
+
+/* Whether v and w have the number of one vertex of one graph, whose pool was replaced in one of the two. */
+static bool replaced(const struct compare *c, weir_vertex v, weir_vertex w)
+{
+    return v == w && memcmp(c->a->uuid, c->b->uuid, sizeof c->a->uuid) == 0 &&
+           vertex_at(c->a, v)->generation != vertex_at(c->b, w)->generation;
+}
 
 static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, const struct inherited *up)
 {
@@ -156,7 +162,7 @@ static int compare_pools(const struct compare *c, weir_vertex v, weir_vertex w, 
                      buf, sizeof buf) ||
         numbers_differ("rank", up->rank_a, up->rank_b, buf, sizeof buf))
         return differ(c, v, buf);
-    if (!up->placed || weir_uuid_given(c->a, v) || weir_uuid_given(c->b, w)) {
+    if (weir_uuid_given(c->a, v) || weir_uuid_given(c->b, w) || replaced(c, v, w)) {
         weir_vertex_uuid(c->a, v, m);
         weir_vertex_uuid(c->b, w, n);
         if (texts_differ("UUID", m, n, buf, sizeof buf))
@@ -198,7 +204,6 @@ static int compare_trees(const struct compare *c, weir_vertex v, weir_vertex w, 
 
     here.rank_a = own_rank(c->a, v) != WEIR_NO_RANK ? own_rank(c->a, v) : up->rank_a;
     here.rank_b = own_rank(c->b, w) != WEIR_NO_RANK ? own_rank(c->b, w) : up->rank_b;
-    here.placed = up->placed && vertex_at(c->a, v)->pos == vertex_at(c->b, w)->pos;
     rc = compare_pools(c, v, w, &here);
     c->map[v] = w;
     while (!rc) {
@@ -213,7 +218,7 @@ static int compare_trees(const struct compare *c, weir_vertex v, weir_vertex w, 
 
 static int compare_roots(const struct compare *c)
 {
-    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK, true};
+    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK};
     uint32_t i = 0, k = 0;
 
     for (;;) {
@@ -239,7 +244,7 @@ static weir_vertex next_detached(const weir_graph *g, weir_vertex *at)
 /* Compares the vertices outside of containment, in their order. */
 static int compare_detached(const struct compare *c)
 {
-    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK, true};
+    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK};
     weir_vertex i = 0, k = 0;
 
     for (;;) {

@@ -11,7 +11,7 @@
 
 int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err)
 {
-    *c = (struct weir_extract){from, to, NULL, false};
+    *c = (struct weir_extract){.from = from, .to = to};
     c->map = to ? weir_mem_alloc((size_t)from->limit * sizeof *c->map) : NULL;
     if (!c->map)
         return weir_fail_nomem(err);
@@ -83,26 +83,23 @@ static int carry_maps(const struct weir_extract *c, weir_vertex v, weir_vertex u
     return rc;
 }
 
-/* Sets the UUID of the copy u, unless the derived UUID is equal. A derived UUID depends on names and positions;
- * `same`: all names and positions are equal up to the root. */
-static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, bool same, weir_err *err)
+/* Gives the copy u the UUID of v. Where a pool of the graph has the UUID already, u keeps an own one if v was not given
+ * the UUID, or with c->fresh. */
+static int carry_uuid(const struct weir_extract *c, weir_vertex v, weir_vertex u, weir_err *err)
 {
-    bool given = weir_uuid_given(c->from, v);
-    char was[37], is[37];
+    uint8_t uuid[16];
+    weir_vertex other;
 
-    if (c->renew || (same && !given))
+    if (weir_uuid_index(c->to))
+        return weir_fail_nomem(err);
+    weir_uuid_get(c->from, v, uuid);
+    other = weir_uuid_find(c->to, uuid);
+    if (other == u || (other != WEIR_NONE && (c->fresh || !weir_uuid_given(c->from, v))))
         return WEIR_OK;
-    weir_vertex_uuid(c->from, v, was);
-    if (given) {
-        weir_vertex_uuid(c->to, u, is);
-        if (strcmp(was, is) == 0)
-            return WEIR_OK;
-    }
-    return weir_uuid_set(c->to, u, was, err);
+    return weir_uuid_put(c->to, u, uuid, err);
 }
 
-int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
-                        weir_err *err)
+int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, weir_err *err)
 {
     int state = vertex_at(c->from, v)->state;
     weir_vertex u;
@@ -111,11 +108,10 @@ int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex paren
     if (rc)
         return rc;
     c->map[v] = u;
-    *same = *same && vertex_at(c->from, v)->pos == vertex_at(c->to, u)->pos;
     if (state != WEIR_UP)
         rc = weir_vertex_set_state(c->to, u, state, err);
     rc = rc ? rc : carry_maps(c, v, u, err);
-    return rc ? rc : carry_uuid(c, v, u, *same, err);
+    return rc ? rc : carry_uuid(c, v, u, err);
 }
 
 int weir_extract_edges(struct weir_extract *c, weir_err *err)
@@ -167,7 +163,7 @@ static int check_listed(const weir_graph *g, weir_vertex v, weir_err *err)
 
 /* Copies v and all vertices below, with the units free now as size. Vertices without free units are left out with
  * all below. The ancestors of v must be available. */
-static int copy_free(struct weir_extract *c, weir_vertex v, weir_vertex parent, bool same, weir_err *err)
+static int copy_free(struct weir_extract *c, weir_vertex v, weir_vertex parent, weir_err *err)
 {
     const weir_graph *g = c->from;
     const struct inner *in = inner_of(g, v);
@@ -176,10 +172,10 @@ static int copy_free(struct weir_extract *c, weir_vertex v, weir_vertex parent, 
 
     if (size <= 0)
         return WEIR_OK;
-    rc = weir_extract_vertex(c, v, parent, size, &same, err);
+    rc = weir_extract_vertex(c, v, parent, size, err);
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
-            rc = copy_free(c, in->kids[i], c->map[v], same, err);
+            rc = copy_free(c, in->kids[i], c->map[v], err);
     return rc;
 }
 
@@ -200,7 +196,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
 {
     weir_vertex way[WEIR_PATH_DEPTH + 2], parent = WEIR_NONE;
     struct weir_extract c;
-    bool same = true, open;
+    bool open;
     int rc = check_listed(g, v, err);
 
     if (!rc && vertex_detached(g, v))
@@ -211,11 +207,11 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     open = weir_availability_above(g, v, g->now, g->now + 1);
     for (uint32_t i = 0, n = way_to(g, v, way); !rc && i < n; i++) {
         open = open && state_available(vertex_at(g, way[i])->state);
-        rc = weir_extract_vertex(&c, way[i], parent, kind_of(g, way[i])->size, &same, err);
+        rc = weir_extract_vertex(&c, way[i], parent, kind_of(g, way[i])->size, err);
         parent = c.map[way[i]];
     }
     if (!rc && open)
-        rc = copy_free(&c, v, parent, same, err);
+        rc = copy_free(&c, v, parent, err);
     return part_end(&c, rc, out, err);
 }
 
@@ -238,22 +234,21 @@ static int mark_listed(const weir_graph *g, const weir_vertex *list, uint32_t n,
 
 /* Copies v, and the marked vertices below; all vertices below if v is marked as a whole, or `whole` is set. */
 static int extract_marked(struct weir_extract *c, const uint8_t *marks, weir_vertex v, weir_vertex parent, bool whole,
-                          bool same, weir_err *err)
+                          weir_err *err)
 {
     const struct inner *in = inner_of(c->from, v);
-    int rc = weir_extract_vertex(c, v, parent, kind_of(c->from, v)->size, &same, err);
+    int rc = weir_extract_vertex(c, v, parent, kind_of(c->from, v)->size, err);
 
     whole = whole || marks[v] == MARK_WHOLE;
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE && (whole || marks[in->kids[i]]))
-            rc = extract_marked(c, marks, in->kids[i], c->map[v], whole, same, err);
+            rc = extract_marked(c, marks, in->kids[i], c->map[v], whole, err);
     return rc;
 }
 
 int weir_extract_detached(struct weir_extract *c, weir_vertex v, weir_err *err)
 {
-    bool same = false;
-    int rc = weir_extract_vertex(c, v, WEIR_NONE, kind_of(c->from, v)->size, &same, err);
+    int rc = weir_extract_vertex(c, v, WEIR_NONE, kind_of(c->from, v)->size, err);
 
     if (rc)
         return rc;
@@ -275,7 +270,7 @@ int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n,
     }
     for (uint32_t i = 0; !rc && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE && marks[g->roots[i]])
-            rc = extract_marked(&c, marks, g->roots[i], WEIR_NONE, false, true, err);
+            rc = extract_marked(&c, marks, g->roots[i], WEIR_NONE, false, err);
     for (weir_vertex v = 0; !rc && g->detached > 0 && v < g->limit; v++)
         if (marks[v] && vertex_detached(g, v))
             rc = weir_extract_detached(&c, v, err);

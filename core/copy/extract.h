@@ -11,8 +11,8 @@
 struct weir_extract {
     const weir_graph *from;
     weir_graph *to;
+    bool fresh;       /* a copy whose UUID another pool of `to` has gets an own one, even where the UUID was given */
     weir_vertex *map; /* by vertex of `from`: the copy in `to`; WEIR_NONE: not copied */
-    bool renew;       /* do not copy UUIDs, because the copies are new pools at a different path */
 };
 
 /* Begin copying, with an empty map; WEIR_ENOMEM if `to` is NULL or memory runs out. End with weir_extract_end(). */
@@ -20,10 +20,10 @@ int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_grap
 /* Free the map. The graph `to` is kept. */
 void weir_extract_end(struct weir_extract *c);
 /* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and
- * record the copy in the map. On entry *same tells whether the derived UUID of `parent` is equal in both graphs; on
- * return, of v. If the call fails, the map may have an incomplete copy, which the caller must remove. */
-int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size, bool *same,
-                      weir_err *err) WEIR_CHECKED;
+ * record the copy in the map. WEIR_EEXIST: another pool of `to` has the UUID that v was given. If the call fails, the
+ * map may have an incomplete copy, which the caller must remove. */
+int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size,
+                        weir_err *err) WEIR_CHECKED;
 /* Add a copy of a detached vertex, which is detached too; the edges are for the caller to add. */
 int weir_extract_detached(struct weir_extract *c, weir_vertex v, weir_err *err) WEIR_CHECKED;
 /* Add the edges between all vertices in the map. O(edges of `from`) */

@@ -229,39 +229,40 @@ static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
 }
 
 /* Adds a copy of o below `parent`. `top`: the parent is an old vertex, so undoing must remove the copy. */
-static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool top, bool *same)
+static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool top)
 {
     if (top) {
         if (weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
             return weir_fail_nomem(m->err);
         m->tops[m->ntops++] = o;
     }
-    return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, same, m->err);
+    return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, m->err);
 }
 
-/* The detached vertex of the graph that o stands for: a vertex with the UUID of o, or else the only one with type,
+/* The detached vertex of the graph that o stands for: the vertex with the UUID of o, or else the only one with type,
  * name and rank of o. WEIR_NONE: none. O(vertices) with detached vertices */
 static weir_vertex find_detached(const struct merge *m, weir_vertex o)
 {
     const weir_graph *g = m->carry.to;
-    int64_t rank = weir_vertex_rank(m->carry.from, o);
+    int64_t rank = g->detached > 0 ? weir_vertex_rank(m->carry.from, o) : WEIR_NO_RANK;
     weir_vertex found = WEIR_NONE;
-    uint8_t uuid[16], other[16];
+    uint8_t uuid[16];
     bool several = false;
 
-    weir_uuid_get(m->carry.from, o, NULL, uuid);
-    for (weir_vertex v = 0; g->detached > 0 && v < g->limit; v++) {
-        if (!vertex_valid(g, v) || !vertex_detached(g, v))
-            continue;
-        weir_uuid_get(g, v, NULL, other);
-        if (memcmp(uuid, other, 16) == 0)
-            return v;
-        if (strcmp(weir_vertex_type(g, v), weir_vertex_type(m->carry.from, o)) == 0 && own_rank(g, v) == rank &&
+    if (g->detached == 0)
+        return WEIR_NONE;
+    weir_uuid_get(m->carry.from, o, uuid);
+    found = weir_uuid_find(g, uuid);
+    if (found != WEIR_NONE && vertex_detached(g, found))
+        return found;
+    found = WEIR_NONE;
+    for (weir_vertex v = 0; v < g->limit; v++)
+        if (vertex_valid(g, v) && vertex_detached(g, v) && own_rank(g, v) == rank &&
+            strcmp(weir_vertex_type(g, v), weir_vertex_type(m->carry.from, o)) == 0 &&
             weir_strtab_agree(m->carry.from, o, g, v)) {
             several = found != WEIR_NONE;
             found = v;
         }
-    }
     return several ? WEIR_NONE : found;
 }
 
@@ -298,27 +299,23 @@ static int add_detached(struct merge *m, weir_vertex o)
     return weir_extract_detached(&m->carry, o, m->err);
 }
 
-/* Adds o and all vertices below. `there`: the parent is an old vertex; `same`: derived UUIDs below the parent are
- * equal in both graphs. */
-static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there, bool same)
+/* Adds o and all vertices below. `there`: the parent is an old vertex. */
+static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool there)
 {
     const struct inner *in = inner_of(m->carry.from, o);
     weir_vertex v = m->carry.map[o];
     bool found = v != WEIR_NONE;
     int rc;
 
-    if (found) {
-        same = same && vertex_at(m->carry.from, o)->pos == vertex_at(m->carry.to, v)->pos;
+    if (found)
         rc = pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
-    } else if ((v = find_detached(m, o)) != WEIR_NONE) {
-        same = false;
+    else if ((v = find_detached(m, o)) != WEIR_NONE)
         rc = attach(m, o, v, parent, there);
-    } else {
-        rc = add_vertex(m, o, parent, there, &same);
-    }
+    else
+        rc = add_vertex(m, o, parent, there);
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
-            rc = add_below(m, in->kids[i], m->carry.map[o], found, same);
+            rc = add_below(m, in->kids[i], m->carry.map[o], found);
     return rc;
 }
 
@@ -360,10 +357,11 @@ static int add_all(struct merge *m)
     for (uint32_t i = 0; !rc && i < from->nroots; i++) {
         if (from->roots[i] == WEIR_NONE)
             continue;
-        m->carry.renew = from->roots[i] == m->moved;
-        rc = add_below(m, from->roots[i], WEIR_NONE, true, true);
+        /* one definition may be merged at several places */
+        m->carry.fresh = from->roots[i] == m->moved;
+        rc = add_below(m, from->roots[i], WEIR_NONE, true);
     }
-    m->carry.renew = false;
+    m->carry.fresh = false;
     for (weir_vertex o = 0; !rc && from->detached > 0 && o < from->limit; o++)
         if (vertex_valid(from, o) && vertex_detached(from, o))
             rc = add_detached(m, o);

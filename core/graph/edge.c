@@ -131,6 +131,25 @@ void weir_edge_drop(weir_graph *g, uint32_t i)
     g->serial++;
 }
 
+int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
+                     weir_err *err)
+{
+    uint32_t s = subsystem ? weir_subsystem_find(g, subsystem) : WEIR_NONE, found = WEIR_NONE;
+    int rc = check_edge(g, source, target, subsystem, type ? type : "any", err);
+
+    if (rc)
+        return rc;
+    for (uint32_t i = weir_edge_first(g, source, s, true); s != WEIR_NONE && i != WEIR_NONE && found == WEIR_NONE;
+         i = weir_edge_next(g, i, true))
+        if (g->edges[i].target == target && (!type || strcmp(weir_strtab_text(&g->names, g->edges[i].type), type) == 0))
+            found = i;
+    if (found == WEIR_NONE)
+        return weir_fail(err, WEIR_ENOENT, "there is no such edge of the subsystem '%.100s'", subsystem);
+    weir_edge_drop(g, found);
+    g->revision++;
+    return WEIR_OK;
+}
+
 uint32_t weir_edge_count(const weir_graph *g)
 {
     return g->live_edges;
@@ -293,6 +312,50 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *su
     return WEIR_NONE;
 }
 
+/* The child of `at`, or the root, number i in a subsystem; WEIR_NONE: there are no more. */
+static weir_vertex child_at(const weir_graph *g, weir_vertex at, const char *subsystem, uint32_t i)
+{
+    weir_edge e;
+
+    if (at == WEIR_NONE)
+        return weir_graph_root(g, subsystem, i);
+    return weir_vertex_edge(g, at, subsystem, true, i, &e) ? e.target : WEIR_NONE;
+}
+
+/* The child for a step "NAME#N": the N-th of the children of one name. */
+static weir_vertex step_to_twin(const weir_graph *g, weir_vertex at, const char *subsystem, const char *step,
+                                size_t len)
+{
+    size_t digits = 0;
+    uint64_t n = 0, unit = 1;
+    weir_vertex v;
+
+    while (digits < len && digits < 9 && step[len - 1 - digits] >= '0' && step[len - 1 - digits] <= '9') {
+        n += unit * (uint64_t)(step[len - 1 - digits] - '0');
+        unit *= 10;
+        digits++;
+    }
+    if (digits == 0 || digits == len || step[len - 1 - digits] != '#')
+        return WEIR_NONE;
+    for (uint32_t i = 0; (v = child_at(g, at, subsystem, i)) != WEIR_NONE; i++)
+        if (named(g, v, step, len - 1 - digits) && --n == 0)
+            return v;
+    return WEIR_NONE;
+}
+
+uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsystem)
+{
+    char name[WEIR_NAME_MAX + 32];
+    size_t len = weir_vertex_name(g, v, name, sizeof name);
+    uint32_t n = 1;
+    weir_edge e;
+    weir_vertex at = weir_vertex_edge(g, v, subsystem, false, 0, &e) ? e.source : WEIR_NONE, kid;
+
+    for (uint32_t i = 0; (kid = child_at(g, at, subsystem, i)) != WEIR_NONE && kid != v; i++)
+        n += named(g, kid, name, len);
+    return n;
+}
+
 /* Sets err to where a path ends to exist: below the vertex of the last step, or at the top. */
 static int not_there(const weir_graph *g, const char *subsystem, const char *uri, const char *at, weir_err *err)
 {
@@ -317,7 +380,7 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
 {
     const char *colon = strchr(uri, ':'), *slash = strchr(uri, '/'), *at = uri;
     char subsystem[256] = "containment";
-    weir_vertex v = WEIR_NONE;
+    weir_vertex v = WEIR_NONE, next;
 
     if (colon && (!slash || colon < slash)) {
         if ((size_t)(colon - uri) >= sizeof subsystem)
@@ -338,7 +401,8 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
         len = strcspn(at, "/");
         if (len == 0)
             break;
-        v = step_down(g, v, subsystem, at, len);
+        next = step_down(g, v, subsystem, at, len);
+        v = next == WEIR_NONE ? step_to_twin(g, v, subsystem, at, len) : next;
         if (v == WEIR_NONE)
             return not_there(g, subsystem, uri, at, err);
         at += len;

@@ -179,7 +179,10 @@ struct weir_graph {
         uint32_t cap;               /* elements of `list` */
         struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
         bool packed;                /* the table is empty, until a UUID is given */
-    } uuids;                        /* uuid.c */
+        bool own;                   /* a given UUID may equal one that is derived for a later vertex */
+    } uuids; /* uuid.c */
+    uint8_t uuid[16];               /* of the graph: the key of derived UUIDs */
+    uint16_t generations;           /* the highest generation of a vertex number that was given back */
     struct aggregates *aggregates;  /* never NULL */
     struct schedules *schedules;    /* NULL until a vertex gets a schedule */
     struct jobs *jobs;              /* NULL until the first job */
@@ -342,25 +345,29 @@ uint32_t weir_pool_new(weir_graph *g);
 void weir_pool_drop(weir_graph *g, weir_vertex v);
 /* Gives v a UUID. WEIR_EINVAL: malformed or zero; WEIR_EEXIST: another pool has the UUID. */
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
+/* As weir_uuid_set(), for a reader, which may change the generation of v instead, if the UUID is derived from that.
+ * The reader calls weir_uuid_check() when it has all: until then others may derive the UUID. */
+int weir_uuid_restore(weir_graph *g, weir_vertex v, const char *text, weir_err *err);
 /* Gives v a UUID in binary form. WEIR_EEXIST, WEIR_ENOMEM */
 int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err);
 /* False where text is malformed or the UUID is zero. */
 bool weir_uuid_parse(const char *text, uint8_t out[16]);
-/* Cache of the names on the path above a vertex, by level, for successive UUIDs of neighbouring vertices.
- * Zero-initialise; valid until the graph changes. */
-enum { WEIR_UUID_NAMES = 8 };
-struct weir_uuid_names {
-    struct weir_uuid_name {
-        weir_vertex of; /* vertex + 1 */
-        char text[64];  /* beginning of the name, as far as a UUID depends on the name */
-    } levels[WEIR_UUID_NAMES];
-};
-/* Whether v was given a UUID, which is not derived from the position of v then. */
+/* Whether v was given a UUID, instead of the derived one. */
 bool weir_uuid_given(const weir_graph *g, weir_vertex v);
-/* The UUID of v, given or derived. `above` may be NULL. */
-void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16]);
+/* The UUID of v, given or derived. */
+void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16]);
 /* The UUID of v as text. */
-void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37]);
+void weir_uuid_write(const weir_graph *g, weir_vertex v, char out[37]);
+/* The vertex with a UUID; WEIR_NONE: none. O(1), O(limit) after a load */
+weir_vertex weir_uuid_find(const weir_graph *g, const uint8_t uuid[16]);
+/* Makes the table of given UUIDs, which a load leaves out, so that weir_uuid_find() takes O(1). */
+int weir_uuid_index(weir_graph *g) WEIR_CHECKED;
+/* Gives a new graph its UUID: a random one, or that of WEIR_UUID in the environment. */
+void weir_uuid_begin(weir_graph *g);
+/* Changes the generation of a new vertex, not in use yet, until no given UUID equals the derived one. */
+void weir_uuid_fresh(weir_graph *g, weir_vertex v);
+/* WEIR_EEXIST: a given UUID equals a derived one. For readers, once the vertices are written. O(given UUIDs) */
+int weir_uuid_check(weir_graph *g, weir_err *err) WEIR_CHECKED;
 /* Drops the table of given UUIDs at the end of a load: the next given UUID makes the table. */
 void weir_uuid_pack(weir_graph *g);
 /* Removes the given UUID of v, if any. */

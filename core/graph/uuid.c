@@ -1,9 +1,12 @@
-/* uuid.c - UUIDs of pools (P2), given or derived from the position of a pool. Invariant: no two vertices have
- * equal given UUIDs. The hash table holds each vertex with a given UUID once, or is empty after a load, until a UUID is
- * given: few machines get any UUID after their load, and the table would be as large as the UUIDs. */
+/* uuid.c - UUIDs of pools (P2), given or derived. A derived UUID is a number of a vertex, encrypted with the UUID of
+ * the graph: no memory is needed, no two vertices of a graph have the same, and the vertex is found by decryption.
+ * Invariant: all UUIDs of a graph differ, given and derived. The hash table holds each vertex with a given UUID once,
+ * or is empty after a load, until a UUID is given: few machines get any UUID after their load, and the table would be
+ * as large as the UUIDs. */
 #include "graph/journal.h"
 
 #include <endian.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const uint8_t none[16];
@@ -73,6 +76,145 @@ static uint32_t hash_of(const weir_graph *g, const uint8_t uuid[16])
     return (uint32_t)hash_add(hash_add(g->names.seed, half[0]), half[1]);
 }
 
+/* ---- derived UUIDs ---- */
+
+/* A derived UUID has, in the layout of version 8, a number of 62 bits and a check of 60 bits. */
+#define NUMBER_MASK ((UINT64_C(1) << 62) - 1)
+#define HALF_MASK   ((UINT32_C(1) << 31) - 1)
+
+struct key {
+    uint64_t number, check;
+};
+
+static struct key key_of(const weir_graph *g)
+{
+    uint64_t half[2];
+
+    memcpy(half, g->uuid, 16);
+    return (struct key){hash_add(le64toh(half[0]), le64toh(half[1])), hash_add(le64toh(half[1]), le64toh(half[0]))};
+}
+
+static uint32_t scramble(uint64_t key, uint32_t round, uint32_t half)
+{
+    return (uint32_t)(hash_add(key + round, half) >> 32) & HALF_MASK;
+}
+
+/* A permutation of the numbers of 62 bits: a Feistel network of four rounds. */
+static uint64_t encrypt(uint64_t key, uint64_t n)
+{
+    uint32_t left = (uint32_t)(n >> 31) & HALF_MASK, right = (uint32_t)n & HALF_MASK;
+
+    for (uint32_t i = 0; i < 4; i++) {
+        uint32_t next = left ^ scramble(key, i, right);
+        left = right;
+        right = next;
+    }
+    return (uint64_t)left << 31 | right;
+}
+
+static uint64_t decrypt(uint64_t key, uint64_t n)
+{
+    uint32_t left = (uint32_t)(n >> 31) & HALF_MASK, right = (uint32_t)n & HALF_MASK;
+
+    for (uint32_t i = 4; i-- > 0;) {
+        uint32_t last = right ^ scramble(key, i, left);
+        right = left;
+        left = last;
+    }
+    return (uint64_t)left << 31 | right;
+}
+
+static void derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
+{
+    struct key key = key_of(g);
+    uint64_t n = encrypt(key.number, (uint64_t)vertex_at(g, v)->generation << 32 | v);
+    uint64_t check = hash_add(key.check, n), half[2];
+
+    half[0] = htobe64((check & ~UINT64_C(0xF000)) | 0x8000);
+    half[1] = htobe64(n | UINT64_C(1) << 63);
+    memcpy(out, half, 16);
+}
+
+/* Whether a UUID may be derived in this graph; if so, *number is what it is derived from. */
+static bool decode_number(const weir_graph *g, const uint8_t uuid[16], uint64_t *number)
+{
+    struct key key = key_of(g);
+    uint64_t half[2], n;
+
+    memcpy(half, uuid, 16);
+    n = be64toh(half[1]);
+    if (n >> 62 != 2)
+        return false;
+    n &= NUMBER_MASK;
+    if (be64toh(half[0]) != ((hash_add(key.check, n) & ~UINT64_C(0xF000)) | 0x8000))
+        return false;
+    *number = decrypt(key.number, n);
+    return true;
+}
+
+/* Whether a UUID may be derived in this graph; if so, *v is the vertex with the number, or WEIR_NONE without one. */
+static bool decode(const weir_graph *g, const uint8_t uuid[16], weir_vertex *v)
+{
+    uint64_t n;
+
+    if (!decode_number(g, uuid, &n))
+        return false;
+    *v = (weir_vertex)n;
+    if (!vertex_valid(g, *v) || vertex_at(g, *v)->generation != n >> 32)
+        *v = WEIR_NONE;
+    return true;
+}
+
+void weir_uuid_get(const weir_graph *g, weir_vertex v, uint8_t out[16])
+{
+    if (weir_uuid_given(g, v))
+        memcpy(out, g->uuids.list[v], 16);
+    else
+        derive(g, v, out);
+}
+
+/* The vertex with a given UUID, other than `but`; WEIR_NONE: none. */
+static weir_vertex find_given(const weir_graph *g, const uint8_t uuid[16], weir_vertex but)
+{
+    if (g->uuids.packed) {
+        for (weir_vertex v = 0; v < g->uuids.cap; v++)
+            if (v != but && memcmp(g->uuids.list[v], uuid, 16) == 0)
+                return v;
+        return WEIR_NONE;
+    }
+    WEIR_MAP32_EACH(&g->uuids.vertices, hash_of(g, uuid), v)
+        if (v != but && memcmp(g->uuids.list[v], uuid, 16) == 0)
+            return v;
+    return WEIR_NONE;
+}
+
+/* The vertex with a UUID, other than `but`. */
+static weir_vertex find_other(const weir_graph *g, const uint8_t uuid[16], weir_vertex but)
+{
+    weir_vertex v;
+
+    if (decode(g, uuid, &v) && v != WEIR_NONE && v != but && !weir_uuid_given(g, v))
+        return v;
+    return find_given(g, uuid, but);
+}
+
+weir_vertex weir_uuid_find(const weir_graph *g, const uint8_t uuid[16])
+{
+    return find_other(g, uuid, WEIR_NONE);
+}
+
+void weir_uuid_fresh(weir_graph *g, weir_vertex v)
+{
+    uint8_t uuid[16];
+
+    if (!g->uuids.own)
+        return;
+    for (derive(g, v, uuid); find_given(g, uuid, v) != WEIR_NONE; derive(g, v, uuid))
+        vertex_at(g, v)->generation++;
+}
+
+/* ---- given UUIDs ---- */
+
 /* Widens `list` by an eighth only: new elements must be cleared. */
 static int widen(weir_graph *g, uint32_t need)
 {
@@ -85,8 +227,7 @@ static int widen(weir_graph *g, uint32_t need)
     return WEIR_OK;
 }
 
-/* Makes the hash table, unless the table is there. */
-static int make_table(weir_graph *g)
+int weir_uuid_index(weir_graph *g)
 {
     struct weir_map32 all = {0};
 
@@ -113,27 +254,38 @@ void weir_uuid_pack(weir_graph *g)
     g->uuids.cap = 0;
 }
 
-int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
+/* Gives v a UUID that `other` has; WEIR_NONE: that nobody has. */
+static int give(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_vertex other, weir_err *err)
 {
     uint32_t hash = hash_of(g, uuid);
+    uint8_t derived[16];
+    weir_vertex own;
     char text[37];
 
-    if (make_table(g))
-        return weir_fail_nomem(err);
-    WEIR_MAP32_EACH(&g->uuids.vertices, hash, other)
-        if (other != v && memcmp(g->uuids.list[other], uuid, 16) == 0) {
-            uuid_text(uuid, text);
-            return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
-        }
+    if (other != WEIR_NONE) {
+        uuid_text(uuid, text);
+        return weir_fail(err, WEIR_EEXIST, "another pool has the UUID %s", text);
+    }
     if ((v >= g->uuids.cap && widen(g, v + 1)) ||
         weir_map32_reserve(&g->uuids.vertices, (size_t)g->uuids.vertices.count + 1))
         return weir_fail_nomem(err);
     weir_uuid_drop(g, v);
+    derive(g, v, derived);
+    note_vertex(g, v);
+    if (memcmp(uuid, derived, 16) == 0)
+        return WEIR_OK;
     if (weir_map32_add(&g->uuids.vertices, hash, v))
         return weir_fail_nomem(err);
     memcpy(g->uuids.list[v], uuid, 16);
-    note_vertex(g, v);
+    g->uuids.own |= decode(g, uuid, &own);
     return WEIR_OK;
+}
+
+int weir_uuid_put(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_err *err)
+{
+    if (weir_uuid_index(g))
+        return weir_fail_nomem(err);
+    return give(g, v, uuid, find_other(g, uuid, v), err);
 }
 
 int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
@@ -144,6 +296,22 @@ int weir_uuid_set(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
         return weir_fail(err, WEIR_EINVAL,
                          "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
     return weir_uuid_put(g, v, uuid, err);
+}
+
+int weir_uuid_restore(weir_graph *g, weir_vertex v, const char *text, weir_err *err)
+{
+    uint8_t uuid[16];
+    uint64_t n;
+
+    if (!weir_uuid_parse(text, uuid))
+        return weir_uuid_set(g, v, text, err);
+    if (!decode_number(g, uuid, &n) || (weir_vertex)n != v || n >> 32 > WEIR_GENERATION_MAX) {
+        if (weir_uuid_index(g))
+            return weir_fail_nomem(err);
+        return give(g, v, uuid, find_given(g, uuid, v), err);
+    }
+    vertex_at(g, v)->generation = (uint16_t)(n >> 32);
+    return WEIR_OK;
 }
 
 bool weir_uuid_given(const weir_graph *g, weir_vertex v)
@@ -160,64 +328,81 @@ void weir_uuid_drop(weir_graph *g, weir_vertex v)
     memset(g->uuids.list[v], 0, 16);
 }
 
-static uint64_t mix(uint64_t h, const char *s)
-{
-    for (; *s; s++)
-        h = (h ^ (unsigned char)*s) * 0x100000001B3u;
-    h ^= h >> 29;
-    return h * 0xBF58476D1CE4E5B9u;
-}
-
-/* The name of u, i levels above the vertex; from the cache `above`, or written to `own`. */
-static const char *name_of(const weir_graph *g, weir_vertex u, uint32_t i, struct weir_uuid_names *above, char own[64])
-{
-    bool kept = above && i > 0 && i <= WEIR_UUID_NAMES;
-    struct weir_uuid_name *name = kept ? &above->levels[i - 1] : NULL;
-
-    if (name && name->of == u + 1)
-        return name->text;
-    if (name)
-        name->of = u + 1;
-    own = name ? name->text : own;
-    weir_vertex_name(g, u, own, 64);
-    return own;
-}
-
-/* Derives a UUID from the names, types and positions on the path to the vertex: equal after a save and a load, and
- * in every run. Version 8: made by the application. */
-static void uuid_derive(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
-{
-    uint64_t a = 0x9E3779B97F4A7C15u, b = 0xD1B54A32D192ED03u;
-    char own[64];
-    uint32_t i = 0;
-
-    for (weir_vertex u = v; u != WEIR_NONE; u = vertex_at(g, u)->parent) {
-        a = mix(a, name_of(g, u, i++, above, own)) + vertex_at(g, u)->pos;
-        b = mix(b ^ a, weir_vertex_type(g, u)) + (vertex_at(g, u)->parent == WEIR_NONE);
-    }
-    memcpy(out, &a, 8);
-    memcpy(out + 8, &b, 8);
-    out[6] = (uint8_t)((out[6] & 0x0F) | 0x80);
-    out[8] = (uint8_t)((out[8] & 0x3F) | 0x80);
-}
-
-void weir_uuid_get(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, uint8_t out[16])
-{
-    if (weir_uuid_given(g, v))
-        memcpy(out, g->uuids.list[v], 16);
-    else
-        uuid_derive(g, v, above, out);
-}
-
-void weir_uuid_write(const weir_graph *g, weir_vertex v, struct weir_uuid_names *above, char out[37])
+void weir_uuid_write(const weir_graph *g, weir_vertex v, char out[37])
 {
     uint8_t u[16];
 
-    weir_uuid_get(g, v, above, u);
+    weir_uuid_get(g, v, u);
     uuid_text(u, out);
 }
 
 void weir_vertex_uuid(const weir_graph *g, weir_vertex v, char out[37])
 {
-    weir_uuid_write(g, v, NULL, out);
+    weir_uuid_write(g, v, out);
+}
+
+/* ---- the UUID of the graph ---- */
+
+void weir_uuid_begin(weir_graph *g)
+{
+    const char *fixed = getenv("WEIR_UUID");
+    uint64_t half[2] = {weir_hash_seed(), weir_hash_seed()};
+
+    if (fixed && weir_uuid_parse(fixed, g->uuid))
+        return;
+    half[1] = hash_add(half[1], (uint64_t)(uintptr_t)g);
+    memcpy(g->uuid, half, 16);
+    g->uuid[6] = (uint8_t)((g->uuid[6] & 0x0F) | 0x40);
+    g->uuid[8] = (uint8_t)((g->uuid[8] & 0x3F) | 0x80);
+}
+
+void weir_graph_uuid(const weir_graph *g, char out[37])
+{
+    uuid_text(g->uuid, out);
+}
+
+int weir_graph_set_uuid(weir_graph *g, const char *text, weir_err *err)
+{
+    uint8_t was[16], uuid[16];
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (!weir_uuid_parse(text, uuid))
+        return weir_fail(err, WEIR_EINVAL,
+                         "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
+    memcpy(was, g->uuid, 16);
+    memcpy(g->uuid, uuid, 16);
+    rc = weir_uuid_check(g, err);
+    if (rc) {
+        memcpy(g->uuid, was, 16);
+        return rc;
+    }
+    note_vertices(g, 0, g->limit);
+    return WEIR_OK;
+}
+
+int weir_uuid_check(weir_graph *g, weir_err *err)
+{
+    char text[37];
+
+    g->uuids.own = false;
+    for (weir_vertex v = 0; v < g->uuids.cap; v++) {
+        weir_vertex other;
+        if (!weir_uuid_given(g, v) || !decode(g, g->uuids.list[v], &other))
+            continue;
+        g->uuids.own = true;
+        if (other == WEIR_NONE || other == v || weir_uuid_given(g, other))
+            continue;
+        uuid_text(g->uuids.list[v], text);
+        return weir_fail(err, WEIR_EEXIST, "two pools have the UUID %s", text);
+    }
+    return WEIR_OK;
+}
+
+weir_vertex weir_graph_find_uuid(const weir_graph *g, const char *text)
+{
+    uint8_t uuid[16];
+
+    return weir_uuid_parse(text, uuid) ? weir_uuid_find(g, uuid) : WEIR_NONE;
 }

@@ -103,8 +103,10 @@ static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
     *at += n;
 }
 
-/* The value of ${key} in a name: an attribute of the pool, or else a property; NULL: neither. */
-static const char *attribute(const weir_graph *g, weir_vertex v, const char *key, char number[24])
+enum { VALUE_SIZE = 512 }; /* of a value that is computed */
+
+/* An attribute that every pool has; NULL: the pool has no such attribute, or no value of it. */
+static const char *base_attribute(const weir_graph *g, weir_vertex v, const char *key, char text[VALUE_SIZE])
 {
     int64_t n;
 
@@ -112,16 +114,68 @@ static const char *attribute(const weir_graph *g, weir_vertex v, const char *key
         return weir_vertex_type(g, v);
     if (strcmp(key, "basename") == 0)
         return weir_vertex_basename(g, v);
-    if (strcmp(key, "id") == 0 && weir_vertex_id(g, v) != WEIR_NO_ID)
-        n = weir_vertex_id(g, v);
-    else if (strcmp(key, "size") == 0)
+    if (strcmp(key, "unit") == 0)
+        return weir_vertex_unit(g, v)[0] ? weir_vertex_unit(g, v) : NULL;
+    if (strcmp(key, "uuid") == 0) {
+        weir_uuid_write(g, v, text);
+        return text;
+    }
+    if (strcmp(key, "size") == 0)
         n = weir_vertex_size(g, v);
-    else if (strcmp(key, "rank") == 0)
+    else if (strcmp(key, "id") == 0 && weir_vertex_id(g, v) != WEIR_NO_ID)
+        n = weir_vertex_id(g, v);
+    else if (strcmp(key, "rank") == 0 && weir_vertex_rank(g, v) != WEIR_NO_RANK)
         n = weir_vertex_rank(g, v);
     else
-        return weir_vertex_get(g, v, WEIR_PROPERTIES, key);
-    snprintf(number, 24, "%" PRId64, n);
-    return number;
+        return NULL;
+    snprintf(text, VALUE_SIZE, "%" PRId64, n);
+    return text;
+}
+
+/* The value of KEY of v itself: an attribute, a property, or, by "tags.KEY", a tag. */
+static const char *own_value(const weir_graph *g, weir_vertex v, const char *key, char text[VALUE_SIZE])
+{
+    const char *value = base_attribute(g, v, key, text);
+
+    if (!value)
+        value = weir_vertex_get(g, v, WEIR_PROPERTIES, key);
+    if (!value && strncmp(key, "properties.", 11) == 0)
+        value = weir_vertex_get(g, v, WEIR_PROPERTIES, key + 11);
+    if (!value && strncmp(key, "tags.", 5) == 0)
+        value = weir_vertex_get(g, v, WEIR_TAGS, key + 5);
+    return value;
+}
+
+/* The value of ${key} in a name: of v, or, by "TYPE.KEY", of the nearest vertex of the type above v; NULL: neither. */
+static const char *attribute(const weir_graph *g, weir_vertex v, const char *key, char text[VALUE_SIZE])
+{
+    const char *value = own_value(g, v, key, text), *dot = strchr(key, '.');
+    weir_vertex up = vertex_at(g, v)->parent;
+
+    if (value || !dot)
+        return value;
+    while (up != WEIR_NONE && (strncmp(weir_vertex_type(g, up), key, (size_t)(dot - key)) != 0 ||
+                               weir_vertex_type(g, up)[dot - key] != '\0'))
+        up = vertex_at(g, up)->parent;
+    if (up == WEIR_NONE)
+        return NULL;
+    if (strcmp(dot + 1, "name") != 0)
+        return own_value(g, up, dot + 1, text);
+    weir_vertex_name(g, up, text, VALUE_SIZE);
+    return text;
+}
+
+/* Appends a value, with "%2F" for each '/', which would end the name in a path. */
+static void put_value(char *buf, size_t size, size_t *at, const char *value)
+{
+    for (size_t n; *value; value += n) {
+        n = strcspn(value, "/");
+        put(buf, size, at, value, n);
+        if (value[n] == '/') {
+            put(buf, size, at, "%2F", 3);
+            n++;
+        }
+    }
 }
 
 /* Allocates no memory: a name never depends on free memory. */
@@ -131,14 +185,14 @@ static size_t expand_name(const weir_graph *g, weir_vertex v, const char *text, 
 
     while (*text) {
         const char *open = strstr(text, "${"), *close = open ? strchr(open, '}') : NULL, *value;
-        char key[256], number[24];
+        char key[256], computed[VALUE_SIZE];
         if (!close || (size_t)(close - open) - 2 >= sizeof key)
             break;
         snprintf(key, sizeof key, "%.*s", (int)(close - open - 2), open + 2);
-        value = attribute(g, v, key, number);
+        value = attribute(g, v, key, computed);
         put(buf, size, &n, text, (size_t)(open - text));
         if (value)
-            put(buf, size, &n, value, strlen(value));
+            put_value(buf, size, &n, value);
         else
             put(buf, size, &n, open, (size_t)(close - open) + 1);
         text = close + 1;

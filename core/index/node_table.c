@@ -638,7 +638,13 @@ static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
     struct node_table_span s = numbers_of(g, r, v);
     int rc = WEIR_OK;
 
-    if (map != WEIR_PROPERTIES || s.lo == s.hi)
+    if (s.lo == s.hi)
+        return;
+    if (r->templates && map == WEIR_TAGS) {
+        drop(g); /* names may tell tags */
+        return;
+    }
+    if (map != WEIR_PROPERTIES)
         return;
     if (key == WEIR_NO_NAME)
         r->ranked = false; /* nodes inherit ranks */

@@ -415,6 +415,19 @@ const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
 
 /* ---- single vertices (M14, M15) ---- */
 
+bool weir_vertex_shares(const weir_graph *g, weir_vertex v, int64_t job)
+{
+    const weir_allocation *a = weir_job_get(g, job);
+    weir_use u;
+
+    if (!a || a->state != WEIR_ALLOCATED || !weir_availability_above(g, v, g->now, g->now + 1))
+        return false;
+    for (uint32_t i = 0; weir_vertex_use(g, v, i, &u); i++)
+        if (u.active && (u.exclusive || (u.job == job && u.amount > 0)))
+            return false;
+    return true;
+}
+
 bool weir_job_has(const weir_graph *g, uint32_t job, weir_vertex v)
 {
     return schedule_of(g, v) && weir_schedule_find(g, v, job) != WEIR_NONE;

@@ -426,11 +426,13 @@ static int write_jobs(struct difference *d)
 static int write_difference(struct difference *d)
 {
     weir_buf *b = &d->out;
+    char uuid[37];
     int rc;
 
+    weir_graph_uuid(d->b.g, uuid);
     weir_buf_puts(b, "{\"weir_difference\":{\"version\":");
     weir_write_int(b, DIFFERENCE_VERSION);
-    weir_buf_printf(b, ",\"from\":\"%s\",\"to\":\"%s\",\n\"state\":{", d->a.hash, d->b.hash);
+    weir_buf_printf(b, ",\"from\":\"%s\",\"to\":\"%s\",\"uuid\":\"%s\",\n\"state\":{", d->a.hash, d->b.hash, uuid);
     weir_jgf_write_clock(d->b.g, b);
     weir_buf_puts(b, "},\n\"nodes\":[");
     rc = pair_vertices(d);

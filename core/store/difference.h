@@ -1,7 +1,7 @@
 /* difference.h - differences of documents. Private to the core.
  *
  * A difference says how the document of a graph becomes that of a second graph:
- *   {"weir_difference":{"version":1,"from":HASH,"to":HASH,
+ *   {"weir_difference":{"version":1,"from":HASH,"to":HASH,"uuid":UUID,
  *   "state":{...},      graph.metadata.weir of the second graph, without jobs
  *   "nodes":[...],      steps, which go through the vertices in preorder:
  *     {"keep":n}        the next n vertices stay
@@ -14,7 +14,8 @@
  * A depth is the number of vertices above in containment; depths in preorder tell the tree. Numbers of vertices are
  * positions among the vertices of the second graph. Jobs are written as in a document (format/jgf/jgf_books.c). Edges
  * and jobs that stay follow their vertices to the new positions. Hashes are those of the documents, 32 hexadecimal
- * digits: a difference is for one graph, and what is made of it is the second graph, byte for byte.
+ * digits; the UUID is that of the second graph. A difference is for one graph, and what is made of it is the second
+ * graph, byte for byte.
  */
 #ifndef WEIR_DIFFERENCE_H
 #define WEIR_DIFFERENCE_H

@@ -20,7 +20,7 @@ struct application {
     weir_json *json;
     weir_err *err;
     const char *source;
-    char from[DIFFERENCE_HASH], to[DIFFERENCE_HASH];
+    char from[DIFFERENCE_HASH], to[DIFFERENCE_HASH], uuid[37];
     int64_t version;
     bool has_state, has_nodes, has_edges, has_jobs;
     weir_buf state, nodes, contains, edges, jobs, value;
@@ -417,12 +417,12 @@ static int keep_jobs(struct application *p)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-static int take_hash(struct application *p, const char *where, char out[DIFFERENCE_HASH])
+static int take_text(struct application *p, const char *where, char *out, size_t size)
 {
     int rc = want(p, WEIR_JSON_STRING, where);
 
     if (rc == WEIR_OK)
-        snprintf(out, DIFFERENCE_HASH, "%s", weir_json_text(p->json, NULL));
+        snprintf(out, size, "%s", weir_json_text(p->json, NULL));
     return rc;
 }
 
@@ -446,9 +446,11 @@ static int take_part(struct application *p, const char *key)
     if (strcmp(key, "version") == 0)
         return want_integer(p, "version", DIFFERENCE_VERSION, DIFFERENCE_VERSION, &p->version);
     if (strcmp(key, "from") == 0)
-        return take_hash(p, "from", p->from);
+        return take_text(p, "from", p->from, sizeof p->from);
     if (strcmp(key, "to") == 0)
-        return take_hash(p, "to", p->to);
+        return take_text(p, "to", p->to, sizeof p->to);
+    if (strcmp(key, "uuid") == 0)
+        return take_text(p, "uuid", p->uuid, sizeof p->uuid);
     if ((state && p->has_state) || (nodes && p->has_nodes) || (edges && (p->has_edges || !p->has_nodes)) ||
         (jobs && p->has_jobs))
         return bad(p, "%s: is given twice, or before nodes", key);
@@ -504,7 +506,9 @@ static int compose(struct application *p)
     if (p->state.len < 3 || p->state.data[0] != '{')
         return bad(p, "state: an object with fields is wanted");
     b->len = 0;
-    weir_buf_puts(b, "{\"graph\":{\"metadata\":{\"weir\":");
+    weir_buf_puts(b, "{\"graph\":{\"metadata\":{\"uuid\":");
+    weir_write_string(b, p->uuid);
+    weir_buf_puts(b, ",\"weir\":");
     weir_buf_add(b, p->state.data, p->state.len - 1);
     weir_buf_puts(b, ",\"jobs\":[");
     add_buf(b, &p->jobs, 0);

@@ -110,7 +110,7 @@ static int put_own(const struct weir_db_store *s, weir_vertex v)
     if (vertex_at(g, v)->state != WEIR_UP)
         rc = s->put(s->data, DB_STATE,
                     (struct weir_db_cell[]){number(v), text(weir_state_name(vertex_at(g, v)->state))});
-    if (!rc && weir_uuid_given(g, v)) {
+    if (!rc && (weir_uuid_given(g, v) || vertex_at(g, v)->generation > 0)) {
         weir_vertex_uuid(g, v, uuid);
         rc = s->put(s->data, DB_UUID, (struct weir_db_cell[]){number(v), text(uuid)});
     }
@@ -349,7 +349,10 @@ static int write_jobs(const struct weir_db_store *s, bool all)
 /* Table meta, except for `saves`. */
 static int put_meta(const struct weir_db_store *s, const char *stamp)
 {
+    char uuid[37];
     const struct weir_db_cell rows[][2] = {{text("now"), number(s->g->now)},
+                                           {text("uuid"), text(uuid)},
+                                           {text("generations"), number(s->g->generations)},
                                            {text("next_job"), number(s->g->next_job)},
                                            {text("valid_from"), number(s->g->valid_from)},
                                            {text("valid_until"), number(s->g->valid_until)},
@@ -357,6 +360,7 @@ static int put_meta(const struct weir_db_store *s, const char *stamp)
                                            {text("weir"), text(WEIR_VERSION)}};
     int rc = WEIR_OK;
 
+    weir_graph_uuid(s->g, uuid);
     for (size_t i = 0; !rc && i < sizeof rows / sizeof *rows; i++)
         rc = s->put(s->data, DB_META, rows[i]);
     return rc;

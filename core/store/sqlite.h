@@ -118,6 +118,7 @@ bool weir_sqlite_is(const char *bytes, size_t len);
 
 /* Reads a table row by row. The functions for values set `wrong` if a value has the wrong type or range. */
 struct weir_db_reader {
+    bool redundant; /* a row of the table uuid has a UUID that is derived, and a save would leave out */
     sqlite3 *db;
     weir_graph *g;
     weir_err *err;

@@ -25,6 +25,10 @@ static int take_meta(struct weir_db_reader *r)
         r->g->valid_from = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "valid_until") == 0)
         r->g->valid_until = weir_db_int(r, 1, 1, WEIR_FOREVER);
+    else if (strcmp(key, "generations") == 0)
+        r->g->generations = (uint16_t)weir_db_int(r, 1, 0, WEIR_GENERATION_MAX);
+    else if (strcmp(key, "uuid") == 0 && !weir_uuid_parse(weir_db_text(r, 1), r->g->uuid))
+        r->wrong = 2;
     return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
 }
 
@@ -97,7 +101,11 @@ static int take_uuid(struct weir_db_reader *r)
     weir_vertex v = weir_db_vertex(r, 0);
     const char *uuid = weir_db_text(r, 1);
 
-    return weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_set(r->g, v, uuid, &r->why);
+    int rc = weir_db_unfit(r) ? WEIR_EPARSE : weir_uuid_restore(r->g, v, uuid, &r->why);
+
+    if (!rc)
+        r->redundant |= !weir_uuid_given(r->g, v) && vertex_at(r->g, v)->generation == 0;
+    return rc;
 }
 
 static int take_state(struct weir_db_reader *r)
@@ -137,11 +145,21 @@ static int take_data(struct weir_db_reader *r)
     return take_entry(r, WEIR_EXTENDED);
 }
 
+/* A UUID of a row may be what another pool derives until its own row is read, so this is checked when all are. */
+static int read_uuids(struct weir_db_reader *r)
+{
+    int rc = weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+
+    if (rc == WEIR_OK && weir_uuid_check(r->g, &r->why) != WEIR_OK)
+        rc = weir_fail(r->err, WEIR_EPARSE, "table uuid: %s", r->why.text);
+    return rc;
+}
+
 static int read_own(struct weir_db_reader *r)
 {
     int rc = weir_db_each(r, DB_NAME, "SELECT * FROM name", take_name);
 
-    rc = rc ? rc : weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+    rc = rc ? rc : read_uuids(r);
     rc = rc ? rc : weir_db_each(r, DB_STATE, "SELECT * FROM state", take_state);
     rc = rc ? rc : weir_db_each(r, DB_PROPERTY, "SELECT * FROM property ORDER BY vertex, place", take_property);
     rc = rc ? rc : weir_db_each(r, DB_TAG, "SELECT * FROM tag ORDER BY vertex, place", take_tag);
@@ -216,6 +234,8 @@ int weir_db_read(sqlite3 *db, const char *path, weir_graph **out, weir_err *err)
         return rc;
     }
     weir_journal_set(r.g, c);
+    if (r.redundant)
+        note_vertices(r.g, 0, r.g->limit);
     *out = r.g;
     return WEIR_OK;
 }

@@ -18,6 +18,7 @@ weir_graph *weir_graph_new(void)
     g->kind_index.last = WEIR_NONE;
     g->next_job = 1;
     g->valid_until = WEIR_FOREVER;
+    weir_uuid_begin(g);
     g->map_index = weir_map_index_new();
     if (!g->map_index || weir_strtab_init(&g->names) || weir_aggregates_make(g) ||
         weir_array_reserve(&g->subsystems, &g->cap.subsystems, 1, sizeof *g->subsystems)) {
@@ -154,6 +155,7 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
         if (v->generation == WEIR_GENERATION_MAX)
             continue; /* generations are used up: the number is never reused, as old references would match */
         v->generation++;
+        g->generations = v->generation > g->generations ? v->generation : g->generations;
         v->pos = g->free.vertices;
         g->free.vertices = first + i;
     }
@@ -247,6 +249,8 @@ int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc 
     v = take_vertices(g, count);
     if (v == WEIR_NONE)
         return weir_fail_nomem(err);
+    for (uint32_t i = 0; g->uuids.own && i < count; i++)
+        weir_uuid_fresh(g, v + i);
     write_vertices(g, parent, d, kind, count, stride, v);
     if (count == 1)
         rc = write_pool(g, v, d, err);

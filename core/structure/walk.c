@@ -38,6 +38,14 @@ static weir_walk *fail(weir_walk *w, weir_err *err)
     return NULL;
 }
 
+static bool has_edge(const weir_graph *g, uint32_t subsystem)
+{
+    for (uint32_t i = 0; i < g->nedges; i++)
+        if (g->edges[i].source != WEIR_NONE && g->edges[i].subsystem == subsystem)
+            return true;
+    return false;
+}
+
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err)
 {
     weir_walk *w;
@@ -57,6 +65,13 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
     w->subsystem = o->subsystem ? weir_subsystem_find(g, o->subsystem) : 0;
     if (w->subsystem == WEIR_NONE) {
         weir_fail(err, WEIR_ENOENT, "there is no subsystem '%.100s'", o->subsystem);
+        weir_walk_free(w);
+        return NULL;
+    }
+    if (o->start == WEIR_NONE && w->subsystem != 0 && weir_graph_root(g, o->subsystem, 0) == WEIR_NONE &&
+        has_edge(g, w->subsystem)) {
+        weir_fail(err, WEIR_EINVAL, "the subsystem '%.100s' has no root, as all of it is on cycles: a start is wanted",
+                  o->subsystem);
         weir_walk_free(w);
         return NULL;
     }

@@ -49,6 +49,16 @@ int64_t weir_availability_free(const weir_graph *g, weir_vertex v, int64_t t0, i
     return kind_of(g, v)->size - (schedule_of(g, v) ? weir_schedule_used(g, v, t0, t1) : 0);
 }
 
+int64_t weir_vertex_allocated(const weir_graph *g, weir_vertex v)
+{
+    int64_t size = kind_of(g, v)->size;
+
+    if (vertex_detached(g, v))
+        return 0;
+    return weir_availability_above(g, v, g->now, g->now + 1) ? size - weir_availability_free(g, v, g->now, g->now + 1)
+                                                             : size;
+}
+
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
 {
     if (t0 >= t1 || !state_available(vertex_at(g, v)->state))

@@ -386,5 +386,5 @@ it("[RFC20:296][R1][R5] the example: ranks 19-22 on node186 to node189, 48 cores
   local e = assert(weir.engine { resources = weir.R(d) })
   assert(e:advance(1676560000))
   assert.equal(1800, assert(e:match "slot=4/node").duration)
-  assert.equal(192, e:resources():aggregate().core.total)
+  assert.equal(192, e:resources():aggregate(nil, { all = true }).core.total)
 end)

@@ -144,7 +144,7 @@ int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, 
 {
     int rc;
 
-    WEIR_WRITE(b, "\"metadata\":{\"weir\":{");
+    WEIR_WRITE(b, ",\"weir\":{");
     weir_jgf_write_clock(w->g, b);
     WEIR_WRITE(b, ",\"jobs\":[");
     rc = write_jobs(w, numbers, b, err);

@@ -209,7 +209,6 @@ struct maker {
     struct above way[WEIR_PATH_DEPTH];
     uint32_t depth;
     uint32_t roots;
-    struct weir_uuid_names names;
 };
 
 static int fail_item(const struct jgf *r, const struct jgf_item *it, int rc, const weir_err *why)
@@ -231,9 +230,9 @@ static int fail_entry(const struct jgf *r, const struct jgf_item *it)
     return weir_jgf_bad(r, rc, "nodes", it->at, name, "%s", why.text);
 }
 
-/* Sets a UUID, unless equal to the UUID derived from the position of the pool. The first UUID set makes a table for
+/* Sets a UUID, unless equal to the derived UUID of the pool. The first UUID set makes a table for
  * all: a table that grew would take half as much again. */
-static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above, weir_err *why)
+static int set_uuid(weir_graph *g, weir_vertex v, weir_err *why)
 {
     uint8_t given[16], derived[16];
 
@@ -241,7 +240,7 @@ static int set_uuid(weir_graph *g, weir_vertex v, struct weir_uuid_names *above,
         return WEIR_OK;
     memcpy(given, g->uuids.list[v], 16);
     memset(g->uuids.list[v], 0, 16);
-    weir_uuid_get(g, v, above, derived);
+    weir_uuid_get(g, v, derived);
     if (memcmp(given, derived, 16) == 0)
         return WEIR_OK;
     if (g->uuids.vertices.count == 0 && weir_map32_reserve(&g->uuids.vertices, g->uuids.cap))
@@ -300,7 +299,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
     rank = it.has_rank ? (int64_t)it.rank : above;
     rc = set_rank(g, v, rank, it.owns_rank ? WEIR_NO_RANK : above);
     if (rc == WEIR_OK)
-        rc = set_uuid(g, v, &m->names, &why);
+        rc = set_uuid(g, v, &why);
     m->way[m->depth++] = (struct above){v, rank};
     return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
 }
@@ -333,8 +332,11 @@ static int make_vertices(struct jgf *r, uint32_t count)
     r->g->limit = count;
     r->g->serial += count;
     note_vertices(r->g, 0, count);
+    rc = r->g->uuids.own ? weir_uuid_check(r->g, r->err) : WEIR_OK;
     weir_uuid_pack(r->g);
-    return WEIR_OK;
+    if (rc)
+        weir_err_source(r->err, r->source);
+    return rc;
 }
 
 /* ---- the graph ------------------------------------------------------------------------------------------------ */

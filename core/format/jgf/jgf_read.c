@@ -345,7 +345,7 @@ static int fail_array(const struct jgf *r, bool nodes)
                         nodes ? "nodes" : "edges", nodes ? "vertices" : "edges");
 }
 
-/* Reads the metadata of the graph, of which a document has more. */
+/* Reads the metadata of the graph: its UUID, and what a document has besides. A text that is no UUID is ignored. */
 static int read_graph_metadata(struct jgf *r, int type)
 {
     int rc = WEIR_OK;
@@ -353,11 +353,20 @@ static int read_graph_metadata(struct jgf *r, int type)
     if (type != WEIR_JSON_OBJECT)
         return weir_json_skip(r->json, type);
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
-        bool weir = strcmp(weir_json_text(r->json, NULL), "weir") == 0;
+        const char *key = weir_json_text(r->json, NULL);
+        bool weir = r->on_weir && strcmp(key, "weir") == 0, uuid = strcmp(key, "uuid") == 0;
+        uint8_t given[16];
         if (weir && r->has_weir)
             return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.metadata.weir: is given twice", r->path);
         r->has_weir |= weir;
-        rc = weir ? r->on_weir(r) : weir_json_skip(r->json, weir_json_next(r->json));
+        if (weir) {
+            rc = r->on_weir(r);
+            continue;
+        }
+        type = weir_json_next(r->json);
+        if (uuid && type == WEIR_JSON_STRING && weir_uuid_parse(weir_json_text(r->json, NULL), given))
+            memcpy(r->g->uuid, given, 16);
+        rc = weir_json_skip(r->json, type);
     }
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
@@ -370,7 +379,7 @@ static int read_part(struct jgf *r)
     bool directed = strcmp(key, "directed") == 0;
     int type, rc;
 
-    if (r->on_weir && strcmp(key, "metadata") == 0)
+    if (strcmp(key, "metadata") == 0)
         return read_graph_metadata(r, weir_json_next(r->json));
     if ((nodes && r->has_nodes) || (edges && r->has_edges))
         return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: is given twice", r->path,

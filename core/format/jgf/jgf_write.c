@@ -61,7 +61,6 @@ struct writer {
     weir_buf *b;
     weir_buf path;
     struct form forms[FORMS];
-    struct weir_uuid_names names;
     weir_err *err;
     int rc;
     bool first; /* the next element is the first of its array */
@@ -378,7 +377,7 @@ static char *put_base(struct writer *w, const struct form *s, weir_vertex v, siz
     at = PUT(at, "{\"id\":\"");
     at = weir_put_int(at, number_of(w, v));
     at = put(at, s->text.data, s->type);
-    weir_uuid_write(w->g, v, &w->names, at);
+    weir_uuid_write(w->g, v, at);
     at = put(at + 36, s->text.data + s->type, s->basename - s->type);
     at = put(at, w->path.data + name, w->path.len - name);
     at = PUT(at, "\",\"id\":");
@@ -400,7 +399,8 @@ static char *put_use(const struct form *s, int64_t rank, int64_t size, bool excl
 static bool is_bare(const weir_graph *g, weir_vertex v)
 {
     const struct vertex *x = vertex_at(g, v);
-    return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive;
+    return x->pool == WEIR_NONE && x->state == WEIR_UP && x->id != -1 && !g->kinds[x->kind].exclusive &&
+           !vertex_detached(g, v);
 }
 
 /* Writes the rest of v. Returns the end; NULL: out of memory. */
@@ -665,10 +665,16 @@ static void write_others_between(struct writer *w)
 static void write_graph(struct writer *w)
 {
     const weir_graph *g = w->g;
+    char uuid[37];
 
-    WEIR_WRITE(w->b, "{");
+    weir_graph_uuid(g, uuid);
+    WEIR_WRITE(w->b, "{\"metadata\":{\"uuid\":\"");
+    weir_buf_puts(w->b, uuid);
+    WEIR_WRITE(w->b, "\"");
     if (w->numbers)
         w->rc = weir_jgf_write_books(w->in, w->numbers, w->b, w->err);
+    else
+        WEIR_WRITE(w->b, "},");
     WEIR_WRITE(w->b, "\"nodes\":[");
     w->first = true;
     for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++)
@@ -707,7 +713,7 @@ uint32_t *weir_jgf_numbers(const weir_graph *g)
             number_all(g, g->roots[i], numbers, &count);
     for (weir_vertex v = 0; numbers && g->detached > 0 && v < g->limit; v++)
         if (vertex_valid(g, v) && vertex_detached(g, v))
-            number_all(g, v, numbers, &count);
+            numbers[v] = count++;
     return numbers;
 }
 

@@ -146,7 +146,7 @@ end
 -- ---- running ------------------------------------------------------------------------------------------------
 
 local function units(opts, graph)
-  local totals = graph:aggregate()
+  local totals = graph:aggregate(nil, { all = true })
   local type = (opts.map or "core"):find "core" and "core" or "node"
   local row = totals[type]
   if not row then out.fail(2, "replay: the machine has no %s", type) end

@@ -42,7 +42,7 @@ end
 
 --- Returns rows of {type=, total=, free=, idle=, unit=, states={up=...}}, without types of zero units.
 function M.rows(g, top)
-  local rows, sums, states = {}, g:aggregate(top), by_state(g, top)
+  local rows, sums, states = {}, g:aggregate(top, { all = true }), by_state(g, top)
   for _, type in ipairs(g:types()) do
     local row = sums[type]
     if row and row.total > 0 then

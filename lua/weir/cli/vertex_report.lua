@@ -101,7 +101,7 @@ function M.describe(v)
   t.basename, t.uuid, t.exclusive, t.data = v.basename, v.uuid, v.exclusive, map_of(v.data)
   t.blocked_by = above and above.path or nil
   t.edges, t.uses, t.plan = edges_of(v), uses_of(v), plan_of(v)
-  t.below = v:nchildren() > 0 and v:aggregate() or nil
+  t.below = v:nchildren() > 0 and v:aggregate { all = true } or nil
   return t
 end
 

@@ -71,7 +71,7 @@ local function is_flow(trial, name)
   if not trial.flows then
     trial.flows = {}
     for _, subsystem in ipairs(trial.copy:subsystems()) do
-      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate()[subsystem]
+      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate(nil, { all = true })[subsystem]
     end
   end
   return trial.flows[name] or false
@@ -261,7 +261,7 @@ end
 -- Units of a type in all, and free: below v, or in the whole graph without v.
 local function units(trial, v, type)
   if v then return v:below(type) end
-  local sums = trial.copy:aggregate()[type] or { total = 0, free = 0 }
+  local sums = trial.copy:aggregate(nil, { all = true })[type] or { total = 0, free = 0 }
   return sums.total, sums.free
 end
 

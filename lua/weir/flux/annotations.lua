@@ -76,7 +76,7 @@ local NONE = { total = 0, free = 0, idle = 0 }
 
 -- Returns a sentence about the first type with too few units: in all, or (now) up and free.
 local function too_little(self, request, now)
-  local rows, types = self.host.graph:aggregate(), {}
+  local rows, types = self.host.graph:aggregate(nil, { all = true }), {}
   local needs = add_needs({}, request:resources(), 1)
   for type in pairs(needs) do types[#types + 1] = type end
   table.sort(types, function(x, y) return x > y end) -- nodes before cores

@@ -160,7 +160,7 @@ end
 
 -- Returns the units of the machine, of the type jobs are counted in.
 function M:total()
-  local row = self.graph:aggregate()[self.type]
+  local row = self.graph:aggregate(nil, { all = true })[self.type]
   return row and row.total or 0
 end
 

@@ -38,7 +38,7 @@ end
 
 --- The requests of the table: {title, shape}. On machines of fewer than 640 nodes a tenth of the nodes stand for 64.
 function M.requests(graph)
-  local nodes = graph:aggregate().node
+  local nodes = graph:aggregate(nil, { all = true }).node
   local many = math.max(2, math.min(64, (nodes and nodes.total or 0) // 10))
   return {
     { "one node", "slot=1/node" }, { many .. " nodes", ("slot=%d/node"):format(many) }, { "four cores", "slot=1/core=4" },

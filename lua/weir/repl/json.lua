@@ -13,7 +13,7 @@ local plain
 
 local PLAIN = {
   vertex = function(v) return rows.is_view(v) and tables.copy(v) or pool.base(v) end,
-  graph = function(g) return { vertices = g:count(), below = g:aggregate() } end,
+  graph = function(g) return { vertices = g:count(), below = g:aggregate(nil, { all = true }) } end,
   allocation = allocations.allocation,
   number = function(n) return allocations.is_finite(n) and n or tostring(n) end,
   string = function(s) return utf8.len(s) and s or ("%q"):format(s) end,

@@ -16,7 +16,7 @@ local function units_of(a)
     local v = pick.vertex
     sums[v.type] = (sums[v.type] or 0) + pick.amount
     if pick.exclusive and v:nchildren() > 0 then
-      for type, row in pairs(v:aggregate()) do sums[type] = (sums[type] or 0) + row.total end
+      for type, row in pairs(v:aggregate { all = true }) do sums[type] = (sums[type] or 0) + row.total end
     end
   end
   return sums

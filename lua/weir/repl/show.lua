@@ -62,7 +62,7 @@ end
 -- Summarizes the descendants of a vertex: "40 core, 1 of 2 gpu free".
 local function below(v)
   local parts = {}
-  for type, row in pairs(v:nchildren() > 0 and v:aggregate() or {}) do
+  for type, row in pairs(v:nchildren() > 0 and v:aggregate { all = true } or {}) do
     if row.total > 0 and row.free < row.total then
       parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
     elseif row.total > 0 then
@@ -131,7 +131,7 @@ end
 
 local function engine_text(e)
   local g, n = e:resources(), #e:jobs()
-  local row = g:aggregate().node
+  local row = g:aggregate(nil, { all = true }).node
   local size = row and row.total > 0 and texts.counted(row.total, "node") or texts.number(g:count()) .. " vertices"
   return ("engine with %s on %s, policy %s"):format(texts.counted(n, "job"), size, (e:policy()))
 end

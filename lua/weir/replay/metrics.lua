@@ -34,7 +34,7 @@ end
 -- metrics.
 local function types_of(graph)
   local list = {}
-  for type, row in pairs(graph:aggregate()) do
+  for type, row in pairs(graph:aggregate(nil, { all = true })) do
     if row.total > 1 then
       list[#list + 1] = { name = type, total = row.total, free = row.free, idle = row.idle, used = 0, touched = 0, sum = 0,
         touched_sum = 0, outer = is_outer(graph, type) }

@@ -71,7 +71,7 @@ local CLOSED = { down = true, draining = true }
 
 local function units_of(v, amount, whole)
   local units = { [v.type] = amount }
-  for type, row in pairs(whole and v:aggregate() or {}) do units[type] = (units[type] or 0) + row.total end
+  for type, row in pairs(whole and v:aggregate { all = true } or {}) do units[type] = (units[type] or 0) + row.total end
   return units
 end
 
@@ -196,7 +196,7 @@ end
 --- Logs the units of each type in the machine, from now on.
 function M:measure(now)
   local totals = {}
-  for type, row in pairs(self.graph:aggregate()) do totals[type] = row.total end
+  for type, row in pairs(self.graph:aggregate(nil, { all = true })) do totals[type] = row.total end
   self.sizes[#self.sizes + 1] = { now, totals }
 end
 

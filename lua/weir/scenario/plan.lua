@@ -121,7 +121,7 @@ end
 -- Returns the total of each type and the names of the nodes, as limits of requests.
 local function room_of(graph)
   local total, types, names, root = {}, {}, {}, graph:root().type
-  for type, row in pairs(graph:aggregate()) do
+  for type, row in pairs(graph:aggregate(nil, { all = true })) do
     if type ~= root and row.total > 0 then
       total[type] = row.total
       types[#types + 1] = type

@@ -64,7 +64,7 @@ end
 -- Adds the units of each type; `aggregate` has a column for each type.
 local function put_units(page, graph)
   page:head("units", "gauge", "Units of resources by type: all there are, free, and idle as a whole.")
-  local types, rows = {}, graph:aggregate()
+  local types, rows = {}, graph:aggregate(nil, { all = true })
   for type, row in pairs(rows) do
     if row.total > 0 then types[#types + 1] = type end
   end

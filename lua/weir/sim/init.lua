@@ -37,7 +37,7 @@ local LAST = 9e12 -- seconds; no time of a job is later, but for jobs without an
 -- Returns the type jobs are counted in: core if the machine has cores, else node, socket or gpu.
 local function main_type(graph, given)
   if given then return given end
-  local totals = graph:aggregate()
+  local totals = graph:aggregate(nil, { all = true })
   for _, type in ipairs { "core", "node", "socket", "gpu" } do
     if totals[type] and totals[type].total > 0 then return type end
   end
@@ -166,7 +166,7 @@ end
 function M:free() return (self.engine:free(self.type)) end
 
 function M:total()
-  local row = self.graph:aggregate()[self.type]
+  local row = self.graph:aggregate(nil, { all = true })[self.type]
   return row and row.total or 0
 end
 

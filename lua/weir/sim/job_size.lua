@@ -12,7 +12,7 @@ local function within(graph, type, main, known)
   if known[type] then return known[type] end
   local sum, n = 0, 0
   for v in graph:walk { type = type } do
-    local row = v:nchildren() > 0 and v:aggregate()[main]
+    local row = v:nchildren() > 0 and v:aggregate { all = true }[main]
     if row and row.total > 0 then sum, n = sum + row.total, n + 1 end
   end
   known[type] = n > 0 and sum / n or 0
@@ -45,7 +45,7 @@ local function nothing() return 0 end
 --- count.
 function M.of(request, main, graph, known)
   if not graph then return (select(2, sum(request:resources(), 1, false, { main = main, within = nothing, share = nothing }))) end
-  local totals = graph:aggregate()
+  local totals = graph:aggregate(nil, { all = true })
   local all = totals[main] and totals[main].total or 0
   local units, asked, share = sum(request:resources(), 1, false, {
     main = main,

@@ -142,7 +142,7 @@ end
 -- Returns the units below a vertex by type: all, and free.
 local function units_below(v)
   local totals, free = {}, {}
-  for type, row in pairs(v:aggregate()) do totals[type], free[type] = row.total, row.free end
+  for type, row in pairs(v:aggregate { all = true }) do totals[type], free[type] = row.total, row.free end
   return totals, free
 end
 

@@ -139,6 +139,8 @@ local TAKES = {
     graph.fold g:fold { v, X }
     graph.find g:find("id=1", { start = X, as = "graph" })
     graph.attach g:attach(X, v)
+    graph.remove_edge g:remove_edge(X, v, { subsystem = "power" })
+    graph.remove_edge g:remove_edge(v, X, { subsystem = "power" })
     graph.attach g:attach(v, X)
     graph.unlink g:unlink(X)
     graph.unlink g:unlink(X, { force = true })
@@ -263,7 +265,7 @@ local NONE = [[
   editor: read remember
   engine: advance book free job jobs now personal policy reload resources retire retired stages state stats visits watched
   graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format losses now pieces resolve rewind
-    root roots rset save set_validity subsystems types validity vertex
+    root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take
@@ -280,7 +282,7 @@ local NONE = [[
   tls: session
   tls_session: finish ready receive send start take
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
-    parent uri uses
+    parent shared uri uses
   core: array base64 calls check_R clock discover document draft editor file_mode guarded guess http hung_up in_group inherited json_decode
     json_encode json_line keep_memory limited load lock_file match_through methods members new notify numbers open_files open_own parse peer
     pieces nearest policy_load policy_print policy_source policy_stamp policy_table constraint query read_file

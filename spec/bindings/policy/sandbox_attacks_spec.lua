@@ -283,7 +283,7 @@ local HANDLES = {
   names = { "graph.roots", "graph.types", "graph.subsystems", "vertex.__len", "vertex.__pairs" },
   levels = { "vertex.uri", "vertex.ancestor", "vertex.within" },
   steps = { "graph.edges", "vertex.edges", "vertex.uses" },
-  timed = { "graph.vertex", "graph.__call", "vertex.available", "vertex.jobs" },
+  timed = { "graph.vertex", "graph.__call", "vertex.available", "vertex.jobs", "vertex.shared" },
   visits = { "graph.walk" },
   refused = { "vertex.allocate", "vertex.release", "graph.__gc", "graph.__close", "vertex.__gc", "walk.__gc", "walk.__close" },
 }

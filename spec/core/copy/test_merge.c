@@ -11,13 +11,19 @@ static void extend(weir_graph *g)
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     uint32_t n = weir_graph_limit(g);
     bool *there = calloc(n, sizeof *there);
+    char uuid[37];
 
     d.type = "extra";
+    d.uuid = uuid;
     for (weir_vertex v = 0; there && v < n; v++)
         there[v] = weir_vertex_live(g, v);
-    for (weir_vertex v = 0; there && v < n; v++)
+    for (weir_vertex v = 0; there && v < n; v++) {
+        /* A merge that failed may have used up numbers, from which UUIDs are derived: so each is given one. */
+        snprintf(uuid, sizeof uuid, "00000000-0000-4000-8000-%012x", v);
         if (there[v])
             (void)weir_graph_add(g, v, &d, NULL, NULL);
+    }
+    snprintf(uuid, sizeof uuid, "00000000-0000-4000-8000-ffffffffffff");
     (void)weir_graph_add(g, WEIR_NONE, &d, NULL, NULL);
     free(there);
 }

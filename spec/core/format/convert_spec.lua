@@ -47,7 +47,7 @@ end
 local function by_rank(g)
   local lines = {}
   for v in g:walk { type = "node" } do
-    local below = v:aggregate()
+    local below = v:aggregate { all = true }
     lines[#lines + 1] = v.rank and ("%d %s %d %d"):format(v.rank, v.name, below.core and below.core.total or 0,
       below.gpu and below.gpu.total or 0)
   end
@@ -235,7 +235,7 @@ describe("weir convert", function()
     assert.same({ out = "", err = "", status = 0 }, shell.weir(words))
     local g <close> = assert(weir.load(words[#words]))
     local nodes = {}
-    for v in g:walk { type = "node" } do nodes[#nodes + 1] = ("%d %s %d"):format(v.rank, v.path, v:aggregate().core.total) end
+    for v in g:walk { type = "node" } do nodes[#nodes + 1] = ("%d %s %d"):format(v.rank, v.path, v:aggregate { all = true }.core.total) end
     assert.same({ "0 /cluster0/box7 4", "1 /cluster0/nameless3 2", "2 /cluster0/box08 2" }, nodes)
     local alone <close> = assert(weir.load(HWLOC .. "box7.xml"))
     local before, after = inventory(alone):match "\n(.*)", inventory(g):match "\n(.*)\n/cluster0/nameless3 "

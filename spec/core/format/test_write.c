@@ -318,8 +318,9 @@ static void test_jgf(void)
     weir_pick pick = {1, 0, 40, false};
     weir_allocation a = {1, 0, WEIR_FOREVER, WEIR_MATCHED, &pick, 1, 0, 0};
 
+    CHECK(weir_graph_set_uuid(g, UUID("9"), NULL) == WEIR_OK, "a UUID of the graph");
     expect_text(g, NULL, "jgf",
-                "{\"graph\":{\"nodes\":[" RICH_TOP
+                "{\"graph\":{\"metadata\":{\"uuid\":\"" UUID("9") "\"},\"nodes\":[" RICH_TOP
                 "," RICH_DISK("100", "") ","
                                          "{\"id\":\"2\",\"metadata\":{\"type\":\"pdu\",\"uuid\":\"" UUID(
                                              "3") "\",\"basename\":\"pdu\",\"name\":"

@@ -121,6 +121,9 @@ describe("a document", function()
     assert(g:compare(h, true))
     assert.equal(select(2, text:gsub('"detached":true', "")), 2)
     assert.equal(g:count(), h:count())
+    assert(g:unlink(pdu))
+    equal(document(g), document(assert(weir.parse(document(g)))), "without edges")
+    text = document(g)
     local whole = weir.synthetic "cluster:1 node:3 core:2"
     equal(document(assert(whole:apply(assert(whole:diff(g))))), text, "made by a difference")
     equal(document(assert(g:apply(assert(g:diff(whole))))), document(whole), "and back")
@@ -214,7 +217,7 @@ describe("a document with a fault", function()
       "a job has something of it while one has all that is above it" },
     { job '"id":1,"start":0,"picks":[[4,1,0,0]],"flows":[[1,2,1]]', "flows of job 1 name a vertex that the job does not hold" },
     { job '"id":1,"start":0,"picks":[],"flows":[[1,99,1]]', "flows name vertex 99" },
-    { (document(base):gsub('"metadata":{"weir":%b{}', '%0,"weir":{}', 1)), "graph.metadata.weir: is given twice" },
+    { (document(base):gsub('"weir":%b{}', '%0,"weir":{}', 1)), "graph.metadata.weir: is given twice" },
   }
   for i, fault in ipairs(FAULTS) do
     it(("[L5] (%d) is refused: %s"):format(i, fault[2]), function()

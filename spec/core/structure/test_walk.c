@@ -92,6 +92,8 @@ static bool same_walks(const weir_graph *g, const weir_walk_options *o, uint32_t
     bool same = true;
     int n, event;
 
+    if (!one || !many) /* a subsystem that is all cycles has no root to start from */
+        return CHECK(!one && !many, "both walks or none");
     while (same && (n = weir_walk_read(many, list, most, NULL)) > 0) {
         for (int i = 0; same && i < n; i++) {
             event = weir_walk_next(one, &v, NULL);

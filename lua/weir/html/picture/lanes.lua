@@ -35,7 +35,7 @@ local function note(c, units, v, uses)
     local b = booking_of(c, use)
     add(units, b, v.type, use.amount)
     if use.exclusive and v:nchildren() > 0 then
-      for type, row in pairs(v:aggregate()) do add(units, b, type, row.total) end
+      for type, row in pairs(v:aggregate { all = true }) do add(units, b, type, row.total) end
     end
   end
 end
@@ -67,7 +67,7 @@ end
 
 local function totals_of(v)
   local totals = { [v.type] = v.size }
-  for type, row in pairs(v:aggregate()) do tables.add(totals, type, row.total) end
+  for type, row in pairs(v:aggregate { all = true }) do tables.add(totals, type, row.total) end
   return totals
 end
 

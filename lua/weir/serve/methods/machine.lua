@@ -62,7 +62,7 @@ end
 
 function SHOW.totals(self, v)
   local by_type = {}
-  for type, row in pairs(self.graph:aggregate(v)) do
+  for type, row in pairs(self.graph:aggregate(v, { all = true })) do
     if row.total > 0 then by_type[type] = row end
   end
   return { totals = by_type }

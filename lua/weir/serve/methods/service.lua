@@ -68,7 +68,7 @@ function M.stats(self, call)
     if job.state == "reserved" then reserved = reserved + 1 else allocated = allocated + 1 end
   end
   local totals = {}
-  for type, row in pairs(self.graph:aggregate()) do
+  for type, row in pairs(self.graph:aggregate(nil, { all = true })) do
     if row.total > 0 then totals[type] = row end
   end
   local t = {
