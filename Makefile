@@ -192,16 +192,17 @@ check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, sc
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
 	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
 	lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
-check-deep: deps ## what takes longer: random tests in full, the other specs and the scenarios under sanitizers, every fuzz target for SECONDS
+check-deep: deps ## what takes longer: random tests in full, the other specs and the scenarios under sanitizers, every fuzz target
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build && $$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
 	$$make -k test-c spec TESTS="$(patsubst %.c,build/test/%,$(notdir $(RANDOM_C)))" SPECS="$(RANDOM_SPECS)" || failed=1; \
 	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
-	$$make -k SECONDS=$(if $(filter command line,$(origin SECONDS)),$(SECONDS),2) fuzz || failed=1; \
+	$$make -k $(if $(filter command line,$(origin SECONDS)),,SECONDS=30 FUZZ_RUNS="-runs=3000 -seed=1") fuzz || failed=1; \
 	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
 
-# Runs "$1 FILE" for each of the files, as many at once as there are cores.
-each = printf '%s\n' $2 | xargs -P $(JOBS) -I{} bash spec/tools/run.sh $(V) {} $1
+# Runs "$1 FILE" for each of the files, as many at once as there are cores; those that fail, five at most, once more, one by one.
+each = again=$$(mktemp); printf '%s\n' $2 | AGAIN=$$again xargs -P $(JOBS) -I{} bash spec/tools/run.sh $(V) {} $1; broken=$$?; \
+  TRY=again xargs -r -I{} bash spec/tools/run.sh $(V) {} $1 <$$again || broken=$$?; rm -f $$again; (exit $$broken)
 
 # Graphs made by tests have one UUID, so that texts of equal graphs are equal.
 TEST_UUID := 5eed5eed-0000-4000-8000-000000000001
@@ -266,7 +267,8 @@ valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memchec
 
 # ---- fuzzing: libFuzzer, every parser with all of the core instrumented ----
 # `make fuzz` runs each target for SECONDS, `make fuzz-jgf SECONDS=300` one of them. Seeds stand in spec/fuzz/corpus/NAME;
-# what a run adds to them, and what it finds, lies under build/fuzz.
+# what a run adds to them, and what it finds, lies under build/fuzz. check-deep makes 3,000 runs of each target from one seed, so
+# that it answers the same each time.
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
   -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ibindings -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
@@ -283,7 +285,7 @@ build/fuzz/fuzz_%: build/obj/fuzz/spec/fuzz/fuzz_%.o build/fuzz/libweir.a
 fuzz: $(FUZZ:%=fuzz-%) ## runs every fuzz target for SECONDS (10)
 fuzz-%: build/fuzz/fuzz_%
 	@mkdir -p build/fuzz/corpus/$* build/fuzz/findings
-	@bash spec/tools/run.sh fuzz "build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)" build/fuzz/fuzz_$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 \
+	@bash spec/tools/run.sh fuzz "build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)" build/fuzz/fuzz_$* -max_total_time=$(SECONDS) $(FUZZ_RUNS) -rss_limit_mb=2048 \
 	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
 lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; luacheck

@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # run.sh BUILD FILE [COMMAND...] - runs COMMAND FILE in a shell. A line tells of a run that passes; of a run that fails, all it
-# printed. build/report.txt gets a row a run, with tabs: status, build, passed, failed, pending, seconds of CPU, file.
+# printed. build/report.txt gets a row a run, with tabs: status, build, passed, failed, pending, seconds of CPU, file, and
+# "again" where only the second try passed. With AGAIN=LIST in the environment a run that fails adds its file to LIST instead: the
+# Makefile then runs it once more, with nothing beside it. Five files at most get that second try, as a mistake breaks many runs.
 build=$1 file=$2
 shift 2
 said=$(mktemp) spent=$(mktemp)
@@ -16,10 +18,15 @@ counts=$(sed -n -e 's#^\([0-9]*\) passed, \([0-9]*\) failed$#\1 \2 0 0#p' \
 read -r passed failed errors pending <<<"${counts:-0 0 0 0}"
 if [ $status = 0 ]; then
   printf 'ok   %-7s %s: %s passed, %s pending, %s s\n' "$build" "$file" "$passed" "$pending" "$real"
+elif [ -n "${AGAIN:-}" ] && [ "$(wc -l <"$AGAIN")" -lt 5 ]; then
+  printf 'FAIL %-7s %s (it is run again, alone)\n' "$build" "$file"
+  cat "$said"
+  echo "$file" >>"$AGAIN"
+  exit 0
 else
   printf 'FAIL %-7s %s\n' "$build" "$file"
   cat "$said"
 fi
 cpu=$(awk "BEGIN { print $user + $system }")
-printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\n' $status "$build" "$passed" $((failed + errors)) "$pending" "$cpu" "$file" >>build/report.txt
+printf '%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\n' $status "$build" "$passed" $((failed + errors)) "$pending" "$cpu" "$file" "${TRY:-}" >>build/report.txt
 exit $status

@@ -4,14 +4,18 @@
 local NAME, STARTED = arg[1], tonumber(arg[2])
 
 local runs, broken, passed, failed, pending, cpu = 0, 0, 0, 0, 0, 0
+local again = {}
 for line in io.lines "build/report.txt" do
   local status, good, bad, open, seconds = line:match "^(%d+)\t[^\t]+\t(%d+)\t(%d+)\t(%d+)\t([%d.]+)\t"
   runs, passed, failed, pending, cpu = runs + 1, passed + good, failed + bad, pending + open, cpu + seconds
   if status ~= "0" then broken = broken + 1 end
+  local file = line:match "\t([^\t]+)\tagain$"
+  if file and status == "0" then again[#again + 1] = file end
 end
 
 local function minutes(seconds) return string.format("%d min %02d s", seconds // 60, math.floor(seconds % 60)) end
 
+if #again > 0 then print(NAME .. ": passed only at the second try, alone: " .. table.concat(again, ", ")) end
 print(string.format("%s: %d of %d runs passed; %d checks passed, %d failed, %d pending; %s, %s of CPU in the runs", NAME,
   runs - broken, runs, passed, failed, pending, minutes(os.time() - STARTED), minutes(cpu)))
 os.exit(broken == 0 and runs > 0)
