@@ -298,7 +298,8 @@ void weir_rset_scheduling_drop(struct rset_scheduling *s)
 {
     if (!s || --s->refs > 0)
         return;
-    weir_rset_reading_free(s->reading);
+    if (s->reading)
+        s->drop_reading(s->reading);
     weir_mem_free(s->text);
     weir_mem_free(s->writer);
     weir_rset_classes_clear(&s->whole);
@@ -336,11 +337,6 @@ void weir_rset_free(weir_rset *r)
     json_decref(r->execution);
     json_decref(r->document);
     weir_mem_free(r);
-}
-
-int weir_rset_copy(const weir_rset *r, weir_rset **out, weir_err *err)
-{
-    return weir_rset_select_ranks(r, r->ranks, out, err);
 }
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */

@@ -72,6 +72,7 @@ struct rset_scheduling {
     bool graph;   /* the value has the key `graph` */
     struct rset_classes whole;
     struct rset_reading *reading; /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
+    void (*drop_reading)(struct rset_reading *); /* set with `reading`: frees a reading */
 };
 
 struct weir_rset {
@@ -216,7 +217,6 @@ struct rset_items {
 /* A JSON graph as the reader of machines understands the text. */
 struct rset_reading;
 
-void weir_rset_reading_free(struct rset_reading *o);
 /* Returns the names of a reading: ids, subsystems, relationships. */
 const struct weir_strtab *weir_rset_reading_names(const struct rset_reading *o);
 /* Lists the vertices and the edges of the part that belongs to a set; the caller frees both lists. Returns 1; 0 if the

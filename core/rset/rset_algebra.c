@@ -509,6 +509,11 @@ int weir_rset_select_ranks(const weir_rset *r, const weir_idset *ranks, weir_rse
     return WEIR_OK;
 }
 
+int weir_rset_copy(const weir_rset *r, weir_rset **out, weir_err *err)
+{
+    return weir_rset_select_ranks(r, r->ranks, out, err);
+}
+
 int weir_rset_select_hosts(const weir_rset *r, const weir_hostlist *hosts, weir_rset **out, weir_err *err)
 {
     struct weir_rank_facts facts = weir_rset_facts(r);

@@ -30,7 +30,7 @@ struct rset_reading {
     uint32_t *positions;       /* by vertex: position in "nodes" */
 };
 
-void weir_rset_reading_free(struct rset_reading *o)
+static void reading_free(struct rset_reading *o)
 {
     if (!o)
         return;
@@ -73,10 +73,11 @@ static int open_reading(struct rset_scheduling *s)
     struct rset_reading *o = s->reading ? s->reading : weir_mem_zalloc(1, sizeof *o);
 
     if (!o || (!s->reading && read_text(o, s->text) < 0)) {
-        weir_rset_reading_free(o);
+        reading_free(o);
         return WEIR_ENOMEM;
     }
     s->reading = o;
+    s->drop_reading = reading_free;
     return o->graph != NULL;
 }
 

@@ -1,5 +1,5 @@
--- layers.lua - fails on a call, an #include or a require that points upward, and on a line of C of more than 120
--- columns. Run from the project's root, after the build: lua5.4 spec/tools/layers.lua
+-- layers.lua - fails on a call, an #include or a require that points upward, on a circle of more than eight files that
+-- call each other, and on a line of C of more than 120 columns. Run from the project's root, after the build: lua5.4 spec/tools/layers.lua
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
@@ -57,6 +57,39 @@ local function is_there(path)
   return file ~= nil
 end
 
+local CIRCLE = 8
+
+-- Returns the files that a file calls, by itself or through others. `calls` has a set of files by file.
+local function reached(calls, file)
+  local seen, open = {}, { file }
+  while #open > 0 do
+    for other in pairs(calls[table.remove(open)] or {}) do
+      if not seen[other] then
+        seen[other] = true
+        open[#open + 1] = other
+      end
+    end
+  end
+  return seen
+end
+
+-- Reports each group of more than CIRCLE files of which every one calls every other, by itself or through others.
+local function check_circles(calls)
+  local from, told = {}, {}
+  for file in pairs(calls) do from[file] = reached(calls, file) end
+  for file, others in pairs(from) do
+    local circle = { file }
+    for other in pairs(others) do
+      if other ~= file and from[other] and from[other][file] then circle[#circle + 1] = other end
+    end
+    if #circle > CIRCLE and not told[file] then
+      table.sort(circle)
+      for _, other in ipairs(circle) do told[other] = true end
+      problem("%d files call each other in a circle, at most %d may: %s", #circle, CIRCLE, table.concat(circle, " "))
+    end
+  end
+end
+
 -- Checks calls: object files tell the symbols defined and needed by each file.
 local function check_calls()
   local home, needs, sources = {}, {}, {}
@@ -72,10 +105,16 @@ local function check_calls()
     ::next_symbol::
   end
   if not next(home) then problem("%s: no objects there; run make build first", OBJECTS) end
+  local calls = {}
   for _, need in ipairs(needs) do
-    local other = home[need[2]]
-    if other then check_use(need[1], need[1]:match "^core/([^/]+)/", other:match "^core/([^/]+)/", "calls " .. need[2]) end
+    local file, other = need[1], home[need[2]]
+    if other then
+      check_use(file, file:match "^core/([^/]+)/", other:match "^core/([^/]+)/", "calls " .. need[2])
+      calls[file] = calls[file] or {}
+      calls[file][other] = true
+    end
   end
+  check_circles(calls)
 end
 
 local function check_bindings(path)
