@@ -7,6 +7,7 @@ local jobs_file = require "weir.replay.jobs"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
 local sim = require "weir.sim"
+local random = require "weir.random"
 local trace = require "weir.trace"
 local weir = require "weir"
 
@@ -18,10 +19,7 @@ local REFUSED = 5 -- rejected jobs that the result names
 
 -- A pseudo-random number in [0, 1) for a job, equal on every machine.
 local function lot(seed, number)
-  local x = (tonumber(number) and math.tointeger(number) or #tostring(number)) * 0x9E3779B97F4A7C15 + seed * 0x2545F4914F6CDD1D
-  x = (x ~ (x >> 30)) * 0xBF58476D1CE4E5B9
-  x = (x ~ (x >> 27)) * 0x94D049BB133111EB
-  return ((x ~ (x >> 31)) >> 11) / (1 << 53)
+  return random.lot(seed, tonumber(number) and math.tointeger(number) or #tostring(number))
 end
 
 local function open_trace(opts)

@@ -7,7 +7,7 @@
 ---
 --- A step without meaning when played, such as the cancel of a finished job, is skipped, with step.skipped set.
 
-local random = require "weir.scenario.random"
+local random = require "weir.random"
 local where = require "weir.scenario.vertex_names"
 
 local M = {}

@@ -10,6 +10,8 @@
 ---
 --- Equal seeds give equal jobs: random numbers come from a private generator, and times are whole seconds.
 
+local fractions = require("weir.random").fractions
+
 local M = {}
 
 local SERIAL, POW2, LOW, UNTIL_HIGH, FIRST = 0.244, 0.576, 0.8, 2.5, 0.86
@@ -22,18 +24,6 @@ local LIKED = { 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 14400, 21600, 2
   259200, 432000, 604800 }
 
 -- ---- random numbers -----------------------------------------------------------------------------------------
-
--- Returns a generator of numbers above 0 and below 1 (splitmix64).
-local function numbers(seed)
-  local state = seed * 0x2545F4914F6CDD1D + 0x9E3779B97F4A7C15
-  return function()
-    state = state + 0x9E3779B97F4A7C15
-    local x = state
-    x = (x ~ (x >> 30)) * 0xBF58476D1CE4E5B9
-    x = (x ~ (x >> 27)) * 0x94D049BB133111EB
-    return (((x ~ (x >> 31)) >> 12) + 0.5) / (1 << 52)
-  end
-end
 
 local function normal(random)
   while true do
@@ -121,7 +111,7 @@ end
 
 -- The factor on gaps between arrivals that gives the wanted load, estimated from TRIED jobs drawn separately.
 local function stretch(seed, units, high, load)
-  local random = numbers(~seed)
+  local random = fractions(~seed)
   local work, gaps = 0, 0
   for _ = 1, TRIED do
     local procs = math.min(size(random, high), math.floor(2 ^ high + 0.5))
@@ -151,8 +141,8 @@ function M.new(opts)
   if not (math.type(units) == "integer" and units > 0) then return nil, "generated jobs need a machine with processors", "invalid" end
   if load <= 0 then return nil, "a load above 0 is wanted", "invalid" end
   local largest = math.max(1, math.min(opts.largest or units, units))
-  local random, high = numbers(seed), math.log(largest, 2)
-  local next_time = arrivals(numbers(seed ~ 0x5DEECE66D), day(), stretch(seed, units, high, load))
+  local random, high = fractions(seed), math.log(largest, 2)
+  local next_time = arrivals(fractions(seed ~ 0x5DEECE66D), day(), stretch(seed, units, high, load))
   local self = { path = ("seed %d"):format(seed), format = "lublin", header = { MaxProcs = units }, read = 0, malformed = 0, left_out = 0,
     problems = {}, jobs = jobs }
   function self.next()
