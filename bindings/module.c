@@ -2,12 +2,23 @@
  * handles of the first. */
 #include "policy/policy.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* clock(): seconds of a monotonic clock. */
 static int seconds(lua_State *L)
 {
     lua_pushnumber(L, (lua_Number)weirlua_clock() / 1e9);
+    return 1;
+}
+
+/* processors(): the number of processors that the process may run on. */
+static int processors(lua_State *L)
+{
+    cpu_set_t set;
+    int n = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+
+    lua_pushinteger(L, n > 0 ? n : 1);
     return 1;
 }
 
@@ -134,6 +145,9 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"vertices_limit", vertices_limit},
                                      {"limited", weirlua_limited},
                                      {"snapshot", weirlua_snapshot},
+                                     {"worker", weirlua_worker},
+                                     {"any_ready", weirlua_any_ready},
+                                     {"processors", processors},
                                      {"editor", weirlua_editor_new},
                                      {"sandbox_open", weirlua_sandbox_live},
                                      {"sandbox_run", weirlua_sandbox_run},

@@ -361,6 +361,8 @@ int weirlua_unlock_file(lua_State *L);
 /* ---- snapshot.c: functions in a forked copy of the process ---- */
 
 int weirlua_snapshot(lua_State *L);
+int weirlua_worker(lua_State *L);
+int weirlua_any_ready(lua_State *L);
 void weirlua_snapshot_open(lua_State *L, struct weirlua *s);
 
 /* ---- tls.c ---- */

@@ -5,6 +5,13 @@
  *   snapshot(f, {seconds =, memory =, answer =})
  *                   a child that runs f(write); or nil, message, code. All calls of write(text) together may write
  *                   `answer` bytes; `memory` are bytes in addition to the bytes mapped at the fork
+ *   worker(f)       a child that runs f(write) without limits, with the files of the process open; or nil, message,
+ *                   code. The child ignores SIGINT and SIGHUP, as the parent decides what an interrupt means, and is
+ *                   killed when the parent ends
+ *   any_ready(children, seconds)
+ *                   the index of the first child that has written, or whose pipe has ended; nil where none has within
+ *                   the seconds, or where a signal came
+ *   child:read()    text that the child has written, waiting for it; nil at the end of the pipe
  *   child:take()    the descriptor of the pipe; the caller has to close the descriptor
  *   child:kill()    ends the child at once
  *   child:reap()    nil while the child runs; then the kind of end ("done", "raised", "answer", "memory" or "killed"),
@@ -16,6 +23,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,7 +33,9 @@
 #include <unistd.h>
 
 #define SNAPSHOT "weir.snapshot"
-#define PIPE     3 /* the descriptor that a child writes to */
+#define PIPE     3 /* the descriptor that a confined child writes to */
+
+#define CHILDREN_MAX 256 /* of any_ready() */
 
 enum end { END_DONE, END_RAISED, END_ANSWER, END_MEMORY, END_KILLED };
 
@@ -119,17 +129,18 @@ static void confine(int fd, pid_t parent, const struct limits *limits)
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 }
 
-/* write(text). Upvalue 1: the number of bytes left to write. */
+/* write(text). Upvalues: the number of bytes left to write, the descriptor. */
 static int write_answer(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
     lua_Integer left = lua_tointeger(L, lua_upvalueindex(1)) - (lua_Integer)len;
+    int fd = (int)lua_tointeger(L, lua_upvalueindex(2));
 
     if (left < 0)
         _exit(END_ANSWER);
     while (len > 0) {
-        ssize_t n = write(PIPE, text, len);
+        ssize_t n = write(fd, text, len);
         if (n < 0 && errno != EINTR)
             _exit(END_KILLED);
         text += n > 0 ? n : 0;
@@ -140,20 +151,16 @@ static int write_answer(lua_State *L)
     return 0;
 }
 
-/* Calls f, at 1, with a function write() for the limits at 2. */
+/* Calls f, at 1, with a function write() that writes at most the number of bytes at 2 to the descriptor at 3. */
 static int call_with_write(lua_State *L)
 {
-    const struct limits *limits = lua_touserdata(L, 2);
-
-    lua_settop(L, 1);
-    lua_pushinteger(L, limits->answer);
-    lua_pushcclosure(L, write_answer, 1);
+    lua_pushcclosure(L, write_answer, 2);
     lua_call(L, 1, 0);
     return 0;
 }
 
 /* Calls the function at 1 and ends the process. */
-static void run(lua_State *L, const struct limits *limits)
+static void run(lua_State *L, lua_Integer answer, int fd)
 {
     int rc;
 
@@ -161,8 +168,9 @@ static void run(lua_State *L, const struct limits *limits)
     weirlua_interrupts_clear();
     lua_pushcfunction(L, call_with_write);
     lua_pushvalue(L, 1);
-    lua_pushlightuserdata(L, (void *)(uintptr_t)limits);
-    rc = lua_pcall(L, 2, 0, 0);
+    lua_pushinteger(L, answer);
+    lua_pushinteger(L, fd);
+    rc = lua_pcall(L, 3, 0, 0);
     _exit(rc == LUA_OK ? END_DONE : rc == LUA_ERRMEM ? END_MEMORY : END_RAISED);
 }
 
@@ -220,36 +228,68 @@ static pid_t fork_quietly(void)
     return pid;
 }
 
-int weirlua_snapshot(lua_State *L)
+/* Pushes the handle of a child and forks; fds gets the ends of the pipe. Returns 0 in the child and a positive number
+ * in the parent; on failure -1, with nil, a message and a code on the stack. */
+static int fork_child(lua_State *L, int fds[2])
 {
-    struct limits limits;
-    struct snapshot *own;
-    pid_t parent = getpid();
-    int fds[2];
+    struct snapshot *own = lua_newuserdatauv(L, sizeof *own, 0);
 
-    luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_settop(L, 2);
-    limits = read_limits(L);
-    own = lua_newuserdatauv(L, sizeof *own, 0);
-    *own = (struct snapshot){.owner = parent, .fd = -1};
+    *own = (struct snapshot){.owner = getpid(), .fd = -1};
     luaL_setmetatable(L, SNAPSHOT);
-    if (pipe2(fds, O_CLOEXEC))
-        return fail_errno(L, "a copy cannot answer");
-    own->pid = fork_quietly();
-    if (own->pid == 0) {
-        confine(fds[1], parent, &limits);
-        run(L, &limits);
+    if (pipe2(fds, O_CLOEXEC)) {
+        fail_errno(L, "a copy cannot answer");
+        return -1;
     }
+    own->pid = fork_quietly();
+    if (own->pid == 0)
+        return 0;
     if (own->pid < 0) {
         own->pid = 0;
         fail_errno(L, "no copy can be made");
         close(fds[0]);
         close(fds[1]);
-        return 3;
+        return -1;
     }
     close(fds[1]);
     own->fd = fds[0];
     return 1;
+}
+
+int weirlua_snapshot(lua_State *L)
+{
+    struct limits limits;
+    pid_t parent = getpid();
+    int fds[2], forked;
+
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 2);
+    limits = read_limits(L);
+    forked = fork_child(L, fds);
+    if (forked == 0) {
+        confine(fds[1], parent, &limits);
+        run(L, limits.answer, PIPE);
+    }
+    return forked < 0 ? 3 : 1;
+}
+
+int weirlua_worker(lua_State *L)
+{
+    pid_t parent = getpid();
+    int fds[2], forked;
+
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    forked = fork_child(L, fds);
+    if (forked == 0) {
+        handle_by_default();
+        signal(SIGINT, SIG_IGN);
+        signal(SIGHUP, SIG_IGN);
+        close(fds[0]);
+        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+            _exit(END_KILLED);
+        run(L, LUA_MAXINTEGER, fds[1]);
+    }
+    return forked < 0 ? 3 : 1;
 }
 
 static struct snapshot *check(lua_State *L)
@@ -268,6 +308,58 @@ static int snapshot_take(lua_State *L)
     lua_pushinteger(L, own->fd);
     own->fd = -1;
     return 1;
+}
+
+static int snapshot_read(lua_State *L)
+{
+    struct snapshot *own = check(L);
+    char text[1 << 14];
+    ssize_t n;
+
+    luaL_argcheck(L, own->fd >= 0, 1, "the pipe was taken already");
+    do
+        n = read(own->fd, text, sizeof text);
+    while (n < 0 && errno == EINTR);
+    if (n <= 0)
+        return 0;
+    lua_pushlstring(L, text, (size_t)n);
+    return 1;
+}
+
+/* Returns the descriptor of the pipe of the child at index i of the list at 1. */
+static int pipe_of(lua_State *L, int i)
+{
+    struct snapshot *own;
+    int fd;
+
+    lua_rawgeti(L, 1, i);
+    own = luaL_checkudata(L, -1, SNAPSHOT);
+    luaL_argcheck(L, own->owner == getpid() && own->fd >= 0, 1, "a child with a pipe expected");
+    fd = own->fd;
+    lua_pop(L, 1);
+    return fd;
+}
+
+int weirlua_any_ready(lua_State *L)
+{
+    struct pollfd list[CHILDREN_MAX];
+    double seconds = luaL_checknumber(L, 2);
+    lua_Unsigned n;
+
+    luaL_checktype(L, 1, LUA_TTABLE);
+    n = lua_rawlen(L, 1);
+    luaL_argcheck(L, n <= CHILDREN_MAX, 1, "at most 256 children expected");
+    luaL_argcheck(L, seconds >= 0 && seconds <= 1e6, 2, "seconds from 0 to 1e6 expected");
+    for (lua_Unsigned i = 0; i < n; i++)
+        list[i] = (struct pollfd){.fd = pipe_of(L, (int)i + 1), .events = POLLIN};
+    if (poll(list, (nfds_t)n, (int)ceil(seconds * 1000)) <= 0)
+        return 0;
+    for (lua_Unsigned i = 0; i < n; i++)
+        if (list[i].revents) {
+            lua_pushinteger(L, (lua_Integer)i + 1);
+            return 1;
+        }
+    return 0;
 }
 
 static int snapshot_kill(lua_State *L)
@@ -334,8 +426,11 @@ static int snapshot_gc(lua_State *L)
 
 void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {
-        {"take", snapshot_take}, {"kill", snapshot_kill}, {"reap", snapshot_reap}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"take", snapshot_take},
+                                       {"read", snapshot_read},
+                                       {"kill", snapshot_kill},
+                                       {"reap", snapshot_reap},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", snapshot_gc}, {"__close", snapshot_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, SNAPSHOT, methods, meta);

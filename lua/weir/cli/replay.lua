@@ -15,6 +15,7 @@ local suggest = require "weir.suggest"
 local texts = require "weir.texts"
 local trace = require "weir.trace"
 local weir = require "weir"
+local workers = require "weir.replay.workers"
 
 local M = {
   name = "replay",
@@ -23,10 +24,13 @@ local M = {
   operand = "TRACE",
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
-    { "p", "policy", "POLICY", "how jobs are placed: a name (see weir policy list) or a file; low if not given" },
+    { "p", "policy", "POLICY", "how jobs are placed: a name (see weir policy list) or a file; low if not given. Beside --compare it may "
+      .. "be several, as in \"low best_fit\": each queue policy is run under each of them" },
     { "q", "queue", "QUEUE", "when jobs start: a name or a file, with options as in hybrid:k=4; easy if not given" },
     { nil, "compare", "POLICY", "run under each of these, and show what differs: of the queue, of placement, or both as "
       .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
+    { nil, "workers", "N", "replays of --compare that run at once; as many as there are processors if not given", kind = "some",
+      most = 256 },
     { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, or a shape such as "
       .. "slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
     { nil, "format", "FORMAT", "of the trace; told by name and content if not given", choices = trace.formats },
@@ -79,19 +83,27 @@ Exit status: 0 done, 2 wrong use or unreadable input.]],
 
 -- ---- arguments ----------------------------------------------------------------------------------------------
 
--- Parses a word of --compare, such as "easy", "lonode" or "easy@lonode". Returns {queue =, policy =, name =}.
-local function variant(word, opts)
+-- Appends the variants that a word of --compare stands for, such as "easy", "lonode" or "easy@lonode": {queue =, policy =,
+-- name =}. A queue policy is combined with each of the placement policies of -p.
+local function add_variants(list, word, policies, opts)
+  local function add(queue, policy, name) list[#list + 1] = { queue = queue, policy = policy, name = name } end
   local queue, policy = word:match "^(.-)@(.*)$"
-  if not queue then
-    local name = word:match "^[^:]*"
-    if queue_policy.find(name) and not (name:find "[/.]" and not files.exists(name)) then
-      queue = word
-    else
-      out.check(inputs.policy(word))
-      policy = word
-    end
+  if queue then return add(queue, policy, word) end
+  local name = word:match "^[^:]*"
+  if queue_policy.find(name) and not (name:find "[/.]" and not files.exists(name)) then
+    for _, one in ipairs(policies) do add(word, one, #policies > 1 and word .. "@" .. one or word) end
+    return
   end
-  return { queue = queue or opts.queue or "easy", policy = policy or opts.policy or "low", name = word }
+  out.check(inputs.policy(word))
+  add(opts.queue or "easy", word, word)
+end
+
+-- Returns the words of a text; the text itself where it is the name of a file.
+local function words_of(text)
+  if files.exists(text) then return { text } end
+  local list = {}
+  for word in text:gmatch "%S+" do list[#list + 1] = word end
+  return list
 end
 
 -- Returns the path of the trace among the operands, and the list of variants to compare (nil without --compare).
@@ -104,9 +116,9 @@ local function sort_operands(opts)
   for _, word in ipairs(opts) do
     if not path and (word == "-" or files.exists(word)) then path = word else words[#words + 1] = word end
   end
-  local list = {}
+  local list, policies = {}, words_of(opts.policy or "low")
   for _, item in ipairs(words) do
-    for word in item:gmatch "[^%s]+" do list[#list + 1] = variant(word, opts) end
+    for _, word in ipairs(words_of(item)) do add_variants(list, word, policies, opts) end
   end
   return path, list
 end
@@ -135,6 +147,7 @@ local function check_options(opts, path, variants)
     if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
   end
   check_outputs(opts, path)
+  if opts.workers and not variants then out.fail(2, "replay: --workers is for --compare") end
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
@@ -162,26 +175,27 @@ end
 
 local REMARKS = 5
 
-local function remark(opts, result)
+-- Calls say(text) with each remark on the jobs of a replay.
+local function remark(opts, result, say)
   if opts.quiet then return end
   local t, refused = result.trace, result.metrics.rejected
   for i = 1, math.min(REMARKS, t.problems and #t.problems or 0) do
-    out.warn(("%s:%d: %s; %s"):format(t.path, t.problems[i].line, t.problems[i].text, t.problems[i].malformed and "skipped" or "left out"))
+    say(("%s:%d: %s; %s"):format(t.path, t.problems[i].line, t.problems[i].text, t.problems[i].malformed and "skipped" or "left out"))
   end
   local more = (t.malformed or 0) + (t.left_out or 0)
   if more > 0 then
-    out.warn(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
+    say(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
   end
   if (t.guessed or 0) > 0 and opts.estimates ~= "exact" then
-    out.warn(("%s of %d without an estimate: the run time was taken, so the queue knew how long they would run"):format(
+    say(("%s of %d without an estimate: the run time was taken, so the queue knew how long they would run"):format(
       texts.counted(t.guessed, "job"), t.read))
   end
-  for _, job in ipairs(result.refused) do out.warn(("job %s: %s; refused"):format(job.number, job.why)) end
+  for _, job in ipairs(result.refused) do say(("job %s: %s; refused"):format(job.number, job.why)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
-    out.warn("1 job asks for more than the machine has, and was refused" .. hint)
+    say("1 job asks for more than the machine has, and was refused" .. hint)
   elseif refused > 0 then
-    out.warn(("%d jobs ask for more than the machine has, and were refused%s"):format(refused, hint))
+    say(("%d jobs ask for more than the machine has, and were refused%s"):format(refused, hint))
   end
 end
 
@@ -196,47 +210,65 @@ local function missing_type(opts, graph)
   return missing
 end
 
-local function run_one(opts, path, which)
+-- tick(simulator, trace), or nil, is called after each end of a job.
+local function run_one(opts, path, which, tick)
   local graph = out.check(weir.resources(opts.resources))
   local missing = missing_type(opts, graph)
-  local bar = not opts.quiet and progress.new(which.name, path)
   local result, why, code = replay.run {
     resources = graph, trace = source_of(opts, path, graph), policy = which.policy, queue = which.queue, map = opts.map,
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
-    series = opts.report ~= nil, progress = bar and bar.tick,
+    series = opts.report ~= nil, progress = tick,
   }
-  if bar then bar.done() end
   if code == "output" then out.fail(2) end -- the host prints the reason
   out.check(result, why).missing = missing
   return result
 end
 
-local function show_one(opts, result)
-  remark(opts, result)
+local function show_one(opts, path, which)
+  local bar = not opts.quiet and progress.new(which.name, path) or nil
+  local result = run_one(opts, path, which, bar and bar.tick)
+  if bar then bar.done() end
+  remark(opts, result, out.warn)
   if opts.report then out.check(data.write(opts.report, result)) end
   if opts.json then return out.json(data.summary(result)) end
   if opts.jobs == "-" or opts.evalys == "-" then return end
   out.table(said.rows { result }, { false, true })
 end
 
+-- Runs a variant in a copy of the process. Returns {data =, remarks =}; or nil, message.
+local function work(opts, path, which, tick)
+  local ok, result = pcall(run_one, opts, path, which, tick)
+  if not ok then
+    local failure = out.failure(result)
+    if failure then return nil, failure.text end
+    error(result, 0)
+  end
+  local remarks = core.array {}
+  remark(opts, result, function(text) remarks[#remarks + 1] = text end)
+  result.name = which.name
+  return { data = opts.report and data.report(result) or data.summary(result), remarks = remarks }
+end
+
+-- Runs the variants side by side. Returns what each of them gives, in order.
+local function run_all(opts, path, variants)
+  local bar = not opts.quiet and progress.several("replay", #variants) or nil
+  local list, why = workers.map(variants, function(which, tell) return work(opts, path, which, bar and progress.teller(tell)) end,
+    { workers = opts.workers, told = bar and bar.told, done = bar and bar.finished })
+  if bar then bar.done() end
+  return out.check(list, why)
+end
+
 local function compare(opts, path, variants)
-  local results = {}
-  for i, which in ipairs(variants) do
-    results[i] = run_one(opts, path, which)
-    results[i].name = which.name
-  end
-  remark(opts, results[1])
-  if opts.report then out.check(data.compare(opts.report, results)) end
-  if opts.json then
-    local list = core.array {}
-    for i, result in ipairs(results) do list[i] = data.summary(result) end
-    return out.json(list)
-  end
+  local results, list = run_all(opts, path, variants), core.array {}
+  for i, result in ipairs(results) do list[i] = result.data end
+  for _, text in ipairs(results[1].remarks) do out.warn(text) end
+  if opts.report then out.check(data.compare(opts.report, list)) end
+  if opts.json then return out.json(list) end
   local right = {}
   for i = 2, 2 * #results do right[i] = true end
-  out.table(said.rows(results), right)
+  out.table(said.rows(list), right)
 end
 
 function M.run(opts)
@@ -247,7 +279,7 @@ function M.run(opts)
   if variants then
     compare(opts, path, variants)
   else
-    show_one(opts, run_one(opts, path, { queue = opts.queue or "easy", policy = opts.policy or "low", name = opts.queue or "easy" }))
+    show_one(opts, path, { queue = opts.queue or "easy", policy = opts.policy or "low", name = opts.queue or "easy" })
   end
   return 0
 end

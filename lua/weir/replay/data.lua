@@ -126,10 +126,11 @@ function M.write(dir, result)
   return pages.write(dir, { run_of(all) })
 end
 
---- Writes DIR/index.html, a page comparing several replays. Returns the path; or nil, message, "io".
-function M.compare(dir, results)
+--- Writes DIR/index.html, a page comparing several replays, given as M.report returns them. Returns the path; or nil,
+--- message, "io".
+function M.compare(dir, reports)
   local runs = {}
-  for i, result in ipairs(results) do runs[i] = run_of(M.report(result)) end
+  for i, report in ipairs(reports) do runs[i] = run_of(report) end
   return pages.write(dir, runs)
 end
 

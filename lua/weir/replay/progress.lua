@@ -1,6 +1,8 @@
 --- progress.lua - a line on the terminal about the progress of a replay and the time left. Nothing is shown where
 --- standard error is no terminal.
 
+local core = require "weir.core"
+
 local M = {}
 
 local EVERY, WIDTH = 0.2, 24
@@ -28,6 +30,49 @@ function M.line(name, done, all, elapsed)
   local left = rate > 0 and math.ceil((all - done) / rate) or 0
   return ("%s  [%s%s] %3d %%  %d of %d jobs  %.0f/s  %s left"):format(name, ("="):rep(full), (" "):rep(WIDTH - full),
     math.floor(share * 100), done, all, rate, duration(left))
+end
+
+--- Returns a function for a replay in a copy of the process (workers.lua), which tells {ended, expected} jobs from time
+--- to time.
+function M.teller(tell)
+  local last, ended = os.clock(), 0
+  return function(_, trace)
+    ended = ended + 1
+    if ended % 256 ~= 0 or os.clock() - last < EVERY then return end
+    last = os.clock()
+    tell { ended, total_of(trace) }
+  end
+end
+
+--- Returns {told, finished, done} for n replays in copies of the process, which share a line; nil where standard error
+--- is no terminal. told(i, {ended, expected}) is what a teller told; finished(i) counts replay i as over.
+function M.several(name, n)
+  if not is_terminal() then return nil end
+  local began, ended, expected, over, shown = core.clock(), {}, {}, 0, false
+  local function show()
+    local jobs, all, known = 0, 0, 0
+    for i = 1, n do
+      jobs, all = jobs + (ended[i] or 0), all + (expected[i] or 0)
+      if expected[i] then known = known + 1 end
+    end
+    all = known > 0 and math.ceil(all / known * n) or nil
+    shown = true
+    io.stderr:write("\r\27[K", M.line(("%s  %d of %d"):format(name, over, n), jobs, all, core.clock() - began))
+    io.stderr:flush()
+  end
+  return {
+    told = function(i, value)
+      ended[i], expected[i] = value[1], value[2]
+      show()
+    end,
+    finished = function(i)
+      over, ended[i] = over + 1, expected[i] or ended[i]
+      show()
+    end,
+    done = function()
+      if shown then io.stderr:write "\r\27[K" end
+    end,
+  }
 end
 
 --- Returns {tick, done}; nil where standard error is no terminal.
