@@ -216,24 +216,8 @@ static int compare_trees(const struct compare *c, weir_vertex v, weir_vertex w, 
     return rc;
 }
 
-static int compare_roots(const struct compare *c)
-{
-    const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK};
-    uint32_t i = 0, k = 0;
-
-    for (;;) {
-        weir_vertex v = next_there(c->a->roots, c->a->nroots, &i), w = next_there(c->b->roots, c->b->nroots, &k);
-        int rc;
-        if (v == WEIR_NONE || w == WEIR_NONE)
-            return compare_ends(c, WEIR_NONE, v, w);
-        rc = compare_trees(c, v, w, &none);
-        if (rc)
-            return rc;
-    }
-}
-
 /* The next detached vertex of a graph from *at on, and the number behind; WEIR_NONE: no more. */
-static weir_vertex next_detached(const weir_graph *g, weir_vertex *at)
+static weir_vertex next_detached(const weir_graph *g, uint32_t *at)
 {
     for (; g->detached > 0 && *at < g->limit; ++*at)
         if (vertex_valid(g, *at) && vertex_detached(g, *at))
@@ -241,14 +225,19 @@ static weir_vertex next_detached(const weir_graph *g, weir_vertex *at)
     return WEIR_NONE;
 }
 
-/* Compares the vertices outside of containment, in their order. */
-static int compare_detached(const struct compare *c)
+static weir_vertex next_root(const weir_graph *g, uint32_t *at)
+{
+    return next_there(g->roots, g->nroots, at);
+}
+
+/* Compares the vertices without a parent that next() lists: the roots, or those outside of containment. */
+static int compare_tops(const struct compare *c, weir_vertex (*next)(const weir_graph *g, uint32_t *at))
 {
     const struct inherited none = {WEIR_NO_RANK, WEIR_NO_RANK};
-    weir_vertex i = 0, k = 0;
+    uint32_t i = 0, k = 0;
 
     for (;;) {
-        weir_vertex v = next_detached(c->a, &i), w = next_detached(c->b, &k);
+        weir_vertex v = next(c->a, &i), w = next(c->b, &k);
         int rc;
         if (v == WEIR_NONE || w == WEIR_NONE)
             return compare_ends(c, WEIR_NONE, v, w);
@@ -415,8 +404,8 @@ int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, wei
 
     if (!c.map)
         return weir_fail_nomem(err);
-    rc = compare_roots(&c);
-    rc = rc ? rc : compare_detached(&c);
+    rc = compare_tops(&c, next_root);
+    rc = rc ? rc : compare_tops(&c, next_detached);
     rc = rc ? rc : compare_edges(&c);
     if (!rc && books)
         rc = compare_jobs(&c);

@@ -33,16 +33,8 @@ struct application {
     uint32_t ngone, gone_cap;
 };
 
-WEIR_PRINTF(2, 3) static int bad(const struct application *p, const char *fmt, ...)
-{
-    char what[400];
-    va_list ap;
-
-    va_start(ap, fmt);
-    weir_vtext(what, sizeof what, fmt, ap);
-    va_end(ap);
-    return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0, ROOT "%s", what);
-}
+/* Fails because of the difference, with a literal format and its values. */
+#define bad(p, ...) weir_fail_at((p)->err, WEIR_EINVAL, (p)->source, 0, 0, ROOT __VA_ARGS__)
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 

@@ -29,16 +29,8 @@ struct document {
 
 /* ---- values ----------------------------------------------------------------------------------------------------- */
 
-WEIR_PRINTF(2, 3) static int bad(const struct document *d, const char *fmt, ...)
-{
-    char what[400];
-    va_list ap;
-
-    va_start(ap, fmt);
-    weir_vtext(what, sizeof what, fmt, ap);
-    va_end(ap);
-    return weir_fail_at(d->jgf.err, WEIR_EINVAL, d->jgf.source, 0, 0, "%s", what);
-}
+/* Fails because of the text, with a format and its values. */
+#define bad(d, ...) weir_fail_at((d)->jgf.err, WEIR_EINVAL, (d)->jgf.source, 0, 0, __VA_ARGS__)
 
 /* Fails at a field of the job that is being read, or of the whole. */
 static int bad_field(const struct document *d, bool job, const char *field, const char *wanted)
