@@ -552,9 +552,9 @@ struct weir_resource {
     uint32_t index;                       /* preorder number in the request */
 };
 
-/* Reads a jobspec (YAML or JSON, RFC 14 version 1 or the full grammar) or a shape string (RFC 46); the content tells
- * which. `source` names the text in errors. WEIR_ELIMIT: more than 32 levels, 4096 resources or WEIR_JOBSPEC_MAX
- * bytes. O(len) */
+/* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
+ * tells which. Slots within slots are read as their contents, as many times. `source` names the text in errors.
+ * WEIR_ELIMIT: more than 32 levels, 4096 resources or WEIR_JOBSPEC_MAX bytes. O(len) */
 int weir_request_parse(const char *text, size_t len, const char *source, weir_request **out, weir_err *err);
 /* Reads the file `path` ("-" is standard input) as weir_request_parse() reads a text. */
 int weir_request_load(const char *path, weir_request **out, weir_err *err);

@@ -1,14 +1,14 @@
-/* jobspec.c - compiles a document into a request: RFC 14 in full, and RFC 25 for jobspecs with "version: 1".
+/* jobspec.c - compiles a document into a request, by the full grammar of RFC 14 in every version.
  *
  * Invariant: the array of resources has its final size before the first resource is filled, so pointers into the
  * array stay valid. A resource is filled before its children, and all siblings before the first child.
  *
  * Decisions where the RFCs leave room: versions 999 (used by examples of RFC 14) and 9999 (used by Fluxion) select
- * the full grammar. A version 1 jobspec with a cluster at the top, as in some of Fluxion's tests, is read by the full
- * grammar too. RFC 14 has an example of version 1 with whole nodes as slots, absent from RFC 25; such a jobspec is
- * accepted. Without a version only `resources` is required, and a single slot gets the label "default". A gpu with
- * count 0, legal in version 1, is dropped from the request. `exclusive` on a slot has no effect on the slot's
- * contents.
+ * the full grammar. "version: 1" has the full grammar too, beyond RFC 25: plugins of Flux rewrite the resources of
+ * submitted jobs (chassis, nodes and ssds beside each other) and leave the version, and Fluxion schedules such jobs.
+ * What RFC 25 alone allows is read in version 1 only: a gpu with count 0, which is dropped from the request, and a
+ * command that is a string. Without a version only `resources` is required, and a single slot gets the label
+ * "default". `exclusive` on a slot has no effect on the slot's contents.
  */
 #include "request/request.h"
 
@@ -71,8 +71,6 @@ static int check_keys(struct compiler *c, const json_t *vertex)
         if (!among(key, known))
             return FAIL(c, value, vertex, "unknown key %s; known: type, count, unit, exclusive, with, label, id",
                         weir_quote(key, quoted));
-        if (c->v1 && strcmp(key, "id") == 0)
-            return FAIL(c, value, vertex, "key \"id\" is not in jobspec version 1; say version: 9999");
     }
     return WEIR_OK;
 }
@@ -102,8 +100,6 @@ static int get_exclusive(struct compiler *c, const json_t *vertex, weir_resource
         return WEIR_OK;
     if (!json_is_boolean(value))
         return FAIL(c, value, vertex, "exclusive must be true or false, not %s", weir_json_kind(value));
-    if (c->v1 && strcmp(r->type, "node") != 0 && !r->slot)
-        return FAIL(c, value, vertex, "exclusive is for nodes and slots only in jobspec version 1");
     r->exclusive = json_is_true(value) ? WEIR_EXCLUSIVE_YES : WEIR_EXCLUSIVE_NO;
     return WEIR_OK;
 }
@@ -116,8 +112,6 @@ static int get_count(struct compiler *c, const json_t *vertex, weir_resource *r)
 
     if (!value)
         return FAIL(c, vertex, NULL, "count is missing");
-    if (c->v1 && !json_is_number(value))
-        return FAIL(c, value, vertex, "count must be an integer in jobspec version 1, not %s", weir_json_kind(value));
     rc = weir_count_from_json(value, &r->count, &why);
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(c->err);
@@ -150,38 +144,10 @@ static bool in_slot(const weir_resource *r)
     return false;
 }
 
-/* The types that jobspec version 1 allows below `p` (NULL: at the top): [node >] slot > core [, gpu], and slot >
- * node. */
-static const char *const *v1_types_below(const weir_resource *p)
-{
-    static const char *const top[] = {"node", "slot", NULL}, *const node[] = {"slot", NULL}, *const none[] = {NULL};
-    static const char *const slot[] = {"core", "gpu", "node", NULL}, *const slot_in_node[] = {"core", "gpu", NULL};
-
-    if (!p)
-        return top;
-    if (p->slot)
-        return p->parent ? slot_in_node : slot;
-    return strcmp(p->type, "node") == 0 && !p->parent ? node : none;
-}
-
-static int check_v1_type(struct compiler *c, const json_t *vertex, const weir_resource *r)
-{
-    char quoted[WEIR_QUOTE];
-
-    if (among(r->type, v1_types_below(r->parent)))
-        return WEIR_OK;
-    return FAIL(c, json_object_get(vertex, "type"), vertex,
-                "type %s is not allowed here in jobspec version 1, which has slot>core, slot>(core,gpu), these within "
-                "a node, and slot>node; say version: 9999 for more",
-                weir_quote(r->type, quoted));
-}
-
 static int check_place(struct compiler *c, const json_t *vertex, const weir_resource *r)
 {
     const json_t *with = json_object_get(vertex, "with");
 
-    if (c->v1 && check_v1_type(c, vertex, r) != WEIR_OK)
-        return WEIR_EINVAL;
     if (r->slot && in_slot(r))
         return FAIL(c, vertex, NULL, "a slot within a slot; slots do not nest");
     if (with && !json_is_array(with))
@@ -239,27 +205,6 @@ static int check_alternatives(struct compiler *c, const json_t *list, const weir
 
 /* ---- lists of resources ------------------------------------------------------------------------------------ */
 
-/* Checks the number of siblings for version 1. RFC 25: one resource at the top and in a node; in a slot one core and
- * at most one gpu. RFC 14 also has a slot with one node. */
-static int check_v1_list(struct compiler *c, const json_t *list, const weir_resource *first, uint32_t n,
-                         const weir_resource *parent)
-{
-    uint32_t cores = 0, nodes = 0;
-
-    if (!parent || !parent->slot) {
-        if (n == 1)
-            return WEIR_OK;
-        return FAIL(c, list, NULL, "%u resources where jobspec version 1 wants one", n);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-        cores += strcmp(first[i].type, "core") == 0;
-        nodes += strcmp(first[i].type, "node") == 0;
-    }
-    if (nodes ? n == 1 : cores == 1 && n - cores <= 1)
-        return WEIR_OK;
-    return FAIL(c, list, NULL, "a slot must have one core and at most one gpu in jobspec version 1");
-}
-
 /* Whether the resource is dropped: the schema of RFC 25 allows a gpu with count 0, meaning no gpu. */
 static bool is_dropped(const struct compiler *c, const json_t *vertex)
 {
@@ -290,8 +235,6 @@ static int descend(struct compiler *c, const char *name, const json_t *list, wei
         c->req->order[c->next++] = &first[i];
         if (with)
             rc = compile_list(c, "with", with, &first[i]);
-        else if (c->v1 && !first[i].parent && !first[i].slot)
-            rc = FAIL(c, json_array_get(list, i), NULL, "a node must have a slot in it in jobspec version 1");
         if (rc != WEIR_OK)
             return rc;
         path_pop(c, before);
@@ -321,8 +264,6 @@ static int compile_list(struct compiler *c, const char *name, json_t *list, weir
         parent->nwith = (uint32_t)n;
     }
     rc = check_alternatives(c, list, first, n);
-    if (rc == WEIR_OK && c->v1)
-        rc = check_v1_list(c, list, first, (uint32_t)n, parent);
     if (rc != WEIR_OK)
         return rc;
     return descend(c, name, list, first);
@@ -348,6 +289,18 @@ static int count_list(struct compiler *c, const json_t *list, uint32_t depth, ui
     return WEIR_OK;
 }
 
+/* Sets c->req->resources to `list` without slots within slots. */
+static int resolve_nested(struct compiler *c, json_t *list)
+{
+    struct weir_nested nested = {.doc = c->doc, .labels = c->labels};
+    int rc = weir_jobspec_resolve_nested(list, &nested);
+
+    c->req->resources = nested.list;
+    if (rc == WEIR_EINVAL)
+        return FAIL(c, nested.fault, list, "resources: %s", nested.what);
+    return rc == WEIR_OK ? rc : weir_fail_nomem(c->err);
+}
+
 static int compile_resources(struct compiler *c)
 {
     json_t *list = json_object_get(c->doc->root, "resources");
@@ -360,8 +313,11 @@ static int compile_resources(struct compiler *c)
         return FAIL(c, list, c->doc->root, "resources must be a list with a resource in it, not %s",
                     json_is_array(list) ? "an empty one" : weir_json_kind(list));
     rc = count_list(c, list, 0, &total);
+    if (rc == WEIR_OK)
+        rc = resolve_nested(c, list);
     if (rc != WEIR_OK)
         return rc;
+    list = c->req->resources;
     c->req->pool = weir_mem_zalloc(total, sizeof *c->req->pool);
     c->req->order = weir_mem_zalloc(total, sizeof *c->req->order);
     if (!c->req->pool || !c->req->order)
@@ -374,14 +330,6 @@ static int compile_resources(struct compiler *c)
 }
 
 /* ---- the rest of the jobspec ------------------------------------------------------------------------------- */
-
-static bool starts_at_cluster(const json_t *root)
-{
-    const json_t *top = json_array_get(json_object_get(root, "resources"), 0);
-    const char *type = json_string_value(json_object_get(top, "type"));
-
-    return type && strcmp(type, "cluster") == 0;
-}
 
 static int check_top(struct compiler *c)
 {
@@ -400,11 +348,11 @@ static int check_top(struct compiler *c)
         return FAIL(c, version, root, "version must be an integer, not %s", weir_json_kind(version));
     if (n != 1 && n != 999 && n != 9999)
         return FAIL(c, version, root,
-                    "version %" JSON_INTEGER_FORMAT " is not known; 1 is RFC 25, 9999 or 999 the full RFC 14", n);
+                    "version %" JSON_INTEGER_FORMAT " is not known; 1, 999 and 9999 are", n);
     for (size_t i = 0; i < 4; i++)
         if (!json_object_get(root, wanted[i]))
             return FAIL(c, root, NULL, "the key %s is missing", wanted[i]);
-    c->v1 = n == 1 && !starts_at_cluster(root);
+    c->v1 = n == 1;
     return WEIR_OK;
 }
 
@@ -456,7 +404,7 @@ static int compile(struct compiler *c)
     c->path_len = 0;
     c->path[0] = '\0';
     if (rc == WEIR_OK)
-        rc = weir_jobspec_read_attributes(c->doc, c->v1, &c->req->duration, &c->req->constraint, c->err);
+        rc = weir_jobspec_read_attributes(c->doc, &c->req->duration, &c->req->constraint, c->err);
     if (rc == WEIR_OK)
         rc = read_tasks(c);
     if (rc == WEIR_OK && weir_request_compute_needs(c->req) != WEIR_OK)

@@ -103,15 +103,12 @@ static int check_known(struct checker *c, const json_t *system)
     return check_job(c, json_object_get(system, "job"));
 }
 
-static int read_duration(struct checker *c, const json_t *system, bool v1, int64_t *duration)
+static int read_duration(struct checker *c, const json_t *system, int64_t *duration)
 {
     const json_t *value = json_object_get(system, "duration");
     double seconds = json_number_value(value);
 
     *duration = WEIR_FOREVER;
-    if (!value && v1)
-        return FAIL(c, system, json_object_get(c->doc->root, "attributes"),
-                    "attributes.system.duration is missing; jobspec version 1 wants it, in seconds");
     if (!value)
         return WEIR_OK;
     if (check_seconds(c, system, "duration", value) != WEIR_OK)
@@ -159,8 +156,7 @@ static int check_parts(struct checker *c, const json_t *attributes)
     return WEIR_OK;
 }
 
-int weir_jobspec_read_attributes(weir_json_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
-                                 weir_err *err)
+int weir_jobspec_read_attributes(weir_json_document *d, int64_t *duration, weir_constraint **constraint, weir_err *err)
 {
     struct checker c = {d, err};
     const json_t *attributes = json_object_get(d->root, "attributes");
@@ -168,7 +164,7 @@ int weir_jobspec_read_attributes(weir_json_document *d, bool v1, int64_t *durati
     int rc = check_parts(&c, attributes);
 
     if (rc == WEIR_OK)
-        rc = read_duration(&c, system, v1, duration);
+        rc = read_duration(&c, system, duration);
     if (rc == WEIR_OK)
         rc = check_known(&c, system);
     return rc == WEIR_OK ? read_constraint(&c, system, constraint) : rc;

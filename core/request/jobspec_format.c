@@ -33,8 +33,20 @@ static bool add_dictionary(json_t *container, const char *key)
     return json_is_object(json_object_get(container, key)) || json_object_set_new(container, key, json_object()) == 0;
 }
 
+/* Replaces resources with slots within slots by those that were compiled. The slots of the tasks may be gone then,
+ * which version 1 would refuse. */
+static bool replace_nested(json_t *root, const weir_request *r)
+{
+    if (r->resources == json_object_get(r->root, "resources"))
+        return true;
+    return json_object_set_new(root, "resources", json_deep_copy(r->resources)) == 0 &&
+           json_object_set_new(root, "version", json_integer(9999)) == 0;
+}
+
 static bool complete(json_t *root, const weir_request *r)
 {
+    if (!replace_nested(root, r))
+        return false;
     if (!json_object_get(root, "version") && json_object_set_new(root, "version", json_integer(9999)) != 0)
         return false;
     if (!json_object_get(root, "tasks") && json_object_set_new(root, "tasks", weir_jobspec_default_tasks(r)) != 0)

@@ -71,13 +71,9 @@ static bool is_positive(const json_t *value)
 static int check_entry(struct checker *c, const json_t *count, const char *key, const json_t *value)
 {
     bool per_slot = strcmp(key, "per_slot") == 0, per_resource = strcmp(key, "per_resource") == 0;
-    char quoted[WEIR_QUOTE];
 
     if (!per_slot && !per_resource && strcmp(key, "total") != 0)
-        return c->v1 ? FAIL(c, value, count, "count.%s is not known in jobspec version 1", weir_quote(key, quoted))
-                     : WEIR_OK;
-    if (per_resource && c->v1)
-        return FAIL(c, value, count, "count.per_resource is not in jobspec version 1; say per_slot or total");
+        return WEIR_OK;
     if (per_resource) {
         if (!json_is_string(json_object_get(value, "type")) || !is_positive(json_object_get(value, "count")))
             return FAIL(c, value, count, "count.per_resource must have a type and a count of 1 or more");
@@ -85,8 +81,6 @@ static int check_entry(struct checker *c, const json_t *count, const char *key, 
     }
     if (!is_positive(value))
         return FAIL(c, value, count, "count.%s must be an integer of 1 or more", key);
-    if (per_slot && c->v1 && json_integer_value(value) != 1)
-        return FAIL(c, value, count, "count.per_slot must be 1 in jobspec version 1");
     return WEIR_OK;
 }
 
@@ -108,11 +102,10 @@ static int check_count(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
-/* Fails on a key unknown to RFC 14, or in version 1 to RFC 25. */
+/* Fails on a key unknown to RFC 14. */
 static int check_keys(struct checker *c, const json_t *task)
 {
     static const char *const known[] = {"command", "slot", "count", "distribution", "attributes"};
-    size_t n = c->v1 ? 3 : 5;
     char quoted[WEIR_QUOTE];
     const char *key;
     json_t *value;
@@ -120,11 +113,11 @@ static int check_keys(struct checker *c, const json_t *task)
     json_object_foreach((json_t *)task, key, value)
     {
         size_t i = 0;
-        while (i < n && strcmp(key, known[i]) != 0)
+        while (i < 5 && strcmp(key, known[i]) != 0)
             i++;
-        if (i == n)
-            return FAIL(c, value, task, "unknown key %s; known%s: command, slot, count%s", weir_quote(key, quoted),
-                        c->v1 ? " in jobspec version 1" : "", c->v1 ? "" : ", distribution, attributes");
+        if (i == 5)
+            return FAIL(c, value, task, "unknown key %s; known: command, slot, count, distribution, attributes",
+                        weir_quote(key, quoted));
     }
     return WEIR_OK;
 }
@@ -165,8 +158,6 @@ int weir_jobspec_check_tasks(weir_json_document *d, const json_t *tasks, const j
     if (!json_is_array(tasks) || json_array_size(tasks) == 0)
         return FAIL(&c, tasks, d->root, "must be a list with a task in it, not %s",
                     json_is_array(tasks) ? "an empty one" : weir_json_kind(tasks));
-    if (v1 && json_array_size(tasks) != 1)
-        return FAIL(&c, tasks, d->root, "%zu tasks where jobspec version 1 wants one", json_array_size(tasks));
     for (size_t i = 0; i < json_array_size(tasks); i++) {
         int rc;
         snprintf(c.path, sizeof c.path, "tasks[%zu]", i);

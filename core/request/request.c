@@ -15,6 +15,7 @@ void weir_request_free(weir_request *r)
     weir_mem_free(r->needs);
     weir_mem_free(r->spans);
     weir_constraint_free(r->constraint);
+    json_decref(r->resources);
     json_decref(r->root);
     weir_mem_free(r);
 }

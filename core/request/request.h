@@ -2,7 +2,7 @@
  *
  * Text is read into a document (a JSON value, and for YAML and shapes the line and column of each part); the document
  * is compiled into a request. Invariants of a request: siblings are adjacent in `pool`, order[i]->index == i, no slot
- * is below a slot, each slot has children, and all strings of the resources belong to `root`.
+ * is below a slot, each slot has children, and all strings of the resources belong to `resources`.
  */
 #ifndef WEIR_REQUEST_H
 #define WEIR_REQUEST_H
@@ -32,6 +32,7 @@ struct weir_need_span {
 
 struct weir_request {
     json_t *root;                /* the whole jobspec */
+    json_t *resources;           /* the resources that were compiled: those of root, or those without nested slots */
     weir_resource *pool;         /* all resources, siblings adjacent, the top level first */
     const weir_resource **order; /* the resources in preorder */
     uint32_t count, top;         /* number of resources: in all, at the top level */
@@ -99,12 +100,24 @@ int weir_json_document_read_shape(weir_json_document *d, const char *text, size_
 
 /* Compile a document into a request, which takes over d->root. */
 int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
+/* The resources of a jobspec without slots within slots. */
+struct weir_nested {
+    weir_json_document *doc; /* in: copied resources get the places of the originals */
+    json_t *list;            /* out: a new reference to the resolved list */
+    json_t *labels;          /* in: the labels of inner slots are added, with true */
+    const json_t *fault;     /* out, with WEIR_EINVAL: the resource that cannot be resolved */
+    const char *what;        /* out, with WEIR_EINVAL: the reason */
+};
+/* Replace slots within slots by their contents, as many times as there are inner slots. Without such slots to->list is
+ * `list` itself. Returns WEIR_OK, WEIR_EINVAL or WEIR_ENOMEM; on failure to->list is NULL. The depth of `list` is at
+ * most WEIR_REQUEST_DEPTH. O(resources) */
+int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to) WEIR_CHECKED;
 /* Check the attributes of a jobspec, and read duration and constraint. *constraint is unchanged if the jobspec has
  * none. */
-int weir_jobspec_read_attributes(weir_json_document *d, bool v1, int64_t *duration, weir_constraint **constraint,
+int weir_jobspec_read_attributes(weir_json_document *d, int64_t *duration, weir_constraint **constraint,
                                  weir_err *err) WEIR_CHECKED;
 /* Check the tasks of a jobspec. The keys of `labels` are the labels in the document, with true for slots. `v1`: apply
- * RFC 25. */
+ * RFC 25 where it does not refuse what RFC 14 allows: the slot must exist, a command may be a string. */
 int weir_jobspec_check_tasks(weir_json_document *d, const json_t *tasks, const json_t *labels, bool v1,
                              weir_err *err) WEIR_CHECKED;
 /* The tasks of a jobspec that has none: one task for each slot. NULL: out of memory. */

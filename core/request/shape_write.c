@@ -209,5 +209,5 @@ int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, 
 {
     int rc = resources_only ? WEIR_OK : refuse_rest(r, err);
 
-    return rc == WEIR_OK ? write_list(r, json_object_get(r->root, "resources"), r->pool, r->top, out, err) : rc;
+    return rc == WEIR_OK ? write_list(r, r->resources, r->pool, r->top, out, err) : rc;
 }

@@ -142,7 +142,7 @@ end
 function M.requests(text, traverser)
   if traverser == "flexible" and type(text) == "string" then return alternatives.requests(text, true) end
   local request, why, code = core.request(text)
-  if not request and type(text) == "string" and why:find("a slot within a slot", 1, true) then
+  if not request and type(text) == "string" and (why:find("a slot within a slot", 1, true) or why:find("is there twice", 1, true)) then
     return alternatives.requests(text, false)
   end
   return request and { request }, why, code

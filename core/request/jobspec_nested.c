@@ -1,0 +1,149 @@
+/* jobspec_nested.c - resolves slots within slots. RFC 14 says that slots do not nest; Fluxion takes such jobspecs, and
+ * plugins of Flux make them: a slot of a whole node with its tasks, and storage beside the node. All resources of a
+ * slot are exclusive to the slot, so an inner slot adds nothing but a factor: n inner slots are n times the resources
+ * in them.
+ *
+ * The document stays as it was given; the resolved list is a copy that shares all values but the changed ones, whose
+ * places in the text are recorded anew.
+ */
+#include "request/request.h"
+
+#include <string.h>
+
+static bool is_slot(const json_t *vertex)
+{
+    const char *type = json_string_value(json_object_get(vertex, "type"));
+    return type && strcmp(type, "slot") == 0;
+}
+
+static bool has_nested(const json_t *list, bool inside, uint32_t depth)
+{
+    for (size_t i = 0; depth < WEIR_REQUEST_DEPTH && i < json_array_size(list); i++) {
+        const json_t *vertex = json_array_get(list, i);
+        bool slot = is_slot(vertex);
+        if ((slot && inside) || has_nested(json_object_get(vertex, "with"), inside || slot, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+struct resolver {
+    struct weir_nested *out;
+    struct weir_mark *marks; /* of the copies */
+    uint32_t nmarks, cap;
+};
+
+static int resolve_list(struct resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into);
+
+/* Records the place of `vertex` as that of `copy`. The document gets all places at the end, as each change of the
+ * document costs the next look a sort. */
+static int note_place(struct resolver *r, const json_t *vertex, const json_t *copy)
+{
+    struct weir_mark m = {.value = copy};
+
+    weir_json_document_find(r->out->doc, vertex, &m.line, &m.column);
+    if (m.line == 0)
+        return WEIR_OK;
+    if (weir_array_reserve(&r->marks, &r->cap, (size_t)r->nmarks + 1, sizeof *r->marks) != WEIR_OK)
+        return WEIR_ENOMEM;
+    r->marks[r->nmarks++] = m;
+    return WEIR_OK;
+}
+
+/* Appends a copy of `vertex`, `times` as many, with the resolved list under `with`. */
+static int resolve_vertex(struct resolver *r, json_t *vertex, bool inside, json_int_t times, json_t *into)
+{
+    json_t *with = json_object_get(vertex, "with"), *copy = json_copy(vertex), *below;
+    json_int_t count = json_integer_value(json_object_get(vertex, "count"));
+
+    if (json_array_append_new(into, copy) != 0 || note_place(r, vertex, copy) != WEIR_OK ||
+        (times != 1 && json_object_set_new(copy, "count", json_integer(count * times)) != 0))
+        return WEIR_ENOMEM;
+    if (!json_is_array(with))
+        return WEIR_OK;
+    below = json_array();
+    if (json_object_set_new(copy, "with", below) != 0)
+        return WEIR_ENOMEM;
+    return resolve_list(r, with, inside || is_slot(vertex), 1, below);
+}
+
+static int refuse(struct resolver *r, const json_t *vertex, const char *what)
+{
+    r->out->fault = vertex;
+    r->out->what = what;
+    return WEIR_EINVAL;
+}
+
+/* Whether `count` of these `times` over is an integer in the range of counts. */
+static bool can_multiply(const json_t *count, json_int_t times)
+{
+    json_int_t n = json_integer_value(count);
+
+    return json_is_integer(count) && n > 0 && n <= WEIR_COUNT_MAX / times;
+}
+
+/* Appends the contents of an inner slot. */
+static int resolve_slot(struct resolver *r, const json_t *slot, json_int_t times, json_t *into)
+{
+    const json_t *count = json_object_get(slot, "count"), *with = json_object_get(slot, "with");
+    const char *label = json_string_value(json_object_get(slot, "label"));
+
+    if (!can_multiply(count, times))
+        return refuse(r, slot, "a slot within a slot, whose count is not an integer of 1 or more");
+    if (json_array_size(with) == 0)
+        return refuse(r, slot, "a slot must have resources in it (with)");
+    if (label && json_object_get(r->out->labels, label))
+        return refuse(r, slot, "a slot within a slot, whose label is there twice");
+    if (label && json_object_set_new(r->out->labels, label, json_true()) != 0)
+        return WEIR_ENOMEM;
+    return resolve_list(r, with, true, json_integer_value(count) * times, into);
+}
+
+static int resolve_list(struct resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *vertex = json_array_get(list, i);
+        int rc;
+        if (inside && is_slot(vertex))
+            rc = resolve_slot(r, vertex, times, into);
+        else if (!json_is_object(vertex))
+            rc = json_array_append(into, vertex) == 0 ? WEIR_OK : WEIR_ENOMEM;
+        else if (times != 1 && !can_multiply(json_object_get(vertex, "count"), times))
+            rc = refuse(r, vertex, "a count within several slots of a slot must be an integer of 1 or more");
+        else
+            rc = resolve_vertex(r, vertex, inside, times, into);
+        if (rc != WEIR_OK)
+            return rc;
+    }
+    return WEIR_OK;
+}
+
+static int mark_copies(struct resolver *r)
+{
+    for (uint32_t i = 0; i < r->nmarks; i++)
+        if (weir_json_document_mark(r->out->doc, r->marks[i].value, r->marks[i].line, r->marks[i].column) != WEIR_OK)
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
+int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to)
+{
+    struct resolver r = {.out = to};
+    json_t *into;
+    int rc;
+
+    if (!has_nested(list, false, 0)) {
+        to->list = json_incref(list);
+        return WEIR_OK;
+    }
+    into = json_array();
+    rc = into ? resolve_list(&r, list, false, 1, into) : WEIR_ENOMEM;
+    if (rc == WEIR_OK)
+        rc = mark_copies(&r);
+    weir_mem_free(r.marks);
+    if (rc == WEIR_OK)
+        to->list = into;
+    else
+        json_decref(into);
+    return rc;
+}
