@@ -397,7 +397,11 @@ bool weir_vertex_edge(const weir_graph *g, weir_vertex v, const char *subsystem,
 uint32_t weir_subsystem_count(const weir_graph *g);
 /* Returns the name of subsystem i. */
 const char *weir_subsystem_name(const weir_graph *g, uint32_t i);
-/* Returns the i-th root of a subsystem: a vertex left by edges and entered by none. WEIR_NONE: no more. */
+/* Returns the next root of a subsystem (NULL: containment) and moves *at behind the root; *at begins at 0. A root is a
+ * vertex left by edges and entered by none. WEIR_NONE: no more. All roots together cost O(roots) in containment and
+ * O(vertices) elsewhere. */
+weir_vertex weir_graph_next_root(const weir_graph *g, const char *subsystem, uint32_t *at);
+/* Returns the i-th root of a subsystem; WEIR_NONE: there are no more. Costs as much as i + 1 roots from the first. */
 weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i);
 /* G1: finds a vertex by a path ("/cluster0/rack0/node3") or by subsystem and path ("containment:/cluster0/rack0").
  * A step "NAME#N" is the N-th of several children of one name; without a number, the first is found. WEIR_ENOENT: the
@@ -1534,7 +1538,7 @@ int64_t weir_rset_end(const weir_rset *r);
 int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err);
 /* Returns the number of slots of the allocation that the set is, or is a part of; 0: unknown. */
 uint32_t weir_rset_nslots(const weir_rset *r);
-/* Returns the bytes of memory of the set, without the parts kept as texts. */
+/* Returns the bytes of memory of the set. What several sets share counts in each of them in equal parts. */
 size_t weir_rset_bytes(const weir_rset *r);
 /* Returns whether two sets have equal ids on equal ranks, and equal hosts. */
 bool weir_rset_equal(const weir_rset *a, const weir_rset *b);

@@ -205,12 +205,14 @@ static int graph_roots(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const char *subsystem = luaL_optstring(L, 2, NULL);
+    lua_Integer n = 0;
+    uint32_t at = 0;
     weir_vertex v;
 
     lua_newtable(L);
-    for (uint32_t i = 0; (v = weir_graph_root(handle->g, subsystem, i)) != WEIR_NONE; i++) {
+    while ((v = weir_graph_next_root(handle->g, subsystem, &at)) != WEIR_NONE) {
         weirlua_push_vertex(L, handle, v);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
+        lua_rawseti(L, -2, ++n);
     }
     return 1;
 }

@@ -17,10 +17,11 @@
 /* The first root without a rank, as targets may leave the graph; else the first root. */
 static weir_vertex root_of(const weir_graph *g)
 {
-    weir_vertex first = weir_graph_root(g, "containment", 0), v = first;
+    uint32_t at = 0;
+    weir_vertex first = weir_graph_next_root(g, NULL, &at), v = first;
 
-    for (uint32_t i = 1; v != WEIR_NONE && weir_vertex_rank(g, v) != WEIR_NO_RANK; i++)
-        v = weir_graph_root(g, "containment", i);
+    while (v != WEIR_NONE && weir_vertex_rank(g, v) != WEIR_NO_RANK)
+        v = weir_graph_next_root(g, NULL, &at);
     return v == WEIR_NONE ? first : v;
 }
 

@@ -265,11 +265,22 @@ const char *weir_subsystem_name(const weir_graph *g, uint32_t i)
 
 /* ---- roots and lookup ---- */
 
-static weir_vertex containment_root(const weir_graph *g, uint32_t i)
+static bool is_root(const weir_graph *g, weir_vertex v, uint32_t s)
 {
-    for (uint32_t k = 0; k < g->nroots; k++) {
-        weir_vertex v = g->roots[k];
-        if (v != WEIR_NONE && (weir_vertex_children(g, v) || !in_other_subsystem(g, v)) && i-- == 0)
+    if (s == 0)
+        return v != WEIR_NONE && (weir_vertex_children(g, v) || !in_other_subsystem(g, v));
+    return vertex_valid(g, v) && weir_edge_first(g, v, s, true) != WEIR_NONE &&
+           weir_edge_first(g, v, s, false) == WEIR_NONE;
+}
+
+weir_vertex weir_graph_next_root(const weir_graph *g, const char *subsystem, uint32_t *at)
+{
+    uint32_t s = subsystem ? weir_subsystem_find(g, subsystem) : 0, end = s == 0 ? g->nroots : g->limit;
+
+    while (s != WEIR_NONE && *at < end) {
+        weir_vertex v = s == 0 ? g->roots[*at] : *at;
+        ++*at;
+        if (is_root(g, v, s))
             return v;
     }
     return WEIR_NONE;
@@ -277,15 +288,12 @@ static weir_vertex containment_root(const weir_graph *g, uint32_t i)
 
 weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i)
 {
-    uint32_t s = subsystem ? weir_subsystem_find(g, subsystem) : 0;
+    uint32_t at = 0;
+    weir_vertex v = weir_graph_next_root(g, subsystem, &at);
 
-    if (s == 0)
-        return containment_root(g, i);
-    for (weir_vertex v = 0; s != WEIR_NONE && v < g->limit; v++)
-        if (vertex_valid(g, v) && weir_edge_first(g, v, s, true) != WEIR_NONE &&
-            weir_edge_first(g, v, s, false) == WEIR_NONE && i-- == 0)
-            return v;
-    return WEIR_NONE;
+    while (v != WEIR_NONE && i-- > 0)
+        v = weir_graph_next_root(g, subsystem, &at);
+    return v;
 }
 
 static bool named(const weir_graph *g, weir_vertex v, const char *name, size_t len)
@@ -301,7 +309,8 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *su
     weir_vertex v;
 
     if (at == WEIR_NONE) {
-        for (uint32_t i = 0; (v = weir_graph_root(g, subsystem, i)) != WEIR_NONE; i++)
+        uint32_t next = 0;
+        while ((v = weir_graph_next_root(g, subsystem, &next)) != WEIR_NONE)
             if (named(g, v, name, len))
                 return v;
         return WEIR_NONE;

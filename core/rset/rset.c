@@ -260,6 +260,19 @@ void weir_rset_hosts_drop(struct rset_hosts *h)
     weir_mem_free(h);
 }
 
+static size_t bytes_of_classes(const struct rset_classes *list)
+{
+    size_t n = list->cap * sizeof *list->list;
+
+    for (uint32_t i = 0; i < list->count; i++) {
+        const struct rset_class *c = &list->list[i];
+        n += weir_idset_bytes(c->ranks) + c->cap * sizeof *c->children;
+        for (uint32_t k = 0; k < c->count; k++)
+            n += weir_idset_bytes(c->children[k].ids);
+    }
+    return n;
+}
+
 struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *content,
                                                  const struct rset_classes *whole)
 {
@@ -271,8 +284,10 @@ struct rset_scheduling *weir_rset_scheduling_new(const struct rset_scheduling *c
     }
     *s = (struct rset_scheduling){.refs = 1, .text = content->text, .graph = content->graph};
     s->writer = content->writer ? weir_mem_strdup(content->writer) : NULL;
-    if ((s->writer || !content->writer) && copy_classes(whole, &s->whole) == WEIR_OK)
+    if ((s->writer || !content->writer) && copy_classes(whole, &s->whole) == WEIR_OK) {
+        s->bytes = sizeof *s + strlen(s->text) + 1 + bytes_of_classes(&s->whole);
         return s;
+    }
     weir_rset_scheduling_drop(s);
     return NULL;
 }
@@ -481,19 +496,14 @@ bool weir_rset_property(const weir_rset *r, uint32_t i, const char **name, const
 
 size_t weir_rset_bytes(const weir_rset *r)
 {
-    size_t n = sizeof *r + weir_idset_bytes(r->ranks) + r->classes.cap * sizeof *r->classes.list +
-               r->props_cap * sizeof *r->props;
+    size_t n = sizeof *r + weir_idset_bytes(r->ranks) + bytes_of_classes(&r->classes) + r->props_cap * sizeof *r->props;
 
-    for (uint32_t i = 0; i < r->classes.count; i++) {
-        const struct rset_class *c = &r->classes.list[i];
-        n += weir_idset_bytes(c->ranks) + c->cap * sizeof *c->children;
-        for (uint32_t k = 0; k < c->count; k++)
-            n += weir_idset_bytes(c->children[k].ids);
-    }
     for (uint32_t i = 0; i < r->nprops; i++)
         n += weir_idset_bytes(r->props[i].ranks);
     if (r->hosts)
         n += (weir_idset_bytes(r->hosts->ranks) + weir_hostlist_bytes(r->hosts->list)) / r->hosts->refs;
+    if (r->scheduling)
+        n += r->scheduling->bytes / r->scheduling->refs;
     return n;
 }
 

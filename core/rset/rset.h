@@ -70,6 +70,7 @@ struct rset_scheduling {
     char *text;   /* JSON without blanks between tokens */
     char *writer; /* NULL: the value names no writer */
     bool graph;   /* the value has the key `graph` */
+    size_t bytes; /* of memory, without the reading */
     struct rset_classes whole;
     struct rset_reading *reading; /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
     void (*drop_reading)(struct rset_reading *); /* set with `reading`: frees a reading */

@@ -24,7 +24,7 @@ struct weir_walk {
     uint32_t n, cap, head; /* head of the queue */
     weir_vertex *ends;
     uint32_t nends, ends_cap;
-    uint32_t root;  /* next root to start from */
+    uint32_t root;  /* where weir_graph_next_root() goes on */
     uint8_t *seen;  /* bits by vertex, unless `tree` */
     uint32_t depth; /* of the last visit */
     bool prune;
@@ -164,7 +164,7 @@ static weir_vertex next_root(weir_walk *w)
     if (w->o.start != WEIR_NONE)
         return w->root++ == 0 && meet(w, w->o.start) ? w->o.start : WEIR_NONE;
     do
-        v = weir_graph_root(w->g, weir_subsystem_name(w->g, w->subsystem), w->root++);
+        v = weir_graph_next_root(w->g, weir_subsystem_name(w->g, w->subsystem), &w->root);
     while (v != WEIR_NONE && !meet(w, v));
     return v;
 }

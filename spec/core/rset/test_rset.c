@@ -470,6 +470,28 @@ static void test_remap(void)
                  HOSTED("0", "a", "0") ",\"scheduling\":{\"writer\":\"fancy\",\"x\":4}}");
     expect_remap(DOC(ENTRY("4", "\"core\":\"0\""), NO_GRAPH), NULL, false, DOC(A_CORE, NO_GRAPH));
 }
+/* A scheduling is part of the memory of each set that keeps it, in equal parts. */
+static void test_bytes_of_scheduling(void)
+{
+    char text[4096], filler[3000];
+    weir_rset *alone, *r, *copy = NULL;
+    size_t bare, with;
+    weir_err err = {0};
+
+    memset(filler, 'x', sizeof filler - 1);
+    filler[sizeof filler - 1] = '\0';
+    snprintf(text, sizeof text, "%s,\"scheduling\":{\"writer\":\"%s\"}}", HOSTED("0", "a", "0"), filler);
+    alone = must_read(HOSTED("0", "a", "0") "}");
+    r = must_read(text);
+    bare = weir_rset_bytes(alone);
+    with = weir_rset_bytes(r);
+    CHECK(with >= bare + 3000, "%zu bytes, %zu without the scheduling", with, bare);
+    CHECK(weir_rset_copy(r, &copy, &err) == WEIR_OK && weir_rset_bytes(r) + 1400 < with, "%zu bytes", weir_rset_bytes(r));
+    weir_rset_free(alone);
+    weir_rset_free(copy);
+    weir_rset_free(r);
+}
+
 /* a set takes little memory however large it is */
 
 static void test_large(void)
@@ -689,6 +711,7 @@ int main(void)
     test_where();
     test_hosts();
     test_remap();
+    test_bytes_of_scheduling();
     test_large();
     test_nomem();
     return check_report();
