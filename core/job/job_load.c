@@ -86,6 +86,8 @@ static int sweep(const struct loading *l, uint32_t i, uint32_t end)
     int64_t size = kind_of(l->g, v)->size, used = 0;
     uint32_t there = 0, whole = 0, gone = i;
 
+    if (vertex_detached(l->g, v))
+        return conflict(l, v, "a job has something of it, but it is out of containment");
     for (; i < end; i++) {
         const struct claim *c = &l->claims[i];
         if (i + 1 < end && c[1].job == c->job)

@@ -66,7 +66,7 @@ local STILL = 10
 -- Waits until a process handles signals itself, and (blocked) sleeps.
 local function wait_ready(t, blocked)
   local still, last = 0, nil
-  for _ = 1, 20000 do
+  for _ = 1, 100000 do
     local file = io.open(("/proc/%d/status"):format(t:pid()))
     local status = file and file:read "a" or ""
     if file then file:close() end
@@ -84,7 +84,7 @@ local BUSY = 50 -- hundredths of a second of computing: more than a start takes
 
 -- Waits until a process has computed for some time.
 local function wait_busy(t)
-  for _ = 1, 2000 do
+  for _ = 1, 10000 do
     local file <close> = io.open(("/proc/%d/stat"):format(t:pid()))
     local ticks = file and file:read "a":match "%) %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ %S+ (%d+)"
     if tonumber(ticks or 0) >= BUSY then return end
@@ -153,7 +153,7 @@ end
 -- A service with files of its own, and its socket.
 local function serving()
   local t = start { "serve", "-r", MACHINE, "-l", "unix:" .. dir .. "/s", "--state", "@/s.db", "--metrics-file", "@/m", "--record", "@/r" }
-  for _ = 1, 2000 do
+  for _ = 1, 10000 do
     if os.execute("test -S " .. quote(dir .. "/s")) then return t, "unix:" .. dir .. "/s" end
     t:wait_for("\0never\0", 0.01)
   end
@@ -176,7 +176,7 @@ describe("a signal", function()
         local t <close> = start(case[2])
         wait_ready(t, not case[3])
         t:signal(signal[2])
-        assert.equal(signal[3], (t:finish(20)))
+        assert.equal(signal[3], (t:finish(60)))
         local said = shell.slurp(dir .. "/stderr")
         os.remove(dir .. "/stderr")
         assert.equal(before, listing())
@@ -195,7 +195,7 @@ describe("a signal", function()
       top:signal(signal[2])
       assert.equal(signal[3], (top:finish(20)))
       t:signal(signal[2])
-      assert.equal(0, (t:finish(20)))
+      assert.equal(0, (t:finish(60)))
       assert.equal("m\nr\ns.db\nstderr\n", listing())
     end)
   end
@@ -205,7 +205,7 @@ describe("a signal", function()
     local t <close> = start { "replay", "-r", "core:4", "-q", path, "--generate", "10", "--quiet" }
     wait_busy(t)
     t:signal(SIGINT)
-    assert.equal(130, (t:finish(20)))
+    assert.equal(130, (t:finish(60)))
     assert.equal("", shell.slurp(dir .. "/stderr"))
   end)
 
@@ -213,7 +213,7 @@ describe("a signal", function()
     local t <close> = start { "run", "-" }
     wait_ready(t, true)
     t:signal(SIGHUP)
-    assert.equal(129, (t:finish(20)))
+    assert.equal(129, (t:finish(60)))
   end)
 
   it("that was ignored from the start, as under nohup, stays so", function()
@@ -222,14 +222,14 @@ describe("a signal", function()
     assert(t:wait_for("ready", 20))
     t:signal(SIGINT)
     t:signal(SIGTERM)
-    assert.equal(143, (t:finish(20)))
+    assert.equal(143, (t:finish(60)))
   end)
 
   it("SIGTERM ends the REPL on a terminal, which is left as it was", function()
     local t <close> = pty.spawn({ shell.bin, "repl", "-r", MACHINE }, { XDG_STATE_HOME = dir, TERM = "xterm" })
     assert(t:wait_for("weir> ", 20))
     t:signal(SIGTERM)
-    local status, rest = t:finish(20)
+    local status, rest = t:finish(60)
     assert.equal(143, status)
     assert.matches("\27%[%?2004l", rest)
   end)
@@ -240,7 +240,7 @@ describe("a signal", function()
     t:write 'print "gone"; while true do end\r'
     assert(t:wait_for("gone\r\n", 20))
     t:signal(SIGTERM)
-    assert.equal(143, (t:finish(20)))
+    assert.equal(143, (t:finish(60)))
   end)
 
   it("that arrives before a read from a pipe stops the reading", function()
@@ -254,7 +254,7 @@ describe("a signal", function()
       print(ok, why)]])
     local t <close> = reading_the_pipe { "run", path }
     assert(t:wait_for("false\tinterrupted", 20))
-    assert.equal(0, (t:finish(20)))
+    assert.equal(0, (t:finish(60)))
   end)
 
   for _, format in ipairs { "dot", "svg", "tree" } do
@@ -267,7 +267,7 @@ describe("a signal", function()
       local t <close> = pty.spawn { shell.bin, "run", path }
       assert(t:wait_for("ready", 20))
       t:signal(SIGINT)
-      assert.equal(130, (t:finish(20)))
+      assert.equal(130, (t:finish(60)))
     end)
   end
 
@@ -279,7 +279,7 @@ describe("a signal", function()
       killer:close()]])
     local t <close> = reading_the_pipe { "run", path }
     assert(t:wait_for("false\tinterrupted", 20))
-    assert.equal(0, (t:finish(20)))
+    assert.equal(0, (t:finish(60)))
   end)
 end)
 

@@ -87,6 +87,7 @@ static const struct {
      "a job has it as a whole, and another one"},
     {"INSERT INTO pick SELECT job, 1, vertex, resource, 1, 0 FROM pick WHERE job = 5", "a job has it twice"},
     {"INSERT INTO pick VALUES (5, 1, 4, 0, 1, 1)", "while one has all that is above it"},
+    {"UPDATE run SET place = NULL, parent = NULL WHERE first = 13", "a job has something of it, but it is out of containment"},
     {"INSERT INTO feed VALUES (3, 0, 2, 14, 1)", "table feed, job 3: the job has nothing of vertex 14"},
     {"INSERT INTO feed VALUES (4, 0, 2, 14, 1)", "table feed, job 4: \"job\" is no value"},
 };
