@@ -111,7 +111,8 @@ describe("a jobspec of version 1 with chassis, nodes and ssds", function()
   it("is placed in a Flux instance", function()
     local s = assert(flux.open {})
     assert(s.service:acquire(weir.json.encode { resources = weir.json.decode(small:format "rv1"), up = "0-3" }))
-    for id, spec in ipairs { by_chassis(1, 2, 150), jobspec { { type = "slot", count = 1, label = "default", with = { nodes(1), ssds(100) } } } } do
+    local beside = jobspec { { type = "slot", count = 1, label = "default", with = { nodes(1), ssds(100) } } }
+    for id, spec in ipairs { by_chassis(1, 2, 150), beside } do
       assert(s.service:alloc(weir.json.encode { id = id, priority = 16, userid = 1, t_submit = s.now, jobspec = spec }))
     end
     flux.settle(s)
@@ -120,8 +121,7 @@ describe("a jobspec of version 1 with chassis, nodes and ssds", function()
 
   it("is placed by weir query", function()
     local path = query.file(weir.json.encode(by_chassis(1, 2, 150)))
-    local machine = query.file(small:format "jgf")
-    local out = query.run({ "-f", "jgf", "-P", "low" }, "match allocate " .. path, machine)
+    local out = query.run({ "-f", "jgf", "-P", "low" }, "match allocate " .. path, query.file(small:format "jgf"))
     assert.truthy(out:find("RESOURCES=ALLOCATED", 1, true), out)
   end)
 end)
