@@ -3,8 +3,9 @@
  * cluster0 -> node, called by the host's name -> socket (hwloc: Package) -> numanode, in packages with several -> core;
  * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages lie in the node. A NUMA node gives a
  * memory pool (MB of 2^20 bytes, property "kind" where known to hwloc), but none without processors, such as the memory
- * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address. A disk of known size is
- * "storage" (GB). Cores count 0, 1, ... over the node; a GPU has the number of its driver where unique.
+ * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address; an accelerator in partitions
+ * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Cores
+ * count 0, 1, ... over the node; a GPU has the number of its driver where unique.
  *
  * Main invariant: containers[0] is the node; an object belongs into the smallest container with all of its processors,
  * of several the last one made.
@@ -331,18 +332,35 @@ static hwloc_obj_t pci_of(hwloc_obj_t dev)
     return dev;
 }
 
+/* Whether two drivers' GPUs are compared: they share a PCI device, or have none and share a number. */
+static bool is_beside(const struct gpu *a, const struct gpu *b)
+{
+    return a->pci == b->pci && (a->pci || a->number == b->number);
+}
+
+/* Removes what worse drivers show of a GPU. */
+static void drop_worse(struct reader *r, const struct gpu *found)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < r->ngpus; i++)
+        if (!is_beside(&r->gpus[i], found) || r->gpus[i].driver <= found->driver)
+            r->gpus[n++] = r->gpus[i];
+    r->ngpus = n;
+}
+
+/* Records a GPU unless a better driver shows it. The best driver of a PCI device may show several GPUs there, the
+ * partitions of an accelerator. O(GPUs) */
 static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t number)
 {
     struct gpu found = {pci_of(dev), driver, number, 0, dev};
 
     for (uint32_t i = 0; i < r->ngpus; i++) {
-        struct gpu *g = &r->gpus[i];
-        if (g->pci == found.pci && (g->pci || g->number == number)) {
-            if (driver < g->driver)
-                *g = found;
+        const struct gpu *g = &r->gpus[i];
+        if (is_beside(g, &found) && (g->driver < driver || (g->driver == driver && g->number == number)))
             return WEIR_OK;
-        }
     }
+    drop_worse(r, &found);
     if (r->ngpus == GPUS_MAX)
         return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than %d GPUs", GPUS_MAX);
     if (weir_array_reserve(&r->gpus, &r->gpus_cap, (size_t)r->ngpus + 1, sizeof *r->gpus) < 0)

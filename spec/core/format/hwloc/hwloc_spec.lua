@@ -134,6 +134,36 @@ describe("hwloc", function()
     assert.equal("Other GPU", g:find("name=gpu2")[1].properties.model)
   end)
 
+  -- The machine of nameless3.xml with four accelerators on PCI devices of their own. Each has the given number of partitions, all
+  -- of them shown by RSMI, and the first by OpenCL too.
+  local function accelerated(partitions)
+    local lines, id = { '<object type="Bridge" gp_index="100" bridge_type="0-1" depth="0" bridge_pci="0000:[00-04]">' }, 100
+    local function open(text, ...)
+      id = id + 1
+      lines[#lines + 1] = ('<object gp_index="%d" '):format(id) .. text:format(...) .. ">"
+    end
+    local function device(name, subtype)
+      open('type="OSDev" name="%s" subtype="%s" osdev_type="5"', name, subtype)
+      lines[#lines + 1] = ('<info name="Backend" value="%s"/><info name="OpenCLDeviceType" value="GPU"/></object>'):format(subtype)
+    end
+    for pci = 0, 3 do
+      open('type="PCIDev" pci_busid="0000:%02x:00.0" pci_type="1200 [1002:74a0] [1002:74a0] 00" pci_link_speed="0.000000"', pci + 1)
+      device("opencl0d" .. pci * partitions, "OpenCL")
+      for k = 0, partitions - 1 do device("rsmi" .. pci * partitions + k, "RSMI") end
+      lines[#lines + 1] = "</object>"
+    end
+    lines[#lines + 1] = "</object>"
+    local file <close> = assert(io.open(HERE .. "nameless3.xml"))
+    return (file:read "a":gsub("  </object>\n</topology>", table.concat(lines, "\n"):gsub("%%", "%%%%") .. "%0"))
+  end
+
+  for partitions, ids in pairs { [1] = "0-3", [3] = "0-11", [6] = "0-23" } do
+    it(("[L2] counts the %d partitions of each accelerator as GPUs, as Flux does"):format(partitions), function()
+      local g <close> = assert(weir.parse(accelerated(partitions), { format = "hwloc" }))
+      assert.equal(ids, weir.json.decode(g:format "rlite")[1].children.gpu)
+    end)
+  end
+
   it("[L2] says which disk a storage is, and takes no drive for one", function()
     local g <close> = load(HERE .. "box7.xml")
     local disk = g:vertex "/cluster0/box7/socket1/storage0"
