@@ -199,19 +199,21 @@ static void on_disconnect(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *m
 
 char *sched_config(const flux_conf_t *conf)
 {
-    json_t *own = NULL, *queues = NULL, *both;
+    static const char *const tables[] = {"sched-weir", "queues", "sched-fluxion-qmanager", "sched-fluxion-resource"};
+    json_t *all = json_object();
+    char *text = NULL;
     flux_error_t e;
-    char *text;
 
-    if (flux_conf_unpack(conf, &e, "{s?o s?o}", "sched-weir", &own, "queues", &queues) < 0)
-        return NULL;
-    both = json_pack("{s:O? s:O?}", "sched-weir", own, "queues", queues);
-    if (both && !own)
-        json_object_del(both, "sched-weir");
-    if (both && !queues)
-        json_object_del(both, "queues");
-    text = both ? json_dumps(both, 0) : NULL;
-    json_decref(both);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
+        json_t *table = NULL;
+        if (!all || flux_conf_unpack(conf, &e, "{s?o}", tables[i], &table) < 0 ||
+            (table && json_object_set(all, tables[i], table) != 0)) {
+            json_decref(all);
+            return NULL;
+        }
+    }
+    text = json_dumps(all, 0);
+    json_decref(all);
     return text;
 }
 

@@ -311,9 +311,6 @@ static int start(struct sched *s, struct worker *w)
 {
     int rc;
 
-    w->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC);
-    if (w->fd < 0)
-        return -1;
     w->watcher = flux_fd_watcher_create(flux_get_reactor(s->h), w->fd, FLUX_POLLIN, on_items, s);
     if (!w->watcher)
         return -1;
@@ -350,6 +347,9 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
 
     s->worker = w;
     if (!w)
+        return -1;
+    w->fd = eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); /* before Lua runs, which may log */
+    if (w->fd < 0)
         return -1;
     weir_interrupt(false);
     w->L = sched_lua_open(w, argc, argv, config, &why);

@@ -35,6 +35,14 @@ end
 --- Returns how many requests the job manager may send at a time.
 function M:depth() return self.settings["queue-depth"] end
 
+-- Logs the notes of settings that were not logged yet.
+local function tell_notes(self)
+  for _, note in ipairs(self.settings.notes) do
+    if not self.noted[note.text] then self.scheduler.log(note.level, note.text) end
+    self.noted[note.text] = true
+  end
+end
+
 --- Takes a changed configuration. Returns true; or nil, message.
 function M:configure(config)
   local read, why = settings.read(self.arguments, core.json_decode(config), self.texts)
@@ -43,6 +51,7 @@ function M:configure(config)
   ok, why = self.scheduler:reconfigure(read)
   if not ok then return nil, why end
   self.settings, self.config = read, config
+  tell_notes(self)
   return true
 end
 
@@ -183,7 +192,7 @@ local function logger(read, log)
   end
 end
 
---- Opens a scheduler. arguments: a list; config: JSON text of the tables sched-weir and queues; port: functions alloc,
+--- Opens a scheduler. arguments: a list; config: JSON text of the tables sched-weir, queues and those of Fluxion; port: functions alloc,
 --- annotate, deny, raise, explain, log, clock; f58, the prefix of job ids. Or nil, message.
 function M.open(arguments, config, port)
   local read, why = settings.read(arguments, core.json_decode(config))
@@ -198,8 +207,10 @@ function M.open(arguments, config, port)
   scheduler, why = instance.new { settings = read, answer = port, log = logger(read, port.log),
     clock = port.clock, ticks = port.ticks }
   if not scheduler then return nil, why end
-  return setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record,
-    texts = {} }, M)
+  local self = setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record,
+    texts = {}, noted = {} }, M)
+  tell_notes(self)
+  return self
 end
 
 return M

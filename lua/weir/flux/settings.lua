@@ -1,6 +1,7 @@
---- settings.lua - settings of the scheduler: module arguments, and the table [sched-weir] of Flux's configuration.
--- Arguments win.
+--- settings.lua - settings of the scheduler: module arguments, and the table [sched-weir] of Flux's configuration, or the
+-- tables of Fluxion where there is none. Arguments win.
 
+local fluxion_settings = require "weir.flux.fluxion_settings"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -83,12 +84,17 @@ end
 
 --- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
 --- queue-depth, R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}, texts = {path =
---- source of a policy not readable here}. Or nil, message.
+--- source of a policy not readable here}, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not
+--- take. Or nil, message.
 function M.read(arguments, config, texts)
-  local settings = { queues = {}, requires = {}, texts = texts or {} }
+  local settings = { queues = {}, requires = {}, texts = texts or {}, notes = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
-  local ok, why
-  for name, value in pairs(config["sched-weir"] or {}) do
+  local own, ok, why = config["sched-weir"]
+  if not own then
+    own, settings.notes = fluxion_settings.read(config)
+    settings.notes = settings.notes or {}
+  end
+  for name, value in pairs(own or {}) do
     if name == "queues" then ok, why = put_queues(settings.queues, value) else ok, why = put(settings, name, value) end
     if not ok then return nil, "[sched-weir] " .. why end
   end

@@ -39,6 +39,106 @@ describe("settings of the scheduler", function()
   end)
 end)
 
+-- ---- tables of Fluxion ----------------------------------------------------------------------------------------------
+
+-- {name, tables, settings expected, notes expected: parts of the texts in the order of the texts}
+local FLUXION = {
+  { "nothing but the tables", { qmanager = {}, resource = {} }, { queue = "fcfs", policy = "first", ["R-format"] = "auto",
+    ["queue-depth"] = "unlimited" }, {} },
+  { "a queue policy", { qmanager = { ["queue-policy"] = "easy" } }, { queue = "easy" }, {} },
+  { "the depth of hybrid", { qmanager = { ["queue-policy"] = "hybrid", ["policy-params"] = { ["reservation-depth"] = 8 } } },
+    { queue = "hybrid:k=8" }, {} },
+  { "hybrid without a depth", { qmanager = { ["queue-policy"] = "hybrid" } }, { queue = "hybrid:k=64" }, {} },
+  { "a depth above the largest one", { qmanager = { ["queue-policy"] = "hybrid",
+    ["policy-params"] = "reservation-depth=8,max-reservation-depth=4" } },
+    { queue = "hybrid:k=4" }, {} },
+  { "conservative", { qmanager = { ["queue-policy"] = "conservative", ["policy-params"] = { ["max-reservation-depth"] = 100000 } } },
+    { queue = "conservative" }, {} },
+  { "conservative with few reservations", { qmanager = { ["queue-policy"] = "conservative",
+    ["policy-params"] = { ["max-reservation-depth"] = 5 } } }, { queue = "hybrid:k=5" }, {} },
+  { "the depth of the queue", { qmanager = { ["queue-params"] = { ["queue-depth"] = "8192", ["max-queue-depth"] = 1000000 } } },
+    { ["queue-depth"] = "limited=8192" }, {} },
+  { "a largest depth below the depth", { qmanager = { ["queue-params"] = { ["queue-depth"] = 32, ["max-queue-depth"] = 4 } } },
+    { ["queue-depth"] = "limited=4" }, {} },
+  { "a depth where there are queues", { qmanager = { ["queue-params"] = { ["queue-depth"] = 32 } }, queues = { debug = {} } },
+    { ["queue-depth"] = "unlimited" }, { "queue-params.queue-depth = 32 is not needed where there are queues" } },
+  { "policies by queue", { qmanager = { ["queue-policy"] = "easy", ["queue-policy-per-queue"] = "debug:fcfs batch:hybrid",
+    ["policy-params-per-queue"] = "batch:reservation-depth=3", ["queue-params-per-queue"] = "debug:queue-depth=16" } },
+    { queue = "easy", queues = { debug = "fcfs", batch = "hybrid:k=3" } }, { "queue-params-per-queue is not needed" } },
+  { "an unknown queue policy", { qmanager = { ["queue-policy"] = "esay" } }, { queue = "fcfs" },
+    { 'queue-policy "esay" is none of Fluxion\'s; fcfs is used' } },
+  { "depths that are no numbers", { qmanager = { ["queue-policy"] = "hybrid", ["queue-params"] = { ["queue-depth"] = "foo" },
+    ["policy-params"] = { ["reservation-depth"] = -4, ["reservation-dept"] = 4 } } },
+    { queue = "hybrid:k=64", ["queue-depth"] = "unlimited" },
+    { "policy-params.reservation-dept is not known", "policy-params.reservation-depth = -4 is not a number",
+      "queue-params.queue-depth = foo is not a number above 0, and left out" } },
+  { "unknown keys", { qmanager = { ["queue-polcy"] = "easy" }, resource = { ["mach-policy"] = "low" } },
+    { queue = "fcfs", policy = "first" },
+    { "[sched-fluxion-qmanager] queue-polcy is not known; remove it", "[sched-fluxion-resource] mach-policy is not known" } },
+  { "a match policy", { resource = { ["match-policy"] = "lonodex" } }, { policy = "lonodex" }, {} },
+  { "an unknown match policy", { resource = { ["match-policy"] = "lonodez" } }, { policy = "first" },
+    { 'match-policy "lonodez" is none' } },
+  { "a match format", { resource = { ["match-format"] = "rv1" } }, { ["R-format"] = "rv1" }, {} },
+  { "a short match format", { resource = { ["match-format"] = "rv1_shorthand" } }, { ["R-format"] = "rv1" }, { "is written in full" } },
+  { "an unknown match format", { resource = { ["match-format"] = "jgf" } }, { ["R-format"] = "auto" },
+    { 'match-format "jgf" is not known' } },
+  { "what is not needed", { resource = { ["prune-filters"] = "ALL:core", ["reserve-vtx-vec"] = 2000, traverser = "simple" } }, {},
+    { "prune-filters is not needed", "reserve-vtx-vec is not needed" } },
+  { "what has no counterpart", { resource = { ["load-file"] = "/a.json", traverser = "flexible" },
+    qmanager = { ["vqueue-parents"] = "a:b" } },
+    {}, { "vqueue-parents has no counterpart", "load-file has no counterpart; put the graph into the R", "traverser has no counterpart" } },
+}
+
+for text, policy in pairs {
+  ["policy=high"] = "high", ["policy=low node_centric=true"] = "lonode", ["policy=high node_centric=true node_exclusive=true"] = "hinodex",
+  ["policy=low node_exclusive=true"] = "lonodex", ["policy=high node_exclusive=true set_stop_on_1_matches=true"] = "firstnodex",
+  ["policy=high stop_on_1_matches=true"] = "first", ["policy=low node_centric=false"] = "low",
+} do
+  FLUXION[#FLUXION + 1] = { "the match policy " .. text, { resource = { ["match-policy"] = text } }, { policy = policy }, {} }
+end
+
+describe("tables of Fluxion", function()
+  local function config_of(given)
+    return { ["sched-fluxion-qmanager"] = given.qmanager, ["sched-fluxion-resource"] = given.resource, queues = given.queues }
+  end
+
+  for _, case in ipairs(FLUXION) do
+    it("are read: " .. case[1], function()
+      local read = assert(settings.read({}, config_of(case[2])))
+      for key, value in pairs(case[3]) do assert.same(value, read[key], key) end
+      assert.equal(#case[4], #read.notes, read.notes[1] and read.notes[1].text)
+      for i, part in ipairs(case[4]) do assert.truthy(read.notes[i].text:find(part, 1, true), read.notes[i].text) end
+    end)
+
+    it("make a scheduler: " .. case[1], function()
+      assert(open({}, config_of(case[2])))
+    end)
+  end
+
+  it("count for nothing beside [sched-weir]", function()
+    local config = config_of { qmanager = { ["queue-policy"] = "easy" }, resource = { ["match-policy"] = "lonodez" } }
+    config["sched-weir"] = { policy = "low" }
+    local read = assert(settings.read({}, config))
+    assert.same({ "fcfs", "low", {} }, { read.queue, read.policy, read.notes })
+  end)
+
+  it("count less than arguments", function()
+    local read = assert(settings.read({ "queue=sjbf" }, config_of { qmanager = { ["queue-policy"] = "easy" } }))
+    assert.equal("sjbf", read.queue)
+  end)
+
+  it("have their notes logged once", function()
+    local config = config_of { resource = { ["prune-filters"] = "ALL:core", ["load-file"] = "/a.json" } }
+    local s = started({}, 1, 1, config)
+    assert(s.service:configure(encode(config)))
+    config["sched-fluxion-resource"].subsystems = "power"
+    assert(s.service:configure(encode(config)))
+    local texts = {}
+    for _, line in ipairs(s.logged) do texts[#texts + 1] = line:match "^%a+: %[sched%-fluxion%-resource%] ([%w-]+)" end
+    assert.same({ "load-file", "prune-filters", "subsystems" }, texts)
+  end)
+end)
+
 describe("job ids", function()
   it("have a prefix that every terminal can show, where one is asked for", function()
     assert.equal("fz", jobid.f58(57, "f"))

@@ -1,0 +1,192 @@
+--- fluxion_settings.lua - the tables [sched-fluxion-qmanager] and [sched-fluxion-resource] of Flux's configuration as
+-- settings of [sched-weir]. What has no counterpart is named in a note with what to do instead; nothing is an error, as
+-- Fluxion takes its defaults, too, where it cannot use a value.
+
+local tables = require "weir.tables"
+
+local M = {}
+
+local QMANAGER, RESOURCE = "[sched-fluxion-qmanager]", "[sched-fluxion-resource]"
+local QUEUE_POLICIES = { fcfs = true, easy = true, conservative = true, hybrid = true }
+local MATCH_POLICIES = { first = true, firstnodex = true, low = true, high = true, lonode = true, hinode = true, lonodex = true,
+  hinodex = true, locality = true, variation = true }
+local RESERVATIONS = 64          -- Fluxion's default of reservation-depth
+local MOST_RESERVATIONS = 100000 -- Fluxion's default of max-reservation-depth
+
+-- ---- values -----------------------------------------------------------------------------------------------------------
+
+-- Returns a positive integer, given as a number or as text; or nil.
+local function positive(value)
+  local n = math.tointeger(tonumber(value))
+  return n and n > 0 and n or nil
+end
+
+-- Returns the parameters of a table, or of a text such as "queue-depth=16,max-queue-depth=100".
+local function parameters(value)
+  if type(value) ~= "string" then return type(value) == "table" and value or {} end
+  local list = {}
+  for name, text in value:gmatch "([^,=%s]+)=([^,%s]+)" do list[name] = text end
+  return list
+end
+
+-- Iterates over "debug:fcfs batch:easy": queue, text.
+local function by_queue(value) return (type(value) == "string" and value or ""):gmatch "([^%s:]+):(%S+)" end
+
+-- Returns the numbers of a table of parameters under the given names. What is no positive integer is noted.
+local function depths(at, given, names, note)
+  local out = {}
+  for name, value in pairs(given) do
+    if not names[name] then
+      note("warning", ("%s%s is not known; remove it"):format(at, name))
+    else
+      out[name] = positive(value)
+      if not out[name] then
+        note("warning", ("%s%s = %s is not a number above 0, and left out"):format(at, name, tostring(value)))
+      end
+    end
+  end
+  return out
+end
+
+-- ---- queues -----------------------------------------------------------------------------------------------------------
+
+-- Returns the queue policy of weir, a name with options, for a name and parameters of Fluxion. Conservative backfilling
+-- with few reservations is hybrid backfilling.
+local function queue_policy(at, name, given, note)
+  local d = depths(at .. " policy-params.", given, { ["max-reservation-depth"] = true, ["reservation-depth"] = true }, note)
+  local most = d["max-reservation-depth"] or MOST_RESERVATIONS
+  if name == "hybrid" then return ("hybrid:k=%d"):format(math.min(d["reservation-depth"] or RESERVATIONS, most)) end
+  if name == "conservative" and most < MOST_RESERVATIONS then return ("hybrid:k=%d"):format(most) end
+  return name
+end
+
+local function known_policy(at, name, note)
+  if QUEUE_POLICIES[name] then return name end
+  note("warning", ('%s queue-policy "%s" is none of Fluxion\'s; fcfs is used, as Fluxion does. Queue policies of weir are named '
+    .. "in [sched-weir] queue"):format(at, tostring(name)))
+  return "fcfs"
+end
+
+-- Reads queue-params into own["queue-depth"]. A queue of Fluxion has a depth of its own, but the limit of the job manager
+-- is about all jobs: a queue that waits would keep another from being seen.
+local function read_depth(own, given, queues, note)
+  local d = depths(QMANAGER .. " queue-params.", given, { ["queue-depth"] = true, ["max-queue-depth"] = true }, note)
+  local depth = d["queue-depth"]
+  if not depth then return end
+  depth = math.min(depth, d["max-queue-depth"] or depth)
+  if next(queues) then
+    note("info", ("%s queue-params.queue-depth = %d is not needed where there are queues: all jobs that wait are looked at")
+      :format(QMANAGER, depth))
+  else
+    own["queue-depth"] = depth
+  end
+end
+
+local SKIPPED = {
+  ["queue-params-per-queue"] = "is not needed: all jobs that wait are looked at in each queue",
+  ["vqueue-parents"] = "has no counterpart; jobs of a virtual queue are scheduled as a queue of their own",
+  queues = "has no counterpart; queues are configured in [queues]",
+}
+
+local READ = { ["queue-policy"] = true, ["queue-params"] = true, ["policy-params"] = true, ["queue-policy-per-queue"] = true,
+  ["policy-params-per-queue"] = true }
+
+local function read_queues(own, given, queues, note)
+  local default = given["queue-policy"] and known_policy(QMANAGER, given["queue-policy"], note) or "fcfs"
+  local shared, names, params = parameters(given["policy-params"]), {}, {}
+  own.queue = queue_policy(QMANAGER, default, shared, note)
+  read_depth(own, parameters(given["queue-params"]), queues, note)
+  for queue, name in by_queue(given["queue-policy-per-queue"]) do
+    names[queue] = known_policy(("%s queue-policy-per-queue, %s:"):format(QMANAGER, queue), name, note)
+  end
+  for queue, text in by_queue(given["policy-params-per-queue"]) do params[queue] = parameters(text) end
+  own.queues = {}
+  local named = tables.copy(names)
+  for queue in pairs(params) do named[queue] = true end
+  for _, queue in ipairs(tables.keys(named)) do
+    own.queues[queue] = { queue = queue_policy(QMANAGER .. " " .. queue .. ":", names[queue] or default, params[queue] or shared, note) }
+  end
+  for _, key in ipairs(tables.keys(given)) do
+    if not READ[key] then
+      note(SKIPPED[key] and "info" or "warning", ("%s %s %s"):format(QMANAGER, key, SKIPPED[key] or "is not known; remove it"))
+    end
+  end
+end
+
+-- ---- resources --------------------------------------------------------------------------------------------------------
+
+-- Returns the placement policy for "policy=high node_exclusive=true"; or nil, message.
+local function custom_policy(text)
+  local s = {}
+  for key, value in text:gmatch "([^%s=]+)=(%S+)" do s[key:gsub("^set_", "")] = value end
+  if s.policy ~= "low" and s.policy ~= "high" then return nil end
+  local whole, node = s.node_exclusive == "true", s.node_centric == "true"
+  if s.stop_on_1_matches == "true" then return whole and "firstnodex" or "first" end
+  if whole then return s.policy == "low" and "lonodex" or "hinodex" end
+  return node and (s.policy == "low" and "lonode" or "hinode") or s.policy
+end
+
+local function read_policy(own, text, note)
+  own.policy = MATCH_POLICIES[text] and text or type(text) == "string" and custom_policy(text) or nil
+  if not own.policy then
+    note("warning", ('%s match-policy "%s" is none of Fluxion\'s; first is used, as Fluxion does. Policies of weir are named in '
+      .. "[sched-weir] policy"):format(RESOURCE, tostring(text)))
+  end
+end
+
+local function read_format(own, text, note)
+  if text == "rv1" or text == "rv1_nosched" then
+    own["R-format"] = text
+  elseif text == "rv1_shorthand" then
+    own["R-format"] = "rv1"
+    note("info", RESOURCE .. ' match-format "rv1_shorthand" is written in full, as rv1')
+  else
+    note("warning", ('%s match-format "%s" is not known; [sched-weir] R-format is auto, rv1 or rv1_nosched'):format(RESOURCE,
+      tostring(text)))
+  end
+end
+
+local NOT_NEEDED = {
+  ["prune-filters"] = "is not needed: free amounts of all types are kept at all levels",
+  ["reserve-vtx-vec"] = "is not needed: memory is taken as the machine is read",
+  ["load-allowlist"] = "is not needed: the machine is the R of the instance",
+  ["update-interval"] = "is not needed: resources are up to date at any time",
+}
+
+local NO_COUNTERPART = {
+  ["load-file"] = "has no counterpart; put the graph into the R of the instance, under scheduling (resource.path)",
+  ["load-format"] = "has no counterpart; the machine is the R of the instance",
+  subsystems = "has no counterpart; all subsystems of the machine are used",
+  traverser = "has no counterpart; jobspecs with or_slot say what the traverser flexible takes from slots beside each other",
+}
+
+local function read_resource(own, given, note)
+  for _, key in ipairs(tables.keys(given)) do
+    local value = given[key]
+    if key == "match-policy" or key == "policy" then
+      read_policy(own, value, note)
+    elseif key == "match-format" then
+      read_format(own, value, note)
+    elseif NOT_NEEDED[key] then
+      note("info", ("%s %s %s"):format(RESOURCE, key, NOT_NEEDED[key]))
+    elseif not (key == "traverser" and value == "simple") then
+      note("warning", ("%s %s %s"):format(RESOURCE, key, NO_COUNTERPART[key] or "is not known; remove it"))
+    end
+  end
+end
+
+--- Returns the settings that the tables of Fluxion in a configuration stand for, as a table [sched-weir], and notes, a
+--- list of {level, text}. Without such tables: nil.
+function M.read(config)
+  local qmanager, resource = config["sched-fluxion-qmanager"], config["sched-fluxion-resource"]
+  if type(qmanager) ~= "table" and type(resource) ~= "table" then return nil end
+  local own, notes = {}, {}
+  local function note(level, text) notes[#notes + 1] = { level = level, text = text } end
+  local queues = type(config.queues) == "table" and config.queues or {}
+  if type(qmanager) == "table" then read_queues(own, qmanager, queues, note) end
+  if type(resource) == "table" then read_resource(own, resource, note) end
+  table.sort(notes, function(a, b) return a.text < b.text end)
+  return own, notes
+end
+
+return M
