@@ -104,7 +104,7 @@ function M.error_painter() return has_colours() and painter "31" or plain end
 
 local style
 
---- Returns {bold=, dim=, note=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether block characters
+--- Returns {bold=, dim=, good=, bad=, note=, guides=, blocks=, bar=}: functions of a text, the lines of trees, whether block characters
 --- are available, and the marks of bars (on a terminal only).
 function M.style()
   if style then return style end
@@ -112,6 +112,7 @@ function M.style()
   local colours, blocks = person and has_colours(), person and has_utf8()
   style = {
     bold = colours and painter "1" or plain, dim = colours and painter "2" or plain,
+    good = colours and painter "32" or plain, bad = colours and painter "31" or plain,
     note = colours and paint_note or plain, guides = blocks and lines.utf8 or lines.ascii, blocks = blocks,
     bar = person and (blocks and { "█", "░" } or { "#", "." }) or nil,
   }
@@ -134,12 +135,16 @@ local function pad(cell, width, right)
 end
 
 --- Prints rows of texts in columns; the first row has the headings. `right[i]` aligns column i to the right, for
---- numbers.
-function M.table(rows, right)
+--- numbers. `paint(cell)`, if given, returns the name of a colour of M.style() for a cell, or nil.
+function M.table(rows, right, paint)
   local widths = widths_of(rows)
   for n, row in ipairs(rows) do
     local cells = {}
-    for i, cell in ipairs(row) do cells[i] = pad(cell, widths[i], right and right[i]) end
+    for i, cell in ipairs(row) do
+      local colour = paint and paint(cell)
+      cells[i] = pad(cell, widths[i], right and right[i])
+      if colour then cells[i] = M.style()[colour](cells[i]) end
+    end
     local text = table.concat(cells, "  "):gsub("%s+$", "")
     M.line(n == 1 and M.style().bold(text) or text)
   end

@@ -219,6 +219,7 @@ local function run_one(opts, path, which, tick)
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
+    jobs_csv = opts.report and not opts.compare and opts.report .. "/jobs.csv" or nil,
     series = opts.report ~= nil, progress = tick,
   }
   if code == "output" then out.fail(2) end -- the host prints the reason
@@ -268,7 +269,7 @@ local function compare(opts, path, variants)
   if opts.json then return out.json(list) end
   local right = {}
   for i = 2, 2 * #results do right[i] = true end
-  out.table(said.rows(list), right)
+  out.table(said.rows(list), right, said.colour)
 end
 
 function M.run(opts)

@@ -12,10 +12,14 @@
 --- report (DIR/replay.json): the summary, and
 ---   "series": {"start", "step", "used": [...], "queued": [...]}: means over steps of `step` seconds from `start` on,
 ---     of units in use and of waiting jobs
----   "ranks": [{"rank", "units", "first"}]: the lanes of a Gantt chart, units numbered through from 0
+---   "ranks": [{"rank", "units", "first", "name", "rack"}]: the lanes of a Gantt chart, units numbered through from 0;
+---     "name" of the node, "rack" of what the node stands in, if anything
+---   "epoch": the date of time 0 in seconds since 1970, where the trace tells it
+---   "spread": how waits and slowdowns are spread over all jobs, see weir.html.report.distribution
 ---   "jobs": an array per field, all in the order of the jobs' ends: {"id", "user", "submit", "start", "end", "units",
----     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}
---- A report's directory also has jobs.csv, as written by --jobs, and index.html, a page (see html/report).
+---     "backfilled" (0 or 1), "killed", "resources" ("rank[0-1]/core[0-3]")}; of many jobs those with the largest areas
+---   "jobs_left": the number of jobs that are not among "jobs"
+--- A report's directory also has jobs.csv, as written by --jobs, with all jobs, and index.html, a page (see html/report).
 
 local core = require "weir.core"
 local files = require "weir.files"
@@ -52,14 +56,24 @@ local function columns_of(kept)
   return columns
 end
 
+-- By rank {name of the node, name of what the node stands in, or nil where that is the whole machine}.
+local function places_of(graph)
+  local places = {}
+  for v in graph:walk { type = "node" } do
+    local parent = v.rank and v:parent()
+    if v.rank then places[v.rank] = { v.name, parent and parent:parent() and parent.name or nil } end
+  end
+  return places
+end
+
 local function lanes_of(sim)
-  local lanes, first = core.array {}, 0
+  local lanes, first, places = core.array {}, 0, places_of(sim.graph)
   local set = sim.graph:rset { scheduling = false }
   if not set then return lanes end
   for rank in set:ranks():ids() do
-    local ids = set:children(rank, sim.type)
+    local ids, place = set:children(rank, sim.type), places[rank] or {}
     local n = ids and ids:count() or 1
-    lanes[#lanes + 1] = { rank = rank, units = n, first = first }
+    lanes[#lanes + 1] = { rank = rank, units = n, first = first, name = place[1], rack = place[2] }
     first = first + n
   end
   return lanes
@@ -71,11 +85,10 @@ local function as_array(list)
   return array
 end
 
-local function jobs_csv(kept)
-  local jobs = require "weir.replay.jobs"
-  local lines = { (jobs.head "jobs"):sub(1, -2) }
-  for i, job in ipairs(kept) do lines[i + 1] = jobs.kept_line(job) end
-  return table.concat(lines, "\n") .. "\n"
+-- The date of a trace's time 0, as SWF tells it; nil where there is none.
+local function epoch_of(trace)
+  local start = trace.header and tonumber(trace.header.UnixStartTime)
+  return start and start > 0 and start or nil
 end
 
 --- Returns all data of the report as a table.
@@ -84,6 +97,7 @@ function M.report(result)
   local s = result.series
   report.series = { start = s.start, step = s.step, used = as_array(s.used), queued = as_array(s.queued) }
   report.ranks, report.jobs = lanes_of(result.sim), columns_of(result.kept or {})
+  report.jobs_left, report.spread, report.epoch = result.left, result.spread, epoch_of(result.trace)
   return report
 end
 
@@ -114,14 +128,13 @@ function M.make(dir)
   return nil, ("%s: the directory cannot be made: %s"):format(dir, said:match ": ([^:\n]*)\n?$" or "mkdir failed"), "io"
 end
 
---- Writes replay.json, jobs.csv and index.html into a directory, made if missing. Returns true; or nil, message, "io".
+--- Writes replay.json and index.html into a directory, made if missing; jobs.csv is written while a replay runs, see
+--- weir.replay. Returns the path of the page; or nil, message, "io".
 function M.write(dir, result)
   local made, reason = M.make(dir)
   if not made then return nil, reason, "io" end
-  local ok, why, code = files.write(dir .. "/jobs.csv", jobs_csv(result.kept))
-  if not ok then return nil, why, code end
   local all = M.report(result)
-  ok, why, code = files.write(dir .. "/replay.json", core.json_encode(all, { sort = true }) .. "\n")
+  local ok, why, code = files.write(dir .. "/replay.json", core.json_encode(all, { sort = true }) .. "\n")
   if not ok then return nil, why, code end
   return pages.write(dir, { run_of(all) })
 end

@@ -3,7 +3,9 @@
 ---   local result = replay.run { resources = "cluster:1 core:100", trace = "KTH-SP2.swf.gz", queue = "easy" }
 ---   print(result.metrics.bounded_slowdown.mean)
 
+local distribution = require "weir.html.report.distribution"
 local jobs_file = require "weir.replay.jobs"
+local kept_jobs = require "weir.replay.kept"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
 local sim = require "weir.sim"
@@ -14,6 +16,7 @@ local weir = require "weir"
 local M = {}
 
 local REFUSED = 5 -- rejected jobs that the result names
+local KEPT = 50000 -- jobs kept for a report, as many as a page shows
 
 -- ---- jobs of the trace --------------------------------------------------------------------------------------
 
@@ -74,16 +77,16 @@ end
 
 -- Adds listeners that write a line per ended job, and keep jobs for the report.
 local function record(run, list)
-  local writers, kept = run.writers, run.opts.jobs_kept and {} or nil
-  run.kept = kept
+  local writers, kept = run.writers, run.opts.jobs_kept and kept_jobs.new(KEPT) or nil
+  local spread, from = kept and distribution.new(run.opts.tau), run.from or -math.huge
+  run.kept, run.spread = kept, spread
   if #writers == 0 and not kept then return end
   also(list, "start", function(job, simulator) job.resources = jobs_file.resources(simulator, job) end)
   also(list, "finish", function(job)
     for _, writer in ipairs(writers) do writer:write(job, job.resources) end
-    if kept then
-      kept[#kept + 1] = { id = job.number, user = job.user, submit = job.submit, start = job.start, ["end"] = job.finish,
-        units = job.units, resources = job.resources, backfilled = job.backfilled, killed = job.killed }
-    end
+    if not kept then return end
+    kept:add(job)
+    if job.submit >= from then spread:add(job.number, job.user, job.units, job.submit, job.start, job.finish) end
   end)
 end
 
@@ -102,13 +105,14 @@ end
 
 -- ---- running ------------------------------------------------------------------------------------------------
 
-local WRITERS = { "jobs", "evalys" }
+-- {option that has a path, kind of file}
+local WRITERS = { { "jobs", "jobs" }, { "evalys", "evalys" }, { "jobs_csv", "jobs" } }
 
 local function open_writers(run)
-  for _, kind in ipairs(WRITERS) do
-    local path = run.opts[kind]
+  for _, row in ipairs(WRITERS) do
+    local path = run.opts[row[1]]
     if path then
-      local writer, why = jobs_file.new(kind, path)
+      local writer, why = jobs_file.new(row[2], path)
       if not writer then error({ replay = why, code = "io" }, 0) end
       run.writers[#run.writers + 1] = writer
     end
@@ -154,6 +158,7 @@ local function go(run)
   local feed = feeder(run, request_of)
   local first = feed()
   local from = opts.warmup and first and first.submit + opts.warmup
+  run.from = from
   local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points, series = opts.series })
   simulator.on = listen(run, gathered)
   simulator:feed(function()
@@ -163,13 +168,14 @@ local function go(run)
   end)
   simulator:run(opts["until"])
   close_writers(run)
-  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = run.kept, refused = run.refused,
-    trace = run.trace,
+  local kept = run.kept
+  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
+    left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
---- Replays a trace. Returns {metrics, series, kept, refused, trace, sim, policy, queue}, where refused has the number of
---- the first rejected jobs, and why; or nil, message, code. opts:
+--- Replays a trace. Returns {metrics, series, kept, left, spread, refused, trace, sim, policy, queue}, where refused has
+--- the number of the first rejected jobs, and why; or nil, message, code. opts:
 ---   resources   the machine, as weir.resources takes
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
 ---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
@@ -180,7 +186,10 @@ end
 ---   estimates   "user", or "exact": run times as estimates
 ---   tau         bound of the bounded slowdown (10)
 ---   jobs, evalys  files to write, see weir.replay.jobs
----   jobs_kept   whether result.kept has the jobs for the report
+---   jobs_csv    a further file of the kind of `jobs`
+---   jobs_kept   whether result.kept has the jobs for the report, in the order of their ends: at most 50,000, those with
+---               the largest areas (units times run time), and result.left the number of the others; result.spread tells
+---               about all of them, see weir.html.report.distribution
 ---   series      false: no series
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job

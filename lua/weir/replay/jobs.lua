@@ -106,14 +106,6 @@ KINDS.evalys = {
   end,
 }
 
---- The header of a kind of file.
-function M.head(kind) return KINDS[kind].head end
-
---- The line of kind `jobs` for a job as stored for the report.
-function M.kept_line(job)
-  return KINDS.jobs.line({ number = job.id, submit = job.submit, start = job.start, finish = job["end"] }, job.resources)
-end
-
 -- Standard output with the methods of a draft. Raises {replay, code} when the reader is gone.
 local Out = {}
 Out.__index = Out

@@ -4,65 +4,78 @@ local tables = require "weir.tables"
 
 local M = {}
 
-local function seconds(t)
-  t = math.floor(t + 0.5)
-  if t < 120 then return t .. " s" end
-  if t < 7200 then return ("%d min"):format(t // 60) end
-  if t < 172800 then return ("%.1f h"):format(t / 3600) end
-  return ("%.1f days"):format(t / 86400)
+local UNITS = { days = 86400, h = 3600, min = 60, s = 1 }
+
+-- The unit for all waits and flow times of a table, so that a column can be compared by eye: that in which the mean flow
+-- time of the first result is 2 or more.
+local function wait_unit(results)
+  local flow = results[1].metrics.mean_flow
+  return flow >= 7200 and "h" or flow >= 120 and "min" or "s"
 end
 
-local function exact(t) return ("%.14g s"):format(t) end
+local function span_unit(results)
+  local span = results[1].metrics.makespan
+  return span >= 2 * 86400 and "days" or span >= 7200 and "h" or span >= 120 and "min" or "s"
+end
+
+local function times_in(unit)
+  return function(t) return ("%.2f"):format(t / UNITS[unit]) end
+end
+
 local function share(x) return ("%.1f %%"):format(x * 100) end
-local function number(x) return ("%.4g"):format(x) end
+local function number(x) return ("%.2f"):format(x) end
+local function precise(x) return ("%.3f"):format(x) end
 local function count(x) return ("%d"):format(x) end
 
 local function types_of(m)
   return tables.keys(m.utilisation)
 end
 
--- Returns a list of {name, value, format, whether to show 0}.
-local function lines_of(m)
-  local list = {}
-  local function add(name, value, how, always)
-    if value and (always ~= false or value ~= 0) then list[#list + 1] = { name, value, how } end
-  end
+-- Returns a list of {name, value, format, which value is better: "less", "more" or nil}. units: {wait =, span =}.
+local function lines_of(m, units)
+  local list, wait, span = {}, times_in(units.wait), times_in(units.span)
+  local function add(name, value, how, better) list[#list + 1] = value and { name, value, how, better } end
+  local function wrong(name, value) if value and value ~= 0 then add(name, value, count, "less") end end
   add("jobs", m.jobs, count)
-  add("refused", m.rejected, count, false)
-  add("unfinished", m.unfinished, count, false)
-  add("longer than estimated", m.killed, count, false)
-  add("failed", m.failed, count, false)
-  add("preempted", m.preempted, count, false)
-  add("makespan", m.makespan, seconds)
+  wrong("refused", m.rejected)
+  wrong("unfinished", m.unfinished)
+  wrong("longer than estimated", m.killed)
+  wrong("failed", m.failed)
+  wrong("preempted", m.preempted)
+  add(("makespan, %s"):format(units.span), m.makespan, span, "less")
   for _, type in ipairs(types_of(m)) do
     local used, whole, touched = m.utilisation[type], m.whole[type], m.touched[type]
-    add("utilisation, " .. type, used, share)
+    add("utilisation, " .. type, used, share, "more")
     if whole > 0.0005 and whole < used - 0.0005 then add("taken whole, " .. type, whole, share) end
     if touched > used + 0.0005 then add("in use, " .. type, touched, share) end
   end
-  add("wait, mean", m.wait.mean, seconds)
-  add("wait, median", m.wait.median, seconds)
-  add("wait, 95th percentile", m.wait.p95, seconds)
-  add("wait, longest", m.wait.max, seconds)
-  add("flow time, mean", m.mean_flow, exact)
-  add(("bounded slowdown, mean (tau %g s)"):format(m.bounded_slowdown.tau), m.bounded_slowdown.mean,
-    function(x) return ("%.14g"):format(x) end)
-  add("bounded slowdown, worst", m.bounded_slowdown.max, number)
-  add("queue length, mean", m.queue.mean, number)
-  add("queue length, longest", m.queue.max, count)
-  add("idle while jobs wait", m.idle_while_waiting, share)
-  add("fragmentation", m.fragmentation, share)
+  for _, row in ipairs { { "mean", m.wait.mean }, { "median", m.wait.median }, { "95th percentile", m.wait.p95 },
+    { "longest", m.wait.max } } do
+    add(("wait, %s, %s"):format(row[1], units.wait), row[2], wait, "less")
+  end
+  add(("flow time, mean, %s"):format(units.wait), m.mean_flow, wait, "less")
+  add(("bounded slowdown, mean (tau %g s)"):format(m.bounded_slowdown.tau), m.bounded_slowdown.mean, number, "less")
+  add("bounded slowdown, worst", m.bounded_slowdown.max, number, "less")
+  add("queue length, mean", m.queue.mean, number, "less")
+  add("queue length, longest", m.queue.max, count, "less")
+  add("idle while jobs wait", m.idle_while_waiting, share, "less")
+  add("fragmentation", m.fragmentation, share, "less")
   add("backfilled", m.backfilled, share)
-  add(("fairness over %d users"):format(m.fairness.users), m.fairness.index, number)
+  add(("fairness over %d users"):format(m.fairness.users), m.fairness.index, precise, "more")
   add("decisions per job", m.decisions_per_job, number)
   add("vertices visited per job", m.visits_per_job, number)
   return list
 end
 
-local function moved(from, to)
+local FACTOR = 5 -- changes by more than that factor are told as a factor
+
+-- What moved from one value to another: "+12.3 % worse".
+local function moved(from, to, better)
   if from == to then return "" end
-  if from == 0 then return "" end
-  return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
+  local change = from == 0 and "from 0" or to / from > FACTOR and ("x %.1f"):format(to / from)
+    or ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
+  if not better then return change .. "       " end
+  return change .. ((to < from) == (better == "less") and " better" or "  worse")
 end
 
 -- All names, in the order of first appearance.
@@ -85,12 +98,17 @@ local function by_name(column)
   return map
 end
 
+--- Returns "good" or "bad" for a cell that tells a change, else nil.
+function M.colour(cell)
+  return cell:find " better$" and "good" or cell:find " worse$" and "bad" or nil
+end
+
 --- Returns the rows of a table: a name, and a value per result; from the second result on with the change from the
---- first.
+--- first, and whether it is better or worse. Waits and flow times have one unit in the whole table.
 function M.rows(results)
-  local columns, head = {}, { "" }
+  local columns, head, units = {}, { "" }, { wait = wait_unit(results), span = span_unit(results) }
   for i, result in ipairs(results) do
-    columns[i] = lines_of(result.metrics)
+    columns[i] = lines_of(result.metrics, units)
     head[#head + 1] = result.name or result.queue .. "@" .. result.policy
     if i > 1 then head[#head + 1] = "moved" end
   end
@@ -101,7 +119,7 @@ function M.rows(results)
     for i = 1, #results do
       local line = maps[i][name]
       row[#row + 1] = line and line[3](line[2]) or "-"
-      if i > 1 then row[#row + 1] = line and first and moved(first[2], line[2]) or "" end
+      if i > 1 then row[#row + 1] = line and first and moved(first[2], line[2], line[4]) or "" end
     end
     rows[#rows + 1] = row
   end

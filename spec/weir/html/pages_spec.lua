@@ -501,7 +501,12 @@ describe("a report", function()
 
   -- {title, address, texts on the page}
   local CASES = {
-    { "tells its time", "", "|0 s to 20 s (20 s)|" }, { "tells what there is", "", "|one|  3 jobs, 8 core \u{B7} 1 not started|" },
+    { "tells its time", "", "|0 s to 20 s (20 s)|" },
+    { "tells what happened", "", "|2 jobs ran on 8 cores in 20 s. 68.8 % of the cores were in use; " },
+    { "tells of parts of the rows", "r0=0&r1=0.5", "|0 s to 20 s (20 s), 50 % of the rows|" },
+    { "has the longest waits", "", "|The longest waits|job|user|core|submitted|waited|ran|slowdown|2|bob|3|1 s|9 s|10 s|1.90|" },
+    { "has the jobs by size", "", "|3\u{2013}4|1|27.3 %|9 s|1.90|" }, { "names users where colours are users", "by=user", "|user ann|user bob|" },
+    { "tells what there is", "", "|one|  3 jobs, 8 core \u{B7} 1 not started|" },
     { "has a table of metrics", "", "|makespan|20 s|" },
     { "zooms to a time", "t0=5&t1=15", "|5 s to 15 s (10 s)|" },
     { "finds a job by its id", "q=2", "|1 job|job|user|core|submitted|started|waited|ran|2|bob|3|1 s|10 s|9 s|10 s|" },
@@ -520,15 +525,29 @@ describe("a report", function()
       const run = runs[0];
       return [jobAt(run, 5, 6), jobAt(run, 15, 5), jobAt(run, 15, 6), unitName(run, 6)].join(" ");]=], "0 -1 1 rank 1 core 2" },
     { "draws each unit's jobs in their colours", [=[
-      const told = [], pixels = new Uint32Array(80);
-      paint(runs[0], { t0: 0, t1: 20, r0: 0, r1: 1 }, pixels, 10, 8, "job");
-      for (const [x, y] of [ [2, 0], [2, 7], [7, 5], [7, 6] ]) told.push("#" + colourHex(pixels[y * 10 + x]));
+      const told = [], pixels = new Uint32Array(160);
+      paint(runs[0], { t0: 0, t1: 20, r0: 0, r1: 1 }, pixels, 10, 16, "job");
+      for (const [x, y] of [ [2, 0], [2, 15], [7, 10], [7, 12] ]) told.push("#" + colourHex(pixels[y * 10 + x]));
       return told.join(" ");]=], ("%s %s #e0e5ea %s"):format(palette.job(1), palette.job(1), palette.job(2)) },
     { "draws how much is in use where there are many jobs to a pixel", [=[
       const pixels = new Uint32Array(2);
       rasterHeat(runs[0], { t0: 0, t1: 20, r0: 0, r1: 1 }, pixels, 2, 1);
       return ["#" + colourHex(pixels[0]), "#" + colourHex(pixels[1])].join(" ");]=],
       palette.light.heats[10] .. " " .. palette.light.heats[4] },
+    { "folds low rows to nodes and names them", [=[
+      const run = runs[0], pixels = new Uint32Array(4), level = foldedLevel(run, { t0: 0, t1: 20, r0: 0, r1: 1 }, 8);
+      rasterBands(run, { t0: 0, t1: 20, r0: 0, r1: 1 }, pixels, 2, 2, level, false);
+      return [level.name, level.first, foldedLevel(run, view, 16), useOfBand(run, 15, 4, 8), bandAt(run, view, 30, 5),
+        ...Array.from(pixels, (x) => "#" + colourHex(x))].join(" ");]=],
+      ("node 0,4  3,1 4,8,rank 1 %s #e0e5ea %s %s"):format(palette.job(1), palette.job(1), palette.job(2)) },
+    { "unfolds a node by a click on its name", [=[
+      const c = ui.gantts[0].canvas, r = c.getBoundingClientRect();
+      const click = (y) => c.dispatchEvent(new MouseEvent("click", { clientX: r.left + 5, clientY: r.top + y }));
+      look(0, 20, 0, 1);
+      click(r.height - 40);
+      const told = [view.r0, view.r1];
+      click(50);
+      return told.concat(view.r0, view.r1).join(" ");]=], "0.5 1 0 1" },
     { "zooms with the wheel and moves by dragging, all charts alike", [=[
       const c = ui.gantts[0].canvas, r = c.getBoundingClientRect(), w = r.width - GUTTER;
       c.setPointerCapture = () => {};
@@ -579,6 +598,7 @@ describe("a report", function()
       }
       local r = data_of(assert(report.html { run_of_replay })).runs[1]
       assert.same({ "easy, low", "t.swf", case[4], { 3 }, { "killed" } }, { r.title, r.subtitle, r.jobs.units, r.jobs.size, r.jobs.states })
+      assert.equal(report.WAITS, table.remove(r.series, case[5] and 1 or nil).name)
       assert.same(case[5] and { { name = "queue", points = { 5, 1, 15, 0, 25, 0 } },
         { name = "utilisation", points = { 5, 0.5, 15, 1, 25, 0 } } } or {}, r.series)
       local names = {}
@@ -596,6 +616,7 @@ describe("a report", function()
     assert.truthy(dom:find('<td class="moved good">', 1, true))
     local _, charts = dom:gsub('class="gantt"', "")
     assert.equal(2, charts)
+    assert.truthy(text:find("two against one|  of 2 jobs in both, |0 start earlier|, |0 later|, 2 at the same time|", 1, true), text)
   end)
 
   in_browser("shows an empty run", function()

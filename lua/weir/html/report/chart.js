@@ -1,6 +1,6 @@
 // chart.js - charts of step functions over the time that is looked at: all runs in one chart.
 
-const GUTTER = 64, AXIS = 20;
+const GUTTER = 84, AXIS = 20;
 
 // Mean, least and most of steps by pixel column: NaN where there is nothing yet.
 function columnsOf(s, t0, t1, width) {
@@ -32,12 +32,10 @@ function roundTop(x) {
 
 function runColour(number) { return data.hues[[1, 0, 6, 8, 2, 9, 11, 3][number % 8]][dark && number % 8 === 5 ? 1 : 0]; }
 
-// The times of the axis on a canvas `w` wide: {t, x, text} each.
+// The times of the axis on a canvas `w` wide: {x, text} each.
 function ticksOf(view, w) {
-  const step = timeStep(view.t1 - view.t0, w / 110), ticks = [];
-  for (let t = Math.ceil((view.t0 - data.base) / step) * step; t <= view.t1 - data.base + 1e-9; t += step)
-    ticks.push({ x: GUTTER + (t + data.base - view.t0) / (view.t1 - view.t0) * (w - GUTTER), text: timeText(+t.toFixed(9), step) });
-  return ticks;
+  return clockTicks(view.t0, view.t1, Math.max(1, (w - GUTTER) / 100)).map((tick) =>
+    ({ x: GUTTER + (tick.t - view.t0) / (view.t1 - view.t0) * (w - GUTTER), text: tick.text }));
 }
 
 function drawTimes(c, view, w, h) {
@@ -53,16 +51,21 @@ function drawTimes(c, view, w, h) {
   }
 }
 
-function drawValues(c, top, part, w, h) {
+// A value of a series as text: "%" a share, "s" a length of time.
+function valueText(x, unit) {
+  return unit === "%" ? percent(x) : unit === "s" ? spanText(x) : grouped(+x.toFixed(x < 10 ? 2 : 1));
+}
+
+function drawValues(c, top, unit, w, h) {
   c.textAlign = "right";
   c.textBaseline = "middle";
   for (const f of [0, 0.5, 1]) {
-    if (!part && top === 1 && f === 0.5) continue;
+    if (unit === "" && top === 1 && f === 0.5) continue;
     const y = Math.round((1 - f) * (h - AXIS - 8)) + 8;
     c.fillStyle = theme.grid;
     c.fillRect(GUTTER, y, w - GUTTER, 1);
     c.fillStyle = theme.soft;
-    c.fillText(part ? percent(f * top) : grouped(+(f * top).toFixed(2)), GUTTER - 6, y);
+    c.fillText(valueText(f * top, unit), GUTTER - 6, y);
   }
 }
 
@@ -88,24 +91,42 @@ function drawSteps(c, cols, y, colour, alone) {
   c.stroke();
 }
 
+// The unit of a series: "%", "s", or "" for a number.
+function unitOf(name, runs) {
+  if (name === "utilisation") return "%";
+  const found = runs.map((run) => run.series.get(name)).find((s) => s && s.unit);
+  return found ? found.unit : "";
+}
+
+const SPANS = [1, 2, 4, 10, 20, 60, 120, 240, 600, 1200, 3600, 7200, 4 * 3600, 8 * 3600, 12 * 3600, 86400, 2 * 86400, 4 * 86400];
+
+// A round length of time not below x, whose half is round, too.
+function roundSpan(x) { return SPANS.find((s) => s >= x) || 86400 * roundStep(x / 86400); }
+
+// The largest value that the axis shows: round, and not below what is drawn.
+function topOf(shown, unit) {
+  let most = 0;
+  for (const { cols } of shown) for (const x of shown.length === 1 && unit !== "s" ? cols.most : cols.mean) if (x > most) most = x;
+  if (unit === "%" && most <= 1 + 1e-9) return 1;
+  return most <= 0 ? 1 : unit === "s" ? roundSpan(most) : roundTop(most);
+}
+
 // A chart of one series of all runs.
 function makeChart(name, runs, view) {
-  const canvas = el("canvas", { class: "chart", "aria-label": name }), part = name === "utilisation";
+  const canvas = el("canvas", { class: "chart", "aria-label": name, tabindex: 0 }), unit = unitOf(name, runs);
   const chart = { name, canvas, draw() {
     const c = fitCanvas(canvas), w = canvas.clientWidth, h = canvas.clientHeight, width = Math.max(1, Math.floor(w - GUTTER));
     const shown = runs.filter((run) => run.series.has(name)).map((run) =>
       ({ run, cols: columnsOf(run.series.get(name), view.t0, view.t1, width) }));
-    let most = 0;
-    for (const { cols } of shown) for (const x of cols.most) if (x > most) most = x;
-    const top = part && most <= 1 + 1e-9 ? 1 : roundTop(most), y = (v) => 8 + (1 - v / top) * (h - AXIS - 8);
+    const top = topOf(shown, unit), y = (v) => 8 + (1 - Math.min(v, top) / top) * (h - AXIS - 8);
     c.clearRect(0, 0, w, h);
     drawTimes(c, view, w, h);
-    drawValues(c, top, part, w, h);
-    for (const { run, cols } of shown) drawSteps(c, cols, y, runColour(run.number), shown.length === 1);
+    drawValues(c, top, unit, w, h);
+    for (const { run, cols } of shown) drawSteps(c, cols, y, runColour(run.number), shown.length === 1 && unit !== "s");
   }, at(t) {
     return runs.filter((run) => run.series.has(name)).map((run) => {
       const s = run.series.get(name), i = place(s.times, t, true) - 1, v = i < 0 ? 0 : s.values[i];
-      return (runs.length > 1 ? run.raw.title + ": " : name + " ") + (part ? percent(v) : grouped(+v.toFixed(3)));
+      return (runs.length > 1 ? run.raw.title + ": " : name + " ") + valueText(v, unit);
     });
   } };
   return chart;

@@ -19,8 +19,19 @@ const STATE_COLOURS = { done: "#44aa99", failed: "#cc6677", killed: "#882255", c
 function jobPaint(run, i, by) {
   if (by === "user") return run.user[i] < 0 ? theme.none : colourOf(run.users[run.user[i]]);
   if (by === "wait") return waitColour(run.start[i] - run.submit[i]);
+  if (by === "difference") return moveColour(run.moves ? run.moves[i] : NaN);
   if (by === "state") return STATE_COLOURS[stateOfJob(run, i)] || theme.none;
   return colourOf(run.id[i]);
+}
+
+// What started earlier than in the first run, and what started later: three shades each, by less than an hour, less than a
+// day, and more.
+const BETTER = dark ? ["#1d4f49", "#2c8478", "#5fd0bf"] : ["#a9dcd3", "#45a899", "#00695c"];
+const WORSE = dark ? ["#5c3420", "#a85a32", "#ff9d6b"] : ["#f7cdb5", "#e5824f", "#b23c0a"];
+function moveColour(move) {
+  if (Number.isNaN(move) || move === 0) return theme.none;
+  const far = Math.abs(move), shade = far < 3600 ? 0 : far < 86400 ? 1 : 2;
+  return (move < 0 ? BETTER : WORSE)[shade];
 }
 
 // The colours of the jobs; those that are not searched for are grey.
@@ -92,17 +103,20 @@ function rasterHeat(run, view, pixels, w, h) {
 
 const DENSE = 3; // jobs to a column of pixels, from which on one cannot tell them apart
 
-// Returns how many jobs there are in sight.
+// Returns how many jobs there are in sight. Rows fold to nodes or racks where units are too low to be seen.
 function paint(run, view, pixels, w, h, by) {
   let count = 0;
   eachJob(run, view.t0, view.t1, () => { count++; });
-  if (by === "job" && !run.matches && count > DENSE * w) {
+  const dense = by === "job" && !run.matches && count > DENSE * w, level = foldedLevel(run, view, h);
+  if (level) {
+    rasterBands(run, view, pixels, w, h, level, dense);
+  } else if (dense) {
     rasterHeat(run, view, pixels, w, h);
-    return count;
+  } else {
+    pixels.fill(FREE);
+    raster(run, view, pixels, w, h, run.matches, false);
+    if (run.matches) raster(run, view, pixels, w, h, run.matches, true);
   }
-  pixels.fill(FREE);
-  raster(run, view, pixels, w, h, run.matches, false);
-  if (run.matches) raster(run, view, pixels, w, h, run.matches, true);
   return count;
 }
 
@@ -133,30 +147,6 @@ function colourHex(n) {
   return ((n & 255) << 16 | (n & 0xff00) | n >> 16 & 255).toString(16).padStart(6, "0");
 }
 
-function unitName(run, unit) {
-  const { per, names, type } = run.raw;
-  if (!per) return names[unit] || type + " " + unit;
-  const rank = Math.floor(unit / per), name = names[rank] || "rank " + rank;
-  return per === 1 ? name : name + " " + type + " " + unit % per;
-}
-
-// Names of rows where there is room for them, else round numbers.
-function drawRows(c, run, view, h) {
-  const per = run.raw.per || 1, row = h / (view.r1 - view.r0) / run.total, named = run.raw.names.length > 0 || run.raw.per > 1;
-  const block = row * per >= 12 && named && run.total > per, step = block ? per : Math.max(1, roundStep(14 / row));
-  c.font = "11px " + FONT;
-  c.textAlign = "right";
-  c.textBaseline = "middle";
-  c.fillStyle = theme.soft;
-  const end = Math.min(run.total, view.r1 * run.total);
-  for (let unit = Math.max(0, Math.floor(view.r0 * run.total / step) * step); unit < end; unit += step) {
-    const y = Math.max((unit - view.r0 * run.total + (block ? per / 2 : 0.5)) * row, unit === 0 ? 6 : 0);
-    if (y < 5 || y > h - 5) continue;
-    const text = block ? run.raw.names[unit / per] || "rank " + unit / per : grouped(unit);
-    c.fillText(text.length > 10 ? text.slice(0, 9) + "\u2026" : text, GUTTER - 6, y);
-  }
-}
-
 // ---- one chart ----------------------------------------------------------------------------------------------------
 
 function makeGantt(run, view, settings) {
@@ -171,11 +161,12 @@ function makeGantt(run, view, settings) {
     const seen = paint(run, view, new Uint32Array(image.data.buffer), w, h, settings.by);
     drawTimes(c, view, canvas.clientWidth, canvas.clientHeight);
     c.putImageData(image, Math.round(GUTTER * ratio), 0);
-    if (seen <= DENSE * w) drawLabels(c, run, view, w / ratio, h / ratio);
+    if (seen <= DENSE * w && !foldedLevel(run, view, h)) drawLabels(c, run, view, w / ratio, h / ratio);
+    drawRacks(c, run, view, w / ratio, h / ratio);
     drawRows(c, run, view, h / ratio);
     canvas.dataset.seen = seen;
     canvas.dataset.ms = (performance.now() - began).toFixed(1);
-  }, unitAt(y) {
+  }, height() { return canvas.clientHeight - AXIS; }, unitAt(y) {
     return Math.floor((view.r0 + y / (canvas.clientHeight - AXIS) * (view.r1 - view.r0)) * run.total);
   } };
 }

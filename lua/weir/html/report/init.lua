@@ -1,4 +1,5 @@
---- report - an HTML page about replays: Gantt charts, utilisation and queue over time, metrics side by side, search.
+--- report - an HTML page about replays: what happened in three sentences; utilisation, queue and waits over time; metrics
+--- side by side; Gantt charts; how waits and slowdowns are spread; the worst jobs; what differs from the first run; search.
 --- The page is self-contained: a browser suffices.
 ---
 ---   report.write("out", { run, ... })     -- out/index.html; several runs are compared with the first
@@ -6,7 +7,9 @@
 --- A run is a table as follows. Times are seconds on a common clock:
 ---   title     the name of the run          subtitle  further text
 ---   machine   {type = "core", total = number of units, per_rank = units on each rank (where resources are
----             "RANKS/IDS"), names = names of the ranks, or of the units of a machine without ranks}
+---             "RANKS/IDS"), names = names of the ranks, or of the units of a machine without ranks,
+---             nodes and racks = {first = the first unit of each, in order, names = their names}: what rows fold to}
+---   epoch     the date of time 0 in seconds since 1970, where known. Times above 3e8 are taken for dates anyway
 ---   jobs      list of {id =, submit =, start =, finish =, resources =, size =, user =, name =, estimate =, state =}.
 ---             start and finish are nil for a job that did not start or end. resources: "0-1/0-15 7/3", ids on ranks,
 ---             or "0-3,7",
@@ -16,18 +19,27 @@
 ---   metrics   list of {name =, value =, unit = "s" or "%" (0 to 1) or any, better = "less" or "more", doc =}, or
 ---             {name = value}; an entry {group =} is a heading
 ---   series    {utilisation = {t, part, t, part, ...}, queue = {t, jobs, ...}, any name = ...}: step functions.
----             Utilisation and queue are computed from the jobs where missing.
+---             Utilisation and queue are computed from the jobs where missing. units = {any name = "s" or "%"}
+---   spread    from weir.html.report.distribution, computed from the jobs where missing
+---   facts     what the sentences tell (see weir.html.report.sentences), computed from the jobs where missing
+---   left      number of jobs that are in spread and facts, but not in the list
+---
+--- A page has at most JOBS_MAX jobs of a run, so that its size is bounded: those with the largest areas (units times time).
 
 local core = require "weir.core"
 local colours = require "weir.html.picture.html".colours
+local difference = require "weir.html.report.difference"
+local distribution = require "weir.html.report.distribution"
+local facts_of = require "weir.html.report.facts"
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
 local is_number = require "weir.plain".is_finite
+local sentences = require "weir.html.report.sentences"
 local tables = require "weir.tables"
 
 local M = {}
 
-M.JOBS_MAX = 300000 -- jobs drawn of a run, at most; larger areas (units times time) have priority
+M.JOBS_MAX = 50000 -- jobs drawn of a run, at most
 
 -- Raises an error in a run, caught in M.html.
 local function fail(...) error({ text = string.format(...) }, 0) end
@@ -165,7 +177,8 @@ local function array() return core.array {} end
 local function columns(run)
   local jobs, left = choose(run.jobs)
   local out = { id = array(), submit = array(), start = array(), finish = array(), size = array(), first = array(), ranges = array(),
-    user = array(), state = array(), estimate = array(), users = array(), states = array(), left = left, total = #run.jobs }
+    user = array(), state = array(), estimate = array(), users = array(), states = array(), left = left + (run.left or 0),
+    total = #run.jobs + (run.left or 0) }
   local units, users, states = { known = {}, flat = array() }, {}, {}
   for i, job in ipairs(jobs) do
     local where = note_units(units, run, job)
@@ -208,7 +221,7 @@ local function series_of(run)
       if not is_number(x) then fail("%s: series %s: place %d: no number", run.title, name, k) end
       points[k] = x == math.floor(x) and x or tonumber(("%.6g"):format(x)) or x
     end
-    list[i] = { name = name, points = points }
+    list[i] = { name = name, points = points, unit = run.units and run.units[name] }
   end
   return list
 end
@@ -219,27 +232,94 @@ local function names_of(machine)
   return names
 end
 
-local function data_of(i, run)
+-- {first =, names =} of the nodes or racks, or nil where there are fewer than two.
+local function bands_of(given)
+  if not given or #given.first < 2 then return nil end
+  local first, names = array(), array()
+  for i, unit in ipairs(given.first) do first[i], names[i] = unit, tostring(given.names and given.names[i] or i - 1) end
+  return { first = first, names = names }
+end
+
+local function check_run(i, run)
   local m = run.machine
   if type(run.title) ~= "string" then fail("run %d: a title is wanted", i) end
   if type(m) ~= "table" or math.type(m.total) ~= "integer" or m.total < 1 then
     fail("%s: machine = {type =, total =} is wanted, with a whole number of units from 1 on", run.title)
   end
   for k, job in ipairs(run.jobs or {}) do check_job(run, k, job) end
+end
+
+-- Lists of the spread as arrays, as an empty table would be an object.
+local function arrays_of(spread)
+  local out = {}
+  for name, value in pairs(spread) do
+    out[name] = value
+    if type(value) == "table" then out[name] = table.move(value, 1, #value, 1, array()) end
+  end
+  return out
+end
+
+local function data_of(run)
+  local m = run.machine
   return { title = run.title, subtitle = run.subtitle, type = m.type or "unit", total = m.total, per = m.per_rank, names = names_of(m),
-    jobs = columns { title = run.title, machine = m, jobs = run.jobs or {} }, metrics = metrics_of(run.metrics), series = series_of(run) }
+    nodes = bands_of(m.nodes), racks = bands_of(m.racks), epoch = run.epoch, spread = arrays_of(run.spread),
+    jobs = columns { title = run.title, machine = m, jobs = run.jobs, left = run.left }, metrics = metrics_of(run.metrics),
+    series = series_of(run) }
 end
 
 -- ---- the page -----------------------------------------------------------------------------------------------------
 
+local DATED = 3e8 -- times from here on are seconds since 1970
+
+-- The jobs of a run, with sizes counted from resources where they are missing.
+local function sized(run)
+  local list = {}
+  for i, job in ipairs(run.jobs or {}) do
+    local units = not job.size and job.resources and units_of(tostring(job.resources), run.machine)
+    list[i] = units and setmetatable({ size = count_units(units) }, { __index = job }) or job
+  end
+  return list
+end
+
+-- A copy of a run with the parts that are computed from its jobs where they are missing.
+local function completed(run)
+  local full = setmetatable({ jobs = sized(run) }, { __index = run })
+  full.spread = run.spread or distribution.of(full.jobs)
+  full.facts = run.facts or facts_of(full)
+  full.epoch = run.epoch or full.facts.jobs > 0 and full.facts.first > DATED and 0 or nil
+  if #full.spread.over_time > 0 then
+    full.series, full.units = { [M.WAITS] = full.spread.over_time }, { [M.WAITS] = "s" }
+    for name, points in pairs(run.series or {}) do full.series[name] = points end
+    for name, unit in pairs(run.units or {}) do full.units[name] = unit end
+  end
+  return full
+end
+
+--- The name of the series of mean waits.
+M.WAITS = "mean wait, by time of submission"
+
+local function difference_of(base, run)
+  local d = difference.of(base.jobs, run.jobs)
+  return arrays_of(d)
+end
+
 local function page(runs, opts)
-  local list, titles = array(), {}
-  for i, run in ipairs(runs) do list[i], titles[i] = data_of(i, run), run.title end
+  local list, titles, facts, differences, full = array(), {}, {}, array(), {}
+  for i, run in ipairs(runs) do
+    check_run(i, run)
+    full[i] = completed(run)
+    list[i], titles[i], facts[i] = data_of(full[i]), run.title, full[i].facts
+    differences[i] = i > 1 and difference_of(full[1], full[i]) or core.null
+  end
   local title = opts and opts.title or table.concat(titles, " / ")
-  return markup.page { title = title, data = colours { title = title, runs = list },
+  local limits = { waits = table.move(distribution.WAITS, 1, #distribution.WAITS - 1, 1, array()),
+    slowdowns = table.move(distribution.SLOWDOWNS, 1, #distribution.SLOWDOWNS - 1, 1, array()) }
+  return markup.page { title = title,
+    data = colours { title = title, runs = list, differences = differences, limits = limits, waits = M.WAITS,
+      sentences = table.move(sentences.of(full, facts, differences), 1, 3, 1, array()) },
     css = { "weir.html.picture.common", "weir.html.report.report" },
-    js = { "weir.html.picture.common", "weir.html.report.runs", "weir.html.report.chart", "weir.html.report.gantt",
-      "weir.html.report.report" } }
+    js = { "weir.html.picture.common", "weir.html.report.clock", "weir.html.report.runs", "weir.html.report.chart",
+      "weir.html.report.gantt", "weir.html.report.bands", "weir.html.report.panels", "weir.html.report.report" } }
 end
 
 --- Returns the page about one or several runs as text; or nil, message, "invalid". opts.title. Time is linear in the

@@ -4,7 +4,6 @@ local tables = require "weir.tables"
 
 local M = {}
 
-local JOBS_MAX = 300000 -- series of more jobs are not computed from the jobs
 
 -- ---- who had what -------------------------------------------------------------------------------------------------
 
@@ -119,22 +118,44 @@ local function steps_of(series, name, total)
   return #list > 0 and list or nil
 end
 
--- Series as sampled by the replay, where the list of ended jobs is incomplete (unfinished or preempted jobs) or too
--- long for computing series; otherwise nil.
-local function sampled(data, jobs)
+-- Series as sampled by the replay, where the list of ended jobs is incomplete (unfinished, preempted or left out);
+-- otherwise nil.
+local function sampled(data)
   local m, s, total = data.metrics, data.series, data.machine.total
-  if (m.unfinished or 0) == 0 and (m.preempted or 0) == 0 and #jobs <= JOBS_MAX then return nil end
+  if (m.unfinished or 0) == 0 and (m.preempted or 0) == 0 and (data.jobs_left or 0) == 0 then return nil end
   return { utilisation = steps_of(s, "used", total), queue = steps_of(s, "queued", 1) }
+end
+
+-- {first =, names =} of the nodes of a replay; and of its racks, which are neighbouring nodes with the same one.
+local function bands_of(ranks)
+  local nodes, racks, last = { first = {}, names = {} }, { first = {}, names = {} }, nil
+  for i, lane in ipairs(ranks) do
+    nodes.first[i], nodes.names[i] = lane.first, lane.name or "rank " .. lane.rank
+    if lane.rack and lane.rack ~= last then
+      racks.first[#racks.first + 1], racks.names[#racks.names + 1] = lane.first, lane.rack
+    end
+    last = lane.rack
+  end
+  return nodes, racks
+end
+
+local function facts_of(data)
+  local m = data.metrics
+  if not (data.spread and m.queue and m.first_submit) then return nil end
+  return { jobs = data.spread.jobs, first = m.first_submit, last = m.last_end, utilisation = m.utilisation[data.machine.type] or 0,
+    wait = m.wait, queue = m.queue, rejected = m.rejected, unfinished = m.unfinished, killed = m.killed, failed = m.failed,
+    preempted = m.preempted }
 end
 
 --- Returns a run for weir.html.report. `data`: a table from weir.replay.data.report.
 function M.run(data)
   local jobs, per = jobs_of(data)
+  local nodes, racks = bands_of(data.ranks or {})
   return {
     title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs,
-    metrics = metrics_of(data.metrics),
-    machine = { type = data.machine.type, total = data.machine.total, per_rank = per },
-    series = sampled(data, jobs),
+    metrics = metrics_of(data.metrics), epoch = data.epoch, spread = data.spread, facts = facts_of(data), left = data.jobs_left,
+    machine = { type = data.machine.type, total = data.machine.total, per_rank = per, nodes = nodes, racks = racks },
+    series = sampled(data),
   }
 end
 

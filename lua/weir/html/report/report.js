@@ -1,6 +1,6 @@
-// report.js - the page of a report: metrics side by side, charts that share their time, search.
+// report.js - the page of a report: sentences, charts that share their time, metrics side by side, search.
 
-const runs = data.runs.map(readRun);
+for (const run of runs) readRun(run);
 const begin = Math.min(...runs.map((run) => run.begin)), finish = Math.max(begin + 1, ...runs.map((run) => run.end));
 data.base = begin > 1e8 ? begin : 0; // a clock since 1970 is told from the first submission on
 times.extent = finish - data.base;
@@ -8,7 +8,7 @@ const all = { t0: begin, t1: finish, r0: 0, r1: 1 };
 const view = { ...all }, ui = { charts: [], gantts: [], by: "job" };
 const FOUND = 100;
 
-function clockText(t) { return timeText(t - data.base); }
+for (const run of runs.slice(1)) run.moves = movesOf(runs[0], run);
 
 // ---- metrics ------------------------------------------------------------------------------------------------------
 
@@ -64,7 +64,8 @@ function draw() {
   const began = performance.now();
   for (const g of ui.gantts) g.draw();
   for (const chart of ui.charts) chart.draw();
-  ui.range.textContent = clockText(view.t0) + " to " + clockText(view.t1) + " (" + spanText(view.t1 - view.t0) + ")";
+  const span = view.t1 - view.t0, rows = view.r1 - view.r0 < 1 ? ", " + percent(view.r1 - view.r0) + " of the rows" : "";
+  ui.range.textContent = shortClock(view.t0, span) + " to " + shortClock(view.t1, span) + " (" + spanText(span) + ")" + rows;
   document.body.dataset.ms = (performance.now() - began).toFixed(1);
 }
 const redraw = lazily(draw);
@@ -124,20 +125,45 @@ function listen(canvas, rows, lines) {
 }
 
 function ganttLines(gantt) {
+  const { run } = gantt;
   return (t, y) => {
-    const unit = gantt.unitAt(y), i = unit >= 0 && unit < gantt.run.total ? jobAt(gantt.run, t, unit) : -1;
-    const where = unit >= 0 && unit < gantt.run.total ? unitName(gantt.run, unit) + " at " + clockText(t) : clockText(t);
-    return i < 0 ? [where, "free"] : describeJob(gantt.run, i).concat(where);
+    const unit = gantt.unitAt(y);
+    if (unit < 0 || unit >= run.total) return [clockText(t)];
+    if (foldedLevel(run, view, gantt.height())) {
+      const [first, end, name] = bandAt(run, view, gantt.height(), unit), [units, jobs] = useOfBand(run, t, first, end);
+      return [name + " at " + clockText(t), grouped(units) + " of " + grouped(end - first) + " " + run.raw.type + " in use, by "
+        + (jobs === 1 ? "1 job" : grouped(jobs) + " jobs"), "a click on its name shows it alone"];
+    }
+    const i = jobAt(run, t, unit), where = unitName(run, unit) + " at " + clockText(t);
+    return i < 0 ? [where, "free"] : describeJob(run, i).concat(where);
   };
 }
 
+// A click on a name shows its rack or node alone; one more click, everything.
+function unfold(gantt) {
+  gantt.canvas.addEventListener("click", (e) => {
+    if (e.offsetX >= GUTTER) return;
+    const { run } = gantt, band = bandAt(run, view, gantt.height(), gantt.unitAt(e.offsetY));
+    if (!band) return;
+    const [r0, r1] = [band[0] / run.total, band[1] / run.total], whole = r1 - r0 >= view.r1 - view.r0 - 1e-9;
+    look(view.t0, view.t1, whole ? 0 : r0, whole ? 1 : r1);
+  });
+}
+
+function cycleColours() {
+  const words = [...ui.colour.options].map((o) => o.value);
+  changeColours(words[(words.indexOf(ui.by) + 1) % words.length]);
+}
+
 function key(e) {
+  if (e.key === "Escape" && document.activeElement) document.activeElement.blur();
   if (e.target.tagName === "INPUT" || e.target.tagName === "SELECT" || e.ctrlKey || e.metaKey || e.altKey) return;
   const dt = (view.t1 - view.t0) * 0.15, dr = (view.r1 - view.r0) * 0.15;
   const move = (t, r) => () => look(view.t0 + t, view.t1 + t, view.r0 + r, view.r1 + r);
   const actions = { ArrowLeft: move(-dt, 0), ArrowRight: move(dt, 0),
     ArrowUp: e.shiftKey && move(0, -dr), ArrowDown: e.shiftKey && move(0, dr),
-    "+": () => zoom(0.5, 0.5, 0.7, 1), "-": () => zoom(0.5, 0.5, 1 / 0.7, 1), 0: () => look(all.t0, all.t1, 0, 1) };
+    "+": () => zoom(0.5, 0.5, 0.7, 1), "-": () => zoom(0.5, 0.5, 1 / 0.7, 1), 0: () => look(all.t0, all.t1, 0, 1),
+    "/": () => ui.search.focus(), "?": () => { ui.keys.open = !ui.keys.open; }, c: () => cycleColours() };
   if (!actions[e.key]) return;
   e.preventDefault();
   actions[e.key]();
@@ -208,19 +234,25 @@ function scaleItem() {
   return el("span", { class: "item soft" }, "from afar: in use 1 % ", ...cells, " 100 %");
 }
 
-function showLegend() {
-  const items = [legendItem(theme.free, "free")];
-  if (ui.by === "wait") {
-    const limits = ["1 min", "10 min", "1 h", "4 h", "1 d"];
-    items.push(...limits.map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text)),
-      legendItem(waitColour(1e9), "longer"));
-  } else if (ui.by === "state") {
-    const states = [...new Set(runs.flatMap((run) => run.states))];
-    items.push(...states.map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)));
-  } else items.push(el("span", { class: "soft" }, "a colour a " + ui.by));
-  if (ui.by === "job") items.push(scaleItem());
-  ui.legend.replaceChildren(...items);
+// The users with the most units times seconds, so that colours by user have names.
+function topUsers() {
+  const users = new Map();
+  for (const run of runs) for (const row of run.raw.spread.users) users.set(row.user, (users.get(row.user) || 0) + row.area);
+  return [...users].sort((a, b) => b[1] - a[1]).slice(0, 12).map(([user]) => user);
 }
+
+const LEGENDS = {
+  wait: () => ["1 min", "10 min", "1 h", "4 h", "1 d"].map((text, k) => legendItem(waitColour(WAITS[k][0]), "waited up to " + text))
+    .concat(legendItem(waitColour(1e9), "longer")),
+  state: () => [...new Set(runs.flatMap((run) => run.states))].map((s) => legendItem(STATE_COLOURS[s] || theme.none, s)),
+  user: () => topUsers().map((user) => legendItem(colourOf(user), "user " + user)),
+  difference: () => ["less than 1 h", "less than 1 d", "more"].flatMap((text, k) =>
+    [legendItem(BETTER[k], "earlier by " + text), legendItem(WORSE[k], "later by " + text)])
+    .concat(legendItem(theme.none, "as in " + runs[0].raw.title)),
+  job: () => [el("span", { class: "soft" }, "a colour a job"), scaleItem()],
+};
+
+function showLegend() { ui.legend.replaceChildren(legendItem(theme.free, "free"), ...LEGENDS[ui.by]()); }
 
 function changeColours(by) {
   ui.by = [...ui.colour.options].some((o) => o.value === by) ? by : "job";
@@ -233,49 +265,72 @@ function changeColours(by) {
 
 function toolbar() {
   let timer = 0;
-  ui.search = el("input", { type: "search", placeholder: "job 17, user u3 or a name", "aria-label": "search", oninput: () => {
+  ui.search = el("input", { type: "search", size: 26, placeholder: "job 17, user u3 or a name", "aria-label": "search", oninput: () => {
     clearTimeout(timer);
     timer = setTimeout(search, 200);
   } });
   ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColours(ui.colour.value) },
-    ...["job", "user", "wait", "state"].map((w) => el("option", {}, w)));
+    ...["job", "user", "wait", "state", ...(runs.length > 1 ? ["difference"] : [])].map((w) => el("option", {}, w)));
   ui.range = el("span", { class: "soft range" });
   ui.legend = el("span", { class: "bar" });
   const button = (text, title, act) => el("button", { title, onclick: act }, text);
   return el("div", { class: "bar tools" }, ui.search, el("label", {}, "colours by ", ui.colour),
     button("+", "closer", () => zoom(0.5, 0.5, 0.6, 1)), button("\u2212", "further away", () => zoom(0.5, 0.5, 1 / 0.6, 1)),
-    button("whole", "everything", () => look(all.t0, all.t1, 0, 1)), ui.range);
+    button("whole", "everything (key 0)", () => look(all.t0, all.t1, 0, 1)), ui.range);
 }
 
 function runHeading(run) {
   const j = run.raw.jobs, parts = [grouped(j.total) + " jobs, " + grouped(run.total) + " " + run.raw.type];
   if (run.raw.subtitle) parts.unshift(run.raw.subtitle);
   if (run.n > run.started) parts.push(grouped(run.n - run.started) + " not started");
-  if (j.left) parts.push("the " + grouped(j.left) + " smallest are not drawn");
+  if (j.left) parts.push("the " + grouped(j.left) + " smallest are not drawn, but counted");
   return el("h2", {}, runs.length > 1 ? swatch(run) : null, run.raw.title, el("span", { class: "soft" }, "  " + parts.join(" \u00b7 ")));
 }
 
-function build() {
-  const main = el("main"), names = new Set(runs.flatMap((run) => [...run.series.keys()]));
-  const table = metricsTable();
-  document.body.append(el("header", {}, el("h1", {}, data.title), toolbar()), main);
-  main.append(ui.found = el("section", { id: "found" }));
-  if (table) main.append(el("section", {}, table));
+function addCharts(to, names) {
+  for (const name of names) {
+    const chart = makeChart(name, runs, view);
+    ui.charts.push(chart);
+    to.append(el("section", {}, el("h2", {}, name), chart.canvas));
+    listen(chart.canvas, false, (t) => [clockText(t), ...chart.at(t)]);
+  }
+}
+
+function addGantts(main) {
   for (const run of runs) {
     const gantt = makeGantt(run, view, ui);
     ui.gantts.push(gantt);
     main.append(el("section", {}, runHeading(run), gantt.canvas));
     listen(gantt.canvas, true, ganttLines(gantt));
+    unfold(gantt);
   }
   main.append(el("section", {}, ui.legend));
-  for (const name of names) {
-    const chart = makeChart(name, runs, view);
-    ui.charts.push(chart);
-    main.append(el("section", {}, el("h2", {}, name), chart.canvas));
-    listen(chart.canvas, false, (t) => [clockText(t), ...chart.at(t)]);
-  }
-  main.append(el("p", { class: "soft" }, "Drag to move. Click a chart, then the wheel zooms in time, with Shift in rows; double click, "
-    + "+ and \u2212 zoom, 0 shows everything."));
+}
+
+const KEYS = [["drag", "move"], ["wheel, after a click on a chart", "zoom in time; with Shift in rows"], ["double click", "zoom in"],
+  ["click on the name of a rack or node", "show it alone; once more: everything"], ["\u2190 \u2192", "earlier, later"],
+  ["Shift with \u2191 \u2193", "rows up, down"], ["+ \u2212", "zoom in time"], ["0", "everything"], ["c", "the next kind of colours"],
+  ["/", "search; Escape leaves it"], ["?", "this list"]];
+
+function keysList() {
+  ui.keys = el("details", { id: "keys" }, el("summary", {}, "Keys and pointer"),
+    el("table", {}, ...KEYS.map(([key, what]) => el("tr", {}, el("td", {}, key), el("td", { class: "soft" }, what)))));
+  return ui.keys;
+}
+
+// The first screen: sentences, charts beside the metrics, Gantt charts; below it how waits are spread, and who waited.
+function build() {
+  const main = el("main"), names = [...new Set(runs.flatMap((run) => [...run.series.keys()]))], table = metricsTable();
+  const first = ["utilisation", "queue", data.waits].filter((name) => names.includes(name)), charts = el("div", { class: "charts" });
+  document.body.append(el("header", {}, el("h1", {}, data.title), toolbar()), main);
+  document.body.dataset.runs = runs.length;
+  main.append(el("p", { id: "sentences" }, data.sentences.join(" ")), ui.found = el("section", { id: "found" }),
+    el("div", { class: "first" + (runs.length > 3 ? " many" : "") }, charts, table && el("section", { class: "aside" }, table)));
+  addCharts(charts, first);
+  addGantts(main);
+  addCharts(main, names.filter((name) => !first.includes(name)));
+  addPanels(main);
+  main.append(keysList());
 }
 
 // Does what the address says: #t0=0&t1=3600&q=user u3&by=wait
@@ -289,6 +344,7 @@ function follow() {
 
 build();
 addEventListener("resize", redraw);
+addEventListener("beforeprint", draw);
 addEventListener("hashchange", follow);
 addEventListener("keydown", key);
 follow();

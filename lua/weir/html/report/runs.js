@@ -3,10 +3,11 @@
 function column(list) { return Float64Array.from(list, (x) => (x === null ? NaN : x)); }
 
 // A run as the other scripts see it. Jobs that did not start come last; those that did not end last until `end`.
-function readRun(raw, number) {
-  const j = raw.jobs, n = j.id.length, run = { raw, number, n, total: raw.total, id: j.id, submit: column(j.submit), start: column(j.start),
+function readRun(run) {
+  const { raw } = run, j = raw.jobs, n = j.id.length;
+  Object.assign(run, { n, total: raw.total, id: j.id, submit: column(j.submit), start: column(j.start),
     finish: column(j.finish), size: column(j.size), first: j.first, ranges: j.ranges, user: j.user, users: j.users, state: j.state,
-    states: j.states, units: Int32Array.from(j.units), colours: new Uint32Array(n), matches: null };
+    states: j.states, units: Int32Array.from(j.units), colours: new Uint32Array(n), matches: null });
   run.started = run.start.findIndex(Number.isNaN);
   if (run.started < 0) run.started = n;
   run.begin = n ? run.submit.reduce((a, b) => Math.min(a, b)) : 0;
@@ -17,6 +18,8 @@ function readRun(raw, number) {
   run.reach = new Float64Array(run.started);
   for (let i = 0, far = -Infinity; i < run.started; i++) run.reach[i] = far = Math.max(far, run.finish[i]);
   run.series = seriesOf(run);
+  run.levels = levelsOf(run);
+  run.moves = null;
   return run;
 }
 
@@ -60,10 +63,11 @@ function queueOf(run) {
 // By name: {times, values}.
 function seriesOf(run) {
   const map = new Map(run.raw.series.map((s) => [s.name, {
-    times: s.points.filter((_, i) => i % 2 === 0), values: s.points.filter((_, i) => i % 2 === 1) }]));
+    unit: s.unit, times: s.points.filter((_, i) => i % 2 === 0), values: s.points.filter((_, i) => i % 2 === 1) }]));
   const first = new Map();
   first.set("utilisation", map.get("utilisation") || utilisationOf(run));
   first.set("queue", map.get("queue") || queueOf(run));
+  if (map.has(data.waits)) first.set(data.waits, map.get(data.waits));
   for (const [name, s] of map) first.set(name, s);
   return first;
 }
@@ -98,4 +102,17 @@ function describeJob(run, i) {
   const estimate = run.raw.jobs.estimate[i];
   if (estimate !== null) lines.push("estimate " + spanText(estimate));
   return lines;
+}
+
+// ---- two runs -----------------------------------------------------------------------------------------------------
+
+// By how much each job waited longer than in the run `base`, in seconds; NaN where one of the two did not start it.
+function movesOf(base, run) {
+  const known = new Map(), moves = new Float64Array(run.n).fill(NaN);
+  for (let i = 0; i < base.started; i++) known.set(base.id[i], i);
+  for (let i = 0; i < run.started; i++) {
+    const k = known.get(run.id[i]);
+    if (k !== undefined) moves[i] = (run.start[i] - run.submit[i]) - (base.start[k] - base.submit[k]);
+  }
+  return moves;
 }
