@@ -88,7 +88,8 @@ describe("the sentences of a report", function()
     { "what went wrong", { run("easy", { job(1, 4, 0, 0, 100), { id = 2, submit = 0 } }) }, "1 job ran on 4 cores in 100 s. 100.0 % of the "
       .. "cores were in use; no job waited. On average 1 jobs waited, at most 1; of the jobs, 1 not ended." },
     { "two runs", { run("easy", WAITED), run("fcfs", { job(1, 4, 0, 0, 100), job(2, 4, 0, 300, 100) }) },
-      "2 jobs ran on 4 cores in 3.3 min. The mean wait was 50 s under easy and 2.5 min under fcfs, 3 times as long; 100.0 % and 50.0 % of the cores were in use. "
+      "2 jobs ran on 4 cores in 3.3 min. The mean wait was 50 s under easy and 2.5 min under fcfs, "
+      .. "3 times as long; 100.0 % and 50.0 % of the cores were in use. "
       .. "Against easy, 0 of 2 jobs start earlier under fcfs, 1 later." },
   } do
     it("tell " .. case[1], function() assert.equal(case[3], said(table.unpack(case[2]))) end)
