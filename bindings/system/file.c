@@ -56,6 +56,23 @@ int weirlua_read_line(lua_State *L)
     return 1;
 }
 
+/* next_byte(file): the next byte, as a text, which stays to be read; nil at the end of the file. Blocks until the file
+ * has one. */
+int weirlua_next_byte(lua_State *L)
+{
+    FILE *file = weirlua_check_file(L, 1);
+    int c = getc(file);
+    char byte = (char)c;
+
+    if (c == EOF) {
+        lua_pushnil(L);
+        return 1;
+    }
+    ungetc(c, file);
+    lua_pushlstring(L, &byte, 1);
+    return 1;
+}
+
 /* ---- writing ---- */
 
 /* Reads the options {links = false} at `arg`. */

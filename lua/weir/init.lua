@@ -42,15 +42,22 @@ function weir.load(path, opts)
     return weir.parse(text, { source = path, format = format })
   end
   if script.reads(format) or (format == nil and path:match "%.lua$") then return script.load(path, opts) end
+  if format == nil and path == "-" then
+    local text, why, code = script.stdin()
+    if why then return nil, why, code end
+    if text then return weir.parse(text, { source = "<stdin>" }) end
+  end
+  local told = format == nil and script.of_file(path)
+  if told then return script.load(path, { format = told }) end
   return core.load(path, opts)
 end
 
 --- Makes a graph from a text. opts: format, by default told by content, except for "recipe" and "rdl"; source, the
 --- name of the text in errors.
 function weir.parse(text, opts)
-  local format = opts and opts.format
+  local format = opts and opts.format or script.by_content(text)
   if not script.reads(format) then return core.parse(text, opts) end
-  return script.parse(text, opts.source or "<string>", opts)
+  return script.parse(text, opts and opts.source or "<string>", opts, format)
 end
 
 local function looks_synthetic(text)

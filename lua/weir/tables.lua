@@ -29,6 +29,14 @@ end
 --- Adds n to the number of a key.
 function M.add(t, key, n) t[key] = (t[key] or 0) + n end
 
+--- Returns whether a list has a value.
+function M.has(list, value)
+  for _, x in ipairs(list) do
+    if x == value then return true end
+  end
+  return false
+end
+
 --- Returns the number of keys.
 function M.size(t)
   local n = 0

@@ -32,7 +32,7 @@ local M = {
 IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
 standard output. OUT is written whole or not at all, is none of the INs, and is what a link there points to.
 
-  machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite
+  machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite, slurm (slurm.conf)
              written  jgf (.json), document (.weir: JGF with clock and jobs), rv1 (.R), rv1_nosched, rlite,
                       recipe (.lua), sqlite (.db .sqlite), csv, tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
@@ -49,7 +49,7 @@ all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:no
   weir convert job.yaml -F resources -]],
 }
 
-local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "jobspec" }
+local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "slurm", "jobspec" }
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ end
 
 -- Returns the format of a text: the name of a machine's format, or "jobspec".
 local function guess(text)
-  return core.guess(text) or script.guess(text) == "rdl" and "rdl" or "jobspec"
+  return script.by_content(text) or core.guess(text) or script.guess(text) == "rdl" and "rdl" or "jobspec"
 end
 
 local function jobspec(text, name)

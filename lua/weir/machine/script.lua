@@ -1,14 +1,17 @@
---- script.lua - machines in Lua files of two kinds: recipes return nested tables, RDL files consist of statements.
+--- script.lua - machines whose readers are written in Lua: recipes return nested tables, RDL files consist of statements;
+--- the files of Slurm and Flux are told by their content.
 
+local core = require "weir.core"
 local files = require "weir.files"
 local rdl = require "weir.machine.rdl"
 local recipe = require "weir.machine.recipe"
+local slurm = require "weir.machine.slurm"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
 local M = {}
 
-local READERS = { recipe = recipe.parse, rdl = rdl.parse }
+local READERS = { recipe = recipe.parse, rdl = rdl.parse, slurm = slurm.parse }
 
 local OPTIONS = { format = true, source = true, types = true, instructions = true, memory = true, seconds = true }
 
@@ -38,10 +41,43 @@ function M.reads(format) return READERS[format] ~= nil end
 
 --- Builds a graph from a text. Returns the graph; or nil, message, code. `name` is the name of the text in errors.
 --- opts.format: "recipe" or "rdl", by default told by content; opts.types: directories with types for RDL, see
---- weir.rdl; budgets, see sandboxed_file.lua.
-function M.parse(text, name, opts)
+--- weir.rdl; budgets, see sandboxed_file.lua. format: the format where opts has none.
+function M.parse(text, name, opts, format)
   check_options(opts)
-  return READERS[opts and opts.format or M.guess(text)](text, name, opts)
+  return READERS[opts and opts.format or format or M.guess(text)](text, name, opts)
+end
+
+local HEAD = 65536 -- bytes of a file that are looked at
+
+--- The format of a text whose beginning is given, where a reader of this module reads it: "slurm"; nil for others.
+function M.by_content(head)
+  if head:find "^%s*[{<]" then return nil end
+  return slurm.is(head) and "slurm" or nil
+end
+
+-- Whether standard input may be a text of this module: what begins with a brace, a tag or a blank is left to the readers of
+-- the core, which need not keep the whole of it.
+local function stdin_may_be()
+  local byte = core.next_byte(io.stdin)
+  return byte ~= nil and byte:find "[%a#]" ~= nil
+end
+
+--- Reads standard input whole where it may be a text of this module. Returns the text; nil where the input is left
+--- unread; or nil, message, code.
+function M.stdin()
+  if not stdin_may_be() then return nil end
+  return files.read("-", "machine")
+end
+
+--- The format of a regular file by its content, as by_content() tells it.
+function M.of_file(path)
+  local mode, _, regular = core.file_mode(path)
+  if not mode or regular ~= true then return nil end
+  local file = io.open(path, "rb")
+  if not file then return nil end
+  local head = file:read(HEAD)
+  file:close()
+  return head and M.by_content(head)
 end
 
 --- Builds a graph from a file; "-" is standard input. Options and results are those of M.parse.

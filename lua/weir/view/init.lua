@@ -237,7 +237,7 @@ function scan(v, n, depth, marks)
     item.key = table.concat(item.words, "\0")
     return item
   end
-  local words = table.move(item.words, 1, #item.words, 1, { free, item.summary or "" })
+  local words = { free, item.summary or "" }
   for _, kid in ipairs(item.kids or {}) do words[#words + 1] = ("%s*%d/%d"):format(kid.key, kid.n, kid.free) end
   words[#words + 1] = table.concat(item.words, "\0")
   item.key = intern(marks, table.concat(words, "\1"))

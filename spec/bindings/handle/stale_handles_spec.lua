@@ -255,6 +255,7 @@ local TAKES = {
     graph.write g:write(X, "jgf")
     allocation.write a:write(X, "jgf")
     core.read_line core.read_line(X, 100)
+    core.next_byte core.next_byte(X)
   ]],
 }
 

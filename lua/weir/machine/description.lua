@@ -1,0 +1,170 @@
+--- description.lua - a cluster as its administrators describe it, made a graph. A description has
+---
+---   name         of the cluster
+---   nodes        a list of {name =, sockets =, cores = of a socket, threads = of a core, cpus =, flat = (true: no sockets are
+---                told), reserved = cores that jobs do not get, memory = MB, state = a word of weir.states, features = a list,
+---                gres = a list of {name =, kind =, count =}, weight =, reason =}
+---   queues       a list of {name =, nodes = a list of nodes, ...}; further fields are limits, see machine/queues.lua
+---   switches     a list of {name =, below = a list of switches, hosts = a list of nodes}; empty without a topology
+---   consumption  {unit = "core", "cpu", "socket" or "node", memory =}: what jobs are given
+---
+--- The graph has a cluster with nodes, in their order and with ranks; below a node are its sockets with cores, its memory,
+--- its gpus and its other resources. Features are properties of nodes; so are the names of queues, as in Flux, where a
+--- queue requires a property. The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
+
+local chunk = require "weir.machine.sandboxed_file"
+local queues = require "weir.machine.queues"
+
+local M = {}
+
+local function must(v, why, code)
+  if v == nil then error { text = why, code = code } end
+  return v
+end
+
+-- Adds `count` leaves of a type, with ids from `id` on.
+local function leaves(build, parent, type, id, count, properties)
+  if count == 0 then return end
+  must(build.graph:add(parent, { type = type, id = id, properties = properties }, count, 1))
+end
+
+-- Adds the cores of a node, below sockets where sockets are told. Cores reserved for the system are the last of each
+-- socket in turn.
+local function add_cores(build, v, node)
+  local kept = {}
+  for s = 1, node.sockets do kept[s] = node.cores end
+  for i = 0, math.min(node.reserved or 0, node.sockets * node.cores) - 1 do
+    local s = node.sockets - i % node.sockets
+    kept[s] = kept[s] - 1
+  end
+  for s = 1, node.sockets do
+    local parent = v
+    if not node.flat then parent = must(build.graph:add(v, { type = "socket", id = s - 1 })) end
+    leaves(build, parent, "core", (s - 1) * node.cores, kept[s])
+  end
+end
+
+local function add_flat_cores(build, v, node)
+  leaves(build, v, "core", 0, node.sockets * node.cores - (node.reserved or 0))
+end
+
+local INNER = { gpu = true, mic = true } -- resources of which each is a vertex
+
+local function add_gres(build, v, list)
+  local ids = {}
+  for _, one in ipairs(list) do
+    local id = ids[one.name] or 0
+    local properties = one.kind and { [one.kind] = true } or nil
+    if INNER[one.name] then
+      leaves(build, v, one.name, id, one.count, properties)
+      ids[one.name] = id + one.count
+    else
+      must(build.graph:add(v, { type = one.name, id = id, size = one.count, properties = properties }))
+      ids[one.name] = id + 1
+    end
+  end
+end
+
+local function properties_of(build, node)
+  local properties = {}
+  for _, feature in ipairs(node.features) do properties[feature] = true end
+  for _, property in ipairs(build.properties[node] or {}) do properties[property] = true end
+  if node.weight and node.weight ~= 1 then properties.weight = tostring(node.weight) end
+  return properties
+end
+
+-- A name that ends in a number of usual form is kept as basename and id, which costs less than a name.
+local function identity(name)
+  local basename, digits = name:match "^(.-%a)(%d+)$"
+  local id = digits and #digits < 16 and math.tointeger(tonumber(digits))
+  if id and tostring(id) == digits then return basename, id end
+end
+
+local function add_node(build, cluster, node, rank)
+  local pool = { type = "node", rank = rank, properties = properties_of(build, node) }
+  pool.basename, pool.id = identity(node.name)
+  if not pool.id then pool.name = node.name end
+  local v = must(build.graph:add(cluster, pool))
+  if node.flat then add_flat_cores(build, v, node) else add_cores(build, v, node) end
+  if node.memory and node.memory > 0 then
+    must(build.graph:add(v, { type = "memory", id = 0, size = node.memory, unit = "MB" }))
+  end
+  add_gres(build, v, node.gres or {})
+  build.vertices[node] = v
+end
+
+local function add_edge(build, from, to)
+  must(build.graph:add_edge(from, to, { subsystem = "network", type = "contains", back = "in" }))
+end
+
+local function add_switches(build, switches)
+  local made = {}
+  for i, switch in ipairs(switches) do
+    local pool = { type = "switch", name = switch.name }
+    made[i] = must(build.graph:add(nil, pool))
+    build.vertices[switch] = made[i]
+  end
+  for i, switch in ipairs(switches) do
+    for _, other in ipairs(switch.below) do add_edge(build, made[i], build.vertices[other]) end
+    for _, node in ipairs(switch.hosts) do add_edge(build, made[i], build.vertices[node]) end
+  end
+end
+
+-- Sets the properties by which nodes of a queue are told: the name of the queue, or "queue-NAME" where other nodes have a
+-- feature of that name.
+local function mark_queues(build, description)
+  local featured = {}
+  for _, node in ipairs(description.nodes) do
+    for _, feature in ipairs(node.features) do featured[feature] = true end
+  end
+  for _, queue in ipairs(description.queues) do
+    local property = featured[queue.name] and "queue-" .. queue.name or queue.name
+    queue.requires = { property }
+    for _, node in ipairs(queue.nodes) do
+      local list = build.properties[node] or {}
+      build.properties[node], list[#list + 1] = list, property
+    end
+  end
+end
+
+local function set_states(build, nodes)
+  for _, node in ipairs(nodes) do
+    local v = build.vertices[node]
+    if node.state ~= "up" then v.state = node.state end
+    if node.reason then v.data.reason = node.reason end
+  end
+end
+
+-- The processors of a core that Slurm counts, by queue.
+local function cpus_of_core(nodes)
+  local most = 1
+  for _, node in ipairs(nodes) do most = math.max(most, node.cpus // math.max(node.sockets * node.cores, 1)) end
+  return most
+end
+
+local function fill(build, description)
+  local cluster = must(build.graph:add(nil, { type = "cluster", name = description.name }))
+  mark_queues(build, description)
+  for i, node in ipairs(description.nodes) do add_node(build, cluster, node, i - 1) end
+  add_switches(build, description.switches)
+  set_states(build, description.nodes)
+  local list = {}
+  for _, queue in ipairs(description.queues) do
+    queue.cpus_per_core = cpus_of_core(queue.nodes)
+    list[queue.name] = queue
+  end
+  queues.set(cluster, list, { unit = description.consumption.unit, memory = description.consumption.memory,
+    cpus_per_core = cpus_of_core(description.nodes) })
+end
+
+--- Makes the graph of a description. Returns the graph; or nil, message, code.
+function M.build(description)
+  local ok, result, why, code = pcall(chunk.build, function(graph)
+    fill({ graph = graph, vertices = {}, properties = {} }, description)
+  end)
+  if ok then return result, why, code end
+  if type(result) ~= "table" then error(result, 0) end
+  return nil, result.text, result.code or "invalid"
+end
+
+return M

@@ -1,0 +1,37 @@
+--- queues.lua - the queues of a machine, which slurm.conf calls partitions. They are kept in `data` of the root of
+--- containment, so that JGF and databases keep them:
+---
+---   data.queues = { batch = { requires = {"batch"}, max_time = 86400, priority_tier = 1 } }
+---   data.consumption = { unit = "core", memory = true, cpus_per_core = 2 }
+---
+--- A queue has: requires, the properties that its nodes have, all of them; default, true for the queue of jobs that name
+--- none; state, "up" unless "down", "drain" or "inactive"; exclusive, true where jobs get whole nodes; max_time and
+--- default_time in seconds; min_nodes, max_nodes; priority_tier and priority_job_factor; cpus_per_core, the processors
+--- that are counted for a core.
+
+local M = {}
+
+local FIELDS = { "requires", "default", "state", "exclusive", "max_time", "default_time", "min_nodes", "max_nodes", "priority_tier",
+  "priority_job_factor", "cpus_per_core" }
+
+--- Keeps queues by name, and what jobs are given, in the data of a root.
+function M.set(root, queues, consumption)
+  local kept = {}
+  for name, queue in pairs(queues) do
+    local one = {}
+    for _, field in ipairs(FIELDS) do one[field] = queue[field] end
+    kept[name] = one
+  end
+  if next(kept) then root.data.queues = kept end
+  if consumption then root.data.consumption = consumption end
+end
+
+--- Returns the queues of a graph by name, and what jobs are given; empty tables where the machine tells none.
+function M.of(graph)
+  local root = graph:roots()[1]
+  if not root then return {}, {} end
+  local kept, consumption = root.data.queues, root.data.consumption
+  return type(kept) == "table" and kept or {}, type(consumption) == "table" and consumption or {}
+end
+
+return M
