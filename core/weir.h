@@ -736,8 +736,18 @@ enum weir_read {
     WEIR_READ_DURATION  /* the duration of the job; no vertex */
 };
 /* Records a fact about v for the score that is being computed, if any. The tree, edges, types, names, ids and sizes
- * need no record: a change of these drops all scores. O(facts of the score) */
+ * need no record: a change of these drops all scores. A score is kept with the numbers of up to 8 of its facts
+ * (WEIR_READ_FREE, _STATE, _NOW, and those of the two functions below): where facts change, and are later as they were
+ * for one of the last eight scores of the vertex, that score holds again, without a call of the policy.
+ * O(facts of the score) */
 void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what);
+/* Reads the units of a type below v, zeros where v has none, and records these numbers only, where
+ * weir_read(g, v, WEIR_READ_BELOW) stands for all types. out->type is the given text. O(length of the type) */
+void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_aggregate *out);
+/* Records that the score depends on whether the duration of the job is at most `limit` microseconds: on this comparison,
+ * and not on the duration. Up to 3 different limits of a policy cost nothing when durations change. O(facts of the
+ * score) */
+void weir_read_limit(const weir_graph *g, int64_t limit);
 /* Records that the score depends on something whose changes are not followed, so that the score is not remembered. The
  * text, which must stay valid, says what. */
 void weir_read_other(const weir_graph *g, const char *what);

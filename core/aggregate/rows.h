@@ -67,6 +67,9 @@ static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
 /* The contribution of v to each cell of the parent's rows (schema `ps`). O(width) */
 void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_t *out);
 
+/* The units of a type below v; zeros with WEIR_NO_TYPE. out->type is not set. O(d) */
+void weir_units_below(const weir_graph *g, weir_vertex v, weir_type t, weir_aggregate *out);
+
 /* Begins a change of v (state or schedule): stores the contribution of v in scratch memory until weir_rows_after().
  * Cannot fail. */
 void weir_rows_before(weir_graph *g, weir_vertex v);

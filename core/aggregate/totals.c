@@ -57,6 +57,13 @@ bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_a
     return true;
 }
 
+void weir_units_below(const weir_graph *g, weir_vertex v, weir_type t, weir_aggregate *out)
+{
+    *out = (weir_aggregate){"", 0, 0, 0};
+    if (t != WEIR_NO_TYPE)
+        add_row(g, v, t, weir_vertex_reachable(g, v), out);
+}
+
 int64_t weir_vertex_free(const weir_graph *g, weir_vertex v)
 {
     if (vertex_detached(g, v))

@@ -22,6 +22,8 @@ static void memory_free(struct score_memory *x)
     weir_mem_free(x->reads);
     weir_mem_free(x->sources);
     weir_mem_free(x->stale);
+    weir_mem_free(x->versions);
+    weir_mem_free(x->facts);
     weir_map32_free(&x->source_of);
     weir_mem_free(x);
 }
@@ -59,7 +61,8 @@ size_t weir_score_bytes(const struct score_memory *x)
     return sizeof *x + x->key_len + x->cap * sizeof *x->list + x->leaf_cap * sizeof *x->leaf +
            x->inner_cap * (sizeof *x->inner + sizeof *x->shared + (x->part ? sizeof *x->part : 0)) +
            x->reads_cap * sizeof *x->reads +
-           x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale + weir_map32_bytes(&x->source_of);
+           x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale +
+           x->versions_cap * sizeof *x->versions + x->facts_cap * sizeof *x->facts + weir_map32_bytes(&x->source_of);
 }
 
 /* Drops memories, the least recently used first, until one more may be added. */
@@ -97,13 +100,23 @@ int weir_scores_begin(weir_graph *g)
 
 #define KEY_MAX 1024 /* bytes of a key; longer keys are not remembered */
 
+/* Whether the duration of the job lies as the limits of a memory say. */
+static bool within_limits(const struct score_memory *x, int64_t duration)
+{
+    for (uint32_t i = 0; i < x->nlimits; i++)
+        if ((duration <= x->limits[i].at) != x->limits[i].within)
+            return false;
+    return true;
+}
+
 static struct score_memory *find(const struct score_query *q, weir_type t, const uint8_t *key, size_t len)
 {
     struct score_memories *all = q->g->scores;
 
     for (uint32_t i = 0; i < all->n; i++) {
         struct score_memory *x = all->list[i];
-        if (x->type == t && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0)
+        if (x->type == t && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0 &&
+            within_limits(x, q->duration))
             return x;
     }
     return NULL;
@@ -136,7 +149,9 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
                                .structure = g->serial,
                                .match = g->scores->match,
                                .now = g->now,
-                               .duration = q->duration};
+                               .duration = q->duration,
+                               .free_version = WEIR_NONE};
+    memset(x->free_facts, 0xff, sizeof x->free_facts);
     x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
     x->shared = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->shared);
     if (q->policy->score_siblings)
@@ -178,6 +193,7 @@ int weir_scores_of(const struct score_query *q, weir_type t, struct score_memory
     if (!x && q->g->scores->n == SCORE_MEMORIES)
         make_room(q->g, NULL);
     x = x ? x : make(q, t, key, len);
+    q->g->scores->duration = q->duration;
     if (!x)
         return q->g->scores->n < SCORE_MEMORIES ? weir_fail_nomem(q->err) : WEIR_OK;
     x->last_use = ++q->g->uses;
@@ -269,7 +285,9 @@ static int ask(const struct score_query *q, struct score_memory *x, weir_vertex 
 
     all->recording = true;
     all->trouble = NULL;
-    all->nnoted = 0;
+    all->nnoted = all->nfacts = 0;
+    all->many = false;
+    all->into = x;
     x->busy = true;
     rc = call(q, v, what, score, shared);
     x->busy = false;
@@ -306,6 +324,7 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
     x->list[x->n] = (struct score){.value = (double)NAN,
                                    .v = v,
                                    .reads = WEIR_NONE,
+                                   .version = WEIR_NONE,
                                    .stale = true,
                                    .shared = shared,
                                    .part = what == SIBLINGS_PART};
@@ -313,23 +332,26 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
     return x->n - 1;
 }
 
-/* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */
-static int store(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, enum wanted what,
-                 double value, bool shared)
+/* Sets the value of a score, which is not stale any more. */
+static void set_value(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, double value)
 {
-    bool moved;
+    bool moved = !same_value(x->list[i].value, value);
 
-    if (i == WEIR_NONE)
-        i = add_score(q->g, x, v, what, shared);
-    if (i == WEIR_NONE)
-        return weir_fail_nomem(q->err);
-    if (weir_score_depend(q->g, x, i))
-        return weir_fail_nomem(q->err);
-    moved = !same_value(x->list[i].value, value);
     x->list[i].value = value;
     x->list[i].stale = false;
     if (moved && x->indexed)
         weir_index_rescored(q->g, x, v, x->list[i].shared || x->list[i].part);
+}
+
+/* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */
+static int store(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, enum wanted what,
+                 double value, bool shared)
+{
+    if (i == WEIR_NONE)
+        i = add_score(q->g, x, v, what, shared);
+    if (i == WEIR_NONE || weir_score_depend(q->g, x, i) || weir_score_version_add(q->g, x, i, value))
+        return weir_fail_nomem(q->err);
+    set_value(q, x, v, i, value);
     return 1;
 }
 
@@ -353,10 +375,16 @@ static int give_up(const struct score_query *q, struct score_memory *x, int rc)
 /* Computes the score of v, number i; WEIR_NONE: a new score. Returns as weir_score_get(). */
 static int compute(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, enum wanted what)
 {
+    const struct score_version *known = i == WEIR_NONE ? NULL : weir_score_version_find(q->g, x, &x->list[i]);
     double value = 0;
     bool shared;
-    int rc = ask(q, x, v, what, &value, &shared);
+    int rc;
 
+    if (known) {
+        set_value(q, x, v, i, known->value);
+        return 1;
+    }
+    rc = ask(q, x, v, what, &value, &shared);
     if (rc == 1)
         rc = renew_key(q, x);
     if (rc <= 0)

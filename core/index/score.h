@@ -6,6 +6,11 @@
  * to the scores that depend on the fact. An observer of the graph follows these paths and marks scores as stale; the
  * next match computes stale scores again. So a match costs what changed since the last match.
  *
+ * A score is kept in up to SCORE_VERSIONS versions, each with the numbers that were read for it. A stale score with a
+ * version whose numbers are what would be read now is that version's: a node that is emptied again needs no call of the
+ * policy. A policy reads facts one after the other, and what it reads next follows from the numbers so far; so equal
+ * numbers mean an equal score. Facts without numbers, such as tags, drop the versions when they change.
+ *
  * A score may be shared by all siblings of a type (the policy says so), and may have a part that all siblings share:
  * the part is remembered once, as a score of the parent. A change of the tree drops all memories.
  */
@@ -20,11 +25,15 @@
 #define SCORE_MEMORIES  16                  /* memories of a graph; the least recently used is dropped first */
 #define SCORE_BYTES     ((size_t)256 << 20) /* of all memories of a graph but the memory in use */
 #define SCORE_READS_MAX 256 /* facts that one score may depend on; a policy that reads more is not remembered */
+#define SCORE_FACTS     8   /* facts of a version; of a score with more no version is kept */
+#define SCORE_VERSIONS  8   /* of a score; the least recently used is dropped first */
+#define SCORE_LIMITS    3   /* of durations, that tell memories apart; a policy with more reads the duration */
 
 struct score {
     double value;      /* NAN: no candidate */
     weir_vertex v;     /* the vertex that the score was computed for */
     uint32_t reads;    /* the first fact read, in `reads` of the memory; WEIR_NONE */
+    uint32_t version;  /* the version used last, in `versions` of the memory; WEIR_NONE */
     bool stale;        /* a fact has changed */
     bool queued;       /* in `stale` of the memory */
     bool shared;       /* of all siblings of the type */
@@ -37,6 +46,24 @@ struct score_read {
     uint32_t source;       /* number of the vertex in `sources` */
     uint32_t next, own;    /* the next fact of the vertex; the next fact of the score; WEIR_NONE at the end */
     uint8_t what;          /* bits 1 << enum weir_read */
+    uint8_t bare;          /* those of the bits that are read without the number */
+};
+
+/* A fact with the numbers read. */
+struct score_fact {
+    weir_vertex v;   /* or SCORE_SOURCE_NOW, SCORE_SOURCE_DURATION */
+    weir_type type;  /* of units below v; WEIR_NO_TYPE: the graph has no such type */
+    uint8_t what;    /* enum weir_read */
+    int64_t limit;   /* of a duration */
+    int64_t n[3];    /* units: total, free, idle; of v itself: free, without a job, whether a job has
+                      * a vertex above as a whole; else one number */
+};
+
+struct score_version {
+    double value;
+    uint32_t facts; /* the first of `nfacts`, in `facts` of the memory */
+    uint32_t next;  /* the version used before; WEIR_NONE: none */
+    uint8_t nfacts;
 };
 
 struct score_memory {
@@ -66,6 +93,14 @@ struct score_memory {
     uint64_t types[4];  /* a bit for each type, modulo 256, of a vertex that some fact is about */
     uint32_t *stale;    /* scores to be computed again */
     uint32_t nstale, stale_cap;
+    struct score_version *versions;
+    uint32_t nversions, versions_cap, free_version; /* free_version: the first of a list of unused ones */
+    struct score_fact *facts; /* in blocks, one a version */
+    uint32_t nfacts, facts_cap;
+    uint32_t free_facts[SCORE_FACTS + 1]; /* by size: the first of a list of unused blocks, by `v`; WEIR_NONE */
+    /* The scores hold for durations that are at most limits[i].at or not, as limits[i].within says. */
+    struct { int64_t at; bool within; } limits[SCORE_LIMITS];
+    uint32_t nlimits;
 };
 
 /* The memories of a graph. */
@@ -75,11 +110,16 @@ struct score_memories {
     uint64_t match;                 /* count of matches */
     bool recording;                 /* reads are recorded */
     const char *trouble;            /* a fact that cannot be recorded; NULL: none */
+    int64_t duration;               /* of the job, while recording */
+    struct score_memory *into;      /* the memory of the score, while recording */
     struct {
         weir_vertex v;
-        uint32_t what;
+        uint8_t what, bare;
     } noted[SCORE_READS_MAX];
     uint32_t nnoted;
+    struct score_fact facts[SCORE_FACTS]; /* read with their numbers, in sequence */
+    uint32_t nfacts;
+    bool many;                      /* there are more */
     /* By inner record: whether the vertex is down or held; nothing below is free then. NULL: not known. */
     bool *closed;
     uint32_t nclosed;

@@ -14,11 +14,13 @@
 
 /* ---- recording ---- */
 
-static void note(struct score_memories *all, weir_vertex v, unsigned what)
+/* Notes facts of a vertex; `bare` are those of the facts whose numbers are not kept. */
+static void note(struct score_memories *all, weir_vertex v, unsigned what, unsigned bare)
 {
     for (uint32_t i = 0; i < all->nnoted; i++)
         if (all->noted[i].v == v) {
-            all->noted[i].what |= what;
+            all->noted[i].what |= (uint8_t)what;
+            all->noted[i].bare |= (uint8_t)bare;
             return;
         }
     if (all->nnoted == SCORE_READS_MAX) {
@@ -26,7 +28,25 @@ static void note(struct score_memories *all, weir_vertex v, unsigned what)
         return;
     }
     all->noted[all->nnoted].v = v;
-    all->noted[all->nnoted++].what = what;
+    all->noted[all->nnoted].bare = (uint8_t)bare;
+    all->noted[all->nnoted++].what = (uint8_t)what;
+}
+
+/* Notes a fact, and reads its numbers. */
+static void note_numbers(const weir_graph *g, weir_vertex v, enum weir_read what, weir_type type, int64_t limit)
+{
+    struct score_memories *all = g->scores;
+    struct score_fact fact = {.v = v, .type = type, .what = (uint8_t)what, .limit = limit};
+
+    note(all, v, BIT(what), 0);
+    for (uint32_t i = 0; i < all->nfacts; i++)
+        if (weir_score_fact_alike(&all->facts[i], &fact))
+            return;
+    all->many |= all->nfacts == SCORE_FACTS;
+    if (all->many)
+        return;
+    weir_score_fact_read(g, &fact);
+    all->facts[all->nfacts++] = fact;
 }
 
 void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what)
@@ -36,19 +56,52 @@ void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what)
     if (!all || !all->recording)
         return;
     switch (what) {
-    case WEIR_READ_NOW: note(all, SCORE_SOURCE_NOW, BIT(what)); return;
-    case WEIR_READ_DURATION: note(all, SCORE_SOURCE_DURATION, BIT(what)); return;
+    case WEIR_READ_NOW: note_numbers(g, SCORE_SOURCE_NOW, what, WEIR_NO_TYPE, 0); return;
+    case WEIR_READ_DURATION: note_numbers(g, SCORE_SOURCE_DURATION, what, WEIR_NO_TYPE, SCORE_NO_LIMIT); return;
     case WEIR_READ_RANK: /* a rank is inherited */
         for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-            note(all, v, BIT(WEIR_READ_RANK));
+            note(all, v, BIT(WEIR_READ_RANK), BIT(WEIR_READ_RANK));
         return;
     default: break;
     }
     for (uint32_t i = 0; v == WEIR_NONE && i < g->nroots; i++)
         if (g->roots[i] != WEIR_NONE)
-            note(all, g->roots[i], UNITS);
-    if (v != WEIR_NONE)
-        note(all, v, BIT(what));
+            note(all, g->roots[i], UNITS, UNITS);
+    if (v == WEIR_NONE)
+        return;
+    if (what == WEIR_READ_FREE || what == WEIR_READ_STATE)
+        note_numbers(g, v, what, WEIR_NO_TYPE, 0);
+    else
+        note(all, v, BIT(what), BIT(what));
+}
+
+void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_aggregate *out)
+{
+    weir_type t = weir_type_find(g, type);
+
+    if (g->scores && g->scores->recording)
+        note_numbers(g, v, WEIR_READ_BELOW, t, 0);
+    weir_units_below(g, v, t, out);
+    out->type = type;
+}
+
+void weir_read_limit(const weir_graph *g, int64_t limit)
+{
+    struct score_memories *all = g->scores;
+    struct score_memory *x = all && all->recording ? all->into : NULL;
+    uint32_t i = 0;
+
+    if (!x)
+        return;
+    while (i < x->nlimits && x->limits[i].at != limit)
+        i++;
+    if (i == SCORE_LIMITS) {
+        note_numbers(g, SCORE_SOURCE_DURATION, WEIR_READ_DURATION, WEIR_NO_TYPE, limit);
+    } else if (i == x->nlimits) {
+        x->limits[i].at = limit;
+        x->limits[i].within = all->duration <= limit;
+        x->nlimits++;
+    }
 }
 
 void weir_read_other(const weir_graph *g, const char *what)
@@ -82,7 +135,8 @@ static void note_type(const weir_graph *g, struct score_memory *x, weir_vertex v
         x->types[kind_of(g, v)->type / 64 % 4] |= UINT64_C(1) << kind_of(g, v)->type % 64;
 }
 
-static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_vertex v, unsigned what)
+static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_vertex v, unsigned what,
+                  unsigned bare)
 {
     uint32_t source = source_of(x, v), k;
 
@@ -94,11 +148,12 @@ static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_
         if (weir_array_reserve(&x->reads, &x->reads_cap, (size_t)x->nreads + 1, sizeof *x->reads))
             return WEIR_ENOMEM;
         k = x->nreads++;
-        x->reads[k] = (struct score_read){i, source, x->sources[source].reads, x->list[i].reads, 0};
+        x->reads[k] = (struct score_read){i, source, x->sources[source].reads, x->list[i].reads, 0, 0};
         x->sources[source].reads = x->list[i].reads = k;
         note_type(g, x, v);
     }
     x->reads[k].what |= (uint8_t)what;
+    x->reads[k].bare |= (uint8_t)bare;
     return WEIR_OK;
 }
 
@@ -108,7 +163,7 @@ int weir_score_depend(const weir_graph *g, struct score_memory *x, uint32_t i)
     int rc = WEIR_OK;
 
     for (uint32_t k = 0; !rc && k < all->nnoted; k++)
-        rc = depend(g, x, i, all->noted[k].v, all->noted[k].what);
+        rc = depend(g, x, i, all->noted[k].v, all->noted[k].what, all->noted[k].bare);
     return rc;
 }
 
@@ -122,6 +177,8 @@ void weir_score_touch(struct score_memory *x, weir_vertex v, unsigned what)
         return;
     for (uint32_t k = x->sources[source].reads; k != WEIR_NONE; k = x->reads[k].next) {
         struct score *s = &x->list[x->reads[k].score];
+        if (x->reads[k].bare & what)
+            weir_score_versions_drop(x, s);
         if (!(x->reads[k].what & what) || s->stale)
             continue;
         s->stale = true;
@@ -259,6 +316,8 @@ static int check(const weir_graph *g, weir_err *err)
             if (x->list[k].stale && !x->list[k].queued)
                 return weir_fail(err, WEIR_EINVAL, "weir_check: a stale score is not queued");
         }
+        if (!weir_score_versions_check(x))
+            return weir_fail(err, WEIR_EINVAL, "weir_check: the versions of a score are not well formed");
         if (queued != x->nstale)
             return weir_fail(err, WEIR_EINVAL, "weir_check: %u scores are queued, %u marked", x->nstale, queued);
     }

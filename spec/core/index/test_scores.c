@@ -92,6 +92,36 @@ static int score_part(void *data, const weir_graph *g, const weir_resource *r, w
 static const weir_policy in_parts = {.name = "fullest", .order = by_id, .norder = 1, .serial = 8, .evaluate = score_all,
                                      .score = score_own, .score_siblings = score_part, .score_key = key};
 
+/* A score of numbers only: of the free cores, of the free units and the state of the node, and of a limit. */
+static int score_numbers(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
+                         bool *alike)
+{
+    weir_aggregate a;
+
+    (void)data, (void)r, (void)alike;
+    asked++;
+    weir_read_below(g, v, "core", &a);
+    weir_read(g, v, WEIR_READ_FREE);
+    weir_read(g, v, WEIR_READ_STATE);
+    weir_read_limit(g, 1000);
+    *score = -(double)a.free - 100 * (double)weir_vertex_free(g, v) + (weir_vertex_state(g, v) == WEIR_UP);
+    return 1;
+}
+
+static int numbers_all(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
+                       double *score)
+{
+    bool alike;
+
+    for (size_t i = 0; i < n; i++)
+        (void)!score_numbers(data, g, r, v[i], &score[i], &alike);
+    return 0;
+}
+
+static const weir_policy in_numbers = {.name = "fullest", .order = by_id, .norder = 1, .serial = 9,
+                                       .evaluate = numbers_all, .score = score_numbers, .score_key = key};
+static const weir_policy numbers_called = {.name = "fullest", .order = by_id, .norder = 1, .evaluate = numbers_all};
+
 static weir_request *request(const char *shape)
 {
     weir_request *r = NULL;
@@ -147,7 +177,7 @@ static void change(weir_graph *g, uint32_t what, uint32_t which)
         (void)!weir_vertex_set_state(g, v, which % 2 ? WEIR_UP : WEIR_DRAINING, NULL);
 }
 
-static void histories(const weir_policy *policy)
+static void histories(const weir_policy *policy, const weir_policy *plain)
 {
     weir_graph *g = machine(3, 6), *copy = duplicate(g);
     weir_request *r[] = {request("slot=1/node"), request("slot=2/core=2"), request("slot=3/node"), request("slot=3/core")};
@@ -156,7 +186,7 @@ static void histories(const weir_policy *policy)
     for (uint32_t i = 0; i < 600; i++) {
         uint32_t what = dice(9), which = dice(1000);
         weir_match_options o = {.mode = dice(4) ? WEIR_NOW : WEIR_PREVIEW, .policy = policy, .check_scores = i % 2};
-        weir_match_options p = {.mode = o.mode, .policy = &called};
+        weir_match_options p = {.mode = o.mode, .policy = plain};
         const weir_allocation *a = NULL, *b = NULL;
         weir_err err = {0};
         int rc, other;
@@ -209,6 +239,30 @@ static void shared_part(void)
     CHECK(weir_vertex_set(g, rack, WEIR_TAGS, "heat", "7", NULL) == WEIR_OK, "a tag");
     CHECK(calls_of(g, r, &in_parts) == 1, "the part of one rack");
     CHECK(weir_check(g, NULL) == WEIR_OK, "the scores");
+    weir_request_free(r);
+    weir_graph_free(g);
+}
+
+/* Numbers that are as they were for one of the last versions of a score need no call. */
+static void as_it_was(void)
+{
+    weir_graph *g = machine(10, 20);
+    weir_request *r = request("slot=1/node");
+    weir_vertex node = vertex(g, "/cluster0/rack3/node63");
+
+    CHECK(calls_of(g, r, &in_numbers) == 200, "the first match asks for each node");
+    for (int i = 0; i < 6; i++) {
+        CHECK(weir_vertex_set_state(g, node, i % 2 ? WEIR_UP : WEIR_DRAINING, NULL) == WEIR_OK, "a state");
+        CHECK(calls_of(g, r, &in_numbers) == (i == 0), "a state that was seen before, change %d", i);
+    }
+    for (int i = 0; i < 12; i++) { /* with the two states, 6 versions */
+        weir_vertex core = weir_vertex_child(g, node, (uint32_t)i % 4);
+        int rc = i / 4 % 2 ? weir_vertex_release(g, core, 5, 1, NULL)
+                           : weir_vertex_allocate(g, core, 5, 1, 0, WEIR_FOREVER, NULL);
+        CHECK(rc == WEIR_OK, "a core");
+        CHECK(calls_of(g, r, &in_numbers) == (i < 4), "cores in use, change %d", i);
+    }
+    CHECK(weir_check(g, NULL) == WEIR_OK, "the versions");
     weir_request_free(r);
     weir_graph_free(g);
 }
@@ -269,8 +323,10 @@ int main(void)
 {
     weir_graph *g = machine(2, 3);
 
-    histories(&remembered);
-    histories(&in_parts);
+    histories(&remembered, &called);
+    histories(&in_parts, &called);
+    histories(&in_numbers, &numbers_called);
+    as_it_was();
     shared_part();
     what_changed();
     two_nodes = request("slot=2/node");
@@ -278,6 +334,8 @@ int main(void)
     check_nomem(match_once, g, "matches with scores");
     short_policy = &in_parts;
     check_nomem(match_once, g, "matches with scores in two parts");
+    short_policy = &in_numbers;
+    check_nomem(match_once, g, "matches with scores of numbers");
     weir_request_free(two_nodes);
     weir_graph_free(g);
     return check_report();
