@@ -13,6 +13,6 @@ return {
     local node = v.type == "node" and v or v:ancestor "node"
     local when = node and tonumber(node.tags[request.options.tag])
     if not when then return 0 end
-    return request.options.now + request.duration <= when and 1 or -1
+    return request:ends_within(when - request.options.now) and 1 or -1
   end,
 }

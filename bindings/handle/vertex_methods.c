@@ -332,14 +332,9 @@ static int vertex_below(lua_State *L)
 {
     const char *type = luaL_checkstring(L, 2);
     struct weirlua_handle h = weirlua_check_vertex(L, weirlua_of(L), 1);
-    weir_aggregate a, found = {NULL, 0, 0, 0};
+    weir_aggregate found;
 
-    weir_read(h.g, h.v, WEIR_READ_BELOW);
-    for (uint32_t i = 0; weir_graph_aggregate(h.g, h.v, i, &a); i++)
-        if (strcmp(a.type, type) == 0) {
-            found = a;
-            break;
-        }
+    weir_read_below(h.g, h.v, type, &found);
     lua_pushinteger(L, found.total);
     lua_pushinteger(L, found.free);
     lua_pushinteger(L, found.idle);

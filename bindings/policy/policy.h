@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "handle/weirlua.h"
+#include "policy/siphash.h"
 
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
@@ -67,13 +68,14 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 /* What is known about remembering the scores of a policy. */
 struct policy_memory {
     bool refused;   /* scores are not remembered, for the reason in `why` */
-    bool fresh;     /* no code of the policy but evaluate ran since `state` was computed */
+    bool fresh;     /* no code that may have changed a variable ran since the digests in `reach` were computed */
+    uint32_t graph; /* number of the graph then */
     bool scored;    /* evaluate ran since */
     char why[160];
     unsigned errors; /* matches in which evaluate raised */
     struct {
-        uint64_t state;  /* hash of the values that the function can reach, and of each variable */
-        uint64_t parts[MEMORY_PARTS];
+        struct digest state;          /* of the values that the function can reach */
+        uint64_t parts[MEMORY_PARTS]; /* from the first variable up to each of the first variables */
     } reach[2]; /* of evaluate, and of evaluate_siblings */
     char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
     unsigned nfields;
@@ -87,26 +89,29 @@ struct policy_memory {
 
 /* ---- policy_survey.c ---- */
 
-/* The values that a function can reach, hashed. */
+/* The values that a function can reach, as a digest. */
 struct policy_survey {
     lua_State *S;
     int function, options; /* stack indices; function 0: none */
     uint32_t graph;        /* number of the graph whose vertices may be among the values; 0: none */
-    uint64_t state, parts[MEMORY_PARTS]; /* of all values, and of each of the first variables */
+    struct digest state;          /* of all values */
+    uint64_t parts[MEMORY_PARTS]; /* of the variables up to each of the first */
     char why[160];         /* the value that cannot be compared */
 };
-/* Hashes the values of n functions of one state; a value that several reach counts for the first. Returns false, with
+/* Digests the values of n functions of one sandbox; a value that several reach counts for the first. Returns false, with
  * the reason in q->why, where some value cannot be compared. Never raises. */
 bool weirlua_survey(struct policy_survey *q, int n);
-/* Hashes the value on top of the stack, likewise. */
-bool weirlua_survey_value(lua_State *S, uint32_t graph, uint64_t *hash);
+/* Digests the value on top of the stack, likewise. */
+bool weirlua_survey_value(lua_State *S, uint32_t graph, struct digest *out);
 
 /* ---- policy_scores.c, during a score ---- */
 
 /* Notes a field of the request, or with the prefix "job." of the job, that the score being computed depends on. */
 void weirlua_scores_note(lua_State *S, const char *prefix, const char *name);
-/* Replaces a handle of the request at `arg` by the table behind the handle; the reads of a table are not followed.
+/* Replaces a handle of the request at `arg` by the table behind the handle, for a function that notes what it reads.
  * Returns whether there was a handle. */
+bool weirlua_request_behind(lua_State *S, int arg);
+/* Does so for a function whose reads are not followed. */
 bool weirlua_request_bare(lua_State *S, int arg);
 
 /* ---- sandbox.c ---- */
@@ -143,6 +148,7 @@ struct sandbox {
     struct policy_memory *memory;
     const char *unfollowed;       /* something read whose changes are not followed; NULL: nothing */
     bool job_read;                /* something of the job that is not in the request was read */
+    struct siphash_key digests; /* random; for values that cannot be compared one by one */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -213,9 +219,23 @@ void weirlua_hook_error(const char *name, const char *hook, const char *place, c
 
 /* Puts the whitelist of functions into the state. Called under lua_pcall. */
 void weirlua_sandbox_libraries(lua_State *S);
-/* Lets a script neither set globals nor read globals that do not exist. Called under lua_pcall. */
+/* Lets a script neither set globals or functions of libraries, nor read globals that do not exist. Called under
+ * lua_pcall. */
 void weirlua_sandbox_close_globals(lua_State *S);
 int weirlua_policy_print(lua_State *L);
+
+/* ---- frozen.c ---- */
+
+#define FREEZE_SORTED  1u /* pairs gives the entries in the order of the keys, as in a sandbox */
+#define FREEZE_LASTING 2u /* the table lasts as long as the lua_State, so that its address stands for the content */
+/* Replaces the table on top by a table through which the values can be read; `refuse` is called as __newindex, and
+ * raises. */
+void weirlua_freeze(lua_State *S, lua_CFunction refuse, unsigned how);
+/* Returns whether the value at `arg` is a frozen table; _lasting: one with FREEZE_LASTING; _bare replaces such a table
+ * by the table behind. */
+bool weirlua_frozen(lua_State *S, int arg);
+bool weirlua_frozen_lasting(lua_State *S, int arg);
+bool weirlua_frozen_bare(lua_State *S, int arg);
 
 /* ---- sandbox_order.c ---- */
 
@@ -244,7 +264,7 @@ void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
  * can reach, and has changed nothing. */
 struct admission_memory {
     uint64_t request; /* serial of the handle; 0: none */
-    uint64_t state;   /* hash of the values */
+    struct digest state; /* of the values */
     uint64_t last_use;
     int verdict;
 };
@@ -266,7 +286,12 @@ struct policy {
     struct admission_memory admitted[ADMISSIONS];
     uint64_t admissions; /* count of uses of these */
     bool admit_changes;  /* admit changes values that the function can reach: no answer is remembered */
+    bool admit_known;    /* no code that may have changed a variable ran since `admit_state` was computed */
+    struct digest admit_state; /* of the values that admit can reach */
 };
+
+/* To be called when code of a policy runs that may change variables. */
+void weirlua_policy_ran(struct policy *p);
 
 #define WEIRLUA_POLICY "weir.policy"
 int weirlua_policy_load(lua_State *L);

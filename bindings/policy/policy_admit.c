@@ -57,7 +57,8 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     int64_t begin = weirlua_clock();
     int rc;
 
-    p->memory.fresh = p->memory.scored = false;
+    p->memory.scored = false;
+    weirlua_policy_ran(p);
     lua_pushcfunction(S, weirlua_sandbox_locate);
     lua_insert(S, -2);
     lua_pushcfunction(S, f);
@@ -79,6 +80,11 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
         return WEIR_OK;
     complain(L, policy, hook, NULL, err);
     return WEIR_EPOLICY;
+}
+
+void weirlua_policy_ran(struct policy *p)
+{
+    p->memory.fresh = p->admit_known = false;
 }
 
 /* ---- init ---- */
@@ -181,13 +187,17 @@ static const weir_request *amended(lua_State *L, int policy, const char *text)
 
 #define VALUES 4 /* user value of a policy */
 
-/* Hashes the values that admit can reach. Returns false where the answers of admit cannot be remembered. */
-static bool reach(struct policy *p, uint64_t *state)
+/* Digests the values that admit can reach, unless known. Returns false where the answers of admit cannot be
+ * remembered. */
+static bool reach(struct policy *p, struct digest *state)
 {
     lua_State *S = p->sandbox.S;
     struct policy_survey q = {.S = S};
     bool known;
 
+    *state = p->admit_state;
+    if (p->admit_known)
+        return true;
     if (!S || p->admit_changes || !lua_checkstack(S, 8))
         return false;
     weirlua_sandbox_anchor(&p->sandbox);
@@ -197,14 +207,15 @@ static bool reach(struct policy *p, uint64_t *state)
     q.function = q.options - 1;
     known = weirlua_survey(&q, 1);
     lua_pop(S, 3);
-    *state = q.state;
+    *state = p->admit_state = q.state;
+    p->admit_known = known;
     return known;
 }
 
-static struct admission_memory *recall(struct policy *p, uint64_t request, uint64_t state)
+static struct admission_memory *recall(struct policy *p, uint64_t request, struct digest state)
 {
     for (int i = 0; i < ADMISSIONS; i++)
-        if (p->admitted[i].request == request && p->admitted[i].state == state) {
+        if (p->admitted[i].request == request && digest_equal(p->admitted[i].state, state)) {
             p->admitted[i].last_use = ++p->admissions;
             return &p->admitted[i];
         }
@@ -299,8 +310,8 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, cons
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
     struct admission a = {.job = *job};
     struct admission_memory now = {.request = weirlua_request_serial(L, request)}, *known;
-    uint64_t after;
-    bool pure;
+    struct digest after;
+    bool pure, fresh;
 
     if (!p || !p->spec.has[HOOK_ADMIT])
         return job->request;
@@ -313,13 +324,18 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, cons
         lua_rawgeti(L, -1, known - p->admitted + 1);
         return give(L, p, known->verdict, job->request);
     }
+    fresh = p->memory.fresh;
     if (!call(L, policy, &a, job))
         return NULL;
     now.verdict = (int)a.verdict;
-    if (pure && reach(p, &after) && !p->sandbox.unfollowed && !p->sandbox.job_read) {
-        p->admit_changes = after != now.state;
-        if (!p->admit_changes)
-            remember(L, policy, &now);
+    if (pure && reach(p, &after)) {
+        bool same = digest_equal(after, now.state);
+        p->memory.fresh = fresh && same; /* no variable has changed that any function can reach */
+        if (!p->sandbox.unfollowed && !p->sandbox.job_read) {
+            p->admit_changes = !same;
+            if (same)
+                remember(L, policy, &now);
+        }
     }
     return give(L, p, now.verdict, job->request);
 }

@@ -56,7 +56,7 @@ int weirlua_hooks_request(struct hooks *h, const weir_resource *r)
 static int call_hook(struct hooks *h, int hook, int nargs, int nresults)
 {
     weirlua_scores_verify(h);
-    h->policy->memory.fresh = false;
+    weirlua_policy_ran(h->policy);
     return weirlua_hooks_call(h, hook, nargs, nresults);
 }
 
@@ -631,6 +631,8 @@ void weirlua_hooks_end(struct hooks *h, weir_err *err)
         return;
     if (sandbox_of(h) && !h->failed)
         weirlua_scores_verify(h);
+    else if (h->failed)
+        weirlua_policy_ran(h->policy);
     weirlua_job_leave(h->L, &h->job);
     if (sandbox_of(h) && calls_lua(&h->given))
         weirlua_sandbox_end(sandbox_of(h));

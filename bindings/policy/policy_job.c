@@ -412,6 +412,9 @@ static int job_newindex(lua_State *S)
  * @field below: string? -- The innermost type requested inside the resource: "core" of node/core.
  * @field options: table<string, any> -- The values of the policy's options.
  * @field duration: number -- The duration of the job, in seconds; math.huge for no end.
+ * @method ends_within(seconds: number): boolean -- Whether the job ends within this time: request.duration <= seconds,
+ *   to the microsecond. A score that is remembered then depends on this comparison, and not on the duration: up to 3
+ *   different limits cost no call for jobs of new durations.
  * @field slot: table<string, integer>? -- The least number of each type in one slot, of the slot around the resource:
  *   {core = 4, gpu = 1} of slot=2/[core=4;gpu=1]; nil outside of slots.
  * @field job: job -- The job.
@@ -464,7 +467,8 @@ static lua_Integer push_requests(lua_State *S)
 static int unknown_field(lua_State *S, const char *key)
 {
     static const char *const fields[] = {"type",      "unit",  "label",   "index",    "count", "min", "max",
-                                         "exclusive", "below", "options", "duration", "slot",  "job", "state", NULL};
+                                         "exclusive", "below", "options", "duration", "slot",  "job", "state",
+                                         "ends_within", NULL};
 
     for (int i = 0; fields[i]; i++)
         if (strcmp(fields[i], key) == 0)
@@ -473,6 +477,30 @@ static int unknown_field(lua_State *S, const char *key)
         return 0;
     key = weirlua_quote(S, key);
     return luaL_error(S, "a request has no field '%s'%s", key, weirlua_hint(S, key, fields));
+}
+
+/* (request, seconds) */
+static int ends_within(lua_State *S)
+{
+    lua_Number seconds = luaL_checknumber(S, 2), limit = round(seconds * 1e6);
+    const struct policy_job *job;
+    int64_t own, duration, most;
+
+    luaL_argcheck(S, !isnan(seconds), 2, "a number of seconds expected, got nan");
+    lua_settop(S, 1);
+    weirlua_request_behind(S, 1);
+    luaL_checktype(S, 1, LUA_TTABLE);
+    push_requests(S);
+    job = job_of(S);
+    own = weir_request_duration(job->request);
+    duration = job->duration ? job->duration : own;
+    if (duration != own)
+        job->policy->personal = true;
+    most = limit < 0 ? -1 : limit < 0x1p63 ? (int64_t)limit : INT64_MAX;
+    if (job->policy->sandbox.S && job->policy->sandbox.graph)
+        weir_read_limit(job->policy->sandbox.graph, most);
+    lua_pushboolean(S, duration <= most);
+    return 1;
 }
 
 /* (request, key): a field that is found at the first reading, and kept in the table of the request. */
@@ -485,6 +513,10 @@ static int request_index(lua_State *S)
     lua_Integer index;
     uint32_t n;
 
+    if (strcmp(key, "ends_within") == 0) {
+        lua_pushcfunction(S, ends_within);
+        return 1;
+    }
     if (!slot && !duration && !state && strcmp(key, "job") != 0)
         return unknown_field(S, key);
     lua_settop(S, 2);

@@ -3,8 +3,8 @@
  * the policy. Invariant: no function here raises; a policy whose scores cannot be remembered is called as ever, and
  * `why` says why.
  *
- * evaluate may read variables outside of the function, such as those that init or admit has set. A hash over all
- * values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend on
+ * evaluate may read variables outside of the function, such as those that init or admit has set. A digest
+ * of all values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend on
  * the order of the calls, and are not remembered. */
 #include "policy/policy.h"
 
@@ -27,7 +27,7 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 
 static const int functions[FUNCTIONS] = {HOOK_EVALUATE, HOOK_SIBLINGS};
 
-/* Hashes all values that the functions can reach. Returns false, with the reason in m->why, where some value cannot be
+/* Digests all values that the functions can reach. Returns false, with the reason in m->why, where some value cannot be
  * compared. */
 static bool survey(const struct hooks *h, struct policy_memory *m, struct policy_survey q[FUNCTIONS])
 {
@@ -55,13 +55,14 @@ void weirlua_scores_verify(struct hooks *h)
         return;
     for (int i = 0; i < FUNCTIONS && !m->refused; i++) {
         int k = 0;
-        if (now[i].state == m->reach[i].state)
+        if (digest_equal(now[i].state, m->reach[i].state))
             continue;
         while (k < MEMORY_PARTS - 1 && now[i].parts[k] == m->reach[i].parts[k])
             k++;
         lua_pushvalue(h->L, h->base + functions[i]);
         forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, k + 1));
         lua_pop(h->L, 2);
+        weirlua_policy_ran(h->policy);
     }
 }
 
@@ -71,7 +72,7 @@ static const char request_key = 0; /* of the table of the request, in a handle o
 #define HANDLE "weir.request"
 #define HANDLES 16 /* handles have the numbers from -HANDLES down in the table of requests */
 
-bool weirlua_request_bare(lua_State *S, int arg)
+bool weirlua_request_behind(lua_State *S, int arg)
 {
     bool handle;
 
@@ -84,6 +85,13 @@ bool weirlua_request_bare(lua_State *S, int arg)
         return false;
     lua_rawgetp(S, arg, &request_key);
     lua_replace(S, arg);
+    return true;
+}
+
+bool weirlua_request_bare(lua_State *S, int arg)
+{
+    if (!weirlua_request_behind(S, arg))
+        return false;
     weirlua_sandbox_of(S)->unfollowed = "the request as a whole";
     return true;
 }
@@ -120,7 +128,8 @@ static int request_index(lua_State *S)
 {
     const char *name = lua_type(S, 2) == LUA_TSTRING ? lua_tostring(S, 2) : NULL;
 
-    if (name && strcmp(name, "options") != 0 && strcmp(name, "job") != 0) /* a job notes what is read of it */
+    /* A job notes what is read of it, and so does the method. */
+    if (name && strcmp(name, "options") != 0 && strcmp(name, "job") != 0 && strcmp(name, "ends_within") != 0)
         weirlua_scores_note(S, "", name);
     lua_rawgetp(S, 1, &request_key);
     lua_pushvalue(S, 2);
@@ -184,10 +193,10 @@ static void put_text(struct writer *w, const char *text)
     put(w, text, strlen(text) + 1);
 }
 
-/* Writes the value on top of the stack; a table as a hash. Returns false for a value that cannot be compared. */
+/* Writes the value on top of the stack; other values than texts as a digest. Returns false for a value that cannot be compared. */
 static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
 {
-    uint64_t hash;
+    struct digest digest;
     const char *text;
     size_t len;
     bool fine;
@@ -198,8 +207,8 @@ static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
         put(w, text, len);
         return true;
     }
-    fine = weirlua_survey_value(S, graph, &hash);
-    put(w, &hash, sizeof hash);
+    fine = weirlua_survey_value(S, graph, &digest);
+    put(w, &digest, sizeof digest);
     return fine;
 }
 
@@ -250,14 +259,14 @@ static bool put_fields(struct keying *k)
     return !k->h->policy->memory.refused;
 }
 
-/* Hashes the values that both functions can reach, unless known: code of the policy other than evaluate has run since.
+/* Digests the values that both functions can reach, unless known: code that may have changed a variable has run since.
  * That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
 static bool take_state(struct hooks *h)
 {
     struct policy_memory *m = &h->policy->memory;
     struct policy_survey now[FUNCTIONS];
 
-    if (m->fresh)
+    if (m->fresh && m->graph == h->handle->number)
         return true;
     if (!survey(h, m, now))
         return false;
@@ -266,6 +275,7 @@ static bool take_state(struct hooks *h)
         memcpy(m->reach[i].parts, now[i].parts, sizeof now[i].parts);
     }
     m->fresh = true;
+    m->graph = h->handle->number;
     m->keyed.resource = NULL;
     return true;
 }

@@ -108,27 +108,6 @@ static int refuse_change(lua_State *S)
     return luaL_error(S, "a state can be changed by the hook 'placed' only");
 }
 
-/* (frozen): the entries of the table behind, in upvalue 1. */
-static int frozen_pairs(lua_State *S)
-{
-    if (weirlua_state(S, NULL)->readonly) {
-        lua_pushcfunction(S, weirlua_sandbox_pairs);
-        lua_pushvalue(S, lua_upvalueindex(1));
-        lua_call(S, 1, 1);
-        return 1;
-    }
-    lua_getglobal(S, "next");
-    lua_pushvalue(S, lua_upvalueindex(1));
-    lua_pushnil(S);
-    return 3;
-}
-
-static int frozen_len(lua_State *S)
-{
-    lua_pushinteger(S, (lua_Integer)lua_rawlen(S, lua_upvalueindex(1)));
-    return 1;
-}
-
 /* Replaces the table on top, and all tables inside, by tables through which the values can be read. */
 static void freeze(lua_State *S)
 {
@@ -142,22 +121,7 @@ static void freeze(lua_State *S)
             lua_pushvalue(S, -2);
             lua_rawset(S, data);
         }
-    lua_newtable(S);
-    lua_createtable(S, 0, 5);
-    lua_pushvalue(S, data);
-    lua_setfield(S, -2, "__index");
-    lua_pushcfunction(S, refuse_change);
-    lua_setfield(S, -2, "__newindex");
-    lua_pushvalue(S, data);
-    lua_pushcclosure(S, frozen_pairs, 1);
-    lua_setfield(S, -2, "__pairs");
-    lua_pushvalue(S, data);
-    lua_pushcclosure(S, frozen_len, 1);
-    lua_setfield(S, -2, "__len");
-    lua_pushboolean(S, 0);
-    lua_setfield(S, -2, "__metatable");
-    lua_setmetatable(S, -2);
-    lua_replace(S, data);
+    weirlua_freeze(S, refuse_change, weirlua_state(S, NULL)->readonly ? FREEZE_SORTED : 0);
 }
 
 void weirlua_state_push_frozen(lua_State *S, const weir_graph *g, const struct policy_spec *spec)

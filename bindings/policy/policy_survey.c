@@ -1,6 +1,6 @@
-/* policy_survey.c - a hash over all values that a function of a policy can reach: the variables outside of the
- * function, what these hold, and the options. Equal hashes mean equal values, so that an answer of the function may be
- * remembered. Invariant: no function here raises, or changes the stack. */
+/* policy_survey.c - a digest of all values that a function of a policy can reach: the variables outside of the function,
+ * what these hold, and the options. The digest has 128 bits and a random key, so that equal digests mean equal values,
+ * and an answer of the function may be remembered. Invariant: no function here raises, or changes the stack. */
 #include "policy/policy.h"
 
 #include <string.h>
@@ -16,29 +16,29 @@ struct survey {
     lua_State *S;
     uint32_t graph;      /* number of the graph of the match */
     const char *trouble; /* a value that cannot be compared; NULL: none */
+    struct siphash digest;
     unsigned values, nfew, nmany;
     const void *few[SEEN_FEW];
     const void *many[SEEN_SLOTS]; /* filled with NULL once the list is full */
 };
 
-static uint64_t mix(uint64_t hash, uint64_t n)
+static void add(struct survey *x, uint64_t word)
 {
-    hash ^= n + UINT64_C(0x9e3779b97f4a7c15) + (hash << 6) + (hash >> 2);
-    hash = (hash ^ hash >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    return hash ^ hash >> 27;
+    siphash_add(&x->digest, word);
 }
 
-static uint64_t hash_string(const char *s, size_t len)
+static void add_string(struct survey *x, const char *s, size_t len)
 {
-    uint64_t hash = len, word;
+    uint64_t word;
 
+    add(x, len);
     for (; len >= sizeof word; s += sizeof word, len -= sizeof word) {
         memcpy(&word, s, sizeof word);
-        hash = mix(hash, word);
+        add(x, word);
     }
     word = 0;
     memcpy(&word, s, len);
-    return mix(hash, word);
+    add(x, word);
 }
 
 static unsigned met_many(struct survey *x, const void *p)
@@ -69,117 +69,156 @@ static unsigned met(struct survey *x, const void *p)
     return 0;
 }
 
-static uint64_t hash_value(struct survey *x, int depth);
+/* What stands in front of a value, as a kind of the value. */
+enum { KIND_NIL = 1, KIND_FALSE, KIND_TRUE, KIND_INTEGER, KIND_FLOAT, KIND_STRING, KIND_VERTEX, KIND_GRAPH, KIND_MET,
+       KIND_TABLE, KIND_META, KIND_FUNCTION, KIND_LIBRARY, KIND_FROZEN, KIND_OBJECT, KIND_END };
 
-/* Hashes the table on top of the stack: the entries in any order. */
-static uint64_t hash_table(struct survey *x, int depth)
+static void add_value(struct survey *x, int depth);
+
+/* Adds the table on top of the stack: the entries in the order in which the table has them. A table that was changed
+ * and changed back may have another order, and then counts as changed. */
+static void add_table(struct survey *x, int depth)
 {
     lua_State *S = x->S;
-    uint64_t hash = 1;
 
+    add(x, KIND_TABLE);
     for (lua_pushnil(S); lua_next(S, -2) && !x->trouble; lua_pop(S, 1)) {
-        uint64_t value = hash_value(x, depth + 1), key;
         lua_pushvalue(S, -2);
-        key = lua_type(S, -1) == LUA_TTABLE || lua_type(S, -1) == LUA_TFUNCTION
-                  ? mix(3, (uintptr_t)lua_topointer(S, -1))
-                  : hash_value(x, depth + 1);
+        if (lua_type(S, -1) == LUA_TTABLE || lua_type(S, -1) == LUA_TFUNCTION) {
+            add(x, KIND_OBJECT);
+            add(x, (uintptr_t)lua_topointer(S, -1));
+        } else {
+            add_value(x, depth + 1);
+        }
         lua_pop(S, 1);
-        hash += mix(key, value);
+        add_value(x, depth + 1);
     }
     if (x->trouble)
-        return 0;
+        return;
+    add(x, KIND_END);
     if (lua_getmetatable(S, -1)) {
-        hash = mix(hash, hash_value(x, depth + 1));
+        add(x, KIND_META);
+        add_value(x, depth + 1);
         lua_pop(S, 1);
     }
-    return hash;
 }
 
-/* Hashes the function of the library on top of the stack: behind it are constants, or the position of an iterator. */
-static uint64_t hash_library(struct survey *x, int depth)
+/* Adds the function of the library on top of the stack: behind it are constants, or the position of an iterator. */
+static void add_library(struct survey *x, int depth)
 {
     lua_State *S = x->S;
-    uint64_t hash = mix(8, (uintptr_t)lua_topointer(S, -1));
 
+    add(x, KIND_LIBRARY);
+    add(x, (uintptr_t)lua_topointer(S, -1));
     for (int i = 1; lua_getupvalue(S, -1, i); i++, lua_pop(S, 1))
-        hash = mix(hash, lua_type(S, -1) == LUA_TNUMBER ? hash_value(x, depth + 1) : (uintptr_t)lua_topointer(S, -1));
-    return hash;
+        if (lua_type(S, -1) == LUA_TNUMBER)
+            add_value(x, depth + 1);
+        else
+            add(x, (uintptr_t)lua_topointer(S, -1));
+    add(x, KIND_END);
 }
 
-/* Hashes the function on top of the stack. */
-static uint64_t hash_function(struct survey *x, int depth)
+/* Adds the function on top of the stack. */
+static void add_function(struct survey *x, int depth)
 {
     lua_State *S = x->S;
-    uint64_t hash = mix(7, (uintptr_t)lua_topointer(S, -1));
     lua_Debug ar;
 
     lua_pushvalue(S, -1);
     lua_getinfo(S, ">S", &ar);
-    hash = mix(hash, (uint64_t)ar.linedefined << 32 | (unsigned)ar.lastlinedefined);
+    add(x, KIND_FUNCTION);
+    add(x, (uintptr_t)lua_topointer(S, -1));
+    add(x, (uint64_t)ar.linedefined << 32 | (unsigned)ar.lastlinedefined);
     for (int i = 1; !x->trouble && lua_getupvalue(S, -1, i); i++, lua_pop(S, 1))
-        hash = mix(hash, hash_value(x, depth + 1));
-    return hash;
+        add_value(x, depth + 1);
+    add(x, KIND_END);
 }
 
-static uint64_t hash_number(lua_State *S)
+static void add_number(struct survey *x)
 {
-    lua_Number n = lua_tonumber(S, -1);
+    lua_Number n = lua_tonumber(x->S, -1);
     uint64_t bits;
 
-    if (lua_isinteger(S, -1))
-        return mix(4, (uint64_t)lua_tointeger(S, -1));
     memcpy(&bits, &n, sizeof bits);
-    return mix(5, bits);
+    add(x, lua_isinteger(x->S, -1) ? KIND_INTEGER : KIND_FLOAT);
+    add(x, lua_isinteger(x->S, -1) ? (uint64_t)lua_tointeger(x->S, -1) : bits);
 }
 
-/* Hashes a vertex: content of other graphs is not followed. */
-static uint64_t hash_vertex(struct survey *x)
+/* Adds a vertex: content of other graphs is not followed. */
+static void add_vertex(struct survey *x)
 {
     uint64_t bits = (uintptr_t)lua_touserdata(x->S, -1);
 
     if (bits >> 32 && (bits >> 32 & WEIRLUA_NUMBER_MAX) != x->graph)
         x->trouble = "a vertex of another graph";
-    return mix(6, bits);
+    add(x, KIND_VERTEX);
+    add(x, bits);
 }
 
-/* Hashes the value on top of the stack. */
-static uint64_t hash_value(struct survey *x, int depth)
+/* Adds a userdata: only the graph of the match is plain data. */
+static void add_userdata(struct survey *x)
+{
+    const struct weirlua_graph *graph = luaL_testudata(x->S, -1, WEIRLUA_GRAPH);
+
+    if (!graph || graph->number != x->graph)
+        x->trouble = "a value that is no plain data";
+    add(x, KIND_GRAPH);
+}
+
+/* Adds a table or a function; one that was met before by the number of its first meeting. */
+static void add_object(struct survey *x, int depth)
 {
     lua_State *S = x->S;
-    int type = lua_type(S, -1);
     unsigned before;
-    const struct weirlua_graph *graph;
-    size_t len;
+
+    if (lua_iscfunction(S, -1)) {
+        add_library(x, depth);
+        return;
+    }
+    if (lua_istable(S, -1) && weirlua_frozen_lasting(S, -1)) { /* globals and libraries */
+        add(x, KIND_FROZEN);
+        add(x, (uintptr_t)lua_topointer(S, -1));
+        return;
+    }
+    before = met(x, lua_topointer(S, -1));
+    if (before) {
+        add(x, KIND_MET);
+        add(x, before);
+    } else if (lua_istable(S, -1)) {
+        add_table(x, depth);
+    } else {
+        add_function(x, depth);
+    }
+}
+
+/* Adds the value on top of the stack. */
+static void add_value(struct survey *x, int depth)
+{
+    lua_State *S = x->S;
     const char *text;
+    size_t len;
 
     if (++x->values > VALUES_MAX)
         x->trouble = "more than 2000 values outside of the function";
     if (depth > DEPTH_MAX || !lua_checkstack(S, 8))
         x->trouble = "tables in tables, deeper than 32";
     if (x->trouble)
-        return 0;
-    switch (type) {
-    case LUA_TNIL: return 11;
-    case LUA_TBOOLEAN: return 12 + (unsigned)lua_toboolean(S, -1);
-    case LUA_TNUMBER: return hash_number(S);
-    case LUA_TSTRING: text = lua_tolstring(S, -1, &len); return mix(2, hash_string(text, len));
-    case LUA_TLIGHTUSERDATA: return hash_vertex(x);
-    case LUA_TTABLE: break;
-    case LUA_TFUNCTION:
-        if (lua_iscfunction(S, -1))
-            return hash_library(x, depth);
+        return;
+    switch (lua_type(S, -1)) {
+    case LUA_TNIL: add(x, KIND_NIL); break;
+    case LUA_TBOOLEAN: add(x, lua_toboolean(S, -1) ? KIND_TRUE : KIND_FALSE); break;
+    case LUA_TNUMBER: add_number(x); break;
+    case LUA_TSTRING:
+        text = lua_tolstring(S, -1, &len);
+        add(x, KIND_STRING);
+        add_string(x, text, len);
         break;
-    case LUA_TUSERDATA:
-        graph = luaL_testudata(S, -1, WEIRLUA_GRAPH);
-        if (!graph || graph->number != x->graph)
-            x->trouble = "a value that is no plain data";
-        return 9;
-    default: x->trouble = "a coroutine"; return 0;
+    case LUA_TLIGHTUSERDATA: add_vertex(x); break;
+    case LUA_TUSERDATA: add_userdata(x); break;
+    case LUA_TTABLE:
+    case LUA_TFUNCTION: add_object(x, depth); break;
+    default: x->trouble = "a coroutine";
     }
-    before = met(x, lua_topointer(S, -1));
-    if (before)
-        return mix(10, before);
-    return type == LUA_TTABLE ? hash_table(x, depth) : hash_function(x, depth);
 }
 
 /* Prepares a survey; the table of objects is filled when needed. */
@@ -189,6 +228,7 @@ static void begin(struct survey *x, lua_State *S, uint32_t graph)
     x->graph = graph;
     x->trouble = NULL;
     x->values = x->nfew = x->nmany = 0;
+    siphash_begin(&x->digest, weirlua_sandbox_of(S)->digests);
 }
 
 static bool survey_function(struct survey *x, struct policy_survey *q)
@@ -197,20 +237,19 @@ static bool survey_function(struct survey *x, struct policy_survey *q)
     int top = lua_gettop(S);
     const char *name;
 
-    q->state = 0;
     memset(q->parts, 0, sizeof q->parts);
     for (int i = 1; !x->trouble && (name = lua_getupvalue(S, q->function, i)); i++, lua_pop(S, 1)) {
-        uint64_t hash = hash_value(x, 0);
-        q->state = mix(q->state, hash);
+        add_value(x, 0);
         if (i <= MEMORY_PARTS)
-            q->parts[i - 1] = hash;
+            q->parts[i - 1] = siphash_end(&x->digest).a;
         if (x->trouble)
             snprintf(q->why, sizeof q->why, "its variable '%s' holds %s", name, x->trouble);
     }
     if (!x->trouble) {
         lua_pushvalue(S, q->options);
-        q->state = mix(q->state, hash_value(x, 0));
+        add_value(x, 0);
     }
+    q->state = siphash_end(&x->digest);
     lua_settop(S, top); /* after trouble, keys and values of tables are left */
     return !x->trouble;
 }
@@ -220,22 +259,25 @@ bool weirlua_survey(struct policy_survey *q, int n)
     struct survey x;
 
     begin(&x, q->S, q->graph);
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        q[i].state = siphash_end(&x.digest);
         if (q[i].function && !survey_function(&x, &q[i])) {
             if (i > 0)
                 memcpy(q->why, q[i].why, sizeof q->why);
             return false;
         }
+    }
     return true;
 }
 
-bool weirlua_survey_value(lua_State *S, uint32_t graph, uint64_t *hash)
+bool weirlua_survey_value(lua_State *S, uint32_t graph, struct digest *out)
 {
     struct survey x;
     int top = lua_gettop(S);
 
     begin(&x, S, graph);
-    *hash = hash_value(&x, 0);
+    add_value(&x, 0);
+    *out = siphash_end(&x.digest);
     lua_settop(S, top);
     return !x.trouble;
 }

@@ -11,6 +11,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 #define COUNT        1000  /* instructions between two checks of the budget */
 #define SAMPLE       100   /* instructions between two checks while lines are sampled */
@@ -354,6 +355,16 @@ static int build(lua_State *S)
     return 0;
 }
 
+/* Returns a key that scripts cannot know. */
+static struct siphash_key random_key(void)
+{
+    struct siphash_key key;
+
+    if (getrandom(&key, sizeof key, GRND_NONBLOCK) != (ssize_t)sizeof key) /* early at boot: no randomness yet */
+        key = (struct siphash_key){(uint64_t)weirlua_clock(), (uintptr_t)&key};
+    return key;
+}
+
 bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes)
 {
     *sb = (struct sandbox){.limit = bytes, .budget = instructions, .left = instructions, .seconds = SANDBOX_SECONDS};
@@ -361,6 +372,7 @@ bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes)
     if (!sb->S)
         return false;
     *(struct sandbox **)lua_getextraspace(sb->S) = sb;
+    sb->digests = random_key();
     weirlua_sandbox_begin(sb);
     return true;
 }

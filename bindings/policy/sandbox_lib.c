@@ -531,7 +531,21 @@ static int safe_print(lua_State *S)
 /* (_G, name, value): a global set by a policy is mostly a forgotten `local`. */
 static int refuse_global(lua_State *S)
 {
-    return luaL_error(S, "the global '%s' is set: write `local %s`", weirlua_quote(S, luaL_tolstring(S, 2, NULL)),
+    const char *name;
+
+    lua_settop(S, 2);
+    weirlua_frozen_bare(S, 1);
+    name = weirlua_quote(S, luaL_tolstring(S, 2, NULL));
+    lua_pushvalue(S, 2);
+    if (lua_rawget(S, 1) != LUA_TNIL)
+        return luaL_error(S, "the global '%s' is set, which a policy needs as it is: write `local %s`", name, name);
+    return luaL_error(S, "the global '%s' is set: write `local %s`", name, name);
+}
+
+/* (library, name, value) */
+static int refuse_library(lua_State *S)
+{
+    return luaL_error(S, "the function '%s' of a library is set: the libraries of a policy cannot be changed",
                       weirlua_quote(S, luaL_tolstring(S, 2, NULL)));
 }
 
@@ -549,9 +563,33 @@ static int unknown_global(lua_State *S)
     return luaL_error(S, "there is no global '%s'%s", name, weirlua_hint_of_keys(S, name, 1));
 }
 
+/* Freezes the libraries in the table of globals at `globals`, and what getmetatable gives for a text. */
+static void freeze_libraries(lua_State *S, int globals)
+{
+    static const char *const names[] = {LUA_STRLIBNAME, LUA_TABLIBNAME, LUA_MATHLIBNAME, LUA_UTF8LIBNAME};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        lua_getfield(S, globals, names[i]);
+        weirlua_freeze(S, refuse_library, FREEZE_SORTED | FREEZE_LASTING);
+        lua_setfield(S, globals, names[i]);
+    }
+    lua_pushliteral(S, "");
+    lua_getmetatable(S, -1);
+    lua_getfield(S, globals, LUA_STRLIBNAME);
+    lua_setfield(S, -2, "__index");
+    lua_pushvalue(S, -1);
+    weirlua_freeze(S, refuse_library, FREEZE_SORTED | FREEZE_LASTING);
+    lua_setfield(S, -2, "__metatable");
+    lua_pop(S, 2);
+}
+
 void weirlua_sandbox_close_globals(lua_State *S)
 {
+    int globals;
+
     lua_pushglobaltable(S);
+    globals = lua_gettop(S);
+    freeze_libraries(S, globals);
     lua_createtable(S, 0, 3);
     lua_pushcfunction(S, refuse_global);
     lua_setfield(S, -2, "__newindex");
@@ -559,8 +597,13 @@ void weirlua_sandbox_close_globals(lua_State *S)
     lua_setfield(S, -2, "__index");
     lua_pushliteral(S, "globals");
     lua_setfield(S, -2, "__metatable");
-    lua_setmetatable(S, -2);
-    lua_pop(S, 1);
+    lua_setmetatable(S, globals);
+    lua_pushvalue(S, globals);
+    weirlua_freeze(S, refuse_global, FREEZE_SORTED | FREEZE_LASTING);
+    lua_pushvalue(S, -1);
+    lua_setfield(S, globals, LUA_GNAME);
+    lua_rawseti(S, LUA_REGISTRYINDEX, LUA_RIDX_GLOBALS); /* the globals of texts that are compiled from now on */
+    lua_settop(S, globals - 1);
 }
 
 /* ---- rawget and rawset ---- */
@@ -570,7 +613,8 @@ static int raw_get(lua_State *S)
     luaL_checktype(S, 1, LUA_TTABLE);
     luaL_checkany(S, 2);
     lua_settop(S, 2);
-    weirlua_request_bare(S, 1);
+    if (!weirlua_request_bare(S, 1))
+        weirlua_frozen_bare(S, 1);
     lua_rawget(S, 1);
     return 1;
 }
@@ -582,6 +626,8 @@ static int raw_set(lua_State *S)
     luaL_checkany(S, 3);
     lua_settop(S, 3);
     weirlua_request_bare(S, 1);
+    if (weirlua_frozen(S, 1))
+        return luaL_error(S, "rawset: a table that can only be read, such as _G, a library or a state");
     lua_rawset(S, 1);
     lua_settop(S, 1);
     return 1;

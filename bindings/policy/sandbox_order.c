@@ -160,7 +160,8 @@ int weirlua_sandbox_next(lua_State *S)
         return 2;
     }
     luaL_checktype(S, 1, LUA_TTABLE);
-    weirlua_request_bare(S, 1);
+    if (!weirlua_request_bare(S, 1))
+        weirlua_frozen_bare(S, 1);
     lua_pushnil(S); /* the first key so far */
     for (lua_pushnil(S); lua_next(S, 1); lua_pop(S, 1)) {
         struct key k = {0};

@@ -41,6 +41,7 @@ local READS = {
   "(select(2, (v:parent() or v):below(v.type)))", "(select(2, (v:ancestor 'rack' or v):below 'core'))",
   "tonumber((v:parent() or v).tags.heat) or 0", "tonumber((v:ancestor 'node' or v).properties.class) or 2",
   "(select(2, (v:ancestor 'node' or v):below 'core'))", "(v:ancestor 'node' or v).state == 'up' and 3 or 1",
+  "(r:ends_within(60) and 2 or 1)", "(r:ends_within(v.id or 3) and 1 or 0)", "v.allocated",
   "r.count", "(r.below == 'core' and 2 or 1)", "(r.type == 'node' and 1 or 4)", "math.min(r.duration, 100)",
   "(r.duration <= 50 and 1 or -1) * (tonumber(v.tags.heat) or 0)", "v:graph():now() % 7", "largest", "seen",
   "(v:child(1) or v).free", "#tostring(v)", "(v:nchildren())", "(v:aggregate().core or {free = 0}).free",

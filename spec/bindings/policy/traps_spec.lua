@@ -89,9 +89,31 @@ describe("a policy may", function()
       return r.options.k == nil and r.unit == nil and r.label == nil and r.below == nil and 1 or nil end }]]))
   end)
 
-  it("define globals by no other way than rawset", function()
-    assert.is_nil((try 'rawset(_G, "x", 1) return { evaluate = function() return x end }'))
-    assert.matches("protected metatable", (try "setmetatable(_G, nil) return {}"))
+  for code, wanted in pairs {
+    ["x = 1"] = "the global 'x' is set: write `local x`",
+    ["type = 1"] = "the global 'type' is set, which a policy needs as it is: write `local type`",
+    ["_G.pairs = 1"] = "the global 'pairs' is set, which a policy needs as it is: write `local pairs`",
+    ["math.max = math.min"] = "the function 'max' of a library is set: the libraries of a policy cannot be changed",
+    ["rawset(_G, 'x', 1)"] = "rawset: a table that can only be read, such as _G, a library or a state",
+    ["rawset(table, 'sort', nil)"] = "rawset: a table that can only be read, such as _G, a library or a state",
+    ["setmetatable(_G, nil)"] = "protected metatable",
+    ["setmetatable(string, {})"] = "protected metatable",
+    ["getmetatable('').__index = {}"] = "the function '__index' of a library is set",
+  } do
+    it("neither change globals nor libraries: " .. code, function()
+      assert.matches(wanted, (try(code .. " return {}")), 1, true)
+      assert.matches(wanted, (try("return { evaluate = function(v) " .. code .. " return 1 end }")), 1, true)
+    end)
+  end
+
+  it("read globals and libraries by all ways", function()
+    local _, _, a = try [[return { evaluate = function()
+      local names = {}
+      for name in pairs(utf8) do names[#names + 1] = name end
+      assert(table.concat(names, " ") == "char charpattern codepoint codes len offset", table.concat(names, " "))
+      assert(rawget(_G, "pairs") == pairs and rawget(math, "max") == math.max and next(table) == "concat" and _G._G == _G)
+      return 1 end }]]
+    assert.is_truthy(a)
   end)
 
   for what, code in pairs {

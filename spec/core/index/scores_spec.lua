@@ -123,6 +123,106 @@ describe("remembered scores", function()
     os.remove(path)
   end)
 
+  -- The picks and the calls of Lua of matches with these durations; each job is released at once.
+  local function stream(policy, g, durations)
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    local picks, calls = {}, {}
+    for i, duration in ipairs(durations) do
+      local jobspec = weir.json.decode(assert(weir.request "slot=1/node"):format "jobspec")
+      jobspec.attributes = { system = { duration = duration } }
+      local a = assert(engine:match(jobspec))
+      picks[i], calls[i] = a:vertices()[1].vertex.name, engine:stats().callbacks
+      engine:release(a)
+    end
+    return picks, calls
+  end
+
+  it("depend on a limit of the duration, and not on the duration", function()
+    for _, nodes in ipairs { 120, 600 } do
+      local g = weir.synthetic(("cluster:1 rack:2 node:%d core:2"):format(nodes // 2))
+      for v in g:walk { type = "node" } do
+        if v.index % 2 == 0 then v.tags.drain = "1000" end
+      end
+      local policy = assert(weir.policy "drain_first")
+      local durations = { 500, 500, 500, 5000, 5000, 5000 }
+      for i = 1, 30 do durations[#durations + 1] = 100 + i * 60 end
+      local picks, calls = stream(policy, g, durations)
+      for i, duration in ipairs(durations) do
+        local drained = g:find("name=" .. picks[i])[1].tags.drain ~= nil
+        assert.equal(duration <= 1000, drained)
+        if i > 6 then assert.equal(0, calls[i]) end
+      end
+      assert.is_nil(policy.uncached)
+      g:close()
+    end
+  end)
+
+  it("hold for many limits, too, and exactly at each", function()
+    local g = weir.synthetic "cluster:1 node:300 core:2"
+    for v in g:walk { type = "node" } do v.tags.drain = tostring(100 + v.id % 10) end
+    local policy = assert(core.policy_source([[return { order = "-id", evaluate = function(v, r)
+      return r:ends_within(tonumber(v.tags.drain)) and -v.id or -1000 - v.id end }]], "limits"))
+    local durations = { 103, 103, 103, 105, 105, 105 }
+    for i = 0, 20 do durations[#durations + 1] = 100 + i / 2 end
+    local picks = stream(policy, g, durations)
+    for i, duration in ipairs(durations) do
+      assert.equal("node" .. (duration > 109 and 0 or math.ceil(duration) - 100), picks[i])
+    end
+    assert.is_nil(policy.uncached)
+  end)
+
+  for what, code in pairs { ["nan"] = "0/0", ["number expected"] = "{}", ["no field 'ends_witin' (did you mean"] = false } do
+    it("refuse a limit that is none: " .. what, function()
+      local call = code and "r:ends_within(" .. code .. ")" or "r:ends_witin(1)"
+      local policy = assert(core.policy_source("return { evaluate = function(v, r) return " .. call .. " and 1 or 0 end }", "wrong"))
+      local engine = assert(weir.engine { resources = "node:2", policy = policy })
+      assert.matches(what, select(2, engine:match "slot=1/node"), 1, true)
+    end)
+  end
+
+  -- Fields of the vertex and of the machine that a job of the machine's history changes and changes back.
+  for what, read in pairs {
+    ["free units below"] = "(select(2, v:below 'core'))", ["free units"] = "v.free", ["what jobs have"] = "v.allocated",
+    ["the state"] = "(v.state == 'up' and 1 or 0)", ["units below and a state"] = "((select(2, v:below 'core')) + #v:parent().state)",
+  } do
+    it("hold again where the numbers are as they were: " .. what, function()
+      local g = weir.synthetic "cluster:1 rack:2 node:200 core:4"
+      local policy = assert(core.policy_source(("return { order = 'id', evaluate = function(v) return -%s end }"):format(read), "numbers"))
+      local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+      local calls = {}
+      for i = 1, 12 do
+        local a = assert(engine:match(i % 3 == 0 and "slot=1/core=2" or "slot=2/node"))
+        calls[i] = engine:stats().callbacks
+        engine:release(a)
+        local v = g:find("type=node")[i % 2 + 1]
+        v.state = "down"
+        v.state = "up"
+      end
+      assert.is_true(calls[1] > 100)
+      assert.same({ 0, 0, 0 }, { calls[10], calls[11], calls[12] })
+      assert.is_nil(policy.uncached)
+      assert(g:check())
+    end)
+  end
+
+  it("do not hold where one of several numbers is another, though sums and products are equal", function()
+    local g = weir.synthetic "cluster:1 rack:2 node:150 core:8 gpu:8"
+    local policy = assert(core.policy_source([[return { order = "id", evaluate = function(v)
+      local _, cores = v:below "core"
+      local _, gpus = v:below "gpu"
+      return 10 * gpus - cores end }]], "two"))
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "check" })
+    for _, shape in ipairs { "slot=1/[core=1;gpu=3]", "slot=1/[core=3;gpu=1]", "slot=1/[core=2;gpu=2]", "slot=1/[core=6;gpu=2]",
+      "slot=1/[core=2;gpu=6]", "slot=1/[core=4;gpu=4]", "slot=1/[core=1;gpu=3]" } do
+      for _ = 1, 3 do
+        local a = assert(engine:match(shape))
+        assert(engine:match("slot=1/node", { mode = "preview" }))
+        engine:release(a)
+      end
+    end
+    assert.is_nil(policy.uncached)
+  end)
+
   it("refuse a mode that does not exist", function()
     local g = weir.synthetic "node:1"
     assert.error_matches(function() weir.engine { resources = g, scores = "guess" } end, "remember, check or call")
