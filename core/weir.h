@@ -744,9 +744,9 @@ void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what);
 /* Reads the units of a type below v, zeros where v has none, and records these numbers only, where
  * weir_read(g, v, WEIR_READ_BELOW) stands for all types. out->type is the given text. O(length of the type) */
 void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_aggregate *out);
-/* Records that the score depends on whether the duration of the job is at most `limit` microseconds: on this comparison,
- * and not on the duration. Up to 3 different limits of a policy cost nothing when durations change. O(facts of the
- * score) */
+/* Records that the score depends on whether the duration of the job is at most `limit` microseconds: on this
+ * comparison, and not on the duration. Up to 3 different limits of a policy cost nothing when durations change.
+ * O(facts of the score) */
 void weir_read_limit(const weir_graph *g, int64_t limit);
 /* Records that the score depends on something whose changes are not followed, so that the score is not remembered. The
  * text, which must stay valid, says what. */

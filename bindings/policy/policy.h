@@ -68,7 +68,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 /* What is known about remembering the scores of a policy. */
 struct policy_memory {
     bool refused;   /* scores are not remembered, for the reason in `why` */
-    bool fresh;     /* no code that may have changed a variable ran since the digests in `reach` were computed */
+    bool fresh;     /* no code that may have changed a variable ran since `reach` was computed */
     uint32_t graph; /* number of the graph then */
     bool scored;    /* evaluate ran since */
     char why[160];
@@ -98,8 +98,8 @@ struct policy_survey {
     uint64_t parts[MEMORY_PARTS]; /* of the variables up to each of the first */
     char why[160];         /* the value that cannot be compared */
 };
-/* Digests the values of n functions of one sandbox; a value that several reach counts for the first. Returns false, with
- * the reason in q->why, where some value cannot be compared. Never raises. */
+/* Digests the values of n functions of one sandbox; a value that several reach counts for the first. Returns false,
+ * with the reason in q->why, where some value cannot be compared. Never raises. */
 bool weirlua_survey(struct policy_survey *q, int n);
 /* Digests the value on top of the stack, likewise. */
 bool weirlua_survey_value(lua_State *S, uint32_t graph, struct digest *out);

@@ -3,9 +3,9 @@
  * the policy. Invariant: no function here raises; a policy whose scores cannot be remembered is called as ever, and
  * `why` says why.
  *
- * evaluate may read variables outside of the function, such as those that init or admit has set. A digest
- * of all values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend on
- * the order of the calls, and are not remembered. */
+ * evaluate may read variables outside of the function, such as those that init or admit has set. A digest of
+ * all values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend
+ * on the order of the calls, and are not remembered. */
 #include "policy/policy.h"
 
 #include <math.h>
@@ -193,7 +193,8 @@ static void put_text(struct writer *w, const char *text)
     put(w, text, strlen(text) + 1);
 }
 
-/* Writes the value on top of the stack; other values than texts as a digest. Returns false for a value that cannot be compared. */
+/* Writes the value on top of the stack; other values than texts as a digest. Returns false for a value that cannot be
+ * compared. */
 static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
 {
     struct digest digest;

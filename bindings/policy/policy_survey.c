@@ -1,6 +1,7 @@
-/* policy_survey.c - a digest of all values that a function of a policy can reach: the variables outside of the function,
- * what these hold, and the options. The digest has 128 bits and a random key, so that equal digests mean equal values,
- * and an answer of the function may be remembered. Invariant: no function here raises, or changes the stack. */
+/* policy_survey.c - a digest of all values that a function of a policy can reach: the variables outside of the
+ * function, what these hold, and the options. The digest has 128 bits and a random key, so that equal digests mean
+ * equal values, and an answer of the function may be remembered. Invariant: no function here raises, or changes the
+ * stack. */
 #include "policy/policy.h"
 
 #include <string.h>
