@@ -4,14 +4,16 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local losses = require "weir.machine.losses"
-local recipe_write = require "weir.machine.recipe_write"
+local later = require "weir.later"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local view = require "weir.view"
 
+local recipe_write = later "weir.machine.recipe_write"
+
 -- The formats of a graph: `write(g, opts)` returns the text, or nil, message, code; `takes` has the options.
 local GRAPHS = {
-  recipe = { takes = {}, write = recipe_write.text },
+  recipe = { takes = {}, write = function(...) return recipe_write.text(...) end },
   tree = {
     takes = { start = true },
     write = function(g, opts)

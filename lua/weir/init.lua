@@ -8,8 +8,8 @@ require "weir.lua_version"
 local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
 local engines = require "weir.engine"
-local explain = require "weir.explain"
 local files = require "weir.files"
+local later = require "weir.later"
 local method_errors = require "weir.method_errors"
 local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
@@ -18,6 +18,8 @@ local script = require "weir.machine.script"
 local staging = require "weir.staging"
 
 require "weir.formats"
+
+local explain = later "weir.explain"
 
 local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
@@ -131,6 +133,11 @@ end
 
 --- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
+
+local engine = core.methods "engine"
+
+-- Described in explain/init.lua.
+function engine.explain(self, request, opts) return explain.of(self, request, opts) end
 
 --- Starts a dialogue on the terminal, from any script: the caller's local variables are available by name. opts:
 --- resources, engine, policy, and input, a text to run instead. Returns when the user leaves.

@@ -129,7 +129,7 @@ end
 local function check_requires(allow)
   return function(path)
     for line in io.lines(path) do
-      local code = line:gsub("%-%-.*$", "")
+      local code = line:gsub("%-%-.*$", ""):gsub("%f[%w_.]later%s+([\"'])", "require %1")
       for name in code:gmatch("require%s*%(?%s*[\"']([^\"']+)[\"']") do
         if not allow(name, path) then problem("%s: requires %s", path, name) end
       end

@@ -2,8 +2,10 @@
 --- output or in a file.
 
 local files = require "weir.files"
+local later = require "weir.later"
 local out = require "weir.cli.output"
-local pictures = require "weir.html.picture"
+
+local pictures = later "weir.html.picture"
 
 local M = {}
 
@@ -57,7 +59,7 @@ function M.check(opts)
   if format and opts.depth then out.fail(2, "show: --depth is for trees, not for --%s", format) end
 end
 
-local MAKE = { svg = pictures.svg, html = pictures.html, timeline = pictures.timeline }
+local MADE = { svg = true, html = true, timeline = true }
 
 -- Formats written piece by piece to the output.
 local function stream(g, format, what)
@@ -70,8 +72,8 @@ function M.show(g, opts)
   local format, file = M.format(opts), opts.output ~= "-" and opts.output or nil
   local start = opts[1] and out.check(g:vertex(opts[1])) or nil
   local text
-  if MAKE[format] then
-    text = out.check(MAKE[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width }))
+  if MADE[format] then
+    text = out.check(pictures[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width }))
   else
     local what = { start = start, all = format == "dot" and opts.all or nil }
     if not file then return stream(g, format, what) end

@@ -418,7 +418,7 @@ local engine = core.methods "engine"
 --- match, at = seconds, vertex = a vertex or path to which the question is limited}, and assumptions made on a
 --- duplicate of the graph: {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint =
 --- table, policy =}; links, slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
-function engine.explain(self, request, opts)
+function M.of(self, request, opts)
   engine.visits(self) -- raises for no engine, a closed engine, and while a match runs
   local graph = engine.resources(self)
   opts = opts or {}

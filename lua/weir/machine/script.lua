@@ -3,15 +3,21 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
-local rdl = require "weir.machine.rdl"
+local later = require "weir.later"
 local recipe = require "weir.machine.recipe"
-local slurm = require "weir.machine.slurm"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
+local rdl = later "weir.machine.rdl"
+local slurm = later "weir.machine.slurm"
+
 local M = {}
 
-local READERS = { recipe = recipe.parse, rdl = rdl.parse, slurm = slurm.parse }
+local READERS = {
+  recipe = recipe.parse,
+  rdl = function(...) return rdl.parse(...) end,
+  slurm = function(...) return slurm.parse(...) end,
+}
 
 local OPTIONS = { format = true, source = true, types = true, instructions = true, memory = true, seconds = true }
 

@@ -3,10 +3,12 @@
 -- A name with a "/" or the ending ".lua" is a path. Any further name is looked for as NAME.lua in the directories of
 -- WEIR_POLICY_PATH (separated by colons), then among the bundled policies.
 
-local combine = require "weir.policy.chain"
 local core = require "weir.core"
 local files = require "weir.files"
+local later = require "weir.later"
 local suggest = require "weir.suggest"
+
+local combine = later "weir.policy.chain"
 
 local M = { default = "low" }
 
