@@ -235,4 +235,6 @@ void sched_push_answers(lua_State *L, struct worker *w)
     flux_job_id_encode(1, "f58", id, sizeof id); /* in the form of the broker's locale */
     lua_pushstring(L, id[0] == 'f' ? "f" : "\u0192");
     lua_setfield(L, -2, "f58");
+    lua_pushboolean(L, w->starting);
+    lua_setfield(L, -2, "starting");
 }

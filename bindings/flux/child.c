@@ -2,6 +2,7 @@
  * worker forks between two calls; the reactor reads the result. Invariant: a child writes one text to a pipe, and
  * touches nothing of Flux. */
 #include "sched.h"
+#include "weir.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -67,15 +67,83 @@ static const char *f58(flux_jobid_t id)
     return flux_job_id_encode(id, "f58", text, sizeof text) == 0 && text[0] == 'f' ? "f" : "ƒ";
 }
 
+/* ---- why ---- */
+
+/* Prints the dependencies of a job. */
+static void print_dependencies(const json_t *list)
+{
+    const char *separator = ": ";
+    size_t i;
+    json_t *o;
+
+    json_array_foreach(list, i, o) {
+        printf("%s%s", separator, json_is_string(o) ? json_string_value(o) : "?");
+        separator = ", ";
+    }
+}
+
+/* Prints what the instance knows of a job that is not with the scheduler. */
+static void print_state(const char *word, flux_job_state_t state, int urgency, const char *result, const json_t *waits)
+{
+    if (state == FLUX_JOB_STATE_DEPEND) {
+        printf("%s waits for what it depends on", word);
+        print_dependencies(waits);
+        puts(".");
+    } else if (state == FLUX_JOB_STATE_INACTIVE)
+        printf("%s has ended: %s.\n", word, result);
+    else if (state & (FLUX_JOB_STATE_NEW | FLUX_JOB_STATE_PRIORITY))
+        printf("%s is being looked at by the instance: it has no priority yet.\n", word);
+    else if (state == FLUX_JOB_STATE_SCHED && urgency == 0)
+        printf("%s is held, as its urgency is 0: flux job urgency %s default\n", word, word);
+    else if (state == FLUX_JOB_STATE_SCHED)
+        printf("%s has not been sent to the scheduler: its queue is stopped, or queue-depth is limited.\n", word);
+    else
+        printf("%s does not wait for resources: its state is %s.\n", word, flux_job_statetostr(state, "L"));
+}
+
+static const char *result_name(int result)
+{
+    return result == FLUX_JOB_RESULT_COMPLETED ? "COMPLETED"
+           : result == FLUX_JOB_RESULT_FAILED  ? "FAILED"
+           : result == FLUX_JOB_RESULT_CANCELED ? "CANCELED"
+                                                : "TIMEOUT";
+}
+
+/* Tells the state of a job that the scheduler does not know. Returns false for a job that the instance does not know
+ * either. */
+static bool tell_state(flux_t *h, flux_jobid_t id, const char *word)
+{
+    flux_future_t *f = flux_rpc_pack(h, "job-list.list-id", FLUX_NODEID_ANY, 0, "{s:I s:[ssss]}", "id", id, "attrs",
+                                     "state", "urgency", "result", "dependencies");
+    int state, urgency = -1, result = 0;
+    json_t *waits = NULL;
+    bool ok = f && flux_rpc_get_unpack(f, "{s:{s:i s?i s?i s?o}}", "job", "state", &state, "urgency", &urgency,
+                                       "result", &result, "dependencies", &waits) == 0;
+
+    if (ok)
+        print_state(word, (flux_job_state_t)state, urgency, result_name(result), waits);
+    flux_future_destroy(f);
+    return ok;
+}
+
 static int why(flux_t *h, int argc, char **argv)
 {
     flux_jobid_t id;
+    flux_future_t *f;
+    const char *text;
 
     if (argc != 1)
         return misuse("why: a job id is expected");
     if (flux_job_id_parse(argv[0], &id) < 0)
         return misuse("why: this is no job id");
-    return ask(h, "sched-weir.why", json_pack("{s:I s:s}", "id", id, "f58", f58(id)), false);
+    f = flux_rpc_pack(h, "sched-weir.why", FLUX_NODEID_ANY, 0, "{s:I s:s}", "id", id, "f58", f58(id));
+    if (!f || flux_rpc_get_unpack(f, "{s:s}", "text", &text) < 0) {
+        if (errno != ENOENT || !tell_state(h, id, argv[0]))
+            return failed(f);
+    } else
+        fputs(text, stdout);
+    flux_future_destroy(f);
+    return fflush(stdout) == 0 ? 0 : 2;
 }
 
 /* ---- policies: files are read here, since the scheduler may run on a remote host ---- */

@@ -63,6 +63,18 @@ static int acquire(struct sched *s)
 
 /* ---- the module ---- */
 
+/* Returns whether the broker has not come so far that users may submit. In doubt the answer is true: nothing is
+ * refused then. */
+static bool is_starting(flux_t *h)
+{
+    flux_future_t *f = flux_rpc(h, "state-machine.get", NULL, FLUX_NODEID_ANY, 0);
+    const char *state;
+    bool starting = !f || flux_rpc_get_unpack(f, "{s:s}", "state", &state) < 0 || strcmp(state, "run") != 0;
+
+    flux_future_destroy(f);
+    return starting;
+}
+
 static int open_worker(struct sched *s, int argc, char **argv)
 {
     char *config = sched_config(flux_get_conf(s->h));
@@ -72,7 +84,7 @@ static int open_worker(struct sched *s, int argc, char **argv)
         flux_log_error(s->h, "cannot read the configuration");
         return -1;
     }
-    rc = sched_worker_open(s, argc, argv, config);
+    rc = sched_worker_open(s, argc, argv, config, is_starting(s->h));
     free(config);
     return rc;
 }

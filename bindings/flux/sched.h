@@ -108,10 +108,13 @@ struct worker {
     struct item failure; /* sent once */
     char *why;
     bool child; /* the process is a forked copy: send nothing */
+    /* set before the thread starts: */
+    bool starting; /* the instance is starting: a module that fails to load ends the instance */
 };
 
-/* Opens the Lua state and starts the thread. Returns 0, or -1 with errno set and the reason logged. */
-int sched_worker_open(struct sched *s, int argc, char **argv, const char *config);
+/* Opens the Lua state and starts the thread. starting: the instance is starting, and what cannot be used is left out
+ * rather than refused. Returns 0, or -1 with errno set and the reason logged. */
+int sched_worker_open(struct sched *s, int argc, char **argv, const char *config, bool starting);
 /* Interrupts the worker, and waits for the end of the thread. */
 void sched_worker_close(struct sched *s);
 /* Sends a copy of *c to the worker, with a reference to the msg. Returns false with errno set without memory. */

@@ -120,7 +120,7 @@ void sched_send(struct worker *w, struct item *item)
     *w->items_end = item;
     w->items_end = &item->next;
     pthread_mutex_unlock(&w->lock);
-    if (first && write(w->fd, &one, sizeof one) < 0)
+    if (first && w->fd >= 0 && write(w->fd, &one, sizeof one) < 0)
         abort(); /* impossible: a counter of 64 bits is full */
 }
 
@@ -340,7 +340,7 @@ static struct worker *make(void)
     return w;
 }
 
-int sched_worker_open(struct sched *s, int argc, char **argv, const char *config)
+int sched_worker_open(struct sched *s, int argc, char **argv, const char *config, bool starting)
 {
     struct worker *w = make();
     char *why = NULL;
@@ -352,6 +352,7 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
     if (w->fd < 0)
         return -1;
     weir_interrupt(false);
+    w->starting = starting;
     w->L = sched_lua_open(w, argc, argv, config, &why);
     if (!w->L) {
         flux_log(s->h, LOG_ERR, "%s", why ? why : "out of memory");

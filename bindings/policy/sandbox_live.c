@@ -5,7 +5,8 @@
  *
  *   sb = sandbox_open(text, name, {prelude =, bridge =, instructions =, memory =, seconds =})   or nil, message, code
  *   sb:call(f, ...)   true and the results of f; or nil, message, "policy". Each call has the whole budget.
- *   sb:slice(seconds) after so many seconds coroutines of the sandbox yield without values, anywhere; nil: no yielding
+ *   sb:slice(seconds[, on]) after so many seconds coroutines of the sandbox yield without values, anywhere; nil: no
+ *                     yielding. on: the next call has what the last call left of the budget of instructions
  *   sb:profile(on)    true starts counting the lines that run, false ends it; without argument {[line] = samples}
  *   sb:traceback()    the functions of the file that ran at the last error, a line each; or nil
  *   sb:close()
@@ -27,10 +28,13 @@ struct live {
     lua_State *host; /* the state at the far end of the bridge, during a call */
     int handle;      /* index of the handle on the host's stack */
     bool busy;
+    bool on; /* the next call has what the last call left of the budget */
     struct policy_profile *profile; /* NULL: not profiled */
 };
 
 enum { BRIDGE = 1, USER_VALUES = BRIDGE };
+
+#define QUERY 2000 /* instructions that a call of the bridge is charged as: a match takes about as long */
 
 static char functions_key; /* key in the registry of the sandbox */
 
@@ -125,6 +129,7 @@ static int bridge(lua_State *S)
 
     if (!L || !lua_checkstack(L, 8))
         return luaL_error(S, "nothing can be asked now");
+    live->sandbox.left -= QUERY;
     top = lua_gettop(L);
     lua_getiuservalue(L, live->handle, BRIDGE);
     if (copy_plain(L, S, 1, out.n)) {
@@ -298,6 +303,7 @@ static int run(lua_State *L, struct live *live, int handle, int nargs, int nresu
 {
     lua_State *S = live->sandbox.S;
     int rc, handler = lua_gettop(S) - nargs;
+    int64_t left = live->sandbox.left;
 
     lua_pushcfunction(S, weirlua_sandbox_locate);
     lua_insert(S, handler);
@@ -305,6 +311,9 @@ static int run(lua_State *L, struct live *live, int handle, int nargs, int nresu
     live->handle = handle;
     live->busy = true;
     weirlua_sandbox_begin(&live->sandbox);
+    if (live->on)
+        live->sandbox.left = left;
+    live->on = false;
     rc = lua_pcall(S, nargs, nresults, handler);
     lua_remove(S, handler);
     live->busy = false;
@@ -392,11 +401,12 @@ static int live_call(lua_State *L)
     return 1 + out.n;
 }
 
-/* slice(seconds) */
+/* slice(seconds[, on]) */
 static int live_slice(lua_State *L)
 {
     struct live *live = check_live(L);
 
+    live->on = lua_toboolean(L, 3);
     live->sandbox.pause = lua_isnoneornil(L, 2) ? 0 : weirlua_clock() + (int64_t)(luaL_checknumber(L, 2) * 1e9);
     return 0;
 }

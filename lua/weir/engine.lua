@@ -163,29 +163,31 @@ function engine.reload(self)
   return nil, why, code
 end
 
---- @method retire(): table? --
---- Replaces a policy in use that took more than twice its seconds in the last match by the policy in use before, if
---- any. Returns the result of e:retired() then; nil when the policy in use did not overrun. Matches, grow and
---- explanations call retire by themselves.
-function engine.retire(self)
-  local _, bad = check(self)
+--- @method retire(failure: string?): table? --
+--- Replaces a policy in use that took more than twice its seconds in the last match, or that has failed as `failure`
+--- says, by the policy in use before, if any. Returns the result of e:retired() then; nil when the policy in use did not
+--- overrun and no failure is given. Matches, grow and explanations call retire by themselves, without a failure.
+function engine.retire(self, failure)
+  local name, bad = check(self)
   local took = bad and bad.overran
-  if not took then return nil end
+  if not took and not failure then return nil end
   local own = known[self] or {}
   local good = own.good
   local instead = good and use(self, good) and good.name or nil
   note_plain(self, own)
   own.good = not instead and good or nil
-  local why = ("policy %s: it took %.3g seconds of the %.3g that it may; %s"):format(bad.name, took, bad.budget.seconds,
+  local cause = took and ("it took %.3g seconds of the %.3g that it may"):format(took, bad.budget.seconds) or tostring(failure)
+  local why = ("policy %s: %s; %s"):format(name, cause,
     instead and ("policy %s takes its place"):format(instead) or "no policy was in use before, so it stays")
-  own.retired = { policy = bad.name, label = bad.label, seconds = took, instead = instead, why = why }
+  own.retired = { policy = name, label = bad and bad.label, seconds = took, instead = instead, why = why }
   if own.watch then own.watch.error = why end
   if own.watch and own.watch.failed then own.watch.failed(why) end
   return own.retired
 end
 
 --- @method retired(): table? --
---- The policy last taken out of service for taking more than twice its seconds: {policy =, label =, seconds =, why =,
+--- The policy last taken out of service for taking more than twice its seconds, or for a failure that e:retire was
+--- given: {policy =, label =, seconds = nil for a failure, why =,
 --- instead = the successor; nil: no policy was in use before, and the policy stays}; nil when no policy was retired,
 --- or a further policy has been put in use since.
 function engine.retired(self)

@@ -1,5 +1,6 @@
 --- flux.lua - the scheduler of a Flux instance without Flux, for specs: messages to the scheduler, and its answers.
 
+local snapshot = require "weir.core".snapshot
 local weir = require "weir"
 local instance_of = require "weir.flux.service"
 
@@ -11,10 +12,11 @@ local M = {}
 
 M.T0 = 1700000000
 
--- Opens a scheduler; arguments as in "queue=easy". s.said has the messages sent by the scheduler, s.now is the clock.
-function M.open(arguments, config)
+-- Opens a scheduler; arguments as in "queue=easy"; starting: as the instance starts. s.said has the messages sent by the
+-- scheduler, s.now is the clock.
+function M.open(arguments, config, starting)
   local s = { said = {}, logged = {}, now = M.T0, ticks = 0 }
-  local port = { clock = function() return s.now end, ticks = function() return s.ticks end }
+  local port = { clock = function() return s.now end, ticks = function() return s.ticks end, starting = starting }
   for _, name in ipairs { "alloc", "annotate", "deny", "raise" } do
     port[name] = function(...) s.said[#s.said + 1] = { name, ... } end
   end
@@ -91,6 +93,17 @@ function M.free(s, id, ranks)
 end
 
 function M.stats(s) return decode(s.service:stats()) end
+
+-- Asks why a job waits, in a forked copy as the module does. Returns the results of service:why.
+function M.why(s, asked, user)
+  local child = assert(snapshot(function(write)
+    local text, why, code = s.service:why(encode(asked), user)
+    write(encode { text = text, why = why, code = code })
+  end, { seconds = 60, memory = 1 << 30, answer = 1 << 20 }))
+  local pipe <close> = assert(io.open("/dev/fd/" .. child:take()))
+  local result = decode(pipe:read "a")
+  return result.text, result.why, result.code
+end
 
 -- Checks that no unit is given twice, and that the schedules are consistent.
 function M.apart(s)

@@ -5,6 +5,8 @@ local about = require "weir.about"
 local core = require "weir.core"
 local explain_text = require "weir.explain.text"
 local jobid = require "weir.flux.jobid"
+local policies = require "weir.flux.policies"
+local preempt = require "weir.flux.preempt"
 
 local M = {}
 M.__index = M
@@ -91,13 +93,26 @@ local function too_little(self, request, now)
   end
 end
 
--- Returns the explanation of a request in one sentence. Takes as long as an explanation does. `known`: see about.lua.
+--- Returns a sentence about the first type of which too little is up and free now, or nil.
+function M:short(request) return too_little(self, request, true) end
+
+-- Returns what the constraint of a request asks for that is nowhere, or the constraint: " (constraint: property=a)".
+local function about_constraint(report, request)
+  local names = {}
+  for i, property in ipairs(report.missing or {}) do names[i] = ('"%s"'):format(property.name) end
+  if #names > 0 then return (" Nothing has the property %s."):format(table.concat(names, ", ")) end
+  if not (report.shortage and report.shortage.constrained) then return "" end
+  local constraint = core.json_decode(request:format "json").attributes.system.constraints
+  return (" The constraint is %s."):format(explain_text.constraint(constraint))
+end
+
+-- Returns the explanation of a request in one sentence or two. Takes as long as an explanation does. `known`: see about.lua.
 local function explained(self, request, known)
   local report = self.host.engine:explain(request, { about = known })
   if not report then return nil end
   if report.fits then return "it would fit; it is not its turn" end
   local text = report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
-  return jobid.with_ids(text, self.host.jobs)
+  return jobid.with_ids(text .. about_constraint(report, request), self.host.jobs)
 end
 
 --- Returns why a request can never be met. `known`: what is known of the job, see about.lua.
@@ -119,7 +134,17 @@ function M:copied(seconds) self.next = math.max(self.next, self.host.ticks() + 1
 --- Writes the reason found by a copy of the scheduler.
 function M:told(id, text)
   local job = self.host.jobs[id]
-  if job and job.state == "pending" then write(self, job, "reason_pending", text) end
+  if job and job.state == "pending" then write(self, job, "reason_pending", text .. policies.remark(self.host, job)) end
+end
+
+-- Says so where a queue policy starts nothing: no job of the queue runs, no start is planned, and the first job fits.
+local function look_for_idle(self, job)
+  local host, line = self.host, job.line
+  if line.running > 0 or line.idle or line.dead or job.reserved or host.again or host.dirty then return end
+  if host.lines:waiting(line)[1] ~= job.id or not preempt.fits(host, job) then return end
+  line.idle = true
+  host.log("warning", ("queue policy %s: it starts nothing, though jobs wait, nothing runs, and job %s fits")
+    :format(line.name, jobid.f58(job.id)))
 end
 
 -- Writes why the first jobs of each queue wait, for jobs without a reason since resources became free last. Reasons
@@ -131,7 +156,8 @@ local function reasons(self)
     local job = self.host.jobs[id]
     if job and job.state == "pending" and job.reasoned ~= self.host.releases then
       local quick = too_little(self, job.request, true)
-      if quick then write(self, job, "reason_pending", quick) end
+      if not quick then look_for_idle(self, job) end
+      if quick then write(self, job, "reason_pending", quick .. policies.remark(self.host, job)) end
       if not quick and not asked then self.host.answer.explain(id) end
       if quick or not asked then job.reasoned = self.host.releases else self.late = true end
       asked = asked or not quick

@@ -4,7 +4,8 @@
 --
 --   local s = instance.new { settings =, answer = {alloc(id, R, annotations), annotate(id, annotations), deny(id, note),
 --                            raise(id, note), explain(id)}, log = function(level, text), clock = seconds since 1970,
---                            ticks = seconds from some time on, for slices }
+--                            ticks = seconds from some time on, for slices,
+--                            spares = function(what, queue), see policies.lua; nil: any policy may be refused }
 --   s:acquire(text)  s:hello(text, R, jobspec)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)
 --   s:expiration(text)
 --   s:schedule(seconds)   works for at most so long; returns in how many seconds the next call is due
@@ -24,11 +25,11 @@ local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
 local lines = require "weir.flux.queues"
 local notes = require "weir.flux.annotations"
+local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
 local weir = require "weir"
-local weir_policy = require "weir.policy"
 
 local M = {}
 M.__index = M
@@ -112,17 +113,6 @@ local function measure_nodes(self)
   self.sizes = { node = n > 0 and sum / n or 0 } -- for sim.units_of
 end
 
--- Runs a few matches in advance, so that the first real match finds all indices built.
-local function warm_up(self)
-  local core_of = '{"type":"slot","count":1,"label":"a","with":[{"type":"core","count":1}]}'
-  for _, resource in ipairs {
-    core_of, ('{"type":"node","count":1,"with":[%s]}'):format(core_of),
-    ('{"type":"node","count":1,"exclusive":true,"with":[%s]}'):format(core_of),
-  } do
-    self.engine:match(('{"resources":[%s]}'):format(resource), { mode = "preview", stats = false })
-  end
-end
-
 -- Handles the first response: the machine is known now.
 local function open(self, resources)
   self.engine, self.graph = self.follow.engine, self.follow.engine:resources()
@@ -132,12 +122,9 @@ local function open(self, resources)
   self:tick()
   self.engine:advance(self.now)
   measure_nodes(self)
-  warm_up(self)
   local execution = resources.execution or {}
   if (execution.expiration or 0) > 0 then self.expires = instant.of(execution.expiration) end
-  local opened, why, code = self.lines:open(self.settings.queue, self.settings.queues, self.settings.texts)
-  if not opened then return nil, why, code end
-  self.lines:use(opened)
+  policies.begin(self)
   return true
 end
 
@@ -184,6 +171,7 @@ function M:begin(job)
   job.state, job.start = "running", self.now
   job.due = math.min(instant.after(self.now, job.estimate), self.expires or math.huge)
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
+  job.line.running, job.line.idle = job.line.running + 1, nil
   self:ends(job)
   local a = self.engine:job(job.id)
   self.answer.alloc(job.id, self:R(a, job.queue), self.notes:start(job, a))
@@ -269,8 +257,8 @@ local function measure(self, job)
   job.units, job.least = memo.units, memo.least
 end
 
--- Measures all requests again, and forgets verdicts: a new policy may admit different requests.
-local function measure_all(self)
+--- Measures all requests again, and forgets verdicts: a new policy may admit different requests.
+function M:measure_all()
   for _, shape in pairs(self.requests) do shape.units, shape.verdict = nil, nil end
   for _, job in pairs(self.jobs) do
     job.verdict = nil
@@ -300,7 +288,7 @@ function M:feasible_job(job)
   if not verdict then
     local known = about.of(job)
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = known })
-    if code == "policy" and self:placement_failed() then return self:feasible_job(job) end -- by the policy that is back
+    if code == "policy" and self:placement_failed(why) then return self:feasible_job(job) end -- by the policy that is back
     if code == "infeasible" then why = self.notes:never(job.request, known) end
     verdict = { ok = ok and true or false, why = why, code = code }
     asking.memo(self, job).verdict = verdict
@@ -365,7 +353,11 @@ function M:leave(job)
   asking.unreserve(self, job)
   self:ask("finish", job.id, running and job.due > self.now, self.now)
   self.jobs[job.id], self.leaving[job], job.state = nil, nil, "gone"
-  if running then self.nrunning = self.nrunning - 1 else self.npending = self.npending - 1 end
+  if running then
+    self.nrunning, job.line.running = self.nrunning - 1, job.line.running - 1
+  else
+    self.npending = self.npending - 1
+  end
   self.notes:forget(job)
   self.dirty = true
 end
@@ -510,6 +502,7 @@ function M:hello(text, R, spec)
   self.jobs[job.id], self.nrunning = job, self.nrunning + 1
   self:ends(job)
   self.lines:add(job)
+  job.line.running = job.line.running + 1
   return true
 end
 
@@ -567,7 +560,7 @@ local function until_next(self)
   local t = self.again
   if self.nreserved > 0 then t = math.min(t or math.huge, self.soonest) end
   local wait = t and math.max(t - self.clock(), 0.001) or math.huge
-  wait = math.min(wait, self.notes:wait() or math.huge)
+  wait = math.min(wait, self.notes:wait() or math.huge, policies.wait(self) or math.huge)
   return wait < math.huge and wait or nil
 end
 
@@ -577,12 +570,6 @@ end
 local function rest(self, ends)
   self.notes:write()
   self.rests = ends + math.min(self.spent, MOST_REST)
-  if self.waiting then
-    local settings = self.waiting
-    self.waiting = nil
-    local ok, why = self:reconfigure(settings)
-    if not ok then self.log("err", why) end
-  end
 end
 
 local function begin(self)
@@ -600,6 +587,7 @@ end
 --- the next request.
 function M:schedule(seconds)
   if not self.engine then return nil end
+  policies.look(self)
   local from = self.ticks()
   if not self.lines.passing then
     if from < self.rests then return self.rests - from end
@@ -639,15 +627,9 @@ function M:status()
   return ('{"all":%s,"allocated":%s,"down":%s}'):format(self.all, part "allocated", part "down")
 end
 
---- Handles a failure of the placement policy. A policy that used more than twice its seconds is replaced by its
---- predecessor. Returns true after a replacement: the failed match is to be tried again.
-function M:placement_failed()
-  local retired = self.engine:retire() or self.engine:retired()
-  if not retired or retired == self.retired then return false end
-  self.retired, self.dirty, self.releases = retired, true, self.releases + 1
-  self.log("err", retired.why)
-  return retired.instead ~= nil
-end
+--- Handles a failure of the placement policy; why: the message. Returns true after a replacement: the failed match is to
+--- be made again.
+function M:placement_failed(why) return policies.failed(self, why) end
 
 --- Returns statistics as a table.
 function M:stats()
@@ -658,34 +640,8 @@ function M:stats()
   }
 end
 
--- Returns the placement policy of settings: a name, or the policy itself if its text came with a request. Or nil,
--- message, code.
-local function placement(settings)
-  local name, options = weir_policy.parse(settings.policy)
-  local text = settings.texts[name]
-  if not text then return settings.policy end
-  return core.policy_source(text, name, { options = options })
-end
-
---- Replaces the settings. On failure nothing has changed: nil, message.
-function M:reconfigure(settings)
-  if self.lines.passing then
-    self.waiting = settings
-    return true
-  end
-  local policy, opened, ok, why
-  policy, why = placement(settings)
-  if policy then opened, why = self.lines:open(settings.queue, settings.queues, settings.texts) end
-  if opened then ok, why = self.engine:use(policy) end
-  if not ok then return nil, why end
-  asking.drop_reservations(self)
-  measure_all(self)
-  self.lines:use(opened)
-  self.settings, self.dirty, self.notes.on = settings, true, settings.annotate == "true"
-  self.releases = self.releases + 1
-  warm_up(self)
-  return true
-end
+--- Replaces the settings, see policies.lua. Returns true; or nil, message, code, with nothing changed.
+function M:reconfigure(settings) return policies.reconfigure(self, settings) end
 
 --- Returns a line for the log about settings and machine.
 function M:describe()
@@ -696,8 +652,6 @@ end
 
 --- Makes a scheduler; or nil, message, code.
 function M.new(opts)
-  local policy, why, code = weir.policy(opts.settings.policy)
-  if not policy then return nil, why, code end
   local self = setmetatable({
     settings = opts.settings, answer = opts.answer, log = opts.log, clock = opts.clock, ticks = opts.ticks or core.clock,
     now = 0, jobs = {}, requests = {}, nshapes = 0, reservations = {}, nreserved = 0, leaving = {}, promises = 0, releases = 0, matches = 0,
@@ -711,7 +665,9 @@ function M.new(opts)
     replaced = function() self.dirty = true end,
   }
   self.notes = notes.new(self)
-  self.follow = scheduler_client.new { style = "keyed", policy = opts.settings.policy, send = function() end, on = on_stream(self) }
+  local ok, why, code = policies.open(self, opts.spares or function() return false end)
+  if not ok then return nil, why, code end
+  self.follow = scheduler_client.new { style = "keyed", policy = "first", send = function() end, on = on_stream(self) }
   return self
 end
 

@@ -21,8 +21,8 @@ local function leave(self, job, note)
   self.answer.raise(job.id, note)
 end
 
--- Returns true if a job fits now. Changes nothing.
-local function fits(self, job)
+--- Returns true if a job without a reservation fits now. Changes nothing.
+function M.fits(self, job)
   self.matches = self.matches + 1
   if self.engine:place(job.request, job.id, self.now, job.estimate, nil, nil, job) ~= self.now then return false end
   assert(self.engine:release(job.id))
@@ -38,13 +38,13 @@ local function choose(self, job, victims)
   end
   if job.reserved then detach(job) end
   for other in pairs(self.leaving) do detach(other) end
-  local done = fits(self, job)
+  local done = M.fits(self, job)
   for _, id in ipairs(victims) do
     local victim = not done and self.jobs[id]
     if victim and may_go(self, victim) and not self.leaving[victim] then
       detach(victim)
       chosen[#chosen + 1] = victim
-      done = fits(self, job)
+      done = M.fits(self, job)
     end
   end
   for i = #detached, 1, -1 do assert(self.engine:attach(detached[i])) end

@@ -1,16 +1,16 @@
 --- service.lua - the functions called by the broker module: a scheduler made from arguments and configuration, and the
 -- queries of `flux weir`.
 
-local about = require "weir.about"
 local core = require "weir.core"
-local explain_text = require "weir.explain.text"
 local instance = require "weir.flux.instance"
 local jobid = require "weir.flux.jobid"
+local policies = require "weir.flux.policies"
 local policy = require "weir.policy"
 local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
 local tables = require "weir.tables"
+local why_text = require "weir.flux.why"
 
 local M = {}
 M.__index = M
@@ -43,31 +43,37 @@ local function tell_notes(self)
   end
 end
 
---- Takes a changed configuration. Returns true; or nil, message.
+-- Returns the arguments without those that a change of the configuration replaces: of policy and queue, what was said last
+-- counts.
+local function not_replaced(self, config)
+  local before, after = settings.read({}, core.json_decode(self.config), self.texts, function() return true end),
+    settings.read({}, core.json_decode(config), self.texts, function() return true end)
+  local left, gone = {}, {}
+  for _, word in ipairs(self.arguments) do
+    local name = word:match "^([^=]+)="
+    local replaced = (name == "policy" or name == "queue") and before[name] ~= after[name]
+    table.insert(replaced and gone or left, word)
+  end
+  return left, gone
+end
+
+--- Takes a changed configuration. Returns true; or nil, message, with nothing changed.
 function M:configure(config)
-  local read, why = settings.read(self.arguments, core.json_decode(config), self.texts)
+  local arguments, replaced = not_replaced(self, config)
+  local read, why = settings.read(arguments, core.json_decode(config), self.texts)
   if not read then return nil, why end
   local ok
   ok, why = self.scheduler:reconfigure(read)
   if not ok then return nil, why end
-  self.settings, self.config = read, config
+  self.settings, self.config, self.arguments = read, config, arguments
   tell_notes(self)
+  for _, word in ipairs(replaced) do self.log("info", ("%s, given before, is replaced by the configuration"):format(word)) end
   return true
 end
 
 -- ---- flux weir ------------------------------------------------------------------------------------------------------
 
 local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
-
--- Returns a report as text, with job ids and times in the usual form.
-local function in_words(self, report, prefix)
-  if report.fits then return "It would fit now: it is not its turn.\n" end
-  local text = jobid.with_ids(explain_text.text(report, 100), self.scheduler.jobs, prefix)
-  return (text:gsub("(%d[%d,]*%d%d%d%d)%.?%d* s%f[%W]", function(digits)
-    local t = tonumber((digits:gsub(",", "")))
-    return t > 1000000000 and when(t) or nil
-  end))
-end
 
 -- Returns the payload of a request as a table.
 local function payload(text)
@@ -76,20 +82,14 @@ local function payload(text)
 end
 
 --- Returns the text why a job waits, for {id =, f58 = prefix of ids}; or nil, message, code. `user`: the user asking,
--- nil for the owner of the instance.
+--- nil for the owner of the instance. To be called in a copy of the scheduler.
 function M:why(text, user)
   local s, asked = self.scheduler, payload(text)
   local id, prefix = asked.id, asked.f58 == "f" and "f" or nil
   local job = s.jobs[id]
   if not job or user and job.user ~= tonumber(user) then return nil, "the scheduler does not know this job", "unknown" end
   if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), when(job.start)) end
-  local reserved = job.reserved
-  if reserved then s.engine:release(id) end -- runs in a copy of the scheduler
-  local report, why, code = s.engine:explain(job.request, { about = about.of(job) })
-  if not report then return nil, why, code end
-  local first = ("%s waits"):format(jobid.f58(id, prefix))
-  if reserved then first = first .. "; resources are reserved for it from " .. when(reserved) .. " on" end
-  return first .. "\n" .. in_words(self, report, prefix)
+  return why_text.text(s, job, prefix)
 end
 
 --- Returns the text for reason_pending; to be called in a copy of the scheduler.
@@ -122,25 +122,35 @@ end
 
 local ACTIONS = {}
 
+-- Returns a path without parts such as "a/../".
+local function plain(path)
+  local n
+  repeat path, n = path:gsub("/[^/]+/%.%./", "/", 1) until n == 0
+  return path
+end
+
+-- Adds the lines of a kind of policies: those found by name, and before them those in use that are files. used: {name = true}.
+local function add_list(lines, head, entries, used)
+  lines[#lines + 1] = head
+  local known = {}
+  for _, entry in ipairs(entries) do known[entry.name] = true end
+  for _, name in ipairs(tables.keys(used)) do
+    if not known[name] then lines[#lines + 1] = ("* %s"):format(name) end
+  end
+  for _, entry in ipairs(entries) do
+    lines[#lines + 1] = ("%s %-18s %s"):format(used[entry.name] and "*" or " ", entry.name, plain(entry.path))
+  end
+end
+
 function ACTIONS.list(self)
-  local lines = { "placement:" }
-  local function add(entry, used) lines[#lines + 1] = ("%s %-18s %s"):format(used and "*" or " ", entry.name, entry.path) end
-  for _, entry in ipairs(policy.list()) do add(entry, entry.name == self.settings.policy:match "^[^:]+") end
-  lines[#lines + 1] = "queue:"
-  local used = {}
-  for _, line in ipairs(self.scheduler.lines:about()) do used[line.policy] = true end
-  for _, entry in ipairs(queue_policy.list()) do add(entry, used[entry.name]) end
+  local lines, used, s = {}, {}, self.scheduler
+  for _, line in ipairs(s.lines:about()) do used[line.policy] = true end
+  add_list(lines, "placement:", policy.list(), { [s.placement.instead or (policy.parse(self.settings.policy))] = true })
+  add_list(lines, "queue:", queue_policy.list(), used)
   return table.concat(lines, "\n") .. "\n"
 end
 
-function ACTIONS.show(self)
-  local lines = { "policy " .. self.settings.policy }
-  for _, line in ipairs(self.scheduler.lines:about()) do
-    lines[#lines + 1] = ("queue %s%s%s"):format(line.policy, line.queue ~= "" and " for " .. line.queue or "",
-      line.failed and "; it replaces one that failed: " .. line.failed or "")
-  end
-  return table.concat(lines, "\n") .. "\n"
-end
+function ACTIONS.show(self) return table.concat(policies.lines(self.scheduler), "\n") .. "\n" end
 
 local LONGEST = core.limits.policy -- bytes of the text of a policy
 
@@ -193,22 +203,29 @@ local function logger(read, log)
 end
 
 --- Opens a scheduler. arguments: a list; config: JSON text of the tables sched-weir, queues and those of Fluxion; port: functions alloc,
---- annotate, deny, raise, explain, log, clock; f58, the prefix of job ids. Or nil, message.
+--- annotate, deny, raise, explain, log, clock; f58, the prefix of job ids; starting: the instance is starting, so that a
+--- refusal would end it. Or nil, message: only for an argument, and not while the instance starts.
 function M.open(arguments, config, port)
-  local read, why = settings.read(arguments, core.json_decode(config))
+  local function spare(why, argued)
+    if argued and not port.starting then return false end
+    port.log("err", why .. "; it is left out")
+    return true
+  end
+  local read, why = settings.read(arguments, core.json_decode(config), nil, spare)
   if not read then return nil, why end
   local record
   if read.record then
     record, why = recording.start(read.record, port)
-    if not record then return nil, why end
+    if not record and not spare(why, read.argued.record) then return nil, why end
   end
   jobid.prefix = port.f58 or jobid.prefix
   local scheduler
   scheduler, why = instance.new { settings = read, answer = port, log = logger(read, port.log),
-    clock = port.clock, ticks = port.ticks }
+    clock = port.clock, ticks = port.ticks,
+    spares = function(what, queue) return port.starting or not read.argued[what] or (queue or "") ~= "" and read.queues[queue] ~= nil end }
   if not scheduler then return nil, why end
   local self = setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record,
-    texts = {}, noted = {} }, M)
+    texts = {}, noted = {}, log = logger(read, port.log) }, M)
   tell_notes(self)
   return self
 end

@@ -50,6 +50,7 @@ local KNOWN = {
   ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched" }, "auto" },
   annotate = { yes, "true" },            -- t_estimate, reason_pending
   ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
+  watch = { yes, "false" },              -- whether policies are read again when their files change
   record = { text, false },              -- path of a recording, see recording.lua
 }
 
@@ -83,11 +84,12 @@ local function put_queues(into, queues)
 end
 
 --- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
---- queue-depth, R-format, annotate, queues = {name = queue policy}, requires = {queue = properties}, texts = {path =
---- source of a policy not readable here}, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not
---- take. Or nil, message.
-function M.read(arguments, config, texts)
-  local settings = { queues = {}, requires = {}, texts = texts or {}, notes = {} }
+--- queue-depth, R-format, annotate, watch, queues = {name = queue policy}, requires = {queue = properties}, texts = {path =
+--- source of a policy not readable here}, argued = {name = true} for those given by arguments, notes = {{level =, text =},
+--- ...} on what Fluxion's tables say and weir does not take. Or nil, message.
+--- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
+function M.read(arguments, config, texts, spare)
+  local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
   local own, ok, why = config["sched-weir"]
   if not own then
@@ -96,16 +98,15 @@ function M.read(arguments, config, texts)
   end
   for name, value in pairs(own or {}) do
     if name == "queues" then ok, why = put_queues(settings.queues, value) else ok, why = put(settings, name, value) end
-    if not ok then return nil, "[sched-weir] " .. why end
+    if not ok and not (spare and spare("[sched-weir] " .. why, false)) then return nil, "[sched-weir] " .. why end
   end
   for name, queue in pairs(config.queues or {}) do
     if type(queue) == "table" then settings.requires[name] = queue.requires end
   end
   for _, argument in ipairs(arguments) do
     local name, value = argument:match "^([^=]+)=(.*)$"
-    if not name then return nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end
-    ok, why = put(settings, name, value)
-    if not ok then return nil, why end
+    if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end
+    if ok then settings.argued[name] = true elseif not (spare and spare(why, true)) then return nil, why end
   end
   return settings
 end

@@ -66,6 +66,11 @@ local function split(x)
   return name or x, rest and rest:gsub(",", "\n") or ""
 end
 
+-- Returns a message that names the policy, once.
+local function about(name, message)
+  return ("queue policy %s"):format(message:find(name .. ":", 1, true) == 1 and message or name .. ": " .. message)
+end
+
 --- Opens a queue policy in a sandbox. `x`: a name or path with options ("hybrid:k=2"), or {"hybrid", k = 2}.
 --- bridge(...) answers queries of the policy. `texts`: sources by path, for paths not readable here. Or nil, message,
 --- code.
@@ -81,10 +86,10 @@ function M.open(x, bridge, budget, texts)
     prelude = runtime(), bridge = bridge, seconds = budget.seconds or M.SECONDS, instructions = budget.instructions or 2000000000,
     memory = budget.memory or (1 << 30),
   })
-  if not sandbox then return nil, ("queue policy %s: %s"):format(name, message), code end
+  if not sandbox then return nil, about(name, message), code end
   local ok
   ok, message, code = sandbox:call("options", options)
-  if not ok then return nil, ("queue policy %s: %s"):format(name, message), code end
+  if not ok then return nil, about(name, message), code end
   return sandbox, name
 end
 

@@ -1,10 +1,8 @@
 -- Settings of the scheduler of a Flux instance, and the text form of job ids.
 local flux = require "spec.support.flux"
-local weir = require "weir"
 local jobid = require "weir.flux.jobid"
 local settings = require "weir.flux.settings"
 
-local encode = weir.json.encode
 local open, started, submit, settle = flux.open, flux.started, flux.submit, flux.settle
 
 -- ---- settings ---------------------------------------------------------------------------------------------------
@@ -146,8 +144,8 @@ describe("job ids", function()
     submit(s, 1000, 1)
     submit(s, 1001, 1)
     settle(s)
-    assert.matches("^fJG waits", s.service:why(encode { id = 1001, f58 = "f" }))
-    assert.matches("^ƒJG waits", s.service:why(encode { id = 1001 }))
+    assert.matches("^fJG waits", (flux.why(s, { id = 1001, f58 = "f" })))
+    assert.matches("^ƒJG waits", (flux.why(s, { id = 1001 })))
   end)
 
   for id, text in pairs { [0] = "ƒ1", [57] = "ƒz", [58] = "ƒ21", [1888888888888] = "ƒ", [6731191091817518] = "ƒuZZybuNNy" } do

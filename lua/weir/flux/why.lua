@@ -1,0 +1,195 @@
+--- why.lua - why a job waits in a Flux instance: what is missing for it, who is ahead in the queue, whose reservation is in
+-- the way, and when it starts. M.text changes the scheduler that it is given, so it is called in a forked copy.
+--
+-- When a job starts is found out by playing the future in the copy: every job ends when its time is over, nobody else
+-- comes, and the queue policy decides as it does now.
+
+local about = require "weir.about"
+local asking = require "weir.sim.broker"
+local core = require "weir.core"
+local explain_text = require "weir.explain.text"
+local jobid = require "weir.flux.jobid"
+local policies = require "weir.flux.policies"
+local preempt = require "weir.flux.preempt"
+
+local M = {}
+
+local FEW = 3       -- jobs told by name
+local SECONDS = 5   -- of work for a forecast
+local EVENTS = 100000 -- turns of a forecast
+
+local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
+
+local function plural(n, word) return ("%d %s%s"):format(n, word, n == 1 and "" or "s") end
+
+-- Returns the first few jobs of a list by id: "ƒA, ƒB and 7 more".
+local function names(list, prefix)
+  local words = {}
+  for i = 1, math.min(#list, FEW) do words[i] = jobid.f58(list[i].id, prefix) end
+  local text = table.concat(words, ", ")
+  return #list > FEW and ("%s and %d more"):format(text, #list - FEW) or text
+end
+
+-- ---- the queue -------------------------------------------------------------------------------------------------------
+
+-- Returns the waiting jobs ahead of a job, in the order of its queue policy.
+local function ahead(self, job)
+  local list = {}
+  for _, id in ipairs(self.lines:waiting(job.line)) do
+    local other = self.jobs[id]
+    if id == job.id then return list end
+    if other and other.state == "pending" then list[#list + 1] = other end
+  end
+  return nil -- the policy does not know the job yet
+end
+
+local function place_in_queue(self, job, prefix)
+  local list = ahead(self, job)
+  local queue = ("the queue%s (%s)"):format(job.queue and " " .. job.queue or "", job.line.name)
+  if not list then return ("It has just come to %s."):format(queue) end
+  if #list == 0 then return ("It is the first in %s."):format(queue) end
+  return ("%s %s ahead of it in %s: %s."):format(plural(#list, "job"), #list == 1 and "is" or "are", queue, names(list, prefix))
+end
+
+-- ---- reservations ----------------------------------------------------------------------------------------------------
+
+-- Returns the jobs with reservations, other than one job, by the times reserved.
+local function reserved(self, job)
+  local list = {}
+  for other in pairs(self.reservations) do
+    if other ~= job then list[#list + 1] = { id = other.id, job = other, at = other.reserved } end
+  end
+  table.sort(list, function(a, b) return a.at < b.at or a.at == b.at and a.id < b.id end)
+  return list
+end
+
+-- Returns the first reservation that keeps a job from starting now; nothing is reserved before and afterwards.
+local function in_the_way(self, job, list)
+  local found
+  for i, entry in ipairs(list) do
+    local other = entry.job
+    entry.booked = self.engine:place(other.request, other.id, entry.at, other.estimate, nil, nil, other) ~= nil
+    if not preempt.fits(self, job) then
+      found = list[i]
+      break
+    end
+  end
+  for _, entry in ipairs(list) do
+    if entry.booked then assert(self.engine:release(entry.id)) end
+  end
+  return found
+end
+
+local function about_reservations(self, job, list, prefix)
+  local blocker = in_the_way(self, job, list)
+  if not blocker then return nil end
+  return ("It would fit now, but for the reservation of %s, from %s on."):format(jobid.f58(blocker.id, prefix), when(blocker.at))
+end
+
+-- ---- what is missing -------------------------------------------------------------------------------------------------
+
+-- Returns a report as text, with job ids and times in the usual form. The start is of the job by itself, whatever the queue.
+local function in_words(self, report, prefix)
+  local text = jobid.with_ids(explain_text.text(report, 100), self.jobs, prefix)
+  text = text:gsub("Earliest start: ", "Room for it, whoever is ahead: ")
+  return (text:gsub("(%d[%d,]*%d)%.?%d* s%f[%W]", function(digits)
+    local t = tonumber((digits:gsub(",", "")))
+    return t > 1000000000 and when(t) or nil
+  end))
+end
+
+-- ---- the future ------------------------------------------------------------------------------------------------------
+
+-- Returns the time of the next event: the end of a running job, the start of a reservation, a time that a policy has asked for.
+local function next_event(self)
+  local event = self.due:peek()
+  while event and (event.job.state ~= "running" or event.job.due ~= event.time) do
+    self.due:pop()
+    event = self.due:peek()
+  end
+  local t = math.min(event and event.time or math.huge, self.again or math.huge)
+  return self.nreserved > 0 and math.min(t, self.soonest) or t
+end
+
+-- Ends the jobs whose time is over.
+local function end_jobs(self, t)
+  local event = self.due:peek()
+  while event and event.time <= t do
+    self.due:pop()
+    local job = event.job
+    if job.state == "running" and job.due == event.time then
+      self.follow:free(job.id)
+      self:leave(job)
+      self.releases = self.releases + 1
+      self.lines:tell_all("change", true)
+    end
+    event = self.due:peek()
+  end
+end
+
+-- Runs passes until nothing is left to do now. Returns false when the time for the forecast is over.
+local function settle(self, deadline)
+  repeat
+    self:schedule(1)
+    if core.clock() > deadline then return false end
+  until not self.lines.passing and not self.dirty
+  return true
+end
+
+-- Makes a copy of the scheduler silent, with a clock that is set.
+local function mute(self, now)
+  local nothing = function() end
+  self.answer = setmetatable({}, { __index = function() return nothing end })
+  self.log, self.lines.log, self.notes.on, self.files = nothing, nothing, false, {}
+  self.clock, self.ticks, self.rests = function() return now() end, function() return 0 end, 0
+  self.dirty = true
+end
+
+--- Returns the time at which a waiting job starts; math.huge: no start is in sight; nil: it would take too long to find out.
+--- The scheduler is a copy, and of no use afterwards.
+function M.forecast(self, job)
+  local now, deadline = self.now, core.clock() + SECONDS
+  mute(self, function() return now end)
+  for _ = 1, EVENTS do
+    if not settle(self, deadline) then return nil end
+    if job.state ~= "pending" then return now end
+    local t = next_event(self)
+    if t == math.huge then return t end
+    now = math.max(t, now + 1e-3)
+    end_jobs(self, now)
+    self.dirty = true
+  end
+  return nil
+end
+
+local function start_in_words(t, now)
+  if not t then return "When it starts would take too long to find out." end
+  if t == math.huge then return "No start is in sight: what it waits for has no end, or the queue policy does not start it." end
+  if t <= now then return "It starts next." end
+  return ("It starts at %s, if all jobs run as long as they may and no other comes."):format(when(t))
+end
+
+--- Returns the text why a job waits. prefix: of job ids, see jobid.lua. Or nil, message, code.
+function M.text(self, job, prefix)
+  local first = ("%s waits"):format(jobid.f58(job.id, prefix))
+  if job.reserved then first = first .. "; resources are reserved for it from " .. when(job.reserved) .. " on" end
+  local lines = { first, place_in_queue(self, job, prefix) }
+  local others = reserved(self, job)
+  asking.drop_reservations(self)
+  local report, why, code = self.engine:explain(job.request, { about = about.of(job) })
+  if not report then return nil, why, code end
+  if report.fits then
+    lines[#lines + 1] = about_reservations(self, job, others, prefix) or "It would fit now: it is not its turn."
+  else
+    local text, short = in_words(self, report, prefix):gsub("\n$", ""), self.notes:short(job.request)
+    if short and not text:find(short, 1, true) then lines[#lines + 1] = short end
+    lines[#lines + 1] = text
+  end
+  local remark = policies.remark(self, job):sub(2)
+  if remark ~= "" then lines[#lines + 1] = remark end
+  local now = self.now
+  lines[#lines + 1] = start_in_words(M.forecast(self, job), now)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return M
