@@ -96,11 +96,15 @@ function M.read(arguments, config, texts, spare)
     own, settings.notes = fluxion_settings.read(config)
     settings.notes = settings.notes or {}
   end
+  if own ~= nil and type(own) ~= "table" then
+    if not (spare and spare("[sched-weir] a table is expected", false)) then return nil, "[sched-weir] a table is expected" end
+    own = nil
+  end
   for name, value in pairs(own or {}) do
     if name == "queues" then ok, why = put_queues(settings.queues, value) else ok, why = put(settings, name, value) end
     if not ok and not (spare and spare("[sched-weir] " .. why, false)) then return nil, "[sched-weir] " .. why end
   end
-  for name, queue in pairs(config.queues or {}) do
+  for name, queue in pairs(type(config.queues) == "table" and config.queues or {}) do
     if type(queue) == "table" then settings.requires[name] = queue.requires end
   end
   for _, argument in ipairs(arguments) do

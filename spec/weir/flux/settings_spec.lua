@@ -2,6 +2,7 @@
 local flux = require "spec.support.flux"
 local jobid = require "weir.flux.jobid"
 local settings = require "weir.flux.settings"
+local encode = require "weir".json.encode
 
 local open, started, submit, settle = flux.open, flux.started, flux.submit, flux.settle
 

@@ -224,12 +224,26 @@ describe("trust in the scheduler of Flux", function()
     ["an unknown option"] = { ["sched-weir"] = { polcy = "low", queue = "easy" } },
     ["a wrong value"] = { ["sched-weir"] = { slice = "5h", queue = "easy" } },
     ["a table of queues that is none"] = { ["sched-weir"] = { queues = 7, queue = "easy" } },
+    ["queues that are none"] = { queues = 7, ["sched-weir"] = { polcy = 1, queue = "easy" } },
     ["a recording that cannot be written"] = { ["sched-weir"] = { record = "/nosuch/folder/x", queue = "easy" } },
   } do
     it("leaves out of a configuration at the start what it cannot use, and says so: " .. what, function()
       local s = begin(assert(flux.open({}, config, true)))
       assert.matches("it is left out", s.logged[1], 1, true)
       assert.equal("easy", stats(s).queues[1].policy)
+    end)
+  end
+
+  local ODD = { 7, -1, "x", "", true, { 1 }, { a = 7 }, { a = { 7 } } }
+  for _, name in ipairs { "sched-weir", "sched-fluxion-qmanager", "sched-fluxion-resource" } do
+    it("starts with any value in place of a table or of its parts: " .. name, function()
+      for _, odd in ipairs(ODD) do
+        begin(assert(flux.open({}, { [name] = odd, queues = odd }, true)))
+        for _, key in ipairs { "queue-policy", "queue-params", "policy-params", "queue-policy-per-queue", "queue-params-per-queue",
+          "policy-params-per-queue", "match-policy", "match-format", "prune-filters", "queues", "queue", "policy", "slice", "watch" } do
+          begin(assert(flux.open({}, { [name] = { [key] = odd } }, true)))
+        end
+      end
     end)
   end
 
