@@ -9,47 +9,14 @@
 -- a request fits, and the chosen vertices are left open.
 
 local Reference = require "spec.support.reference_schedule"
+local requested = require "spec.support.reference_count"
 local satisfies = require "spec.support.reference_constraint"
 
+local allowed, largest = requested.allowed, requested.largest
 local is_up, is_below = Reference.is_up, Reference.is_below
 
 local FOREVER = math.huge
-local UNITS_MAX = 4096 -- more than any machine here has; of MB, where pools are in GB, the limit is MB_MAX
-local MB_MAX = 400000
-local TRIES = 60000    -- choices tried by `possible`
-
--- ---- counts -------------------------------------------------------------------------------------------------
-
-local OPERATORS = {
-  ["+"] = function(n, operand) return n + operand end,
-  ["*"] = function(n, operand) return n * operand end,
-  ["^"] = function(n, operand) return math.tointeger(n ^ operand) or math.maxinteger end,
-}
-
-local function series(count, most)
-  local list, n = {}, count.min
-  local step, last = OPERATORS[count.operator or "+"], math.min(count.max or most, most)
-  while n <= last and n ~= list[#list] do
-    list[#list + 1] = n
-    n = step(n, count.operand or 1)
-  end
-  return list
-end
-
---- All allowed counts, ascending: of 3, {min=1,max=4}, "1,3,5".
-local function allowed(count, unit)
-  if type(count) == "number" then return { count } end
-  if type(count) == "table" then return series(count, unit == "MB" and MB_MAX or UNITS_MAX) end
-  local list = {}
-  for n in count:gmatch "%d+" do list[#list + 1] = math.tointeger(n) end
-  return list
-end
-
-local function largest(list, most)
-  for i = #list, 1, -1 do
-    if list[i] <= most then return list[i] end
-  end
-end
+local TRIES = 60000 -- choices tried by `possible`
 
 -- ---- views: the vertices that count as present and as free while a request is placed ---------------------------
 
