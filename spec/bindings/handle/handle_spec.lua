@@ -395,7 +395,7 @@ describe("policies", function()
     local e, g = engine()
     for text, policy in pairs {
       ["boom"] = { evaluate = function() error "boom" end },
-      ["handle_spec.lua:400: it must return up to 4 numbers"] = { order = function() return 1, 2, 3, 4, 5 end },
+      ["it must return up to 4 numbers, not more, and returned 5"] = { order = function() return 1, 2, 3, 4, 5 end },
       ["it must return a number"] = { evaluate = function() return "high" end },
       ["it chose what is no candidate"] = { select = function() return { 99 } end },
       ["it chose a candidate twice"] = { select = function() return { 1, 1 } end },
