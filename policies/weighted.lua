@@ -38,10 +38,12 @@ for _, name in ipairs(names) do
 end
 options.pack.default, options.low.default = 1, 0.1
 
+-- The sum, rounded to a multiple of 2^-30: sums of such scores are exact, so that the nodes of a rack keep their order
+-- among themselves when the part that the nodes share changes.
 local function sum(measures, v)
   local all = 0
   for _, measure in ipairs(measures) do all = all + measure.weight * measure.of(v) end
-  return all
+  return all * 0x1p30 // 1 / 0x1p30
 end
 
 return {

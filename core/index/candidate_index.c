@@ -10,6 +10,7 @@
 
 #include "aggregate/rows.h"
 #include "graph/observer.h"
+#include "index/score.h"
 
 #define UNKNOWN (WEIR_NONE - 1) /* no vertex has the number */
 
@@ -634,20 +635,35 @@ static void used(weir_graph *g, weir_vertex v)
 
 /* ---- scores ---- */
 
-void weir_index_rescored(weir_graph *g, const struct score_memory *memory, weir_vertex v, bool shared)
+/* Whether vertices of type t below p are children of p only. */
+static bool children_only(const weir_graph *g, weir_vertex p, weir_type t)
+{
+    const struct schema *sc = schema_at(g, inner_of(g, p)->schema);
+
+    for (uint32_t i = 0; i < sc->ntypes; i++)
+        if (weir_type_above(g, (weir_type)sc->codes[i], t))
+            return false;
+    return true;
+}
+
+void weir_index_rescored(weir_graph *g, const struct score_memory *memory, weir_vertex v, enum rescored what)
 {
     weir_vertex p = vertex_at(g, v)->parent;
 
+    if (p != WEIR_NONE && what == RESCORED_ALIKE && !children_only(g, p, memory->type))
+        what = RESCORED_SIBLINGS;
     for (uint32_t i = 0; i < g->indexes.n; i++) {
         struct index *x = g->indexes.list[i];
         if (x->order.scores != memory)
             continue;
         weir_index_list_drop(x);
         x->unknown = true;
-        if (shared && p != WEIR_NONE)
-            forget_rows(g, x, p);
-        else
+        if (p == WEIR_NONE || what == RESCORED_VERTEX)
             forget(g, x, p, vertex_at(g, v)->pos, true);
+        else if (what == RESCORED_ALIKE)
+            forget(g, x, vertex_at(g, p)->parent, vertex_at(g, p)->pos, true);
+        else
+            forget_rows(g, x, p);
     }
 }
 

@@ -150,6 +150,7 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
                                .match = g->scores->match,
                                .now = g->now,
                                .duration = q->duration,
+                               .exact = true,
                                .free_version = WEIR_NONE};
     memset(x->free_facts, 0xff, sizeof x->free_facts);
     x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
@@ -321,6 +322,7 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
     place = place ? place : place_of(g, x, v);
     if (!place || reserve(x))
         return WEIR_NONE;
+    x->own += !shared && what == OWN_SCORE;
     x->list[x->n] = (struct score){.value = (double)NAN,
                                    .v = v,
                                    .reads = WEIR_NONE,
@@ -332,15 +334,31 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
     return x->n - 1;
 }
 
+/* Whether sums of this value and others like it are exact: a multiple of 2^-30 that is not large. */
+static bool is_exact(double value)
+{
+    return isnan(value) || (fabs(value) <= 0x1p21 && floor(value * 0x1p30) == value * 0x1p30);
+}
+
+/* Whether the order of the siblings among themselves stays when a score changes that all of them share, or their part:
+ * all move alike, unless a sum is rounded, or some have scores of their own. */
+static bool moves_alike(const struct score_memory *x, const struct score *s, double value)
+{
+    return isnan(s->value) == isnan(value) && (x->own == 0 || (s->part && x->exact));
+}
+
 /* Sets the value of a score, which is not stale any more. */
 static void set_value(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, double value)
 {
-    bool moved = !same_value(x->list[i].value, value);
+    struct score *s = &x->list[i];
+    bool moved = !same_value(s->value, value), family = s->shared || s->part;
 
-    x->list[i].value = value;
-    x->list[i].stale = false;
+    x->exact = x->exact && is_exact(value);
     if (moved && x->indexed)
-        weir_index_rescored(q->g, x, v, x->list[i].shared || x->list[i].part);
+        weir_index_rescored(q->g, x, v, !family ? RESCORED_VERTEX
+                                        : moves_alike(x, s, value) ? RESCORED_ALIKE : RESCORED_SIBLINGS);
+    s->value = value;
+    s->stale = false;
 }
 
 /* Stores a score that was computed now. Returns 1 or WEIR_ENOMEM. */

@@ -83,12 +83,17 @@ struct score_memory {
     /* Number of a score plus 1, 0: none; by vertex for leaves, by inner record for further vertices; and shared scores
      * by the inner record of the parent. */
     uint32_t *leaf, *inner, *shared;
+    uint32_t own; /* scores that are neither shared nor parts */
+    bool exact; /* all scores and parts are multiples of 2^-30 and small, so that sums are exact */
     uint32_t *part; /* the parts that siblings share, by the inner record of the parent; NULL: the policy has none */
     uint32_t leaf_cap, inner_cap;
     struct score_read *reads;
     uint32_t nreads, reads_cap;
     struct weir_map32 source_of; /* number of a source by vertex */
-    struct { uint32_t reads; } *sources; /* the first fact of each */
+    struct {
+        uint32_t reads; /* the first fact */
+        uint8_t what;   /* bits of all facts: a change of others is no concern of any score */
+    } *sources;
     uint32_t nsources, sources_cap;
     uint64_t types[4];  /* a bit for each type, modulo 256, of a vertex that some fact is about */
     uint32_t *stale;    /* scores to be computed again */

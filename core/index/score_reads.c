@@ -126,6 +126,7 @@ static uint32_t source_of(struct score_memory *x, weir_vertex v)
         weir_map32_add(&x->source_of, v, x->nsources))
         return WEIR_NONE;
     x->sources[x->nsources].reads = WEIR_NONE;
+    x->sources[x->nsources].what = 0;
     return x->nsources++;
 }
 
@@ -152,6 +153,7 @@ static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_
         x->sources[source].reads = x->list[i].reads = k;
         note_type(g, x, v);
     }
+    x->sources[source].what |= (uint8_t)what;
     x->reads[k].what |= (uint8_t)what;
     x->reads[k].bare |= (uint8_t)bare;
     return WEIR_OK;
@@ -173,7 +175,7 @@ void weir_score_touch(struct score_memory *x, weir_vertex v, unsigned what)
 {
     uint32_t source = weir_map32_get(&x->source_of, v);
 
-    if (source == WEIR_NONE)
+    if (source == WEIR_NONE || !(x->sources[source].what & what))
         return;
     for (uint32_t k = x->sources[source].reads; k != WEIR_NONE; k = x->reads[k].next) {
         struct score *s = &x->list[x->reads[k].score];
