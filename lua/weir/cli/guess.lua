@@ -19,6 +19,8 @@ end
 local KINDS = {
   { function(path) return path:find "%.swf$" or path:find "%.swf%.gz$" end, nil,
     "%s is a trace: weir replay -r MACHINE %s plays it" },
+  { function(_, text) return text:match "^[^\n]*":find "|.*%f[%w]Submit%f[^%w]" end, nil,
+    "%s is an accounting: weir replay -r MACHINE %s plays it" },
   { function(path, text) return path:find "%.lua$" and (text:find "%f[%w_]it%s*[%(\"']" or text:find "%f[%w_]describe%s*[%(\"']") end,
     { "test" } },
   { function(path, text)

@@ -1,11 +1,13 @@
 --- weir replay: replays a log of jobs on a machine, under chosen policies.
 
+local against = require "weir.replay.against"
 local core = require "weir.core"
 local data = require "weir.replay.data"
 local files = require "weir.files"
 local inputs = require "weir.cli.inputs"
 local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
+local needs = require "weir.trace.needs"
 local out = require "weir.cli.output"
 local progress = require "weir.replay.progress"
 local queue_policy = require "weir.sim.queue_policy"
@@ -31,11 +33,12 @@ local M = {
       .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
     { nil, "workers", "N", "replays of --compare that run at once; as many as there are processors if not given", kind = "some",
       most = 256 },
-    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, or a shape such as "
-      .. "slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
+    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, job (what an accounting tells), "
+      .. "or a shape such as slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
     { nil, "format", "FORMAT", "of the trace; told by name and content if not given", choices = trace.formats },
     { nil, "malformed", "WHAT", "lines that make no sense", choices = { "skip", "stop" } },
-    { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given", choices = { "kill", "run" } },
+    { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given, run for an accounting",
+      choices = { "kill", "run" } },
     { nil, "estimates", "WHOSE", "user if not given; exact: the run times", choices = { "user", "exact" } },
     { nil, "event-rule", "RULE", "when the queue is looked at; per-timestamp if not given", choices = { "per-event", "per-timestamp" } },
     { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources; to - it takes the place of the metrics" },
@@ -43,6 +46,7 @@ local M = {
     { nil, "report", "DIR", "a directory for the report: index.html, a page with charts, and what it shows as replay.json and jobs.csv; "
       .. "with --compare a page for all of them" },
     { nil, "json", nil, "the metrics as JSON" },
+    { nil, "against-actual", nil, "compare the starts with those that the trace has recorded" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
     { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", least = 1e-6, most = 1e6 },
@@ -56,12 +60,17 @@ local M = {
     { nil, "quiet", nil, "no progress, no remarks" },
   },
   notes = [[
-A TRACE is a file in Standard Workload Format, a CSV with a header (submit, runtime, procs, and estimate, memory, user, queue, ...) or
-JSON lines of jobspecs with submit and runtime; compressed with gzip or not. - is standard input.
+A TRACE is a file in Standard Workload Format, a CSV with a header (submit, runtime, procs, and estimate, memory, user, queue, ...),
+JSON lines of jobspecs with submit and runtime, or the accounting of Slurm as sacct -P prints it; compressed with gzip or not. - is
+standard input.
 
 Of what the trace lacks: without an estimate a job has its run time, without requested processors those that it had; jobs without a
 run time or without processors are left out. Malformed lines, jobs that are left out and jobs that the machine can never hold are
 counted and the first ones named on standard error.
+
+The jobs of an accounting have the nodes, cores, memory and gpus that they had, in their partition of the machine, and their recorded
+run times (--map job, --overrun run, which are not the default for other traces). Where partitions differ in PriorityTier or
+PriorityJobFactor, jobs are ranked by these, under queue policies without an order of their own.
 
 Utilisation is the share of the units of a type that jobs have; of what has others in it, as nodes have cores, the share of those
 of which jobs have anything, and "taken whole" the share that they have as a whole.
@@ -182,6 +191,10 @@ local function remark(opts, result, say)
   for i = 1, math.min(REMARKS, t.problems and #t.problems or 0) do
     say(("%s:%d: %s; %s"):format(t.path, t.problems[i].line, t.problems[i].text, t.problems[i].malformed and "skipped" or "left out"))
   end
+  for _, reason in ipairs(t.reasons or {}) do
+    say(("%s:%d: %s left out, the first one here: %s"):format(t.path, reason.line, texts.counted(reason.count, "job"), reason.text))
+  end
+  for _, one in ipairs(t.remarks or {}) do say(("%s %s"):format(texts.number(one.count), one.text)) end
   local more = (t.malformed or 0) + (t.left_out or 0)
   if more > 0 then
     say(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
@@ -202,7 +215,7 @@ end
 -- Returns the type that stands for a processor if the machine lacks the type, else nil. Fails if --map asks for the
 -- type.
 local function missing_type(opts, graph)
-  local one = map.one(opts.map or "core")
+  local one = map.one(opts.map or needs.fits(graph) and "job" or "core")
   local missing = one and inputs.missing_type(one, graph)
   if missing and opts.map then
     out.fail(2, 'replay: --map %s: there is no "%s" in the machine%s', opts.map, missing, suggest.hint(missing, graph:types()))
@@ -219,12 +232,22 @@ local function run_one(opts, path, which, tick)
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
+    against = opts["against-actual"],
     jobs_csv = opts.report and not opts.compare and opts.report .. "/jobs.csv" or nil,
     series = opts.report ~= nil, progress = tick,
   }
   if code == "output" then out.fail(2) end -- the host prints the reason
   out.check(result, why).missing = missing
   return result
+end
+
+-- Shows the starts against the recorded ones.
+local function show_against(path, result)
+  if not result.against then out.fail(2, "replay: --against-actual: %s records no starts", path) end
+  out.line ""
+  out.table(against.rows(result.against), { false, true, true, true, true, true })
+  out.line ""
+  for _, sentence in ipairs(against.sentences(result.against, result.trace)) do out.line(sentence) end
 end
 
 local function show_one(opts, path, which)
@@ -236,6 +259,7 @@ local function show_one(opts, path, which)
   if opts.json then return out.json(data.summary(result)) end
   if opts.jobs == "-" or opts.evalys == "-" then return end
   out.table(said.rows { result }, { false, true })
+  if opts["against-actual"] then show_against(path, result) end
 end
 
 -- Runs a variant in a copy of the process. Returns {data =, remarks =}; or nil, message.

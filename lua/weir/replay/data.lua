@@ -28,6 +28,13 @@ local run_of = require("weir.html.report.replay").run
 
 local M = {}
 
+local function as_array(list)
+  local array = core.array {}
+  for i, x in ipairs(list) do array[i] = x end
+  return array
+end
+
+--- Returns the summary of a result.
 function M.summary(result)
   local t = result.trace
   local users = core.array {}
@@ -35,7 +42,8 @@ function M.summary(result)
   result.metrics.users = users
   return {
     version = 1, name = result.name, queue = result.queue, policy = result.policy, trace = t.path, read = t.read, malformed = t.malformed,
-    left_out = t.left_out, machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics,
+    left_out = t.left_out, reasons = t.reasons and as_array(t.reasons), against_actual = result.against,
+    machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics,
   }
 end
 
@@ -77,12 +85,6 @@ local function lanes_of(sim)
     first = first + n
   end
   return lanes
-end
-
-local function as_array(list)
-  local array = core.array {}
-  for i, x in ipairs(list) do array[i] = x end
-  return array
 end
 
 -- The date of a trace's time 0, as SWF tells it; nil where there is none.

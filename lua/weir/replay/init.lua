@@ -4,8 +4,10 @@
 ---   print(result.metrics.bounded_slowdown.mean)
 
 local distribution = require "weir.html.report.distribution"
+local against = require "weir.replay.against"
 local jobs_file = require "weir.replay.jobs"
 local kept_jobs = require "weir.replay.kept"
+local limits = require "weir.replay.limits"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
 local sim = require "weir.sim"
@@ -56,9 +58,13 @@ local function feeder(run, request_of)
       end
       if not adjust or adjust(job) then
         local request, wrong = request_of(job)
-        if not request then error({ replay = ("job %s: %s"):format(job.number or "?", wrong) }, 0) end
-        job.request = request
-        return job
+        if request then
+          job.request = request
+          if run.complete then run.complete(job) end
+          return job
+        end
+        if not (run.trace.detailed and job.line) then error({ replay = ("job %s: %s"):format(job.number or "?", wrong) }, 0) end
+        run.trace.leave(job.line, wrong)
       end
     end
   end
@@ -99,6 +105,7 @@ local function listen(run, gathered)
     if #refused < REFUSED then refused[#refused + 1] = { number = job.number, why = job.why } end
   end)
   if note then also(list, "reject", note) end
+  if run.against then also(list, "finish", function(job) run.against:add(job) end) end
   if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
   return list
 end
@@ -134,13 +141,15 @@ end
 -- The type of resource in which the size of jobs is counted: the type of a processor.
 local function main_type(opts, shape)
   if opts.type then return opts.type end
+  if shape == "job" then return nil end
   return shape:find "core" and "core" or shape:find "node" and "node" or nil
 end
 
 local function simulator_of(run, opts, graph)
-  local chosen = opts.map or "core"
+  local chosen = run.map
   local simulator = must(sim.new {
-    resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule, overrun = opts.overrun,
+    resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule,
+    overrun = opts.overrun or run.trace.detailed and "run" or nil,
     type = main_type(opts, chosen), keep = false, budget = opts.budget, dependencies = run.trace.format == "jsonl",
   })
   for _, writer in ipairs(run.writers) do writer.sim = simulator end
@@ -150,16 +159,21 @@ end
 local function go(run)
   local opts = run.opts
   local graph = must(weir.resources(opts.resources))
-  local request_of = must(map.new(opts.map or "core", graph))
   run.trace = must(open_trace(opts))
+  run.map = opts.map or run.trace.detailed and "job" or "core"
+  local request_of = must(map.new(run.map, graph))
+  local ranked
+  run.complete, ranked = limits.new(graph, run.trace)
   open_writers(run)
   local simulator = simulator_of(run, opts, graph)
   run.sim = simulator
+  if ranked then simulator:ask "ranked" end
   local feed = feeder(run, request_of)
   local first = feed()
   local from = opts.warmup and first and first.submit + opts.warmup
   run.from = from
   local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points, series = opts.series })
+  run.against = opts.against and against.new() or nil
   simulator.on = listen(run, gathered)
   simulator:feed(function()
     local job = first
@@ -171,6 +185,7 @@ local function go(run)
   local kept = run.kept
   return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
+    against = run.against and run.against:result(),
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
@@ -187,6 +202,7 @@ end
 ---   tau         bound of the bounded slowdown (10)
 ---   jobs, evalys  files to write, see weir.replay.jobs
 ---   jobs_csv    a further file of the kind of `jobs`
+---   against     whether result.against compares starts with recorded ones, see against.lua; nil if none is recorded
 ---   jobs_kept   whether result.kept has the jobs for the report, in the order of their ends: at most 50,000, those with
 ---               the largest areas (units times run time), and result.left the number of the others; result.spread tells
 ---               about all of them, see weir.html.report.distribution

@@ -7,16 +7,22 @@
 --- A job has number, submit, runtime, estimate (seconds), and where known procs, memory (kB for each processor), user,
 --- bank, project, queue, qos (by default the queue), urgency, priority, preemptible, name, request (a jobspec or a
 --- shape). Jobs come in the order of submission; a job out of order by more than LOOKAHEAD jobs is malformed.
+---
+--- Accountings of schedulers tell more: nodes, spread (true where the number of nodes was left to the scheduler),
+--- megabytes (memory of the whole job), gres (a table of counts, such as {gpu = 4}), features, recorded (the start that
+--- was recorded), state, line. weir.trace.needs makes requests of that.
 
 local core = require "weir.core"
 local files = require "weir.files"
 
 local M = {}
 
-local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl" }
+local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl",
+  sacct = "weir.trace.sacct" }
+local DETAILED = { sacct = true } -- formats whose jobs tell nodes, memory and gpus
 local LOOKAHEAD, PROBLEMS, TIME_MAX, PROCS_MAX = 10000, 1000, 9e12, 1 << 22
 local IDLE_MAX = 1000000 -- comments and blank lines; a few bytes of gzip may be as many as one likes
-M.formats = { "swf", "csv", "jsonl" }
+M.formats = { "swf", "csv", "jsonl", "sacct" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
 
@@ -45,6 +51,7 @@ end
 local function by_content(line)
   if line:find "^%s*{" then return "jsonl" end
   if line:find "^%s*;" or line:find "^%s*%-?%d+%s" then return "swf" end
+  if line:find "|" and line:find "Job_?ID" then return "sacct" end
   return line:find "," and "csv" or nil
 end
 
@@ -54,6 +61,7 @@ end
 local function check_sense(self)
   local first = self.problems[1]
   if self.read > 0 or self.left_out > 0 then return end
+  if not first and (self.steps or 0) > 0 then error { trace = self.path .. ": there are steps of jobs in it, and no job" } end
   if not first then error { trace = self.path .. ": there is no job in it" } end
   error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
 end
@@ -66,6 +74,16 @@ local function note(self, line, text, malformed)
   if #self.problems < PROBLEMS then self.problems[#self.problems + 1] = { line = line, text = text, malformed = malformed or nil } end
   if self.malformed == PROBLEMS then check_sense(self) end
   if malformed and self.policy == "stop" then error { trace = ("%s:%d: %s"):format(self.path, line, text) } end
+end
+
+-- Counts a job that is left out for a reason that many have, with the line of the first.
+local function leave(self, line, reason)
+  local known = self.reasons[reason]
+  if not known then
+    known = { text = reason, count = 0, line = line }
+    self.reasons[reason], self.reasons[#self.reasons + 1] = known, known
+  end
+  known.count, self.left_out = known.count + 1, self.left_out + 1
 end
 
 local function too_long(job)
@@ -146,7 +164,7 @@ local function numbered(self)
     n = n + 1
     local line, why = files.line(self.file)
     if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
-    if line and n - self.read - self.malformed - self.left_out > IDLE_MAX then
+    if line and n - self.read - self.malformed - self.left_out - self.steps > IDLE_MAX then
       error { trace = ("%s:%d: more than %d lines are comments or blank"):format(self.path, n, IDLE_MAX) }
     end
     return line and n == 1 and files.unmarked(line) or line, n
@@ -168,7 +186,7 @@ local function told(self, lines, format)
   while line and line:find "^%s*$" do line, n = lines() end
   if not line then error { trace = self.path .. ": is empty, a trace is wanted" } end
   format = format or by_name(self.path) or by_content(line)
-  if not format then error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines" } end
+  if not format then error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P prints" } end
   return format, again(lines, line, n)
 end
 
@@ -180,13 +198,18 @@ local function whole(self, next)
       local job, line, wrong = next()
       if not line then return nil end
       local malformed, estimate = wrong ~= nil, job and job.estimate
-      if not wrong then wrong, malformed = complete(job, known) end
-      if not wrong then
-        self.read = self.read + 1
-        if not estimate or estimate <= 0 then self.guessed = self.guessed + 1 end
+      local left = job and not wrong and job.left
+      if not wrong and not left then wrong, malformed = complete(job, known) end
+      if left then
+        leave(self, line, left)
+      elseif wrong then
+        note(self, line, wrong, malformed)
+      else
+        local guessed = not estimate or estimate <= 0
+        self.read, self.guessed = self.read + 1, self.guessed + (guessed and 1 or 0)
+        if self.detailed then job.line, job.guessed = line, guessed or nil end
         return job, line
       end
-      note(self, line, wrong, malformed)
     end
   end
 end
@@ -211,16 +234,30 @@ end
 --- ("skip", the default, or "stop": the treatment of malformed lines), lookahead. Fields of a trace: next(), which
 --- returns a job, or nil at the end, or nil, message, code; header, a table of the header comments of SWF; format;
 --- read, malformed and left_out, counts; guessed, how many of the jobs read have no estimate and got their run time for
---- one; problems, a list of the first problems: {line, text}.
+--- one; problems, a list of the first problems: {line, text}; reasons, a list of {text, count, line} of jobs left out for
+--- reasons that many have; remarks, a list of {text, count} on jobs that were taken; steps, lines that are no jobs;
+--- detailed, whether jobs tell nodes, memory and gpus. leave(line, reason) leaves out a job after all.
 function M.open(path, opts)
   opts = opts or {}
   local file, why, code = open_lines(path)
   if not file then return nil, why, code end
   local self = { path = path, file = file, header = {}, policy = opts.malformed or "skip", read = 0, malformed = 0, left_out = 0,
-    guessed = 0, problems = {}, lookahead = opts.lookahead or LOOKAHEAD }
+    guessed = 0, problems = {}, reasons = {}, remarks = {}, steps = 0, lookahead = opts.lookahead or LOOKAHEAD }
+  function self.remark(trace, text)
+    local known = trace.remarks[text]
+    if not known then
+      known = { text = text, count = 0 }
+      trace.remarks[text], trace.remarks[#trace.remarks + 1] = known, known
+    end
+    known.count = known.count + 1
+  end
+  function self.leave(line, reason)
+    self.read = self.read - 1
+    leave(self, line, reason)
+  end
   return caught(function()
     local format, lines = told(self, numbered(self), opts.format)
-    self.format = format
+    self.format, self.detailed = format, DETAILED[format]
     local next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
     local function next_job()
       local job = next()

@@ -4,12 +4,14 @@
 ---   node            a processor is a node: slot=N/node
 ---   core+memory     a processor is a core with memory beside, in a single node
 ---   node+memory     a processor is a node with enough memory
+---   job             what an accounting tells: nodes, cores, memory, gpus and the queue; see needs.lua
 ---   a shape         a text in which N stands for the processors, M for the memory of each (in units of the machine's
 ---                   pools), and {N/16} for a division, rounded up
 ---
 --- Jobs that ask for no memory get the request without memory. Equal jobs share a request.
 
 local core = require "weir.core"
+local needs = require "weir.trace.needs"
 
 local M = {}
 
@@ -33,6 +35,7 @@ end
 
 --- Returns the request of a single processor, without memory where jobs may go without; or nil, message, code.
 function M.one(text)
+  if text == "job" then text = "node" end
   local shape = KNOWN[WITHOUT_MEMORY[text]] or KNOWN[text] or text
   return core.request((shape:gsub("{N/%d+}", "1"):gsub("%f[%w]N%f[%W]", "1"):gsub("%f[%w]M%f[%W]", "1")))
 end
@@ -55,6 +58,7 @@ end
 --- Returns a function from a job of a trace (procs, memory, request) to a request, or nil, message; or nil, message,
 --- "invalid".
 function M.new(text, graph)
+  if text == "job" then return needs.new(graph) end
   local shape = KNOWN[text] or text
   local unit = memory_unit(graph)
   local ok, why = check(shape, unit)

@@ -19,12 +19,12 @@ end
 -- Fields: number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue
 -- partition before think.
 local function read_job(line)
-  local n, id, submit, _, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
+  local n, id, submit, wait, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
   if n < 18 or not (id and submit and run and procs and asked and time) then return nil end
   queue = queue and queue >= 0 and queue or nil
   return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs,
     memory = memory and memory >= 0 and memory or nil, user = user and user >= 0 and user or nil,
-    bank = group and group >= 0 and group or nil, queue = queue }
+    bank = group and group >= 0 and group or nil, queue = queue, recorded = wait and wait >= 0 and submit + wait or nil }
 end
 
 local function comment_reader(header)
