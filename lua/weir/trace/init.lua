@@ -186,7 +186,9 @@ local function told(self, lines, format)
   while line and line:find "^%s*$" do line, n = lines() end
   if not line then error { trace = self.path .. ": is empty, a trace is wanted" } end
   format = format or by_name(self.path) or by_content(line)
-  if not format then error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P prints" } end
+  if not format then
+    error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P prints" }
+  end
   return format, again(lines, line, n)
 end
 
