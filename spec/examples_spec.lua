@@ -61,6 +61,7 @@ attributes: {system: {duration: 3600}}
 ]]
 
 local SWF = "; MaxProcs: 100\n1 0 -1 50 4 -1 1024 4 100 -1 1 7 1 -1 1 -1 -1 -1\n2 5 -1 60 8 -1 512 8 90 -1 1 8 1 -1 1 -1 -1 -1\n"
+for i = 3, 24 do SWF = SWF .. ("%d %d -1 70 80 -1 512 80 90 -1 1 8 1 -1 1 -1 -1 -1\n"):format(i, 3 * i) end
 
 local dir, text_of_cluster
 
@@ -94,6 +95,9 @@ local function make_files()
   save("monday.weir", busy(3))
   save("tuesday.weir", busy(5))
   put("job.yaml", JOB)
+  local rows = { "submit,runtime,procs,estimate" }
+  for i = 1, 24 do rows[i + 1] = ("%d,%d,%d,60"):format(i, 20 + i, i % 5 + 1) end
+  put("trace.csv", table.concat(rows, "\n") .. "\n")
   put("my_queue.lua", shell.slurp "policies/queue/easy.lua")
   for i, name in ipairs { "box7.xml", "box9-groups.xml" } do put("node" .. i .. ".xml", shell.slurp("spec/data/hwloc/" .. name)) end
   for _, name in ipairs { "KTH-SP2", "KTH-SP2-1996-2.1-cln", "HPC2N" } do

@@ -3,7 +3,7 @@
 return {
   name = "hybrid",
   doc = "The first k jobs that wait have reservations; others may start where they delay none of these.",
-  options = { k = 4 },
+  options = { k = { default = 4, min = 0, max = 1000000, doc = "jobs with a reservation" } },
   schedule = function(queue, options)
     local reserved = 0
     for job in queue:pending() do

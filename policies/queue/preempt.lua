@@ -36,7 +36,7 @@ end
 return {
   name = "preempt",
   doc = "EASY, and jobs that are preemptible make way for those that are not; each of them at most so many times.",
-  options = { times = 10 },
+  options = { times = { default = 10, min = 0, max = 1000000, doc = "how often a job may be stopped" } },
   schedule = function(queue, options)
     local head = queue:first()
     while head and start(queue, head, options) do head = queue:first() end

@@ -24,7 +24,15 @@ end
 return {
   name = "priority",
   doc = "By age, size, fair share with a half-life, QOS and priority, in weights; the first has a reservation (EASY).",
-  options = { age = 1.0, max_age = 604800, size = 0.0, fair = 1.0, half_life = 604800, qos = 1.0, levels = "low normal high" },
+  options = {
+    age = { default = 1.0, min = 0, max = 1000, doc = "the weight of the waiting time" },
+    max_age = { default = 604800, min = 1, max = 31536000, doc = "the waiting time, in seconds, that counts most" },
+    size = { default = 0.0, min = -1000, max = 1000, doc = "the weight of the size; below 0 small jobs come first" },
+    fair = { default = 1.0, min = 0, max = 1000, doc = "the weight of the fair share" },
+    half_life = { default = 604800, min = 1, max = 31536000, doc = "seconds after which usage counts half" },
+    qos = { default = 1.0, min = 0, max = 1000, doc = "the weight of the QOS" },
+    levels = { default = "low normal high", doc = "the names of QOS, lowest first" },
+  },
   order = function(job, now, o)
     local age = math.min((now - job.submit) / o.max_age, 1)
     local fair = 0.5 ^ (used(job.user, now, o.half_life) / (job.machine * o.half_life) * 16)

@@ -12,7 +12,7 @@ local topics = require "weir.cli.topics"
 local M = {}
 
 -- Names of the commands in the order of `weir --help`; the module of a command is weir.cli.NAME.
-local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "diff", "repl", "run", "test", "replay", "policy",
+local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "diff", "repl", "run", "test", "replay", "tune", "policy",
   "query", "serve", "top" }
 
 --- The names of the commands, for the man page and for the completion of shells.

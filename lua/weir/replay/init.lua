@@ -106,6 +106,7 @@ local function listen(run, gathered)
   end)
   if note then also(list, "reject", note) end
   if run.against then also(list, "finish", function(job) run.against:add(job) end) end
+  if run.opts.each then also(list, "finish", run.opts.each) end
   if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
   return list
 end
@@ -209,6 +210,7 @@ end
 ---   series      false: no series
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job
+---   each(job)   called with each ended job, which has the fields of the trace's job besides
 function M.run(opts)
   local run = { opts = opts, writers = {}, refused = {} }
   local ok, result = pcall(go, run)

@@ -93,4 +93,30 @@ function M.open(x, bridge, budget, texts)
   return sandbox, name
 end
 
+-- The value of an option as its type reads it.
+local function typed(kind, text)
+  if text == "" and kind ~= "string" then return nil end
+  if kind == "integer" or kind == "number" then return tonumber(text) end
+  if kind == "boolean" then return text == "true" end
+  return text
+end
+
+--- Returns the options that an open queue policy declares, by name: {type =, default =, min =, max =, choices =, doc =},
+--- as policy.options tells those of a placement policy.
+function M.options(sandbox)
+  local options = {}
+  local _, text = sandbox:call "declared"
+  for line in text:gmatch "[^\n]+" do
+    local name, kind, default, min, max, choices, doc = line:match("^" .. ("(.-)\t"):rep(6) .. "(.*)$")
+    local list
+    for word in choices:gmatch "[^,]+" do
+      list = list or {}
+      list[#list + 1] = word
+    end
+    options[name] = { type = kind, default = typed(kind, default), min = tonumber(min), max = tonumber(max), choices = list,
+      doc = doc ~= "" and doc or nil }
+  end
+  return options
+end
+
 return M

@@ -6,8 +6,9 @@
 -- @field name: string? -- The name.
 -- @field doc: string? -- A line for weir policy list --queue.
 -- @field version: string? -- For readers.
--- @field options: table<string, any>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, choices =,
---   doc =}.
+-- @field options: table<string, any>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, type =,
+--   min =, max =, choices =, doc =}, as placement policies declare them. Types: boolean, integer, number, string; that of the
+--   default if not given.
 -- @field schedule: function -- fun(queue: queue, options: table). Called after each change: a job came or ended, or
 --   resources came or went. Starts and reserves jobs by the methods of the queue.
 -- @field order: function? -- fun(job: queue_job, now: number, options: table): number?, number?, number?, number?. The
@@ -509,25 +510,53 @@ function host.about() return policy.name, policy.doc end
 
 -- ---- options ------------------------------------------------------------------------------------------------
 
-local function value_of(name, declared, text)
-  local default = declared
-  if type(declared) == "table" then default = declared.default end
-  if text == nil then return default end
-  local value = text
-  if math.type(default) == "integer" then value = math.tointeger(tonumber(text)) elseif type(default) == "number" then
-    value = tonumber(text)
-    if value and (value ~= value or math.abs(value) == math.huge) then value = nil end
-  elseif type(default) == "boolean" then
-    value = ({ ["true"] = true, ["false"] = false })[tostring(text)]
+local DECLARED = { type = true, default = true, min = true, max = true, choices = true, doc = true }
+local TYPES = { boolean = true, integer = true, number = true, string = true }
+
+-- Returns the declaration of an option as a table with a type.
+local function declaration(name, declared)
+  local about = type(declared) == "table" and declared or { default = declared }
+  for key in pairs(about) do
+    if not DECLARED[key] then
+      error(("option '%s': there is no '%s'; an option has type, default, min, max, choices, doc"):format(name, tostring(key)), 0)
+    end
   end
-  if value == nil then error(("option '%s': %s expected, got '%s'"):format(name, math.type(default) or type(default), text), 0) end
-  for _, choice in ipairs(type(declared) == "table" and declared.choices or {}) do
+  local kind = about.type or about.choices and "string" or math.type(about.default) or type(about.default)
+  if kind == "float" then kind = "number" end
+  if not TYPES[kind] then error(("option '%s': a type or a default is wanted"):format(name), 0) end
+  return about, kind
+end
+
+local READ = {
+  integer = function(text) return math.tointeger(tonumber(text)) end,
+  number = function(text)
+    local x = tonumber(text)
+    return x and x == x and math.abs(x) < math.huge and x or nil
+  end,
+  boolean = function(text) return ({ ["true"] = true, ["false"] = false })[tostring(text)] end,
+  string = function(text) return text end,
+}
+
+-- Raises an error for a number outside of the range of an option.
+local function check_range(name, about, value)
+  if type(value) ~= "number" then return end
+  if about.min and value < about.min then error(("option '%s': %s is below %s, the least"):format(name, value, about.min), 0) end
+  if about.max and value > about.max then error(("option '%s': %s is above %s, the most"):format(name, value, about.max), 0) end
+end
+
+local function value_of(name, declared, text)
+  local about, kind = declaration(name, declared)
+  local value = about.default
+  if text ~= nil then
+    value = READ[kind](text)
+    if value == nil then error(("option '%s': %s expected, got '%s'"):format(name, kind, text), 0) end
+  end
+  check_range(name, about, value)
+  if text == nil or not about.choices then return value end
+  for _, choice in ipairs(about.choices) do
     if choice == value then return value end
   end
-  if type(declared) == "table" and declared.choices then
-    error(("option '%s': '%s' is none of %s"):format(name, tostring(value), table.concat(declared.choices, ", ")), 0)
-  end
-  return value
+  error(("option '%s': '%s' is none of %s"):format(name, tostring(value), table.concat(about.choices, ", ")), 0)
 end
 
 -- Sets the options from lines of name=value.
@@ -546,13 +575,15 @@ function host.options(text)
   end
 end
 
--- Declared options as lines of name, type, default, choices and description, with tabs in between.
+-- Declared options as lines of name, type, default, min, max, choices and description, with tabs in between; empty where
+-- not declared.
 function host.declared()
   local lines = {}
+  local function text(x) return x == nil and "" or tostring(x) end
   for name, declared in pairs(policy.options or {}) do
-    local about = type(declared) == "table" and declared or { default = declared }
-    lines[#lines + 1] = table.concat({ name, math.type(about.default) or type(about.default), tostring(about.default),
-      table.concat(about.choices or {}, ", "), tostring(about.doc or "") }, "\t")
+    local about, kind = declaration(name, declared)
+    lines[#lines + 1] = table.concat({ name, kind, text(about.default), text(about.min), text(about.max),
+      table.concat(about.choices or {}, ","), (text(about.doc):gsub("%s+", " ")) }, "\t")
   end
   return table.concat(lines, "\n")
 end

@@ -122,6 +122,7 @@ local STOPPED = {
   { "run that computes", { "run", "@/loop.lua" }, true },
   { "test", { "test", "@/loop_scenario.lua" }, true },
   { "replay", { "replay", "-r", "core:4", "--jobs", "@/jobs.csv", "-" } },
+  { "tune", { "tune", "-r", "core:4", "-q", "hybrid", "--report", "@/a", "-" } },
   { "test of made up scenarios", { "test", "--random", "100000000" }, true },
   { "replay that computes", { "replay", "-r", "core:400", "--jobs", "@/jobs.csv", "--generate", "100000000" }, true },
   { "replay that is to have a report", { "replay", "-r", "core:400", "--generate", "100000000", "--report", "@/a/b" }, true },
@@ -304,6 +305,7 @@ local PRINTS = {
   { "replay", { "replay", "-r", "core:4", "@/trace.swf" } },
   { "replay --json", { "replay", "-r", "core:4", "--quiet", "--json", "@/trace.swf" } },
   { "replay --jobs -", { "replay", "-r", "core:4", "--quiet", "--jobs", "-", "@/trace.swf" } },
+  { "tune", { "tune", "-r", "core:4", "--quiet", "-q", "hybrid", "--budget", "2", "@/trace.swf" } },
   { "policy list", { "policy", "list" } },
   { "policy check", { "policy", "check", "low" } },
   { "policy bench", { "policy", "bench", "low", "--rounds", "1" } },
@@ -426,7 +428,7 @@ local SMALL = '(ulimit -f 1; "$@" </dev/null)'
 -- above, or in (spec) a spec of its own.
 local FILES = {
   convert = { types = "read" }, list = { config = "read" }, show = { output = "row" }, policy = { directory = "spec" },
-  replay = { jobs = "row", evalys = "row", report = "spec" },
+  replay = { jobs = "row", evalys = "row", report = "spec" }, tune = { report = "spec" },
   serve = { config = "read", record = "spec", ["metrics-file"] = "spec", ["token-file"] = "spec",
     ["tls-cert"] = "read", ["tls-key"] = "read", ["parent-token-file"] = "read", ["parent-ca"] = "read" },
   top = { ["token-file"] = "read", ca = "read" },

@@ -43,6 +43,7 @@ local READERS = {
   { "convert", { "convert", "-f", "grug", "FILE", "-" }, "1 GiB", "a machine" },
   { "convert of a jobspec", { "convert", "-f", "jobspec", "FILE", "-" }, "64 MiB", "a jobspec" },
   { "replay", { "replay", "-r", "core:4", "FILE" }, false },
+  { "tune", { "tune", "-r", "core:4", "-q", "hybrid", "FILE" }, false },
   { "replay -q", { "replay", "-r", "core:4", "--generate", "9", "-q", "./FILE" }, "1 MiB", "a policy" },
   { "policy check", { "policy", "check", "FILE" }, "1 MiB", "a policy" },
   { "policy bench", { "policy", "bench", "-n", "1", "FILE" }, "1 MiB", "a policy" },

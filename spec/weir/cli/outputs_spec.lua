@@ -24,7 +24,7 @@ before_each(function()
     echo "return { order = { 'id' } }" >p.lua
     echo "return { schedule = function(q) for j in q:pending() do q:start(j) end end }" >q.lua
     ln t.csv hard.csv; ln -s t.csv soft.csv; ln -s m.json soft.json; : >old.csv; ln -s old.csv link.csv
-    mkdir r; ln t.csv r/jobs.csv]]):format(MACHINE))
+    mkdir r; ln t.csv r/jobs.csv; ln t.csv r/tune.json]]):format(MACHINE))
   assert.same({ 0, "" }, { status, text })
 end)
 
@@ -41,6 +41,7 @@ local REFUSED = {
   { "replay -r m.json t.csv -p ./p.lua --evalys p.lua", "--evalys: p.lua" },
   { "replay -r m.json t.csv -q ./q.lua --jobs q.lua", "--jobs: q.lua" },
   { "replay -r m.json t.csv --report r", "--report: r/jobs.csv" },
+  { "tune -r m.json -q hybrid r/tune.json --report r", "--report: r/tune.json" },
   { "convert m.json m.json", "OUT: m.json" }, { "convert m.json soft.json", "OUT: soft.json" },
   { "convert soft.json -F jgf m.json", "OUT: m.json" }, { "convert job.yaml -F json job.yaml", "OUT: job.yaml" },
   { "convert m.json 'node:1 core:1' m.json", "OUT: m.json" },

@@ -19,16 +19,6 @@ local function describe(entry)
   return row
 end
 
--- The options of a queue policy, read from the lines that its sandbox gives.
-local function read_options(text)
-  local options = {}
-  for line in text:gmatch "[^\n]+" do
-    local name, kind, default, choices, doc = line:match "^(.-)\t(.-)\t(.-)\t(.-)\t(.*)$"
-    options[name] = { type = kind, default = default, doc = doc ~= "" and doc or nil, choices = choices ~= "" and { choices } or nil }
-  end
-  return next(options) and options or nil
-end
-
 local function describe_queue(entry)
   local sandbox, why = queue_policy.open(entry.path, function() end)
   local row = { name = entry.name, path = entry.path }
@@ -37,8 +27,8 @@ local function describe_queue(entry)
     return row
   end
   local _, _, doc = sandbox:call "about"
-  local _, text = sandbox:call "declared"
-  row.doc, row.options = doc or "", read_options(text)
+  local options = queue_policy.options(sandbox)
+  row.doc, row.options = doc or "", next(options) and options or nil
   sandbox:close()
   return row
 end

@@ -1,0 +1,120 @@
+--- sample.lua - the parts of a trace on which settings are tried cheaply: the pieces in which jobs waited most.
+---
+--- The jobs are cut into pieces of about equal numbers, at moments when few jobs wait. A piece is replayed on its own: the
+--- jobs that ran at its beginning run on for as long as they had left, those that waited wait, all as under the policies in
+--- force. What the jobs outside of the pieces meet is taken to be what they met under these: so the figures of a sample are
+--- on the scale of the whole.
+---
+--- A piece is long, as jobs that a setting holds back for weeks start at the end of a short one, where nothing comes any
+--- more: with pieces of 700 jobs the figures of a sample told the opposite of those of the whole trace (correlation -0.3
+--- over 16 settings on KTH), with 1,780 jobs they were right (0.89).
+
+local M = {}
+
+local PIECES, LEAST, FEWEST = 40, 1500, 4 -- pieces of a trace at most, jobs of a piece at least; pieces that are worth it
+local SOON = 1e-6             -- seconds between the jobs that run at the beginning of a piece, those that wait, and the others
+
+-- ---- cutting ------------------------------------------------------------------------------------------------
+
+-- Returns a function from a time to the number of starts up to then.
+local function starts_until(was)
+  local starts = table.move(was.start, 1, #was.start, 1, {})
+  table.sort(starts)
+  return function(t)
+    local lo, hi = 1, #starts + 1
+    while lo < hi do
+      local mid = (lo + hi) // 2
+      if starts[mid] <= t then lo = mid + 1 else hi = mid end
+    end
+    return lo - 1
+  end
+end
+
+-- Returns the job near `target` at whose submission the fewest jobs waited.
+local function cut_near(jobs, started, target, reach)
+  local best, fewest
+  for i = math.max(2, target - reach), math.min(#jobs, target + reach) do
+    local waiting = i - 1 - started(jobs[i].submit)
+    if jobs[i].submit > jobs[i - 1].submit and (not fewest or waiting < fewest) then best, fewest = i, waiting end
+  end
+  return best
+end
+
+--- Cuts jobs into pieces {first =, last =, weight =}, where the weight is what the jobs of the piece add to the waits and
+--- slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under the policies in force. Returns nil for
+--- fewer jobs than are worth it.
+function M.pieces(jobs, was)
+  local n = math.min(PIECES, #jobs // LEAST)
+  if n < FEWEST then return nil end
+  local started, list, first, step = starts_until(was), {}, 1, #jobs // n
+  for k = 1, n do
+    local cut = k < n and cut_near(jobs, started, k * step, step // 4) or #jobs + 1
+    if cut > first then
+      list[#list + 1] = { first = first, last = cut - 1 }
+      first = cut
+    end
+  end
+  local waits, slowdowns = 1e-9, 1e-9
+  for i = 1, #jobs do waits, slowdowns = waits + was.wait[i], slowdowns + was.bsld[i] - 1 end
+  for _, piece in ipairs(list) do
+    piece.weight = 0
+    for i = piece.first, piece.last do piece.weight = piece.weight + was.wait[i] / waits + (was.bsld[i] - 1) / slowdowns end
+  end
+  return list
+end
+
+--- Returns the heaviest pieces, with about a share of the jobs in all, in the order of time.
+function M.heaviest(pieces, share, njobs)
+  local order, list, n = table.move(pieces, 1, #pieces, 1, {}), {}, 0
+  table.sort(order, function(a, b)
+    if a.weight ~= b.weight then return a.weight > b.weight end
+    return a.first < b.first
+  end)
+  for _, piece in ipairs(order) do
+    if #list > 0 and n >= share * njobs then break end
+    list[#list + 1], n = piece, n + piece.last - piece.first + 1
+  end
+  table.sort(list, function(a, b) return a.first < b.first end)
+  return list
+end
+
+-- ---- a piece as a trace -------------------------------------------------------------------------------------
+
+local function copy(job, at, index)
+  local new = {}
+  for key, value in pairs(job) do new[key] = value end
+  new.submit, new.index = at or job.submit, index
+  return new
+end
+
+-- A running job, with the time that it has left.
+local function rest_of(job, at, start, finish)
+  local new = copy(job, at - 2 * SOON)
+  new.runtime = finish - at
+  new.estimate = math.max(start + job.estimate - at, new.runtime, SOON)
+  return new
+end
+
+--- Returns the jobs of a piece, in the order of submission, for a replay of their own; jobs that count have their index.
+function M.jobs_of(piece, jobs, was)
+  local at, running, list = jobs[piece.first].submit, {}, {}
+  for i = 1, piece.first - 1 do
+    if was.start[i] < at and was.finish[i] > at then
+      running[#running + 1] = rest_of(jobs[i], at, was.start[i], was.finish[i])
+    elseif was.start[i] >= at then
+      list[#list + 1] = copy(jobs[i], at - SOON)
+    end
+  end
+  list = table.move(list, 1, #list, #running + 1, running)
+  for i = piece.first, piece.last do list[#list + 1] = copy(jobs[i], nil, i) end
+  return list
+end
+
+--- Returns copies of the jobs from `first` to `last`, each with its index.
+function M.copies(jobs, first, last)
+  local list = {}
+  for i = first, last do list[#list + 1] = copy(jobs[i], nil, i) end
+  return list
+end
+
+return M
