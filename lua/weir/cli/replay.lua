@@ -4,6 +4,7 @@ local against = require "weir.replay.against"
 local core = require "weir.core"
 local data = require "weir.replay.data"
 local files = require "weir.files"
+local from = require "weir.replay.from"
 local inputs = require "weir.cli.inputs"
 local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
@@ -15,6 +16,7 @@ local replay = require "weir.replay"
 local said = require "weir.replay.text"
 local suggest = require "weir.suggest"
 local texts = require "weir.texts"
+local times = require "weir.trace.times"
 local trace = require "weir.trace"
 local weir = require "weir"
 local workers = require "weir.replay.workers"
@@ -47,6 +49,8 @@ local M = {
       .. "with --compare a page for all of them" },
     { nil, "json", nil, "the metrics as JSON" },
     { nil, "against-actual", nil, "compare the starts with those that the trace has recorded" },
+    { nil, "from", "TIME", "begin there, with what ran and what waited then by the recorded starts: a number on the clock of the trace, or "
+      .. "2024-03-01T12:00:00" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
     { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", least = 1e-6, most = 1e6 },
@@ -148,6 +152,15 @@ local function check_outputs(opts, path)
   end
 end
 
+-- Returns the time of --from.
+local function time_of(opts)
+  local other = opts.speed and "speed" or opts.generate and "generate"
+  if other then out.fail(2, "replay: --from and --%s: one of them is wanted", other) end
+  local t, why = times.parse(opts.from)
+  if not t then out.fail(2, "replay: --from: %s", why or '"' .. opts.from .. '" is no time') end
+  return t
+end
+
 local function check_options(opts, path, variants)
   if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
   if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
@@ -155,6 +168,7 @@ local function check_options(opts, path, variants)
   for _, name in ipairs { "load", "largest" } do
     if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
   end
+  if opts.from then opts.from = time_of(opts) end
   check_outputs(opts, path)
   if opts.workers and not variants then out.fail(2, "replay: --workers is for --compare") end
   if not variants then return end
@@ -194,7 +208,8 @@ local function remark(opts, result, say)
   for _, reason in ipairs(t.reasons or {}) do
     say(("%s:%d: %s left out, the first one here: %s"):format(t.path, reason.line, texts.counted(reason.count, "job"), reason.text))
   end
-  for _, one in ipairs(t.remarks or {}) do say(("%s %s"):format(texts.number(one.count), one.text)) end
+  for _, one in ipairs(t.remarks or {}) do say(("%s: %s"):format(one.text, texts.number(one.count))) end
+  for _, text in ipairs(result.began and from.sentences(result.began) or {}) do say("--from: " .. text) end
   local more = (t.malformed or 0) + (t.left_out or 0)
   if more > 0 then
     say(("%s skipped, %s left out"):format(texts.counted(t.malformed, "malformed line"), texts.counted(t.left_out, "job")))
@@ -232,7 +247,7 @@ local function run_one(opts, path, which, tick)
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
-    against = opts["against-actual"],
+    against = opts["against-actual"], from = opts.from,
     jobs_csv = opts.report and not opts.compare and opts.report .. "/jobs.csv" or nil,
     series = opts.report ~= nil, progress = tick,
   }

@@ -5,6 +5,7 @@
 
 local distribution = require "weir.html.report.distribution"
 local against = require "weir.replay.against"
+local begin = require "weir.replay.from"
 local jobs_file = require "weir.replay.jobs"
 local kept_jobs = require "weir.replay.kept"
 local limits = require "weir.replay.limits"
@@ -150,7 +151,7 @@ local function simulator_of(run, opts, graph)
   local chosen = run.map
   local simulator = must(sim.new {
     resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule,
-    overrun = opts.overrun or run.trace.detailed and "run" or nil,
+    start = opts.from, overrun = opts.overrun or run.trace.detailed and "run" or nil,
     type = main_type(opts, chosen), keep = false, budget = opts.budget, dependencies = run.trace.format == "jsonl",
   })
   for _, writer in ipairs(run.writers) do writer.sim = simulator end
@@ -170,12 +171,13 @@ local function go(run)
   run.sim = simulator
   if ranked then simulator:ask "ranked" end
   local feed = feeder(run, request_of)
-  local first = feed()
-  local from = opts.warmup and first and first.submit + opts.warmup
+  local first = not opts.from and feed()
+  local from = opts.from or opts.warmup and first and first.submit + opts.warmup
   run.from = from
   local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points, series = opts.series })
   run.against = opts.against and against.new() or nil
   simulator.on = listen(run, gathered)
+  if opts.from then feed, run.began = begin.begin(simulator, feed, simulator.now, simulator.overrun == "kill") end
   simulator:feed(function()
     local job = first
     first = nil
@@ -186,7 +188,7 @@ local function go(run)
   local kept = run.kept
   return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
-    against = run.against and run.against:result(),
+    began = run.began, against = run.against and run.against:result(),
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
@@ -196,6 +198,7 @@ end
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
 ---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
 ---   until       time at which the clock stops
+---   from        time at which the replay begins: see from.lua; result.began tells what ran and what waited then
 ---   warmup      seconds after the first submission; jobs submitted earlier do not count in the metrics
 ---   speed       factor by which submissions come faster
 ---   sample      share of the jobs taken at random; seed: of the choice

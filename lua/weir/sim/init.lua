@@ -218,7 +218,7 @@ local function take(self, job)
   local id = self.made + 1
   job.id, job.shape, job.request, job.units, job.state = id, shape, shape.request, shape.units, "submitted"
   if self.engine:personal() then job.units, job.least = measure(self, shape.request, job) end
-  job.time, job.kind = job.submit, SUBMIT
+  job.time, job.kind = math.max(job.submit, self.now), SUBMIT
   job.number = job.number or id
   job.estimate, job.runtime = instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
   self.made, self.jobs[id] = id, job
@@ -291,7 +291,7 @@ local function pull(self)
     self.source = nil
     return
   end
-  job.submit = instant.of(math.max(job.submit, self.now))
+  job.submit = instant.of(job.submit)
   local fits, wrong = ends_in_time(job.submit, job)
   if not fits then give_up(self, "job %s: %s", job.number or self.made + 1, wrong) end
   local named = type(job.request) == "string" and dependency.of_jobspec(job.request)
@@ -339,25 +339,54 @@ local function unlink(lists, t, job)
   if at then at.beside, job.beside = job.beside, nil end
 end
 
--- Starts a job whose resources were allocated.
-function M:begin(job)
+-- The time at which a job that overran its estimate is expected to end, seen at time t.
+local function later(job, t) return instant.of(t + math.max(60, t - job.start)) end
+
+--- Starts a job whose resources were allocated. `began`: when it really started, for a job that runs already; now if not
+--- given.
+function M:begin(job, began)
   local lasts, estimate, now = job.runtime, job.estimate, self.now
   local fits, wrong = ends_in_time(now, job)
   if not fits then give_up(self, "job %s: %s", job.number, wrong) end
-  job.state, job.start, job.due, job.why, job.code = "running", now, instant.after(now, estimate), nil, nil
+  local start = began or now
+  job.state, job.start, job.due, job.why, job.code = "running", start, instant.after(start, estimate), nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
+  while began and job.due <= now do job.due = later(job, job.due) end
   if lasts >= estimate then
     if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
-    if lasts == estimate then
+    if instant.after(start, lasts) == job.due then
       link(self.due, job.due, job)
-    else
+    elseif instant.after(start, lasts) > job.due then
       link(self.late, job.due, job)
       self:wake(job.due)
     end
   end
-  job.time, job.kind = instant.after(now, lasts), FINISH
+  job.time, job.kind = instant.after(start, lasts), FINISH
   self.events:push(job)
   self:tell("start", job)
+end
+
+--- Takes a job that started before the clock, at `began`, and runs still: it gets resources now, for the rest of its
+--- estimate. A job as for feed(). Returns true; or nil, message, code where the machine has no room for it.
+function M:resume(job, began)
+  local ok, why, code = take(self, job)
+  if not ok then return nil, why, code end
+  job.start = began
+  local due = instant.after(began, job.estimate)
+  while due <= self.now do due = later(job, due) end
+  ok, why, code = self.engine:place(job.request, job.id, self.now, due - self.now, false, false, job)
+  if ok then ok, why, code = self.engine:placed(job.id, job.request, job) end
+  if not ok then
+    self.engine:release(job.id)
+    self.jobs[job.id] = nil
+    return nil, why, code
+  end
+  self.npending = self.npending + 1
+  self:tell("submit", job)
+  self:begin(job, began)
+  self:hand_over(job)
+  self.dirty = true
+  return true
 end
 
 --- Removes the pending end of a running job.
@@ -489,7 +518,7 @@ end
 local function extend(self, t)
   asking.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
-    job.due = instant.after(t, math.max(60, t - job.start))
+    job.due = later(job, t)
     assert(self.engine:attach(assert(self.engine:detach(job.id)), job.due))
     link(self.late, job.due, job)
     self:wake(job.due)

@@ -45,6 +45,7 @@ local function read_header(trace, lines)
   if not seen.procs and not seen.request then
     error { trace = ("%s:1: no column says what jobs ask for (%s, %s)"):format(trace.path, fields.names "procs", fields.names "request") }
   end
+  trace.detailed = seen.nodes
   return columns
 end
 

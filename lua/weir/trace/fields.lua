@@ -12,10 +12,12 @@ local NAMES = {
   user = { "user", "user_id", "uid" }, bank = { "bank", "account", "group", "group_id" }, project = { "project" },
   queue = { "queue" }, qos = { "qos" }, urgency = { "urgency" }, priority = { "priority" },
   preemptible = { "preemptible", "preemptible_after" },
-  name = { "name" }, request = { "request", "shape", "jobspec" },
+  nodes = { "node_count", "nnodes" }, recorded = { "recorded_start" }, megabytes = { "memory_mb" }, spread = { "spread" },
+  gres = { "gres" }, features = { "features" }, name = { "name" }, request = { "request", "shape", "jobspec" },
 }
 
-local KIND = { number = true, name = true, request = true, user = true, bank = true, project = true, queue = true, qos = true }
+local KIND = { number = true, name = true, request = true, user = true, bank = true, project = true, queue = true, qos = true,
+  features = true }
 --- The fields, sorted.
 M.list = {}
 
@@ -36,6 +38,17 @@ end
 --- The possible names of a field, as text.
 function M.names(field) return table.concat(NAMES[field], ", ") end
 
+-- Reads counts of generic resources, such as "gpu=4 nvme=1".
+local function counts(x, name)
+  local found = {}
+  for word in tostring(x):gmatch "%S+" do
+    local key, n = word:match "^([^=]+)=(%d+)$"
+    if not key then return nil, ('%s: counts such as "gpu=4" are expected, not "%s"'):format(name, word:sub(1, 40)) end
+    found[key] = math.tointeger(tonumber(n))
+  end
+  return next(found) and found or nil
+end
+
 --- Converts a value of a field, to a number where needed. Returns nil for an absent value; nil, message for an invalid
 --- value, where `name` is the name of the field in the trace.
 function M.value(field, x, name)
@@ -43,6 +56,8 @@ function M.value(field, x, name)
   if KIND[field] and type(x) ~= "string" and type(x) ~= "number" then
     return nil, ("%s: a text or a number is expected, not a %s"):format(name, type(x))
   end
+  if field == "gres" then return counts(x, name) end
+  if field == "spread" then return x == "1" or x == 1 or x == true or nil end
   local n = tonumber(x)
   n = n and (math.tointeger(n) or n)
   if KIND[field] then return field ~= "name" and field ~= "request" and n or x end

@@ -259,7 +259,7 @@ function M.open(path, opts)
   end
   return caught(function()
     local format, lines = told(self, numbered(self), opts.format)
-    self.format, self.detailed = format, DETAILED[format]
+    self.format, self.detailed = format, DETAILED[format] -- of a CSV, the reader says so
     local next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
     local function next_job()
       local job = next()

@@ -160,7 +160,7 @@ local function set_times(job, cells, columns, trace)
   if elapsed and math.abs(math.abs(job.runtime - elapsed) - SUMMER) < 2 then job.runtime = elapsed end
   if job.runtime < 0 then return ("it ends %d s before it starts: a clock went back"):format(-job.runtime) end
   if submit > start then
-    trace:remark "jobs started before they were submitted; they arrive at their start"
+    trace:remark "jobs started before they were submitted (they arrive at their start)"
     job.submit = start
   elseif eligible and eligible > submit and eligible <= start then
     job.submit = eligible
@@ -216,12 +216,12 @@ local function read_job(cells, columns, trace)
   if job.left then return job end
   set_size(job, cells, columns)
   set_limit(job, cells, columns)
-  if word == "NODE_FAIL" then trace:remark "jobs ended as a node failed; they end when they did" end
-  if word == "REQUEUED" then trace:remark "runs ended as the job was requeued; each run is a job" end
-  if job.number:find("+", 1, true) then trace:remark "parts of heterogeneous jobs; each is a job, and they may start apart" end
+  if word == "NODE_FAIL" then trace:remark "jobs ended as a node failed (they end when they did)" end
+  if word == "REQUEUED" then trace:remark "runs ended as the job was requeued (each run is a job)" end
+  if job.number:find("+", 1, true) then trace:remark "parts of heterogeneous jobs (each is a job, and they may start apart)" end
   local reason = columns.reason and cells[columns.reason] or ""
-  if reason:find "^Dependency" then trace:remark "jobs had waited for others; they arrive when they became eligible" end
-  if reason:find "Held" then trace:remark "jobs had been held; they arrive when they became eligible" end
+  if reason:find "^Dependency" then trace:remark "jobs had waited for others (they arrive when they became eligible)" end
+  if reason:find "Held" then trace:remark "jobs had been held (they arrive when they became eligible)" end
   return job
 end
 

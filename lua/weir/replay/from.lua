@@ -1,0 +1,72 @@
+--- from.lua - a replay that begins in the middle of a trace: jobs that ran at that time by their recorded starts run on, jobs
+--- that waited wait from when they were submitted, and what had ended is left out.
+---
+--- If the recorded starts are those of a replay under fcfs, easy or sjbf, each later start is the same as in that replay. What
+--- a queue policy remembers is not in a trace: `priority` begins without the usage of users, and `conservative` makes its
+--- reservations anew, so that jobs may start earlier than by the promises that they had.
+
+local M = {}
+
+-- Returns when a job ended, by its recorded start; jobs are killed at their estimate where `kill` says so.
+local function stop_of(job, kill)
+  return job.recorded + (kill and math.min(job.runtime, job.estimate) or job.runtime)
+end
+
+local function by_start(a, b)
+  if a.recorded ~= b.recorded then return a.recorded < b.recorded end
+  return a.submit < b.submit
+end
+
+-- Reads the jobs submitted before a time. Returns the running ones in the order of their starts, the waiting ones, and
+-- the first job submitted later.
+local function read(feed, from, kill, result)
+  local running, waiting = {}, {}
+  while true do
+    local job = feed()
+    if not job or job.submit >= from then
+      table.sort(running, by_start)
+      return running, waiting, job
+    end
+    if not job.recorded then
+      result.unknown = result.unknown + 1
+    elseif stop_of(job, kill) <= from then
+      result.ended = result.ended + 1
+    elseif job.recorded < from then
+      running[#running + 1] = job
+    else
+      waiting[#waiting + 1] = job
+    end
+  end
+end
+
+--- Begins the jobs that run at a time, in a simulator whose clock stands there. `feed`: the source of jobs; kill: whether
+--- jobs end at their estimates. Returns the source of all further jobs, and {running =, waiting =, ended =, unknown = jobs
+--- without a recorded start, crowded = running jobs for which the machine has no room}.
+function M.begin(simulator, feed, from, kill)
+  local result = { ended = 0, unknown = 0, crowded = 0 }
+  local running, waiting, next_job = read(feed, from, kill, result)
+  result.running, result.waiting = #running, #waiting
+  for _, job in ipairs(running) do
+    if not simulator:resume(job, job.recorded) then result.crowded, result.running = result.crowded + 1, result.running - 1 end
+  end
+  local i = 0
+  return function()
+    i = i + 1
+    if waiting[i] then return waiting[i] end
+    local job = next_job
+    next_job = nil
+    return job or feed()
+  end, result
+end
+
+--- Returns what is to be said of the result of begin().
+function M.sentences(result)
+  local list = { ("%d jobs ran then and %d waited; %d had ended"):format(result.running, result.waiting, result.ended) }
+  if result.unknown > 0 then list[2] = ("%d jobs submitted before have no recorded start, and are left out"):format(result.unknown) end
+  if result.crowded > 0 then
+    list[#list + 1] = ("%d jobs ran then for which the machine has no room beside the others, and are left out"):format(result.crowded)
+  end
+  return list
+end
+
+return M
