@@ -43,11 +43,15 @@ local CORE = '{"type":"slot","count":1,"label":"a","with":[{"type":"core","count
 local TRIALS = { CORE, ('{"type":"node","count":1,"with":[%s]}'):format(CORE),
   ('{"type":"node","count":1,"exclusive":true,"with":[%s]}'):format(CORE) }
 
+-- Every field that a policy may read of a job is there, as of jobs of users.
+local ABOUT = { user = 1000, bank = "default", project = "default", queue = "default", qos = "normal", name = "trial",
+  urgency = 16, priority = 16, submit = 0 }
+
 -- Makes a few matches in advance, so that the first real match finds all indices built. Returns true; or nil, message
 -- where the policy fails.
 local function try(self)
   for _, resource in ipairs(TRIALS) do
-    local ok, why, code = self.engine:match(('{"resources":[%s]}'):format(resource), { mode = "preview", stats = false })
+    local ok, why, code = self.engine:match(('{"resources":[%s]}'):format(resource), { mode = "preview", stats = false, about = ABOUT })
     if not ok and code == "policy" then return nil, why end
   end
   return true

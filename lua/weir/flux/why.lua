@@ -12,6 +12,8 @@ local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
 
+require "weir.explain" -- a copy opens no files: what a copy may use is read before
+
 local M = {}
 
 local FEW = 3       -- jobs told by name

@@ -16,6 +16,11 @@ local tables = require "weir.tables"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
 
+-- A copy opens no files: what a copy may use is read before.
+require "weir.explain"
+require "weir.machine.recipe_write"
+require "weir.policy.chain"
+
 local M = {}
 
 local Copies = {}
