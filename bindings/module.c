@@ -139,6 +139,7 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"base64", weirlua_base64},
                                      {"unbase64", weirlua_unbase64},
                                      {"numbers", weirlua_numbers},
+                                     {"flat", weirlua_flat_new},
                                      {"clock", seconds},
                                      {"calls", calls},
                                      {"guarded", weirlua_guarded},
@@ -209,6 +210,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_editor_open(L, s);
         weirlua_tls_open(L, s);
         weirlua_snapshot_open(L, s);
+        weirlua_flat_open(L, s);
         weirlua_graph_open(L, s);
     }
     lua_pop(L, 1);

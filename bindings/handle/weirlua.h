@@ -129,6 +129,11 @@ int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
 int weirlua_numbers(lua_State *L); /* numbers.c: numbers(line) */
 
+/* ---- replay/handle.c ---- */
+
+int weirlua_flat_new(lua_State *L); /* flat{...} */
+void weirlua_flat_open(lua_State *L, struct weirlua *s);
+
 /* ---- interrupt.c ---- */
 
 /* Let Ctrl-C, SIGTERM and SIGHUP stop the code that runs in L, until weirlua_interrupts_end(). For programs that host

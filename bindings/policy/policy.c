@@ -254,6 +254,23 @@ static bool is_static(const struct policy *p)
     return true;
 }
 
+/* Pushes the words of the order of a policy that is an order and nothing else, or prefers nothing; else nil. */
+static void push_order(lua_State *L, const struct policy *p)
+{
+    const struct policy_spec *spec = &p->spec;
+
+    if (!is_static(p) || spec->chooses || spec->nexclusive || spec->nlocality || spec->ndescend || spec->candidates ||
+        spec->rotate || spec->state) {
+        lua_pushnil(L);
+        return;
+    }
+    lua_createtable(L, (int)spec->norder, 0);
+    for (uint32_t i = 0; i < spec->norder; i++) {
+        lua_pushstring(L, spec->order[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
 static void push_budget(lua_State *L, const struct policy *p)
 {
     lua_createtable(L, 0, 3);
@@ -285,6 +302,8 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
  * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
+ * @field order: string[]? -- The words of the order of a policy that is an order and nothing else, none for a policy
+ *   that prefers nothing; nil for any other policy.
  * @method profile(on: boolean?): table? -- true starts counting, false ends counting; without argument the counts:
  *   {hooks =, lines =, samples =, reads =}. */
 static bool push_field(lua_State *L, const struct policy *p, const char *key)
@@ -330,6 +349,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_pushboolean(L, p->sandbox.S != NULL);
     else if (strcmp(key, "static") == 0)
         lua_pushboolean(L, is_static(p));
+    else if (strcmp(key, "order") == 0)
+        push_order(L, p);
     else if (strcmp(key, "profile") == 0)
         lua_pushvalue(L, lua_upvalueindex(2));
     else
@@ -346,7 +367,7 @@ static int policy_index(lua_State *L)
     if (!push_field(L, p, key))
         return luaL_error(L,
                           "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, parts, budget, overran, sandboxed, uncached, static, traceback, profile",
+                          "hooks, parts, budget, overran, sandboxed, uncached, static, order, traceback, profile",
                           weirlua_quote(L, key));
     return 1;
 }

@@ -285,6 +285,15 @@ group("sets", [[
       must(s:copy()) == s and s:has(12) and s:contains "10" and s:overlaps "10-20" or s:count()
   local n = 0 for id in must(core.idset "1-3,5"):ids() do n = n + id end for lo, hi in must(core.idset
       "1-3,5"):ranges() do n = n + hi - lo end return n
+  local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, node = 1, per_node = 2, lines = true, ended = true,
+      series = true, naming = { type = "core", stretches = { 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 4, 2, 0, 0, 1 } } }
+      for i = 1, 9 do s:submit(i % 2 == 0 and i or "j" .. i, i // 3, 9 - i, 3, i % 5 + 1, i) end
+      while s:run() do end
+      return #s:lines() > 0 and s:pop() and #s:waits() == 9 and #s:steps() > 0 and s:figures().jobs == 9
+  local s = core.flat { units = 300, queue = "conservative", lines = true,
+      naming = { texts = { "core0", "" }, stretches = { 0, 0, 0, 0, 1, 9, 9, 1, 0, 1 } } }
+      for i = 1, 99 do s:submit(i, 0, 9 + i % 7, 3, i * 3, 1) end
+      while s:run() do end return s:lines()
   local h = must(core.hostlist "node[1-9],x") must(h:append "y[1-3]") must(h:delete "x") must(h:delete_at(2))
       h:sort() h:uniq() return #h .. tostring(h) .. h:find "y2" .. h[1] .. tostring(h:has "y1")
   local h, n = must(core.hostlist { "a[1-2]", "b" }), "" for name, i in h:names() do n = n .. name .. i end return n

@@ -6,11 +6,13 @@
 local distribution = require "weir.html.report.distribution"
 local against = require "weir.replay.against"
 local begin = require "weir.replay.from"
+local instant = require "weir.sim.instant"
 local jobs_file = require "weir.replay.jobs"
 local kept_jobs = require "weir.replay.kept"
 local limits = require "weir.replay.limits"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
+local plain = require "weir.replay.plain"
 local sim = require "weir.sim"
 local random = require "weir.random"
 local trace = require "weir.trace"
@@ -82,32 +84,45 @@ local function also(list, event, g)
   end
 end
 
--- Adds listeners that write a line per ended job, and keep jobs for the report.
-local function record(run, list)
-  local writers, kept = run.writers, run.opts.jobs_kept and kept_jobs.new(KEPT) or nil
-  local spread, from = kept and distribution.new(run.opts.tau), run.from or -math.huge
+-- Returns a function that notes an ended job: writes a line to all writers, keeps the job for the report; nil where nobody
+-- asks.
+local function recorder(run, writers)
+  local kept = run.opts.jobs_kept and kept_jobs.new(KEPT) or nil
+  local spread, from, compared, each = kept and distribution.new(run.opts.tau), run.from or -math.huge, run.against, run.opts.each
   run.kept, run.spread = kept, spread
-  if #writers == 0 and not kept then return end
-  also(list, "start", function(job, simulator) job.resources = jobs_file.resources(simulator, job) end)
-  also(list, "finish", function(job)
+  if #writers == 0 and not kept and not compared and not each then return nil end
+  return function(job)
     for _, writer in ipairs(writers) do writer:write(job, job.resources) end
+    if compared then compared:add(job) end
+    if each then each(job) end
     if not kept then return end
     kept:add(job)
     if job.submit >= from then spread:add(job.number, job.user, job.units, job.submit, job.start, job.finish) end
-  end)
+  end
+end
+
+-- Adds listeners that write a line per ended job, and keep jobs for the report.
+local function record(run, list)
+  local f = recorder(run, run.writers)
+  if not f then return end
+  if #run.writers > 0 or run.kept then
+    also(list, "start", function(job, simulator) job.resources = jobs_file.resources(simulator, job) end)
+  end
+  also(list, "finish", f)
+end
+
+-- Names the first refused jobs.
+local function refuse(run, job)
+  local refused = run.refused
+  if #refused < REFUSED then refused[#refused + 1] = { number = job.number, why = job.why } end
 end
 
 -- Returns all listeners, by event.
 local function listen(run, gathered)
   local list, progress, note = gathered:listeners(), run.opts.progress, run.opts.note
   record(run, list)
-  also(list, "reject", function(job)
-    local refused = run.refused
-    if #refused < REFUSED then refused[#refused + 1] = { number = job.number, why = job.why } end
-  end)
+  also(list, "reject", function(job) refuse(run, job) end)
   if note then also(list, "reject", note) end
-  if run.against then also(list, "finish", function(job) run.against:add(job) end) end
-  if run.opts.each then also(list, "finish", run.opts.each) end
   if progress then also(list, "finish", function(_, simulator) progress(simulator, run.trace) end) end
   return list
 end
@@ -123,7 +138,7 @@ local function open_writers(run)
     if path then
       local writer, why = jobs_file.new(row[2], path)
       if not writer then error({ replay = why, code = "io" }, 0) end
-      run.writers[#run.writers + 1] = writer
+      run.writers[#run.writers + 1], writer.name = writer, row[2]
     end
   end
 end
@@ -158,6 +173,42 @@ local function simulator_of(run, opts, graph)
   return simulator
 end
 
+-- Returns what a replay returns, of the metrics gathered with a simulator.
+local function result_of(run, gathered, simulator)
+  close_writers(run)
+  local kept, opts = run.kept, run.opts
+  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
+    left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
+    began = run.began, against = run.against and run.against:result(),
+    sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
+end
+
+-- Replays with the simulator of plain jobs.
+local function go_plain(run, plan, next_job)
+  local files, others, progress = {}, {}, run.opts.progress
+  for _, writer in ipairs(run.writers) do
+    local list = writer.name == "jobs" and files or others
+    list[#list + 1], writer.sim = writer, plan
+  end
+  return result_of(run, plain.run(plan, { opts = run.opts, from = run.from, files = files, ended = recorder(run, others),
+    rejected = function(job) refuse(run, job) end, progress = progress and function(simulator) progress(simulator, run.trace) end },
+    next_job))
+end
+
+-- Replays with the general simulator. ranked: jobs are ordered by priority.
+local function go_general(run, graph, ranked, next_job)
+  local opts = run.opts
+  local simulator = simulator_of(run, opts, graph)
+  run.sim = simulator
+  if ranked then simulator:ask "ranked" end
+  local gathered = metrics.new(simulator, { tau = opts.tau, from = run.from, points = opts.points, series = opts.series })
+  simulator.on = listen(run, gathered)
+  if opts.from then next_job, run.began = begin.begin(simulator, next_job, simulator.now, simulator.overrun == "kill") end
+  simulator:feed(next_job)
+  simulator:run(opts["until"])
+  return result_of(run, gathered, simulator)
+end
+
 local function go(run)
   local opts = run.opts
   local graph = must(weir.resources(opts.resources))
@@ -167,29 +218,18 @@ local function go(run)
   local ranked
   run.complete, ranked = limits.new(graph, run.trace)
   open_writers(run)
-  local simulator = simulator_of(run, opts, graph)
-  run.sim = simulator
-  if ranked then simulator:ask "ranked" end
+  run.against = opts.against and against.new() or nil
+  local plan = not ranked and plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept) or nil
   local feed = feeder(run, request_of)
   local first = not opts.from and feed()
-  local from = opts.from or opts.warmup and first and first.submit + opts.warmup
-  run.from = from
-  local gathered = metrics.new(simulator, { tau = opts.tau, from = from, points = opts.points, series = opts.series })
-  run.against = opts.against and against.new() or nil
-  simulator.on = listen(run, gathered)
-  if opts.from then feed, run.began = begin.begin(simulator, feed, simulator.now, simulator.overrun == "kill") end
-  simulator:feed(function()
+  run.from = opts.from or opts.warmup and first and instant.after(first.submit, opts.warmup)
+  local function next_job()
     local job = first
     first = nil
     return job or feed()
-  end)
-  simulator:run(opts["until"])
-  close_writers(run)
-  local kept = run.kept
-  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
-    left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
-    began = run.began, against = run.against and run.against:result(),
-    sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
+  end
+  if plan then return go_plain(run, plan, next_job) end
+  return go_general(run, graph, ranked, next_job)
 end
 
 --- Replays a trace. Returns {metrics, series, kept, left, spread, refused, trace, sim, policy, queue}, where refused has
@@ -214,6 +254,7 @@ end
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job
 ---   each(job)   called with each ended job, which has the fields of the trace's job besides
+---   simulator   "general": never the simulator of plain jobs (see weir.replay.plain), which gives equal results at less cost
 function M.run(opts)
   local run = { opts = opts, writers = {}, refused = {} }
   local ok, result = pcall(go, run)

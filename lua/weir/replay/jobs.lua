@@ -10,6 +10,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local instant = require "weir.sim.instant"
 
 local M = {}
 
@@ -88,8 +89,8 @@ local KINDS = {}
 KINDS.jobs = {
   head = "job_id,submit,start,end,wait,resources\n",
   line = function(job, resources)
-    return table.concat({ quoted(job.number), time(job.submit), time(job.start), time(job.finish), time(job.start - job.submit),
-      quoted(resources) }, ",")
+    return table.concat({ quoted(job.number), time(job.submit), time(job.start), time(job.finish),
+      time(instant.after(job.start, -job.submit)), quoted(resources) }, ",")
   end,
 }
 
@@ -101,7 +102,7 @@ KINDS.evalys = {
     local run, flow = job.finish - job.start, job.finish - job.submit
     return table.concat({ quoted(job.number), time(job.submit), job.units, time(job.estimate),
       job.state == "done" and not job.killed and 1 or 0, time(job.start), time(run), time(job.finish),
-      time(job.start - job.submit), time(flow), run > 0 and ("%.6g"):format(flow / run) or 0,
+      time(instant.after(job.start, -job.submit)), time(flow), run > 0 and ("%.6g"):format(flow / run) or 0,
       through(self.offsets, self.sim.type, resources) }, ",")
   end,
 }
@@ -133,6 +134,9 @@ end
 
 --- Writes the line of an ended job.
 function M:write(job, resources) return self.file:write(self.kind.line(job, resources, self), "\n") end
+
+--- Writes lines of kind `jobs` that are made already.
+function M:write_lines(text) return self.file:write(text) end
 
 --- Completes the file. Returns true; or nil, message, and no file is left.
 function M:close() return self.file:keep() end

@@ -30,7 +30,7 @@ local M = {}
 M.__index = M
 
 local SUBMIT, FINISH, ACTION, WAKE = 1, 2, 3, 4
-local LAST = 9e12 -- seconds; no time of a job is later, but for jobs without an end
+local ends_in_time = instant.ends_in_time
 
 -- ---- construction -------------------------------------------------------------------------------------------
 
@@ -235,18 +235,6 @@ local function number_of(value, default, what)
   if value == nil then return default end
   if type(value) ~= "number" or value ~= value or value < 0 then error("a job's " .. what .. ": a number from 0 on is expected", 3) end
   return value
-end
-
--- Returns true if a job begun at a time ends by the end of the clock, or is without an end; or nil, message, code.
-local function ends_in_time(at, job)
-  if at + math.max(job.estimate, job.runtime) <= LAST then return true end
-  for _, what in ipairs { "estimate", "runtime" } do
-    local stop = at + job[what]
-    if at > LAST or stop > LAST and job[what] < math.huge then
-      return nil, ("%s %g s from %g s on: a job ends by %g s, the end of the clock"):format(what, job[what], at, LAST), "invalid"
-    end
-  end
-  return true
 end
 
 --- Submits a job: request (text, table, request), estimate (seconds; by default the request's duration), runtime (by

@@ -13,6 +13,9 @@ local M = {}
 
 local COARSE = 4e9
 
+--- Seconds; no time of a job is later, but for jobs without an end.
+M.LAST = 9e12
+
 --- Returns the instant nearest to a number of seconds; infinity is itself. instant.of(0.1 + 0.2) == 0.3
 function M.of(seconds)
   if type_of(seconds) == "integer" then return seconds end
@@ -23,5 +26,18 @@ end
 
 --- Returns the instant so many seconds after another.
 function M.after(instant, seconds) return M.of(instant + seconds) end
+
+--- Returns true if a job begun at an instant ends by the end of the clock, or is without an end; or nil, message, code.
+function M.ends_in_time(at, job)
+  local last = M.LAST
+  if at + math.max(job.estimate, job.runtime) <= last then return true end
+  for _, what in ipairs { "estimate", "runtime" } do
+    local stop = at + job[what]
+    if at > last or stop > last and job[what] < math.huge then
+      return nil, ("%s %g s from %g s on: a job ends by %g s, the end of the clock"):format(what, job[what], at, last), "invalid"
+    end
+  end
+  return true
+end
 
 return M

@@ -62,6 +62,7 @@ end
 --- Returns a source of jobs, as swf.reader does.
 function M.reader(trace, lines)
   local columns = read_header(trace, lines)
+  for _, column in pairs(columns) do trace.requests = trace.requests or column.field == "request" end
   return function()
     local line, n = lines()
     while line and not line:find "%S" do line, n = lines() end

@@ -235,6 +235,7 @@ end
 --- Opens a trace; or returns nil, message, code. opts: format (by default told by name and content), malformed
 --- ("skip", the default, or "stop": the treatment of malformed lines), lookahead. Fields of a trace: next(), which
 --- returns a job, or nil at the end, or nil, message, code; header, a table of the header comments of SWF; format;
+--- requests, whether jobs may have a request of their own in place of processors (of CSV);
 --- read, malformed and left_out, counts; guessed, how many of the jobs read have no estimate and got their run time for
 --- one; problems, a list of the first problems: {line, text}; reasons, a list of {text, count, line} of jobs left out for
 --- reasons that many have; remarks, a list of {text, count} on jobs that were taken; steps, lines that are no jobs;

@@ -33,6 +33,17 @@ local function memory_unit(graph)
   return BYTES[unit] and BYTES[unit] / 1e3
 end
 
+--- Returns the unit of a shape that asks for a number of units of one type and nothing else, core or node, and the
+--- processors that share a unit; nil for any other shape.
+function M.unit(text)
+  local shape = KNOWN[text] or text
+  local count, type = shape:match "^slot=([N{}/%d]+)/(%a+)$"
+  if not count then count, type = shape:match "^slot=([N{}/%d]+)/(%a+)=1$" end
+  local by = count == "N" and 1 or count and math.tointeger(tonumber(count:match "^{N/(%d+)}$"))
+  if not by or by < 1 or type ~= "core" and type ~= "node" then return nil end
+  return type, by
+end
+
 --- Returns the request of a single processor, without memory where jobs may go without; or nil, message, code.
 function M.one(text)
   if text == "job" then text = "node" end

@@ -87,6 +87,7 @@ local DEAD = {
   editor = { { finished("editor", function() return core.editor {} end) } },
   engine = { { function(w) w.e:close() return w.e end }, { with_closed_graph(function(w) return w.e end) },
     { function(w) finish("graph", w.g) return w.e end } },
+  flat = { { finished("flat", function() return core.flat { units = 4, queue = "easy" } end) } },
   graph = { { closed_graph }, { finished("graph", function(w) return w.g end) } },
   hostlist = { { finished("hostlist", function() return core.hostlist "a" end) } },
   http = { { finished("http", function() return core.http {} end) } },
@@ -265,6 +266,7 @@ local NONE = [[
   constraint: map: graph
   editor: read remember
   engine: advance book free job jobs now personal policy reload resources retire retired stages state stats visits watched
+  flat: figures lines pop run steps submit waits
   graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format losses now pieces resolve rewind
     root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
@@ -284,7 +286,7 @@ local NONE = [[
   tls_session: finish ready receive send start take
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren
     parent shared uri uses
-  core: any_ready array base64 calls check_R clock discover document draft editor file_mode guarded guess http hung_up
+  core: any_ready array base64 calls check_R clock discover document draft editor file_mode flat guarded guess http hung_up
     in_group inherited json_decode
     json_encode json_line keep_memory limited load lock_file match_through methods members new notify numbers open_files open_own parse peer
     pieces nearest policy_load policy_print policy_source policy_stamp policy_table constraint processors query read_file

@@ -736,22 +736,28 @@ describe("logs of real machines", function()
     { "KTH", "easy", 6000, 1.03 }, { "KTH", "conservative", 1500, 1.03 }, { "SDSC", "easy", math.huge, 1.03 },
     { "SDSC", "fcfs", math.huge, 0.001 } } do
     local name, queue, most, unit = table.unpack(row)
-    it(("[K4] %s under %s, times %g: every job starts when it should"):format(name, queue, unit or 1), function()
-      local path, answers, procs = table.unpack(LOGS[name])
-      if not exists(path) then return pending(missing.data(path)) end
-      local n = SCALE < 1 and math.min(1500, most) or most
-      local wrong, last, expected = 0, 0, expected_starts(answers:format(QUEUES[queue]))
-      local result = assert(replay.run { resources = "cluster:1 core:" .. procs, trace = first_jobs(path, n, unit), queue = queue,
-        rule = "per-event", jobs_kept = true })
-      for _, job in ipairs(result.kept) do last = math.max(last, job.submit) end
-      for _, job in ipairs(result.kept) do -- later jobs, left out here, may delay jobs that start later
-        if n == math.huge or job.start <= last then wrong = wrong + (instant.of(expected[job.id] * (unit or 1)) == job.start and 0 or 1) end
-      end
-      assert.equal(0, wrong)
-      assert.equal(result.sim.made, #result.kept)
-      if n < math.huge or name ~= "KTH" or queue ~= "easy" then return end
-      assert.equal("92.5765397336", ("%.10f"):format(result.metrics.bounded_slowdown.mean))
-      assert.equal("15696.798181", ("%.6f"):format(result.metrics.mean_flow))
-    end)
+    for _, simulator in ipairs { "plain", "general" } do
+      it(("[K4] %s under %s, times %g: every job starts when it should, by the %s simulator"):format(name, queue, unit or 1, simulator),
+        function()
+          local path, answers, procs = table.unpack(LOGS[name])
+          if not exists(path) then return pending(missing.data(path)) end
+          local n = simulator == "plain" and math.huge or SCALE < 1 and math.min(1500, most) or most
+          local wrong, last, expected = 0, 0, expected_starts(answers:format(QUEUES[queue]))
+          local result = assert(replay.run { resources = "cluster:1 core:" .. procs, trace = first_jobs(path, n, unit), queue = queue,
+            rule = "per-event", jobs_kept = true, simulator = simulator })
+          for _, job in ipairs(result.kept) do last = math.max(last, job.submit) end
+          for _, job in ipairs(result.kept) do -- later jobs, left out here, may delay jobs that start later
+            if n == math.huge or job.start <= last then
+              wrong = wrong + (instant.of(expected[job.id] * (unit or 1)) == job.start and 0 or 1)
+            end
+          end
+          assert.equal(0, wrong)
+          assert.equal(result.sim.made, #result.kept)
+          if n < math.huge or name ~= "KTH" or queue ~= "easy" then return end
+          if unit then return end
+          assert.equal("92.5765397336", ("%.10f"):format(result.metrics.bounded_slowdown.mean))
+          assert.equal("15696.798181", ("%.6f"):format(result.metrics.mean_flow))
+        end)
+    end
   end
 end)

@@ -1,0 +1,329 @@
+/* clock.c - events and the clock of a flat simulator, by the event rule of lua/weir/sim: submissions before ends at a
+ * time, and a job whose estimate is over at a time has released its units when the policy is called at that time.
+ * Invariant: events[1] is the first event, by time, then by creation. */
+#include "replay/flat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+bool flat_grow(void *array, size_t *cap, size_t want, size_t size)
+{
+    size_t more = *cap + *cap / 2 + 64;
+    void *old, *grown;
+
+    if (want <= *cap)
+        return true;
+    memcpy(&old, array, sizeof old);
+    more = more > want ? more : want;
+    grown = realloc(old, more * size);
+    if (!grown)
+        return false;
+    memcpy(array, &grown, sizeof grown);
+    *cap = more;
+    return true;
+}
+
+bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size)
+{
+    size_t grown = *cap;
+
+    if (!flat_grow(array, &grown, want, size))
+        return false;
+    *cap = (uint32_t)grown;
+    return true;
+}
+
+bool flat_ok(const struct flat *s)
+{
+    return !s->failed && s->late == FLAT_NONE;
+}
+
+/* ---- jobs ---- */
+
+uint32_t flat_job_new(struct flat *s)
+{
+    if (s->nunused > 0)
+        return s->unused[--s->nunused];
+    if (s->njobs == s->jobs_cap) {
+        size_t cap = s->jobs_cap;
+        uint32_t *unused;
+        if (!flat_grow(&s->jobs, &cap, s->njobs + 1, sizeof *s->jobs))
+            return FLAT_NONE;
+        unused = realloc(s->unused, cap * sizeof *unused);
+        if (!unused)
+            return FLAT_NONE;
+        s->unused = unused;
+        s->jobs_cap = cap;
+    }
+    s->jobs[s->njobs] = (struct job){0};
+    return (uint32_t)s->njobs++;
+}
+
+void flat_job_free(struct flat *s, uint32_t job)
+{
+    free(s->jobs[job].number.text);
+    flat_units_drop(&s->jobs[job]);
+    s->jobs[job] = (struct job){0};
+    s->unused[s->nunused++] = job;
+}
+
+void flat_close(struct flat *s)
+{
+    for (size_t i = 0; i < s->njobs; i++) {
+        free(s->jobs[i].number.text);
+        flat_units_drop(&s->jobs[i]);
+    }
+    flat_profile_end(&s->profile);
+    flat_queue_free(&s->queue);
+    flat_units_close(&s->units);
+    flat_naming_close(&s->naming);
+    free(s->jobs);
+    free(s->unused);
+    free(s->events);
+    free(s->running);
+    free(s->reserved);
+    free(s->sorted);
+    free(s->ended);
+    free(s->measure.users);
+    free(s->measure.waits);
+    free(s->measure.steps);
+    free(s->lines.data);
+    free(s->names.data);
+    *s = (struct flat){0};
+}
+
+/* ---- events ---- */
+
+static bool before(const struct event *a, const struct event *b)
+{
+    return a->time != b->time ? a->time < b->time : a->made < b->made;
+}
+
+static bool push(struct flat *s, int64_t time, uint32_t job)
+{
+    struct event e = {time, s->events_made++, job};
+    size_t i = ++s->nevents;
+
+    if (!flat_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof *s->events)) {
+        s->nevents--;
+        return false;
+    }
+    for (; i > 1 && before(&e, &s->events[i / 2]); i /= 2)
+        s->events[i] = s->events[i / 2];
+    s->events[i] = e;
+    return true;
+}
+
+static struct event pop(struct flat *s)
+{
+    struct event top = s->events[1], last = s->events[s->nevents--];
+    size_t i = 1, kid;
+
+    for (; (kid = 2 * i) <= s->nevents; i = kid) {
+        if (kid < s->nevents && before(&s->events[kid + 1], &s->events[kid]))
+            kid++;
+        if (!before(&s->events[kid], &last))
+            break;
+        s->events[i] = s->events[kid];
+    }
+    s->events[i] = last;
+    return top;
+}
+
+static int64_t next_time(const struct flat *s)
+{
+    int64_t t = s->nevents > 0 ? s->events[1].time : FLAT_NEVER;
+
+    return s->nreserved > 0 && s->soonest < t ? s->soonest : t;
+}
+
+/* ---- starting ---- */
+
+/* Whether a job that begins now ends by the end of the clock; the simulator stops where it does not. */
+static bool ends_in_time(struct flat *s, uint32_t job)
+{
+    const struct job *j = &s->jobs[job];
+
+    if (s->now <= FLAT_LAST && j->estimate <= FLAT_LAST - s->now && j->runtime <= FLAT_LAST - s->now)
+        return true;
+    s->late = job;
+    return false;
+}
+
+void flat_forget(struct flat *s, uint32_t job)
+{
+    struct job *j = &s->jobs[job];
+    uint32_t last;
+
+    if (j->reserved == FLAT_NEVER)
+        return;
+    j->reserved = FLAT_NEVER;
+    last = s->reserved[--s->nreserved];
+    s->reserved[j->reservation] = last;
+    s->jobs[last].reservation = j->reservation;
+}
+
+void flat_begin(struct flat *s, uint32_t job)
+{
+    struct job *j = &s->jobs[job];
+    int64_t lasts = j->runtime;
+
+    if (!ends_in_time(s, job))
+        return;
+    flat_forget(s, job);
+    flat_measure_start(s, j);
+    flat_queue_remove(s, job);
+    j->start = s->now;
+    j->due = flat_after(s->now, j->estimate);
+    j->on_time = lasts >= j->estimate;
+    if (lasts > j->estimate) {
+        lasts = j->estimate;
+        j->killed = true;
+    }
+    if (s->follow)
+        flat_units_begin(&s->units, j);
+    if (!flat_grow32(&s->running, &s->running_cap, s->nrunning + 1, sizeof *s->running) ||
+        !push(s, flat_after(s->now, lasts), job)) {
+        s->failed = true;
+        return;
+    }
+    j->place = s->nrunning;
+    s->running[s->nrunning++] = job;
+}
+
+/* Orders two reservations that have begun. */
+static bool sooner(const struct flat *s, uint32_t a, uint32_t b)
+{
+    const struct job *x = &s->jobs[a], *y = &s->jobs[b];
+
+    return x->reserved != y->reserved ? x->reserved < y->reserved : x->made < y->made;
+}
+
+/* Starts the jobs whose reservations have begun, in the order of their starts. */
+static void begin_reserved(struct flat *s)
+{
+    for (;;) {
+        uint32_t first = FLAT_NONE;
+        s->soonest = FLAT_NEVER;
+        for (uint32_t i = 0; i < s->nreserved; i++) {
+            uint32_t job = s->reserved[i];
+            if (s->jobs[job].reserved < s->soonest)
+                s->soonest = s->jobs[job].reserved;
+            if (first == FLAT_NONE || sooner(s, job, first))
+                first = job;
+        }
+        if (first == FLAT_NONE || s->jobs[first].reserved > s->now || !flat_ok(s))
+            return;
+        flat_begin(s, first); /* its units are booked from now on */
+    }
+}
+
+/* ---- the clock ---- */
+
+/* Releases the units of jobs whose estimates end at `time`: their events are at the top of the heap. */
+static void let_go(struct flat *s, size_t i, int64_t time)
+{
+    struct job *j;
+
+    if (i > s->nevents || s->events[i].time > time)
+        return;
+    j = &s->jobs[s->events[i].job];
+    if (j->on_time) {
+        j->released = s->dirty = s->freed = true;
+        if (s->follow)
+            flat_units_end(&s->units, j);
+    }
+    let_go(s, 2 * i, time);
+    let_go(s, 2 * i + 1, time);
+}
+
+void flat_advance(struct flat *s, int64_t time)
+{
+    if (time <= s->now && s->began)
+        return;
+    flat_measure_look(s);
+    let_go(s, 1, time);
+    s->now = time;
+    s->began = true;
+    flat_profile_advance(&s->profile, time);
+    if (s->nreserved > 0 && time >= s->soonest)
+        begin_reserved(s);
+}
+
+void flat_settle(struct flat *s, int64_t next)
+{
+    if (!s->dirty || (!s->per_event && next <= s->now) || !flat_ok(s))
+        return;
+    s->dirty = false;
+    if (s->queue.n == 0)
+        return;
+    s->passes++;
+    flat_pass(s);
+}
+
+static void finish(struct flat *s, uint32_t job)
+{
+    struct job *j = &s->jobs[job];
+    bool early = !j->released;
+    uint32_t last = s->running[--s->nrunning];
+
+    s->running[j->place] = last;
+    s->jobs[last].place = j->place;
+    j->finish = s->now;
+    if (early && j->due > s->now)
+        flat_profile_give(&s->profile, s->now, s->now, j->due, j->units);
+    if (early && s->follow)
+        flat_units_end(&s->units, j);
+    s->freed = s->dirty = true;
+    s->early = s->early || early || s->moved;
+    if (!flat_measure_finish(s, j) || (s->write_lines && !flat_lines_job(s, j)))
+        s->failed = true;
+    if (s->keep_ended && flat_grow(&s->ended, &s->ended_cap, s->nended + 1, sizeof *s->ended)) {
+        s->ended[s->nended++] = job;
+        return;
+    }
+    s->failed = s->failed || s->keep_ended;
+    flat_job_free(s, job);
+}
+
+bool flat_run(struct flat *s, int64_t until, uint64_t most)
+{
+    int64_t time;
+
+    while (flat_ok(s)) {
+        time = next_time(s);
+        flat_settle(s, time < until ? time : until);
+        time = next_time(s); /* the policy may have started jobs */
+        if (time >= until || !flat_ok(s))
+            return false;
+        if (most-- == 0)
+            return true;
+        flat_advance(s, time);
+        if (flat_ok(s) && s->nevents > 0 && s->events[1].time == time)
+            finish(s, pop(s).job);
+        if (s->per_event)
+            flat_settle(s, time);
+    }
+    return false;
+}
+
+bool flat_submit(struct flat *s, uint32_t job)
+{
+    struct job *j = &s->jobs[job];
+
+    flat_run(s, j->submit, UINT64_MAX);
+    if (!flat_ok(s))
+        return true;
+    flat_advance(s, j->submit);
+    if (j->units > s->total)
+        return false;
+    if (!flat_queue_add(s, job)) {
+        s->failed = true;
+        return true;
+    }
+    s->dirty = true;
+    flat_measure_submit(s, j);
+    if (s->per_event)
+        flat_settle(s, s->now);
+    return true;
+}

@@ -1,0 +1,215 @@
+/* queue.c - the waiting jobs of a flat simulator, by submission and number. Invariant: jobs[i] of a waiting job is at
+ * place i, and least[b] is at most the smallest units[i] of the block b. */
+#include "replay/flat.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int compare_reals(double a, double b)
+{
+    return a < b ? -1 : a > b;
+}
+
+static double real_of(const struct number *n)
+{
+    return n->kind == FLAT_INTEGER ? (double)n->integer : n->real;
+}
+
+int flat_number_compare(const struct number *a, const struct number *b)
+{
+    if (a->kind == FLAT_INTEGER && b->kind == FLAT_INTEGER)
+        return a->integer < b->integer ? -1 : a->integer > b->integer;
+    if (a->kind == FLAT_TEXT && b->kind == FLAT_TEXT)
+        return strcoll(a->text, b->text); /* as Lua compares texts */
+    if (a->kind == FLAT_TEXT || b->kind == FLAT_TEXT)
+        return a->kind == FLAT_TEXT ? 1 : -1;
+    return compare_reals(real_of(a), real_of(b));
+}
+
+/* Whether a comes after b in the queue. */
+static bool behind(const struct job *a, const struct job *b)
+{
+    if (a->submit != b->submit)
+        return a->submit > b->submit;
+    return flat_number_compare(&a->number, &b->number) > 0;
+}
+
+/* Moves all jobs to the front of the arrays, and computes the bounds of the blocks. */
+static void squeeze(struct flat *s, struct queue *q)
+{
+    size_t n = 0, fresh = 0;
+
+    for (size_t i = q->first; i < q->end; i++) {
+        if (i == q->fresh)
+            fresh = n;
+        if (q->jobs[i] == FLAT_NONE)
+            continue;
+        q->jobs[n] = q->jobs[i];
+        q->units[n] = q->units[i];
+        q->estimates[n] = q->estimates[i];
+        s->jobs[q->jobs[n]].place = (uint32_t)n;
+        n++;
+    }
+    q->fresh = q->fresh >= q->end ? n : fresh;
+    q->first = 0;
+    q->end = n;
+    for (size_t b = 0; b * QUEUE_BLOCK < n; b++)
+        q->least[b] = 0;
+}
+
+static bool grow(struct queue *q)
+{
+    size_t cap = 2 * q->cap + 4 * QUEUE_BLOCK;
+    uint32_t *jobs = realloc(q->jobs, cap * sizeof *jobs);
+    int32_t *units, *least;
+    int64_t *estimates;
+
+    q->jobs = jobs ? jobs : q->jobs;
+    units = realloc(q->units, cap * sizeof *units);
+    q->units = units ? units : q->units;
+    estimates = realloc(q->estimates, cap * sizeof *estimates);
+    q->estimates = estimates ? estimates : q->estimates;
+    least = realloc(q->least, cap / QUEUE_BLOCK * sizeof *least);
+    q->least = least ? least : q->least;
+    if (!jobs || !units || !estimates || !least)
+        return false;
+    q->cap = cap;
+    return true;
+}
+
+static void link_newest(struct flat *s, uint32_t job)
+{
+    struct queue *q = &s->queue;
+
+    s->jobs[job].older = q->newest;
+    s->jobs[job].newer = FLAT_NONE;
+    if (q->newest == FLAT_NONE)
+        q->oldest = job;
+    else
+        s->jobs[q->newest].newer = job;
+    q->newest = job;
+}
+
+static void unlink_job(struct flat *s, uint32_t job)
+{
+    struct queue *q = &s->queue;
+    uint32_t older = s->jobs[job].older, newer = s->jobs[job].newer;
+
+    if (older == FLAT_NONE)
+        q->oldest = newer;
+    else
+        s->jobs[older].newer = newer;
+    if (newer == FLAT_NONE)
+        q->newest = older;
+    else
+        s->jobs[newer].older = older;
+}
+
+static void put(struct flat *s, size_t at, uint32_t job)
+{
+    struct queue *q = &s->queue;
+
+    q->jobs[at] = job;
+    q->estimates[at] = s->jobs[job].estimate;
+    s->jobs[job].place = (uint32_t)at;
+    flat_queue_offer(q, &s->jobs[job], s->jobs[job].reserved == FLAT_NEVER);
+}
+
+bool flat_queue_add(struct flat *s, uint32_t job)
+{
+    struct queue *q = &s->queue;
+    size_t at;
+
+    while (q->end > q->first && q->jobs[q->end - 1] == FLAT_NONE)
+        q->end--;
+    q->fresh = q->fresh < q->end ? q->fresh : q->end;
+    if (q->end == q->cap && q->n < q->cap / 2)
+        squeeze(s, q);
+    if (q->end == q->cap && !grow(q))
+        return false;
+    at = q->end++;
+    if (at % QUEUE_BLOCK == 0)
+        q->least[at / QUEUE_BLOCK] = INT32_MAX;
+    while (at > q->first && (q->jobs[at - 1] == FLAT_NONE || behind(&s->jobs[q->jobs[at - 1]], &s->jobs[job]))) {
+        at--;
+        q->jobs[at + 1] = q->jobs[at];
+        q->units[at + 1] = INT32_MAX;
+        if (q->jobs[at] != FLAT_NONE)
+            put(s, at + 1, q->jobs[at]);
+        s->freed = true; /* all jobs are looked at again */
+    }
+    put(s, at, job);
+    link_newest(s, job);
+    q->n++;
+    return true;
+}
+
+void flat_queue_remove(struct flat *s, uint32_t job)
+{
+    struct queue *q = &s->queue;
+    size_t at = s->jobs[job].place;
+
+    q->jobs[at] = FLAT_NONE;
+    q->units[at] = INT32_MAX;
+    q->n--;
+    unlink_job(s, job);
+}
+
+void flat_queue_offer(struct queue *q, const struct job *job, bool offered)
+{
+    size_t at = job->place;
+
+    q->units[at] = offered ? job->units : INT32_MAX;
+    if (offered && job->units < q->least[at / QUEUE_BLOCK])
+        q->least[at / QUEUE_BLOCK] = job->units;
+}
+
+/* Computes the bound of a block, and returns it. */
+static int32_t settle(struct queue *q, size_t block)
+{
+    size_t end = (block + 1) * QUEUE_BLOCK < q->end ? (block + 1) * QUEUE_BLOCK : q->end;
+    int32_t least = INT32_MAX;
+
+    for (size_t i = block * QUEUE_BLOCK; i < end; i++)
+        least = q->units[i] < least ? q->units[i] : least;
+    return q->least[block] = least;
+}
+
+size_t flat_queue_next(struct queue *q, size_t at, int32_t units)
+{
+    while (at < q->end) {
+        size_t block = at / QUEUE_BLOCK, end = (block + 1) * QUEUE_BLOCK;
+        if (q->least[block] <= units && (at % QUEUE_BLOCK != 0 || settle(q, block) <= units)) {
+            end = end < q->end ? end : q->end;
+            for (; at < end; at++)
+                if (q->units[at] <= units)
+                    return at;
+        }
+        at = end;
+    }
+    return q->end;
+}
+
+uint32_t flat_queue_head(struct queue *q)
+{
+    while (q->first < q->end && q->jobs[q->first] == FLAT_NONE)
+        q->first++;
+    return q->first < q->end ? q->jobs[q->first] : FLAT_NONE;
+}
+
+void flat_queue_tidy(struct queue *q)
+{
+    flat_queue_head(q);
+    if (q->first == q->end)
+        q->first = q->end = 0;
+    q->fresh = q->end;
+}
+
+void flat_queue_free(struct queue *q)
+{
+    free(q->jobs);
+    free(q->units);
+    free(q->estimates);
+    free(q->least);
+    *q = (struct queue){0};
+}

@@ -1,0 +1,205 @@
+--- plain.lua - replays of plain jobs, which ask for a number of cores, or of whole nodes, that are all alike, under a
+--- bundled queue policy. A simulator in C (bindings/replay) decides their starts as the general one (weir.sim) does, and
+--- costs what counting processors costs. Whatever is not plain is left to the general simulator.
+
+local about = require "weir.about"
+local core = require "weir.core"
+local instant = require "weir.sim.instant"
+local machines = require "weir.replay.plain_machine"
+local map = require "weir.trace.map"
+local metrics = require "weir.replay.metrics"
+local policy = require "weir.policy"
+local weir = require "weir"
+
+local M = {}
+
+local BATCH = 512 -- jobs entered until results are taken
+
+-- ---- what is plain ----------------------------------------------------------------------------------------------
+
+local QUEUES = { fcfs = true, easy = true, sjbf = true, hybrid = true, conservative = true }
+
+-- Returns the name and the k of a bundled queue policy that the simulator knows; nil for others, also for a file of the
+-- same name that hides the bundled one.
+local function queue_of(x)
+  if type(x) ~= "string" then return nil end
+  local name, k = x, nil
+  if x:find ":" then
+    name, k = x:match "^(hybrid):k=(%d+)$"
+    k = math.tointeger(tonumber(k))
+    if not k then return nil end
+  end
+  if not QUEUES[name] then return nil end
+  for _, dir in ipairs(policy.path()) do
+    local file <close> = io.open(dir .. "/queue/" .. name .. ".lua")
+    if file then return dir == policy.path()[#policy.path()] and name or nil, k or 4 end
+  end
+end
+
+local FORMATS = { swf = true, csv = true, lublin = true }
+
+-- Whether the jobs of a trace ask for processors, and for nothing in words of their own.
+local function processors_only(trace) return FORMATS[trace.format] and not trace.requests and not trace.detailed end
+
+--- Returns what the replay of a trace needs, {engine, graph, machine, type, by, queue, k}, where it is plain; else nil. opts: those
+--- of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be written.
+function M.plan(opts, shape, graph, trace, names)
+  if opts.simulator == "general" then return nil end
+  local type, by = map.unit(shape)
+  local queue, k = queue_of(opts.queue or "easy")
+  if not type or not queue or opts.overrun == "run" or opts.from or opts.budget or opts.note or opts.type and opts.type ~= type
+    or not processors_only(trace) then return nil end
+  local engine = weir.engine { resources = graph, policy = opts.policy or "low" }
+  if not engine then return nil end -- the general simulator says why
+  local machine = machines.of(graph, engine, type, names)
+  if not machine then
+    engine:close()
+    return nil
+  end
+  return { engine = engine, graph = graph, machine = machine, type = type, by = by, queue = queue, k = k }
+end
+
+-- ---- results ----------------------------------------------------------------------------------------------------
+
+-- The sums of the simulator, as a collector of metrics has them; see metrics.lua.
+local SUMS = { "first", "last", "jobs", "backfilled", "killed", "wait", "flow", "slowdown", "worst", "longest", "queued",
+  "queue_most", "queue_sum", "idle_waiting", "waiting_time", "fragmented", "free_sum" }
+
+-- Hands the sums to the collector.
+local function hand_over(plan, gathered, users)
+  local figures, machine, simulator = plan.flat:figures(), plan.machine, plan.simulator
+  for _, name in ipairs(SUMS) do gathered[name] = figures[name] end
+  gathered.last_end = figures.last_end or -math.huge
+  for i, sums in ipairs(figures.users) do
+    if sums.jobs > 0 then
+      sums.user = users[i]
+      gathered.users[users[i]] = sums
+    end
+  end
+  local sums = { [plan.type] = { figures.used, figures.used } }
+  for i, type in ipairs(machine.level_types) do sums[type] = { 0, figures.touched[i] } end
+  for type, n in pairs(machine.below) do sums[type] = { n * figures.used, n * figures.used } end
+  for _, t in ipairs(gathered.types) do
+    local own = sums[t.name] or { 0, 0 }
+    t.sum, t.touched_sum = own[1], own[2]
+  end
+  simulator.now, simulator.nrunning, simulator.passes, simulator.matches = figures.now, figures.running, figures.passes,
+    figures.decisions
+end
+
+-- Hands over the jobs that have ended, each with its fate.
+local function hand_jobs(plan, run)
+  local flat, entered, ended = plan.flat, plan.entered, run.ended
+  while true do
+    local made, start, finish, units, killed, backfilled, resources = flat:pop()
+    if not made then return end
+    local job = entered[made]
+    job.start, job.finish, job.units, job.state, job.killed, job.backfilled = start, finish, units, "done", killed or nil, backfilled or nil
+    job.resources, entered[made] = resources, nil
+    ended(job)
+  end
+end
+
+-- Takes from the simulator what has happened since the last call.
+local function drain(plan, run, gathered)
+  local flat, waits = plan.flat, gathered.waits
+  for _, wait in ipairs(flat:waits()) do
+    waits:add(wait)
+    if run.progress then run.progress(plan.simulator) end
+  end
+  if gathered.series then
+    local steps = flat:steps()
+    for i = 1, #steps, 4 do gathered.series:add(steps[i], steps[i + 1], steps[i + 2], steps[i + 3]) end
+  end
+  if #run.files > 0 then
+    local text = flat:lines()
+    for _, file in ipairs(run.files) do file:write_lines(text) end
+  end
+  if run.ended then hand_jobs(plan, run) end
+end
+
+-- ---- running --------------------------------------------------------------------------------------------------------
+
+-- Opens the simulator, and what the results need of a simulator: a table with the fields that weir.sim has.
+local function open(plan, run)
+  local opts, machine, totals = run.opts, plan.machine, plan.graph:aggregate(nil, { all = true })
+  local total = totals[plan.type].total
+  plan.simulator = { engine = plan.engine, graph = plan.graph, type = plan.type, now = 0, made = 0, nrunning = 0, matches = 0, passes = 0,
+    total = function() return total end }
+  plan.flat = core.flat {
+    units = machine.units, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
+    from = run.from, levels = machine.levels, node = machine.node, per_node = machine.node and total / totals.node.total,
+    naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = opts.series ~= false,
+  }
+end
+
+-- Notes a job that the machine can never hold.
+local function refuse(plan, run, gathered, job)
+  gathered.rejected = gathered.rejected + 1
+  local _, why = plan.engine:match(job.request, { mode = "feasible", stats = false, about = about.of(job) })
+  job.why = why
+  run.rejected(job)
+end
+
+-- Raises {replay = message, code = "policy"} for a job that would end behind the end of the clock; takes the results of
+-- the simulator: nil, the number of the job, the time, its estimate and run time; or a boolean, which is returned.
+local function check_late(ok, number, now, estimate, runtime)
+  if ok ~= nil then return ok end
+  local _, why = instant.ends_in_time(now, { estimate = estimate, runtime = runtime })
+  error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0)
+end
+
+-- Enters all jobs up to the limit of the clock. Raises {replay = message, code = "policy"} for times behind its end.
+local function enter(plan, run, gathered, users, next_job)
+  local flat, simulator, by, entered = plan.flat, plan.simulator, plan.by, plan.entered
+  local limit, numbers, n = run.opts["until"], {}, 0
+  limit = limit and limit < instant.LAST and instant.of(limit) or nil
+  for job in next_job do
+    local made = simulator.made + 1
+    simulator.made = made
+    local number, submit = job.number or made, instant.of(job.submit)
+    job.number, job.submit = number, submit
+    local fits, why = instant.ends_in_time(job.submit, job)
+    if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
+    if limit and submit > limit then return end
+    local key = job.user or "?"
+    local user = numbers[key]
+    if not user then
+      user = #users + 1
+      users[user], numbers[key] = key, user
+    end
+    if entered then
+      entered[made], job.estimate, job.runtime = job, instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
+    end
+    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, -(-job.procs // by) // 1, user)) then
+      if entered then entered[made] = nil end
+      refuse(plan, run, gathered, job)
+    end
+    n = n + 1
+    if n % BATCH == 0 then drain(plan, run, gathered) end
+  end
+end
+
+local function simulate(plan, run, gathered, next_job)
+  local users = {}
+  enter(plan, run, gathered, users, next_job)
+  local limit = run.opts["until"]
+  if limit and limit >= instant.LAST then limit = nil end
+  while check_late(plan.flat:run(limit)) do drain(plan, run, gathered) end
+  hand_over(plan, gathered, users)
+  drain(plan, run, gathered) -- with the last step of the series
+end
+
+--- Replays a trace as planned. run: {opts; from, the first submission that counts, or nil; files, writers of the kind `jobs`
+--- (see weir.replay.jobs); ended, a function called with each job that has ended, or nil; rejected, called with each
+--- refused job; progress, called with the simulator for each job that has ended, or nil}; next_job: the source of jobs.
+--- Returns the collector of metrics, and a table with the fields of a simulator.
+function M.run(plan, run, next_job)
+  plan.entered = run.ended and {} or nil
+  open(plan, run)
+  local gathered = metrics.new(plan.simulator, { tau = run.opts.tau, points = run.opts.points, series = run.opts.series })
+  simulate(plan, run, gathered, next_job)
+  return gathered, plan.simulator
+end
+
+return M

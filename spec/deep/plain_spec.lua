@@ -1,0 +1,9 @@
+-- Replays of 10,000 random traces by the simulator of plain jobs, compared with the general simulator in every start and
+-- every unit; spec/weir/replay/plain_spec.lua has a few.
+local cases = require "spec.support.plain_cases"
+
+describe("plain replays of random jobs, many", function()
+  for seed = 101, 120 do
+    it(("[K4] equal those of the general simulator, seed %d"):format(seed), function() cases.random(seed, 500) end)
+  end
+end)

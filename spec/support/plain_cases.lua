@@ -1,0 +1,122 @@
+-- plain_cases.lua - replays of random jobs by the simulator of plain jobs (bindings/replay), compared with the general
+-- simulator: every metric, the series, and every line of --jobs, that is each start, end and each unit.
+local assert = require "luassert"
+local core = require "weir.core"
+local replay = require "weir.replay"
+local shell = require "spec.support.shell"
+
+local M = {}
+
+-- {resources, map, policies}: machines that are seen as plain, small enough for jobs to be in each other's way.
+M.MACHINES = {
+  { "cluster:1 core:8", "core", { "low", "high", "first" } },
+  { "cluster:1 core:70", "core", { "low" } },
+  { "cluster:1 node:4 core:3", "core", { "low", "high", "hinode" } },
+  { "cluster:1 rack:2 node:3 core:2", "core", { "low", "lonode", "first" } },
+  { "cluster:1 node:3 socket:2 core:2 gpu:1", "core", { "low", "hinode" } },
+  { "cluster:1 node:9", "node", { "low", "high" } },
+  { "cluster:1 rack:3 node:3 core:2 gpu:1 memory:1(size=8)", "node", { "low", "first", "high" } },
+  { "cluster:1 rack:2[node:3[core:4] node:2[core:4]]", "core", { "first", "low" } },
+  { "cluster:1 node:5 core:4", "slot={N/4}/node", { "low" } },
+}
+M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
+local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
+
+local function random_jobs(random, units)
+  local jobs, at = {}, 0
+  local gap, longest, largest = random(0, 6), random(2, 40), random(units + 1)
+  for i = 1, random(4, 30) do
+    at = at + (random(3) == 1 and 0 or random(0, gap))
+    local estimate = random(longest)
+    jobs[i] = { number = random(4) == 1 and 1000 - i or i, submit = at, procs = random(random(largest)), estimate = estimate,
+      runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3) }
+  end
+  return jobs
+end
+
+-- A trace of jobs, in another unit of time.
+local function trace_of(jobs, unit)
+  local i = 0
+  return { format = "swf", read = #jobs, malformed = 0, left_out = 0, next = function()
+    i = i + 1
+    local job = jobs[i]
+    if not job then return nil end
+    local copy = {}
+    for key, x in pairs(job) do copy[key] = x end
+    for _, key in ipairs { "submit", "estimate", "runtime" } do copy[key] = job[key] * unit end
+    return copy
+  end }
+end
+
+local IGNORED = { decisions = true, decisions_per_job = true, visits_per_job = true }
+
+-- The values of a table of results as lines, numbers with 11 digits: sums of parts of seconds depend on their order.
+local function flatten(x, name, lines)
+  if type(x) == "table" then
+    for key, value in pairs(x) do
+      if not IGNORED[key] then flatten(value, name .. "." .. tostring(key), lines) end
+    end
+  else
+    lines[#lines + 1] = ("%s = %s"):format(name, type(x) == "number" and ("%.11g"):format(x) or tostring(x))
+  end
+  return lines
+end
+
+-- Fails with the lines that differ between two texts.
+local function assert_equal_lines(a, b, say)
+  if a == b then return assert.equal(a, b) end
+  local lists, said = { {}, {} }, {}
+  for i, text in ipairs { a, b } do
+    for line in text:gmatch "[^\n]+" do lists[i][#lists[i] + 1] = line end
+  end
+  for i = 1, math.max(#lists[1], #lists[2]) do
+    if lists[1][i] ~= lists[2][i] and #said < 12 then
+      said[#said + 1] = ("general: %s\nplain:   %s"):format(lists[1][i], lists[2][i])
+    end
+  end
+  error(say .. table.concat(said, "\n"), 0)
+end
+
+--- Replays jobs with both simulators, and compares the results. opts: of weir.replay.run, without trace. Returns the
+--- result of the plain simulator.
+function M.compare(make_trace, opts, say)
+  local texts, results, dir = {}, {}, shell.directory()
+  for i, simulator in ipairs { "general", false } do
+    local own = { jobs = shell.path(dir, "jobs.csv"), evalys = shell.path(dir, "evalys.csv"), jobs_kept = true, series = true }
+    for key, x in pairs(opts) do own[key] = x end
+    own.trace, own.simulator = make_trace(), simulator or nil
+    local result = assert(replay.run(own))
+    assert.equal(simulator == "general", result.sim.queue ~= nil, say) -- the simulator meant
+    local lines = flatten({ result.metrics, result.series, result.refused }, "", {})
+    table.sort(lines)
+    texts[i] = table.concat(lines, "\n") .. "\n" .. shell.slurp(own.jobs) .. shell.slurp(own.evalys)
+    for _, job in ipairs(result.kept) do
+      local fields = flatten(job, "", {})
+      table.sort(fields)
+      texts[i] = texts[i] .. table.concat(fields, " ") .. "\n"
+    end
+    results[i] = result
+  end
+  assert_equal_lines(texts[1], texts[2], say)
+  return results[2]
+end
+
+--- Compares n random traces from a seed.
+function M.random(seed, n)
+  math.randomseed(seed)
+  for i = 1, n do
+    local resources, shape, policies = table.unpack(M.MACHINES[math.random(#M.MACHINES)])
+    local units = 0
+    for count in resources:gmatch "%a+:(%d+)" do units = units == 0 and tonumber(count) or units * tonumber(count) end
+    local jobs, unit = random_jobs(math.random, math.min(units, 24)), UNITS[i % #UNITS + 1]
+    local opts = { resources = resources, map = shape, policy = policies[math.random(#policies)],
+      queue = M.QUEUES[math.random(#M.QUEUES)], rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
+    if math.random(6) == 1 then opts["until"] = math.random(60) * unit end
+    if math.random(6) == 1 then opts.warmup = math.random(20) * unit end
+    local say = ("trace %d of seed %d, in %g s: %s under %s, %s, %s\n%s\n"):format(i, seed, unit, resources, opts.policy, opts.queue,
+      opts.rule, core.json_encode(jobs))
+    M.compare(function() return trace_of(jobs, unit) end, opts, say)
+  end
+end
+
+return M

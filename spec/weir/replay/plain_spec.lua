@@ -1,0 +1,176 @@
+-- Replays of plain jobs (lua/weir/replay/plain.lua, bindings/replay): equal to those of the general simulator in every
+-- start and every unit, and left to the general simulator where jobs, machine or policies are not plain.
+local cases = require "spec.support.plain_cases"
+local core = require "weir.core"
+local lublin = require "weir.trace.lublin"
+local replay = require "weir.replay"
+local shell = require "spec.support.shell"
+local weir = require "weir"
+
+local SCALE = tonumber(os.getenv "WEIR_SPEC_SCALE" or "") or 1
+local FILES = 4 -- of random traces, each with its seed
+
+local JOBS = "job_id,submit,runtime,procs,estimate\n1,0,10,3,20\n2,1,5,4,5\n3,2,3,1,4\n"
+
+local dir
+setup(function() dir = shell.directory() end)
+teardown(shell.clean)
+
+local function file(name, text) return shell.path(dir, name, text) end
+
+describe("plain replays of random jobs", function()
+  for seed = 1, FILES do
+    it(("[K4] equal those of the general simulator, in each start and each unit, seed %d"):format(seed), function()
+      cases.random(seed, math.ceil(25 * SCALE))
+    end)
+  end
+
+  -- Many jobs at a high load: long queues, moved reservations, fragments.
+  for _, row in ipairs {
+    { "cluster:1 core:32", "easy", "low" }, { "cluster:1 core:32", "conservative", "high" }, { "cluster:1 core:32", "sjbf", "first" },
+    { "rack:2 node:4 core:4", "easy", "low" }, { "rack:2 node:4 core:4", "hybrid:k=4", "low" },
+    { "rack:2 node:4 core:4", "conservative", "lonode" },
+  } do
+    local resources, queue, policy = table.unpack(row)
+    it(("[K4] equal those of the general simulator at a high load, %s under %s and %s"):format(resources, queue, policy), function()
+      local n = math.ceil(150 * SCALE)
+      cases.compare(function() return assert(lublin.new { jobs = n, units = 32, load = 1.2, seed = 5 }) end,
+        { resources = resources, queue = queue, policy = policy, rule = "per-event" }, "")
+    end)
+  end
+end)
+
+-- Whether a replay was made by the simulator of plain jobs.
+local function is_plain(opts)
+  opts.trace = opts.trace or file("jobs.csv", JOBS)
+  return assert(replay.run(opts)).sim.queue == nil
+end
+
+describe("a replay is plain", function()
+  for what, opts in pairs {
+    ["for cores"] = { resources = "cluster:1 core:4" },
+    ["for cores in nodes in racks"] = { resources = "rack:2 node:2 core:4" },
+    ["for whole nodes"] = { resources = "node:4 core:2", map = "node" },
+    ["for processors that share a node"] = { resources = "node:4 core:2", map = "slot={N/2}/node" },
+    ["where the cores of a node are not in sequence"] = { resources = "node:4 core:2", policy = "high" },
+    ["under a policy without an order"] = { resources = "node:4 core:2", policy = "first" },
+    ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
+  } do
+    it(what, function() assert.is_true(is_plain(opts)) end)
+  end
+end)
+
+describe("a replay is left to the general simulator", function()
+  local function with_down()
+    local graph = weir.synthetic "cluster:1 core:5"
+    graph:find("name=core4")[1].state = "down"
+    return graph
+  end
+  local function with_job()
+    local graph = weir.synthetic "cluster:1 core:5"
+    assert(weir.engine { resources = graph }:match("slot=1/core", { at = 50, mode = "reserve", duration = 10 }))
+    return graph
+  end
+  for what, opts in pairs {
+    ["with memory beside cores"] = { resources = "node:2 core:4 memory:1(size=8)", map = "core+memory" },
+    ["for several cores of a slot"] = { resources = "node:4 core:4", map = "slot=N/core=2" },
+    ["under a queue policy that is not among the simple ones"] = { resources = "cluster:1 core:4", queue = "priority" },
+    ["under a policy that scores"] = { resources = "node:2 core:4", policy = "best_fit" },
+    ["under a policy that gives whole nodes"] = { resources = "node:2 core:4", policy = "lonodex" },
+    ["under a policy with an order of properties"] = { resources = "cluster:1 core:4", policy = { order = { "properties.x" } } },
+    ["where something is down"] = { resources = with_down },
+    ["where somebody has something later"] = { resources = with_job },
+    ["where units have units besides"] = { resources = "cluster:1 node:2[core:2] node:2[core:4]", map = "node" },
+    ["where a core is a pool"] = { resources = "cluster:1 core:2(size=4)" },
+    ["for jobs that run on beyond their estimate"] = { resources = "cluster:1 core:4", overrun = "run" },
+    ["where it is asked for"] = { resources = "cluster:1 core:4", simulator = "general" },
+  } do
+    it(what, function()
+      if type(opts.resources) == "function" then opts.resources = opts.resources() end
+      assert.is_false(is_plain(opts))
+    end)
+  end
+
+  it("where jobs have requests of their own", function()
+    local path = file("requests.csv", "job_id,submit,runtime,shape\n1,0,10,slot=3/core=1\n")
+    assert.is_false(is_plain { resources = "cluster:1 core:4", trace = path })
+  end)
+
+  it("under a file of one's own with the name of a bundled queue policy", function()
+    local queue = file("easy.lua", "return { schedule = function(queue) for job in queue:pending() do queue:start(job) end end }")
+    assert.is_false(is_plain { resources = "cluster:1 core:4", queue = queue })
+  end)
+end)
+
+describe("a plain replay", function()
+  it("names jobs that are refused, with the reason of the engine", function()
+    local result = assert(replay.run { resources = "cluster:1 core:3", trace = file("jobs.csv", JOBS) })
+    assert.same({ { number = 2, why = "the request can never be met on these resources" } }, result.refused)
+  end)
+
+  it("ends where a job would end behind the clock", function()
+    local path = file("late.csv", "job_id,submit,runtime,procs,estimate\n1,0,5e12,1,5e12\n2,1,5e12,1,5e12\n")
+    for _, simulator in ipairs { "general", "plain" } do
+      local result, why, code = replay.run { resources = "cluster:1 core:1", trace = path, simulator = simulator }
+      assert.is_nil(result)
+      assert.same({ "job 2: estimate 5e+12 s from 5e+12 s on: a job ends by 9e+12 s, the end of the clock", "policy" }, { why, code })
+    end
+  end)
+
+  it("writes numbers and names of jobs as they are, quoted where they must be", function()
+    local csv = shell.path(dir, "names.out")
+    local path = file("names.csv", 'job_id,submit,runtime,procs\n"a,b",0.5,1,1\n2.5,0.5,1,2\nx,1,0.25,1\n')
+    assert(replay.run { resources = "cluster:1 core:4", trace = path, jobs = csv })
+    assert.equal('job_id,submit,start,end,wait,resources\nx,1,1,1.25,0,rank0/core3\n2.5,0.5,0.5,1.5,0,rank0/core[0-1]\n'
+      .. '"a,b",0.5,0.5,1.5,0,rank0/core2\n', shell.slurp(csv))
+  end)
+
+  it("keeps memory flat, whatever the jobs", function()
+    local n, most, first = math.ceil(30000 * SCALE), 0, nil
+    local jobs = assert(lublin.new { jobs = n, units = 64, load = 0.5 })
+    assert(replay.run { resources = "cluster:1 core:64", trace = jobs, series = false, progress = function(s)
+        if s.made % 5000 ~= 0 then return end
+        collectgarbage()
+        local now = collectgarbage "count" - s.made * 16 / 1024 -- the waits
+        first = first or now
+        most = math.max(most, now)
+      end })
+    assert.is_true(not first or most - first < 400, tostring(first and most - first))
+  end)
+end)
+
+describe("the simulator of plain jobs", function()
+  local function simulator(changes)
+    local opts = { units = 4, queue = "easy" }
+    for key, x in pairs(changes or {}) do opts[key] = x end
+    return core.flat(opts)
+  end
+
+  for what, changes in pairs {
+    ["no units"] = { units = 0 }, ["an unknown queue"] = { queue = "best" }, ["an unknown field"] = { colour = 1 },
+    ["a level out of order"] = { levels = { { 0, 3, 2 } } }, ["a level behind the units"] = { levels = { { 0, 4 } } },
+    ["a level of nothing"] = { levels = { {} } }, ["a vertex that is none"] = { levels = { { 0, 1, 2, 3, scattered = 3 } } },
+    ["lines without names"] = { lines = true }, ["a node that is no level"] = { node = 1 },
+    ["a class without a text"] = { naming = { texts = { "a" }, stretches = { 0, 0, 1, 0, 1 } } },
+    ["no stretches"] = { naming = { type = "core", stretches = {} } },
+  } do
+    it("refuses " .. what, function() assert.has_error(function() simulator(changes) end) end)
+  end
+
+  for what, job in pairs {
+    ["no number"] = { nil, 0, 1, 1, 1, 1 }, ["a time before 0"] = { 1, -1, 1, 1, 1, 1 }, ["no units"] = { 1, 0, 1, 1, 0, 1 },
+    ["not a time"] = { 1, 0 / 0, 1, 1, 1, 1 }, ["no user"] = { 1, 0, 1, 1, 1, 0 }, ["a time behind the clock"] = { 1, 1e13, 1, 1, 1, 1 },
+  } do
+    it("refuses a job with " .. what, function()
+      assert.has_error(function() simulator():submit(table.unpack(job, 1, 6)) end)
+    end)
+  end
+
+  it("refuses a job that asks for more than there is, and goes on", function()
+    local s = simulator()
+    assert.is_false(s:submit(1, 0, 5, 5, 5, 1))
+    assert.is_true(s:submit(2, 0, 5, 5, 4, 1))
+    assert.is_false(s:run())
+    assert.equal(1, s:figures().jobs)
+  end)
+end)
