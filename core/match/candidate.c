@@ -141,10 +141,10 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
 }
 
 /* Whether aggregates decide if a vertex taken as a whole holds the nested resources: only counts, of types that do
- * not nest. */
+ * not nest, anywhere below the vertex. */
 static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 {
-    if (m->policy->prune || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
+    if (m->policy->prune || reads(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
         weir_allocate_competes(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&

@@ -19,6 +19,7 @@ struct checker {
     const char *source;
     weir_err *err;
     int depth, rc;
+    long version; /* of the format: 1 without a version, 2, ... */
     uint32_t objects;
     struct allowance cpus, nodes;
 };
@@ -91,14 +92,32 @@ static const char *object_fault(const char **attrs)
     return NULL;
 }
 
-/* The fault of the first object; NULL: none. hwloc does not survive a first object other than a machine. */
-static const char *first_fault(const char **attrs)
+/* The fault of the first object; NULL: none. hwloc does not survive a first object other than a machine, but puts a
+ * machine around a NUMA node of a document of hwloc 1. */
+static const char *first_fault(const char **attrs, long version)
 {
     const char *type = attribute(attrs, "type");
 
-    if (strcmp(type, "Machine") != 0 && strcmp(type, "System") != 0)
-        return "is not the first one in a machine: Machine is wanted, or System of hwloc 1";
-    return NULL;
+    if (strcmp(type, "Machine") == 0 || strcmp(type, "System") == 0 || (version == 1 && strcmp(type, "NUMANode") == 0))
+        return NULL;
+    return "is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1";
+}
+
+/* Checks the outermost element, and sets l->version. */
+static int check_top(struct checker *l, const char *name, const char **attrs, int line)
+{
+    long known = (long)(hwloc_get_api_version() >> 16);
+    const char *version = attribute(attrs, "version");
+
+    if (strcmp(name, "topology") != 0)
+        return weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: <topology> is wanted", name);
+    l->version = *version ? strtol(version, NULL, 10) : 1;
+    if (l->version > known)
+        return weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0,
+                            "written for hwloc %ld; the hwloc here reads 1 to %ld: export the machine again with "
+                            "lstopo --export-xml-flags v%ld",
+                            l->version, known, known);
+    return WEIR_OK;
 }
 
 /* The set of a well-formed text; NULL: no text, or out of memory. */
@@ -150,11 +169,11 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
     }
     fault = object ? object_fault(attrs) : NULL;
     if (object && !fault && l->objects == 0)
-        fault = first_fault(attrs);
+        fault = first_fault(attrs, l->version);
     if (object && !fault)
         note_object(l, attrs);
-    if (++l->depth == 1 && strcmp(name, "topology") != 0)
-        l->rc = weir_fail_at(l->err, WEIR_EPARSE, l->source, line, 0, "<%.64s>: <topology> is wanted", name);
+    if (++l->depth == 1)
+        l->rc = check_top(l, name, attrs, line);
     else if (l->depth > DEPTH_MAX)
         l->rc =
             weir_fail_at(l->err, WEIR_ELIMIT, l->source, line, 0, "more than %d elements inside each other", DEPTH_MAX);

@@ -16,22 +16,9 @@ local function fail(text)
   return 1
 end
 
-local function count_graph(machine)
-  local found = { vertices = 0, edges = 0, types = {}, names = {}, paths = {}, ranks = {} }
-  for v in machine.graph:walk {} do
-    found.vertices, found.edges = found.vertices + 1, found.edges + v:nchildren()
-    tables.add(found.types, v.type, 1)
-    tables.add(found.names, v.name, 1)
-    tables.add(found.ranks, machine.rank(v), 1)
-    for _, path in ipairs(machine:paths(v)) do tables.add(found.paths, path[2], 1) end
-  end
-  for _ in machine.graph:edges() do found.edges = found.edges + 1 end
-  return found
-end
-
 -- Prints the load time and the size of the graph, for -e.
 local function show_load(machine, elapsed)
-  local found, ranks = count_graph(machine), {}
+  local found, ranks = machine.census, {}
   out.line(("INFO: Graph Load Time: %g"):format(elapsed))
   out.line(("INFO: Vertex Count: %d"):format(found.vertices))
   out.line(("INFO: Edge Count: %d"):format(found.edges))

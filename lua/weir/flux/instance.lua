@@ -18,6 +18,7 @@ local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local scheduler_client = require "weir.acquire.scheduler_client"
+local flux_hostlist = require "weir.rset.flux_hostlist"
 local heap = require "weir.sim.event_heap"
 local instant = require "weir.sim.instant"
 local recover = require "weir.acquire.recover"
@@ -134,6 +135,7 @@ function M:acquire(text)
   if not message then return nil, why end
   self.changes, self.all = false, nil
   local first = self.engine == nil
+  flux_hostlist.correct(message.resources)
   local ok
   ok, why = self.follow:receive("default", message)
   if not ok then return nil, why end

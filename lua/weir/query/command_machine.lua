@@ -5,6 +5,7 @@ local files = require "weir.files"
 local machine = require "weir.query.machine"
 local matching = require "weir.query.matching"
 local part = require "weir.query.part"
+local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"
 local update = require "weir.query.update"
 local report = require "weir.query.report"
@@ -22,7 +23,8 @@ function M.find(shell, words)
   local session, text = shell.session, table.concat(words, " ", 2)
   local tree = search.run(session, text)
   if tree == false then return shell:complain("findfind: invalid criteria: ", text, ".\n") end
-  local found, errno = writers.write(session.options.match_format, session.machine, tree, { start = 0, stop = 0 })
+  local format = quirks.format_of_find(session.options.match_format)
+  local found, errno = writers.write(format, session.machine, tree, { start = 0, stop = 0 })
   if not found then return shell:complain("find: ERROR: find writer emit: ", report.errno(errno), "\n") end
   shell:put(found)
   report.expression(shell, text)

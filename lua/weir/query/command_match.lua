@@ -33,7 +33,7 @@ end
 local function remember(session, number, found, path, elapsed)
   session:remember {
     job = number, at = found.at, stop = session_of.stop(found.at, found.duration), source = path, elapsed = elapsed,
-    kind = found.at == 0 and "allocate" or "reserve", parts = found.parts,
+    kind = found.at == 0 and "allocate" or "reserve", parts = found.parts, uncounted = not found.counted,
   }
 end
 

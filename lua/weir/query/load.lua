@@ -2,7 +2,8 @@
 -- output of resource-query: the number ("uniq_id"), and the rank where resource-query's differs from weir's.
 --
 -- A reader takes a text and options. A reader returns a graph and a function with the result {number (by vertex),
--- rank (a function of a vertex)}; or nil and a reason.
+-- rank (a function of a vertex), paths (by vertex, as of machine:paths(); or nil where the graph tells)}; or nil and a
+-- reason.
 
 local grug = require "weir.query.load_grug"
 local hwloc = require "weir.query.load_hwloc"

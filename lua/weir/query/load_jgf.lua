@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -46,16 +47,64 @@ local function number_of(node, metadata)
     or math.tointeger(tonumber(tostring(node.id):match "^%s*([+-]?%d+)"))
 end
 
--- Returns numbers and ranks of vertices as given by the document.
+-- Returns numbers and ranks of vertices as given by the document; false as well if a vertex of the document was not
+-- found by its path.
 local function read_marks(graph, document)
-  local index, number, rank = by_path(graph), {}, {}
+  local index, number, rank, complete = by_path(graph), {}, {}, true
   each(document, function(node, metadata)
     local v = find(index, metadata, number)
-    if not v then return end
+    if not v then
+      complete = false
+      return
+    end
     number[v] = number_of(node, metadata)
     rank[v] = math.type(metadata.rank) == "integer" and metadata.rank or -1
   end)
-  return number, rank
+  return number, rank, complete
+end
+
+-- ---- fragments ----------------------------------------------------------------------------------------------
+
+local MARK = "weir_number_in_the_document"
+
+-- Returns the graph of a document whose vertices have the properties MARK, their numbers in the document.
+local function parse_marked(document, options)
+  local n = 0
+  each(document, function(_, metadata)
+    n = n + 1
+    metadata.properties = is_map(metadata.properties) and metadata.properties or {}
+    metadata.properties[MARK] = tostring(n)
+  end)
+  return core.parse(core.json_encode(document), { format = "jgf", source = options.source })
+end
+
+-- Returns the paths of the metadata in the form of machine:paths().
+local function paths_of(metadata)
+  local list = {}
+  for subsystem, path in tables.sorted(is_map(metadata.paths) and metadata.paths or {}) do list[#list + 1] = { subsystem, path } end
+  return #list > 0 and list or nil
+end
+
+-- Reads a fragment: a document whose paths name vertices above that are not in it. The paths stay as they are in the
+-- document. Returns the graph and the function of read().
+local function read_fragment(document, options)
+  local graph, why = parse_marked(document, options)
+  if not graph then return nil, why end
+  return graph, function()
+    local by_mark, number, rank, paths, n = {}, {}, {}, {}, 0
+    for v in graph:walk {} do
+      by_mark[v.properties[MARK]] = v
+      v.properties[MARK] = nil
+    end
+    each(document, function(node, metadata)
+      n = n + 1
+      local v = by_mark[tostring(n)]
+      if not v then return end
+      number[v], paths[v] = number_of(node, metadata), paths_of(metadata)
+      rank[v] = math.type(metadata.rank) == "integer" and metadata.rank or -1
+    end)
+    return { number = number, rank = function(v) return rank[v] or -1 end, paths = paths }
+  end
 end
 
 --- Reads a JSON graph; see load.lua for parameters and results. options.known: a function that returns an existing
@@ -70,10 +119,9 @@ function M.read(text, options)
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "jgf", source = options.source })
   if not graph then return nil, why end
-  return graph, function()
-    local number, rank = read_marks(graph, document)
-    return { number = number, rank = function(v) return rank[v] or -1 end }
-  end
+  local number, rank, complete = read_marks(graph, document)
+  if not complete then return read_fragment(document, options) end
+  return graph, function() return { number = number, rank = function(v) return rank[v] or -1 end } end
 end
 
 return M

@@ -1,6 +1,7 @@
 --- load_rv1.lua - machines from R (RFC 20): by its execution part alone.
 
 local core = require "weir.core"
+local flux_hostlist = require "weir.rset.flux_hostlist"
 local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"
 
@@ -48,7 +49,13 @@ end
 function M.read(text, options)
   local document, why = core.json_decode(text)
   if document == nil then return nil, ("%s: %s"):format(options.source or "R", why) end
-  if type(document) == "table" then document.scheduling = nil end
+  if type(document) == "table" then
+    document.scheduling = nil
+    flux_hostlist.correct(document)
+    if type(document.execution) == "table" and document.execution.nodelist == nil then
+      return nil, ("%s: execution.nodelist is missing"):format(options.source or "R")
+    end
+  end
   local graph
   graph, why = core.parse(core.json_encode(document), { format = "rv1", source = options.source })
   if not graph then return nil, why end

@@ -6,17 +6,48 @@
 
 local load = require "weir.query.load"
 local subsystems = require "weir.query.subsystems"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
 
---- Reads a machine from a text, restricted to a set of subsystems. Returns the machine, or nil and a reason.
+-- Returns the number of pairs of vertices with an edge in any subsystem but containment, without parents and children.
+local function edges_beside(graph)
+  local n, seen = 0, {}
+  for edge in graph:edges() do
+    local source, target = edge.source, edge.target
+    seen[source] = seen[source] or {}
+    if target:parent() ~= source and not seen[source][target] then n = n + 1 end
+    seen[source][target] = true
+  end
+  return n
+end
+
+-- Returns what a loaded machine has in all its subsystems, shown or not: the numbers of vertices and edges, and counts by
+-- type, name, path and rank.
+local function census(loaded)
+  local found = { vertices = 0, edges = 0, types = {}, names = {}, paths = {}, ranks = {} }
+  for v, paths in pairs(subsystems.paths_of(loaded.graph)) do
+    found.vertices, found.edges = found.vertices + 1, found.edges + v:nchildren()
+    tables.add(found.types, v.type, 1)
+    tables.add(found.names, v.name, 1)
+    tables.add(found.ranks, loaded.rank(v), 1)
+    for _, path in ipairs(paths) do tables.add(found.paths, path[2], 1) end
+  end
+  found.edges = found.edges + edges_beside(loaded.graph)
+  return found
+end
+
+--- Reads a machine from a text, restricted to a set of subsystems. options.count: also count the whole machine (field
+--- census). Returns the machine, or nil and a reason.
 function M.read(text, options, set)
   local loaded, why = load.read(text, options)
   if not loaded then return nil, why end
-  local shown = subsystems.restrict(loaded, set)
-  if not shown then return nil, nil, set[1] end
+  local counts = options.count and census(loaded)
+  local shown, missing = subsystems.restrict(loaded, set)
+  if not shown then return nil, nil, missing end
   local self = setmetatable({ graph = shown.graph, number = shown.number, rank = shown.rank, kept = shown.paths }, M)
+  self.census = counts
   self.dominant, self.elsewhere, self.all_types = set[1], shown.elsewhere or {}, shown.types or {}
   return self
 end

@@ -85,20 +85,30 @@ local function add(parts, picks, inside, resources, links)
   end
 end
 
+-- Returns whether pruning filters count a type of a request.
+local function is_counted(session, resources)
+  local counted = session:counted()
+  for _, r in ipairs(resources) do
+    if counted[r.type] then return true end
+  end
+  return false
+end
+
 local function describe(session, found, inside)
   if found == true then return { at = 0, duration = 0, parts = {} } end
   local parts, resources = { labels = {} }, number(inside.request:resources(), nil, {})
   local links = session.machine:has_links()
   add(parts, found:vertices(), inside, resources, links)
   add(parts, inside, inside, resources, links)
-  return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts }
+  return { at = found.at, duration = found.duration, queue = inside.queue, parts = parts,
+    counted = is_counted(session, resources) }
 end
 
 local function match_at(session, text, operation, at)
   local inside, options = {}, session.options
   local found, why, code = match.match(session.engine, text, {
     mode = operation, at = at, policy = options.policy, traverser = options.traverser,
-    jobid = session:id_of(session.counter), inside = inside,
+    jobid = session:id_of(session.counter), inside = inside, counts_nodes = session.machine.filters.counted.node or false,
   })
   if not found then return nil, why, code end
   return describe(session, found, inside)
@@ -106,13 +116,18 @@ end
 
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
 
--- Matches now, or else at the times that resource-query would try (stale.lua).
-local function match_stale(session, text, operation)
+-- Matches now, or else at the times that resource-query would try: those at which a counted job begins or ends
+-- (stale.lua). What fits at none of them is told from what never fits.
+local function match_at_points(session, text, operation)
   local found, why, code = match_at(session, text, LATER[operation], 0)
   if found or code ~= "busy" then return found, why, code end
-  return session.stale:reserve(session:list(), function(at)
+  found, why, code = session.stale:reserve(session:points(), function(at)
     return match_at(session, text, LATER[operation], at)
   end, function(at) return match_at(session, text, "without_allocating", at) end)
+  if found or code ~= "busy" then return found, why, code end
+  local never, reason, verdict = match_at(session, text, "feasible", 0)
+  if never == nil and verdict == "infeasible" then return nil, reason, verdict end
+  return nil, why, code
 end
 
 local function is_map(x) return type(x) == "table" and getmetatable(x) ~= "weir.array" end
@@ -125,19 +140,23 @@ local function add_types(resources, types)
   return types
 end
 
--- Returns an error message if a jobspec asks for unknown types. Reads the plain JSON or YAML, as weir may reject the
--- jobspec.
-local function check_types(session, text)
+-- Returns an error message if a jobspec is none to resource-query, or asks for unknown types. Reads the plain JSON or
+-- YAML, as weir may reject the jobspec.
+local function check_document(session, text)
   local document = core.document(text, { format = "yaml" })
-  return is_map(document) and quirks.unknown_type(session.machine, add_types(document.resources, {})) or nil
+  local fault = quirks.jobspec_fault(document)
+  if fault or not is_map(document) then return fault end
+  return quirks.unknown_type(session.machine, add_types(document.resources, {}))
 end
 
 --- Matches a jobspec. Returns {at, duration, queue, parts}; or nil, message, code.
 function M.run(session, text, operation)
-  local wrong = check_types(session, text)
+  local wrong = check_document(session, text)
   if wrong then return nil, wrong, "invalid" end
   text = quirks.in_whole_seconds(text)
-  if LATER[operation] and session.stale:minds() then return match_stale(session, text, operation) end
+  if LATER[operation] and (session.stale:minds() or #session:points() < #session:list()) then
+    return match_at_points(session, text, operation)
+  end
   return match_at(session, text, operation, 0)
 end
 

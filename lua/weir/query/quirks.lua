@@ -43,6 +43,11 @@ function M.text_of_nothing(format)
   return ""
 end
 
+local IN_FULL = { jgf_shorthand = "jgf", rv1_shorthand = "rv1" }
+
+--- Quirk: `find` writes the formats of shorthand in full, as no vertex found counts as part of another.
+function M.format_of_find(format) return IN_FULL[format] or format end
+
 --- Quirk: a match uses up a job number even on failure, but not if the jobspec is unreadable or the output fails.
 function M.uses_number(found, text, code)
   return text ~= nil and (found ~= nil or code == "busy" or code == "infeasible")
@@ -70,6 +75,35 @@ function M.unknown_type(machine, types)
       return 'Value of "type" must be a resource type known to fluxion'
     end
   end
+end
+
+local function is_map(x) return type(x) == "table" and getmetatable(x) ~= "weir.array" end
+
+-- Returns an error message if a count is neither a number nor a whole dictionary.
+local function fault_of_count(count)
+  if not is_map(count) then
+    return type(count) == "string" and not count:find "^%s*%+?%d+%s*$" and "bad conversion of a count" or nil
+  end
+  if count.min == nil then return 'Key "min" missing from count' end
+  local n = (count.max ~= nil and 1 or 0) + (count.operator ~= nil and 1 or 0) + (count.operand ~= nil and 1 or 0)
+  return n % 3 ~= 0 and 'All or none of "max", "operator", and "operand" must be specified' or nil
+end
+
+local function fault_of_counts(resources)
+  for _, r in ipairs(type(resources) == "table" and resources or {}) do
+    local fault = is_map(r) and (fault_of_count(r.count) or fault_of_counts(r.with))
+    if fault then return fault end
+  end
+end
+
+--- Quirk: a jobspec has all four keys, and RFC 14's counts are numbers or dictionaries with min alone or with max,
+--- operator and operand. Returns an error message for a document that weir would read; or nil.
+function M.jobspec_fault(document)
+  if not is_map(document) then return nil end
+  for _, key in ipairs { "version", "resources", "tasks", "attributes" } do
+    if document[key] == nil then return ('Missing key "%s" in top level mapping'):format(key) end
+  end
+  return fault_of_counts(document.resources)
 end
 
 --- Quirk: jobs last whole seconds. Returns the text of the jobspec with the duration rounded up.

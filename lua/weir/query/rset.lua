@@ -1,6 +1,7 @@
 --- rset.lua - reads resource sets: the vertices of a machine named by a JSON graph or an R.
 
 local core = require "weir.core"
+local flux_hostlist = require "weir.rset.flux_hostlist"
 local jgf = require "weir.query.load_jgf"
 
 local M = {}
@@ -103,7 +104,7 @@ local function hosts_of(machine, rows, document)
   if #all > machine.graph:count() then fail("R_lite: more ranks than the machine has vertices") end
   local list = document.execution.nodelist
   for _, some in ipairs(type(list) == "table" and list or {}) do
-    names:append(type(some) == "string" and core.hostlist(some) or fail "nodelist: lists of hosts are wanted")
+    names:append(type(some) == "string" and core.hostlist(flux_hostlist.read(some)) or fail "nodelist: lists of hosts are wanted")
   end
   local i = 0
   for rank in all:ids() do

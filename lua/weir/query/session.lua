@@ -30,7 +30,7 @@ local function load(options)
   local text, unread = files.read(options.load_file or "conf/default", "machine")
   if not text then return fail("resource_query_t", "error generating resources\n" .. unread) end
   local read, why, missing = machine.read(text, {
-    format = options.load_format, source = options.load_file, allowlist = options.allowlist,
+    format = options.load_format, source = options.load_file, allowlist = options.allowlist, count = options.elapsed,
   }, set)
   if read then return read end
   if missing then return fail("initialize_matchers_and_traversers", "can't initialize traverser: no subsystem " .. missing) end
@@ -62,6 +62,14 @@ function M.new(options)
   }, M)
 end
 
+--- Returns the set of types that pruning filters count anywhere.
+function M:counted()
+  local here, set = self.machine, {}
+  for kind in pairs(here.filters.counted) do set[kind] = true end
+  for _, kind in ipairs(here.filters:types(here:root().type, here:leaf_types())) do set[kind] = true end
+  return set
+end
+
 -- ---- jobs ---------------------------------------------------------------------------------------------------
 
 --- Records a job with an allocation: {job, at, duration, kind, source, elapsed, parts}.
@@ -90,6 +98,16 @@ function M:list()
   local list = {}
   for _, job in pairs(self.jobs) do list[#list + 1] = job end
   table.sort(list, function(a, b) return math.ult(a.job, b.job) end)
+  return list
+end
+
+--- Returns the jobs whose begins and ends are known to pruning filters. Quirk: a job none of whose types is counted leaves
+--- no time at which a later job is tried.
+function M:points()
+  local list = {}
+  for _, job in ipairs(self:list()) do
+    if not job.uncounted then list[#list + 1] = job end
+  end
   return list
 end
 

@@ -30,7 +30,7 @@ end
 
 
 --- Returns the paths of each vertex, {{subsystem, path}, ...} in the order of the graph's subsystems.
-local function paths_of(graph)
+function M.paths_of(graph)
   local paths = {}
   for _, subsystem in ipairs(graph:subsystems()) do
     for v in graph:walk { subsystem = subsystem } do
@@ -98,13 +98,15 @@ local function paths_outside(copy, paths)
   return set
 end
 
---- Returns the machine as seen through a set of subsystems; nil if the first subsystem has no root. Fields of the
+--- Returns the machine as seen through a set of subsystems; or nil and the name of a subsystem that is missing. Fields of the
 --- result besides those of load.lua: `paths` by vertex, as from paths_of(), or nil if containment is the only
 --- subsystem; `elsewhere`, the paths of hidden vertices; `types`, the types of all vertices, shown or hidden.
 function M.restrict(machine, set)
   local graph = machine.graph
+  for _, name in ipairs(set) do
+    if not graph:root(name) then return nil, name end
+  end
   local root = graph:root(set[1])
-  if not root then return nil end
   if #graph:subsystems() == 1 then return machine end
   local copy = setmetatable({ graph = core.new(), of = {}, dominant = set[1] }, Copy)
   copy.graph:begin()
@@ -112,7 +114,7 @@ function M.restrict(machine, set)
   copy:link(graph, set)
   assert(copy.graph:finish())
   local shown = { graph = copy.graph, number = {}, paths = {} }
-  local paths, ranks = paths_of(graph), {}
+  local paths, ranks = M.paths_of(graph), {}
   for v, w in pairs(copy.of) do
     shown.number[w], shown.paths[w], ranks[w] = machine.number[v], paths[v], machine.rank(v)
   end

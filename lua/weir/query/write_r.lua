@@ -2,6 +2,7 @@
 -- resource-query. Ranks with equal cores and gpus share a row; rows are sorted by text.
 
 local core = require "weir.core"
+local flux_hostlist = require "weir.rset.flux_hostlist"
 local jgf = require "weir.query.write_jgf"
 local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"
@@ -74,7 +75,7 @@ end
 local function nodelist_text(hosts)
   local names = {}
   for i, host in ipairs(hosts) do names[i] = host.name end
-  return "[" .. quote(tostring(core.hostlist(names) or "")) .. "]"
+  return "[" .. quote(flux_hostlist.write(tostring(core.hostlist(names) or ""))) .. "]"
 end
 
 local function properties_text(r)

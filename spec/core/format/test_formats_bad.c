@@ -126,7 +126,7 @@ static const struct {
     {NULL, "<topology><object type='PU' os_index='-1' cpuset='0x1' complete_cpuset='0x1'/></topology>",
      "test:1: <object type=\"PU\"> has no os_index from 0 to 1048576"},
     {NULL, "<topology><object type='MemCache' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1'/></topology>",
-     "test:1: <object type=\"MemCache\"> is not the first one in a machine: Machine is wanted, or System of hwloc 1"},
+     "test:1: <object type=\"MemCache\"> is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1"},
     {NULL, "<topology><object type='Machine' cpuset='0x3' complete_cpuset='0x3' allowed_cpuset='0x4'>"
            "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1'/></object></topology>",
      "test: no PU is in the allowed_cpuset of the machine"},
@@ -135,7 +135,7 @@ static const struct {
            "complete_nodeset='0x1'/></object></topology>",
      "test: no NUMANode is in the allowed_nodeset of the machine"},
     {NULL, "<topology><object type='PCIDev'/></topology>",
-     "test:1: <object type=\"PCIDev\"> is not the first one in a machine: Machine is wanted, or System of hwloc 1"},
+     "test:1: <object type=\"PCIDev\"> is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1"},
     /* JSON graphs */
     {"jgf", "{\"graph\":", "test:1:9: JSON: parse error: premature EOF"},
     {"jgf", "{\"graph\":\n  x", "test:2:3: JSON: lexical error: invalid char in json text."},

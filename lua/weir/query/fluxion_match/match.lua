@@ -6,7 +6,8 @@
 --   levels: only levels above the first resource of a jobspec may be omitted.
 --   types: a type exclusive anywhere in a jobspec includes all descendants of the allocated vertices.
 --   siblings: two sibling resources of equal type, or any sibling of a slot, match nothing.
---   nodes up: a job for more nodes than are up is rejected without a look at further needs or at future times.
+--   nodes up: a job for more nodes than are up is rejected without a look at further needs or at future times, if a
+--     pruning filter counts nodes.
 
 local alternatives = require "weir.query.fluxion_match.alternatives"
 local core = require "weir.core"
@@ -22,6 +23,7 @@ local OPERATIONS = {
   allocate_orelse_reserve = { mode = "reserve", checks = true },
   satisfiability = { mode = "feasible", checks = true, asks = true },
   without_allocating = { mode = "preview" },
+  feasible = { mode = "feasible", checks = true },
   without_allocating_future = { mode = "reserve", checks = true, undo = true },
 }
 
@@ -102,9 +104,9 @@ local function use(engine, chosen)
   return done, why, code
 end
 
-local function code_of(engine, request, op, code)
+local function code_of(engine, request, op, code, counts_nodes)
   if code ~= "busy" and code ~= "infeasible" then return code end
-  if nodes_wanted(request) > nodes_up(engine:resources()) then return op.asks and "infeasible" or "busy" end
+  if counts_nodes and nodes_wanted(request) > nodes_up(engine:resources()) then return op.asks and "infeasible" or "busy" end
   return op.checks and code or "busy"
 end
 
@@ -113,13 +115,13 @@ local function try(engine, request, op, opts, inside)
   local twice = ambiguous(request:resources())
   if twice then
     local why = ("test: siblings in jobspec request same resource type : %s.\n"):format(twice)
-    return nil, why, code_of(engine, request, op, "infeasible")
+    return nil, why, code_of(engine, request, op, "infeasible", opts.counts_nodes)
   end
   describe(request, opts.nodex, inside)
   local found, why, code = engine:match(request, M.reading {
     mode = op.mode, at = opts.at, job = op.mode ~= "feasible" and opts.jobid or nil, inside = inside,
   })
-  if not found then return nil, why, code_of(engine, request, op, code) end
+  if not found then return nil, why, code_of(engine, request, op, code, opts.counts_nodes) end
   if op.undo then assert(engine:release(found.id)) end
   return found
 end
@@ -170,7 +172,7 @@ function M.match(engine, text, opts)
   local done
   done, why, code = use(engine, chosen)
   if not done then return nil, why, code end
-  local own, inside = { at = opts.at, jobid = opts.jobid, nodex = nodex }, opts.inside or {}
+  local own, inside = { at = opts.at, jobid = opts.jobid, nodex = nodex, counts_nodes = opts.counts_nodes ~= false }, opts.inside or {}
   local request
   request, why, code = choose(engine, requests, op, own)
   if not request then return nil, why, code end
