@@ -410,6 +410,37 @@ int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, we
 /* Returns the number of v among the siblings (or roots) of one name in a subsystem, from 1. O(siblings) */
 uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsystem);
 
+/* ---- hierarchies (G6) -------------------------------------------------------------------------------------------- */
+
+/* Any subsystem can be searched as containment is: weir_graph_hierarchy() gives the graph as a tree of the subsystem.
+ * This view is a second graph with the same vertex numbers, names, data, states and jobs. A vertex with edges of the
+ * subsystem is below the vertex that its edges come from: of several, below the one nearest to a source, and of these
+ * the first. Vertices without such edges stay below their parents in containment, where those are in the view; all
+ * others, such as the racks above nodes that hang on power units, are detached in the view. The edges of the view that
+ * are named "containment" lead to vertices that have a different parent there. A vertex below one that is not up in
+ * containment is not up in the view either, and a job that has a vertex as a whole in the view has all that is below
+ * in the view.
+ *
+ * weir_match(), weir_job_grow() and weir_soonest() search in a view by the option `subsystem`; the hooks of the policy
+ * are called with the view then. Sums, rows and expressions of a view are those of its hierarchy.
+ *
+ * Example:
+ *     weir_pool_desc pdu = WEIR_POOL_DESC_INIT;
+ *     weir_vertex feed = WEIR_NONE;
+ *     weir_graph *view;
+ *     pdu.type = "pdu";
+ *     rc = weir_graph_add(g, WEIR_NONE, &pdu, &feed, &err);
+ *     rc = rc ? rc : weir_edge_add(g, feed, v, "power", "supplies", NULL, &err);
+ *     rc = rc ? rc : weir_graph_hierarchy(g, "power", &view, &err);
+ *     assert(rc == WEIR_OK && weir_vertex_parent(view, v) == feed);
+ */
+/* Gives the view of a subsystem, up to date; for "containment" the graph itself. The view belongs to the graph, must
+ * not be changed, and is valid until the graph is freed or weir_graph_hierarchy() is called again. Memory: as the
+ * graph.
+ * O(vertices and jobs that changed since the last call), O(n) at first and after changes of the tree or of edges.
+ * WEIR_ENOENT: no such subsystem; WEIR_ELIMIT: deeper than a tree may be. */
+int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir_err *err);
+
 /* ---- aggregates -------------------------------------------------------------------------------------------------- */
 
 /* For each vertex the graph keeps sums over all vertices below, by type. The sums are exact after every change.
@@ -838,6 +869,11 @@ typedef struct weir_match_options {
      * in the order of the policy. The schedule does not contain these picks. *inside is to be freed with weir_free. */
     weir_pick **inside;
     uint32_t *ninside;
+    /* The hierarchy in which the match searches (weir_graph_hierarchy); NULL: containment. */
+    const char *subsystem;
+    /* A type that jobs get as a whole only, such as "rack": a job that asks for anything inside gets all of it (G10).
+     * NULL: none. The job gets what is up of each such vertex; no other job gets any part of it. */
+    const char *whole;
 } weir_match_options;
 
 enum weir_job_state {

@@ -13,6 +13,7 @@ struct engine {
     enum scores_mode scores;
     weir_stats stats;
     uint64_t visits; /* sum over all calls of place */
+    char granularity[HIERARCHY_SIZE]; /* where matches search, unless policy or options say so; "": containment */
 };
 
 /* Returns the engine at index 1 and the graph. Raises unless both are open. */
@@ -35,6 +36,11 @@ static struct engine *check_idle(lua_State *L, struct weirlua_graph **handle)
         luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
     weirlua_check_writable(L, weirlua_of(L), *handle);
     return e;
+}
+
+char *weirlua_engine_granularity(lua_State *L, int engine)
+{
+    return ((struct engine *)luaL_checkudata(L, engine, ENGINE))->granularity;
 }
 
 int weirlua_engine_scores(lua_State *L)
@@ -62,10 +68,10 @@ static int read_overrun(lua_State *L, int arg)
 }
 
 /* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: unchanged,
- * scores = "remember" | "check" | "call"} */
+ * scores = "remember" | "check" | "call", granularity = "HIERARCHY" | "HIERARCHY:TYPE" | nil} */
 int weirlua_engine_new(lua_State *L)
 {
-    static const char *const known[] = {"resources", "policy", "overrun", "scores", NULL};
+    static const char *const known[] = {"resources", "policy", "overrun", "scores", "granularity", NULL};
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *handle;
     struct engine *e;
@@ -90,6 +96,7 @@ int weirlua_engine_new(lua_State *L)
         return 3;
     lua_replace(L, 4);
     lua_settop(L, 4);
+    weirlua_granularity_read(L, 1, e->granularity);
     rc = weirlua_policy_init(L, 4, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -126,7 +133,7 @@ static void read_stage(lua_State *L, int arg, const struct weirlua_graph *handle
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "about", "stats", "policy", "trace", "inside",
-                                        "brief", "stage", "lock", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+                                        "brief", "stage", "lock", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
     const char *mode;
     int i = 0;
@@ -297,6 +304,7 @@ static int search(lua_State *L, int64_t grown)
     struct details details = {0};
     struct policy_change change;
     struct policy_job job = {.about = ABOUT};
+    struct hierarchy_choice hierarchy;
     struct hooks hooks;
     weir_err err = {0};
     bool keep;
@@ -310,6 +318,7 @@ static int search(lua_State *L, int64_t grown)
     ask_details(L, 3, &details, &o); /* 6 to 9 */
     weirlua_change_read(L, 3, handle, &change); /* 10 */
     weirlua_push_about(L, 3); /* ABOUT */
+    weirlua_hierarchy_read(L, 3, 5, &hierarchy);
     if (!weirlua_change_admitted(L, 2, 5, &change, &job))
         return 3;
     check_engine(L, &handle);
@@ -319,10 +328,13 @@ static int search(lua_State *L, int64_t grown)
         return weirlua_fail(L, &err, rc);
     weirlua_scores_use(e->scores, &hooks, &o);
     o.policy = weirlua_change_apply(&change, &hooks);
+    rc = weirlua_hierarchy_begin(&hierarchy, handle, &o, &err);
     handle->matching = true;
-    rc = grown ? weir_job_grow(handle->g, grown, job.request, &o, &a, &err)
-               : weir_match(handle->g, job.request, &o, &a, &err);
+    if (!rc)
+        rc = grown ? weir_job_grow(hierarchy.own, grown, job.request, &o, &a, &err)
+                   : weir_match(hierarchy.own, job.request, &o, &a, &err);
     handle->matching = false;
+    weirlua_hierarchy_end(&hierarchy);
     if (details.held)
         details.held->p = details.inside;
     weirlua_hooks_end(&hooks, &err);
@@ -408,7 +420,7 @@ static int engine_match(lua_State *L)
 /* grow(job, request[, options]): the allocation of the job with the resources added; or nil, message, code. */
 static int engine_grow(lua_State *L)
 {
-    static const char *const known[] = {"about", NULL};
+    static const char *const known[] = {"about", "subsystem", NULL};
     struct weirlua_graph *handle;
     int64_t job;
 
@@ -670,17 +682,21 @@ static int engine_tostring(lua_State *L)
  *   urgency =, priority =, submit = seconds, name =}, policy = name, trace = table to be filled, inside = table to be
  *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
  *   result of true, within = vertex at, above or below which all vertices must lie, without = list of the parts of the
- *   policy to be left out, of admit, prune, evaluate, exclusive and locality}; links, slot_parent, slot_sums,
+ *   policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to search in,
+ *   such as "power", or "containment:rack" for whole racks (see e:hierarchy)}; links, slot_parent, slot_sums,
  *   whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is a jobspec
  *   (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a code: busy,
  *   infeasible, rejected, policy, limit, ...
  * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
  *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
  *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
- *   Options: about, at, within, without as for match.
+ *   Options: about, at, within, without, subsystem as for match.
  * @method release(job: any): boolean?, string?, string? -- Releases all resources of a job (id or allocation).
  * @method grow(job: any, request: any, options: table?): allocation?, string?, string? -- Gives a job more resources.
- *   Options: about as for match.
+ *   Options: about, subsystem as for match.
+ * @method hierarchy(policy: any): string? -- Where matches search: what the policy (of the engine, if not given) says,
+ *   or else weir.engine{granularity =}: "power", "containment:rack", nil for containment. In "HIERARCHY:TYPE" jobs get
+ *   whole vertices of the type only.
  * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
  *   of a job.
  * @method jobs(): allocation[] -- All jobs.
@@ -710,6 +726,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"grow", engine_grow},       {"shrink", engine_shrink},
                                        {"place", weirlua_engine_place},
                                        {"soonest", weirlua_engine_soonest},
+                                       {"hierarchy", weirlua_engine_hierarchy},
                                        {"free", weirlua_engine_free},
                                        {"admitted", weirlua_engine_admitted},
                                        {"personal", engine_personal},

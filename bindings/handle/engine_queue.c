@@ -48,12 +48,24 @@ static weir_match_options read_place(lua_State *L)
     return o;
 }
 
+/* weir_soonest() in the hierarchy of the engine. */
+static int soonest(struct hierarchy_choice *hierarchy, struct weirlua_graph *handle, const weir_request *request,
+                   weir_match_options *o, int64_t *start, weir_err *err)
+{
+    int rc = weirlua_hierarchy_begin(hierarchy, handle, o, err);
+
+    rc = rc ? rc : weir_soonest(hierarchy->own, request, o, start, err);
+    weirlua_hierarchy_end(hierarchy);
+    return rc;
+}
+
 /* Moves o->at to the first start that the sums allow. Returns WEIR_EBUSY where no start is possible, or in mode now
  * where the first start is later than o->at. */
-static int ask_sums(weir_graph *g, const weir_request *request, weir_match_options *o, weir_err *err)
+static int ask_sums(struct hierarchy_choice *hierarchy, struct weirlua_graph *handle, const weir_request *request,
+                    weir_match_options *o, weir_err *err)
 {
     int64_t start;
-    int rc = weir_soonest(g, request, o, &start, err);
+    int rc = soonest(hierarchy, handle, request, o, &start, err);
 
     if (rc)
         return rc;
@@ -68,8 +80,8 @@ static int ask_sums(weir_graph *g, const weir_request *request, weir_match_optio
 #define PLACE_POLICY 10 /* stack index of the engine's policy in place */
 
 /* Matches with the hooks of the policy, and sets *start. Returns a status. */
-static int book(lua_State *L, struct weirlua_graph *handle, const struct policy_job *job, weir_match_options *o,
-                int64_t *start, weir_err *err)
+static int book(lua_State *L, struct weirlua_graph *handle, struct hierarchy_choice *hierarchy,
+                const struct policy_job *job, weir_match_options *o, int64_t *start, weir_err *err)
 {
     const weir_allocation *a = NULL;
     struct hooks hooks;
@@ -81,9 +93,11 @@ static int book(lua_State *L, struct weirlua_graph *handle, const struct policy_
     weirlua_scores_use((enum scores_mode)weirlua_engine_scores(L), &hooks, o);
     o->policy = hooks.policy ? &hooks.given : NULL;
     hooks.given.placed = NULL; /* the host tells with `placed` when the job starts */
+    rc = weirlua_hierarchy_begin(hierarchy, handle, o, err);
     handle->matching = true;
-    rc = weir_match(handle->g, job->request, o, &a, err);
+    rc = rc ? rc : weir_match(hierarchy->own, job->request, o, &a, err);
     handle->matching = false;
+    weirlua_hierarchy_end(hierarchy);
     weirlua_hooks_end(&hooks, err);
     *start = rc ? 0 : a->start;
     return rc;
@@ -96,6 +110,7 @@ int weirlua_engine_place(lua_State *L)
     weir_stats stats = {0};
     weir_match_options o;
     struct policy_job job = {.about = 8};
+    struct hierarchy_choice hierarchy;
     weir_err err = {0};
     uint64_t *visits;
     int64_t start;
@@ -112,8 +127,9 @@ int weirlua_engine_place(lua_State *L)
     if (!weirlua_admitted(L, 2, PLACE_POLICY, &job))
         return 3;
     visits = weirlua_engine_idle(L, &handle);
-    rc = lua_toboolean(L, 7) ? ask_sums(handle->g, job.request, &o, &err) : WEIR_OK;
-    rc = rc ? rc : book(L, handle, &job, &o, &start, &err);
+    weirlua_hierarchy_read(L, 0, PLACE_POLICY, &hierarchy);
+    rc = lua_toboolean(L, 7) ? ask_sums(&hierarchy, handle, job.request, &o, &err) : WEIR_OK;
+    rc = rc ? rc : book(L, handle, &hierarchy, &job, &o, &start, &err);
     *visits += stats.visited;
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -126,6 +142,7 @@ int weirlua_engine_soonest(lua_State *L)
 {
     struct weirlua_graph *handle;
     struct policy_job job = {.about = 6};
+    struct hierarchy_choice hierarchy;
     weir_err err = {0};
     weir_match_options o = {0};
     int64_t start;
@@ -141,7 +158,8 @@ int weirlua_engine_soonest(lua_State *L)
     if (!weirlua_admitted(L, 2, 8, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
-    rc = weir_soonest(handle->g, job.request, &o, &start, &err);
+    weirlua_hierarchy_read(L, 0, 8, &hierarchy);
+    rc = soonest(&hierarchy, handle, job.request, &o, &start, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     weirlua_push_time(L, start);

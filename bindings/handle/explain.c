@@ -54,13 +54,14 @@ static void release_levels(void *levels)
 /* levels(request[, options]) -> list */
 int weirlua_engine_levels(lua_State *L)
 {
-    static const char *const known[] = {"about", "at", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"about", "at", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     struct weirlua_graph *handle;
+    struct hierarchy_choice hierarchy;
     weir_match_options o = {0};
     struct policy_change change;
     struct policy_job job = {.about = 7};
     struct weirlua_owner *held;
-    weir_level *levels;
+    weir_level *levels = NULL;
     struct hooks hooks;
     weir_err err = {0};
     uint32_t n;
@@ -78,6 +79,7 @@ int weirlua_engine_levels(lua_State *L)
     if (!weirlua_change_admitted(L, 2, POLICY, &change, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
+    weirlua_hierarchy_read(L, 3, POLICY, &hierarchy);
     rc = weirlua_policy_init(L, POLICY, handle, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
@@ -86,9 +88,11 @@ int weirlua_engine_levels(lua_State *L)
     if (rc)
         return weirlua_fail(L, &err, rc);
     o.policy = weirlua_change_apply(&change, &hooks);
+    rc = weirlua_hierarchy_begin(&hierarchy, handle, &o, &err);
     handle->matching = true;
-    rc = weir_explain_levels(handle->g, job.request, &o, change.within, &levels, &n, &err);
+    rc = rc ? rc : weir_explain_levels(handle->g, job.request, &o, change.within, &levels, &n, &err);
     handle->matching = false;
+    weirlua_hierarchy_end(&hierarchy);
     held->p = levels;
     weirlua_hooks_end(&hooks, &err);
     if (rc)

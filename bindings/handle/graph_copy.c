@@ -16,6 +16,23 @@ static int graph_dup(lua_State *L)
     return weirlua_graph_finish(L, handle, weir_graph_dup(from->g, &handle->g, &err), &err);
 }
 
+/* hierarchy(name): a duplicate of the graph as a tree of another hierarchy, with the schedules. */
+static int graph_hierarchy(lua_State *L)
+{
+    struct weirlua *s = weirlua_of(L);
+    struct weirlua_graph *from = weirlua_check_graph(L, s, 1), *handle;
+    const char *name = luaL_checkstring(L, 2);
+    weir_graph *view;
+    weir_err err = {0};
+    int rc;
+
+    weirlua_check_writable(L, s, from);
+    handle = weirlua_graph_closed(L);
+    rc = weir_graph_hierarchy(from->g, name, &view, &err);
+    rc = rc ? rc : weir_graph_dup(view, &handle->g, &err);
+    return weirlua_graph_finish(L, handle, rc, &err);
+}
+
 /* copy(v): the part of the subtree of v that is available now. */
 static int graph_copy(lua_State *L)
 {
@@ -195,4 +212,5 @@ void weirlua_map_open(lua_State *L, struct weirlua *s)
 
 const luaL_Reg weirlua_graph_copies[] = {{"dup", graph_dup},         {"copy", graph_copy},
                                          {"extract", graph_extract}, {"compare", graph_compare},
-                                         {"coarsen", graph_coarsen}, {NULL, NULL}};
+                                         {"coarsen", graph_coarsen}, {"hierarchy", graph_hierarchy},
+                                         {NULL, NULL}};

@@ -485,6 +485,7 @@ int weirlua_engine_allocate(lua_State *L); /* a function of the module */
 /* Sets `job`, or for a negative id `stage`, of the table on top of the stack. */
 void weirlua_push_holder(lua_State *L, int64_t job);
 int weirlua_engine_soonest(lua_State *L);
+int weirlua_engine_hierarchy(lua_State *L); /* engine_hierarchy.c */
 int weirlua_engine_admitted(lua_State *L);
 int weirlua_engine_placed(lua_State *L);
 int weirlua_engine_free(lua_State *L);

@@ -20,6 +20,7 @@ extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at 
  * strings alive. */
 struct policy_spec {
     const char *name, *doc, *version; /* doc, version: may be NULL */
+    const char *subsystem;            /* "HIERARCHY" or "HIERARCHY:TYPE"; NULL: as the engine says */
     const char *options; /* JSON of the options and values; see policy_options.c */
     const char *order[WEIR_ORDER_KEYS];
     const char *exclusive[POLICY_EXCLUSIVE];
@@ -272,6 +273,31 @@ struct admission_memory {
 
 /* A policy. User values: 1 the anchor of a trusted policy, which lives in the user's state; of a sandboxed policy: 2
  * the source, 3 the path of the file, 4 a table with the values of remembered answers of admit. */
+/* ---- handle/engine_hierarchy.c ---- */
+
+#define HIERARCHY_SIZE 256
+
+/* Where a match searches, from a text such as "power", "power:pdu" or "containment:rack". */
+struct hierarchy_choice {
+    char subsystem[HIERARCHY_SIZE]; /* "": containment */
+    char whole[HIERARCHY_SIZE];     /* a type given as a whole; "": none */
+    struct weirlua_graph *handle;   /* during the match, the handle of the graph, which has the view instead; or NULL */
+    weir_graph *own;                /* the graph */
+};
+
+/* Sets the choice for a match of the engine at index 1: what the policy at `policy` says, or else the engine. The
+ * option `subsystem` of the table at `options` (0: none) counts most. Raises for a wrong text. */
+void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierarchy_choice *c);
+/* Begins a search: sets the options of the core, and gives the handle the view of the hierarchy, so that hooks see the
+ * vertices in this hierarchy. Returns a status. To be ended, whatever the search did, before anything may raise. */
+int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *handle, weir_match_options *o,
+                            weir_err *err);
+void weirlua_hierarchy_end(struct hierarchy_choice *c);
+/* Copies the field `granularity` of a table of options. Raises for a wrong text. */
+void weirlua_granularity_read(lua_State *L, int options, char out[HIERARCHY_SIZE]);
+/* The text of the engine's own choice, in memory of the engine; "" for none. */
+char *weirlua_engine_granularity(lua_State *L, int engine);
+
 struct policy {
     struct policy_spec spec;
     struct sandbox sandbox; /* S is NULL for a trusted policy */

@@ -461,15 +461,16 @@ static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a
     struct hooks *h = data;
     struct placing p = {&h->policy->spec, h->handle, a, &h->job, NULL};
     struct sandbox *sb = sandbox_of(h);
+    weir_graph *seen = h->handle->g; /* in a search of another hierarchy: the view, which keeps no state */
     lua_State *L = h->L;
     weir_err err = {0};
     int rc;
 
-    (void)g;
     if (h->failed)
         return WEIR_EPOLICY;
     if (sb)
         weirlua_sandbox_call(sb);
+    h->handle->g = (weir_graph *)(uintptr_t)g;
     h->job.id = a->job;
     lua_pushcfunction(L, weirlua_placed);
     lua_pushlightuserdata(L, &p);
@@ -477,9 +478,10 @@ static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a
     lua_pushvalue(L, h->base + SLOT_REQUESTS);
     lua_pushvalue(L, h->base + SLOT_ABOUT);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
-    if (weirlua_hooks_call(h, HOOK_PLACED, 5, 0) != LUA_OK)
-        return fail(h, "placed", NULL);
-    rc = weirlua_state_put(&h->moved, h->handle->g, p.spec, p.text, &err);
+    rc = weirlua_hooks_call(h, HOOK_PLACED, 5, 0) == LUA_OK
+             ? weirlua_state_put(&h->moved, h->handle->g, p.spec, p.text, &err)
+             : fail(h, "placed", NULL);
+    h->handle->g = seen;
     free(p.text);
     return rc;
 }

@@ -99,7 +99,10 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field name: string? -- The file's name if not given.
  * @field doc: string? -- A line for weir policy list.
  * @field version: string? -- For readers; weir recognizes changes by a hash of the file.
- * @field subsystem: string? -- "containment": the hierarchy that matches follow. Filters may walk further subsystems.
+ * @field subsystem: string? -- The hierarchy in which matches search, such as "power"; containment if not given. With a
+ *   type, as "containment:rack" or "power:pdu", jobs get whole vertices of this type only. In a hierarchy, parents,
+ *   children and sums of the vertices that hooks see are those of the hierarchy; groups of {subsystem = "containment",
+ *   type =} are those of containment.
  * @field options: table<string, option>? -- Values that users may set: a default, or {type =, default =, min =, max =,
  *   choices =, doc =}. Types: boolean, integer, number, string, table.
  * @field order: string | string[] | function | nil -- fun(v: vertex, options: table): number?, number?, number?,
@@ -251,14 +254,22 @@ static void read_candidates(lua_State *L, struct policy_spec *spec)
     spec->candidates = (uint32_t)n;
 }
 
-static void check_subsystem(lua_State *L, const struct policy_spec *spec)
+/* Reads a hierarchy, with or without a type behind a colon. */
+static void read_subsystem(lua_State *L, struct policy_spec *spec)
 {
-    if (field(L, "subsystem") != LUA_TNIL) {
-        const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "";
-        if (strcmp(name, "containment") != 0)
-            refuse(L, spec, "field 'subsystem': matches follow \"containment\"; filters may walk others");
+    const char *colon;
+
+    if (field(L, "subsystem") == LUA_TNIL) {
+        lua_pop(L, 1);
+        return;
     }
-    lua_pop(L, 1);
+    spec->subsystem = keep(L, spec, "subsystem");
+    colon = strchr(spec->subsystem, ':');
+    if (!spec->subsystem[0] || colon == spec->subsystem || (colon && (!colon[1] || strchr(colon + 1, ':'))) ||
+        strlen(spec->subsystem) >= HIERARCHY_SIZE)
+        refuse(L, spec,
+               "field 'subsystem': a hierarchy such as \"power\", or \"containment:rack\" to give whole racks, "
+               "expected, got '%s'", weirlua_quote(L, spec->subsystem));
 }
 
 static int declared_state(lua_State *L)
@@ -341,7 +352,7 @@ int weirlua_policy_read(lua_State *L)
     lua_settop(L, ANCHOR);
     read_candidates(L, spec);
     lua_settop(L, ANCHOR);
-    check_subsystem(L, spec);
+    read_subsystem(L, spec);
     lua_settop(L, ANCHOR);
     read_options(L, spec);
     lua_settop(L, ANCHOR);

@@ -2,6 +2,8 @@
  * initialised elements, so weir_graph_free() can free a partial copy. Derived records (indices, node table, nogoods,
  * usage totals, occupancies) are not copied, but rebuilt on demand.
  */
+#include "copy/dup.h"
+
 #include <string.h>
 
 #include "time/schedule.h"
@@ -283,20 +285,32 @@ static void forget_arrays(weir_graph *c)
     c->journal = NULL;
     c->text_save = NULL;
     c->map_index = NULL;
+    c->hierarchies = NULL;
+    c->followers = NULL;
     c->ninners = c->npools = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
 }
 
-int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
+/* Makes a flat copy, without any array of the original. Returns NULL where out of memory. */
+static weir_graph *begin_copy(const weir_graph *g)
 {
     weir_graph *c = weir_mem_alloc(sizeof *c);
 
     if (!c)
-        return weir_fail_nomem(err);
+        return NULL;
     *c = *g;
     c->matching = false;
     forget_arrays(c);
+    return c;
+}
+
+int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
+{
+    weir_graph *c = begin_copy(g);
+
+    if (!c)
+        return weir_fail_nomem(err);
     if (g->jobs)
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
@@ -305,6 +319,29 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
         weir_graph_free(c);
         return weir_fail_nomem(err);
     }
+    *out = c;
+    return WEIR_OK;
+}
+
+int weir_dup_vertices(const weir_graph *g, weir_graph **out, weir_err *err)
+{
+    weir_graph *c = begin_copy(g);
+
+    if (!c)
+        return weir_fail_nomem(err);
+    c->free.inners = WEIR_NONE;
+    c->cap.inners = 0;
+    c->map_index = weir_map_index_new();
+    if (!c->map_index || weir_strtab_copy(&c->names, &g->names) || weir_aggregates_make(c) || copy_types(g, c) ||
+        copy_flat(g, c) || copy_pools(g, c)) {
+        weir_graph_free(c);
+        return weir_fail_nomem(err);
+    }
+    c->nroots = 0;
+    for (weir_vertex v = 0; v < c->limit; v++)
+        c->vertices[v].inner = vertex_valid(c, v) ? 0 : WEIR_NONE;
+    for (weir_vertex v = 0; v < c->limit; v++)
+        c->vertices[v].schedule = WEIR_NONE;
     *out = c;
     return WEIR_OK;
 }

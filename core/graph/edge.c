@@ -77,28 +77,20 @@ static void chain_in(weir_graph *g, struct pool *p, uint32_t i)
     p->last_in = i;
 }
 
-int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
-                  const char *back, weir_err *err)
+int weir_edge_link(weir_graph *g, weir_vertex source, weir_vertex target, uint32_t subsystem, const char *type,
+                   const char *back)
 {
-    struct pool *from, *to;
-    weir_name name, back_name = WEIR_NO_NAME;
-    uint32_t s, i;
-    int rc = check_edge(g, source, target, subsystem, type, err);
-
-    if (rc)
-        return rc;
-    s = weir_subsystem_add(g, subsystem);
-    name = weir_strtab_add(&g->names, type, strlen(type));
-    if (back)
-        back_name = weir_strtab_add(&g->names, back, strlen(back));
-    to = weir_pool_get(g, source) ? weir_pool_get(g, target) : NULL;
+    weir_name name = weir_strtab_add(&g->names, type, strlen(type));
+    weir_name back_name = back ? weir_strtab_add(&g->names, back, strlen(back)) : WEIR_NO_NAME;
+    struct pool *to = weir_pool_get(g, source) ? weir_pool_get(g, target) : NULL;
     /* The second call may have moved the record of the source. */
-    from = to ? pool_of(g, source) : NULL;
-    i = from && s != WEIR_NONE && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g)
-                                                                                               : WEIR_NONE;
+    struct pool *from = to ? pool_of(g, source) : NULL;
+    uint32_t i = from && name != WEIR_NO_NAME && !(back && back_name == WEIR_NO_NAME) ? take_edge(g) : WEIR_NONE;
+
     if (i == WEIR_NONE)
-        return weir_fail_nomem(err);
-    g->edges[i] = (struct edge){.source = source, .target = target, .type = name, .back = back_name, .subsystem = s};
+        return WEIR_ENOMEM;
+    g->edges[i] =
+        (struct edge){.source = source, .target = target, .type = name, .back = back_name, .subsystem = subsystem};
     g->edges[i].serial = ++g->edge_serial;
     chain_out(g, from, i);
     chain_in(g, to, i);
@@ -106,6 +98,18 @@ int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const c
     g->serial++;
     g->revision++;
     return WEIR_OK;
+}
+
+int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
+                  const char *back, weir_err *err)
+{
+    uint32_t s;
+    int rc = check_edge(g, source, target, subsystem, type, err);
+
+    if (rc)
+        return rc;
+    s = weir_subsystem_add(g, subsystem);
+    return s == WEIR_NONE || weir_edge_link(g, source, target, s, type, back) ? weir_fail_nomem(err) : WEIR_OK;
 }
 
 static void unchain(weir_graph *g, const struct edge *e)
@@ -182,7 +186,7 @@ static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_
 
     if (parent == WEIR_NONE || (!out && i > 0))
         return false;
-    *e = (weir_edge){parent, child, "containment", weir_word_down(g),
+    *e = (weir_edge){parent, child, weir_strtab_text(&g->names, g->subsystems[0]), weir_word_down(g),
                      g->word_up ? weir_strtab_text(&g->names, g->word_up - 1) : "in"};
     return true;
 }
@@ -388,14 +392,16 @@ static int not_there(const weir_graph *g, const char *subsystem, const char *uri
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err)
 {
     const char *colon = strchr(uri, ':'), *slash = strchr(uri, '/'), *at = uri;
-    char subsystem[256] = "containment";
+    char named_first[256];
+    const char *subsystem = weir_strtab_text(&g->names, g->subsystems[0]);
     weir_vertex v = WEIR_NONE, next;
 
     if (colon && (!slash || colon < slash)) {
-        if ((size_t)(colon - uri) >= sizeof subsystem)
+        if ((size_t)(colon - uri) >= sizeof named_first)
             return weir_fail(err, WEIR_ENOENT, "there is no subsystem with so long a name");
-        memcpy(subsystem, uri, (size_t)(colon - uri));
-        subsystem[colon - uri] = '\0';
+        memcpy(named_first, uri, (size_t)(colon - uri));
+        named_first[colon - uri] = '\0';
+        subsystem = named_first;
         at = colon + 1;
     }
     if (weir_subsystem_find(g, subsystem) == WEIR_NONE)

@@ -20,6 +20,7 @@
  *   |- nogoods        rows below which a search is known to fail (index/nogood.h)
  *   |- rank_numbers   the ranks of hosts in a graph without ranks (rset/rank_numbers.h)
  *   |- journal        changes since the last save (journal.h)
+ *   |- hierarchies    the graph as trees of other subsystems (hierarchy/hierarchy.h)
  *   `- observers      folders above graph/ that follow changes (observer.h)
  *
  * Main invariant: between public calls, outside begin/end, every row equals the contributions of its children, every
@@ -134,6 +135,8 @@ struct flow_layouts;
 struct score_memories;
 struct weir_journal;
 struct weir_text_save;
+struct weir_follower;
+struct hierarchies;
 
 struct weir_graph {
     weir_strtab names;
@@ -221,6 +224,8 @@ struct weir_graph {
     uint32_t detached;            /* vertices taken out of containment (vertex_detached) */
     struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
+    struct weir_follower *followers;  /* further lists of what changed (journal.h) */
+    struct hierarchies *hierarchies;  /* views by other hierarchies (hierarchy/hierarchy.h); NULL: none */
     const struct weir_observer *observers[WEIR_OBSERVERS];
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
@@ -385,6 +390,10 @@ int weir_entry_fault(int map, size_t key_len, size_t value_len);
 int weir_entry_fail(int fault, weir_err *err);
 struct map_index *weir_map_index_new(void); /* NULL: out of memory */
 void weir_map_index_free(struct map_index *x);
+/* Adds an edge between two vertices, of a subsystem other than number 0; `back` may be NULL. The caller has checked the
+ * arguments. */
+int weir_edge_link(weir_graph *g, weir_vertex source, weir_vertex target, uint32_t subsystem, const char *type,
+                   const char *back) WEIR_CHECKED;
 /* Removes edge i from both chains; the record becomes free. */
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: unknown */

@@ -62,6 +62,31 @@ void weir_journal_set(weir_graph *g, struct weir_journal *c)
     g->journal = c;
 }
 
+void weir_follow(weir_graph *g, struct weir_follower *f)
+{
+    *f = (struct weir_follower){.next = g->followers};
+    g->followers = f;
+}
+
+void weir_follow_clear(struct weir_follower *f)
+{
+    f->vertices.n = f->jobs.n = 0;
+    f->vertices.all = f->jobs.all = false;
+}
+
+void weir_follow_end(weir_graph *g, struct weir_follower *f)
+{
+    struct weir_follower **at = &g->followers;
+
+    while (*at && *at != f)
+        at = &(*at)->next;
+    if (!*at)
+        return;
+    *at = f->next;
+    weir_mem_free(f->vertices.list);
+    weir_mem_free(f->jobs.list);
+}
+
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s)
 {
     if (g->text_save)

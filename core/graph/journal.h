@@ -2,7 +2,8 @@
  *
  * A graph gets a journal when saved to a database or loaded from one. From then on each change adds the number of the
  * vertex, the edge or the job to a list. A list of JOURNAL_MAX numbers is given up and means `all`, which bounds the
- * memory. `revision` of the graph counts all changes, with or without a journal.
+ * memory. `revision` of the graph counts all changes, with or without a journal. Followers, such as the views of
+ * hierarchies, have such lists of their own.
  *
  * Invariant: every vertex, edge and job that differs from the last save is in a list, or the list is `all`.
  */
@@ -37,6 +38,13 @@ struct weir_journal {
     struct weir_file_id file;
 };
 
+/* A list of what changed since the follower last looked, beside the journal. The follower owns the record. */
+struct weir_follower {
+    struct journal vertices;
+    struct journal jobs; /* ids of jobs, minus the numbers of stages */
+    struct weir_follower *next;
+};
+
 /* The last save as text: needless to repeat while `revision` and the file are unchanged. */
 struct weir_text_save {
     struct weir_file_id file;
@@ -53,6 +61,9 @@ void weir_journal_drop(struct weir_journal *c);               /* c may be NULL *
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s);
 /* Fills in the identity of the file but for `path`. False where stat fails. */
 bool weir_file_look(const char *path, struct weir_file_id *out);
+void weir_follow(weir_graph *g, struct weir_follower *f);     /* begins a list; f->next and the lists are overwritten */
+void weir_follow_end(weir_graph *g, struct weir_follower *f); /* ends and frees the lists, where f is known */
+void weir_follow_clear(struct weir_follower *f);              /* empties the lists */
 
 /* Adds a number to a list, unless equal to the last. */
 static inline void journal_note(struct journal *j, int64_t number)
@@ -71,6 +82,8 @@ static inline void note_vertex(weir_graph *g, weir_vertex v)
     g->revision++;
     if (g->journal)
         journal_note(&g->journal->vertices, v);
+    for (struct weir_follower *f = g->followers; f; f = f->next)
+        journal_note(&f->vertices, v);
 }
 
 /* Records a change of vertices [first, first + count). */
@@ -79,6 +92,9 @@ static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t coun
     g->revision++;
     for (uint32_t i = 0; g->journal && i < count; i++)
         journal_note(&g->journal->vertices, (int64_t)first + i);
+    for (struct weir_follower *f = g->followers; f; f = f->next)
+        for (uint32_t i = 0; i < count; i++)
+            journal_note(&f->vertices, (int64_t)first + i);
 }
 
 /* Records the removal of an edge. */
@@ -95,6 +111,8 @@ static inline void note_job(weir_graph *g, int64_t id)
     g->revision++;
     if (g->journal && id > 0) /* stages are not saved */
         journal_note(&g->journal->jobs, id);
+    for (struct weir_follower *f = g->followers; f; f = f->next)
+        journal_note(&f->jobs, id);
 }
 
 #endif

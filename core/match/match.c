@@ -105,7 +105,7 @@ static int merge_picks(struct match *m)
     if (split_nested(m) || record_flows(m) || widen_picks(m))
         return WEIR_ENOMEM;
     if (!m->backtracked || m->npicks == 0)
-        return WEIR_OK;
+        return weir_match_trim(m);
     qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
     for (uint32_t i = 1; i < m->npicks; i++) {
         weir_pick *last = &m->picks[kept];
@@ -123,7 +123,7 @@ static int merge_picks(struct match *m)
         p->exclusive |= p->amount > 0 && p->amount == size;
         p->amount = p->exclusive ? size : p->amount;
     }
-    return WEIR_OK;
+    return weir_match_trim(m);
 }
 
 /* ---- validity ---- */
@@ -230,7 +230,7 @@ static int check_stage(const weir_graph *g, const weir_match_options *o, weir_er
     return WEIR_OK;
 }
 
-static int check_options(const weir_graph *g, const weir_match_options *o, weir_err *err)
+int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err *err)
 {
     int rc = weir_graph_writable(g, err);
 
@@ -277,11 +277,11 @@ static void tell_chosen(const struct match *m)
     }
 }
 
-/* Name of the policy's label; the empty name where the policy has no label. */
-static weir_name label_of(struct match *m)
+/* Name of a policy's label; the empty name where the policy has no label. */
+static weir_name label_of(weir_graph *g, const weir_policy *p)
 {
-    const char *label = m->policy->label ? m->policy->label : m->policy->name ? m->policy->name : "";
-    return weir_strtab_add(&m->g->names, label, strlen(label));
+    const char *label = p->label ? p->label : p->name ? p->name : "";
+    return weir_strtab_add(&g->names, label, strlen(label));
 }
 
 static void clear_nested(const weir_match_options *o)
@@ -302,38 +302,57 @@ static void give_nested(struct match *m, const weir_match_options *o)
     m->nested.list = NULL;
 }
 
-/* Tells the policy of the picks, which job `id` gets from `start` to `end`. Returns a status. */
-static int tell_placed(struct match *m, int64_t id, int64_t start, int64_t end, uint32_t nslots)
+/* Tells the policy of an allocation that is to be made. Returns a status. */
+static int tell_placed(const weir_policy *p, weir_graph *g, const weir_allocation *a, weir_err *err)
 {
-    const weir_allocation a = {id, start, end, start > m->g->now ? WEIR_RESERVED : WEIR_ALLOCATED, m->picks, m->npicks,
-                               nslots, 0};
-    int rc = m->policy->placed(m->policy->data, m->g, &a);
+    int rc = p->placed ? p->placed(p->data, g, a) : WEIR_OK;
 
-    return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err)
-           : rc < 0          ? weir_fail(m->err, rc, "the hook 'placed' of the policy failed")
+    return rc == WEIR_ENOMEM ? weir_fail_nomem(err)
+           : rc < 0          ? weir_fail(err, rc, "the hook 'placed' of the policy failed")
                              : WEIR_OK;
 }
 
-/* Makes a stage of the picks. */
-static int commit_stage(struct match *m, const weir_match_options *o, int64_t start, weir_name label, uint32_t nslots,
-                        const weir_allocation **out)
+/* Makes a stage of what was found. */
+static int book_stage(weir_graph *g, const weir_match_options *o, struct job *found, const weir_allocation **out,
+                      weir_err *err)
 {
-    int64_t end = end_from(m, start);
-    struct job found = {.a = {.start = start, .end = end, .picks = m->picks, .npicks = m->npicks, .nslots = nslots},
-                        .picks = m->picks,
-                        .flows = m->flows,
-                        .nflows = m->nflows,
-                        .policy = label};
+    found->a.expires = o->stage < found->a.end ? o->stage : found->a.end;
+    return o->unlocked ? weir_claim_make(g, found, out, err) : weir_stage_make(g, found, out, err);
+}
 
-    found.a.expires = o->stage < end ? o->stage : end;
-    return o->unlocked ? weir_claim_make(m->g, &found, out, m->err) : weir_stage_make(m->g, &found, out, m->err);
+int weir_match_book(weir_graph *g, const weir_match_options *o, const weir_policy *p, struct job *found,
+                    const weir_allocation **out, weir_err *err)
+{
+    uint32_t job;
+    int rc;
+
+    found->policy = label_of(g, p);
+    if (found->policy == WEIR_NO_NAME)
+        return weir_fail_nomem(err);
+    if (o->stage)
+        return book_stage(g, o, found, out, err);
+    found->a.job = o->job ? o->job : weir_job_next_id(g);
+    found->a.state = found->a.start > g->now ? WEIR_RESERVED : WEIR_ALLOCATED;
+    rc = tell_placed(p, g, &found->a, err);
+    if (rc)
+        return rc;
+    rc = weir_job_commit(g, o->job, found->a.start, found->a.end, found->a.picks, found->a.npicks, &job, err);
+    if (!rc && weir_job_flow(g, job, found->flows, found->nflows)) {
+        weir_job_drop(g, job);
+        rc = weir_fail_nomem(err);
+    }
+    if (rc)
+        return rc;
+    g->jobs->list[job].policy = found->policy;
+    g->jobs->list[job].a.nslots = found->a.nslots;
+    *out = &g->jobs->list[job].a;
+    return WEIR_OK;
 }
 
 static int commit_result(struct match *m, const weir_match_options *o, int64_t start, const weir_allocation **out)
 {
-    uint32_t job, nslots = count_slots(m);
-    weir_name label;
-    int rc;
+    uint32_t nslots = count_slots(m);
+    struct job found;
 
     if (o->mode == WEIR_FEASIBLE)
         return WEIR_OK;
@@ -342,25 +361,15 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     tell_chosen(m);
     if (o->mode == WEIR_PREVIEW)
         return give_preview(m, start, nslots, out);
-    label = label_of(m);
-    if (label == WEIR_NO_NAME)
-        return weir_fail_nomem(m->err);
-    if (o->stage)
-        return commit_stage(m, o, start, label, nslots, out);
-    if (m->policy->placed && tell_placed(m, o->job ? o->job : weir_job_next_id(m->g), start,
-                                         end_from(m, start), nslots))
-        return m->err->code;
-    rc = weir_job_commit(m->g, o->job, start, end_from(m, start), m->picks, m->npicks, &job, m->err);
-    if (!rc && weir_job_flow(m->g, job, m->flows, m->nflows)) {
-        weir_job_drop(m->g, job);
-        rc = weir_fail_nomem(m->err);
-    }
-    if (rc)
-        return rc;
-    m->g->jobs->list[job].policy = label;
-    m->g->jobs->list[job].a.nslots = nslots;
-    *out = &m->g->jobs->list[job].a;
-    return WEIR_OK;
+    found = (struct job){.a = {.start = start,
+                               .end = end_from(m, start),
+                               .picks = m->picks,
+                               .npicks = m->npicks,
+                               .nslots = nslots},
+                         .picks = m->picks,
+                         .flows = m->flows,
+                         .nflows = m->nflows};
+    return weir_match_book(m->g, o, m->policy, &found, out, m->err);
 }
 
 static void end_match(struct match *m)
@@ -369,6 +378,7 @@ static void end_match(struct match *m)
     weir_mem_free(m->notes);
     weir_mem_free(m->nested.list);
     weir_mem_free(m->flows);
+    weir_mem_free(m->whole_types);
     weir_flow_end(m);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->original, m->request);
@@ -399,16 +409,22 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
                weir_err *err)
 {
     weir_err own = {0};
-    struct match m = start_match(g, r, o, err ? err : &own);
+    struct match m;
     int64_t start = 0;
-    int rc = check_options(g, o, err);
+    int rc = weir_match_check(g, o, err);
 
     *out = NULL;
     clear_nested(o);
+    if (!rc && weir_match_is_elsewhere(g, o))
+        return weir_match_elsewhere(g, r, o, out, err ? err : &own);
+    m = start_match(g, r, o, err ? err : &own);
+    rc = rc ? rc : weir_match_whole(&m);
     if (!rc && m.policy->score && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
-    if (rc)
+    if (rc) {
+        weir_mem_free(m.whole_types);
         return rc;
+    }
     rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
     rc = rc < 0 ? rc : commit_result(&m, o, start, out);
     if (!rc)
@@ -422,12 +438,15 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
 {
     weir_match_options anew = {.at = o->at, .duration = o->duration};
     weir_err own = {0};
-    struct match m = start_match(g, r, &anew, err ? err : &own);
-    uint32_t job = weir_job_index(g, o->job);
-    int rc = check_options(g, &anew, err);
+    struct match m;
+    uint32_t job;
+    int rc = weir_match_check(g, &anew, err);
 
+    rc = !rc && o->subsystem ? weir_graph_hierarchy(g, o->subsystem, &g, err) : rc;
     if (rc)
         return rc;
+    m = start_match(g, r, &anew, err ? err : &own);
+    job = weir_job_index(g, o->job);
     if (weir_request_bind(r, g, &m.request) || weir_usage_build(g)) {
         end_match(&m);
         return weir_fail_nomem(err);
@@ -443,6 +462,16 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
     return rc;
 }
 
+int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
+                          uint32_t n, weir_err *err)
+{
+    weir_allocation more = *a;
+
+    more.picks = picks;
+    more.npicks = n;
+    return tell_placed(p, g, &more, err);
+}
+
 /* Adds the picks to a job. */
 static int extend_job(struct match *m, uint32_t job)
 {
@@ -451,7 +480,7 @@ static int extend_job(struct match *m, uint32_t job)
 
     if (merge_picks(m))
         return weir_fail_nomem(m->err);
-    if (m->policy->placed && tell_placed(m, a->job, a->start, a->end, nslots))
+    if (weir_match_tell_grown(m->policy, m->g, a, m->picks, m->npicks, m->err))
         return m->err->code;
     if (weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
         return weir_fail_nomem(m->err);
@@ -464,7 +493,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
 {
     uint32_t i = weir_job_index(g, job);
     weir_err own = {0};
-    struct match m = start_match(g, r, o, err ? err : &own);
+    struct match m;
     const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
     int rc = weir_graph_writable(g, err);
 
@@ -475,10 +504,18 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     if (!rc && a->end <= g->now)
         rc = weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has ended", job);
+    if (!rc && weir_match_is_elsewhere(g, o))
+        return weir_grow_elsewhere(g, job, r, o, out, err ? err : &own);
     if (rc)
         return rc;
-    if (m.policy->score && weir_scores_begin(g))
-        return weir_fail_nomem(err);
+    m = start_match(g, r, o, err ? err : &own);
+    rc = weir_match_whole(&m);
+    if (!rc && m.policy->score && weir_scores_begin(g))
+        rc = weir_fail_nomem(err);
+    if (rc) {
+        weir_mem_free(m.whole_types);
+        return rc;
+    }
     m.end = a->end;
     m.growing = &g->jobs->list[i];
     rc = weir_request_bind(r, g, &m.request)

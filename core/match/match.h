@@ -14,6 +14,8 @@
  *   slot_host.c           the vertices in which a slot may lie
  *   candidate.c           the units that one vertex can give for one resource
  *   flow_search.c         choices of vertices for which one flow exists, where the first choice fails
+ *   elsewhere.c           matches in another hierarchy than containment
+ *   whole.c               matches that give a type as a whole
  *   flow.c                units on the ways to the sources of another subsystem
  *   constraint_filter.c   the nodes that a constraint allows
  *   context.c             the listener, the scores of the policy, the indexes
@@ -68,6 +70,8 @@ struct match {
     const weir_request *original; /* the request as given */
     const weir_request *request;  /* the request with amounts in the units of the graph */
     const weir_policy *policy;    /* never NULL */
+    const char **whole_types; /* of whole_policy, the policy with o->whole among the exclusive types; or NULL */
+    weir_policy whole_policy;
     bool scored;  /* scores decide between candidates: by `evaluate`, or by the room in the group of a candidate */
     bool chooses; /* the policy has a `select` or a choice */
     const weir_match_options *options; /* never NULL */
@@ -285,6 +289,27 @@ void weir_pick_slots(struct match *m, uint32_t from, int64_t n);
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive);
 /* Fails a match because a hook of the policy failed. Returns WEIR_EPOLICY; an error set by the hook is kept. */
 int weir_match_policy_failed(struct match *m, const char *hook);
+
+/* Makes the policy of the match give o->whole as a whole. WEIR_ENOENT: no such type. */
+int weir_match_whole(struct match *m) WEIR_CHECKED;
+/* Replaces picks of vertices given as a whole for o->whole by the parts that are up. WEIR_ENOMEM */
+int weir_match_trim(struct match *m) WEIR_CHECKED;
+/* WEIR_EINVAL and others: the graph or the options do not allow a match. */
+int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err *err);
+/* Makes a job, or with o->stage a stage, of what was found: picks, flows, slots, start and end of `found` count, and
+ * are copied. Tells the policy before. */
+int weir_match_book(weir_graph *g, const weir_match_options *o, const weir_policy *p, struct job *found,
+                    const weir_allocation **out, weir_err *err) WEIR_CHECKED;
+/* Tells the policy of picks that job a is to get. Returns a status. */
+int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
+                          uint32_t n, weir_err *err);
+/* Whether o->subsystem names a hierarchy other than the tree of g. */
+bool weir_match_is_elsewhere(const weir_graph *g, const weir_match_options *o);
+/* weir_match() and weir_job_grow() in such a hierarchy. `err` is not NULL. */
+int weir_match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                         weir_err *err) WEIR_CHECKED;
+int weir_grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                        const weir_allocation **out, weir_err *err) WEIR_CHECKED;
 
 /* Reports an event to the listener of a match; options->trace must be set. */
 void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,

@@ -30,7 +30,8 @@ end
 
 -- ---- making one ---------------------------------------------------------------------------------------------
 
-local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true, scores = true }
+local OPTIONS = { resources = true, policy = true, policies = true, budget = true, overrun = true, scores = true,
+  granularity = true }
 
 --- Raises, with the place of the caller's caller, for options that weir.engine does not take.
 function M.check_options(opts)
@@ -59,20 +60,47 @@ local function load_allowed(list, budget)
   return allowed
 end
 
+local function has(list, name)
+  for _, x in ipairs(list) do
+    if x == name then return true end
+  end
+  return false
+end
+
+-- Whether a graph has the hierarchy and the type of a granularity; or false and the reason.
+local function check_granularity(graph, text)
+  local hierarchy, kind = text:match "^([^:]+):?([^:]*)$"
+  if not hierarchy or text:find ":$" then return true end -- core.engine raises
+  local there = graph:subsystems()
+  if not has(there, hierarchy) then
+    return false, ("granularity: there is no hierarchy '%s'%s"):format(hierarchy, suggest.hint(hierarchy, there))
+  end
+  local types = graph:types()
+  if kind == "" or has(types, kind) then return true end
+  return false, ("granularity: there is no type '%s'%s"):format(kind, suggest.hint(kind, types))
+end
+
 --- Makes an engine. opts.resources: a graph; .policy: an argument of policy.load; .policies: a list of policies, from
 --- which a job chooses by attributes.system.policy; .budget: limits of a match, {instructions =, memory =, seconds =}.
 --- .overrun: the treatment of a job not released at its end. "hold" (the default): the job keeps all resources, and a
 --- reservation in need of the resources is held back until the job is released; "expire": the job is released at its
 --- end. .scores: "remember" (the default) the scores of a policy's evaluate until something that evaluate read changes;
 --- "check" each remembered score against a fresh one, as a test of weir; "call" evaluate for each candidate of each match.
+--- .granularity: where matches search that do not say so, nor their policy: a hierarchy, such as "power", or a hierarchy and
+--- a type, such as "containment:rack": a job gets whole racks then, whatever part of one it asks for.
 function M.new(opts, graph)
+  if type(opts.granularity) == "string" and not opts.later then
+    local there, strange = check_granularity(graph, opts.granularity)
+    if not there then return nil, strange, "unknown" end
+  end
   local chosen, why, code = policy.load(opts.policy or policy.default, opts.budget)
   if not chosen then return nil, why, code end
   local allowed
   allowed, why, code = load_allowed(opts.policies, opts.budget)
   if why then return nil, why, code end
   local self
-  self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun, scores = opts.scores }
+  self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun, scores = opts.scores,
+    granularity = opts.granularity }
   if not self then return nil, why, code end
   note_plain(self, { allowed = allowed, budget = opts.budget })
   return self

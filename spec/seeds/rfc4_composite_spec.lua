@@ -132,8 +132,17 @@ describe("RFC 4, composite resource pools: the model", function()
     assert.equal("unknown", code)
   end)
 
-  pending("[RFC4a:87][G10] an instance may be configured to operate coarser -- no option of weir serve says so: a MAY, "
-    .. "for which the coarse view has to follow the machine")
+  it("[RFC4a:87][G10] an instance may be configured to operate coarser", function()
+    local g = machine()
+    local e = assert(weir.engine { resources = g, granularity = "containment:rack" })
+    local a = assert(e:match "slot=1/core")
+    assert.equal("/cluster0/rack0", a:vertices()[1].vertex.path)
+    g(NODE).state = "down"
+    assert(e:release(a))
+    a = assert(e:match "slot=1/core")
+    for _, pick in ipairs(a:vertices()) do assert.not_equal(NODE, pick.vertex.path) end
+    assert(g:check())
+  end)
 end)
 
 describe("RFC 4, composite resource pools: pool data", function()

@@ -204,6 +204,11 @@ group("matches", [[
   return e:match("node=4/slot=1/core=2", { mode = "reserve", job = 9, duration = 5, trace = trace })
   return e:match("node=4/slot=1/core=2", { mode = "feasible" })
   return e:match("slot=1/core=1", { job = 9, duration = 5, trace = trace, inside = inside })
+  return e:match("slot=1/node", { subsystem = "power", mode = "reserve", job = 9, duration = 5 })
+  return e:match("slot=1/memory=1", { subsystem = "power", mode = "preview" })
+  return e:match("slot=1/core", { subsystem = "containment:node", job = 9, duration = 5 })
+  return e:grow(1, "slot=1/memory=1", { subsystem = "power" })
+  return must(g:hierarchy "power"):aggregate()
   local ok, why, code = e:match "slot=99/node=1" return ok or code == "infeasible", why, code
   return e:match("slot=1/core=1", { policy = policies.hooked, job = 9 })
   return e:match("slot=1/core=1", { policy = policies.sandboxed, job = 9 })

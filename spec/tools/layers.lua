@@ -3,8 +3,8 @@
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
-  "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "flow", "job", "copy", "request", "query", "match",
-  "explain", "format", "rset", "store", "registry",
+  "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "flow", "job", "copy", "hierarchy", "request",
+  "query", "match", "explain", "format", "rset", "store", "registry",
 }
 local OBJECTS = "build/obj/release/core"
 

@@ -53,7 +53,9 @@ end
 
 -- Makes the engine on a graph.
 local function open(self, graph)
-  self.engine = assert(engines.new({ policy = self.policy, overrun = self.overrun }, graph))
+  self.engine = assert(engines.new({
+    policy = self.policy, overrun = self.overrun, granularity = self.granularity, later = true,
+  }, graph))
   self.targets = targets.of(graph)
   if self.last then return end
   self.last = 0
@@ -490,12 +492,13 @@ end
 --- Returns the jobs on targets to be given back: target -> {job = true}. To be saved together with the graph.
 function SchedulerClient:owing() return self.users end
 
---- Makes a client. opts: send, groups, style (see consumer.lua); policy; overrun (see engine.lua); graph, if it exists
+--- Makes a client. opts: send, groups, style (see consumer.lua); policy; overrun, granularity (see engine.lua); graph, if it exists
 --- already; users, from `owing`; last, the last id assigned (by default the largest id of a job in the graph); on;
 --- record(entry), called with every message in and out (see recording.lua).
 function M.new(opts)
   local self = setmetatable({
-    policy = opts.policy, overrun = opts.overrun, on = opts.on or {}, pending = {}, users = opts.users or {}, record = opts.record,
+    policy = opts.policy, overrun = opts.overrun, granularity = opts.granularity, on = opts.on or {},
+    pending = {}, users = opts.users or {}, record = opts.record,
     again = false, valid = {}, last = opts.last or not opts.graph and 0 or nil,
   }, SchedulerClient)
   self.consumer = consumer.new {

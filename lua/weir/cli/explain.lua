@@ -24,6 +24,8 @@ local M = {
     { nil, "without", "PART", "assume that the request's constraint is without this: property=NAME, hostlist, ranks, or constraint "
       .. "for all of it", many = true },
     { nil, "constraint", "JSON", "assume this constraint (RFC 31) in place of the request's" },
+    { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
+      .. "containment:rack, jobs get whole racks" },
     { nil, "json", nil, "everything, as one line of JSON" },
     { "q", "quiet", nil, "print nothing; the exit status tells" },
   },
@@ -65,13 +67,15 @@ end
 
 local function engine_for(opts)
   local graph = inputs.booked { resources = opts.resources, job = opts.job, policy = opts["job-policy"] }
-  return inputs.begin(out.check(weir.engine { resources = graph, policy = inputs.policy(opts.policy or "low") }))
+  return inputs.begin(out.check(weir.engine { resources = graph, policy = inputs.policy(opts.policy or "low"),
+    granularity = opts.subsystem }))
 end
 
 local function ask(engine, opts, job)
   local assumed = { down = opts.down, up = opts.up, release = opts.release, without = opts.without }
   assumed.about = inputs.about(opts)
   assumed.at, assumed.vertex, assumed.constraint = opts.time, opts.at, constraint(opts.constraint)
+  assumed.subsystem = opts.subsystem
   return engine:explain(job.request, assumed)
 end
 

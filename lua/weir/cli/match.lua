@@ -23,6 +23,8 @@ local M = {
     { nil, "about", "LIST", "what policies may know of the jobs besides: user=ada,bank=physics,urgency=20" },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
+    { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
+      .. "containment:rack, jobs get whole racks" },
     { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
     { nil, "trace", nil, "what each match looked at: visited, cut and why, scored, chosen" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
@@ -168,7 +170,8 @@ end
 -- Matches a job. Returns whether the job got an allocation.
 local function match_one(run, job)
   run.trace = run.opts.trace and {} or nil
-  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, about = run.about, trace = run.trace })
+  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, about = run.about, trace = run.trace,
+    subsystem = run.opts.subsystem })
   show_trace(run, run.trace)
   if a then show(run, job, a) else refuse(run, job, why, code) end
   show_stats(run)
@@ -186,7 +189,8 @@ function M.run(opts)
   local jobs = inputs.jobs(opts)
   local allowed = opts.policies and {}
   for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
-  local engine = inputs.begin(out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed }))
+  local engine = inputs.begin(out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed,
+    granularity = opts.subsystem }))
   local status, run = 0, { engine = engine, opts = opts, about = inputs.about(opts), jobs = jobs }
   for i, job in ipairs(jobs) do
     run.at = i

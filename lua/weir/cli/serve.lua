@@ -25,6 +25,8 @@ local M = {
     { nil, "parent-ca", "FILE", "for a parent over TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if "
       .. "not given" },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
+    { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they ask for; or HIERARCHY:TYPE, or "
+      .. "HIERARCHY: where jobs are searched for" },
     { "a", "acquire", "GROUPS", "what this service schedules itself, separated by commas; default if not given. none: nothing, it is "
       .. "for other schedulers to acquire" },
     { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
@@ -250,11 +252,24 @@ local function recorder_of(path)
   end, require("weir.serve.server").now)
 end
 
-local function options_of(opts, store, loaded)
+-- Returns the granularity of an option: a TYPE is one of containment, unless it is the name of a hierarchy.
+local function granularity_of(text, graph)
+  if not text or text:find ":" then return text end
+  for _, name in ipairs(graph:subsystems()) do
+    if name == text then return text end
+  end
+  for _, kind in ipairs(graph:types()) do
+    if kind == text then return "containment:" .. text end
+  end
+  local hint = suggest.hint(text, graph:types())
+  return out.fail(2, "serve: --granularity: there is no type and no hierarchy '%s'%s", text, hint)
+end
+
+local function options_of(opts, store, loaded, graph)
   return {
     policy = opts.policy, acquire = acquires_of(opts.acquire), groups = groups_of(opts.group), store = store, state_loaded = loaded,
     clock = opts.clock or "wall", overrun = opts.overrun or "hold", filter_seconds = (opts["filter-ms"] or 10) / 1000, log = log,
-    record = recorder_of(opts.record),
+    record = recorder_of(opts.record), granularity = granularity_of(opts.granularity, graph),
   }
 end
 
@@ -262,7 +277,7 @@ end
 local function make(opts, store, parent, late)
   local services = require "weir.serve.service"
   local graph, loaded = graph_of(opts, store, parent, late)
-  local settings = options_of(opts, store, loaded)
+  local settings = options_of(opts, store, loaded, graph)
   local ok, service, why = pcall(services.new, graph, settings)
   if not ok then out.fail(2, "serve: %s", (tostring(service):gsub("^[^:]*:%d+: ", ""))) end
   return out.check(service, why)

@@ -37,7 +37,8 @@ local suggest = require "weir.suggest"
 
 local M = { text = wording.text, headline = wording.headline }
 
-local OPTIONS = { "about", "at", "vertex", "down", "up", "release", "without", "constraint", "policy" }
+local OPTIONS = { "about", "at", "vertex", "down", "up", "release", "without", "constraint", "policy",
+  "subsystem" }
 table.move(trials.READINGS, 1, #trials.READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
@@ -373,11 +374,13 @@ end
 
 -- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
 local function ask(what, opts)
-  local settings = { about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where) }
+  local settings = {
+    about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where), subsystem = what.hierarchy,
+  }
   for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
   what.settings = settings
   local report, why, code
-  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy }
+  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy, granularity = what.hierarchy }
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and lift_validity(what, opts.at)
@@ -390,12 +393,26 @@ local function ask(what, opts)
   return finish(report, what.said)
 end
 
+-- Replaces the copy by the tree of the hierarchy that is asked for.
+local function change_hierarchy(self, opts, what)
+  what.hierarchy = opts.subsystem or self:hierarchy(what.policy)
+  local name = what.hierarchy and what.hierarchy:match "^[^:]*"
+  if not name or name == "containment" then return true end
+  local view, why, code = what.copy:hierarchy(name)
+  if not view then return nil, why, code end
+  what.copy:close()
+  what.copy = view
+  return true
+end
+
 local function on_copy(self, request, opts, what)
   local done, why, code = assume(what.copy, opts, what.said)
   if not done then return nil, why, code end
   what.policy, why, code = assume_policy(self, request, opts, what.said)
   if code == "rejected" then return finish({ verdict = code, why = why, levels = {} }, what.said) end
   if why then return nil, why, code end
+  done, why, code = change_hierarchy(self, opts, what)
+  if not done then return nil, why, code end
   what.request, why, code = assume_constraint(request, opts, what.said)
   if not what.request then return nil, why, code end
   if opts.vertex ~= nil then
@@ -417,7 +434,8 @@ local engine = core.methods "engine"
 --- weir.explain.text makes text of a report. Nothing is allocated. Options: {about = what is known of the job, as for
 --- match, at = seconds, vertex = a vertex or path to which the question is limited}, and assumptions made on a
 --- duplicate of the graph: {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint =
---- table, policy =}; links, slot_parent, slot_sums, strict_levels, whole_pools = true as for match.
+--- table, policy =, subsystem = the hierarchy to search in, as for match}; links, slot_parent, slot_sums, strict_levels,
+--- whole_pools = true as for match.
 function M.of(self, request, opts)
   engine.visits(self) -- raises for no engine, a closed engine, and while a match runs
   local graph = engine.resources(self)

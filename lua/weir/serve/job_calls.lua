@@ -46,6 +46,15 @@ function M.about(call, p)
   return { user = call.client.name }
 end
 
+--- Returns the hierarchy that a call asks for, "HIERARCHY" or "HIERARCHY:TYPE"; nil for the service's own.
+function M.hierarchy(p)
+  local text = p.subsystem
+  if text and (#text > 200 or not (text:match "^[^:]+$" or text:match "^[^:]+:[^:]+$")) then
+    params.fail("invalid", "field 'subsystem': a hierarchy such as power, or containment:rack, expected")
+  end
+  return text
+end
+
 -- ---- requests --------------------------------------------------------------------------------------------------------
 
 -- Parsed requests by text, as many clients send equal requests: texts of at most SHORT bytes, at most KNOWN_MOST of

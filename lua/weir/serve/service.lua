@@ -264,7 +264,8 @@ local function open(self, graph)
   open_provider(self, known, found)
   self.stages = {} -- number -> {client = nil for a stage that outlives the connection, by = name, name = the owner}
   self.follower = scheduler_client.new {
-    graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun, users = users_of(known),
+    graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun,
+    granularity = self.opts.granularity, users = users_of(known),
     last = self.ids > 0 and self.ids or nil, on = events_of(self), record = recorder(self),
     send = function(...) to_provider(self, ...) end,
   }
@@ -624,7 +625,8 @@ end
 
 --- Makes a service. `graph`: the machine; opts: policy (a name or path), acquire (a list of groups; {"default"} by
 --- default), groups {name = idset}, store (see store/init.lua), state_loaded (true if `graph` comes from the store),
---- clock ("wall" or "manual"), overrun ("hold" or "expire"), filter_seconds, log(text).
+--- clock ("wall" or "manual"), overrun ("hold" or "expire"), granularity (as
+--- for weir.engine), filter_seconds, log(text).
 function M.new(graph, opts)
   local policy, why, code = policies.load(opts.policy or policies.default)
   if not policy then return nil, why, code end

@@ -265,10 +265,10 @@ local NONE = [[
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
-  engine: advance book free job jobs now personal policy reload resources retire retired stages state stats visits watched
+  engine: advance book free hierarchy job jobs now personal policy reload resources retire retired stages state stats visits watched
   flat: figures lines pop run steps submit waits
-  graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format losses now pieces resolve rewind
-    root roots rset save set_validity subsystems types uuid validity vertex
+  graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format hierarchy losses now pieces resolve
+    rewind root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take

@@ -19,6 +19,7 @@ M.match = {
     { nil, "job", "ID", "the id that the job is to have", kind = "count" },
     { nil, "stage", "SECONDS", "lock what is found for this long, without a job; weir -s SOCKET commit makes a job of a stage",
       kind = "time" },
+    { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power; with :TYPE, jobs get whole vertices of the type" },
     { nil, "filter", "FILE", "Lua source of a pruning and evaluating filter, which the service runs in a sandbox" },
     { nil, "json", nil, "one line of JSON a job" },
     { "q", "quiet", nil, "print nothing; the exit status tells" },
@@ -64,12 +65,14 @@ local function ask_match(client, job, filter, opts)
     asked.lease, asked.keep = opts.stage, true
     return client:ask("stage", asked)
   end
-  asked.job, asked.filter = opts.job, filter
+  asked.job, asked.filter, asked.subsystem = opts.job, filter, opts.subsystem
   return client:ask("match", asked)
 end
 
 function M.match.run(client, opts)
-  if opts.stage and (opts.job or opts.filter) then out.fail(2, "--stage goes with neither --job nor --filter") end
+  if opts.stage and (opts.job or opts.filter or opts.subsystem) then
+    out.fail(2, "--stage goes with none of --job, --filter and --subsystem")
+  end
   local filter = opts.filter and out.check(files.read(opts.filter, "policy"))
   local status = 0
   for _, job in ipairs(inputs.jobs(opts)) do

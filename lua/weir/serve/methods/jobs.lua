@@ -19,11 +19,12 @@ needs.reader("job", "jobs", "explain")
 
 params.takes("match", "jobs ids owners children", {
   request = "request!", name = "text", mode = MODES, at = "seconds", duration = "seconds", job = "new_job", filter = "source",
-  format = FORMATS, about = "about",
+  format = FORMATS, about = "about", subsystem = "text",
 })
 params.takes("release", "jobs owners machine targets children", { job = "job!", targets = "targets" })
 params.takes("grow", "jobs children parent machine targets", {
   job = "job!", request = "request!", name = "text", format = FORMATS, pass = "flag", about = "about",
+  subsystem = "text",
 })
 params.takes("shrink", "jobs owners children", {
   job = "job!", path = "path", amount = "positive", ranks = "targets", R = "table", format = FORMATS, pass = "flag",
@@ -33,6 +34,7 @@ params.takes("jobs", "", { vertices = "flag", leaving = "flag" })
 params.takes("explain", "", {
   request = "request!", name = "text", at = "seconds", vertex = "path", down = "paths", up = "paths", release = "jobs",
   without = "texts", constraint = "table", columns = "count", about = "about",
+  subsystem = "text",
 })
 
 -- ---- match ----------------------------------------------------------------------------------------------------------
@@ -59,7 +61,8 @@ end
 --- {"id":1,"method":"match","params":{"request":"slot=2/node","mode":"reserve"}}
 function M.match(self, call, p)
   local asked = job_calls.request(p)
-  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, about = job_calls.about(call, p), stats = true }
+  local opts = { mode = p.mode, at = p.at, duration = p.duration, job = p.job, about = job_calls.about(call, p), stats = true,
+    subsystem = job_calls.hierarchy(p) }
   if not call.record then check_match(self, p, opts) end
   -- the child of an earlier job with an equal id must end before the id is given again
   if opts.job then self.child_instances:update() end
@@ -104,7 +107,7 @@ function M.grow(self, call, p)
       local fits, strange, kind = self.child_instances:fits(asked)
       if not fits then return nil, strange, kind end
     end
-    local a, why, code = self:within(self.engine.grow, self.engine, job, asked, { about = about })
+    local a, why, code = self:within(self.engine.grow, self.engine, job, asked, { about = about, subsystem = job_calls.hierarchy(p) })
     if not a then return nil, why, code end
     self:changed()
     self.child_instances:touch(job)
@@ -205,7 +208,7 @@ end
 function M.explain(self, call, p)
   local opts = {
     about = job_calls.about(call, p), at = p.at, vertex = p.vertex, constraint = p.constraint, down = p.down, up = p.up,
-    release = p.release, without = p.without,
+    release = p.release, without = p.without, subsystem = job_calls.hierarchy(p),
   }
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   for _, name in ipairs { "vertex", "down", "up" } do check_vertices(self, p, name) end

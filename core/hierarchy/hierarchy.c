@@ -1,0 +1,316 @@
+/* hierarchy.c - see hierarchy.h. The views of a graph, and how they follow its changes: states and maps of vertices,
+ * jobs, the clock. A change of the tree or of edges makes a view anew. */
+#include "hierarchy/hierarchy.h"
+
+#include <string.h>
+
+#include "graph/observer.h"
+#include "job/job.h"
+
+bool weir_hierarchy_has(const struct hierarchy *h, weir_vertex v)
+{
+    return !vertex_detached(h->view, v);
+}
+
+int weir_hierarchy_state(const weir_graph *g, const struct hierarchy *h, weir_vertex v)
+{
+    int state = vertex_at(g, v)->state;
+
+    if (!(h->flags[v] & VIEW_MOVED))
+        return state;
+    for (weir_vertex up = vertex_at(g, v)->parent; state_available(state) && up != WEIR_NONE;
+         up = vertex_at(g, up)->parent)
+        if (!state_available(vertex_at(g, up)->state))
+            state = vertex_at(g, up)->state;
+    return state;
+}
+
+/* ---- following vertices ---- */
+
+/* Whether the view has v as the graph has, apart from state, rank and maps. */
+static bool same_pool(const weir_graph *g, const weir_graph *view, weir_vertex v)
+{
+    const struct kind *a = kind_of(g, v), *b = kind_of(view, v);
+    const struct pool *p = pool_of(g, v), *q = pool_of(view, v);
+    const char *name = p && p->name != WEIR_NO_NAME ? weir_strtab_text(&g->names, p->name) : "";
+    const char *seen = q && q->name != WEIR_NO_NAME ? weir_strtab_text(&view->names, q->name) : "";
+
+    return a->type == b->type && a->size == b->size && a->exclusive == b->exclusive &&
+           vertex_at(g, v)->id == vertex_at(view, v)->id &&
+           vertex_at(g, v)->generation == vertex_at(view, v)->generation &&
+           weir_uuid_given(g, v) == weir_uuid_given(view, v) && strcmp(name, seen) == 0;
+}
+
+static int copy_maps(const weir_graph *g, weir_graph *view, weir_vertex v, weir_err *err)
+{
+    const char *key, *value, *had;
+    int rc = WEIR_OK;
+
+    for (int m = 0; m < 3; m++) {
+        for (uint32_t i = 0; weir_vertex_entry(view, v, m, i, &key, &had);)
+            if (weir_vertex_get(g, v, m, key))
+                i++;
+            else
+                rc = weir_vertex_unset(view, v, m, key);
+        for (uint32_t i = 0; !rc && weir_vertex_entry(g, v, m, i, &key, &value); i++) {
+            had = weir_vertex_get(view, v, m, key);
+            if (!had || strcmp(had, value) != 0)
+                rc = weir_vertex_set(view, v, m, key, value, err);
+        }
+    }
+    return rc;
+}
+
+/* Brings the state of v up to date, and the states of the vertices that have moved away from below v. */
+static int follow_state(const weir_graph *g, const struct hierarchy *h, weir_vertex v, weir_err *err)
+{
+    const struct inner *in = h->flags[v] & VIEW_OVER ? inner_of(g, v) : NULL;
+    int state = weir_hierarchy_state(g, h, v), rc = WEIR_OK;
+
+    if (state != vertex_at(h->view, v)->state)
+        rc = weir_vertex_set_state(h->view, v, state, err);
+    for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            rc = follow_state(g, h, in->kids[i], err);
+    return rc;
+}
+
+static int follow_vertex(const weir_graph *g, const struct hierarchy *h, weir_vertex v, weir_err *err)
+{
+    int rc = follow_state(g, h, v, err);
+
+    rc = rc ? rc : copy_maps(g, h->view, v, err);
+    if (!rc && own_rank(g, v) != own_rank(h->view, v))
+        rc = weir_vertex_set_rank(h->view, v, own_rank(g, v), err);
+    return rc;
+}
+
+/* ---- following jobs ---- */
+
+/* The number in the view of a job, or of a stage (a negative number) of the graph. */
+static int64_t number_in_view(int64_t job)
+{
+    return job > 0 ? job : INT64_MAX + job;
+}
+
+static void drop_job(weir_graph *view, int64_t job)
+{
+    uint32_t i = weir_job_index(view, number_in_view(job));
+
+    if (i != WEIR_NONE)
+        weir_job_drop(view, i);
+}
+
+static int copy_job(const weir_graph *g, const struct hierarchy *h, const struct job *j, weir_err *err)
+{
+    struct pick_list picks = {0};
+    uint32_t i;
+    int rc = weir_hierarchy_project(g, h, j->picks, j->a.npicks, &picks) ? weir_fail_nomem(err) : WEIR_OK;
+
+    if (!rc)
+        rc = weir_job_commit(h->view, number_in_view(j->a.job), j->a.start, j->a.end, picks.list, picks.n, &i, err);
+    weir_mem_free(picks.list);
+    return rc;
+}
+
+static const struct job *find_job(const weir_graph *g, int64_t job)
+{
+    uint32_t i = job > 0 ? weir_job_index(g, job) : weir_stage_index(g, -job);
+    return i == WEIR_NONE ? NULL : &g->jobs->list[i];
+}
+
+/* Drops the jobs that changed, and the reservations that have begun by the clock of the graph, which are copied again
+ * as begun. */
+static void drop_changed(const weir_graph *g, struct hierarchy *h)
+{
+    struct journal *jobs = &h->changes.jobs;
+
+    for (uint32_t i = live_jobs(h->view); i-- > 0;) {
+        const weir_allocation *a = &h->view->jobs->list[h->view->jobs->order[i]].a;
+        int64_t job = a->job;
+        if (a->state == WEIR_RESERVED && a->start <= g->now)
+            journal_note(jobs, job < INT64_MAX / 2 ? job : job - INT64_MAX);
+    }
+    if (jobs->all) {
+        while (live_jobs(h->view) > 0)
+            weir_job_drop(h->view, h->view->jobs->order[live_jobs(h->view) - 1]);
+        return;
+    }
+    weir_journal_sort(jobs);
+    for (uint32_t i = 0; i < jobs->n; i++)
+        drop_job(h->view, jobs->list[i]);
+}
+
+static int follow_jobs(const weir_graph *g, struct hierarchy *h, weir_err *err)
+{
+    const struct journal *jobs = &h->changes.jobs;
+    int rc = WEIR_OK;
+
+    drop_changed(g, h);
+    if (g->now > h->view->now)
+        rc = weir_graph_advance(h->view, g->now, err);
+    for (uint32_t i = 0; !rc && jobs->all && i < live_jobs(g); i++)
+        rc = copy_job(g, h, &g->jobs->list[g->jobs->order[i]], err);
+    for (uint32_t i = 0; !rc && i < jobs->n; i++) {
+        const struct job *j = find_job(g, jobs->list[i]);
+        rc = j ? copy_job(g, h, j, err) : WEIR_OK;
+    }
+    return rc;
+}
+
+/* ---- views ---- */
+
+static void clear(weir_graph *g, struct hierarchy *h)
+{
+    weir_follow_end(g, &h->changes);
+    weir_graph_free(h->view);
+    weir_mem_free(h->flags);
+    h->view = NULL;
+    h->flags = NULL;
+}
+
+static void free_one(weir_graph *g, struct hierarchy *h)
+{
+    clear(g, h);
+    weir_mem_free(h->name);
+    weir_mem_free(h);
+}
+
+static void free_all(weir_graph *g)
+{
+    while (g->hierarchies && g->hierarchies->first) {
+        struct hierarchy *h = g->hierarchies->first;
+        g->hierarchies->first = h->next;
+        free_one(g, h);
+    }
+    weir_mem_free(g->hierarchies);
+    g->hierarchies = NULL;
+}
+
+static size_t bytes(const weir_graph *g)
+{
+    size_t n = 0;
+
+    for (const struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL; h; h = h->next)
+        n += sizeof *h + strlen(h->name) + 1 + (h->view ? weir_graph_bytes(h->view) + h->view->limit : 0);
+    return n;
+}
+
+static int check_views(const weir_graph *g, weir_err *err)
+{
+    int rc = WEIR_OK;
+
+    for (const struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL; !rc && h; h = h->next)
+        rc = h->view ? weir_check(h->view, err) : WEIR_OK;
+    return rc;
+}
+
+static const struct weir_observer hierarchy_observer = {.freed = free_all, .bytes = bytes, .check = check_views};
+
+/* Whether the view has the tree, the edges and the pools of the graph. */
+static bool is_current(const weir_graph *g, struct hierarchy *h)
+{
+    const struct journal *vertices = &h->changes.vertices;
+
+    if (!h->view || h->serial != g->serial || vertices->all || h->view->now > g->now)
+        return false;
+    weir_journal_sort(&h->changes.vertices);
+    for (uint32_t i = 0; i < vertices->n; i++) {
+        weir_vertex v = (weir_vertex)vertices->list[i];
+        if (v >= h->view->limit || vertex_valid(g, v) != vertex_valid(h->view, v))
+            return false;
+        if (vertex_valid(g, v) && !same_pool(g, h->view, v))
+            return false;
+    }
+    return true;
+}
+
+static int follow(weir_graph *g, struct hierarchy *h, weir_err *err)
+{
+    const struct journal *vertices = &h->changes.vertices;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && i < vertices->n; i++)
+        if (vertex_valid(g, (weir_vertex)vertices->list[i]))
+            rc = follow_vertex(g, h, (weir_vertex)vertices->list[i], err);
+    h->view->valid_from = g->valid_from;
+    h->view->valid_until = g->valid_until;
+    return rc ? rc : follow_jobs(g, h, err);
+}
+
+/* Makes the view, or makes it anew. */
+static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *err)
+{
+    int rc;
+
+    clear(g, h);
+    rc = weir_hierarchy_link(g, s, h, err);
+    if (rc)
+        return rc;
+    h->view->expire = false; /* the clock of the graph releases jobs */
+    h->serial = g->serial;
+    weir_follow(g, &h->changes);
+    h->changes.jobs.all = true;
+    return WEIR_OK;
+}
+
+static struct hierarchy *find_or_add(weir_graph *g, const char *name)
+{
+    struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL;
+
+    while (h && strcmp(h->name, name) != 0)
+        h = h->next;
+    if (h)
+        return h;
+    if (!g->hierarchies && !(g->hierarchies = weir_mem_zalloc(1, sizeof *g->hierarchies)))
+        return NULL;
+    weir_observe(g, &hierarchy_observer);
+    h = weir_mem_zalloc(1, sizeof *h);
+    if (!h || !(h->name = weir_mem_strdup(name))) {
+        weir_mem_free(h);
+        return NULL;
+    }
+    h->next = g->hierarchies->first;
+    g->hierarchies->first = h;
+    return h;
+}
+
+int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out, weir_err *err)
+{
+    uint32_t s = weir_subsystem_find(g, name);
+    struct hierarchy *h;
+    int rc = weir_graph_writable(g, err);
+
+    if (rc)
+        return rc;
+    if (s == WEIR_NONE || s == 0)
+        return weir_fail(err, WEIR_ENOENT, "there is no hierarchy '%.100s' beside containment", name);
+    if (g->building)
+        return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
+    h = find_or_add(g, name);
+    if (!h)
+        return weir_fail_nomem(err);
+    rc = is_current(g, h) ? WEIR_OK : make_view(g, s, h, err);
+    rc = rc ? rc : follow(g, h, err);
+    if (rc) {
+        clear(g, h);
+        return rc;
+    }
+    weir_follow_clear(&h->changes);
+    *out = h;
+    return WEIR_OK;
+}
+
+int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir_err *err)
+{
+    struct hierarchy *h;
+    int rc;
+
+    if (weir_subsystem_find(g, name) == 0) {
+        *out = g;
+        return WEIR_OK;
+    }
+    rc = weir_hierarchy_find(g, name, &h, err);
+    *out = rc ? NULL : h->view;
+    return rc;
+}
