@@ -645,6 +645,7 @@ void weir_constraint_free(weir_constraint *c);
  *     weir_allocation_free(a);
  */
 #define WEIR_ORDER_KEYS    4
+#define WEIR_ORDER_SIBLINGS 64 /* added to the number of keys: siblings have the same */
 #define WEIR_DESCEND_TYPES 4
 
 /* Choices among the candidates for a resource. Where several groups, or runs, are equally good, the first candidate in
@@ -698,8 +699,10 @@ typedef struct weir_policy {
     const char *const *order;
     uint32_t norder;
     /* Instead of `order`: computes up to WEIR_ORDER_KEYS numbers for v and returns how many. The engine calls `keys`
-     * once for each vertex of a requested type, and again after a change of the vertex. `serial` identifies the
-     * version of `keys`: never 0, and never used for two versions on a graph. */
+     * once for each vertex of a requested type, and again after a change of the vertex. The count plus
+     * WEIR_ORDER_SIBLINGS says that all siblings of the type of v have the same numbers: `keys` is not called for the
+     * siblings that follow v. `serial` identifies the version of `keys`: never 0, and never used for two versions on a
+     * graph. */
     int (*keys)(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS]);
     uint64_t serial;
     /* A turn, for an `order` of which the first field is id, index, TYPE.id or TYPE.index: vertices with a first key of

@@ -7,7 +7,7 @@ return {
   options = { property = { default = "perf_class", doc = "the property that holds the class; 1 is the fastest" } },
   order = function(v, options)
     local node = v.type == "node" and v or v:ancestor "node"
-    return node and tonumber(node.properties[options.property])
+    return node and tonumber(node.properties[options.property]), node ~= v -- true: for all siblings inside a node
   end,
   select = { "closest", by = { property = "options.property", type = "node" } },
 }

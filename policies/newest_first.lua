@@ -5,8 +5,8 @@ return {
   doc = "The nodes installed last come first: new ones are faster, and old ones can be switched off.",
   options = { tag = { default = "installed", doc = "the tag of a node that tells when it was installed; larger is newer" } },
   order = function(v, options)
-    local node = v.type == "node" and v or v:ancestor "node"
-    local when = node and tonumber(node.tags[options.tag])
-    return when and -when or math.huge, v.id or 0
+    local node = v.type == "node" and v or v:ancestor "node" or v
+    local when = tonumber(node.tags[options.tag])
+    return when and -when or math.huge, node.id or 0, node ~= v -- true: inside a node, the numbers hold for all siblings
   end,
 }

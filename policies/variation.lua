@@ -1,5 +1,5 @@
--- The performance class of v: the property perf_class of v or of the nearest vertex above, 0 for the fastest class.
--- Nodes without a class count as slowest.
+-- The performance class of a node: the property perf_class of the node or of the nearest vertex above, 0 for the fastest
+-- class. Nodes without a class count as slowest.
 local function class_of(v)
   while v do
     local class = tonumber(v.properties.perf_class)
@@ -12,5 +12,8 @@ end
 return {
   name = "variation",
   doc = "The fastest performance class first: nodes that are alike on paper differ, and jobs run as fast as the slowest.",
-  order = function(v) return class_of(v), v.id or 0 end,
+  order = function(v)
+    local node = v.type == "node" and v or v:ancestor "node" or v
+    return class_of(node), node.id or 0, node ~= v -- true: inside a node, the numbers hold for all siblings
+  end,
 }

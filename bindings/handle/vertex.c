@@ -243,37 +243,55 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
-/* Fields and methods that tell of jobs and states: their changes reach no kept result of `order`, or of a group. */
-static const char *const moving[] = {"free",      "allocated", "shared", "state", "data", "below",
-                                     "aggregate", "available", "uses",   "jobs",  NULL};
+/* Whether a name is in a list that ends in NULL. */
+static bool is_among(const char *const *list, const char *name)
+{
+    for (; *list; list++)
+        if (list[0][0] == name[0] && strcmp(*list, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether a field, FIELD_NONE for a method, tells of jobs and states: the changes of these reach no kept result of
+ * `order`, or of a group. */
+static bool is_moving(int field, const char *name)
+{
+    static const char *const methods[] = {"shared", "below", "aggregate", "available", "uses", "jobs", NULL};
+
+    switch (field) {
+    case FIELD_FREE:
+    case FIELD_ALLOCATED:
+    case FIELD_STATE:
+    case FIELD_DATA: return true;
+    case FIELD_NONE: return is_among(methods, name);
+    default: return false;
+    }
+}
 
 /* Raises for a field or method that the function of a group may not read. */
-static void check_group(lua_State *L, const char *name)
+static void check_group(lua_State *L, int field, const char *name)
 {
-    for (int i = 0; name && moving[i]; i++)
-        if (strcmp(name, moving[i]) == 0)
-            luaL_error(L, "group may not read '%s', which changes without notice: the group of a vertex is kept", name);
+    if (is_moving(field, name))
+        luaL_error(L, "group may not read '%s', which changes without notice: the group of a vertex is kept", name);
 }
 
 /* Raises for a field or method that `order` may not read: an order follows changes of properties, tags and ranks of the
  * vertex and of the vertices above, and no other changes. */
-static void check_order(lua_State *L, const struct weirlua *s, const struct weirlua_handle *h, const char *name)
+static void check_order(lua_State *L, const struct weirlua *s, const struct weirlua_handle *h, int field,
+                        const char *name)
 {
     static const char *const elsewhere[] = {"graph", "edges", "children", "child", "nchildren", NULL};
-    static const char *const followed[] = {"properties", "tags", "rank", NULL};
 
-    for (int i = 0; name && moving[i]; i++)
-        if (strcmp(name, moving[i]) == 0)
-            luaL_error(L, "order may not read '%s', which changes without notice: the result of order is kept; "
-                       "`evaluate` or `descend` can prefer by it", name);
-    for (int i = 0; name && elsewhere[i]; i++)
-        if (strcmp(name, elsewhere[i]) == 0)
-            luaL_error(L, "order may not read '%s': the result of order is kept while other vertices change; "
-                       "`init` can, and is called again when the structure has changed", name);
-    for (int i = 0; name && followed[i]; i++)
-        if (strcmp(name, followed[i]) == 0 && !weir_vertex_within(h->g, s->ordered, h->v))
-            luaL_error(L, "order may read '%s' of the vertex and of the vertices above only: the result of order is "
-                       "kept while other vertices change", name);
+    if (is_moving(field, name))
+        luaL_error(L, "order may not read '%s', which changes without notice: the result of order is kept; "
+                   "`evaluate` or `descend` can prefer by it", name);
+    if (field == FIELD_NONE && is_among(elsewhere, name))
+        luaL_error(L, "order may not read '%s': the result of order is kept while other vertices change; "
+                   "`init` can, and is called again when the structure has changed", name);
+    if ((field == FIELD_PROPERTIES || field == FIELD_TAGS || field == FIELD_RANK) &&
+        !weir_vertex_within(h->g, s->ordered, h->v))
+        luaL_error(L, "order may read '%s' of the vertex and of the vertices above only: the result of order is "
+                   "kept while other vertices change", name);
 }
 
 /* __index. Upvalue 2 is the table from names to methods and codes of fields. */
@@ -288,10 +306,10 @@ static int vertex_index(lua_State *L)
     field = field_of(s, lua_tostring(L, 2));
     if (s->watching & WATCH_READS)
         weirlua_record(L, "", 2);
-    if (s->watching & WATCH_GROUP)
-        check_group(L, lua_tostring(L, 2));
-    if (s->watching & WATCH_ORDER)
-        check_order(L, s, &h, lua_tostring(L, 2));
+    if (s->watching & WATCH_GROUP && lua_type(L, 2) == LUA_TSTRING)
+        check_group(L, field, lua_tostring(L, 2));
+    if (s->watching & WATCH_ORDER && lua_type(L, 2) == LUA_TSTRING)
+        check_order(L, s, &h, field, lua_tostring(L, 2));
     if (field != FIELD_NONE) {
         push_field(L, h.handle, h.v, field);
         return 1;

@@ -244,7 +244,8 @@ static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r
     return rc ? rc : (int)(f.calls < INT_MAX ? f.calls : INT_MAX);
 }
 
-/* The hook `order`: up to WEIR_ORDER_KEYS numbers; nil is sorted last. */
+/* The hook `order`: up to WEIR_ORDER_KEYS numbers, nil is sorted last; and true behind the numbers where the siblings
+ * share them. */
 static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS])
 {
     struct hooks *h = data;
@@ -253,6 +254,7 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     struct weirlua *s = h->state;
     unsigned watching = s->watching;
     int top = lua_gettop(L), n, rc, wrong;
+    bool alike;
 
     (void)g;
     if (h->failed)
@@ -268,6 +270,9 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     s->watching = watching;
     if (rc != LUA_OK)
         return fail(h, "order", NULL);
+    alike = lua_gettop(L) > top + 1 && lua_isboolean(L, -1) && lua_toboolean(L, -1);
+    if (lua_gettop(L) > top + 1 && lua_isboolean(L, -1))
+        lua_pop(L, 1);
     n = lua_gettop(L) - top;
     wrong = n == 0 || n > WEIR_ORDER_KEYS ? top + (n == 0 ? 1 : WEIR_ORDER_KEYS + 1) : 0;
     for (int i = 0; i < n && !wrong; i++) {
@@ -279,7 +284,7 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     if (wrong)
         wrong_result(h, wrong, v, n > WEIR_ORDER_KEYS ? "up to 4 numbers, not more" : "up to 4 numbers");
     lua_settop(L, top);
-    return wrong ? fail(h, "order", h->said) : n;
+    return wrong ? fail(h, "order", h->said) : n + (alike ? WEIR_ORDER_SIBLINGS : 0);
 }
 
 /* ---- select ---- */

@@ -248,27 +248,30 @@ static void fill_below(const weir_graph *g, struct index *x, const struct inner 
 /* Calls the policy's `keys` for all vertices of the type. */
 static int compute_all(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
+    struct order_family family = {WEIR_NONE};
+
     if (weir_order_reserve(g, &x->order))
         return weir_fail_nomem(err);
     for (weir_vertex v = 0; v < g->limit; v++) {
         bool wanted = vertex_valid(g, v) && !vertex_detached(g, v) && kind_of(g, v)->type == x->type;
-        int rc = wanted ? weir_order_compute(g, p, &x->order, v, err) : WEIR_OK;
+        int rc = wanted ? weir_order_compute(g, p, &x->order, v, &family, err) : WEIR_OK;
         if (rc)
             return rc;
     }
     return WEIR_OK;
 }
 
-static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v, weir_err *err)
+static int compute_below(const weir_graph *g, const weir_policy *p, struct index *x, weir_vertex v,
+                         struct order_family *family, weir_err *err)
 {
     const struct inner *in = inner_of(g, v);
-    int rc = kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, err) : WEIR_OK;
+    int rc = kind_of(g, v)->type == x->type ? weir_order_compute(g, p, &x->order, v, family, err) : WEIR_OK;
 
     if (rc || !in || !type_cell(schema_at(g, in->schema), x->type))
         return rc;
     for (uint32_t i = 0; i < in->nkids && !rc; i++)
         if (in->kids[i] != WEIR_NONE)
-            rc = compute_below(g, p, x, in->kids[i], err);
+            rc = compute_below(g, p, x, in->kids[i], family, err);
     return rc;
 }
 
@@ -279,7 +282,8 @@ static int compute_noted(const weir_graph *g, const weir_policy *p, struct index
     struct order_notes *notes = x->order.keys ? &x->order.keys->notes : NULL;
 
     for (uint32_t i = 0; notes && i < notes->n; i++) {
-        int rc = compute_below(g, p, x, notes->list[i], err);
+        struct order_family family = {WEIR_NONE};
+        int rc = compute_below(g, p, x, notes->list[i], &family, err);
         if (rc)
             return rc;
     }

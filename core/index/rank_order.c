@@ -219,11 +219,25 @@ static double *computed_keys(const weir_graph *g, const struct order *o, weir_ve
     return inner == WEIR_NONE ? o->keys->leaf + (size_t)v * o->nkeys : o->keys->inner + (size_t)inner * o->nkeys;
 }
 
-int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err)
+/* Whether two vertices have a parent in common. */
+static bool are_siblings(const weir_graph *g, weir_vertex a, weir_vertex b)
+{
+    return vertex_at(g, a)->parent == vertex_at(g, b)->parent && vertex_at(g, a)->parent != WEIR_NONE;
+}
+
+int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v,
+                       struct order_family *family, weir_err *err)
 {
     double *keys = computed_keys(g, o, v);
-    int n = p->keys(p->data, g, v, keys);
+    int n;
 
+    if (family->member != WEIR_NONE && are_siblings(g, v, family->member)) {
+        memmove(keys, computed_keys(g, o, family->member), o->nkeys * sizeof *keys);
+        return WEIR_OK;
+    }
+    n = p->keys(p->data, g, v, keys);
+    family->member = n >= WEIR_ORDER_SIBLINGS ? v : WEIR_NONE;
+    n -= n >= WEIR_ORDER_SIBLINGS ? WEIR_ORDER_SIBLINGS : 0;
     if (n < 0 || n > WEIR_ORDER_KEYS)
         return weir_fail(err, WEIR_EPOLICY, "policy %s: order failed", p->name ? p->name : "?");
     for (int i = 0; i < n; i++)

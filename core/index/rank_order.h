@@ -57,6 +57,11 @@ struct order {
     weir_type scored; /* the scores are those of the ancestor of the type; WEIR_NO_TYPE: of the vertex itself */
 };
 
+/* The siblings that share the numbers of `keys`. */
+struct order_family {
+    weir_vertex member; /* the last vertex with numbers; WEIR_NONE: siblings share none */
+};
+
 /* The scores that decide first in an order. */
 struct order_scores {
     const struct score_memory *memory; /* NULL: none */
@@ -83,8 +88,10 @@ bool weir_order_same(const struct order *a, const struct order *b);
 /* Gives an order keys: shared with an equal order `other`, or (NULL) new keys without values. */
 int weir_order_keys(struct order *o, const struct order *other) WEIR_CHECKED;
 size_t weir_order_bytes(const struct order *o); /* of the keys, shared or not */
-/* Calls the policy's `keys` for v and stores the result. */
-int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v, weir_err *err);
+/* Calls the policy's `keys` for v and stores the result; or stores the numbers of the family, which begins with member
+ * WEIR_NONE, and serves vertices of one type. */
+int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *o, weir_vertex v,
+                       struct order_family *family, weir_err *err);
 /* Reserves the keys of all vertices of the graph. */
 int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
 /* Moves the keys of v, a leaf until now, to the inner record. Memory is reserved. */

@@ -32,7 +32,7 @@ describe("a policy is refused that", function()
       "prune: mine:2: it must return true, or false to leave out a vertex, and returned nothing for /cluster0" },
     ["gives a text for a score"] = { 'evaluate = function(v) return "high" end', 'and returned "high" for /cluster0/rack0/node0' },
     ["gives a table for a score"] = { "evaluate = function(v) return {} end", "and returned a table for /cluster0" },
-    ["gives a boolean as a key"] = { "order = function(v) return v.id, true end", "up to 4 numbers, and returned true for /cluster0" },
+    ["gives a boolean as a key"] = { "order = function(v) return true, v.id end", "up to 4 numbers, and returned true for /cluster0" },
     ["gives five keys"] = { "order = function(v) return 1, 2, 3, 4, 5 end", "up to 4 numbers, not more, and returned 5 for /cluster0" },
     ["sets a global at load"] = { "", "mine:1: the global 'count' is set: write `local count`", before = "count = 0" },
     ["sets a global in a hook"] = { "\nevaluate = function(v) n = 1 return 1 end", "mine:3: the global 'n' is set: write `local n`" },
@@ -82,6 +82,31 @@ describe("a policy may", function()
     e:resources():add(e:resources() "/cluster0/rack1", { type = "node", id = 10 })
     assert.equal("node10", best())
     assert.is_true(e:resources():check())
+  end)
+
+  it("order siblings by equal numbers with one call for all of them, as init, tags and new vertices change", function()
+    local p = assert(core.policy_source([[return { order = function(v)
+      local node = v.type == "node" and v or v:ancestor "node"
+      return tonumber(node.tags.age) or 9, node ~= v end }]], "mine"))
+    local e = assert(weir.engine { resources = "cluster:1 rack:2 node:3 core:8", policy = p })
+    local g = e:resources()
+    p:profile(true)
+    local function calls() return p:profile().hooks.order.calls end
+    local function best(shape)
+      local v = assert(e:match(shape, { mode = "preview" })):vertices()[1].vertex
+      return v.type == "node" and v.name or v:parent().name .. " " .. v.name
+    end
+    assert.equal("node0 core0", best "core=3")
+    assert.equal(6, calls()) -- a call a node
+    g "/cluster0/rack1/node4".tags.age = "1"
+    assert.equal("node4 core0", best "core=3")
+    assert.equal(7, calls())
+    assert.equal("node4", best "slot=1/node")
+    assert.equal(13, calls()) -- no sharing between nodes
+    g:add(g "/cluster0/rack1/node5", { type = "core", id = 9 })
+    assert.equal("node4 core0", best "core=3")
+    assert.equal(14, calls())
+    assert.is_true(g:check())
   end)
 
   it("read options and fields of a request that have no value", function()
