@@ -490,10 +490,12 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_score
 {
     struct order o;
     struct index *x;
-    int rc = weir_order_read(g, p, &o, err);
+    int rc = p->ndescend ? weir_order_descend(g, p, &o) : weir_order_read(g, p, &o, err);
 
     if (rc)
         return rc;
+    if (p->ndescend)
+        weir_observe(g, &weir_descent_observer);
     if (by)
         weir_order_score(&o, by);
     weir_order_of_type(&o, t);
@@ -635,6 +637,11 @@ static void used(weir_graph *g, weir_vertex v)
         if (g->indexes.list[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
                 u = touch_parent(g, g->indexes.list[i], u);
+}
+
+void weir_index_forget(const weir_graph *g, struct index *x, weir_vertex v)
+{
+    forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, false);
 }
 
 /* ---- scores ---- */

@@ -54,13 +54,15 @@ static inline bool index_has_rows(const weir_graph *g, const struct index *x, co
     return in && in->cells && type_cell(schema_at(g, in->schema), x->type);
 }
 
-/* Finds or builds the index of a policy's order; scores may decide before the order. O(n) where built */
+/* Finds or builds the index of a policy's order, or of its descent; scores may decide before the order. O(n) where built */
 int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_scores *by, weir_type t,
                    enum index_mode mode, struct index **out, weir_err *err);
 /* What has a new score: v; all siblings of v of the type; or these, whose order among themselves has not changed. */
 enum rescored { RESCORED_VERTEX, RESCORED_SIBLINGS, RESCORED_ALIKE };
 /* Follows a new score of v or of the siblings of v: rows above are put in order again. */
 void weir_index_rescored(weir_graph *g, const struct score_memory *x, weir_vertex v, enum rescored what);
+/* Marks the rows over v as unknown, up to the root. */
+void weir_index_forget(const weir_graph *g, struct index *x, weir_vertex v);
 /* Drops all indexes with these scores. */
 void weir_index_drop_scored(weir_graph *g, const struct score_memory *x);
 /* Whether a search uses an index with these scores. */

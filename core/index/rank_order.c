@@ -121,6 +121,8 @@ void weir_order_score(struct order *o, const struct order_scores *by)
 
 bool weir_order_reads(const struct order *o, int map, weir_name key)
 {
+    if (o->descent.by_tag)
+        return map == WEIR_TAGS && key == o->descent.tag;
     if (o->serial)
         return map != WEIR_EXTENDED;
     for (uint32_t i = 0; i < o->nkeys; i++) {
@@ -137,9 +139,16 @@ static bool same_field(const struct order_field *a, const struct order_field *b)
     return a->what == b->what && a->of == b->of && a->property == b->property && a->descending == b->descending;
 }
 
+static bool same_descent(const struct descent *a, const struct descent *b)
+{
+    return a->n == b->n && a->by_tag == b->by_tag && (!a->by_tag || a->tag == b->tag) &&
+           memcmp(a->types, b->types, a->n * sizeof *a->types) == 0;
+}
+
 bool weir_order_same(const struct order *a, const struct order *b)
 {
-    if (a->serial != b->serial || a->nkeys != b->nkeys || a->scores != b->scores || a->scored != b->scored)
+    if (a->serial != b->serial || a->nkeys != b->nkeys || a->scores != b->scores || a->scored != b->scored ||
+        !same_descent(&a->descent, &b->descent))
         return false;
     for (uint32_t i = 0; a->serial == 0 && i < a->nkeys; i++)
         if (!same_field(&a->fields[i], &b->fields[i]))
@@ -412,6 +421,8 @@ static bool before_by_numbers(const weir_graph *g, const struct order *o, weir_v
 {
     double x, y;
 
+    if (o->descent.n)
+        return weir_descent_before(g, &o->descent, a, b);
     if (o->scores) {
         x = weir_order_score_of(g, o, a);
         y = weir_order_score_of(g, o, b);

@@ -31,6 +31,15 @@ struct order_keys {
     struct order_notes notes;     /* vertices to call `keys` for again */
 };
 
+/* An order that goes level by level: of two vertices the ancestors decide that are siblings, by the free units of the
+ * first of the types that there is below them, most first, or by a tag. The order changes with jobs and states. */
+struct descent {
+    weir_type types[WEIR_DESCEND_TYPES];
+    uint32_t n;    /* 0: none */
+    bool by_tag;   /* by the number in a tag instead, greatest first */
+    weir_name tag; /* WEIR_NO_NAME: no vertex has the tag */
+};
+
 struct order {
     uint64_t serial; /* of the policy whose `keys` computes the order; 0: the order is by fields */
     struct order_field fields[WEIR_ORDER_KEYS];
@@ -49,7 +58,8 @@ struct order {
         FIRST_NUMBERS      /* the vertex numbers: the order has no fields */
     } first;
     bool ids_descending;
-    bool numbers;            /* serial or scores: numbers kept by vertex decide, at least first */
+    bool numbers;            /* serial, scores or descent: numbers by vertex decide, at least first */
+    struct descent descent;  /* instead of all else */
     bool reads_maps;         /* depends on properties, tags or ranks */
     struct order_keys *keys; /* with serial, in the order of an index; else NULL */
     /* Scores decide first, greatest first, vertices without a score last; then the order above. NULL: no scores. */
@@ -75,6 +85,11 @@ double weir_order_first(const weir_graph *g, const struct order *o, weir_vertex 
 int weir_turn_check(const weir_policy *p, weir_err *err) WEIR_CHECKED;
 /* Reads the fields of a policy's order. WEIR_EPOLICY names a wrong field. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
+/* descent.c: reads the descent of a policy. Returns WEIR_OK. An index in this order is kept by weir_descent_observer. */
+int weir_order_descend(const weir_graph *g, const weir_policy *p, struct order *o);
+/* Whether a comes before b by a descent. O(d) */
+bool weir_descent_before(const weir_graph *g, const struct descent *d, weir_vertex a, weir_vertex b);
+extern const struct weir_observer weir_descent_observer;
 /* Prepares an order for comparisons of vertices of type t only. */
 void weir_order_of_type(struct order *o, weir_type t);
 /* Lets scores decide before the order. */

@@ -10,65 +10,10 @@
 #include "aggregate/rows.h"
 #include "base/heap.h"
 
-/* ---- depth first, to where most is free ---- */
-
-/* The number in the tag that decides between siblings; WEIR_FOREVER: v has no such tag. */
-static int64_t tagged(const struct search *s, weir_vertex v)
-{
-    const struct pool *p = pool_of(s->m->g, v);
-    const struct map *tags = p ? &p->maps[WEIR_TAGS] : NULL;
-
-    for (uint32_t i = 0; tags && i < tags->count; i++)
-        if (tags->entries[i].key == s->descent.tag) {
-            const char *text = weir_strtab_text(&s->m->g->names, tags->entries[i].value);
-            char *end;
-            int64_t value = strtoll(text, &end, 10);
-            return end == text || *end ? WEIR_FOREVER : value;
-        }
-    return WEIR_FOREVER;
-}
-
-/* The quantity that decides between siblings: free units of the first spare type below v; WEIR_FOREVER, most of all,
- * where v is neither used nor reserved. */
-static int64_t slack(const struct search *s, weir_vertex v)
-{
-    const weir_graph *g = s->m->g;
-    const struct inner *in = inner_of(g, v);
-    const struct schedule *b = schedule_of(g, v);
-    bool used = (b && b->count) || (in && in->cells && (in->cells[CELL_ACTIVE] || in->cells[CELL_SOON]));
-    uint32_t cell = 0;
-
-    if (s->descent.by_tag)
-        return tagged(s, v);
-    if (!used)
-        return WEIR_FOREVER;
-    for (uint32_t i = 0; in && in->cells && cell == 0 && i < s->descent.n; i++)
-        cell = type_cell(schema_at(g, in->schema), s->descent.types[i]);
-    return cell ? in->cells[cell + TYPE_FREE] : WEIR_FOREVER;
-}
-
-/* Whether a search that descends reaches a before b: the ancestors of both that are siblings decide. O(d) */
-static bool descends_before(const struct search *s, weir_vertex a, weir_vertex b)
-{
-    const weir_graph *g = s->m->g;
-    weir_vertex p = a, q = b;
-    int64_t x, y;
-
-    vertices_part(g, &p, &q);
-    if (p == q)
-        return p == a && a != b;
-    x = slack(s, p);
-    y = slack(s, q);
-    return x != y ? x > y : vertex_at(g, p)->pos > vertex_at(g, q)->pos;
-}
-
 /* ---- the heap ---- */
 
 static inline bool before(const struct search *s, const struct item *a, const struct item *b)
 {
-    if (search_descends(s))
-        return descends_before(s, a->kind == ITEM_AGAIN ? a->key : a->vertex,
-                               b->kind == ITEM_AGAIN ? b->key : b->vertex);
     if (a->key == b->key)
         return a->kind < b->kind;
     return order_before(s->m->g, &s->index->order, a->key, b->key);

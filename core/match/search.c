@@ -193,8 +193,6 @@ static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_
     weir_levels_of(in->rows_cap, &lv);
     if (rc)
         return rc;
-    if (search_descends(s))
-        return push_kids(s, in->kids, 0, in->nkids);
     if (weir_row_entries(in, &lv, level, row, &begin, &end))
         return push_kids(s, in->kids, begin, end);
     for (uint32_t i = begin; !rc && i < end; i++)
@@ -496,15 +494,6 @@ static void read_needs(struct search *s, const weir_resource *r)
         }
 }
 
-static void read_spare(struct search *s, const char *text)
-{
-    if (strncmp(text, "tags.", 5) == 0) {
-        s->descent.by_tag = true;
-        s->descent.tag = weir_strtab_find(&s->m->g->names, text + 5, strlen(text + 5));
-    }
-    s->descent.types[s->descent.n++] = weir_type_find(s->m->g, text);
-}
-
 void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
                          bool idle)
 {
@@ -515,8 +504,7 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
     s->type = s->needs_type = weir_match_type(m, r);
     s->host = WEIR_NO_TYPE;
     s->admitted = s->frontier.run_free = WEIR_NONE;
-    for (uint32_t i = 0; view_ordered(m) && i < m->policy->ndescend && i < WEIR_DESCEND_TYPES; i++)
-        read_spare(s, m->policy->descend[i]);
+    s->descends = view_ordered(m) && m->policy->ndescend > 0;
     if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
         s->barred = weir_request_resources(m->request, &s->nbarred);
     read_needs(s, whole);
@@ -634,8 +622,7 @@ static int begin(struct search *s, weir_vertex under)
 
     if (s->type == WEIR_NO_TYPE)
         return WEIR_OK;
-    rc = weir_match_index(m, view_ordered(m) && !search_descends(s), s->by.memory ? &s->by : NULL, s->type, mode,
-                          &s->index);
+    rc = weir_match_index(m, view_ordered(m), s->by.memory ? &s->by : NULL, s->type, mode, &s->index);
     if (rc)
         return rc;
     rc = begin_turn(s, under);

@@ -64,15 +64,6 @@ struct learner {
     int64_t until;         /* end of the window that the bit is set for; see nogood_set() */
 };
 
-/* How a search descends, to the vertices with most free units of the first of these types that there is below, or by
- * a tag. */
-struct descent {
-    weir_type types[WEIR_DESCEND_TYPES];
-    uint32_t n;    /* 0: the policy orders */
-    bool by_tag;   /* by the number in a tag instead, greatest first */
-    weir_name tag; /* WEIR_NO_NAME: no vertex has the tag */
-};
-
 /* The need that caused a pruning: the units needed and the units there. */
 struct shortage {
     const char *type; /* by the name in the request */
@@ -109,7 +100,7 @@ struct search {
     weir_vertex under; /* the start */
 
     struct order_scores by; /* scores that decide before the order of the policy */
-    struct descent descent; /* a policy that descends instead of ordering */
+    bool descends; /* the policy descends instead of ordering, in the order of the index */
 
     /* The candidate found last */
     weir_vertex found_key;    /* the position of the candidate in the order */
@@ -163,7 +154,7 @@ int weir_search_gathered(struct search *s) WEIR_CHECKED;
 /* Whether the search descends to the vertices with most free units, in no order. */
 static inline bool search_descends(const struct search *s)
 {
-    return s->descent.n > 0;
+    return s->descends;
 }
 
 /* Begins the recording of opened rows, where nogoods can be learned from the search (nogood_learn.c). */
