@@ -715,7 +715,7 @@ typedef struct weir_policy {
     /* Instead of `order`: depth first, at each level unused and unreserved children first, then children with the most
      * free units below, counted for the first of up to WEIR_DESCEND_TYPES types that a child has; of equal children
      * the last addition. "tags.KEY" instead of types: children without the tag first, then by descending number in the
-     * tag. Costs all children of visited vertices. With an `order` as well, `order` says which resources are kept
+     * tag. Costs as `order`. With an `order` as well, `order` says which resources are kept
      * where more were found than an allowed count. */
     const char *const *descend;
     uint32_t ndescend;

@@ -85,7 +85,8 @@ double weir_order_first(const weir_graph *g, const struct order *o, weir_vertex 
 int weir_turn_check(const weir_policy *p, weir_err *err) WEIR_CHECKED;
 /* Reads the fields of a policy's order. WEIR_EPOLICY names a wrong field. */
 int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
-/* descent.c: reads the descent of a policy. Returns WEIR_OK. An index in this order is kept by weir_descent_observer. */
+/* descent.c: reads the descent of a policy. Returns WEIR_OK. An index in this order is kept by
+ * weir_descent_observer. */
 int weir_order_descend(const weir_graph *g, const weir_policy *p, struct order *o);
 /* Whether a comes before b by a descent. O(d) */
 bool weir_descent_before(const weir_graph *g, const struct descent *d, weir_vertex a, weir_vertex b);
