@@ -25,6 +25,7 @@ struct child {
     const flux_msg_t *msg; /* the request to answer; NULL: tell the service */
     char about[64];        /* argument for the service */
     bool given_up;         /* before the start */
+    bool whole;            /* the result is the answer */
     flux_watcher_t *w;
     int fd, pidfd;
     char *text; /* read so far: error number, line end, answer; less the pieces sent */
@@ -149,6 +150,8 @@ static void respond(const struct child *c, int errnum, const char *answer)
         rc = flux_respond_error(h, c->msg, errnum, answer && *answer ? answer : "no answer could be found");
     else if (flux_msg_is_streaming(c->msg))
         rc = flux_respond_error(h, c->msg, ENODATA, NULL);
+    else if (c->whole)
+        rc = flux_respond(h, c->msg, answer);
     else
         rc = flux_respond_pack(h, c->msg, "{s:s}", "text", answer);
     if (rc < 0)
@@ -274,7 +277,8 @@ static struct child *new_child(struct sched *s)
     return c;
 }
 
-void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more)
+void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more,
+                 bool whole)
 {
     struct child *c = new_child(s);
     struct call call = {
@@ -284,6 +288,7 @@ void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, con
         sched_respond_error(s, msg, EAGAIN, "too many ask at the same time");
         return;
     }
+    c->whole = whole;
     c->msg = flux_msg_incref(msg);
     call.own = more ? strdup(more) : NULL;
     call.args[1] = call.own;

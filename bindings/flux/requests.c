@@ -171,7 +171,7 @@ static void snapshot(struct sched *s, const flux_msg_t *msg, const char *method)
         return;
     }
     snprintf(user, sizeof user, "%u", (unsigned)cred.userid);
-    sched_child(s, msg, method, text, cred.rolemask & FLUX_ROLE_OWNER ? NULL : user);
+    sched_child(s, msg, method, text, cred.rolemask & FLUX_ROLE_OWNER ? NULL : user, false);
 }
 
 static void on_why(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
@@ -187,6 +187,32 @@ static void on_dump(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, vo
         snapshot(arg, msg, "dump");
     else
         sched_respond_error(arg, msg, EPROTO, "a dump comes in pieces: a streaming request is expected");
+}
+
+/* ---- requests meant for Fluxion's modules ---- */
+
+/* Answers with a copy of the process: the answer may be as large as the machine. */
+static void on_fluxion_slow(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
+{
+    const char *topic, *text;
+
+    (void)h, (void)mh;
+    sched_mark(arg, "fluxion");
+    if (flux_request_decode(msg, &topic, &text) < 0)
+        sched_respond_error(arg, msg, errno, NULL);
+    else
+        sched_child(arg, msg, "fluxion", text, topic, true);
+}
+
+static void on_fluxion(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
+{
+    struct call c = {.method = "fluxion", .done = answer_whole};
+
+    (void)h, (void)mh;
+    if (flux_request_decode(msg, &c.args[1], NULL) < 0)
+        sched_respond_error(arg, msg, errno, NULL);
+    else
+        ask(arg, msg, c);
 }
 
 static void on_disconnect(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
@@ -248,16 +274,34 @@ static const struct flux_msg_handler_spec handlers[] = {
     {FLUX_MSGTYPE_REQUEST, "sched-weir.dump", on_dump, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.policy", on_policy, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.disconnect", on_disconnect, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-*.disconnect", on_disconnect, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.find", on_fluxion_slow, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.status", on_fluxion_slow, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.stats-get", on_fluxion, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.*", on_fluxion, 0},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-qmanager.params", on_fluxion, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-qmanager.stats-get", on_fluxion, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-qmanager.*", on_fluxion, 0},
     FLUX_MSGHANDLER_TABLE_END,
 };
 
-int sched_requests_open(struct sched *s)
+static int serve_as(flux_t *h, const char *name)
 {
-    flux_future_t *f = flux_service_register(s->h, "feasibility");
+    flux_future_t *f = flux_service_register(h, name);
     int rc = f ? flux_future_get(f, NULL) : -1;
 
     flux_future_destroy(f);
-    return rc < 0 ? -1 : flux_msg_handler_addvec(s->h, handlers, s, &s->handlers);
+    return rc;
+}
+
+int sched_requests_open(struct sched *s)
+{
+    static const char *const others[] = {"sched-fluxion-resource", "sched-fluxion-qmanager"};
+
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (serve_as(s->h, others[i]) < 0) /* the module itself may be loaded */
+            flux_log(s->h, LOG_WARNING, "requests to %s are not answered here: %s", others[i], strerror(errno));
+    return serve_as(s->h, "feasibility") < 0 ? -1 : flux_msg_handler_addvec(s->h, handlers, s, &s->handlers);
 }
 
 void sched_requests_close(struct sched *s)

@@ -183,9 +183,10 @@ void sched_raise(struct sched *s, flux_jobid_t id, const char *type, const char 
 
 /* ---- child.c ---- */
 
-/* Answers a request with the result of service:method(text, more), computed in a forked copy: {"text": ...}, or raw
- * pieces for a streaming request. */
-void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more);
+/* Answers a request with the result of service:method(text, more), computed in a forked copy: {"text": ...}, or with
+ * `whole` the result itself, which is JSON; or raw pieces for a streaming request. */
+void sched_child(struct sched *s, const flux_msg_t *msg, const char *method, const char *text, const char *more,
+                 bool whole);
 /* Computes service:reason(job) in a forked copy, and passes the result to service:told. */
 void sched_explain(struct sched *s, flux_jobid_t id);
 /* Forks the copy. errnum of the reply is set on failure. Called by the worker. */

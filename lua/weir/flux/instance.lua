@@ -79,6 +79,13 @@ local function judge(self)
   end
 end
 
+--- Handles a change of the machine that did not come from Flux's resource module: of properties or states.
+function M:machine_changed()
+  self.all = nil
+  judge(self)
+  changed(self)
+end
+
 local function expires(self, t)
   self.expires = t > 0 and instant.of(t) or nil
   self.log("info", t > 0 and ("expiration updated to %.0f"):format(t) or "expiration updated: there is none")
@@ -298,8 +305,7 @@ function M:feasible_job(job)
   return verdict.ok, verdict.why, verdict.code
 end
 
--- Returns the job of a message, an allocation request or a question, without state; or nil, message, code.
-local function read_job(self, message)
+local function read_plainly(self, message)
   local spec = message.jobspec
   local text, what = jobspec.read(spec, self.settings.requires)
   if not text then return nil, what, "invalid" end
@@ -315,6 +321,15 @@ local function read_job(self, message)
   ok, why, code = self:feasible_job(job)
   if not ok then return nil, why, code end
   return job
+end
+
+-- Returns the job of a message, an allocation request or a question, without state; or nil, message, code. A jobspec that
+-- reveals a mistake of weir's is refused as well: the scheduler goes on.
+local function read_job(self, message)
+  local results = table.pack(xpcall(read_plainly, debug.traceback, self, message))
+  if results[1] then return table.unpack(results, 2, results.n) end
+  self.log("err", "jobspec: " .. tostring(results[2]))
+  return nil, "a mistake in sched-weir: " .. tostring(results[2]):match "^[^\n]*", "invalid"
 end
 
 --- Serves sched.alloc.

@@ -2,6 +2,7 @@
 -- queries of `flux weir`.
 
 local core = require "weir.core"
+local fluxion = require "weir.flux.fluxion"
 local instance = require "weir.flux.instance"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
@@ -14,6 +15,15 @@ local why_text = require "weir.flux.why"
 
 local M = {}
 M.__index = M
+
+-- Calls f(...), which changes nothing before it is sure to succeed. Where it raises, which is a mistake of weir's, the scheduler goes
+-- on: nil, message, and the place in the log.
+local function guarded(self, what, f, ...)
+  local results = table.pack(xpcall(f, debug.traceback, ...))
+  if results[1] then return table.unpack(results, 2, results.n) end
+  self.log("err", ("%s: %s"):format(what, results[2]))
+  return nil, ("%s: a mistake in sched-weir: %s"):format(what, tostring(results[2]):match "^[^\n]*"), "invalid"
+end
 
 for _, name in ipairs { "acquire", "hello", "alloc", "free", "cancel", "prioritize", "expiration", "spared", "feasible", "status",
   "describe" } do
@@ -57,8 +67,7 @@ local function not_replaced(self, config)
   return left, gone
 end
 
---- Takes a changed configuration. Returns true; or nil, message, with nothing changed.
-function M:configure(config)
+local function configure(self, config)
   local arguments, replaced = not_replaced(self, config)
   local read, why = settings.read(arguments, core.json_decode(config), self.texts)
   if not read then return nil, why end
@@ -70,6 +79,9 @@ function M:configure(config)
   for _, word in ipairs(replaced) do self.log("info", ("%s, given before, is replaced by the configuration"):format(word)) end
   return true
 end
+
+--- Takes a changed configuration. Returns true; or nil, message, with nothing changed.
+function M:configure(config) return guarded(self, "configuration", configure, self, config) end
 
 -- ---- flux weir ------------------------------------------------------------------------------------------------------
 
@@ -117,6 +129,9 @@ function M:dump()
   local graph = assert(s.graph:format "jgf")
   return (graph:gsub("}%s*$", "")) .. ',"books":' .. books(s) .. "}\n"
 end
+
+--- Answers a request that was meant for a module of Fluxion, see fluxion.lua. Returns JSON text; or nil, message, code.
+function M:fluxion(text, topic) return guarded(self, topic, fluxion.answer, self.scheduler, topic, text) end
 
 -- ---- policies -------------------------------------------------------------------------------------------------------
 
@@ -188,7 +203,7 @@ function M:policy(text)
   local words = asked.words or {}
   local action = ACTIONS[words[1] or "show"]
   if not action then return nil, ('policy %s: list, show or use is expected'):format(tostring(words[1])), "invalid" end
-  return action(self, table.move(words, 2, #words, 1, {}), asked.texts)
+  return guarded(self, "policy", action, self, table.move(words, 2, #words, 1, {}), asked.texts)
 end
 
 --- Returns statistics as JSON text.

@@ -1,0 +1,277 @@
+--- fluxion.lua - the requests that users and tools send to Fluxion's modules (sched-fluxion-resource.*,
+-- sched-fluxion-qmanager.*), answered for the machine and the jobs of this scheduler: what `flux ion-resource` asks, so that scripts
+-- go on after a switch. Resources are given to jobs of Flux alone: requests that would allocate, cancel or load are refused.
+--
+-- M.answer(scheduler, topic, payload) returns JSON text; or nil, message, code. M.slow: topics answered in a forked copy.
+
+local core = require "weir.core"
+local filters = require "weir.query.filters"
+local query_machine = require "weir.query.machine"
+local search = require "weir.query.search"
+local tables = require "weir.tables"
+local weir = require "weir"
+local writers = require "weir.query.writers"
+
+local M = {}
+
+local encode = core.json_encode
+local null = core.null
+
+-- ---- find ------------------------------------------------------------------------------------------------------------
+
+-- Returns the machine as the commands of weir query know one. Vertices are numbered from 0 as a walk finds them.
+local function machine_of(self)
+  local number, n = {}, 0
+  for v in self.graph:walk {} do
+    number[v], n = n, n + 1
+  end
+  return setmetatable({ graph = self.graph, number = number, dominant = "containment", elsewhere = {}, all_types = {},
+    rank = function(v) return v.type == "node" and v.rank or -1 end, filters = filters.read() }, query_machine)
+end
+
+-- Returns the jobs of the engine as weir query lists them, with times from now on.
+local function jobs_of(self)
+  local list, by_id = {}, {}
+  for i, a in ipairs(self.engine:jobs()) do
+    local parts = {}
+    for _, pick in ipairs(a:vertices()) do
+      if pick.amount > 0 then
+        parts[#parts + 1] = { vertex = pick.vertex, amount = pick.amount, exclusive = true, whole = pick.exclusive }
+      end
+    end
+    local job = { job = a.id, kind = a.state == "reserved" and "reserve" or "allocate", parts = parts, at = a.at - self.now,
+      stop = a.at + a.duration - self.now }
+    list[i], by_id[a.id] = job, job
+  end
+  return list, by_id
+end
+
+local TEXTS = { simple = true, pretty_simple = true } -- formats that are no JSON
+
+-- Returns what an expression finds, as JSON text: "null" where nothing is found; or nil, message, code.
+local function find(self, text, format)
+  if not writers.known(format) then return nil, ('find: there is no format "%s"'):format(format), "invalid" end
+  if not self.graph:root() then return "null" end
+  local list, by_id = jobs_of(self)
+  local session = { machine = machine_of(self), jobs = by_id, list = function() return list end }
+  local tree = search.run(session, text)
+  if tree == false then return nil, ('find: invalid criteria: "%s"'):format(text), "invalid" end
+  if not tree then return "null" end
+  local found, why = writers.write(format, session.machine, tree, { start = 0, stop = 0 })
+  if not found then return nil, "find: " .. why, "invalid" end
+  if found == "" then return "null" end
+  return TEXTS[format] and encode(found) or (found:gsub("%s+$", ""))
+end
+
+local ANSWER = {}
+
+-- {criteria =, format = "rv1_nosched"}: {"R": what is found}
+function ANSWER.find(self, given)
+  if type(given.criteria) ~= "string" then return nil, "criteria: a text is expected", "invalid" end
+  local found, why, code = find(self, given.criteria, type(given.format) == "string" and given.format or "rv1_nosched")
+  if not found then return nil, why, code end
+  return ('{"R":%s}'):format(found)
+end
+
+-- {"all", "down", "allocated"}, each R or null
+function ANSWER.status(self)
+  local function part(text) return assert(find(self, text, "rv1_nosched")) end
+  return ('{"all":%s,"down":%s,"allocated":%s}'):format(part "status=up or status=down", part "status=down",
+    part "sched-now=allocated")
+end
+
+-- ---- vertices --------------------------------------------------------------------------------------------------------
+
+-- Returns the vertex at a path of containment; or nil, message, code.
+local function at(self, path)
+  local v = type(path) == "string" and self.graph:vertex(path)
+  if not v then return nil, ("Couldn't find '%s' in resource graph"):format(tostring(path)), "unknown" end
+  return v
+end
+
+-- Returns the vertices at a path or at each of a list of paths; or nil, message, code.
+local function all_at(self, paths)
+  local list = {}
+  if type(paths) ~= "table" then paths = { paths } end
+  if #paths == 0 then return nil, "a path or a list of paths is expected", "invalid" end
+  for i, path in ipairs(paths) do
+    local v, why, code = at(self, path)
+    if not v then return nil, why, code end
+    list[i] = v
+  end
+  return list
+end
+
+-- {sp_resource_path = path or list, sp_keyval = "KEY=VALUE"}
+function ANSWER.set_property(self, given)
+  local key, value = tostring(given.sp_keyval):match "^([^=]+)=(.+)$"
+  if not key then return nil, "Incorrect format, use set-property <resource> PROPERTY=VALUE", "invalid" end
+  local list, why, code = all_at(self, given.sp_resource_path)
+  if not list then return nil, why, code end
+  for _, v in ipairs(list) do v.properties[key] = value end
+  self:machine_changed()
+  return "{}"
+end
+
+-- {resource_path = path or list, key =}
+function ANSWER.remove_property(self, given)
+  local list, why, code = all_at(self, given.resource_path)
+  if not list then return nil, why, code end
+  for _, v in ipairs(list) do v.properties[tostring(given.key)] = nil end
+  self:machine_changed()
+  return "{}"
+end
+
+-- {gp_resource_path =, gp_key =}: {"values": [value]}
+function ANSWER.get_property(self, given)
+  local v, why, code = at(self, given.gp_resource_path)
+  if not v then return nil, why, code end
+  local value = v.properties[tostring(given.gp_key)]
+  if value == nil then
+    return nil, ("Property '%s' was not found for resource %s"):format(tostring(given.gp_key), given.gp_resource_path), "unknown"
+  end
+  return encode { values = core.array { value == true and "" or value } }
+end
+
+-- {resource_path =, status = "up" or "down"}
+function ANSWER.set_status(self, given)
+  local v = at(self, given.resource_path)
+  if not v then return nil, ("could not find path '%s' in resource graph"):format(tostring(given.resource_path)), "invalid" end
+  if given.status ~= "up" and given.status ~= "down" then
+    return nil, ("unrecognized status '%s'"):format(tostring(given.status)), "invalid"
+  end
+  v.state = given.status
+  self:machine_changed()
+  return "{}"
+end
+
+-- {rank =, ["type-name"] =, id =}: {"id"}: ids are those of the R of the instance, in each instance.
+ANSWER["ns-info"] = function(self, given)
+  for v in self.graph:walk { type = tostring(given["type-name"]) } do
+    if v.rank == given.rank and v.id == given.id then return encode { id = v.id } end
+  end
+  return nil, ("there is no %s%s on rank %s"):format(tostring(given["type-name"]), tostring(given.id), tostring(given.rank)), "invalid"
+end
+
+-- ---- jobs ------------------------------------------------------------------------------------------------------------
+
+-- {jobid =}: {"jobid", "status", "at", "overhead"}
+function ANSWER.info(self, given)
+  local a = math.type(given.jobid) == "integer" and self.engine:job(given.jobid)
+  if not a then return nil, "the scheduler has no resources for this job", "unknown" end
+  return encode { jobid = a.id, status = a.state == "reserved" and "RESERVED" or "ALLOCATED", at = math.floor(a.at), overhead = 0.0 }
+end
+
+-- {cmd = "without_allocating" or "without_allocating_future" or "satisfiability", jobid =, jobspec = text}: what a job would get:
+-- {"jobid", "status", "overhead", "R", "at"}
+function ANSWER.match(self, given)
+  local future = given.cmd == "without_allocating_future"
+  if given.cmd ~= "without_allocating" and not future and given.cmd ~= "satisfiability" then
+    return nil, ("match %s: resources are given to jobs only, by flux submit"):format(tostring(given.cmd)), "unsupported"
+  end
+  local request, why = weir.request(tostring(given.jobspec), "jobspec")
+  if not request then return nil, why, "invalid" end
+  self:tick()
+  local mode = given.cmd == "satisfiability" and "feasible" or future and "reserve" or "preview"
+  local a, code
+  a, why, code = self.engine:match(request, { mode = mode })
+  if not a then return nil, why, code end
+  if future then assert(self.engine:release(a.id)) end
+  local R = given.cmd ~= "satisfiability" and assert(a:format "rv1_nosched") or ""
+  return encode { jobid = given.jobid or -1, status = "MATCHED", overhead = 0.0, R = R,
+    at = a ~= true and math.floor(a.at) or math.floor(self.now) }
+end
+
+-- {"jobid"}: a number that no job has, for a question by match
+function ANSWER.next_jobid(self)
+  self.asked = (self.asked or 0) + 1
+  return encode { jobid = self.asked }
+end
+
+-- ---- parameters and counts -------------------------------------------------------------------------------------------
+
+-- {"params"}: what the settings are in Fluxion's words; what has no counterpart is null
+function ANSWER.params(self)
+  local format = self.settings["R-format"]
+  return encode { params = { ["load-file"] = null, ["load-format"] = "rv1exec", ["load-allowlist"] = null,
+    policy = self.settings.policy, ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = "containment",
+    ["reserve-vtx-vec"] = 0, ["prune-filters"] = "ALL:core,ALL:node", ["update-interval"] = 0, traverser = "simple" } }
+end
+
+local NO_TIMES = { min = 0.0, max = 0.0, avg = 0.0, variance = 0.0 }
+
+local function matches(n)
+  return { njobs = n, ["njobs-reset"] = n, ["max-match-jobid"] = -1, ["max-match-iters"] = 0, stats = NO_TIMES }
+end
+
+-- Returns the number of vertices on each rank: {[ranks] = number}.
+local function by_rank(graph)
+  local count, ranks, list = {}, {}, {}
+  for v in graph:walk {} do
+    if v.rank then count[v.rank] = (count[v.rank] or 0) + 1 end
+  end
+  for rank, n in pairs(count) do
+    ranks[n] = ranks[n] or {}
+    table.insert(ranks[n], rank)
+  end
+  for n, of_it in pairs(ranks) do list[tostring(core.idset(of_it))] = n end
+  return list
+end
+
+ANSWER["stats-get"] = function(self)
+  local V = self.graph:count()
+  return encode { V = V, E = math.max(V - 1, 0), by_rank = by_rank(self.graph), ["load-time"] = 0.0, ["graph-uptime"] = 0,
+    ["time-since-reset"] = 0, match = { succeeded = matches(self.started), failed = matches(self.denied) } }
+end
+
+ANSWER["stats-clear"] = function() return "{}" end
+
+-- ---- the queue manager -----------------------------------------------------------------------------------------------
+
+local QMANAGER = {}
+
+function QMANAGER.params(self)
+  local depth = self.settings["queue-depth"]:match "%d+"
+  local name, options = self.settings.queue:match "^([^:]*):?(.*)$"
+  return encode { params = { ["queue-policy"] = name, ["queue-params"] = depth and "queue-depth=" .. depth or null,
+    ["policy-params"] = options ~= "" and options or null } }
+end
+
+-- Returns the jobs of a line by state: ids as texts, and times.
+local function counts(self, line)
+  local pending, running = {}, {}
+  for id, job in pairs(self.jobs) do
+    if job.line == line then (job.state == "running" and running or pending)[tostring(id)] = job.start or job.submit end
+  end
+  local function n(t) return #tables.keys(t) end
+  return { policy = line.name, queue_depth = n(pending), max_queue_depth = 1000000, queue_parameters = {}, policy_parameters = {},
+    action_counts = { pending = n(pending), running = n(running), reserved = self.nreserved, rejected = self.denied, complete = 0,
+      cancelled = 0, reprioritized = 0 },
+    pending_queues = { pending = pending, pending_provisional = {}, blocked = {} },
+    scheduled_queues = { running = running, rejected = {}, canceled = {} } }
+end
+
+QMANAGER["stats-get"] = function(self)
+  local queues = {}
+  for name, line in pairs(self.lines.by_queue) do queues[name == "" and "default" or name] = counts(self, line) end
+  return encode { queues = queues }
+end
+
+QMANAGER["stats-clear"] = ANSWER["stats-clear"]
+
+-- ---- answering -------------------------------------------------------------------------------------------------------
+
+local SERVICES = { ["sched-fluxion-resource"] = ANSWER, ["sched-fluxion-qmanager"] = QMANAGER }
+
+--- Answers a request of a topic such as "sched-fluxion-resource.find", with a payload as JSON text or nil. Returns JSON text; or
+--- nil, message, code: "unsupported" for what only Fluxion does.
+function M.answer(self, topic, payload)
+  local service, name = topic:match "^([^.]+)%.(.+)$"
+  local answer = SERVICES[service] and SERVICES[service][name]
+  if not answer then return nil, ("%s: sched-weir does not serve this request"):format(topic), "unsupported" end
+  local given = core.json_decode(payload or "{}")
+  if type(given) ~= "table" then return nil, "an object is expected", "invalid" end
+  return answer(self, given)
+end
+
+return M

@@ -1,0 +1,161 @@
+-- Requests that users and tools send to Fluxion's modules, answered by the scheduler of a Flux instance.
+local flux = require "spec.support.flux"
+local weir = require "weir"
+
+local encode, decode = weir.json.encode, weir.json.decode
+local submit, settle = flux.submit, flux.settle
+
+-- Four nodes of four cores: job 1 has nodes 0 and 1, job 2 has nodes 2 and 3 reserved with a third.
+local function busy()
+  local s = flux.started { "queue=easy" }
+  submit(s, 1, 2, { duration = 100 })
+  submit(s, 2, 3, { duration = 100 })
+  settle(s)
+  return s
+end
+
+local function ask(s, name, given)
+  local service = name:find(".", 1, true) and "sched-fluxion-" or "sched-fluxion-resource."
+  local text, why, code = s.service:fluxion(given and encode(given), service .. name)
+  return text and decode(text), why, code
+end
+
+local JOBSPEC = encode(flux.spec_of(1, { duration = 10 }))
+
+local function ranks(found)
+  if found.R == weir.null then return nil end
+  local list = {}
+  for i, row in ipairs(found.R.execution.R_lite) do list[i] = row.rank end
+  return table.concat(list, ",")
+end
+
+describe("a request to Fluxion", function()
+  for criteria, expected in pairs {
+    ["status=up"] = "0-3", ["status=down"] = false, ["sched-now=allocated"] = "0-1", ["sched-now=free"] = "2-3",
+    ["sched-future=reserved"] = "0-2", ["jobid-alloc=1"] = "0-1", ["status=up and sched-now=free"] = "2-3",
+    ["jobid-reserved=2"] = "0-2", ["(status=down or sched-now=free)"] = "2-3", ["jobid-alloc=7"] = false,
+  } do
+    it("finds " .. criteria, function() assert.equal(expected or nil, ranks(assert(ask(busy(), "find", { criteria = criteria })))) end)
+  end
+
+  for format, expected in pairs {
+    simple = "string", pretty_simple = "string", jgf = "table", rlite = "table", rv1 = "table",
+    rv1_nosched = "table",
+  } do
+    it("finds in the format " .. format, function()
+      assert.equal(expected, type(assert(ask(busy(), "find", { criteria = "status=up", format = format })).R))
+    end)
+  end
+
+  local WRONG = {
+    { "find", { criteria = "nonsense" }, "invalid criteria", "invalid" }, { "find", {}, "criteria: a text", "invalid" },
+    { "find", { criteria = "status=up", format = "x" }, 'no format "x"', "invalid" },
+    { "info", { jobid = 7 }, "no resources", "unknown" }, { "info", { jobid = "x" }, "no resources", "unknown" },
+    { "ns-info", { rank = 0, ["type-name"] = "core", id = 9 }, "there is no core9 on rank 0", "invalid" },
+    { "get_property", { gp_resource_path = "/x", gp_key = "a" }, "Couldn't find '/x'", "unknown" },
+    { "get_property", { gp_resource_path = "/cluster0/n0", gp_key = "a" }, "Property 'a' was not found", "unknown" },
+    { "set_property", { sp_resource_path = "/cluster0/n0", sp_keyval = "a" }, "Incorrect format", "invalid" },
+    { "set_property", { sp_resource_path = { "/cluster0/n0", "/x" }, sp_keyval = "a=b" }, "Couldn't find '/x'", "unknown" },
+    { "set_property", { sp_resource_path = {}, sp_keyval = "a=b" }, "a path or a list", "invalid" },
+    { "remove_property", { resource_path = "/x", key = "a" }, "Couldn't find", "unknown" },
+    { "set_status", { resource_path = "/x", status = "down" }, "could not find path", "invalid" },
+    { "set_status", { resource_path = "/cluster0/n0", status = "foo" }, "unrecognized status", "invalid" },
+    { "match", { cmd = "allocate", jobspec = JOBSPEC }, "given to jobs only", "unsupported" },
+    { "match", { cmd = "without_allocating", jobspec = "{" }, "", "invalid" },
+    { "cancel", { jobid = 1 }, "does not serve", "unsupported" }, { "update", {}, "does not serve", "unsupported" },
+    { "qmanager.nonsense", {}, "does not serve", "unsupported" },
+  }
+  for _, row in ipairs(WRONG) do
+    local name, given, expected, code = table.unpack(row)
+    it(("is refused with a word: %s %s"):format(name, encode(given, { sort = true }):sub(1, 60)), function()
+      local found, why, what = ask(busy(), name, given)
+      assert.is_nil(found)
+      assert.matches(expected, why, 1, true)
+      assert.equal(code, what)
+    end)
+  end
+
+  it("that is no object is refused", function()
+    assert.same({ nil, "an object is expected", "invalid" }, { busy().service:fluxion("7", "sched-fluxion-resource.find") })
+  end)
+
+  it("tells the status as three sets", function()
+    local found = assert(ask(busy(), "status"))
+    assert.same({ "0-3", "0-1" }, { found.all.execution.R_lite[1].rank, found.allocated.execution.R_lite[1].rank })
+    assert.equal(weir.null, found.down)
+  end)
+
+  it("tells what job has resources, and which only a reservation", function()
+    local s = busy()
+    assert.same({ "ALLOCATED", flux.T0 }, { ask(s, "info", { jobid = 1 }).status, ask(s, "info", { jobid = 1 }).at })
+    assert.same({ "RESERVED", flux.T0 + 100 }, { ask(s, "info", { jobid = 2 }).status, ask(s, "info", { jobid = 2 }).at })
+  end)
+
+  it("sets, finds, tells and removes properties", function()
+    local s = busy()
+    assert(ask(s, "set_property", { sp_resource_path = { "/cluster0/n2", "/cluster0/n3" }, sp_keyval = "class=one" }))
+    assert.same({ "one" }, ask(s, "get_property", { gp_resource_path = "/cluster0/n3", gp_key = "class" }).values)
+    local function found() return ask(s, "find", { criteria = "property=class", format = "simple" }).R end
+    assert.matches("n2%[1:x%].*n3%[1:x%]", found())
+    assert(ask(s, "remove_property", { resource_path = "/cluster0/n3", key = "class" }))
+    assert.is_nil(found():find "n3")
+  end)
+
+  it("sets vertices down, where nothing starts then, and up again", function()
+    local s = flux.started()
+    for n = 0, 3 do assert(ask(s, "set_status", { resource_path = "/cluster0/n" .. n, status = "down" })) end
+    assert.equal("0-3", ranks(ask(s, "find", { criteria = "status=down" })))
+    submit(s, 1, 1)
+    settle(s)
+    assert.equal("", flux.ids(s, "alloc"))
+    assert(ask(s, "set_status", { resource_path = "/cluster0/n2", status = "up" }))
+    settle(s)
+    assert.equal("2", flux.ranks_of(s, 1))
+  end)
+
+  it("keeps the ids of resources", function()
+    assert.equal(3, ask(busy(), "ns-info", { rank = 2, ["type-name"] = "core", id = 3 }).id)
+  end)
+
+  for cmd, at in pairs { without_allocating = flux.T0, without_allocating_future = flux.T0, satisfiability = flux.T0 } do
+    it("tells what a job would get, and books nothing: " .. cmd, function()
+      local s = busy()
+      local before = s.service:stats()
+      local found = assert(ask(s, "match", { cmd = cmd, jobid = 5, jobspec = JOBSPEC }))
+      assert.same({ 5, at }, { found.jobid, found.at })
+      assert.same(decode(before).running, flux.stats(s).running)
+      assert.equal("0-1", ranks(ask(s, "find", { criteria = "sched-now=allocated" })))
+      flux.apart(s)
+    end)
+  end
+
+  it("is refused for what does not fit now, with the code of it", function()
+    local big = encode(flux.spec_of(4, { duration = 10 }))
+    assert.equal("busy", select(3, ask(busy(), "match", { cmd = "without_allocating", jobspec = big })))
+    assert.equal(flux.T0 + 200, ask(busy(), "match", { cmd = "without_allocating_future", jobspec = big }).at)
+  end)
+
+  it("tells the parameters in its words", function()
+    local s = flux.started { "queue=hybrid:k=4", "policy=high", "queue-depth=7" }
+    local own, queue = ask(s, "params").params, ask(s, "qmanager.params").params
+    assert.same({ "high", "rv1_nosched" }, { own.policy, own["match-format"] })
+    assert.same({ "hybrid", "k=4", "queue-depth=7" }, { queue["queue-policy"], queue["policy-params"], queue["queue-params"] })
+  end)
+
+  it("tells counts", function()
+    local s = busy()
+    assert.same({ 21, 20 }, { ask(s, "stats-get").V, ask(s, "stats-get").E })
+    assert.same({ ["0-3"] = 5 }, ask(s, "stats-get").by_rank)
+    local queue = ask(s, "qmanager.stats-get").queues.default
+    assert.same({ 1, 1, 1 }, { queue.queue_depth, queue.action_counts.running, queue.action_counts.reserved })
+  end)
+
+  it("that reveals a mistake does not end the scheduler", function()
+    local s = busy()
+    s.service.scheduler.lines.by_queue = nil
+    local found, why = ask(s, "qmanager.stats-get")
+    assert.is_nil(found)
+    assert.matches("a mistake in sched-weir", why, 1, true)
+    assert.matches("stack traceback", table.concat(s.logged), 1, true)
+  end)
+end)
