@@ -41,4 +41,10 @@ run slow 1 $small
 run preempt 1 $small
 run kill 4 --test-exit-mode=leader -Stbon.topo=kary:0
 run nest 4
+if [ -e "$(pkg-config --variable=fluxmoddir flux-core)/sched-fluxion-resource.so" ]; then
+  run fluxion 1 $small
+  run cross 4
+  run switch 1 $small --conf=modules.alternatives.sched=sched-fluxion-qmanager --conf=modules.alternatives.feasibility=sched-fluxion-feasibility \
+    --conf=sched-fluxion-resource.prune-filters=ALL:core --conf=sched-fluxion-qmanager.queue-policy=fcfs
+fi
 exit $failed

@@ -40,4 +40,4 @@ finish() {
 
 TMP=$(mktemp -d)
 trap 'rm -rf "$TMP"' EXIT
-flux module list | grep -q '^sched-weir' || fail "sched-weir is not loaded"
+flux module list | grep -q -e '^sched-weir' -e '^sched-fluxion-qmanager' || fail "sched-weir is not loaded"

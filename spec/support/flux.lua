@@ -97,7 +97,7 @@ function M.stats(s) return decode(s.service:stats()) end
 -- Asks why a job waits, in a forked copy as the module does. Returns the results of service:why.
 function M.why(s, asked, user)
   local child = assert(snapshot(function(write)
-    local text, why, code = s.service:why(encode(asked), user)
+    local _, text, why, code = xpcall(s.service.why, debug.traceback, s.service, encode(asked), user)
     write(encode { text = text, why = why, code = code })
   end, { seconds = 60, memory = 1 << 30, answer = 1 << 20 }))
   local pipe <close> = assert(io.open("/dev/fd/" .. child:take()))

@@ -230,11 +230,20 @@ ANSWER["stats-clear"] = function() return "{}" end
 
 local QMANAGER = {}
 
-function QMANAGER.params(self)
+-- Returns the parameters of a queue with a queue policy such as "hybrid:k=4".
+local function queue_params(self, policy)
   local depth = self.settings["queue-depth"]:match "%d+"
-  local name, options = self.settings.queue:match "^([^:]*):?(.*)$"
-  return encode { params = { ["queue-policy"] = name, ["queue-params"] = depth and "queue-depth=" .. depth or null,
-    ["policy-params"] = options ~= "" and options or null } }
+  local name, options = policy:match "^([^:]*):?(.*)$"
+  return { ["queue-policy"] = name, ["queue-params"] = depth and "queue-depth=" .. depth or "",
+    ["policy-params"] = (options:gsub("^k=", "reservation-depth=")) }
+end
+
+-- {"params"}: of the instance, and by name of each queue
+function QMANAGER.params(self)
+  local own = self.settings
+  local params = queue_params(self, own.queue)
+  for _, name in ipairs(own.names) do params[name] = queue_params(self, own.queues[name] or own.queue) end
+  return encode { params = params }
 end
 
 -- Returns the jobs of a line by state: ids as texts, and times.

@@ -84,12 +84,12 @@ local function put_queues(into, queues)
 end
 
 --- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
---- queue-depth, R-format, annotate, watch, queues = {name = queue policy}, requires = {queue = properties}, texts = {path =
---- source of a policy not readable here}, argued = {name = true} for those given by arguments, notes = {{level =, text =},
---- ...} on what Fluxion's tables say and weir does not take. Or nil, message.
+--- queue-depth, R-format, annotate, watch, queues = {name = queue policy}, requires = {queue = properties}, names = the
+--- names of queues, texts = {path = source of a policy not readable here}, argued = {name = true} for those given by
+--- arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not take. Or nil, message.
 --- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
 function M.read(arguments, config, texts, spare)
-  local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {} }
+  local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
   local own, ok, why = config["sched-weir"]
   if not own then
@@ -106,6 +106,7 @@ function M.read(arguments, config, texts, spare)
   end
   for name, queue in pairs(type(config.queues) == "table" and config.queues or {}) do
     if type(queue) == "table" then settings.requires[name] = queue.requires end
+    settings.names[#settings.names + 1] = name
   end
   for _, argument in ipairs(arguments) do
     local name, value = argument:match "^([^=]+)=(.*)$"

@@ -139,7 +139,14 @@ describe("a request to Fluxion", function()
     local s = flux.started { "queue=hybrid:k=4", "policy=high", "queue-depth=7" }
     local own, queue = ask(s, "params").params, ask(s, "qmanager.params").params
     assert.same({ "high", "rv1_nosched" }, { own.policy, own["match-format"] })
-    assert.same({ "hybrid", "k=4", "queue-depth=7" }, { queue["queue-policy"], queue["policy-params"], queue["queue-params"] })
+    local expected = { ["queue-policy"] = "hybrid", ["policy-params"] = "reservation-depth=4", ["queue-params"] = "queue-depth=7" }
+    assert.same(expected, queue)
+  end)
+
+  it("tells the parameters of each queue", function()
+    local config = { queues = { a = {}, b = {} }, ["sched-weir"] = { queue = "easy", queues = { b = { queue = "fcfs" } } } }
+    local own = ask(flux.started({}, 4, 4, config), "qmanager.params").params
+    assert.same({ "easy", "easy", "fcfs" }, { own["queue-policy"], own.a["queue-policy"], own.b["queue-policy"] })
   end)
 
   it("tells counts", function()

@@ -1,0 +1,30 @@
+# What users and tools ask Fluxion, asked of weir.
+. "$HERE/lib.sh"
+ion() { flux ion-resource "$@" | tail -1; }
+path=$(ion find --format=jgf -q status=up | sed 's/.*\("containment": *"[^"]*[a-z0-9]"\).*/\1/' | cut -d'"' -f4)
+node=/$(echo "$path" | cut -d/ -f2-3)
+job=$(fake_id 100s -N1 --exclusive -t10m)
+await '[ "$(state '"$job"')" = RUN ]'
+ion find sched-now=allocated | grep -q '"rank": *"0"' || fail "find tells $(ion find sched-now=allocated)"
+ion find --format=simple -q jobid-alloc="$job" | grep -q core0 || fail "a job is not found"
+[ "$(ion find status=down)" = null ] || fail "something is down"
+ion status | grep -q '"down": *null' || fail "status tells $(ion status)"
+ion info "$job" | grep -q ALLOCATED || fail "info tells $(ion info "$job")"
+ion params | grep -q '"policy"' || fail "no params"
+[ "$(ion ns-info 0 core 1)" = 1 ] || fail "ids are renamed"
+flux ion-resource set-property "$node" class=one || fail "a property cannot be set"
+[ "$(ion get-property "$node" class)" = "class = ['one']" ] || fail "a property is not told"
+flux ion-resource remove-property "$node" class
+flux ion-resource get-property "$node" class > /dev/null 2>&1 && fail "a property is not removed"
+flux ion-resource set-status /no/where down 2> /dev/null && fail "a path that is not there was set down"
+flux ion-resource set-status "$node" down || fail "a node cannot be set down"
+[ "$(ion find status=down)" != null ] || fail "a node that was set down is not found"
+flux ion-resource set-status "$node" up
+flux run --dry-run -N2 -n2 -t1m true > "$TMP/job.json"
+ion match satisfiability "$TMP/job.json" > /dev/null || fail "a job that fits is not"
+ion match without_allocating "$TMP/job.json" | grep -q R_lite || fail "what a job would get is not told"
+flux ion-resource match allocate "$TMP/job.json" 2>&1 | grep -q 'given to jobs only' || fail "no word about resources without a job"
+flux ion-resource stats > /dev/null || fail "no stats"
+flux module stats sched-fluxion-qmanager | grep -q '"running"' || fail "no stats of queues"
+flux cancel "$job"
+finish

@@ -1,0 +1,68 @@
+-- The ranks of a graph in the R of an instance inside another one.
+local flux = require "spec.support.flux"
+local ranks = require "weir.flux.ranks"
+local weir = require "weir"
+
+local submit, settle = flux.submit, flux.settle
+
+-- The R of an instance with the nodes `names`, whose graph has the ranks that the outer instance gave them.
+local function R_of(names, outer, more)
+  local nodes = { { id = "0", metadata = { type = "cluster", basename = "cluster", id = 0, paths = { containment = "/cluster0" } } } }
+  local edges = {}
+  for i, name in ipairs(names) do
+    local path = "/cluster0/" .. name
+    local rank, n = outer[i], tostring(2 * i)
+    nodes[#nodes + 1] = { id = n, metadata = { type = "node", basename = name, name = name, id = i, rank = rank,
+      paths = { containment = path } } }
+    nodes[#nodes + 1] = { id = n .. "1", metadata = { type = "core", basename = "core", name = "core5", id = 5, rank = rank,
+      paths = { containment = path .. "/core5" } } }
+    edges[#edges + 1] = { source = "0", target = n }
+    edges[#edges + 1] = { source = n, target = n .. "1" }
+  end
+  local R_lite = { { rank = ("0-%d"):format(#names - 1), children = { core = "5" } } }
+  return { version = 1, scheduling = { graph = { nodes = nodes, edges = edges } },
+    execution = { R_lite = R_lite, nodelist = more or names, starttime = 0, expiration = 0 } }
+end
+
+local function ranks_in(R)
+  local list = {}
+  for _, node in ipairs(R.scheduling.graph.nodes) do
+    if node.metadata.type == "node" then list[#list + 1] = node.metadata.rank end
+  end
+  return list
+end
+
+describe("the graph in an R", function()
+  for what, row in pairs {
+    ["by the names of hosts"] = { { "b7", "b6" }, { 7, 6 }, { 0, 1 } },
+    ["by the names of hosts, in another order"] = { { "b6", "b7" }, { 7, 6 }, { 1, 0 }, { "b7", "b6" } },
+    ["in order where a host is there twice"] = { { "b", "b" }, { 3, 2 }, { 1, 0 } },
+    ["in order where hosts have other names"] = { { "x", "y" }, { 2, 3 }, { 0, 1 }, { "b[2-3]" } },
+  } do
+    it("gets the ranks of R_lite, " .. what, function()
+      local R = R_of(row[1], row[2], row[4])
+      assert.is_true(ranks.follow(R))
+      assert.same(row[3], ranks_in(R))
+    end)
+  end
+
+  it("keeps ranks that are those of R_lite, or of which there are more", function()
+    assert.is_false(ranks.follow(R_of({ "a", "b" }, { 0, 1 })))
+    assert.is_false(ranks.follow(R_of({ "a", "b" }, { 5, 5 })))
+  end)
+
+  for what, R in pairs { nothing = 7, ["no execution"] = { scheduling = { graph = { nodes = {} } } }, ["odd nodes"] =
+    { execution = {}, scheduling = { graph = { nodes = { 7, { metadata = 8 }, { metadata = { type = "node" } } } } } },
+    ["a text"] = { execution = {}, scheduling = "x" } } do
+    it("may be " .. what, function() assert.is_false(ranks.follow(R)) end)
+  end
+
+  it("is what an inner instance gives out, under its own ranks and the ids of resources", function()
+    local s = assert(flux.open())
+    assert(s.service:acquire(weir.json.encode { resources = R_of({ "b2", "b3" }, { 2, 3 }), up = "0-1" }))
+    submit(s, 1, 2)
+    settle(s)
+    local execution = weir.json.decode(flux.R_of(s, 1)).execution
+    assert.same({ { rank = "0-1", children = { core = "5" } } }, execution.R_lite)
+  end)
+end)
