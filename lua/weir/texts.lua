@@ -39,6 +39,23 @@ end
 --- Returns a number with a word, in the plural unless the number is 1: "1 job", "24,016 jobs".
 function M.counted(n, word) return M.number(n) .. " " .. (n == 1 and word or M.plural(word)) end
 
+-- The number of characters of a text, or of bytes if the text is no UTF-8.
+local function length(text) return utf8.len(text) or #text end
+
+--- Breaks a text at blanks into a list of lines of at most `width` characters, as far as the words are not longer. `first`
+--- and `rest` are the indents of the first line and of the others, none if not given.
+function M.wrapped(text, width, first, rest)
+  local lines, line, empty = {}, first or "", true
+  for word in text:gmatch "%S+" do
+    if not empty and length(line) + 1 + length(word) > width then
+      lines[#lines + 1], line, empty = line, rest or "", true
+    end
+    line, empty = line .. (empty and "" or " ") .. word, false
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
 --- Formats a duration: "1.5 s", "3600 s". `number`, if given, formats whole seconds.
 function M.seconds(t, number)
   local whole = t == math.floor(t)

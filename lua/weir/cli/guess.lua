@@ -27,12 +27,15 @@ local KINDS = {
     return path:find "%.lua$" and text:find "return%s*{" and (text:find "%f[%w_]evaluate%s*=" or text:find "%f[%w_]order%s*="
       or text:find "%f[%w_]schedule%s*=")
   end, { "policy", "check" } },
+  { function(path, text)
+    return path:find "%.lua$" and (" " .. text:gsub("%-%-[^\n]*", "")):find "[^%w_.\"']weir%s*[.:]%s*%a[%w_.]*%s*[({\"']"
+  end, { "run" } },
   { function(path, text) return path:find "%.ya?ml$" and text:find "\n?resources:" end, nil,
     "%s is a jobspec: weir match -r MACHINE %s finds resources for it" },
 }
 
 --- Returns the words of the command for an existing file with further words: show for a machine, test for a scenario,
---- policy check for a policy. Fails for a file that needs a machine besides. Returns nil if there is no such file.
+--- policy check for a policy, run for a script that calls functions of the module weir. Fails for a file that needs a machine besides. Returns nil if there is no such file.
 function M.words(path, words)
   if not files.exists(path) then return nil end
   local text = beginning(path)

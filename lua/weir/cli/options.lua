@@ -8,6 +8,7 @@
 -- operand. An option with `many` may be given several times; its value is a list. `least` and `most` bound a number.
 
 local suggest = require "weir.suggest"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -163,26 +164,12 @@ local function synopsis(option)
   return "  " .. short .. "--" .. option[2] .. (option[3] and " " .. option[3] or "")
 end
 
--- Breaks a text into lines of at most `width` bytes.
-local function wrap(text, width)
-  local lines, line = {}, ""
-  for word in text:gmatch "%S+" do
-    if #line > 0 and #line + 1 + #word > width then
-      lines[#lines + 1], line = line, word
-    else
-      line = line == "" and word or line .. " " .. word
-    end
-  end
-  lines[#lines + 1] = line
-  return lines
-end
-
 local COLUMN, WIDTH = 28, 72
 
 local function describe(option)
   local help = option[4] .. (option.choices and ": " .. table.concat(option.choices, ", ") or "")
   local left, lines = synopsis(option), {}
-  for i, line in ipairs(wrap(help, WIDTH)) do
+  for i, line in ipairs(texts.wrapped(help, WIDTH)) do
     lines[i] = ("%-" .. COLUMN .. "s%s"):format(i == 1 and #left < COLUMN and left or "", line)
   end
   if #left >= COLUMN then table.insert(lines, 1, left) end

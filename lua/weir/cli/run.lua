@@ -25,10 +25,13 @@ local function compile(path)
   return out.check(load(text, "@" .. path, "t"))
 end
 
--- Adds a traceback to errors of a script, for the author of the script. Failures of commands pass unchanged.
+-- Adds a traceback to errors of a script, for the author of the script: it ends with the script's main chunk, as what
+-- stands below is weir's own. Failures of commands pass unchanged.
 local function explain(raised)
   if out.failure(raised) or raised == "interrupted" then return raised end
-  return debug.traceback(tostring(raised), 2)
+  local trace = debug.traceback(tostring(raised), 2)
+  local _, last = trace:find("in main chunk\n%s*%[C%]: in function 'xpcall'")
+  return last and trace:sub(1, last):gsub("\n[^\n]*$", "") or trace
 end
 
 function M.run(opts)

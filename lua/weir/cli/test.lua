@@ -70,10 +70,12 @@ local function default_directory()
   out.fail(2, "test: there is no %s here; which SCENARIO.lua?", table.concat(DEFAULTS, " and no "))
 end
 
--- Fails if a file has a comma in the name (a separator for busted) or does not compile.
+-- Fails if a file has a comma in the name (a separator for busted), has another ending than .lua (busted would run nothing of
+-- it), or does not compile.
 local function check_file(path)
   if path:find(",", 1, true) then out.fail(2, "test: %s: busted takes no file with a comma in its name", path) end
   local text = out.check(files.read(path, "script")):gsub("^#[^\n]*", "")
+  if not path:find "%.lua$" then out.fail(2, "test: %s: the name of a scenario ends in .lua; of other files nothing is run", path) end
   out.check(load(text, "@" .. path, "t"))
 end
 

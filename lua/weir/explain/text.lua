@@ -295,18 +295,9 @@ function M.headline(report)
   return HEADS[report.verdict]
 end
 
+-- Breaks a text into lines, or leaves the text in one without `columns`; further lines have an indent.
 local function wrap(text, columns, indent)
-  if not columns then return { text } end
-  local lines, line, pad = {}, "", ""
-  for word in text:gmatch "%S+" do
-    if line ~= "" and #pad + #line + 1 + #word > columns then
-      lines[#lines + 1], line, pad = pad .. line, word, indent
-    else
-      line = line == "" and word or line .. " " .. word
-    end
-  end
-  lines[#lines + 1] = pad .. line
-  return lines
+  return columns and texts.wrapped(text, columns, "", indent) or { text }
 end
 
 -- The vertices picked at the earliest start, the first few by name.

@@ -69,6 +69,7 @@ local function table_keys(t, method)
   local list, seen = {}, 0
   local mt = type(t) == "table" and debug.getmetatable(t)
   if mt and mt.__kind then return mt[method and "__names" or "__fields"] or {} end
+  if mt and mt.__entries then return method and {} or keys(mt.__entries(t)) end
   while type(t) == "table" and seen < 10 do
     for _, key in ipairs(keys(t)) do
       if not method or type(rawget(t, key)) == "function" then list[#list + 1] = key end
@@ -78,12 +79,17 @@ local function table_keys(t, method)
   return list
 end
 
--- Returns the value of "a.b:c" without a call of any metamethod defined by a script.
+-- Returns the value of "a.b:c" without a call of any metamethod defined by a script. Fields of what stands for an object of a
+-- service are asked there.
 local function evaluate(chain, env)
   local value = env
   for name in chain:gmatch "[%w_]+" do
     name = math.tointeger(tonumber(name)) or name
-    if type(value) == "table" then
+    if kinds.is_remote(value) then
+      local object = value
+      local ok, field = pcall(function() return object[name] end)
+      value = ok and field or nil
+    elseif type(value) == "table" then
       value = rawget(value, name) == nil and (function()
         local index = (debug.getmetatable(value) or {}).__index
         return type(index) == "table" and index[name] or nil
@@ -167,8 +173,20 @@ local FIELDS = { "type=", "basename=", "unit=", "uuid=", "path=", "name=", "stat
 
 local SAMPLE = 3000
 
+-- Returns the keys of the properties or tags of the vertices on the way from the first root to the first leaf: on a service
+-- each vertex costs a call.
+local function map_keys_of_service(g, map)
+  local seen, v = {}, g:root()
+  while v do
+    for key in pairs(v[map]) do seen[key] = true end
+    v = v:children()()
+  end
+  return keys(seen)
+end
+
 -- Returns the keys of the properties or tags of the first vertices of each type.
 local function map_keys(g, map)
+  if kinds.is_remote(g) then return map_keys_of_service(g, map) end
   local seen, n = {}, 0
   for v in g:walk { order = "breadth" } do
     n = n + 1
@@ -235,6 +253,9 @@ local INSIDE = {
   { "use%s*%(?%s*$", function(text) return text, starting(policy_names(), text) end },
   { "policy%s*[=%(]?%s*$", function(text) return text, starting(policy_names(), text) end },
   { "format%s*%(?%s*$", function(text) return text, starting(FORMATS, text) end },
+  { "call%s*%(?%s*$", function(text, _, session)
+    return text, starting(session.remote and session.remote.ask("methods").methods or {}, text)
+  end },
   { "load%s*%(?%s*$", complete_file }, { "resources%s*[=%(]?%s*$", complete_file }, { "save%s*%(?%s*$", complete_file },
 }
 
@@ -258,7 +279,7 @@ end
 
 local function complete_string(text, before, session)
   for _, row in ipairs(INSIDE) do
-    if before:find(row[1]) then return row[2](text, session.graph) end
+    if before:find(row[1]) then return row[2](text, session.graph, session) end
   end
   if text:find "/" and session.graph then
     local partial, list = complete_path(text, session.graph)
@@ -276,6 +297,13 @@ local function complete_vertex_state(argument, session)
   return complete_path(argument, session.graph)
 end
 
+-- Completes the id of a job.
+local function jobs_of(argument, session)
+  local partial, ids = argument:match "%S*$", {}
+  for i, a in ipairs(session.engine:jobs() or {}) do ids[i] = ("%d"):format(a.id) end
+  return partial, starting(ids, partial)
+end
+
 local function complete_command(left, session)
   local name, argument = left:match "^%s*:(%a+)%s+(.*)$"
   if not name then
@@ -283,6 +311,8 @@ local function complete_command(left, session)
     return partial, starting(session:command_names(), partial)
   end
   local words = session:command_words(name)
+  if words == "shape" then return complete_shape(argument, session.graph) end
+  if words == "jobs" then return jobs_of(argument, session) end
   if words == "file" then return complete_file(argument) end
   if words == "policy" then words = session.remote and session.engine:policies() or policy_names() end
   if words == "methods" then words = session.remote.ask("methods").methods end

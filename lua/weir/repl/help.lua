@@ -4,6 +4,7 @@
 local out = require "weir.cli.output"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
+local texts = require "weir.texts"
 local topics = require "weir.cli.topics"
 
 local M = {}
@@ -13,17 +14,7 @@ local function reference() return require "weir.reference" end
 -- ---- layout -------------------------------------------------------------------------------------------------
 
 -- Returns a text with line breaks between words, so that lines with the indent fit into the width of the screen.
-local function wrapped(text, indent)
-  local lines, line = {}, indent
-  for word in text:gmatch "%S+" do
-    if #line > #indent and (utf8.len(line) or #line) + 1 + (utf8.len(word) or #word) > show.width then
-      lines[#lines + 1], line = line, indent
-    end
-    line = line .. (#line > #indent and " " or "") .. word
-  end
-  lines[#lines + 1] = line
-  return table.concat(lines, "\n")
-end
+local function wrapped(text, indent) return table.concat(texts.wrapped(text, show.width, indent, indent), "\n") end
 
 -- Prints lines; through a pager if the output is a terminal with fewer lines.
 local function page(list)

@@ -19,19 +19,68 @@ function M.books(engine)
   return table.concat(list, "\n")
 end
 
---- For recorded scripts: raises an error with both texts if the allocations differ from the expected text.
+local function by_job(books)
+  local map, ids = {}, {}
+  for line in books:gmatch "[^\n]+" do
+    local id = tonumber(line:match "^%d+")
+    map[id], ids[#ids + 1] = line:match "^%d+ (.*)$", id
+  end
+  return map, ids
+end
+
+-- Returns the first job that differs between two texts of M.books, as words.
+local function first_difference(expected, now)
+  local was, ids = by_job(expected)
+  local is, more = by_job(now)
+  table.move(more, 1, #more, #ids + 1, ids)
+  table.sort(ids)
+  for _, id in ipairs(ids) do
+    if was[id] ~= is[id] then
+      return ("job %d was recorded as %s, and is %s"):format(id, was[id] or "not there", is[id] or "not there")
+    end
+  end
+end
+
+--- For recorded scripts: raises an error if the allocations differ from the expected text. Its first line tells the first
+--- job that differs; both texts follow.
 function M.check(engine, expected)
   local now = M.books(engine)
-  if now ~= expected then error(("the books came out differently\nwas:\n%s\nis:\n%s"):format(expected, now), 2) end
+  if now == expected then return end
+  error(("the books came out differently: %s\nwas:\n%s\nis:\n%s"):format(first_difference(expected, now), expected, now), 2)
+end
+
+-- The vertices and amounts that a job has, or that a recording tells, as words.
+local function held(picks)
+  local list = {}
+  for i, pick in ipairs(picks) do
+    list[i] = ("%s:%d"):format(pick.vertex and pick.vertex.path or pick[1], pick.amount or pick[2])
+  end
+  table.sort(list)
+  return table.concat(list, " ")
+end
+
+local function allocate(engine, id, pick, span)
+  local v, why = engine:resources():vertex(pick[1])
+  if v then
+    local ok
+    ok, why = v:allocate { job = id, amount = pick[2], start = span.start, duration = span.duration }
+    if ok then return end
+  end
+  engine:release(id)
+  error(("job %d of the recording has %s of %s; here: %s"):format(id, pick[2], pick[1], why), 0)
 end
 
 --- For recorded scripts: allocates the resources that a job held when the recording began. picks: pairs of a path and
---- an amount.
+--- an amount. A job that has these resources already is left alone; raises an error if the job has others, or others
+--- have the resources.
 function M.book(engine, id, start, duration, picks)
-  local g = engine:resources()
-  for _, pick in ipairs(picks) do
-    assert(assert(g:vertex(pick[1])):allocate { job = id, amount = pick[2], start = start, duration = duration })
+  local job = engine:job(id)
+  if not job then
+    for _, pick in ipairs(picks) do allocate(engine, id, pick, { start = start, duration = duration }) end
+    return
   end
+  local is, was = held(job:vertices()), held(picks)
+  if is ~= was then error(("job %d of the recording has %s, and here %s"):format(id, was, is), 0) end
 end
 
 -- Returns the existing jobs as calls of M.book.

@@ -76,6 +76,8 @@ local function map(v, name, entries) return setmetatable({ [Map] = { vertex = v,
 
 function Map.__index(self, key) return rawget(self, Map).entries[key] end
 
+function Map.__entries(self) return rawget(self, Map).entries end
+
 function Map.__pairs(self) return pairs(rawget(self, Map).entries) end
 
 function Map.__newindex(self, key, value)
@@ -158,6 +160,7 @@ local Allocation = { __kind = "allocation" }
 local methods_of_allocation = {}
 Allocation.__index = methods_of_allocation
 Allocation.__names = { "vertices", "format", "rset" }
+Allocation.__fields = { "id", "state", "at", "duration", "policy" }
 
 -- Returns an allocation for an answer of the service. The id is nil for a preview.
 local function allocation(service, answer)

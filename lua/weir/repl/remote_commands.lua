@@ -46,19 +46,19 @@ local function job_of(word) return math.tointeger(tonumber(word)) or fail("the i
 
 command("jobs", "", "the jobs", nil, function(session) session:print(check(session.engine:jobs())) end)
 
-command("job", "ID", "what one job has", nil, function(session, word) session:print(check(session.engine:job(job_of(word)))) end)
+command("job", "ID", "what one job has", "jobs", function(session, word) session:print(check(session.engine:job(job_of(word)))) end)
 
-command("match", "REQUEST", "places a job", nil, function(session, text)
+command("match", "REQUEST", "places a job", "shape", function(session, text)
   if text == "" then fail ":match: a shape or the file of a jobspec is wanted, such as :match slot=1/node" end
   session:print(check(session.engine:match(text)))
 end)
 
-command("release", "ID...", "gives back what jobs have", nil, function(session, words)
+command("release", "ID...", "gives back what jobs have", "jobs", function(session, words)
   if words == "" then fail ":release: the id of a job is wanted" end
   for word in words:gmatch "%S+" do check(session.engine:release(job_of(word))) end
 end)
 
-command("explain", "REQUEST", "why it does not fit", nil, function(session, text)
+command("explain", "REQUEST", "why it does not fit", "shape", function(session, text)
   if text == "" then fail ":explain: a shape or the file of a jobspec is wanted, such as :explain slot=9/node" end
   out.write(check(session.engine:explain(text, { columns = session.width })).text)
 end)

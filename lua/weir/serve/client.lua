@@ -21,13 +21,17 @@ function M.path(address)
   return (address:gsub("^unix:", ""))
 end
 
---- Calls f once after `seconds`, from the loop. Returns the timer; the caller closes the timer.
-function M.timer(seconds, f)
-  local timer = uv.new_timer()
+local function start_timer(timer, seconds, f)
   timer:start(math.floor(seconds * 1000), 0, function()
     f()
     uv.stop() -- a round of the loop in which a timer fired would otherwise still wait for an event
   end)
+end
+
+--- Calls f once after `seconds`, from the loop. Returns the timer; the caller closes the timer.
+function M.timer(seconds, f)
+  local timer = uv.new_timer()
+  start_timer(timer, seconds, f)
   return timer
 end
 
@@ -144,7 +148,7 @@ function M.connect(text, access)
   local stream
   stream, why, code = dial(address)
   if not stream then return nil, why, code end
-  local self = setmetatable({ pipe = stream, lines = wire.lines(1 << 30), answers = {}, last = 0 }, Client)
+  local self = setmetatable({ pipe = stream, timer = uv.new_timer(), lines = wire.lines(1 << 30), answers = {}, last = 0 }, Client)
   listen(self)
   local ok
   ok, why, code = enter(self, address, access or {})
@@ -179,9 +183,9 @@ end
 -- `seconds` without an answer: nil, nil, "time".
 function Client:next(id, seconds)
   local late = false
-  local timer = seconds and M.timer(seconds, function() late = true end)
+  if seconds then start_timer(self.timer, seconds, function() late = true end) end
   while not self.answers[id][1] and not self.lost and not late do uv.run "once" end
-  if timer then timer:close() end
+  self.timer:stop()
   local answer = table.remove(self.answers[id], 1)
   if not answer then return nil, not late and self.lost or nil, late and "time" or "io" end
   if answer.error then return nil, answer.error, answer.code end
@@ -219,10 +223,17 @@ end
 
 --- Closes the connection. The loop runs once more, since libuv may use a handle until its close callback was called.
 function Client:close()
-  if not self.pipe:is_closing() then self.pipe:close() end
+  if not self.pipe:is_closing() then
+    self.pipe:close()
+    self.timer:close()
+  end
   uv.run "nowait"
 end
 
 Client.__close = Client.close
+
+-- A script may end without closing its client. luv then frees stream and timer before the loop, which crashes in its last turn;
+-- the client is finalized before them, as it is made later.
+Client.__gc = Client.close
 
 return M

@@ -6,6 +6,8 @@
 -- An item stands for a vertex or a run of vertices:
 --   key: equal for the siblings of a run
 --   n, ids, free, size: count, ids, free units and total units
+--   stem: what stands before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and least: the
+--         digits of the shortest id, for names of vertices' own, such as thin001
 
 local fold = require "weir.view.fold"
 local lines = require "weir.view.lines"
@@ -14,35 +16,56 @@ local M = {}
 
 -- ---- runs ---------------------------------------------------------------------------------------------------
 
--- Formats a list of ids: {3, 1, 2, 7} gives "1-3,7".
-local function ranges(ids)
+-- Formats a list of ids: {3, 1, 2, 7} gives "1-3,7"; with pad = 3 "001-003,007".
+local function ranges(ids, pad)
   table.sort(ids)
-  local out, first = {}, ids[1]
+  local out, first, form = {}, ids[1], ("%%0%dd"):format(math.max(1, pad or 0))
   for i, id in ipairs(ids) do
     if ids[i + 1] ~= id + 1 then
-      out[#out + 1] = first == id and tostring(id) or first .. "-" .. id
+      out[#out + 1] = first == id and form:format(id) or form:format(first) .. "-" .. form:format(id)
       first = ids[i + 1]
     end
   end
   return table.concat(out, ",")
 end
 
+-- Returns whether the names of a run and of an item can be told by ids filled with zeros to one number of digits.
+local function share_digits(run, item)
+  if run.pad == item.pad then return true end
+  if run.pad == 0 then return run.least >= item.pad end
+  return item.pad == 0 and item.least >= run.pad
+end
+
 -- Appends an item to a list of runs, or extends the last run if the keys are equal.
 local function append(runs, item)
   local run = runs[#runs]
-  if not run or run.key ~= item.key then
+  if not run or run.key ~= item.key or not share_digits(run, item) then
     runs[#runs + 1] = item
     return
   end
+  run.pad, run.least = math.max(run.pad, item.pad), math.min(run.least, item.least)
   run.n, run.free, run.size = run.n + item.n, run.free + item.free, run.size + item.size
   table.move(item.ids, 1, #item.ids, #run.ids + 1, run.ids)
 end
 
--- Returns the basic attributes of a vertex for the key. A name other than basename and id is part of the key.
+local DIGITS = 15 -- of an id in a name, at most
+
+-- Returns stem and digits of a name that ends in a number; nil for other names.
+local function numbered(name)
+  local stem, digits = name:match "^(.-)(%d+)$"
+  if stem and stem ~= "" and #digits <= DIGITS then return stem, digits end
+end
+
+-- Returns the basic attributes of a vertex for the key, and the parts of its name: {id, stem, pad, least}. Of a name other than
+-- basename and id the key has what stands before the number.
 local function basics(v)
-  local id, name = v.id, v.name
-  local usual = id ~= nil and name == v.basename .. id
-  return { v.type, v.basename, v.unit or "", v.size, v.state, usual and "" or name }, usual and id or nil
+  local id, name, basename = v.id, v.name, v.basename
+  local words = { v.type, basename, v.unit or "", v.size, v.state, "" }
+  if id ~= nil and name == basename .. id then return words, { id = id, stem = basename, pad = 0, least = 1 } end
+  local stem, digits = numbered(name)
+  words[6] = stem and stem .. "#" or name
+  if not stem then return words, { pad = 0, least = 1 } end
+  return words, { id = math.tointeger(tonumber(digits)), stem = stem, pad = digits:find "^0." and #digits or 0, least = #digits }
 end
 
 --- Returns whether jobs can have a vertex in a state.
@@ -52,9 +75,9 @@ local is_available = M.is_available
 
 -- `out`: a vertex above is not available. Whether a pool below is in use is not told then, as nothing below is free.
 local function new_item(v, out)
-  local words, id = basics(v)
+  local words, parts = basics(v)
   return {
-    words = words, ids = { id }, name = v.name, basename = v.basename, type = v.type, unit = v.unit or "",
+    words = words, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name, basename = v.basename, type = v.type, unit = v.unit or "",
     state = v.state, each = v.size, size = v.size, free = out and v.size or v.free, n = 1,
   }
 end
@@ -63,7 +86,7 @@ end
 
 local function exact_label(item)
   if item.n == 1 then return item.name end
-  return #item.ids == item.n and ("%s[%s]"):format(item.basename, ranges(item.ids)) or item.n .. " " .. item.name
+  return #item.ids == item.n and ("%s[%s]"):format(item.stem, ranges(item.ids, item.pad)) or item.n .. " " .. item.name
 end
 
 local function loose_label(item)
@@ -187,8 +210,8 @@ local function alike_item(v, n, marks)
   for k = 1, n do ids[k] = v.run.id + (v.i + k - 1) * v.run.step end
   local free = (marks.out or not marks.held) and kind.size or 0
   return {
-    words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, name = kind.basename .. ids[1],
-    basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
+    words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, stem = kind.basename, pad = 0, least = 1,
+    name = kind.basename .. ids[1], basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
     free = n * free, n = n,
   }
 end
