@@ -66,12 +66,21 @@ local function has_alternatives(list)
 end
 M.has_alternatives = has_alternatives
 
+-- Whether a type has vertices in containment. Roots without children do not count: the source of a subsystem may have the
+-- type that the subsystem is named by.
+local function is_contained(graph, type)
+  for _, root in ipairs(graph:roots()) do
+    if root:nchildren() > 0 and (root.type == type or root:below(type) > 0) then return true end
+  end
+  return false
+end
+
 -- Whether a name stands for units of a subsystem.
 local function is_flow(trial, name)
   if not trial.flows then
     trial.flows = {}
     for _, subsystem in ipairs(trial.copy:subsystems()) do
-      trial.flows[subsystem] = subsystem ~= "containment" and not trial.copy:aggregate(nil, { all = true })[subsystem]
+      trial.flows[subsystem] = subsystem ~= "containment" and not is_contained(trial.copy, subsystem)
     end
   end
   return trial.flows[name] or false

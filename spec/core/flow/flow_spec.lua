@@ -212,6 +212,24 @@ describe("explanations of flows", function()
     f.graph:close()
   end)
 
+  -- The source has the type that the subsystem is named by, or another. {source, held before, request, what is short}
+  for _, type in ipairs { "panel", "power" } do
+    for _, case in ipairs {
+      { "slot=2/node/power=2", "slot=1/node/power=2", "Needed: 1 node with 2 units of power. %s0 has 1 of 5 left; nothing else is short." },
+      { nil, "slot=1/node/power=6", "Needed: 1 node with 6 units of power. %s0 has 5 in all; nothing else is short." },
+      { nil, "slot=3/node/power=2", "At most 2 of 3 slots fit. %s0 has 5 in all; nothing else is short." },
+    } do
+      it(("[G8] name the source, a %s, for %s after %s"):format(type, case[2], case[1] or "nothing"), function()
+        local g <close> = weir.synthetic "cluster:1 node:4 core:8"
+        local source = g:add(nil, { type = type, id = 0, size = 5, unit = "kW" })
+        for _, node in ipairs(g:find "type=node") do g:add_edge(source, node, { subsystem = "power", type = "supplies" }) end
+        local e <close> = weir.engine { resources = g, policy = "low" }
+        if case[1] then assert(e:match(case[1])) end
+        assert.matches(case[3]:format(type), explained(e, case[2]), 1, true)
+      end)
+    end
+  end
+
   it("[G8] say what can never be", function()
     local f = figures.unified()
     local e <close> = weir.engine { resources = f.graph, policy = "low" }

@@ -180,6 +180,7 @@ describe("weir", function()
     { { "show", "-r", MACHINE, "--reserve" }, "--reserve is for -j" },
     { { "convert", MACHINE, "" }, 'convert: "" is no OUT' },
     { { "convert", "/", "x.json" }, "/: is a directory, a file is wanted" },
+    { { "test", "README.md" }, "README.md: the name of a scenario ends in .lua" },
     { { "test", "--random", "0" }, "--random: a whole number from 1 to 1000000000" },
     { { "replay", "-r", "core:4", "--generate", "0" }, "--generate: a whole number from 1 to 1000000000" },
     { { "replay", "-r", "core:4", "--generate", "9", "--largest", "0" }, "--largest: a whole number from 1 to 1000000000" },

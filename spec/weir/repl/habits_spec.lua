@@ -123,9 +123,28 @@ describe("a recording", function()
     assert.matches("node0", text)
     assert.is_nil((text:find "weir: "))
     text = said(('e:match "slot=2/node"\n:source %s\n'):format(path))
-    assert.matches("weir: ", text)
+    assert.matches("weir: the books came out differently: job 1 was recorded as allocated 0%+inf /cluster0/node0:1!, and is ", text)
     os.remove(path)
   end)
+
+  -- {what, inputs before, part of what is said}: the recording was made while job 1 had node0.
+  for _, case in ipairs {
+    { "where its jobs are", 'e:match "slot=1/node"\n', "\n2\n$" },
+    { "where no job is", "", "^2\n$" },
+    { "not where its job has other resources", 'e:match "slot=2/node"\n',
+      "weir: job 1 of the recording has /cluster0/node0:1, and here /cluster0/node0:1 /cluster0/node1:1\n" },
+    { "not where another job has its resources", 'e:match("slot=1/node", { job = 7 })\n',
+      "weir: job 1 of the recording has 1 of /cluster0/node0; here: 1 units are wanted, 0 of 1 are free\n" },
+    { "not where another job is", 'e:match "slot=1/node"\ne:match("slot=1/node", { job = 7 })\n', "weir: the books came out differently: " },
+  } do
+    it("made with jobs plays " .. case[1], function()
+      local path = os.tmpname() .. ".lua"
+      said(('e:match "slot=1/node"\n:record %s\ne:match "slot=1/node"\n:record off\n'):format(path))
+      local text = said(("%s:source %s\nprint(#e:jobs())\n"):format(case[2], path))
+      os.remove(path)
+      assert.matches(case[3], text)
+    end)
+  end
 end)
 
 describe("weir FILE", function()
@@ -151,6 +170,25 @@ describe("weir FILE", function()
     assert.matches("is a trace: weir replay %-r MACHINE", text)
     assert.equal(2, status)
   end)
+  -- {what, text of the script, output, status}
+  for _, case in ipairs {
+    { "runs a script that uses weir", 'print(weir.synthetic "node:2":count())', "^3\n$", 0 },
+    { "runs a script that requires it", 'local weir = require "weir" -- scenario\nprint(#weir.policy.list() > 5)', "^true\n$", 0 },
+    { "ends a traceback with the script", 'local g = weir.synthetic "node:2"\nlocal function f() error "bad" end\nf()',
+      "bad\nstack traceback:\n[^\n]+\n[^\n]+:2: in [^\n]+\n[^\n]+:3: in main chunk\n$", 1 },
+  } do
+    it(case[1], function()
+      local path = os.tmpname() .. ".lua"
+      local file <close> = assert(io.open(path, "w"))
+      file:write(case[2])
+      file:close()
+      local text, status = run(path)
+      os.remove(path)
+      assert.matches(case[3], text)
+      assert.equal(case[4], status)
+    end)
+  end
+
   it("is taken by show and repl, too", function()
     assert.matches("^cluster0\n", (run("show " .. machine)))
     assert.matches("^node0\n", (run("show " .. machine .. " /cluster0/node0")))

@@ -105,13 +105,25 @@ describe("weir repl -s", function()
     { "methods of the engine", "e:mat", "ch" },
     { "methods of the machine", "g:agg", "regate" },
     { "types in an expression", 'find "type=nod', "e" },
+    { "tags in an expression", 'find "tag=dis', "k" },
+    { "types in a shape", ":match slot=1/nod", "e" },
+    { "methods in a call", 'call("resource.dr', "ain" },
+    { "jobs", ":release 1", "7" },
+    { "tags of a vertex", "r.tags.di", "sk" },
   } do
     it("completes " .. case[1], function()
       local t <close> = open()
+      say(t, 'r = g"/cluster0" r.tags.disk = "old" e:match("slot=1/node", { job = 17 })')
       t:write(case[2] .. TAB)
       assert.truthy(t:wait_for("G" .. case[3], 10)) -- after the sequence that puts the cursor at the end of the input
     end)
   end
+
+  it("may be left open by a script that ends", function()
+    local script = shell.path(shell.directory(), "script.lua",
+      ('local client = assert(require "weir.serve.client".connect %q)\nprint(client:ask("stats", nil, 5).vertices)\n'):format(s.path))
+    assert.same({ 0, "33\n" }, { shell.weir({ "run", script }).status, shell.weir({ "run", script }).out })
+  end)
 
   it("asks on when the service has gone and come back", function()
     local t <close> = open()

@@ -185,6 +185,25 @@ cluster0
   end)
 end)
 
+-- Names of vertices' own that end in numbers are told as hostlists.
+describe("the tree of vertices with names of their own", function()
+  -- {what, names, lines below the cluster}
+  for _, case in ipairs {
+    { "numbers filled with zeros", { "thin098", "thin099", "thin100", "thin101" }, "`-- thin[098-101]" },
+    { "numbers as they are", { "n9", "n10", "n12" }, "`-- n[9-10,12]" },
+    { "zeros that are not everywhere", { "r09", "r10", "r1" }, "|-- r[09-10]\n`-- r1" },
+    { "other stems", { "a1", "b1" }, "|-- a1\n`-- b1" },
+    { "names without numbers, or of numbers alone", { "login", "7", "8" }, "|-- login\n|-- 7\n`-- 8" },
+    { "numbers too large", { "n1234567890123456", "n1234567890123457" }, "|-- n1234567890123456\n`-- n1234567890123457" },
+  } do
+    it("folds " .. case[1], function()
+      local g <close> = weir.synthetic "cluster:1"
+      for i, name in ipairs(case[2]) do g:add(g "/cluster0", { type = "node", id = 100 + i, name = name }) end
+      assert.equal("cluster0\n" .. case[3] .. "\n", view.text { view.vertex(g "/cluster0") })
+    end)
+  end
+end)
+
 -- So io.write(g:format "jgf") writes a text and no more. A recipe comes with a list of what recipes cannot say.
 describe("a text of format", function()
   local g = weir.synthetic(MACHINE)
