@@ -35,7 +35,8 @@ local KINDS = {
 }
 
 --- Returns the words of the command for an existing file with further words: show for a machine, test for a scenario,
---- policy check for a policy, run for a script that calls functions of the module weir. Fails for a file that needs a machine besides. Returns nil if there is no such file.
+--- policy check for a policy, run for a script that calls functions of the module weir. Fails for a file that
+--- needs a machine besides. Returns nil if there is no such file.
 function M.words(path, words)
   if not files.exists(path) then return nil end
   local text = beginning(path)

@@ -77,7 +77,8 @@ local is_available = M.is_available
 local function new_item(v, out)
   local words, parts = basics(v)
   return {
-    words = words, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name, basename = v.basename, type = v.type, unit = v.unit or "",
+    words = words, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name,
+    basename = v.basename, type = v.type, unit = v.unit or "",
     state = v.state, each = v.size, size = v.size, free = out and v.size or v.free, n = 1,
   }
 end
@@ -211,7 +212,8 @@ local function alike_item(v, n, marks)
   local free = (marks.out or not marks.held) and kind.size or 0
   return {
     words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, stem = kind.basename, pad = 0, least = 1,
-    name = kind.basename .. ids[1], basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
+    name = kind.basename .. ids[1],
+    basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
     free = n * free, n = n,
   }
 end

@@ -135,7 +135,8 @@ describe("a recording", function()
       "weir: job 1 of the recording has /cluster0/node0:1, and here /cluster0/node0:1 /cluster0/node1:1\n" },
     { "not where another job has its resources", 'e:match("slot=1/node", { job = 7 })\n',
       "weir: job 1 of the recording has 1 of /cluster0/node0; here: 1 units are wanted, 0 of 1 are free\n" },
-    { "not where another job is", 'e:match "slot=1/node"\ne:match("slot=1/node", { job = 7 })\n', "weir: the books came out differently: " },
+    { "not where another job is", 'e:match "slot=1/node"\ne:match("slot=1/node", { job = 7 })\n',
+      "weir: the books came out differently: " },
   } do
     it("made with jobs plays " .. case[1], function()
       local path = os.tmpname() .. ".lua"
