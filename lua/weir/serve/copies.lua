@@ -39,7 +39,8 @@ end
 
 -- Returns a call for a method in a copy, with the functions of a call of connection.lua.
 local function call_in_copy(call, write)
-  local own = { client = call.client, id = call.id, method = call.method, params = call.params, over = false, write = write }
+  local own = { client = call.client, id = call.id, method = call.method, params = call.params, over = false, write = write,
+    prepared = call.prepared }
   function own.answer(result) put(own, "z", wire.answer(own.id, result)) end
   function own.more(result) put(own, "a", wire.answer(own.id, result, true)) end
   function own.fail(why, code) put(own, "e", ("%s %s"):format(code or "error", why:gsub("\n", "\r"))) end

@@ -26,6 +26,7 @@ local providers = require "weir.acquire.provider"
 local roles = require "weir.serve.roles"
 local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
+local trial = require "weir.serve.trial"
 local suggest = require "weir.suggest"
 
 local M = {}
@@ -262,6 +263,7 @@ local function open(self, graph)
   self.published, self.fresh = {}, true
   self.late = false -- acquire as soon as none of the groups is empty
   open_provider(self, known, found)
+  self.requests = {} -- job -> {request, about, submit} of its match, for forecasts
   self.stages = {} -- number -> {client = nil for a stage that outlives the connection, by = name, name = the owner}
   self.follower = scheduler_client.new {
     graph = graph, groups = self.acquires, policy = self.policy, overrun = self.opts.overrun,
@@ -294,6 +296,7 @@ function Service:there(job) return self.engine:job(job) ~= nil or self.follower:
 
 --- Notes a release by a job, perhaps of its last resources.
 function Service:ended(job)
+  self.requests[job] = nil
   if self.owners:forget(job) then self:keeps() end
 end
 
@@ -453,7 +456,7 @@ end
 -- ---- calls ----------------------------------------------------------------------------------------------------------
 
 local methods = {}
-local MODULES = { "child", "jobs", "machine", "parent", "policy", "resource", "service", "stage" }
+local MODULES = { "child", "forecast", "jobs", "machine", "parent", "policy", "resource", "service", "stage" }
 for _, name in ipairs(MODULES) do
   for method, f in pairs(require("weir.serve.methods." .. name)) do methods[method] = f end
 end
@@ -513,6 +516,7 @@ end
 local function copy(self, call)
   local limits, filter, user, ms = self.opts.limits, effort.has_filter(call), self.opts.copies.user(call.client), nil
   if filter and not has_share(self, call) then return end
+  if call.method == "try" then call.prepared, ms = trial.prepare(self, call.params), trial.ms(call.params) end
   if filter then ms = math.max(limits.filterms, math.ceil(2000 * (self.opts.filter_seconds or 0))) end
   self.opts.copies:add(call, {
     ms = ms or limits.copyms, filter = filter,

@@ -65,7 +65,8 @@ end
 
 --- Makes a simulator. opts: resources; policy; queue ("fcfs" by default); rule ("per-timestamp", "per-event"); overrun
 --- ("kill" or "run", for jobs running longer than their estimate); type (jobs are counted in its units; core by
---- default, if the machine has cores); start (of the clock); budget (of the queue policy); turns (how many calls of
+--- default, if the machine has cores); start (of the clock); budget (of the queue policy); texts (sources of queue policies by
+--- path); turns (how many calls of
 --- queue:again and queue:preempt the policy may make while no job comes, starts for the first time or ends; 100,000 by
 --- default); keep (false: finished jobs are
 --- forgotten, and s.list stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
@@ -88,7 +89,7 @@ function M.new(opts)
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
-  ok, why, code = self:use_queue(opts.queue or "fcfs", opts.budget)
+  ok, why, code = self:use_queue(opts.queue or "fcfs", opts.budget, opts.texts)
   if not ok then return nil, why, code end
   local valid = self.graph:validity()
   if valid and valid > self.now then self:wake(valid, true) end -- no job starts before
@@ -97,9 +98,10 @@ end
 
 local function by_id(a, b) return a.id < b.id end
 
---- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. Or nil, message, code.
-function M:use_queue(x, budget)
-  local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget)
+--- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. texts: sources by path, for files that
+--- are not to be read. Or nil, message, code.
+function M:use_queue(x, budget, texts)
+  local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget, texts)
   if not sandbox then return nil, name, code end
   asking.drop_reservations(self)
   self.queue, self.queue_name, self.queue_seconds = sandbox, name, budget and budget.seconds or queue_policy.SECONDS
@@ -271,6 +273,48 @@ function M:submit(spec)
   return job
 end
 
+-- Linked lists of jobs by time.
+local function link(lists, t, job)
+  job.beside, lists[t] = lists[t], job
+end
+
+local function unlink(lists, t, job)
+  local at = lists[t]
+  if at == job then
+    lists[t], job.beside = job.beside, nil
+    return
+  end
+  while at and at.beside ~= job do at = at.beside end
+  if at then at.beside, job.beside = job.beside, nil end
+end
+
+--- Takes over a job that has resources in the engine, as when a simulation begins in the midst of things: id, of the
+--- engine's job; request; start; due, the expected end, after now; stop, the end, due if not given; submit, user, bank,
+--- project, queue, qos, urgency, priority, preemptible, name, number. Both ends may be math.huge. Returns the job; or nil,
+--- message, code.
+function M:adopt(spec)
+  local shape, why, code = read_request(self, spec.request, spec)
+  if not shape then return nil, why, code end
+  local job = {}
+  for key, value in pairs(spec) do job[key] = value end
+  job.number, job.shape, job.request, job.units, job.state = spec.number or spec.id, shape, shape.request, shape.units, "running"
+  job.start, job.due, job.submit = instant.of(spec.start), spec.due, spec.submit or spec.start
+  job.estimate = math.max(instant.of(spec.due - spec.start), 1e-6)
+  job.time, job.kind = spec.stop or spec.due, FINISH
+  job.runtime = job.time - job.start
+  self.jobs[job.id], self.made, self.nrunning = job, math.max(self.made, job.id), self.nrunning + 1
+  if self.known then self.known[job.number] = job end
+  if job.time == job.due and job.due < math.huge then
+    link(self.due, job.due, job)
+  elseif job.time > job.due then
+    link(self.late, job.due, job)
+    self:wake(job.due)
+  end
+  if job.time < math.huge then self.events:push(job) end
+  self:hand_over(job)
+  return job
+end
+
 -- Takes the next job from the source. The job is kept beside the event heap, and precedes all events of its time.
 local function pull(self)
   local job = self.source()
@@ -310,21 +354,6 @@ function M:prioritise(job, value)
   job.priority, job.refused = value, nil
   if job.state == "pending" and not job.waits then self:ask("priority", job.id, value) end
   self.dirty = true
-end
-
--- Linked lists of jobs by time.
-local function link(lists, t, job)
-  job.beside, lists[t] = lists[t], job
-end
-
-local function unlink(lists, t, job)
-  local at = lists[t]
-  if at == job then
-    lists[t], job.beside = job.beside, nil
-    return
-  end
-  while at and at.beside ~= job do at = at.beside end
-  if at then at.beside, job.beside = job.beside, nil end
 end
 
 -- The time at which a job that overran its estimate is expected to end, seen at time t.
@@ -375,6 +404,21 @@ function M:resume(job, began)
   self:hand_over(job)
   self.dirty = true
   return true
+end
+
+--- Sets how long a job lasts, in seconds, also that of a running one; the job must not have run for longer.
+function M:lasts(job, runtime)
+  job.runtime = instant.of(runtime)
+  if job.state ~= "running" then return end
+  self:stop(job)
+  local finish = instant.after(job.start, job.runtime)
+  if finish == job.due then
+    link(self.due, job.due, job)
+  elseif finish > job.due then
+    link(self.late, job.due, job)
+  end
+  job.time, job.kind = finish, FINISH
+  self.events:push(job)
 end
 
 --- Removes the pending end of a running job.

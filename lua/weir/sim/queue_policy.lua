@@ -9,8 +9,24 @@ local M = {}
 
 M.SECONDS = 60 -- of a call of a policy, unless the budget says otherwise
 
+local library
+
+-- The text of the library of queue policies, read once: a copy of a service cannot read files.
 local function runtime()
-  return assert(files.read((assert(package.searchpath("weir.sim.queue_runtime", package.path))), "policy"))
+  library = library or assert(files.read((assert(package.searchpath("weir.sim.queue_runtime", package.path))), "policy"))
+  return library
+end
+
+--- Returns the sources by path that open() needs for a queue policy, given by name, so that it can be opened where no file
+--- can be read; or nil, message, code.
+function M.texts(x)
+  runtime()
+  local path, why = M.find(x:match "^[^:]*")
+  if not path then return nil, why, "unknown" end
+  local text, code
+  text, why, code = files.read(path, "policy")
+  if not text then return nil, why, code end
+  return { [path] = text }
 end
 
 local function folders()

@@ -58,6 +58,7 @@ local ANSWERED = {
   shrink = { job = 1, ranks = "0", format = "none" }, job = { job = 1, format = "rlite" }, jobs = { vertices = true, leaving = true },
   explain = { request = "slot=9/node", name = "a request", at = 1, down = "/cluster0/rack0/node0",
     up = { "/cluster0/rack1/node7" }, release = 1, columns = 80 },
+  try = { queue = "fcfs", policy = "high", seconds = 5 },
   find = { expression = "type=node", start = "/cluster0", fields = "path" },
   show = { uri = "/cluster0", as = "tree", depth = 2, all = true },
   walk = { filter = FILTER, start = "/cluster0", subsystem = "containment", type = "node", best = 3 },

@@ -10,6 +10,7 @@ local M = {}
 local COMMANDS = {
   { "match", "jobs" }, { "commit", "jobs" }, { "drop", "jobs" }, { "stages", "jobs" }, { "release", "jobs" },
   { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
+  { "try", "forecast" },
   { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
   { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
 }

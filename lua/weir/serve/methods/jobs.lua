@@ -73,7 +73,10 @@ function M.match(self, call, p)
   end
   if a == true then return call.answer { feasible = true } end
   if a.state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
-  if a.state ~= "matched" then self:matched(a.id, call.client) end
+  if a.state ~= "matched" then
+    self:matched(a.id, call.client)
+    self.requests[a.id] = { request = asked, about = opts.about, submit = self.engine:now() }
+  end
   call.answer(job_calls.full(self, a, p.format))
 end
 

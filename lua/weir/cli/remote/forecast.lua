@@ -1,0 +1,104 @@
+--- weir -s SOCKET try.
+
+local files = require "weir.files"
+local out = require "weir.cli.output"
+local policies = require "weir.policy"
+local remote = require "weir.cli.remote"
+
+local M = {}
+
+local SHOWN = 20 -- jobs in the table, without --all
+
+M.try = {
+  name = "-s SOCKET try", doc = "Say what the waiting jobs would do under other policies; nothing is changed.",
+  usage = "[OPTION...]", max = 0,
+  options = {
+    { "p", "policy", "POLICY", "how jobs are placed: a name that the service knows, or a file, which is sent; the one in use if not "
+      .. "given" },
+    { "q", "queue", "QUEUE", "when jobs start: a name that the service knows, or a file, which is sent; easy if not given" },
+    { nil, "seconds", "SECONDS", "how long the service may work on it; 10 if not given", kind = "number", least = 0.1, most = 60 },
+    { nil, "all", nil, ("all jobs, not only the first %d that would start at another time"):format(SHOWN) },
+    { nil, "json", nil, "everything, as one line of JSON" },
+  },
+  notes = [[
+It runs in a copy of the service. Jobs last as long as they ask for, and no further job comes. The start in force is the one that the
+service has promised to a job when it came.
+
+  weir -s unix:/run/weir.sock try -q easy
+  weir -s unix:/run/weir.sock try -p ./mine.lua:k=2 -q ./mine_queue.lua --json
+
+Exit status: 0 done, 2 wrong use, or the service is not there.]],
+}
+
+--- Returns the two parameters for a policy on the command line: the name, with options, and the source of a file, or nil.
+local function sent(word)
+  if not word then return nil, nil end
+  local name = word:match "^(.-%.lua)%f[:\0]" or policies.parse(word)
+  if not name or not (name:find("/", 1, true) or name:find "%.lua$") then return word, nil end
+  return "source" .. word:sub(#name + 1), out.check(files.read(name, "policy"))
+end
+
+M.sent = sent
+
+-- Seconds as text, whole ones.
+local function span(seconds) return out.seconds(math.floor(seconds + 0.5)) end
+
+local function change(job)
+  if not job.start then return "" end
+  local d = job.start - job.in_force
+  return d == 0 and "the same" or (d < 0 and "-" or "+") .. span(math.abs(d))
+end
+
+local function counted(n, what) return n > 0 and ("%d %s"):format(n, what) or nil end
+
+-- What became of the jobs, as a sentence.
+local function sentence(told)
+  local s, parts = told.summary, {}
+  parts[1] = counted(s.now, "would start now") or "none would start now"
+  for _, row in ipairs { { s.earlier, "earlier than promised" }, { s.later, "later than promised" }, { s.same, "as promised" },
+    { s.unknown, "at a time that is not known" } } do
+    parts[#parts + 1] = counted(row[1], row[2])
+  end
+  return ("%d jobs run, %d wait. With %s and %s: %s."):format(told.running, s.waiting, told.policy, told.queue, table.concat(parts, ", "))
+end
+
+local function mean_line(told)
+  local s = told.summary
+  if type(s.wait_tried) ~= "number" then return nil end
+  return ("On the mean a job waits %s from now on, and %s as promised."):format(span(s.wait_tried), span(s.wait_in_force))
+end
+
+local function show(told, all)
+  local rows, left = { { "job", "in force", "tried", "moved", "why not now" } }, 0
+  for _, job in ipairs(told.jobs) do
+    local moves = job.start ~= job.in_force
+    if all or moves and #rows <= SHOWN then
+      local tried = job.refused and "refused" or job.start and out.moment(job.start) or "-"
+      rows[#rows + 1] = { tostring(job.job), out.moment(job.in_force), tried, change(job),
+        (job.why or ""):match "^[^\n]*" .. (job.derived and " (request not known: as much as it has)" or "") }
+    elseif moves then
+      left = left + 1
+    end
+  end
+  if #rows > 1 then out.table(rows, { true, true, true, true, false }) end
+  if left > 0 then out.line(("and %d more; --all shows them"):format(left)) end
+end
+
+function M.try.run(client, opts)
+  local asked = { seconds = opts.seconds }
+  asked.policy, asked.source = sent(opts.policy)
+  asked.queue, asked.queue_source = sent(opts.queue)
+  local told = remote.ask(client, "try", asked)
+  if opts.json then
+    out.json(told)
+    return 0
+  end
+  out.line(sentence(told))
+  local mean = mean_line(told)
+  if mean then out.line(mean) end
+  if told.incomplete then out.line("It is not complete: " .. told.incomplete .. ".") end
+  show(told, opts.all)
+  return 0
+end
+
+return M

@@ -1,0 +1,75 @@
+--- forecast.lua - the method try: what the jobs would do under other policies.
+
+local core = require "weir.core"
+local forecast = require "weir.forecast"
+local params = require "weir.serve.params"
+local trial = require "weir.serve.trial"
+local weir = require "weir"
+
+local M = {}
+
+params.takes("try", "", { policy = "name", source = "source", queue = "name", queue_source = "source", seconds = "seconds" })
+
+-- Returns the jobs of the service, as a forecast takes them: those that run, and those that wait, in the order in which they
+-- came; and the starts that the service has promised, by job.
+local function jobs_of(self)
+  local running, waiting, promised = {}, {}, {}
+  for _, a in ipairs(self.engine:jobs()) do
+    local known = self.requests[a.id] or { request = assert(forecast.request_of(a)), derived = true }
+    local spec = { id = a.id, request = known.request, submit = known.submit, derived = known.derived }
+    for key, value in pairs(known.about or {}) do spec[key] = value end
+    if a.state == "reserved" then
+      spec.estimate = a.duration < math.huge and a.duration or 9e11
+      waiting[#waiting + 1], promised[a.id] = spec, a.at
+    else
+      spec.start, spec.due = a.at, a.end_
+      running[#running + 1] = spec
+    end
+  end
+  table.sort(waiting, function(a, b) return a.id < b.id end)
+  return running, waiting, promised
+end
+
+-- What is told of all jobs in figures: how many start now, earlier and later, and the mean of the waits from now on.
+local function summary_of(jobs, now)
+  local s = { waiting = #jobs, now = 0, earlier = 0, later = 0, same = 0, unknown = 0 }
+  local was, would, known = 0, 0, 0
+  for _, job in ipairs(jobs) do
+    if job.start == now then s.now = s.now + 1 end
+    if not job.start then
+      s.unknown = s.unknown + 1
+    else
+      local word = job.start < job.promised_start and "earlier" or job.start > job.promised_start and "later" or "same"
+      s[word] = s[word] + 1
+      was, would, known = was + job.promised_start - now, would + job.start - now, known + 1
+    end
+  end
+  s.wait_in_force, s.wait_tried = known > 0 and was / known or core.null, known > 0 and would / known or core.null
+  return s
+end
+
+--- {"id":8,"method":"try","params":{"queue":"easy"}}: what the jobs that wait would do under another queue policy ("queue",
+--- or "queue_source") and placement policy ("policy" or "source"; the one in use if not given; a name beside a source tells
+--- its options), in a copy, so that nothing changes: "jobs", each with "start" under the policies tried, "in_force", the
+--- start that it has, and "why" it does not start now. After "seconds" (10, at most 60) it ends, and "incomplete" says so
+function M.try(self, call, p)
+  local made = call.prepared or trial.prepare(self, call.params)
+  if made.wrong then error(made.wrong, 0) end
+  if made.why then params.fail(made.code or "invalid", "%s", made.why) end
+  local now, running, waiting, promised = self.engine:now(), jobs_of(self)
+  local graph = call.prepared and self.graph or self.graph:dup() -- a copy of the service may change its graph
+  local engine = call.prepared and self.engine or assert(weir.engine { resources = graph })
+  for _, spec in ipairs(waiting) do assert(engine:release(spec.id)) end
+  local told = params.check(forecast.run { graph = graph, now = now, running = running, waiting = waiting, policy = made.policy,
+    queue = made.queue, texts = made.texts, seconds = trial.seconds(p.seconds) })
+  local jobs = core.array {}
+  for i, job in ipairs(told.jobs) do
+    jobs[i] = { job = job.job, start = job.start, in_force = promised[job.job], promised = job.promised, why = job.why,
+      refused = job.refused, derived = waiting[i].derived }
+    job.promised_start = promised[job.job]
+  end
+  call.answer { now = now, policy = made.policy.name, queue = p.queue or p.queue_source and "source" or "easy", running = #running,
+    jobs = jobs, summary = summary_of(told.jobs, now), incomplete = told.incomplete }
+end
+
+return M
