@@ -100,6 +100,9 @@ local function make_files()
   put("trace.csv", table.concat(rows, "\n") .. "\n")
   put("my_queue.lua", shell.slurp "policies/queue/easy.lua")
   for i, name in ipairs { "box7.xml", "box9-groups.xml" } do put("node" .. i .. ".xml", shell.slurp("spec/data/hwloc/" .. name)) end
+  for _, name in ipairs { "slurm.conf", "nodes.conf", "gres.conf", "topology.conf", "scontrol.txt", "sacct.txt" } do
+    put(name, shell.slurp("spec/data/slurm/" .. name))
+  end
   for _, name in ipairs { "KTH-SP2", "KTH-SP2-1996-2.1-cln", "HPC2N" } do
     put(name .. ".swf", SWF)
     assert(os.execute("gzip -f " .. quote(dir .. "/" .. name .. ".swf")))

@@ -1,6 +1,7 @@
 --- weir replay: replays a log of jobs on a machine, under chosen policies.
 
 local against = require "weir.replay.against"
+local anonymize = require "weir.replay.anonymize"
 local core = require "weir.core"
 local data = require "weir.replay.data"
 local files = require "weir.files"
@@ -14,6 +15,7 @@ local progress = require "weir.replay.progress"
 local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local said = require "weir.replay.text"
+local scale = require "weir.replay.scale"
 local suggest = require "weir.suggest"
 local texts = require "weir.texts"
 local times = require "weir.trace.times"
@@ -51,6 +53,8 @@ local M = {
     { nil, "against-actual", nil, "compare the starts with those that the trace has recorded" },
     { nil, "from", "TIME", "begin there, with what ran and what waited then by the recorded starts: a number on the clock of the trace, or "
       .. "2024-03-01T12:00:00" },
+    { nil, "scale", "WHAT", "more or fewer jobs and resources: jobs=1.2,nodes=+100; jobs are made up after those of the TRACE, by --seed" },
+    { nil, "anonymize", "DIR", "no replay: write TRACE and machine without names to DIR/trace.csv and DIR/machine.json" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
     { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", least = 1e-6, most = 1e6 },
@@ -87,6 +91,8 @@ Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, o
 
   weir replay -r "cluster:1 core:100" KTH-SP2-1996-2.1-cln.swf.gz
   weir replay -r "node:120 core:2 memory:2(size=512,unit=MB)" --map core+memory -q conservative HPC2N.swf.gz --jobs jobs.csv
+  weir replay -r slurm.conf sacct.txt --against-actual
+  weir replay -r slurm.conf sacct.txt --scale jobs=1.2,nodes=+10
   weir replay -r "cluster:1 node:64" --map node --generate 5000 --compare fcfs easy sjbf
 
 Files are written whole or not at all, and through links; one that is read is never written.
@@ -161,6 +167,17 @@ local function time_of(opts)
   return t
 end
 
+local function check_anonymize(opts, path)
+  if not opts.anonymize then return end
+  for _, name in ipairs { "compare", "generate", "jobs", "evalys", "report", "json", "against-actual", "from", "scale", "until", "sample",
+    "speed" } do
+    if opts[name] then out.fail(2, "replay: --anonymize and --%s: one of them is wanted", name) end
+  end
+  for _, name in ipairs { "trace.csv", "machine.json" } do
+    inputs.check_output(opts.anonymize .. "/" .. name, "replay: --anonymize", { path or false, opts.resources })
+  end
+end
+
 local function check_options(opts, path, variants)
   if opts.generate and path then out.fail(2, "replay: a TRACE and --generate: one of them is wanted") end
   if not opts.generate and not path then out.fail(2, "replay: a TRACE, or --generate, is wanted; see weir replay --help") end
@@ -169,6 +186,8 @@ local function check_options(opts, path, variants)
     if opts[name] and not opts.generate then out.fail(2, "replay: --%s is for --generate", name) end
   end
   if opts.from then opts.from = time_of(opts) end
+  if opts.scale then out.check(scale.parse(opts.scale)) end
+  check_anonymize(opts, path)
   check_outputs(opts, path)
   if opts.workers and not variants then out.fail(2, "replay: --workers is for --compare") end
   if not variants then return end
@@ -247,7 +266,7 @@ local function run_one(opts, path, which, tick)
     format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
-    against = opts["against-actual"], from = opts.from,
+    against = opts["against-actual"], from = opts.from, scale = opts.scale,
     jobs_csv = opts.report and not opts.compare and opts.report .. "/jobs.csv" or nil,
     series = opts.report ~= nil, progress = tick,
   }
@@ -311,10 +330,25 @@ local function compare(opts, path, variants)
   out.table(said.rows(list), right, said.colour)
 end
 
+-- Writes trace and machine without names.
+local function write_anonymous(opts, path)
+  local _ <close> = out.check(data.make(opts.anonymize))
+  local graph <close> = out.check(weir.resources(opts.resources))
+  local log = out.check(trace.open(path, { format = opts.format, malformed = opts.malformed }))
+  local n, why = anonymize.write(opts.anonymize, log, graph)
+  out.check(n, why)
+  if not opts.quiet then
+    remark(opts, { trace = log, metrics = { rejected = 0 }, refused = {} }, out.warn)
+    out.line(("%s/trace.csv: %s; %s/machine.json"):format(opts.anonymize, texts.counted(n, "job"), opts.anonymize))
+  end
+  return 0
+end
+
 function M.run(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   local path, variants = sort_operands(opts)
   check_options(opts, path, variants)
+  if opts.anonymize then return write_anonymous(opts, path) end
   local _ <close> = opts.report and out.check(data.make(opts.report)) -- fails before a long replay
   if variants then
     compare(opts, path, variants)

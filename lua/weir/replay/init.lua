@@ -15,6 +15,7 @@ local metrics = require "weir.replay.metrics"
 local plain = require "weir.replay.plain"
 local sim = require "weir.sim"
 local random = require "weir.random"
+local scale = require "weir.replay.scale"
 local trace = require "weir.trace"
 local weir = require "weir"
 
@@ -213,6 +214,11 @@ local function go(run)
   local opts = run.opts
   local graph = must(weir.resources(opts.resources))
   run.trace = must(open_trace(opts))
+  if opts.scale then
+    local change = must(scale.parse(opts.scale))
+    must(scale.machine(graph, change))
+    run.trace = must(scale.trace(run.trace, change, opts.seed))
+  end
   run.map = opts.map or run.trace.detailed and "job" or "core"
   local request_of = must(map.new(run.map, graph))
   local ranked
@@ -242,6 +248,7 @@ end
 ---   warmup      seconds after the first submission; jobs submitted earlier do not count in the metrics
 ---   speed       factor by which submissions come faster
 ---   sample      share of the jobs taken at random; seed: of the choice
+---   scale       more or fewer jobs and resources, such as "jobs=1.2,nodes=+100", see scale.lua; seed: of the choice
 ---   estimates   "user", or "exact": run times as estimates
 ---   tau         bound of the bounded slowdown (10)
 ---   jobs, evalys  files to write, see weir.replay.jobs

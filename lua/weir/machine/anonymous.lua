@@ -1,0 +1,101 @@
+--- anonymous.lua - a copy of a machine without its names: for a trace that may be given away.
+---
+--- Nodes, switches and whatever else has a name are numbered through by type; properties are p1, p2, ..., queues q1, q2, ...
+--- Types, sizes, states, ranks, the hierarchies, and the limits and priorities of queues stay. UUIDs are new.
+
+local chunk = require "weir.machine.sandboxed_file"
+local queues = require "weir.machine.queues"
+local tables = require "weir.tables"
+
+local M = {}
+
+--- Returns a function that gives each text a new one: a letter and a number, in the order in which texts come.
+function M.names(letter)
+  local known, n = {}, 0
+  return function(text)
+    if text == nil then return nil end
+    if not known[text] then
+      n = n + 1
+      known[text] = letter .. n
+    end
+    return known[text]
+  end
+end
+
+local function must(v, why, code)
+  if v == nil then error { text = why, code = code } end
+  return v
+end
+
+local function properties_of(build, v)
+  local out = {}
+  local keys = {}
+  for key in pairs(v.properties) do keys[#keys + 1] = key end
+  table.sort(keys)
+  for _, key in ipairs(keys) do
+    local value = v.properties[key]
+    out[build.maps.property(key)] = tonumber(value) and tostring(value) or true
+  end
+  return out
+end
+
+local function pool_of(build, v)
+  local pool = { type = v.type, size = v.size, unit = v.unit, exclusive = v.exclusive or nil, rank = v.rank,
+    properties = properties_of(build, v) }
+  if v.type ~= "node" and v.id and v.basename == v.type and v.name == v.basename .. v.id then
+    pool.id = v.id
+  else
+    local n = (build.counts[v.type] or 0) + 1
+    build.counts[v.type], pool.id = n, n
+  end
+  return pool
+end
+
+local function grow(build, v, parent)
+  local made = must(build.graph:add(parent, pool_of(build, v)))
+  build.made[v] = made
+  for child in v:children() do grow(build, child, made) end
+  if v.state ~= "up" then build.states[#build.states + 1] = { made, v.state } end
+end
+
+local function join(build, graph, subsystem)
+  for edge in graph:edges(subsystem) do
+    for _, end_ in ipairs { edge.source, edge.target } do
+      if not build.made[end_] then build.made[end_] = must(build.graph:add(nil, pool_of(build, end_))) end
+    end
+    must(build.graph:add_edge(build.made[edge.source], build.made[edge.target],
+      { subsystem = subsystem, type = edge.type, back = edge.back }))
+  end
+end
+
+local function queues_of(graph, maps)
+  local list, consumption = queues.of(graph)
+  local out = {}
+  for _, name in ipairs(tables.keys(list)) do
+    local one = tables.copy(list[name])
+    one.requires = {}
+    for i, property in ipairs(list[name].requires or {}) do one.requires[i] = maps.property(property) end
+    out[maps.queue(name)] = one
+  end
+  return out, consumption
+end
+
+--- Returns a copy of a graph without names. maps: {property =, queue =}, functions from a name to the new one as from
+--- names(), which the trace needs too. Jobs are not copied. Or nil, message, code.
+function M.copy(graph, maps)
+  local ok, made, why, code = pcall(chunk.build, function(new)
+    local build = { graph = new, maps = maps, counts = {}, made = {}, states = {} }
+    for _, root in ipairs(graph:roots()) do grow(build, root, nil) end
+    for _, subsystem in ipairs(graph:subsystems()) do
+      if subsystem ~= "containment" then join(build, graph, subsystem) end
+    end
+    for _, state in ipairs(build.states) do state[1].state = state[2] end
+    local root = graph:roots()[1]
+    if root then queues.set(build.made[root], queues_of(graph, maps)) end
+  end)
+  if ok then return made, why, code end
+  if type(made) ~= "table" then error(made, 0) end
+  return nil, made.text, made.code or "invalid"
+end
+
+return M

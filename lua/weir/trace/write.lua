@@ -1,0 +1,44 @@
+--- write.lua - jobs of a trace as a CSV that trace.open reads again, with all that is told of them but a request of their
+--- own.
+
+local M = {}
+
+local COLUMNS = { { "job_id", "number" }, { "submit", "submit" }, { "runtime", "runtime" }, { "estimate", "estimate" },
+  { "procs", "procs" }, { "node_count", "nodes" }, { "spread", "spread" }, { "memory_kb", "memory" }, { "memory_mb", "megabytes" },
+  { "gres", "gres" }, { "user", "user" }, { "bank", "bank" }, { "queue", "queue" }, { "qos", "qos" }, { "features", "features" },
+  { "priority", "priority" }, { "recorded_start", "recorded" } }
+
+local function quoted(text) return text:find '[",\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text end
+
+local function text_of(value)
+  if value == nil then return "" end
+  if value == true then return "1" end
+  if type(value) == "table" then
+    local words = {}
+    for key, count in pairs(value) do words[#words + 1] = ("%s=%d"):format(key, count) end
+    table.sort(words)
+    return table.concat(words, " ")
+  end
+  if type(value) == "number" then return math.tointeger(value) and ("%d"):format(value) or ("%.6f"):format(value):gsub("0+$", "") end
+  return quoted(value)
+end
+
+--- The line with the names of the columns.
+function M.head()
+  local names = {}
+  for i, column in ipairs(COLUMNS) do names[i] = column[1] end
+  return table.concat(names, ",") .. "\n"
+end
+
+--- Returns the line of a job. A job with a guessed estimate has none there.
+function M.line(job)
+  local cells = {}
+  for i, column in ipairs(COLUMNS) do
+    local value = job[column[2]]
+    if column[2] == "estimate" and job.guessed then value = nil end
+    cells[i] = text_of(value)
+  end
+  return table.concat(cells, ",") .. "\n"
+end
+
+return M
