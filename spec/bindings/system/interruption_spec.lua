@@ -428,7 +428,7 @@ local SMALL = '(ulimit -f 1; "$@" </dev/null)'
 -- above, or in (spec) a spec of its own.
 local FILES = {
   convert = { types = "read" }, list = { config = "read" }, show = { output = "row" }, policy = { directory = "spec" },
-  replay = { jobs = "row", evalys = "row", report = "spec" }, tune = { report = "spec" },
+  replay = { jobs = "row", evalys = "row", report = "spec", anonymize = "spec" }, tune = { report = "spec" },
   serve = { config = "read", record = "spec", ["metrics-file"] = "spec", ["token-file"] = "spec",
     ["tls-cert"] = "read", ["tls-key"] = "read", ["parent-token-file"] = "read", ["parent-ca"] = "read" },
   top = { ["token-file"] = "read", ca = "read" },
