@@ -1305,7 +1305,8 @@ int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_
 /* M3: copies the whole graph with its schedule; vertices keep their indices. O(n) */
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err);
 /* M2: copies the ancestors of v and the pools at and below v that are available now, without a schedule; the size of a
- * pool becomes its free units. O(n) */
+ * pool becomes its free units. Pools of other subsystems that serve what is copied, such as switches and panels, come
+ * along with their free units, and so do the edges. O(n), and O(edges) for each edge of the longest way to a source */
 int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err);
 /* M12, M1: copies the listed vertices, all vertices below, all ancestors, and the edges between them, without a
  * schedule. O(n) */

@@ -192,6 +192,72 @@ static uint32_t way_to(const weir_graph *g, weir_vertex v, weir_vertex way[WEIR_
     return depth;
 }
 
+/* The units of v that a copy gets: those free now; none where v or a vertex above is unavailable. */
+static int64_t units_to_copy(const weir_graph *g, weir_vertex v)
+{
+    if (!state_available(vertex_at(g, v)->state) || !weir_availability_above(g, v, g->now, g->now + 1))
+        return 0;
+    return weir_availability_free(g, v, g->now, g->now + 1);
+}
+
+static weir_vertex root_of(const weir_graph *g, weir_vertex v)
+{
+    while (vertex_at(g, v)->parent != WEIR_NONE)
+        v = vertex_at(g, v)->parent;
+    return v;
+}
+
+/* Copies a vertex of another subsystem, with the vertices above that are not copied yet. */
+static int copy_source(struct weir_extract *c, weir_vertex v, int64_t size, weir_err *err)
+{
+    weir_vertex way[WEIR_PATH_DEPTH + 2], parent = WEIR_NONE;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0, n = way_to(c->from, v, way); !rc && i < n; i++) {
+        if (c->map[way[i]] == WEIR_NONE)
+            rc = weir_extract_vertex(c, way[i], parent, kind_of(c->from, way[i])->size, err);
+        parent = c->map[way[i]];
+    }
+    return rc ? rc : weir_extract_vertex(c, v, parent, size, err);
+}
+
+/* Copies the source of an edge into what is copied, unless the source lies in the tree `root`: a node is copied with
+ * the switches that serve the node, not with the nodes beside. Returns 1 (copied), 0 or negative. */
+static int follow_edge(struct weir_extract *c, weir_vertex source, weir_vertex target, weir_vertex root, weir_err *err)
+{
+    int64_t size;
+    int rc;
+
+    if (c->map[target] == WEIR_NONE || c->map[source] != WEIR_NONE || vertex_detached(c->from, source) ||
+        root_of(c->from, source) == root)
+        return 0;
+    size = units_to_copy(c->from, source);
+    rc = size > 0 ? copy_source(c, source, size, err) : WEIR_OK;
+    return rc ? rc : size > 0;
+}
+
+/* Copies the vertices of other subsystems that edges lead from to what is copied, over any number of edges.
+ * O(edges) for each edge of the longest way. */
+static int copy_sources(struct weir_extract *c, weir_vertex root, weir_err *err)
+{
+    weir_edge e;
+    int rc = 0;
+
+    for (bool more = true; more;) {
+        more = false;
+        for (uint32_t i = 0; rc >= 0 && i < c->from->nedges; i++) {
+            if (!weir_edge_get(c->from, i, &e))
+                continue;
+            rc = follow_edge(c, e.source, e.target, root, err);
+            if (rc == 0 && e.back && e.type && strcmp(e.back, e.type) == 0)
+                rc = follow_edge(c, e.target, e.source, root, err);
+            more = more || rc > 0;
+        }
+        more = more && rc >= 0;
+    }
+    return rc < 0 ? rc : WEIR_OK;
+}
+
 int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err)
 {
     weir_vertex way[WEIR_PATH_DEPTH + 2], parent = WEIR_NONE;
@@ -212,6 +278,8 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     }
     if (!rc && open)
         rc = copy_free(&c, v, parent, err);
+    if (!rc && g->nedges > 0)
+        rc = copy_sources(&c, root_of(g, v), err);
     return part_end(&c, rc, out, err);
 }
 

@@ -247,7 +247,9 @@ describe("RFC 16", function()
   it("[RFC16:208][L6] saves a configuration file that it loads again", function()
     local g = must(weir.synthetic(MACHINE))
     for _, name in ipairs { "m.json", "m.lua" } do assert.is_true(g:compare((reload(g, name)))) end
-    g:root().data.notes = "x"
+    g:root().state, g:root().data.notes = "degraded", { 1, { a = true } }
+    assert.is_true(g:compare((reload(g, "m.lua"))))
+    g:root().data.notes = { weir.null }
     local ok, why, code = g:save(shell.path(shell.directory(), "n.lua"))
     assert.same({ nil, "invalid" }, { ok, code })
     assert.matches("extended data", why)

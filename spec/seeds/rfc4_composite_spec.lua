@@ -398,6 +398,19 @@ describe("RFC 4, composite resource pools: methods", function()
     assert.equal("cluster0 rack0 node0 core0 core3 memory0", names(c:walk {}))
   end)
 
+  it("[RFC4a:170b][M2] a copy has the edges of other subsystems, and what serves the copied pools", function()
+    local g = powered()
+    g("power:/feed0/pdu1"):allocate { job = 9, amount = 20 }
+    local part <close> = assert(g:copy(g "/cluster0/rack1/node2"))
+    assert.same({ "containment", "power" }, part:subsystems())
+    local edge = part("/cluster0/rack1/node2"):edges("power")[1]
+    assert.same({ "/pdu1", 30, "/feed0" }, { edge.source.path, edge.source.size, edge.source:parent("power").path })
+    assert.is_nil((part:vertex "power:/feed0/pdu0"))
+    g("power:/feed0").state = "down"
+    local alone <close> = assert(g:copy(g "/cluster0/rack1/node2"))
+    assert.is_nil((alone:vertex "power:/feed0"))
+  end)
+
   it("[RFC4a:176][M2] what is copied has the available amount as size, and nothing allocated", function()
     local g = machine()
     assert(g(NODE .. "/memory0"):allocate { job = 1, amount = 6 })

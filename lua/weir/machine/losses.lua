@@ -11,7 +11,7 @@ local HOLDS = {
   rv1 = { states = true, tags = true, data = true, subsystems = true },
   rv1_nosched = {}, rlite = {},
   csv = { states = true, tags = true, data = true },
-  recipe = { tags = true },
+  recipe = { states = true, tags = true, data = true, subsystems = true },
 }
 
 --- The formats of which losses are known.

@@ -6,6 +6,9 @@
 -- A table may be kept in a variable and used in several places. Ids count up from `id` as in a synthetic string: per
 -- nearest node for pools below a node, per machine for all others, or as `scope` says; `id = false` gives no id.
 -- Pools of type "node" without a rank get the ranks 0, 1, ... in preorder; `rank = false` gives no rank.
+--
+-- The outermost table may also have `beside`, a list of tables of pools outside of its tree, and `edges`, a list of
+-- { source = PATH, targets = {PATH, ...}, subsystem = NAME, type = WORD, back = WORD }.
 
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
@@ -80,7 +83,32 @@ local function map(value)
   end
 end
 
+local function state(value)
+  for _, known in ipairs(core.states) do
+    if value == known then return nil end
+  end
+  return "one of " .. table.concat(core.states, ", ")
+end
+
+-- Whether a value can be extended data: texts, numbers, booleans and tables of these, not too deep.
+local function is_data(value, deep)
+  if type(value) ~= "table" then return scalar(value) and not unfit(value) end
+  if deep == 0 then return false end
+  for k, v in pairs(value) do
+    if not (type(k) == "string" or math.type(k) == "integer") or unfit(k) or not is_data(v, deep - 1) then return false end
+  end
+  return true
+end
+
+local function data(value)
+  if type(value) ~= "table" then return "a table of keys and values" end
+  for k, v in pairs(value) do
+    if type(k) ~= "string" or unfit(k) or not is_data(v, 100) then return 'a table such as {note={1, "two"}}' end
+  end
+end
+
 local FIELDS = {
+  state = state, data = data,
   type = word, count = integer(1, POOLS), basename = word, name = word, id = optional_id, size = integer(0, LIMIT),
   unit = text, exclusive = boolean, properties = map, tags = map, rank = optional_id, scope = scope,
 }
@@ -126,6 +154,44 @@ local function survey(spec, path, depth, sizes)
   end
   sizes[spec] = { size = size, depth = depth }
   return size
+end
+
+-- ---- the outermost table ------------------------------------------------------------------------------------
+
+local EDGE = { source = true, targets = true, subsystem = true, type = true, back = true }
+
+local function check_edge(path, edge)
+  if type(edge) ~= "table" then fail(path, "a table such as {source=..., targets={...}, subsystem=...} is wanted, not %s", show(edge)) end
+  for key in pairs(edge) do
+    local hint = type(key) == "string" and suggest.hint(key, tables.keys(EDGE)) or ""
+    if not EDGE[key] then fail(path, "unknown field %s%s", show(key), hint) end
+  end
+  for _, key in ipairs { "source", "subsystem" } do
+    local wanted = text(edge[key])
+    if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(edge[key])) end
+  end
+  for _, key in ipairs { "type", "back" } do
+    local wanted = edge[key] ~= nil and text(edge[key])
+    if wanted then fail(path, "%s: %s is wanted, not %s", key, wanted, show(edge[key])) end
+  end
+  if type(edge.targets) ~= "table" then fail(path, "targets: a list of paths is wanted, not %s", show(edge.targets)) end
+  for i, target in ipairs(edge.targets) do
+    local wanted = text(target)
+    if wanted then fail(path, "targets[%d]: a path is wanted, not %s", i, show(target)) end
+  end
+end
+
+-- Takes `beside` and `edges` off the outermost table. Returns the table without them, and both lists.
+local function split_top(spec, path)
+  if type(spec) ~= "table" or (spec.beside == nil and spec.edges == nil) then return spec, {}, {} end
+  local rest = tables.copy(spec)
+  rest.beside, rest.edges = nil, nil
+  for _, key in ipairs { "beside", "edges" } do
+    local list = spec[key]
+    if list ~= nil and type(list) ~= "table" then fail(path, "%s: a list is wanted, not %s", key, show(list)) end
+  end
+  for i, edge in ipairs(spec.edges or {}) do check_edge(("%s.edges[%d]"):format(path, i), edge) end
+  return rest, spec.beside or {}, spec.edges or {}
 end
 
 -- ---- building -----------------------------------------------------------------------------------------------
@@ -180,6 +246,8 @@ local grow
 
 local function grow_one(build, spec, path, parent, pool)
   local v = add(build, path, parent, pool)
+  if spec.state then v.state = spec.state end
+  for key, value in pairs(spec.data or {}) do v.data[key] = value end
   local node, outer = build.node, build.parent
   build.parent = {}
   if spec.type == "node" then build.node = {} end
@@ -193,7 +261,7 @@ function grow(build, spec, path, parent)
   local count = spec.count or 1
   local first = take_ids(build, spec, count)
   local pool = describe(spec, first)
-  if #spec == 0 and count > 1 and first and spec.type ~= "node" and not spec.rank then
+  if #spec == 0 and count > 1 and first and spec.type ~= "node" and not (spec.rank or spec.state or spec.data) then
     add(build, path, parent, pool, count)
     return
   end
@@ -204,10 +272,42 @@ function grow(build, spec, path, parent)
   end
 end
 
+local function vertex_at(graph, path, place)
+  local v, why = graph:vertex(place)
+  if not v then fail(path, "%s", why) end
+  return v
+end
+
+-- Adds the edges. All paths are resolved before the first edge is there: with an edge a pool beside the tree gets a path in
+-- the subsystem of the edge.
+local function link(graph, edges, path)
+  local ends = {}
+  for i, edge in ipairs(edges) do
+    local at = ("%s.edges[%d]"):format(path, i)
+    ends[i] = { source = vertex_at(graph, at, edge.source) }
+    for k, target in ipairs(edge.targets) do ends[i][k] = vertex_at(graph, at, target) end
+  end
+  for i, edge in ipairs(edges) do
+    local about = { subsystem = edge.subsystem, type = edge.type, back = edge.back }
+    for _, target in ipairs(ends[i]) do
+      local ok, why = graph:add_edge(ends[i].source, target, about)
+      if not ok then fail(("%s.edges[%d]"):format(path, i), "%s", why) end
+    end
+  end
+end
+
 local function build_graph(spec, path)
-  survey(spec, path, 1, {})
-  if (spec.count or 1) > 1 then fail(path, "count: one pool is at the top, such as a cluster") end
-  return chunk.build(function(graph) grow({ graph = graph, machine = {}, parent = {}, rank = 0 }, spec, path, nil) end)
+  local tree, beside, edges = split_top(spec, path)
+  survey(tree, path, 1, {})
+  if (tree.count or 1) > 1 then fail(path, "count: one pool is at the top, such as a cluster") end
+  for i, other in ipairs(beside) do survey(other, ("%s.beside[%d]"):format(path, i), 1, {}) end
+  local graph, why, code = chunk.build(function(graph)
+    local build = { graph = graph, machine = {}, parent = {}, rank = 0 }
+    grow(build, tree, path, nil)
+    for i, other in ipairs(beside) do grow(build, other, ("%s.beside[%d]"):format(path, i), nil) end
+  end)
+  if graph then link(graph, edges, path) end
+  return graph, why, code
 end
 
 local function guarded(make, ...)

@@ -3,6 +3,7 @@
 -- Neighbours that differ in nothing but consecutive ids share a line with a count.
 
 local plain = require "weir.plain"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -23,6 +24,39 @@ local function map_text(map)
   end
   table.sort(words)
   return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or nil
+end
+
+local value_text
+
+local function entry_text(key, value)
+  local name = type(key) ~= "string" and "[" .. key .. "]" or key:find "^[%a_][%w_]*$" and not KEYWORDS[key] and key
+    or "[" .. quote(key) .. "]"
+  return ("%s = %s"):format(name, value_text(value))
+end
+
+-- Extended data as Lua; nil for what a recipe cannot say: null, and empty lists, which are told from empty tables.
+function value_text(value)
+  if type(value) == "string" then return quote(value) end
+  if type(value) == "number" or type(value) == "boolean" then return ("%q"):format(value) end
+  if type(value) ~= "table" or getmetatable(value) == "weir.array" and #value == 0 then error { unsaid = true } end
+  local words = {}
+  if #value > 0 then
+    for i, x in ipairs(value) do words[i] = value_text(x) end
+  else
+    for key, x in tables.sorted(value) do words[#words + 1] = entry_text(key, x) end
+  end
+  return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or "{}"
+end
+
+-- Returns the text of the extended data of a vertex, nil for none, and whether a key is missing from the text.
+local function data_text(v)
+  local words, missing = {}, false
+  for key, value in pairs(v.data) do
+    local ok, text = pcall(entry_text, key, value)
+    if ok then words[#words + 1] = text else missing = true end
+  end
+  table.sort(words)
+  return #words > 0 and "{ " .. table.concat(words, ", ") .. " }" or nil, missing
 end
 
 -- Whether ranks can be omitted: every node has the rank that a recipe gives by default, and no further vertex has a
@@ -59,6 +93,8 @@ local function fields_of(v)
   say("exclusive", v.exclusive and "true")
   say("properties", map_text(v.properties))
   say("tags", map_text(v.tags))
+  say("state", v.state ~= "up" and quote(v.state))
+  say("data", (data_text(v)))
   return words, name ~= nil
 end
 
@@ -114,30 +150,75 @@ local function write(item, indent, lines)
   lines[#lines] = lines[#lines]:sub(1, -2) .. " },"
 end
 
--- Names the parts of a graph that a recipe cannot express.
-local function losses(g)
-  local lost = {}
-  for _, name in ipairs(g:subsystems()) do
-    if name ~= "containment" then lost[#lost + 1] = "the subsystem " .. name end
+-- The lines of the edges of a graph: those of one source and one kind share a table.
+local function edge_lines(g)
+  local of, order = {}, {}
+  for edge in g:edges() do
+    if edge.source.detached or edge.target.detached then goto continue end
+    local head = ("source = %s, subsystem = %s"):format(quote(edge.source.path), quote(edge.subsystem))
+    if edge.type then head = head .. ", type = " .. quote(edge.type) end
+    if edge.back then head = head .. ", back = " .. quote(edge.back) end
+    if not of[head] then
+      of[head] = {}
+      order[#order + 1] = head
+    end
+    table.insert(of[head], quote(edge.target.path))
+    ::continue::
   end
-  if #assert(g:find "not state=up") > 0 then lost[#lost + 1] = "states" end
-  for v in g:walk {} do
-    if #v.data > 0 then
-      lost[#lost + 1] = "extended data"
-      break
+  for i, head in ipairs(order) do order[i] = ("    { %s, targets = { %s } },"):format(head, table.concat(of[head], ", ")) end
+  return order
+end
+
+-- Writes a list of the outermost table, before its closing brace.
+local function put_list(lines, name, list)
+  if #list == 0 then return end
+  lines[#lines] = lines[#lines]:gsub(" },$", "")
+  if not lines[#lines]:find ",$" then lines[#lines] = lines[#lines] .. "," end
+  lines[#lines + 1] = ("  %s = {"):format(name)
+  table.move(list, 1, #list, #lines + 1, lines)
+  lines[#lines + 1] = "  } },"
+end
+
+local function top_of(v)
+  local parent = v:parent()
+  while parent do v, parent = parent, parent:parent() end
+  return v
+end
+
+-- Returns the roots of the trees of a graph: those of containment, then those of pools in other subsystems only.
+local function all_roots(g)
+  local roots, seen = g:roots(), {}
+  for _, v in ipairs(roots) do seen[v] = true end
+  for _, name in ipairs(g:subsystems()) do
+    for v in g:walk { subsystem = name } do
+      local top = top_of(v)
+      if not seen[top] and not top.detached then roots[#roots + 1] = top end
+      seen[top] = true
     end
   end
-  return lost
+  return roots
+end
+
+-- Names the parts of a graph that a recipe cannot express.
+local function losses(g)
+  for edge in g:edges() do
+    if edge.source.detached or edge.target.detached then return { "pools taken out of containment" } end
+  end
+  for v in g:walk {} do
+    if #v.data > 0 and select(2, data_text(v)) then return { "extended data with null or an empty list" } end
+  end
+  return {}
 end
 
 --- Returns the text of a recipe and a list of the parts of the graph missing from the text; or nil, message, code.
 function M.text(g)
-  local roots = g:roots()
-  if #roots ~= 1 then
-    return nil, ("a recipe has one pool at the top; this machine has %d"):format(#roots), "invalid"
-  end
-  local lines = {}
-  write(scan(roots[1], { numbers = {}, count = 0, ranks_follow = ranks_follow(g) }), "", lines)
+  local roots = all_roots(g)
+  if #roots == 0 then return nil, "a recipe has a pool at the top; this machine has none", "invalid" end
+  local build, lines, beside = { numbers = {}, count = 0, ranks_follow = ranks_follow(g) }, {}, {}
+  write(scan(roots[1], build), "", lines)
+  for i = 2, #roots do write(scan(roots[i], build), "    ", beside) end
+  put_list(lines, "beside", beside)
+  put_list(lines, "edges", edge_lines(g))
   lines[1] = "return " .. lines[1]
   lines[#lines] = lines[#lines]:sub(1, -2)
   return table.concat(lines, "\n") .. "\n", losses(g)

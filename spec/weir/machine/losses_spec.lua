@@ -24,7 +24,7 @@ local JOBS = "2 jobs, 1 reservation, the clock"
 local LOSSES = {
   document = "", sqlite = "", jgf = JOBS, rv1 = JOBS,
   csv = JOBS .. ", the subsystem power",
-  recipe = JOBS .. ", the subsystem power, 1 state, the extended data of 2 vertices",
+  recipe = JOBS,
   rlite = JOBS .. ", the subsystem power, 1 state, the tags of 1 vertex, the extended data of 2 vertices",
 }
 

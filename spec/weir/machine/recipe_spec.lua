@@ -35,6 +35,17 @@ local REFUSED = {
   { "properties that are none", { type = "cluster", properties = { { 1 } } }, "^recipe: properties: a table such as" },
   { "exclusive = 1", { type = "cluster", exclusive = 1 }, "^recipe: exclusive: true or false" },
   { "an unknown scope", { type = "cluster", scope = "rack" }, '^recipe: scope: "local" or "global"' },
+  { "an unknown state", { type = "cluster", state = "dwon" }, '^recipe: state: one of up, down, .* is wanted, not "dwon"' },
+  { "data without keys", { type = "cluster", data = { 1 } }, "^recipe: data: a table such as" },
+  { "data with a function", { type = "cluster", data = { f = print } }, "^recipe: data: a table such as" },
+  { "edges below the top", { type = "cluster", { type = "node", edges = {} } }, '^recipe.node: unknown field "edges"' },
+  { "edges that are no list", { type = "cluster", edges = 1 }, "^recipe: edges: a list is wanted, not 1" },
+  { "an edge without a source", { type = "cluster", edges = { { targets = {}, subsystem = "power" } } },
+    "^recipe.edges%[1%]: source: a text is wanted" },
+  { "an edge with an unknown field", { type = "cluster", edges = { { sorce = "/a" } } }, '%(did you mean "source"%?%)' },
+  { "an edge to nowhere", { type = "cluster", id = 0, edges = { { source = "/cluster0", targets = { "/x" }, subsystem = "power" } } },
+    "^recipe.edges%[1%]: .*there is no 'x'" },
+  { "a wrong pool beside", { type = "cluster", beside = { { type = "panel", size = -1 } } }, "^recipe.beside%[1%]: size: " },
   { "a name with a slash", { type = "cluster", { type = "node", name = "a/b" } }, "^recipe.node: " },
 }
 
@@ -177,6 +188,22 @@ describe("recipe", function()
     local g <close> = assert(weir.load(path))
     assert.equal(1 << 10, g:aggregate().core.total)
     os.remove(path)
+  end)
+
+  it("[P11] [P12] [G3] holds states, data, pools beside the tree and edges, and is written with them", function()
+    local node = { type = "node", count = 2, { type = "core", count = 2, state = "down" } }
+    local g <close> = assert(weir.recipe {
+      type = "cluster", data = { note = { 1, "two", { ["a b"] = true } }, half = 0.5 }, node,
+      beside = { { type = "panel", size = 5, unit = "kW", { type = "pdu", count = 2 } } },
+      edges = { { source = "/panel0/pdu1", targets = { "/cluster0/node0", "/cluster0/node1" }, subsystem = "power", type = "feeds",
+        back = "drawn_from" } },
+    })
+    assert.equal("down", g("/cluster0/node1/core1").state)
+    assert.same({ note = { 1, "two", { ["a b"] = true } }, half = 0.5 }, { note = g:root().data.note, half = g:root().data.half })
+    local edge = g("/cluster0/node1"):edges("power")[1]
+    assert.same({ "/panel0/pdu1", "feeds", "drawn_from" }, { edge.source.path, edge.type, edge.back })
+    local again <close> = assert(weir.parse(g:format "recipe", { format = "recipe" }))
+    assert.equal(g:format "jgf", again:format "jgf")
   end)
 
   it("leaves the libraries alone", function()
