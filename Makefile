@@ -57,7 +57,7 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
 all: deps build ## dependencies, then the release build
 	@if [ -e $(OUT)/fresh ]; then rm -f $(OUT)/fresh; echo "$(OUT)/weir is built"; else echo "$(OUT)/weir is up to date"; fi
 build: $(OUT)/built
-$(OUT)/built: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1
+$(OUT)/built: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 $(OUT)/doc/manual.html
 	@touch $@ $(OUT)/fresh
 
 help: ## this list
@@ -172,6 +172,10 @@ $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/flux/sched-weir.toml
 $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir/serve/methods/*.lua)
 	@mkdir -p $(@D)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
+# The manual as one page, from the README, the guides, the man pages and the contract of policies.
+GUIDES := README.md doc/scenarios.md doc/next-hour.md doc/switching.md doc/service-limits.md doc/performance.md
+$(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 spec/tools/webpage.lua $(GUIDES)
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:
 -include $(sort $(shell find build/obj $(OBJ) -name '*.d' 2>/dev/null))
 
@@ -349,6 +353,7 @@ install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the schedule
 	install -m 644 policies/queue/*.lua $(POLICIES)/queue/
 	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
+	install -D -m 644 build/doc/manual.html $(DESTDIR)$(PREFIX)/share/weir/doc/manual.html
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	install -D -m 644 build/doc/weir/scenario.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir/scenario.lua
 	install -D -m 644 build/doc/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1

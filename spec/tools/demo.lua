@@ -184,5 +184,21 @@ local function three_policies()
   show_numbers(runs)
 end
 
+local NEXT = {
+  { "build/weir repl", "this machine at a prompt; Tab completes, :help tells the rest" },
+  { "build/weir show local --html -o here.html", "a picture of it, for a browser" },
+  { 'build/weir match -r "cluster:1 rack:2 node:3 core:8" slot=2/node', "two nodes of a machine described in a line" },
+  { 'build/weir explain -r "rack:2 node:3 core:8" slot=7/node', "why a job does not fit" },
+  { "build/weir policy new mine", "a policy of your own, with its test" },
+  { "build/weir replay -r node:64 --generate 500 --compare 'easy fcfs' --report out", "queues side by side, and out/index.html" },
+}
+
+local function what_next()
+  title "What next"
+  for _, row in ipairs(NEXT) do out.line(("    %s\n        %s"):format(row[1], style.dim(row[2]))) end
+  out.line "\nThe README begins with ten minutes; build/doc/manual.html is the whole manual as one page."
+end
+
 match_here(this_machine())
 three_policies()
+what_next()
