@@ -25,10 +25,10 @@ local recover = require "weir.acquire.recover"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
 local lines = require "weir.flux.queues"
+local nested = require "weir.flux.nested"
 local notes = require "weir.flux.annotations"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
-local graph_ranks = require "weir.flux.ranks"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
 local weir = require "weir"
@@ -144,7 +144,7 @@ function M:acquire(text)
   self.changes, self.all = false, nil
   local first = self.engine == nil
   flux_hostlist.correct(message.resources)
-  if first then graph_ranks.follow(message.resources) end
+  if first then nested.follow(message.resources) end
   local ok
   ok, why = self.follow:receive("default", message)
   if not ok then return nil, why end

@@ -11,7 +11,6 @@ local explain_text = require "weir.explain.text"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
-require "weir.explain" -- here rather than in each copy
 
 require "weir.explain" -- a copy opens no files: what a copy may use is read before
 

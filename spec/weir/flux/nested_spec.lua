@@ -1,6 +1,6 @@
--- The ranks of a graph in the R of an instance inside another one.
+-- The ranks and ids of a graph in the R of an instance inside another one.
 local flux = require "spec.support.flux"
-local ranks = require "weir.flux.ranks"
+local nested = require "weir.flux.nested"
 local weir = require "weir"
 
 local submit, settle = flux.submit, flux.settle
@@ -41,28 +41,52 @@ describe("the graph in an R", function()
   } do
     it("gets the ranks of R_lite, " .. what, function()
       local R = R_of(row[1], row[2], row[4])
-      assert.is_true(ranks.follow(R))
+      assert.is_true(nested.follow(R))
       assert.same(row[3], ranks_in(R))
     end)
   end
 
   it("keeps ranks that are those of R_lite, or of which there are more", function()
-    assert.is_false(ranks.follow(R_of({ "a", "b" }, { 0, 1 })))
-    assert.is_false(ranks.follow(R_of({ "a", "b" }, { 5, 5 })))
+    assert.is_false(nested.follow(R_of({ "a", "b" }, { 0, 1 })))
+    assert.is_false(nested.follow(R_of({ "a", "b" }, { 5, 5 })))
   end)
 
   for what, R in pairs { nothing = 7, ["no execution"] = { scheduling = { graph = { nodes = {} } } }, ["odd nodes"] =
     { execution = {}, scheduling = { graph = { nodes = { 7, { metadata = 8 }, { metadata = { type = "node" } } } } } },
     ["a text"] = { execution = {}, scheduling = "x" } } do
-    it("may be " .. what, function() assert.is_false(ranks.follow(R)) end)
+    it("may be " .. what, function() assert.is_false(nested.follow(R)) end)
   end
 
-  it("is what an inner instance gives out, under its own ranks and the ids of resources", function()
+  for what, row in pairs {
+    ["ids of R_lite"] = { "0", 0, "/cluster0/a/core0" }, ["ids that they have"] = { "5", 5, "/cluster0/a/core5" },
+    ["their ids where R_lite has another number"] = { "0-1", 5, "/cluster0/a/core5" },
+  } do
+    it("gets " .. what, function()
+      local R = R_of({ "a", "b" }, { 0, 1 })
+      R.execution.R_lite[1].children.core = row[1]
+      nested.follow(R)
+      local data = R.scheduling.graph.nodes[3].metadata
+      assert.same({ row[2], "core" .. row[2], row[3] }, { data.id, data.name, data.paths.containment })
+    end)
+  end
+
+  it("gets the paths of what is below a renamed vertex", function()
+    local R = R_of({ "a" }, { 0 })
+    R.execution.R_lite[1].children.core = "2"
+    table.insert(R.scheduling.graph.nodes, { id = "99", metadata = { type = "pu", id = 0, rank = 0, name = "pu0",
+      paths = { containment = "/cluster0/a/core5/pu0" } } })
+    assert.is_true(nested.follow(R))
+    assert.equal("/cluster0/a/core2/pu0", R.scheduling.graph.nodes[4].metadata.paths.containment)
+  end)
+
+  it("is what an inner instance gives out, under its own ranks and ids", function()
     local s = assert(flux.open())
-    assert(s.service:acquire(weir.json.encode { resources = R_of({ "b2", "b3" }, { 2, 3 }), up = "0-1" }))
+    local R = R_of({ "b2", "b3" }, { 2, 3 })
+    R.execution.R_lite[1].children.core = "0"
+    assert(s.service:acquire(weir.json.encode { resources = R, up = "0-1" }))
     submit(s, 1, 2)
     settle(s)
     local execution = weir.json.decode(flux.R_of(s, 1)).execution
-    assert.same({ { rank = "0-1", children = { core = "5" } } }, execution.R_lite)
+    assert.same({ { rank = "0-1", children = { core = "0" } } }, execution.R_lite)
   end)
 end)

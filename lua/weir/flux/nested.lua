@@ -1,0 +1,151 @@
+--- nested.lua - the graph in the R of an instance inside another one. Flux gives the ranks and the ids of R_lite anew, from 0 on, and
+-- leaves the graph under "scheduling" as the outer scheduler wrote it, with the ranks and ids of the outer instance (RFC 20).
+
+local core = require "weir.core"
+
+local M = {}
+
+-- Returns the ranks of R_lite as a list, and with a nodelist of as many hosts {host = rank}; nil for hosts where one is there twice.
+local function ranks_of(execution)
+  local list, hosts = {}, {}
+  for _, row in ipairs(execution.R_lite or {}) do
+    for rank in core.idset(tostring(row.rank)):ids() do list[#list + 1] = rank end
+  end
+  local names = core.hostlist(table.concat(execution.nodelist or {}, ","))
+  local n = 0
+  for name, i in (names or core.hostlist()):names() do
+    n = i
+    if hosts and hosts[name] then hosts = nil end
+    if hosts then hosts[name] = list[i] end
+  end
+  table.sort(list)
+  return list, n == #list and hosts or nil
+end
+
+-- Returns the ranks of the nodes of a graph as a sorted list, and {rank = name}.
+local function ranks_in(nodes)
+  local list, names = {}, {}
+  for _, node in ipairs(nodes) do
+    local data = type(node) == "table" and node.metadata
+    local rank = type(data) == "table" and data.type == "node" and math.tointeger(data.rank)
+    if rank and rank >= 0 and not names[rank] then
+      list[#list + 1], names[rank] = rank, data.name or tostring(data.basename) .. tostring(data.id)
+    end
+  end
+  table.sort(list)
+  return list, names
+end
+
+local function equal(a, b)
+  for i = 1, math.max(#a, #b) do
+    if a[i] ~= b[i] then return false end
+  end
+  return true
+end
+
+-- Returns {rank in the graph = rank in R_lite}: by the names of hosts where they tell hosts apart, else in order. nil where the two do
+-- not have equally many ranks.
+local function mapping(old, names, new, hosts)
+  if #old ~= #new then return nil end
+  local map, used = {}, {}
+  for i, rank in ipairs(old) do
+    local to = hosts and hosts[names[rank]]
+    if hosts and (not to or used[to]) then return mapping(old, names, new) end
+    map[rank] = to or new[i]
+    used[map[rank]] = true
+  end
+  return map
+end
+
+local function follow_ranks(R, nodes)
+  local new, hosts = ranks_of(R.execution)
+  local old, names = ranks_in(nodes)
+  local map = not equal(old, new) and mapping(old, names, new, hosts)
+  if not map then return false end
+  for _, node in ipairs(nodes) do
+    local data = type(node) == "table" and node.metadata
+    if type(data) == "table" and map[data.rank] then data.rank = map[data.rank] end
+  end
+  return true
+end
+
+-- ---- ids -------------------------------------------------------------------------------------------------------------
+
+-- Returns the vertices of a graph by rank and type, each list by id: {["rank type"] = {metadata}}.
+local function by_place(nodes)
+  local places = {}
+  for _, node in ipairs(nodes) do
+    local data = type(node) == "table" and node.metadata
+    if type(data) == "table" and math.tointeger(data.rank) and math.tointeger(data.id) and data.type then
+      local key = ("%d %s"):format(data.rank, tostring(data.type))
+      places[key] = places[key] or {}
+      table.insert(places[key], data)
+    end
+  end
+  for _, list in pairs(places) do table.sort(list, function(a, b) return a.id < b.id end) end
+  return places
+end
+
+-- Gives the vertices of a list the ids of R_lite, in order. Fills moved: {path before = path now}.
+local function renumber(list, ids, moved)
+  for i, data in ipairs(list) do
+    local name = ("%s%d"):format(tostring(data.basename or data.type), ids[i])
+    local path = type(data.paths) == "table" and data.paths.containment
+    if type(path) == "string" then moved[path] = (path:gsub("[^/]*$", (name:gsub("%%", "%%%%")))) end
+    data.id, data.name = ids[i], name
+  end
+end
+
+-- Gives all vertices their paths below what was renamed.
+local function move(nodes, moved)
+  local function new_path(path)
+    if moved[path] then return moved[path] end
+    local above, name = path:match "^(.+)(/[^/]*)$"
+    return above and new_path(above) .. name or path
+  end
+  for _, node in ipairs(nodes) do
+    local paths = type(node) == "table" and type(node.metadata) == "table" and node.metadata.paths
+    if type(paths) == "table" and type(paths.containment) == "string" then paths.containment = new_path(paths.containment) end
+  end
+end
+
+-- Returns whether the ids of vertices of a type on a rank differ from those of R_lite, of which there are as many.
+local function differ(list, ids)
+  if not list or #list ~= #ids then return false end
+  for i, data in ipairs(list) do
+    if data.id ~= ids[i] then return true end
+  end
+  return false
+end
+
+local function ids_of(text)
+  local ids = {}
+  for id in (core.idset(tostring(text)) or core.idset()):ids() do ids[#ids + 1] = id end
+  return ids
+end
+
+local function follow_ids(R, nodes)
+  local places, moved = by_place(nodes), {}
+  for _, row in ipairs(R.execution.R_lite or {}) do
+    for type, text in pairs(row.children or {}) do
+      local ids = ids_of(text)
+      for _, rank in ipairs(ids_of(row.rank)) do
+        local list = places[("%d %s"):format(rank, type)]
+        if differ(list, ids) then renumber(list, ids, moved) end
+      end
+    end
+  end
+  if next(moved) then move(nodes, moved) end
+  return next(moved) ~= nil
+end
+
+--- Gives the graph of an R, a table, the ranks and ids of R_lite. Returns whether something has changed.
+function M.follow(R)
+  local graph = type(R) == "table" and type(R.scheduling) == "table" and R.scheduling.graph
+  local nodes = type(graph) == "table" and type(graph.nodes) == "table" and graph.nodes
+  if not nodes or type(R.execution) ~= "table" then return false end
+  local ranks = follow_ranks(R, nodes)
+  return follow_ids(R, nodes) or ranks
+end
+
+return M
