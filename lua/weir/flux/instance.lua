@@ -632,7 +632,7 @@ function M:feasible(text)
   if not self.engine then return nil, "nothing has been acquired yet", "busy" end
   local job, code
   job, why, code = read_job(self, message)
-  if not job then return nil, why, code end
+  if not job then return nil, (why:gsub("^unsatisfiable", "Unsatisfiable")), code end -- as Fluxion says it
   return true
 end
 

@@ -92,8 +92,7 @@ function M.open(self, spares)
   if not policy and not spares "policy" then return nil, why, code end
   if not policy then mark(self, named(self.settings), why) end
   local opened
-  opened, why, code = self.lines:open(self.settings.queue, self.settings.queues, self.settings.texts,
-    function(queue) return spares("queue", queue) end)
+  opened, why, code = self.lines:open(self.settings, function(queue) return spares("queue", queue) end)
   if not opened then return nil, why, code end
   self.chosen = { policy = policy, lines = opened }
   return true
@@ -114,7 +113,7 @@ end
 function M.reconfigure(self, settings)
   local policy, opened, ok, why, code
   policy, why, code = placement(settings)
-  if policy then opened, why, code = self.lines:open(settings.queue, settings.queues, settings.texts) end
+  if policy then opened, why, code = self.lines:open(settings) end
   if opened then ok, why, code = put(self, policy) end
   if not ok then return nil, why, code end
   asking.drop_reservations(self)

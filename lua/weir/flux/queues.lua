@@ -1,5 +1,7 @@
---- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, and one for all
--- remaining queues. Each policy runs in a sandbox with the jobs of its queue, called a line; all place on one engine.
+--- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, one for the queues that
+-- require the same properties, and one for all remaining queues. So jobs that compete for the same resources stand in one
+-- order, and a backlog in a queue with resources of its own keeps no other queue waiting. Each policy runs in a sandbox
+-- with the jobs of its queues, called a line; all place on one engine.
 --
 -- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is told anything; events
 -- are deferred until the pass is over.
@@ -8,10 +10,10 @@
 -- or FALLBACK. A whole pass has one budget of instructions, however many slices it takes, so a loop without end is a
 -- failure, too.
 --
--- Fields of a line: queue (a name, "" for the remaining queues), sandbox, name, given (what was asked for, with
--- options), texts, passed (a pass has ended well), good (the line whose policy replaces a failing one), failed (why the
--- policy asked for is not in use), dead (FALLBACK has failed: nothing is called any more), running (its running jobs),
--- idle (it starts nothing, see instance.lua).
+-- Fields of a line: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
+-- (what was asked for, with options), texts, passed (a pass has ended well), good (the line whose policy replaces a
+-- failing one), failed (why the policy asked for is not in use), dead (FALLBACK has failed: nothing is called any more),
+-- running (its running jobs), idle (it starts nothing, see annotations.lua).
 
 local queue_policy = require "weir.sim.queue_policy"
 local tables = require "weir.tables"
@@ -26,11 +28,11 @@ local FALLBACK = "fcfs" -- replaces a policy that fails where no policy worked b
 
 local function by_id(a, b) return a.id < b.id end
 
---- Opens a policy for a queue ("" for queues without a policy of their own). Returns a line; or nil, message, code.
+--- Opens a policy for queues ("": for those without a line of their own). Returns a line; or nil, message, code.
 local function open(self, queue, x, texts)
   local sandbox, name, code = queue_policy.open(x, function(...) return self.bridge(...) end, M.BUDGET, texts)
   if not sandbox then return nil, name, code end
-  return { queue = queue, sandbox = sandbox, name = name, given = x, texts = texts, running = 0 }
+  return { queue = queue, member = queue:match "^[^,]*", sandbox = sandbox, name = name, given = x, texts = texts, running = 0 }
 end
 
 -- Tells a line of an event. A policy that fails is replaced.
@@ -205,17 +207,42 @@ local function spared(self, name, why)
   return line
 end
 
---- Opens new policies, for use(): `default`, and by queue; texts: sources of policies by path, for paths not readable
---- here. Or nil, message, code if any fails to open; the old policies stay in use. spares(queue): whether FALLBACK is
---- taken for a policy that does not open; nil: never.
-function M:open(default, queues, texts, spares)
-  local by_queue, order, names = {}, {}, tables.keys(queues)
-  table.insert(names, 1, "")
-  for i, name in ipairs(names) do
-    local line, why, code = open(self, name, queues[name] or default, texts)
-    if not line and not (spares and spares(name)) then return nil, why, code end
-    line = line or spared(self, name, why)
-    by_queue[name], order[i] = line, line
+-- Returns a text that is equal for equal sets of required properties; "" for none.
+local function needs_of(requires)
+  local words = {}
+  for i, word in ipairs(type(requires) == "table" and requires or {}) do words[i] = tostring(word) end
+  table.sort(words)
+  return table.concat(words, ",")
+end
+
+-- Returns the names of queues that make a line together, as lists: {""}, then those that require equal properties, then
+-- each queue with a policy of its own.
+local function groups(settings)
+  local list, by_needs = { { "" } }, {}
+  for _, name in ipairs(tables.keys(settings.requires)) do
+    local needs = needs_of(settings.requires[name])
+    if needs ~= "" and not settings.queues[name] then
+      by_needs[needs] = by_needs[needs] or {}
+      table.insert(by_needs[needs], name)
+    end
+  end
+  for _, needs in ipairs(tables.keys(by_needs)) do list[#list + 1] = by_needs[needs] end
+  for _, name in ipairs(tables.keys(settings.queues)) do list[#list + 1] = { name } end
+  return list
+end
+
+--- Opens new policies for settings (see settings.lua: queue, queues, requires, texts), for use(). Or nil, message, code if
+--- any fails to open; the old policies stay in use. spares(queue): whether FALLBACK is taken for a policy that does not
+--- open; nil: never.
+function M:open(settings, spares)
+  local by_queue, order = {}, {}
+  for i, names in ipairs(groups(settings)) do
+    local queue = table.concat(names, ",")
+    local line, why, code = open(self, queue, settings.queues[queue] or settings.queue, settings.texts)
+    if not line and not (spares and spares(queue)) then return nil, why, code end
+    line = line or spared(self, queue, why)
+    order[i] = line
+    for _, name in ipairs(names) do by_queue[name] = line end
   end
   return { by_queue = by_queue, order = order }
 end
@@ -223,7 +250,7 @@ end
 -- Notes for each new line the line whose policy has worked for its jobs, and the number of its running jobs.
 local function inherit(self, opened)
   for _, line in ipairs(opened.order) do
-    local old = self:of(line.queue)
+    local old = self:of(line.member)
     line.good = old and (old.passed and not old.failed and old or old.good)
     if line.good then line.good = { given = line.good.given, texts = line.good.texts } end
   end

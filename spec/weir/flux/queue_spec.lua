@@ -276,7 +276,7 @@ describe("a scheduler for Flux", function()
     assert.equal("1 3", ids(s, "alloc"))
     assert.equal("3", ranks_of(s, 3))
     assert.equal("4", ids(s, "deny"))
-    assert.matches("queue fcfs\nqueue easy for debug", s.service:policy(encode { words = { "show" } }))
+    assert.matches("queue fcfs\nqueue fcfs for batch\nqueue easy for debug", s.service:policy(encode { words = { "show" } }))
   end)
 
   for what, resources in pairs {
@@ -300,6 +300,20 @@ describe("a scheduler for Flux", function()
       submit(s, 2, 1)
       settle(s)
       assert.equal("1", ids(s, "alloc"))
+    end)
+  end
+
+  for what, row in pairs {
+    ["keeps no job of other resources waiting"] = { "d", "1 3" }, ["keeps those waiting that compete with it"] = { "b", "1" },
+  } do
+    it("has a queue whose backlog " .. what, function()
+      local s = started({}, 4, 4, { queues = { batch = { requires = { "b" } }, debug = { requires = { row[1] } } } },
+        { properties = { b = "0-2", d = "3" } })
+      submit(s, 1, 2, { queue = "batch" })
+      submit(s, 2, 3, { queue = "batch" })
+      submit(s, 3, 1, { queue = "debug" })
+      settle(s)
+      assert.equal(row[2], ids(s, "alloc"))
     end)
   end
 
