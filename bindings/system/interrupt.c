@@ -119,12 +119,14 @@ static int with_trace(lua_State *L)
     return 1;
 }
 
-/* guarded(f, ...): true and the results of f; or false, the error, and the traceback as text. */
+/* guarded(f, ...): true and the results of f; or false, the error ("interrupted" after a signal), and the traceback as
+ * text. */
 int weirlua_guarded(lua_State *L)
 {
     lua_State *outer = running;
     bool was_sticky = sticky;
     struct sigaction old;
+    bool stopped;
     int rc;
 
     luaL_checkany(L, 1);
@@ -139,6 +141,7 @@ int weirlua_guarded(lua_State *L)
     rc = lua_pcall(L, lua_gettop(L) - 2, LUA_MULTRET, 1);
     sigaction(SIGINT, &old, NULL);
     lua_sethook(L, NULL, 0, 0);
+    stopped = signals != 0;
     weirlua_interrupts_clear();
     running = outer;
     sticky = was_sticky;
@@ -154,6 +157,10 @@ int weirlua_guarded(lua_State *L)
     }
     lua_rawgeti(L, 2, 1);
     lua_rawgeti(L, 2, 2);
+    if (stopped) { /* code between may have made something else of the error */
+        lua_pushliteral(L, INTERRUPTED);
+        lua_replace(L, -3);
+    }
     return 3;
 }
 

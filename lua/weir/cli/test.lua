@@ -1,5 +1,6 @@
 --- weir test: runs scenarios with busted.
 
+local core = require "weir.core"
 local files = require "weir.files"
 local out = require "weir.cli.output"
 local queue_policy = require "weir.sim.queue_policy"
@@ -107,20 +108,29 @@ local function words_for(opts, list)
   return words
 end
 
+-- Runs f, which calls busted. busted and its libraries take every error for one of a test or of a missing module, also an
+-- interrupt, which is guarded therefore. Returns what pcall does.
+local function guarded(f)
+  local done, result = core.guarded(f)
+  if not done and result == "interrupted" then error(result, 0) end
+  return done, result
+end
+
 -- Returns a function that runs busted and returns the exit status. busted leaves by os.exit, replaced here by an
 -- error with the status.
 local function runner()
-  local ok, compatibility = pcall(require, "busted.compatibility")
-  if not ok then
+  if not package.searchpath("busted.runner", package.path) then
     out.fail(2, "test: busted is not installed for Lua 5.4 (Debian: lua-busted); scenarios need it")
   end
   local Exit = {}
-  compatibility.exit = function(code) error(setmetatable({ code = code }, Exit), 0) end
-  local there, run = pcall(require, "busted.runner")
+  local there, run = guarded(function()
+    require("busted.compatibility").exit = function(code) error(setmetatable({ code = code }, Exit), 0) end
+    return require "busted.runner"
+  end)
   if not there then out.fail(2, "test: busted cannot be loaded: %s", run) end
   return function(words)
     rawset(_G, "arg", words)
-    local done, raised = pcall(run, { standalone = false })
+    local done, raised = guarded(function() run { standalone = false } end)
     if done then return 0 end
     if getmetatable(raised) ~= Exit then error(raised, 0) end
     return raised.code == 0 and 0 or 1
