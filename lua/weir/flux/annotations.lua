@@ -1,4 +1,6 @@
---- annotations.lua - annotations of pending and starting jobs (RFC 27): t_estimate, reason_pending, resource_summary.
+--- annotations.lua - annotations of pending and starting jobs (RFC 27): t_estimate, reason_pending, resource_summary, and as
+--- Fluxion writes it selection_type: "reserved" for a job with a reservation, at its start "backfill" for one that starts
+--- beside reservations of others, else "immediate".
 --- Only a few are written at a time, and only changed ones.
 
 local about = require "weir.about"
@@ -18,6 +20,7 @@ local VERTICES = 1000     -- size of a machine up to which infeasible requests a
 
 --- Notes that a job got or lost a reservation.
 function M:reserved(job)
+  job.promised = job.reserved ~= nil
   if self.on then self.changed[job] = true end
 end
 
@@ -34,6 +37,7 @@ end
 function M:start(job, allocation)
   self.changed[job] = nil
   local sched = cleared(job)
+  sched.selection_type = job.promised and "reserved" or self.host.nreserved > 0 and "backfill" or "immediate"
   sched.resource_summary = assert(allocation:rset { scheduling = false }):format "rlist"
   return core.json_encode { sched = sched }
 end
@@ -45,6 +49,14 @@ local function write(self, job, key, value)
   self.host.answer.annotate(job.id, core.json_encode { sched = { [key] = value == nil and core.null or value } })
 end
 
+-- Writes when a job is to start, or that no start is planned any more.
+local function write_estimate(self, job, t)
+  job.noted = job.noted or {}
+  job.noted.t_estimate, job.noted.selection_type = t, t and "reserved" or nil
+  self.host.answer.annotate(job.id, core.json_encode { sched = { t_estimate = t or core.null,
+    selection_type = t and "reserved" or core.null } })
+end
+
 local function estimates(self)
   local n = 0
   for job in pairs(self.changed) do
@@ -53,7 +65,7 @@ local function estimates(self)
     local told = job.noted and job.noted.t_estimate
     local now = job.reserved
     if job.state == "pending" and (told or now) and not (told and now and math.abs(told - now) < 1) then
-      write(self, job, "t_estimate", now)
+      write_estimate(self, job, now)
       n = n + 1
     end
   end

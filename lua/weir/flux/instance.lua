@@ -200,7 +200,7 @@ function M:R(a, queue)
   return ('%s,"attributes":{"system":{"scheduler":{"queue":%s}}}}'):format(text:sub(1, -2), core.json_encode(queue))
 end
 
-local START, FREE, PREEMPT, AGAIN = 1, 5, 6, 7
+local START, UNRESERVE, FREE, PREEMPT, AGAIN = 1, 3, 5, 6, 7
 
 -- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
 -- changed last.
@@ -227,7 +227,9 @@ local function answer(self, what, id, ...)
   if what == PREEMPT then return preempt.stop(self, job) end
   if job.state ~= "pending" then return nil end
   if what == START then return try(self, job) or select("#", ...) > 0 and preempt.make_way(self, job, { ... }) end
-  return asking.answer(self, what, id)
+  local result = asking.answer(self, what, id)
+  if what == UNRESERVE then self.notes:reserved(job) end
+  return result
 end
 
 -- ---- jobs -----------------------------------------------------------------------------------------------------------

@@ -78,7 +78,7 @@ describe("a scheduler for Flux", function()
     submit(s, 1, 4, { duration = 100 })
     submit(s, 2, 4)
     assert.is_true(settle(s) > 90)
-    assert.same({ "annotate", 2, encode { sched = { t_estimate = T0 + 100 } } }, s.said[2])
+    assert.same({ "annotate", 2, encode { sched = { selection_type = "reserved", t_estimate = T0 + 100 } } }, s.said[2])
     submit(s, 3, 4, { priority = 20 })
     s.ticks = 1
     settle(s)
@@ -92,6 +92,22 @@ describe("a scheduler for Flux", function()
     for _, entry in ipairs(s.said) do
       if entry[1] == "alloc" and entry[2] == 3 then assert.matches('"t_estimate": ?null', entry[4]) end
     end
+  end)
+
+  it("says how a job came to be chosen: at once, beside a reservation, by its reservation", function()
+    local s = started { "queue=easy" }
+    submit(s, 1, 3, { duration = 100 })
+    submit(s, 2, 4, { duration = 100 })
+    submit(s, 3, 1, { duration = 50 })
+    settle(s)
+    free(s, 3)
+    free(s, 1)
+    settle(s)
+    local types = {}
+    for _, said in ipairs(s.said) do
+      if said[1] == "alloc" then types[said[2]] = decode(said[4]).sched.selection_type end
+    end
+    assert.same({ "immediate", "reserved", "backfill" }, types)
   end)
 
   it("says why a job waits", function()
@@ -245,7 +261,7 @@ describe("a scheduler for Flux", function()
     assert.is_true(s.service:expiration(encode { id = 1, expiration = T0 + 300 }))
     s.ticks = 1
     settle(s)
-    assert.equal(encode { sched = { t_estimate = T0 + 300 } }, s.said[#s.said][3])
+    assert.equal(encode { sched = { selection_type = "reserved", t_estimate = T0 + 300 } }, s.said[#s.said][3])
     assert.equal("unknown", select(3, s.service:expiration(encode { id = 2, expiration = T0 })))
     assert.equal("invalid", select(3, s.service:expiration(encode { id = 1, expiration = -1 })))
   end)

@@ -8,7 +8,7 @@ local queues = require "weir.flux.queues"
 local encode, decode = weir.json.encode, weir.json.decode
 local submit, settle, ids, stats = flux.submit, flux.settle, flux.ids, flux.stats
 
-local SMALL = { instructions = 3000000, memory = 4 << 20, seconds = 600 }
+local SMALL = { instructions = 1000000, memory = 2 << 20, seconds = 600 }
 
 -- ---- policies, wrong in every way ----------------------------------------------------------------------------------
 
@@ -181,7 +181,7 @@ describe("trust in the scheduler of Flux", function()
     assert(s.service:policy(encode { words = { "use", "queue=/far/endless.lua" }, texts = texts }))
     submit(s, 1, 4)
     while ids(s, "alloc") == "" do s.service:work() end
-    assert.matches("budget of 3000000 instructions", s.logged[1], 1, true)
+    assert.matches("budget of 1000000 instructions", s.logged[1], 1, true)
   end)
 
   -- ---- what starts nothing -----------------------------------------------------------------------------------------
