@@ -254,8 +254,8 @@ local function counts(self, line)
   end
   local function n(t) return #tables.keys(t) end
   return { policy = line.name, queue_depth = n(pending), max_queue_depth = 1000000, queue_parameters = {}, policy_parameters = {},
-    action_counts = { pending = n(pending), running = n(running), reserved = self.nreserved, rejected = self.denied, complete = 0,
-      cancelled = 0, reprioritized = 0 },
+    action_counts = { pending = n(pending), running = n(running), reserved = self.nreserved, rejected = self.denied,
+      complete = line.complete or 0, cancelled = line.cancelled or 0, reprioritized = 0 },
     pending_queues = { pending = pending, pending_provisional = {}, blocked = {} },
     scheduled_queues = { running = running, rejected = {}, canceled = {} } }
 end

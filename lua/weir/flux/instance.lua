@@ -31,6 +31,7 @@ local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -336,6 +337,16 @@ local function read_job(self, message)
   return nil, "a mistake in sched-weir: " .. tostring(results[2]):match "^[^\n]*", "invalid"
 end
 
+-- Returns why a job of a queue cannot be taken, or nil: its queue has left the configuration, or queues have come.
+local function wrong_queue(self, queue)
+  local names = self.settings.names
+  if queue and not tables.has(names, queue) then
+    local known = #names > 0 and "there is " .. table.concat(names, ", ") or "there are no queues"
+    return ("queue %s is not configured; %s"):format(queue, known)
+  end
+  return not queue and #names > 0 and ("queue: the job names none; there is %s"):format(table.concat(names, ", ")) or nil
+end
+
 --- Serves sched.alloc.
 function M:alloc(text)
   local message, why = decode(text)
@@ -343,7 +354,8 @@ function M:alloc(text)
   self:tick()
   local job
   job, why = read_job(self, message)
-  if not job then
+  why = why or wrong_queue(self, job.queue)
+  if why then
     self.denied = self.denied + 1
     self.answer.deny(message.id, why)
     return true
@@ -374,10 +386,11 @@ function M:leave(job)
   asking.unreserve(self, job)
   self:ask("finish", job.id, running and job.due > self.now, self.now)
   self.jobs[job.id], self.leaving[job], job.state = nil, nil, "gone"
+  local line = job.line
   if running then
-    self.nrunning, job.line.running = self.nrunning - 1, job.line.running - 1
+    self.nrunning, line.running, line.complete = self.nrunning - 1, line.running - 1, (line.complete or 0) + 1
   else
-    self.npending = self.npending - 1
+    self.npending, line.cancelled = self.npending - 1, (line.cancelled or 0) + 1
   end
   self.notes:forget(job)
   self.dirty = true

@@ -13,7 +13,7 @@
 -- Fields of a line: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
 -- (what was asked for, with options), texts, passed (a pass has ended well), good (the line whose policy replaces a
 -- failing one), failed (why the policy asked for is not in use), dead (FALLBACK has failed: nothing is called any more),
--- running (its running jobs), idle (it starts nothing, see annotations.lua).
+-- running (its running jobs), complete, cancelled (jobs that have left running or waiting), idle (it starts nothing, see annotations.lua).
 
 local queue_policy = require "weir.sim.queue_policy"
 local tables = require "weir.tables"

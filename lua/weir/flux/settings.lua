@@ -108,6 +108,7 @@ function M.read(arguments, config, texts, spare)
     if type(queue) == "table" then settings.requires[name] = queue.requires end
     settings.names[#settings.names + 1] = name
   end
+  table.sort(settings.names)
   for _, argument in ipairs(arguments) do
     local name, value = argument:match "^([^=]+)=(.*)$"
     if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end

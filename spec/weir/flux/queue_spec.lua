@@ -304,6 +304,18 @@ describe("a scheduler for Flux", function()
   end
 
   for what, row in pairs {
+    ["of a queue that is not configured"] = { { batch = {} }, "debug", "queue debug is not configured; there is batch" },
+    ["of a queue where there are none"] = { nil, "debug", "queue debug is not configured; there are no queues" },
+    ["without a queue where there are some"] = { { batch = {}, a = {} }, nil, "queue: the job names none; there is a, batch" },
+  } do
+    it("denies a job " .. what, function()
+      local s = started({}, 4, 4, { queues = row[1] })
+      submit(s, 1, 1, { queue = row[2] })
+      assert.same({ { "deny", 1, row[3] } }, s.said)
+    end)
+  end
+
+  for what, row in pairs {
     ["keeps no job of other resources waiting"] = { "d", "1 3" }, ["keeps those waiting that compete with it"] = { "b", "1" },
   } do
     it("has a queue whose backlog " .. what, function()
