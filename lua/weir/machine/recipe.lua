@@ -247,7 +247,7 @@ local grow
 local function grow_one(build, spec, path, parent, pool)
   local v = add(build, path, parent, pool)
   if spec.state then v.state = spec.state end
-  for key, value in pairs(spec.data or {}) do v.data[key] = value end
+  for key, value in tables.sorted(spec.data or {}) do v.data[key] = value end
   local node, outer = build.node, build.parent
   build.parent = {}
   if spec.type == "node" then build.node = {} end
