@@ -430,6 +430,12 @@ describe("RFC 4, graph model", function()
       assert.is_true(a:vertices()[1].exclusive)
     end)
     pending("[RFC4b:141][G8] R and JGF of a job have the edges of its flows -- a child does not know its bandwidth")
-    pending("[RFC4b:175][W8] the standalone service offers all calls on resources -- no method for data, merge, copy, save")
+    it("[RFC4b:175][W8] the standalone service offers the calls on resources", function()
+      local methods = require("weir.serve.service").methods
+      for _, name in ipairs { "find", "show", "walk", "state", "tag", "set", "data", "edges", "edge.add", "edge.remove", "copy", "save",
+        "merge", "unlink", "match", "release", "grow", "shrink", "resource.add", "resource.remove" } do
+        assert.is_function(methods[name], name)
+      end
+    end)
   end)
 end)

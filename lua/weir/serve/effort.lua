@@ -15,6 +15,7 @@ local SHORT = 16 << 10 -- bytes of a request parsed in the service for a call wi
 local function by_size(service) return service.graph:count() <= SMALL and "here" or "copy" end
 
 local WAYS = {
+  copy = "copy", save = "copy", edges = by_size,
   explain = "copy", try = "copy", walk = "copy", jobs = "copy", job = "try", grow = "change", stage = "change", find = by_size,
   match = function(_, p) return (p.mode == "preview" or p.mode == "feasible") and "try" or "change" end,
   show = function(service, p) return (p.as == "pool" or p.as == "totals") and "here" or by_size(service) end,

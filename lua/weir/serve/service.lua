@@ -456,7 +456,7 @@ end
 -- ---- calls ----------------------------------------------------------------------------------------------------------
 
 local methods = {}
-local MODULES = { "child", "forecast", "jobs", "machine", "parent", "policy", "resource", "service", "stage" }
+local MODULES = { "child", "forecast", "jobs", "machine", "parent", "policy", "pools", "resource", "service", "stage" }
 for _, name in ipairs(MODULES) do
   for method, f in pairs(require("weir.serve.methods." .. name)) do methods[method] = f end
 end

@@ -134,7 +134,7 @@ describe("who may do what", function()
   local READS = {
     hello = true, methods = true, login = true, cancel = true, stats = true, metrics = true, events = true, find = true, show = true,
     walk = true, job = true, jobs = true, explain = true, policy = true, ["policy.list"] = true, ["resource.status"] = true,
-    ["child.list"] = true, ["parent.status"] = true, stages = true,
+    ["child.list"] = true, ["parent.status"] = true, stages = true, edges = true, copy = true, save = true,
   }
   local OWNS = { match = true, release = true, grow = true, shrink = true, ["child.open"] = true, stage = true, commit = true,
     drop = true }

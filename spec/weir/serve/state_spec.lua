@@ -63,6 +63,12 @@ local ANSWERED = {
   show = { uri = "/cluster0", as = "tree", depth = 2, all = true },
   walk = { filter = FILTER, start = "/cluster0", subsystem = "containment", type = "node", best = 3 },
   state = { uri = "/cluster0/rack0/node0", state = "down" }, tag = { uri = "/cluster0", set = { a = "b", c = true, d = core.null } },
+  set = { uri = "/cluster0/rack0", properties = { row = "3", lent = true, old = core.null } },
+  data = { uri = "/cluster0", set = { a = { 1, "x" }, b = core.null } }, edges = { uri = "/cluster0/rack0", subsystem = "power" },
+  ["edge.add"] = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "power", type = "feeds", back = "drawn" },
+  copy = { uri = "/cluster0/rack1", format = "jgf" }, save = { format = "tree" },
+  merge = { machine = "cluster:1 burst:1(size=5,unit=GB)", format = "synthetic", at = "/cluster0" },
+  unlink = { uri = "/cluster0/rack1/node5/core3", subsystem = "containment" },
   policy = {}, ["policy.list"] = {}, ["policy.load"] = { name = "spread" }, ["policy.reload"] = {},
   ["resource.acquire"] = { group = "debug" }, ["resource.status"] = {},
   ["resource.undrain"] = { targets = "7" }, ["resource.online"] = { targets = "0" }, ["resource.offline"] = { targets = "0" },
@@ -81,7 +87,10 @@ local ANSWERED = {
 }
 
 -- Requests of the remaining methods, about objects absent here.
-local OTHERS = { ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" } }
+local OTHERS = {
+  ["edge.remove"] = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "power" },
+  ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" },
+}
 
 -- Valid requests about absent objects or in the wrong state: method, params.
 local REFUSED = {
@@ -96,6 +105,12 @@ local REFUSED = {
   { "child.open", { job = 99 } }, { "resource.undrain", { targets = "0" } },
   { "resource.remove", { targets = "0,99" } }, { "resource.move", { targets = "0", group = "job.1" } },
   { "resource.release", { group = "debug", targets = "6" } }, { "resource.acquire", { group = "nope" } }, { "login", { token = "wrong" } },
+  { "set", { uri = "/cluster0/rack0/node0", properties = { a = true } } },
+  { "data", { uri = "/cluster0", set = { ["weir.service.x.1"] = 1 } } },
+  { "edge.add", { source = "/cluster0", target = "/cluster0/rack0", subsystem = "containment" } },
+  { "edge.remove", { source = "/cluster0", target = "/cluster0/rack0", subsystem = "power" } },
+  { "merge", { machine = "node:1 core:2", format = "synthetic", at = "/cluster0/rack0" } }, { "merge", { machine = "{", format = "jgf" } },
+  { "unlink", { uri = "/cluster0" } }, { "unlink", { uri = "/cluster0/rack0/node0" } }, { "copy", { uri = "/nowhere" } },
   { "cancel", { id = 12345 } }, { "resource.property", { name = "a|b", targets = "0" } },
 }
 
