@@ -32,7 +32,8 @@ local M = {
 IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
 standard output. OUT is written whole or not at all, is none of the INs, and is what a link there points to.
 
-  machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite, slurm (slurm.conf)
+  machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite, slurm (slurm.conf),
+                      flux (what flux config get prints, with R beside it)
              written  jgf (.json), document (.weir: JGF with clock and jobs), rv1 (.R), rv1_nosched, rlite,
                       recipe (.lua), sqlite (.db .sqlite), csv, tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
@@ -49,7 +50,7 @@ all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:no
   weir convert job.yaml -F resources -]],
 }
 
-local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "slurm", "jobspec" }
+local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "slurm", "flux", "jobspec" }
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,8 @@ local weir = require "weir"
 local M = {}
 
 --- The values of -r, for --help.
-M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua, slurm.conf), a synthetic string such as "
+M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua, slurm.conf, what "
+  .. "flux config get prints), a synthetic string such as "
   .. '"node:4 core:8", "local" for this machine, - for standard input, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
 
 --- Returns the table of --about, or nil; fails for a wrong list.

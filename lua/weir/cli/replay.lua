@@ -69,8 +69,8 @@ local M = {
   },
   notes = [[
 A TRACE is a file in Standard Workload Format, a CSV with a header (submit, runtime, procs, and estimate, memory, user, queue, ...),
-JSON lines of jobspecs with submit and runtime, or the accounting of Slurm as sacct -P prints it; compressed with gzip or not. - is
-standard input.
+JSON lines of jobspecs with submit and runtime, the accounting of Slurm as sacct -P prints it, or the jobs of Flux as flux jobs -a --json
+or flux job info (eventlog, jobspec, R) print them; compressed with gzip or not. - is standard input.
 
 Of what the trace lacks: without an estimate a job has its run time, without requested processors those that it had; jobs without a
 run time or without processors are left out. Malformed lines, jobs that are left out and jobs that the machine can never hold are

@@ -10,6 +10,7 @@ local tables = require "weir.tables"
 
 local rdl = later "weir.machine.rdl"
 local slurm = later "weir.machine.slurm"
+local flux = later "weir.machine.flux"
 
 local M = {}
 
@@ -17,6 +18,7 @@ local READERS = {
   recipe = recipe.parse,
   rdl = function(...) return rdl.parse(...) end,
   slurm = function(...) return slurm.parse(...) end,
+  flux = function(...) return flux.parse(...) end,
 }
 
 local OPTIONS = { format = true, source = true, types = true, instructions = true, memory = true, seconds = true }
@@ -55,9 +57,13 @@ end
 
 local HEAD = 65536 -- bytes of a file that are looked at
 
---- The format of a text whose beginning is given, where a reader of this module reads it: "slurm"; nil for others.
+--- The format of a text whose beginning is given, where a reader of this module reads it: "slurm" or "flux"; nil for others.
 function M.by_content(head)
-  if head:find "^%s*[{<]" then return nil end
+  if head:find "^%s*<" then return nil end
+  if head:find "^%s*{" then
+    local may_be = head:find('"resource"', 1, true) or head:find('"queues"', 1, true)
+    return may_be and flux.is(head) and "flux" or nil
+  end
   return slurm.is(head) and "slurm" or nil
 end
 

@@ -18,11 +18,11 @@ local files = require "weir.files"
 local M = {}
 
 local READERS = { swf = "weir.trace.swf", csv = "weir.trace.csv", jsonl = "weir.trace.jsonl",
-  sacct = "weir.trace.sacct" }
-local DETAILED = { sacct = true } -- formats whose jobs tell nodes, memory and gpus
+  sacct = "weir.trace.sacct", flux = "weir.trace.flux" }
+local DETAILED = { sacct = true, flux = true } -- formats whose jobs tell nodes, memory and gpus
 local LOOKAHEAD, PROBLEMS, TIME_MAX, PROCS_MAX = 10000, 1000, 9e12, 1 << 22
 local IDLE_MAX = 1000000 -- comments and blank lines; a few bytes of gzip may be as many as one likes
-M.formats = { "swf", "csv", "jsonl", "sacct" }
+M.formats = { "swf", "csv", "jsonl", "sacct", "flux" }
 
 -- ---- opening ------------------------------------------------------------------------------------------------
 
@@ -185,9 +185,10 @@ local function told(self, lines, format)
   local line, n = lines()
   while line and line:find "^%s*$" do line, n = lines() end
   if not line then error { trace = self.path .. ": is empty, a trace is wanted" } end
-  format = format or by_name(self.path) or by_content(line)
+  format = format or line:find "^%s*{" and require("weir.trace.flux").is(line) and "flux" or by_name(self.path) or by_content(line)
   if not format then
-    error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P prints" }
+    error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P or flux jobs "
+      .. "--json prints" }
   end
   return format, again(lines, line, n)
 end

@@ -1,0 +1,152 @@
+--- machine/flux.lua - a Flux instance as its configuration describes it: what `flux config get` prints, with the R that
+--- resource.path names, the hosts of resource.config, or else a file R or R.json beside it (`flux kvs get resource.R`).
+---
+--- Queues have the properties that they require; limits of policy.limits, of all queues and of one, are kept with them. See
+--- machine/queues.lua.
+
+local core = require "weir.core"
+local description = require "weir.machine.description"
+local files = require "weir.files"
+local queues = require "weir.machine.queues"
+local tables = require "weir.tables"
+
+local M = {}
+
+local UNITS = { ms = 0.001, s = 1, m = 60, h = 3600, d = 86400 }
+
+-- Raises {text, code}, caught in M.parse.
+local function fail(...) error { text = string.format(...), code = "parse" } end
+
+local function table_of(value, path)
+  if value == nil or value == core.null then return {} end
+  if type(value) ~= "table" then fail("%s: a table is expected, not a %s", path, type(value)) end
+  return value
+end
+
+-- Returns the seconds of a duration in Flux's form, such as "30m"; nil for no limit.
+local function seconds(value, path)
+  if value == nil then return nil end
+  if type(value) == "number" then return value > 0 and value or nil end
+  if value == "infinity" or value == "inf" then return nil end
+  local digits, unit = tostring(value):match "^(%d+%.?%d*)(%a*)$"
+  local factor = digits and UNITS[unit == "" and "s" or unit]
+  if not factor then fail('%s: "%s": a duration such as "30m" is expected, in ms, s, m, h or d', path, tostring(value)) end
+  local n = tonumber(digits) * factor
+  return n > 0 and (math.tointeger(n) or n) or nil
+end
+
+-- ---- queues -------------------------------------------------------------------------------------------------
+
+local function limits_of(policy, path)
+  local limits = table_of(table_of(policy, path).limits, path .. ".limits")
+  local size = table_of(limits["job-size"], path .. ".limits.job-size")
+  return { max_time = seconds(limits.duration, path .. ".limits.duration"),
+    max_nodes = math.tointeger(table_of(size.max, path).nnodes), min_nodes = math.tointeger(table_of(size.min, path).nnodes) }
+end
+
+local function default_of(policy, path, key)
+  local defaults = table_of(table_of(policy, path).jobspec, path .. ".jobspec")
+  return table_of(table_of(defaults.defaults, path .. ".jobspec.defaults").system, path .. ".jobspec.defaults.system")[key]
+end
+
+-- Returns the queues of a configuration by name.
+local function queues_of(config)
+  local all, list = limits_of(config.policy, "policy"), {}
+  local default = default_of(config.policy, "policy", "queue")
+  local lasts = seconds(default_of(config.policy, "policy", "duration"), "policy.jobspec.defaults.system.duration")
+  for name, queue in tables.sorted(table_of(config.queues, "queues")) do
+    local path = "queues." .. name
+    local one = limits_of(table_of(queue, path).policy, path .. ".policy")
+    for field, value in pairs(all) do one[field] = one[field] or value end
+    one.requires = queue.requires and table_of(queue.requires, path .. ".requires") or nil
+    one.default, one.state = name == default or nil, "up"
+    one.default_time = seconds(default_of(queue.policy, path .. ".policy", "duration"), path) or lasts
+    list[name] = one
+  end
+  return list
+end
+
+-- ---- resources ----------------------------------------------------------------------------------------------
+
+local function count_of(text, path)
+  if text == nil then return 0 end
+  local ids, why = core.idset(text)
+  if not ids then fail("%s: %s", path, why) end
+  return ids:count()
+end
+
+-- Returns the description of the hosts of resource.config.
+local function hosts_of(entries)
+  local nodes, by_name = {}, {}
+  for i, entry in ipairs(entries) do
+    local path = ("resource.config[%d]"):format(i)
+    local list, why = core.hostlist(table_of(entry, path).hosts or "")
+    if not list or list:count() == 0 then fail("%s: hosts: %s", path, why or 'names such as "node[0-3]" are expected') end
+    for k = 1, list:count() do
+      local node = by_name[list[k]]
+      if not node then
+        node = { name = list[k], sockets = 1, cores = 0, threads = 1, cpus = 0, flat = true, memory = 0, features = {}, gpus = 0,
+          state = "up", place = { file = path, line = 0 } }
+        nodes[#nodes + 1], by_name[node.name] = node, node
+      end
+      if entry.cores then node.cores = count_of(entry.cores, path .. ".cores") end
+      if entry.gpus then node.gpus = count_of(entry.gpus, path .. ".gpus") end
+      for _, property in ipairs(table_of(entry.properties, path .. ".properties")) do
+        node.features[#node.features + 1] = property
+      end
+    end
+  end
+  for _, node in ipairs(nodes) do
+    node.cpus, node.gres = node.cores, node.gpus > 0 and { { name = "gpu", count = node.gpus } } or {}
+  end
+  return { name = "cluster", nodes = nodes, queues = {}, switches = {}, consumption = {} }
+end
+
+local function beside(name, file) return file:find "^/" and file or (name:match "^(.*/)[^/]*$" or "") .. file end
+
+-- Returns the path of the R: the one that the configuration names, or one beside it.
+local function path_of(resource, name)
+  if resource.path then return beside(name, resource.path) end
+  for _, file in ipairs { "R", "R.json" } do
+    if files.exists(beside(name, file)) then return beside(name, file) end
+  end
+  fail("it tells no resources: resource.path, resource.config, or a file R or R.json beside it (flux kvs get resource.R) is expected")
+end
+
+local function machine_of(config, name)
+  local resource = table_of(config.resource, "resource")
+  local graph, why, code
+  if not resource.path and resource.config then
+    graph, why, code = description.build(hosts_of(table_of(resource.config, "resource.config")))
+  else
+    graph, why, code = core.load(path_of(resource, name))
+  end
+  if not graph then error { text = why, code = code } end
+  return graph
+end
+
+-- ---- the whole ----------------------------------------------------------------------------------------------
+
+--- Whether the beginning of a text looks like such a configuration.
+function M.is(head)
+  if not head:find "^%s*{" or core.guess(head) then return false end
+  return head:find '"resource"%s*:%s*{' ~= nil or head:find '"queues"%s*:%s*{' ~= nil
+end
+
+--- Builds a graph from the text of a configuration in JSON. `name`: the name of the text in errors, beside which an R is looked
+--- for. Returns the graph; or nil, message, code.
+function M.parse(text, name)
+  local config, wrong = core.json_decode(text)
+  if type(config) ~= "table" then return nil, ("%s: %s"):format(name, wrong or "an object is expected"), "parse" end
+  local ok, result = pcall(function()
+    local list = queues_of(config)
+    local graph = machine_of(config, name)
+    queues.set(graph:roots()[1], list, { unit = "core" })
+    return graph
+  end)
+  if ok then return result end
+  if type(result) ~= "table" then error(result, 0) end
+  return nil, ("%s: %s"):format(name, result.text), result.code or "parse"
+end
+
+return M
