@@ -83,6 +83,7 @@ static int read_tree(struct weir_db_reader *r)
     rc = rc ? rc : weir_db_each(r, DB_RUN, "SELECT * FROM run ORDER BY first", take_run);
     if (!rc && (rc = weir_restore_end(&p)))
         weir_fail(r->err, rc, "table run: %s", r->why.text);
+    r->data = NULL;
     return rc;
 }
 
