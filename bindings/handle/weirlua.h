@@ -352,6 +352,7 @@ int weirlua_in_group(lua_State *L);
 int weirlua_secret(lua_State *L);
 int weirlua_same(lua_State *L);
 int weirlua_file_mode(lua_State *L);
+int weirlua_is_terminal(lua_State *L);
 int weirlua_write_private(lua_State *L);
 int weirlua_notify(lua_State *L);
 int weirlua_inherited(lua_State *L);

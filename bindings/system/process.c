@@ -176,6 +176,13 @@ int weirlua_file_mode(lua_State *L)
     return 3;
 }
 
+/* is_terminal(fd): whether a descriptor is one of a terminal. */
+int weirlua_is_terminal(lua_State *L)
+{
+    lua_pushboolean(L, isatty((int)luaL_checkinteger(L, 1)) == 1);
+    return 1;
+}
+
 /* write_private(path, text): writes a new file readable by the owner only: true; or nil, message, code. */
 int weirlua_write_private(lua_State *L)
 {

@@ -20,6 +20,18 @@ local MARK = "\xEF\xBB\xBF" -- the byte order mark of UTF-8, written by some edi
 --- A text without a byte order mark.
 function M.unmarked(text) return text:sub(1, #MARK) == MARK and text:sub(#MARK + 1) or text end
 
+--- Returns whether a path is that of a directory.
+function M.is_directory(path)
+  local file <close> = io.open(path .. "/.")
+  return file ~= nil
+end
+
+--- Makes a directory, and those above it that are missing. Returns true; or nil. A signal meanwhile ends the program, as it does
+--- elsewhere; os.execute would ignore SIGINT until the command has ended.
+function M.make_directory(path)
+  return assert(io.popen("mkdir -p -- " .. M.quoted(path) .. " 2>/dev/null")):close()
+end
+
 --- Returns the contents of a file ("-": standard input); or nil, message, "io" or "limit". kind: a key of KINDS.
 function M.read(path, kind)
   local text, why, code = core.read_file(path, KINDS[kind][1], KINDS[kind][2])

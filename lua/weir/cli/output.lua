@@ -64,7 +64,7 @@ local terminal
 
 --- Returns whether standard output is a terminal.
 function M.is_terminal()
-  if terminal == nil then terminal = os.execute "test -t 1" == true end
+  if terminal == nil then terminal = core.is_terminal(1) end
   return terminal
 end
 

@@ -1,6 +1,7 @@
 --- weir query: Fluxion's resource-query with equal options, commands and output. The implementation and all quirks of
 -- resource-query are in weir.query.*, not in the engine.
 
+local core = require "weir.core"
 local files = require "weir.files"
 local options = require "weir.query.options"
 local out = require "weir.cli.output"
@@ -32,7 +33,7 @@ local function show_load(machine, elapsed)
   end
 end
 
-local function is_person(o) return not o.no_prompt and os.execute "test -t 0" == true end
+local function is_person(o) return not o.no_prompt and core.is_terminal(0) end
 
 function M.run(words)
   local o, why = options.read(words)

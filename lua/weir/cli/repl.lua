@@ -1,5 +1,6 @@
 --- weir repl: an interactive session with a machine.
 
+local core = require "weir.core"
 local files = require "weir.files"
 local guess = require "weir.cli.guess"
 local inputs = require "weir.cli.inputs"
@@ -29,7 +30,7 @@ As a filter: no prompt, a line of JSON a value; ends at the first error with sta
   weir repl -r "node:4 core:8" -m table -c 'find "type=node"']],
 }
 
-local function is_typed() return os.execute "test -t 0" == true end
+local function is_typed() return core.is_terminal(0) end
 
 local function input_of(opts)
   if opts.command then return table.concat(opts.command, "\n") end

@@ -52,8 +52,6 @@ end
 
 -- ---- which files --------------------------------------------------------------------------------------------
 
-local function is_directory(path) return os.execute("test -d " .. files.quoted(path)) == true end
-
 local function in_directory(path)
   local list = {}
   local pipe = assert(io.popen("find -L " .. files.quoted(path:gsub("^%-", "./-")) .. " -name '*.lua' -type f 2>/dev/null | LC_ALL=C sort"))
@@ -66,7 +64,7 @@ local DEFAULTS = { "spec/scenarios", "scenarios" }
 
 local function default_directory()
   for _, path in ipairs(DEFAULTS) do
-    if is_directory(path) then return path end
+    if files.is_directory(path) then return path end
   end
   out.fail(2, "test: there is no %s here; which SCENARIO.lua?", table.concat(DEFAULTS, " and no "))
 end
@@ -84,7 +82,7 @@ local function all_files(opts)
   local list = {}
   for i = 1, math.max(#opts, 1) do
     local path = opts[i] or default_directory()
-    local found = is_directory(path) and in_directory(path) or { path }
+    local found = files.is_directory(path) and in_directory(path) or { path }
     if #found == 0 then out.fail(2, "test: there is no *.lua in %s", path) end
     table.move(found, 1, #found, #list + 1, list)
   end

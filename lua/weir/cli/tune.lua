@@ -56,7 +56,7 @@ local WIDTH, EVERY = 24, 0.2
 
 -- Returns functions for the progress of a search; nil where standard error is no terminal.
 local function progress(quiet, first)
-  if quiet or os.execute "test -t 2" ~= true then return nil end
+  if quiet or not core.is_terminal(2) then return nil end
   local last, name = -math.huge, ""
   local function line(text)
     io.stderr:write("\r\27[K", text)

@@ -19,7 +19,7 @@ local function history_file()
   if not dir or dir == "" then dir = home and home .. "/.local/state" end
   if not dir then return nil end
   dir = dir .. "/weir"
-  return os.execute("mkdir -p " .. files.quoted(dir) .. " 2>/dev/null") and dir .. "/history" or nil
+  return files.make_directory(dir) and dir .. "/history" or nil
 end
 
 -- Measures the terminal: lines and columns.

@@ -7,7 +7,7 @@ local M = {}
 
 local EVERY, WIDTH = 0.2, 24
 
-local function is_terminal() return os.execute "test -t 2" == true end
+local function is_terminal() return core.is_terminal(2) end
 
 local function duration(s)
   if s < 60 then return ("%d s"):format(s) end

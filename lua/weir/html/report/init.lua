@@ -336,7 +336,7 @@ end
 function M.write(dir, runs, opts)
   local html, why, code = M.html(runs, opts)
   if not html then return nil, why, code end
-  os.execute(("mkdir -p -- '%s' 2>/dev/null"):format((dir:gsub("'", "'\\''"))))
+  files.make_directory(dir)
   local path = dir:gsub("/*$", "") .. "/index.html"
   local ok
   ok, why, code = files.write(path, html)
