@@ -17,7 +17,9 @@ static int64_t room_in(void *context, weir_vertex v)
 
     if (x->capacity)
         return kind_of(x->g, v)->size;
-    return state_available(vertex_at(x->g, v)->state) ? weir_availability_free(x->g, v, x->t0, x->t1) : 0;
+    if (!state_available(vertex_at(x->g, v)->state) || !weir_availability_above(x->g, v, x->t0, x->t1))
+        return 0;
+    return weir_availability_free(x->g, v, x->t0, x->t1);
 }
 
 static int check_options(const weir_graph *g, const weir_flow_options *o, uint32_t *subsystem, weir_err *err)

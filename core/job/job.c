@@ -465,6 +465,22 @@ static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
     return false;
 }
 
+/* Fails as a job has a vertex above v as a whole in the interval. */
+static int fail_held(const weir_graph *g, weir_vertex v, int64_t start, int64_t end, weir_err *err)
+{
+    char path[200] = "";
+    weir_use u;
+
+    for (weir_vertex up = vertex_at(g, v)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
+        for (uint32_t i = 0; weir_vertex_use(g, up, i, &u); i++)
+            if (u.exclusive && u.start < end && (u.end > start || u.active)) {
+                weir_vertex_path(g, up, path, sizeof path);
+                return weir_fail(err, WEIR_EBUSY, "%s %" PRId64 " has %s as a whole, and so all that is below",
+                                 u.job < 0 ? "stage" : "job", u.job < 0 ? -u.job : u.job, path);
+            }
+    return weir_fail(err, WEIR_EBUSY, "a job has an ancestor of the vertex as a whole");
+}
+
 /* Whether `amount` more units of v fit; `had` are the units of v that the job has already. */
 static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t amount, int64_t had, int64_t start,
                       int64_t end, weir_err *err)
@@ -477,7 +493,7 @@ static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t 
     if (kind_of(g, v)->exclusive && !whole)
         return weir_fail(err, WEIR_EINVAL, "this pool is exclusive: all %" PRId64 " units or none", size);
     if (!weir_availability_above(g, v, start, end))
-        return weir_fail(err, WEIR_EBUSY, "a job has an ancestor of the vertex as a whole");
+        return fail_held(g, v, start, end, err);
     if (amount > free_units)
         return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);

@@ -38,12 +38,15 @@ uint32_t weir_flow_find(const weir_graph *g, const char *name)
 
 /* ---- networks ---- */
 
-/* Units of a distribution unit left to the match, those that it has picked not considered. */
+/* Units of a distribution unit left to the match, those that it has picked not considered: none below a vertex that a
+ * job has as a whole. */
 static int64_t room_left(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
     if (!weir_candidate_unit(m, v, f->r) || (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state)))
         return 0;
-    return m->view <= VIEW_RESERVED ? weir_availability_free(m->g, v, m->t0, m->t1) : kind_of(m->g, v)->size;
+    if (m->view > VIEW_RESERVED)
+        return kind_of(m->g, v)->size;
+    return weir_availability_above(m->g, v, m->t0, m->t1) ? weir_availability_free(m->g, v, m->t0, m->t1) : 0;
 }
 
 /* Whether each edge that leaves v leads to a vertex that only this edge serves, and that passes nothing on. */

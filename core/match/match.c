@@ -87,6 +87,40 @@ static int record_flows(struct match *m)
     return WEIR_OK;
 }
 
+/* Whether v is below a vertex of the map. */
+static bool is_below(const weir_graph *g, weir_vertex v, const struct weir_map32 *map)
+{
+    for (v = vertex_at(g, v)->parent; v != WEIR_NONE; v = vertex_at(g, v)->parent)
+        if (weir_map32_get(map, v) != WEIR_NONE)
+            return true;
+    return false;
+}
+
+/* Drops the units of flows that are below vertices picked as a whole: the job has these units with the vertex. */
+static int drop_own_flows(struct match *m)
+{
+    struct weir_map32 whole = {0};
+    uint32_t kept = 0, npicks = 0;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; !rc && m->nflows > 0 && i < m->npicks; i++)
+        if (m->picks[i].exclusive && weir_map32_get(&whole, m->picks[i].vertex) == WEIR_NONE)
+            rc = weir_map32_add(&whole, m->picks[i].vertex, i);
+    for (uint32_t i = 0; !rc && i < m->nflows; i++)
+        if (!is_below(m->g, m->flows[i].unit, &whole))
+            m->flows[kept++] = m->flows[i];
+    for (uint32_t i = 0; !rc && kept < m->nflows && i < m->npicks; i++) {
+        if (m->notes[i].endpoint != WEIR_NONE && is_below(m->g, m->picks[i].vertex, &whole))
+            continue;
+        m->notes[npicks] = m->notes[i];
+        m->picks[npicks++] = m->picks[i];
+    }
+    m->npicks = kept < m->nflows ? npicks : m->npicks;
+    m->nflows = kept;
+    weir_map32_free(&whole);
+    return rc;
+}
+
 /* Number of slots served by all picks; to be asked before picks of a vertex are merged. */
 static uint32_t count_slots(const struct match *m)
 {
@@ -97,12 +131,22 @@ static uint32_t count_slots(const struct match *m)
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
+/* Whether v has children, and units of v are picked for a flow: all units are not the vertices below. */
+static bool passes_through(const struct match *m, weir_vertex v)
+{
+    bool flows = false;
+
+    for (uint32_t i = 0; !flows && has_kids(m->g, v) && i < m->nflows; i++)
+        flows = m->flows[i].unit == v;
+    return flows;
+}
+
 /* Merges the picks of each vertex to a single pick: siblings that competed may each have units of a vertex. */
 static int merge_picks(struct match *m)
 {
     uint32_t kept = 0;
 
-    if (split_nested(m) || record_flows(m) || widen_picks(m))
+    if (split_nested(m) || record_flows(m) || widen_picks(m) || drop_own_flows(m))
         return WEIR_ENOMEM;
     if (!m->backtracked || m->npicks == 0)
         return weir_match_trim(m);
@@ -120,7 +164,7 @@ static int merge_picks(struct match *m)
     for (uint32_t i = 0; i < m->npicks; i++) {
         weir_pick *p = &m->picks[i];
         int64_t size = kind_of(m->g, p->vertex)->size;
-        p->exclusive |= p->amount > 0 && p->amount == size;
+        p->exclusive |= p->amount > 0 && p->amount == size && !passes_through(m, p->vertex);
         p->amount = p->exclusive ? size : p->amount;
     }
     return weir_match_trim(m);

@@ -535,6 +535,15 @@ describe("RFC 4, composite resource pools: methods", function()
     assert.equal("busy", select(3, v:allocate { job = 9, amount = 13 }))
   end)
 
+  it("[RFC4a:247] what a job has with a vertex above is not given again, and the error names the holder", function()
+    local g = machine()
+    assert(g "/cluster0/rack0":allocate { job = 9 })
+    local ok, why, code = g(NODE):allocate { job = 9 }
+    assert.is_nil(ok)
+    assert.equal("job 9 has /cluster0/rack0 as a whole, and so all that is below", why)
+    assert.equal("busy", code)
+  end)
+
   pending("[RFC4a:247] the name of an allocation may be any text -- jobs have numbers; a service keeps the names of its users")
 
   it("[RFC4a:250][M14] the name is found", function()

@@ -2,6 +2,7 @@
 -- Random networks are compared with other algorithms in test_flow_most.c.
 local weir = require "weir"
 local cases = require "spec.support.cases"
+local dice = require "spec.support.dice"
 local figures = require "spec.support.figures"
 
 local function taken(a)
@@ -193,6 +194,67 @@ describe("matches with flows", function()
     assert.equal("infeasible", select(3, e:match "slot=20/node/net=1"))
     assert.equal(before, e:stats().visited)
     assert(e:match "slot=9/node/net=1")
+  end)
+end)
+
+-- Machines with power units inside of nodes, at random, and a history of matches: the books always hold.
+local function inside_history(seed)
+  local roll = dice(seed)
+  local g = assert(weir.synthetic "cluster:1 node:4[psu:2(size=4) core:2]")
+  local nodes, psus = g:find "type=node", g:find "type=psu"
+  for _ = 1, 4 + roll(6) do
+    local from, to = psus[roll(#psus)], roll(3) == 1 and psus[roll(#psus)] or nodes[roll(#nodes)]
+    if from ~= to then assert(g:add_edge(from, to, { subsystem = "power", type = "supplies" })) end
+  end
+  local e <close>, ids, now = weir.engine { resources = g }, {}, 0
+  local shapes = { "slot=1/node", "slot=1/node/power=1", "slot=2/node/power=2", "slot=1/core", "slot=1/psu=2",
+    "node=1/slot=1/[core=1;power=1]", "slot=1/node/power=3" }
+  for _ = 1, 25 do
+    local what = roll(5)
+    if what <= 3 then
+      local mode = roll(2) == 1 and "now" or "reserve"
+      local a = e:match(shapes[roll(#shapes)], { mode = mode, at = now, duration = 10 * roll(3) })
+      ids[#ids + 1] = a and a.id
+    elseif what == 4 and ids[1] then
+      assert(e:release(table.remove(ids, roll(#ids))))
+    else
+      now = now + 5
+      for i = #ids, 1, -1 do
+        local a = e:job(ids[i])
+        if a.at + a.duration <= now then assert(e:release(table.remove(ids, i))) end
+      end
+      assert(e:advance(now))
+    end
+    assert(g:check())
+  end
+  g:close()
+end
+
+describe("power units inside of nodes", function()
+  it("[G8][A3] give nothing while a job has the node as a whole", function()
+    local g = weir.synthetic "cluster:1 node:2[psu:1(size=10) core:2]"
+    assert(g:add_edge(g "/cluster0/node0/psu0", g "/cluster0/node1", { subsystem = "power", type = "supplies" }))
+    local e <close> = weir.engine { resources = g }
+    assert.equal("/cluster0/node0", assert(e:match "slot=1/node"):vertices()[1].vertex.path)
+    assert.equal("busy", select(3, e:match "slot=1/node/power=2"))
+    assert.equal(0, g:flow { subsystem = "power", to = g "/cluster0/node1" }.amount)
+    assert(g:check())
+    g:close()
+  end)
+
+  it("[G8][A3] never belong to two jobs, in random histories", function()
+    for seed = 1, 60 do inside_history(seed) end
+  end)
+
+  it("[G8] that are used up are no hold on what is below them", function()
+    local g = weir.synthetic "cluster:1 psu:1(size=4)[node:2]"
+    local far = assert(g:add(g "/cluster0", { type = "node", id = 9 }))
+    assert(g:add_edge(g "/cluster0/psu0", far, { subsystem = "power", type = "supplies" }))
+    local e <close> = weir.engine { resources = g }
+    assert(e:match "slot=1/node/power=4")
+    assert(e:match "slot=2/node")
+    assert(g:check())
+    g:close()
   end)
 end)
 
