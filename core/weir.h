@@ -1312,10 +1312,23 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
  * schedule. O(n) */
 int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err);
 /* M4: adds to g the vertices and edges of `other` that g does not have. `uri` names the vertex of g that corresponds
- * to the root of `other`, of the same type; NULL: the vertex with the path of the root, or a new root. Vertices with
- * equal paths correspond to each other. WEIR_EEXIST: base data of corresponding vertices differ; the error names the
+ * to the root of `other`, of the same type, or a new path in containment whose parent is there: then the root is added
+ * with the last name of the path. NULL: the vertex with the path of the root, or a new root. Vertices with equal paths
+ * correspond to each other. WEIR_EEXIST: base data of corresponding vertices differ; the error names the
  * vertex. */
 int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err);
+/* As weir_graph_merge(), but where both graphs have a pool without children, of one name, type and unit, with a size
+ * other than 1 or with a unit, `other` has a further part of the pool: the units add up. WEIR_EBUSY: a job has such a
+ * pool as a whole. */
+int weir_graph_merge_parts(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err);
+/* Splits `units` units off the pool v: *out is a new pool beside v with type, unit, state, properties, tags and data of
+ * v, and the next id. v keeps its UUID, its edges, and all units that jobs have. WEIR_EINVAL: v has children, or
+ * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and what
+ * indices and other derived records cost anew */
+int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *out, weir_err *err);
+/* Joins a pool with v: `part`, beside v and of the type and unit of v, is removed, and its units become units of v.
+ * WEIR_EBUSY: a job has some of `part`, or v as a whole. */
+int weir_graph_join(weir_graph *g, weir_vertex v, weir_vertex part, weir_err *err);
 /* Compares vertices (base and extended data), order of children, edges and, with `books`, jobs. WEIR_EINVAL: the
  * graphs differ; the error names the first difference. */
 int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, weir_err *err);

@@ -275,11 +275,42 @@ static int graph_remove_edge(lua_State *L)
  * root of g2. */
 static int graph_merge(lua_State *L)
 {
+    static const char *const known[] = {"parts", NULL};
     struct weirlua_graph *handle = check_writable_graph(L), *other = weirlua_check_graph(L, weirlua_of(L), 2);
+    const char *uri = luaL_optstring(L, 3, NULL);
     weir_err err = {0};
+    bool parts;
 
     luaL_argcheck(L, handle != other, 2, "another graph expected");
-    return weirlua_status(L, weir_graph_merge(handle->g, other->g, luaL_optstring(L, 3, NULL), &err), &err);
+    weirlua_options(L, 4, known);
+    parts = weirlua_field_boolean(L, 4, "parts", false);
+    return weirlua_status(L, parts ? weir_graph_merge_parts(handle->g, other->g, uri, &err)
+                                   : weir_graph_merge(handle->g, other->g, uri, &err), &err);
+}
+
+/* split(v, units): the new pool; or nil, message, code. */
+static int graph_split(lua_State *L)
+{
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, handle), out = WEIR_NONE;
+    weir_err err = {0};
+    int rc = weir_graph_split(handle->g, v, luaL_checkinteger(L, 3), &out, &err);
+
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_vertex(L, handle, out);
+    return 1;
+}
+
+/* join(v, part): true; or nil, message, code. */
+static int graph_join(lua_State *L)
+{
+    struct weirlua_graph *handle = check_writable_graph(L);
+    weir_vertex v = weirlua_check_vertex_of(L, weirlua_of(L), 2, handle);
+    weir_vertex part = weirlua_check_vertex_of(L, weirlua_of(L), 3, handle);
+    weir_err err = {0};
+
+    return weirlua_status(L, weir_graph_join(handle->g, v, part, &err), &err);
 }
 
 static int graph_advance(lua_State *L)
@@ -314,5 +345,6 @@ static int graph_set_validity(lua_State *L)
 const luaL_Reg weirlua_graph_writers[] = {
     {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
     {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
-    {"set_validity", graph_set_validity}, {"attach", graph_attach}, {"uuid", graph_uuid},
+    {"split", graph_split},       {"join", graph_join},       {"attach", graph_attach}, {"uuid", graph_uuid},
+    {"set_validity", graph_set_validity},
     {"remove_edge", graph_remove_edge}, {NULL, NULL}};

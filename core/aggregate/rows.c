@@ -327,6 +327,19 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
     WEIR_TELL(g, spans_changed, g, v, true);
 }
 
+void weir_rows_resize_before(weir_graph *g, weir_vertex v)
+{
+    weir_rows_turn_deferred(g, vertex_at(g, v)->parent);
+    contribute_up(g, v, true, scratch(g, OLD));
+}
+
+void weir_rows_resize_after(weir_graph *g, weir_vertex v)
+{
+    carry_up(g, v, true);
+    WEIR_TELL(g, used, g, v);
+    WEIR_TELL(g, spans_changed, g, v, true);
+}
+
 static void add_cells(const struct schema *s, int64_t *to, const int64_t *from)
 {
     for (uint32_t c = 0; c < s->width; c++)

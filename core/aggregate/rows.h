@@ -77,6 +77,10 @@ void weir_rows_before(weir_graph *g, weir_vertex v);
  * f) */
 void weir_rows_after(weir_graph *g, weir_vertex v);
 
+/* The same two around a change of the size of v, outside of a batch and of begin/end: totals change as well. */
+void weir_rows_resize_before(weir_graph *g, weir_vertex v);
+void weir_rows_resize_after(weir_graph *g, weir_vertex v);
+
 /* Follows a change of the schedule of v that moved at most the start of the first reservation, `next` until then:
  * no other cell depends on reservations. O(1) where the start is unchanged, else O(d f) */
 void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next);

@@ -3,6 +3,7 @@
  */
 #include "graph/observer.h"
 #include "copy/extract.h"
+#include "job/pool_size.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -19,6 +20,12 @@ struct note {
     const char *key; /* owned by the second graph */
 };
 
+/* A pool that grew, and its kind before. */
+struct grown {
+    weir_vertex v;
+    uint32_t kind;
+};
+
 struct merge {
     struct weir_extract carry; /* from the second graph; map: at first the vertices in both graphs, later all */
     weir_vertex moved;       /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
@@ -29,6 +36,11 @@ struct merge {
     uint32_t *edges; /* numbers of the edges added */
     uint32_t nedges, edges_cap;
     uint32_t nsubsystems; /* before the merge */
+    bool parts;           /* pools of both graphs are parts of one pool */
+    struct grown *grown;  /* pools that got the units of a further part */
+    uint32_t ngrown, grown_cap;
+    weir_vertex under;    /* a URI that no vertex has: the vertex that gets the root as a child, WEIR_NONE for a root */
+    const char *as;       /* the last name of the URI then; else NULL */
     weir_err *err;
 };
 
@@ -129,6 +141,19 @@ static int check_properties(const struct merge *m, weir_vertex o, weir_vertex v)
     return WEIR_OK;
 }
 
+/* Whether o is a further part of the pool v. */
+static bool is_part(const struct merge *m, weir_vertex o, weir_vertex v)
+{
+    const weir_graph *from = m->carry.from, *to = m->carry.to;
+    const char *unit = weir_vertex_unit(from, o);
+
+    return m->parts && !inner_of(from, o) && !inner_of(to, v) &&
+           (kind_of(from, o)->size != 1 || kind_of(to, v)->size != 1 || unit[0]) &&
+           strcmp(weir_vertex_type(from, o), weir_vertex_type(to, v)) == 0 &&
+           strcmp(unit, weir_vertex_unit(to, v)) == 0 &&
+           kind_of(from, o)->exclusive == kind_of(to, v)->exclusive;
+}
+
 static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
 {
     int64_t rank = weir_vertex_rank(m->carry.from, o), had = weir_vertex_rank(m->carry.to, v);
@@ -139,7 +164,7 @@ static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
         return weir_fail(m->err, WEIR_EINVAL,
                          "the URI names a vertex of type %.80s; a root of type %.80s cannot be that one",
                          weir_vertex_type(m->carry.to, v), weir_vertex_type(m->carry.from, o));
-    if (weir_bases_differ(m->carry.to, v, m->carry.from, o, !moved, buf, sizeof buf))
+    if (!is_part(m, o, v) && weir_bases_differ(m->carry.to, v, m->carry.from, o, !moved, buf, sizeof buf))
         return clash(m, v, buf);
     if (rank != WEIR_NO_RANK && had != WEIR_NO_RANK && rank != had)
         return clash(m, v, "its rank is another one");
@@ -167,19 +192,45 @@ static bool same_place(const struct merge *m, weir_vertex o, weir_vertex v)
     return vertex_at(m->carry.to, v)->parent == WEIR_NONE && weir_strtab_agree(m->carry.from, o, m->carry.to, v);
 }
 
-/* Matches the root of the second graph with the vertex named by a URI. */
+/* Finds the parent of a URI that no vertex has, of containment. `rc` and the error tell of a failed look. */
+static int find_new_place(struct merge *m, const char *uri, int rc)
+{
+    const char *last = strrchr(uri, '/');
+    size_t len = last ? (size_t)(last - uri) : 0;
+    char *parent;
+    weir_err err = {0};
+
+    if (!last || !last[1] || (uri[0] != '/' && strncmp(uri, "containment:/", 13) != 0))
+        return rc;
+    if (len > 0 && uri[len - 1] != ':') {
+        parent = weir_mem_strdup(uri);
+        if (!parent)
+            return weir_fail_nomem(m->err);
+        parent[len] = '\0';
+        len = weir_graph_lookup(m->carry.to, parent, &m->under, &err) ? SIZE_MAX : len;
+        weir_mem_free(parent);
+    }
+    if (len == SIZE_MAX)
+        return rc;
+    m->as = last + 1;
+    return WEIR_OK;
+}
+
+/* Matches the root of the second graph with the vertex named by a URI, or finds the place of a new URI. */
 static int match_uri(struct merge *m, const char *uri)
 {
     weir_vertex v, o = weir_graph_root(m->carry.from, NULL, 0);
     int rc = weir_graph_lookup(m->carry.to, uri, &v, m->err);
 
+    if (rc == WEIR_ENOENT)
+        rc = find_new_place(m, uri, rc);
     if (rc)
         return rc;
     if (o == WEIR_NONE || weir_graph_root(m->carry.from, NULL, 1) != WEIR_NONE)
         return weir_fail(m->err, WEIR_EINVAL, "a graph merged at a URI has one root, this one has %s",
                          o == WEIR_NONE ? "none" : "several");
-    m->carry.map[o] = v;
-    if (!same_place(m, o, v))
+    m->carry.map[o] = m->as ? WEIR_NONE : v;
+    if (m->as || !same_place(m, o, v))
         m->moved = o;
     return WEIR_OK;
 }
@@ -189,7 +240,7 @@ static int match_all(struct merge *m, const char *uri)
     const weir_graph *from = m->carry.from, *to = m->carry.to;
     int rc = uri ? match_uri(m, uri) : WEIR_OK;
 
-    rc = rc ? rc : match_list(m, from->roots, from->nroots, to->roots, to->nroots);
+    rc = rc || m->as ? rc : match_list(m, from->roots, from->nroots, to->roots, to->nroots);
     for (uint32_t i = 0; !rc && i < from->nroots; i++)
         if (from->roots[i] != WEIR_NONE && m->carry.map[from->roots[i]] != WEIR_NONE)
             rc = match_below(m, from->roots[i], m->carry.map[from->roots[i]]);
@@ -206,6 +257,26 @@ static int add_note(struct merge *m, weir_vertex v, int what, const char *key)
     return WEIR_OK;
 }
 
+/* Adds the units of o to those of v, where o is a further part of v. */
+static int add_part(struct merge *m, weir_vertex o, weir_vertex v)
+{
+    weir_graph *g = m->carry.to;
+    uint32_t kind;
+    int rc;
+
+    if (!is_part(m, o, v))
+        return WEIR_OK;
+    rc = weir_pool_check(g, v, m->err);
+    rc = rc ? rc : weir_pool_ready(g, v, kind_of(g, v)->size + kind_of(m->carry.from, o)->size, &kind, m->err);
+    if (!rc && weir_array_reserve(&m->grown, &m->grown_cap, (size_t)m->ngrown + 1, sizeof *m->grown))
+        rc = weir_fail_nomem(m->err);
+    if (rc)
+        return rc;
+    m->grown[m->ngrown++] = (struct grown){v, vertex_at(g, v)->kind};
+    weir_pool_resize(g, v, kind);
+    return WEIR_OK;
+}
+
 /* Adds the data present in o and absent in the old vertex v. */
 static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
 {
@@ -214,6 +285,8 @@ static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
     int64_t rank = own_rank(m->carry.from, o);
     int rc = WEIR_OK;
 
+    if (!pool_of(m->carry.from, o))
+        return WEIR_OK;
     for (int map = 0; map < 3; map++)
         for (uint32_t i = 0; !rc && weir_vertex_entry(m->carry.from, o, map, i, &key, &value); i++) {
             if (weir_vertex_get(g, v, map, key))
@@ -307,12 +380,14 @@ static int add_below(struct merge *m, weir_vertex o, weir_vertex parent, bool th
     bool found = v != WEIR_NONE;
     int rc;
 
-    if (found)
-        rc = pool_of(m->carry.from, o) ? add_own(m, o, v) : WEIR_OK;
-    else if ((v = find_detached(m, o)) != WEIR_NONE)
+    if (found) {
+        rc = add_own(m, o, v);
+        rc = rc ? rc : add_part(m, o, v);
+    } else if ((v = find_detached(m, o)) != WEIR_NONE) {
         rc = attach(m, o, v, parent, there);
-    else
+    } else {
         rc = add_vertex(m, o, parent, there);
+    }
     for (uint32_t i = 0; !rc && in && i < in->nkids; i++)
         if (in->kids[i] != WEIR_NONE)
             rc = add_below(m, in->kids[i], m->carry.map[o], found);
@@ -348,6 +423,13 @@ static int add_edge(struct merge *m, const weir_edge *e)
     return rc;
 }
 
+static bool has_name(const weir_graph *g, weir_vertex v, const char *name)
+{
+    char own[256];
+
+    return weir_vertex_name(g, v, own, sizeof own) < sizeof own && strcmp(own, name) == 0;
+}
+
 static int add_all(struct merge *m)
 {
     const weir_graph *from = m->carry.from;
@@ -359,7 +441,9 @@ static int add_all(struct merge *m)
             continue;
         /* one definition may be merged at several places */
         m->carry.fresh = from->roots[i] == m->moved;
-        rc = add_below(m, from->roots[i], WEIR_NONE, true);
+        rc = add_below(m, from->roots[i], m->as ? m->under : WEIR_NONE, true);
+        if (!rc && m->as && !has_name(m->carry.to, m->carry.map[from->roots[i]], m->as))
+            rc = weir_name_set(m->carry.to, m->carry.map[from->roots[i]], m->as, m->err);
     }
     m->carry.fresh = false;
     for (weir_vertex o = 0; !rc && from->detached > 0 && o < from->limit; o++)
@@ -398,6 +482,10 @@ static void undo(struct merge *m)
 
     while (m->nedges > 0)
         weir_edge_drop(g, m->edges[--m->nedges]);
+    while (m->ngrown > 0) {
+        m->ngrown--;
+        weir_pool_resize(g, m->grown[m->ngrown].v, m->grown[m->ngrown].kind);
+    }
     while (m->ntops > 0)
         if (m->carry.map[m->tops[--m->ntops]] != WEIR_NONE)
             take_back(g, m->carry.map[m->tops[m->ntops]]);
@@ -412,9 +500,9 @@ static void undo(struct merge *m)
     WEIR_TELL(g, described_many, g);
 }
 
-int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err)
+static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri, bool parts, weir_err *err)
 {
-    struct merge m = {.moved = WEIR_NONE, .nsubsystems = g->nsubsystems, .err = err};
+    struct merge m = {.moved = WEIR_NONE, .under = WEIR_NONE, .parts = parts, .err = err};
     int rc = weir_graph_writable(g, err);
 
     if (!rc && g == other)
@@ -424,6 +512,7 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
     rc = rc ? rc : weir_extract_begin(&m.carry, other, g, err);
     if (rc)
         return rc;
+    m.nsubsystems = g->nsubsystems;
     rc = match_all(&m, uri);
     if (!rc && (rc = add_all(&m)))
         undo(&m);
@@ -431,5 +520,16 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
     weir_mem_free(m.tops);
     weir_mem_free(m.notes);
     weir_mem_free(m.edges);
+    weir_mem_free(m.grown);
     return rc;
+}
+
+int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err)
+{
+    return merge_graphs(g, other, uri, false, err);
+}
+
+int weir_graph_merge_parts(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err)
+{
+    return merge_graphs(g, other, uri, true, err);
 }

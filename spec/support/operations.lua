@@ -131,6 +131,10 @@ group("changes", [[
       pcall(add, g, root, rack) local done, why = finish(g) return ok and n and must(done or finish(g)) and done, why
       or "memory"
   local other = must(core.synthetic "cluster:1 row:2 node:1") return g:merge(other)
+  local other = must(core.synthetic "rack:1 node:1") return g:merge(other, "/cluster0/rack7")
+  local other = must(g:extract { g "/cluster0/rack0/node1/memory0" }) return g:merge(other, nil, { parts = true })
+  local m = g "/cluster0/rack1/node3/memory0" local p = must(g:split(m, 3)) return g:join(m, p)
+  return g:refine(g "/cluster0/rack1/node3/memory0", 2)
   return g:advance(5)
   return g:set_validity(0, 1e6) and g:set_validity()
   return g:rewind(0) or true

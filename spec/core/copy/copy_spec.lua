@@ -143,7 +143,7 @@ describe("methods", function()
 
     -- {a recipe, the URI to merge at, part of the message, code}
     local CLASHES = {
-      { { type = "rack", id = 1 }, "/cluster0/rack9", "there is no 'rack9' below /cluster0", "unknown" },
+      { { type = "rack", id = 1 }, "/cluster0/row0/rack9", "there is no 'row0' below /cluster0", "unknown" },
       { { type = "rack", id = 1 }, "water:/cluster0", "there is no subsystem 'water'", "unknown" },
       { { type = "row", id = 1 }, "/cluster0/rack1", "a vertex of type rack; a root of type row", "invalid" },
       { { type = "cluster", { type = "rack", size = 2 } }, nil, "/cluster0/rack0 is there already, but", "exists" },
