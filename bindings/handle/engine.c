@@ -319,7 +319,7 @@ static int search(lua_State *L, int64_t grown)
     weirlua_change_read(L, 3, handle, &change); /* 10 */
     weirlua_push_about(L, 3); /* ABOUT */
     weirlua_hierarchy_read(L, 3, 5, &hierarchy);
-    if (!weirlua_change_admitted(L, 2, 5, &change, &job))
+    if (!weirlua_change_admitted(L, 2, 5, handle, &change, &job))
         return 3;
     check_engine(L, &handle);
     rc = weirlua_policy_init(L, 5, handle, &err);

@@ -124,7 +124,7 @@ int weirlua_engine_place(lua_State *L)
     job.id = o.job;
     lua_getiuservalue(L, 1, 1); /* 9, 10: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
-    if (!weirlua_admitted(L, 2, PLACE_POLICY, &job))
+    if (!weirlua_admitted(L, 2, PLACE_POLICY, handle, &job))
         return 3;
     visits = weirlua_engine_idle(L, &handle);
     weirlua_hierarchy_read(L, 0, PLACE_POLICY, &hierarchy);
@@ -155,7 +155,7 @@ int weirlua_engine_soonest(lua_State *L)
     job.duration = o.duration = weirlua_check_duration(L, 5);
     lua_getiuservalue(L, 1, 1); /* 7, 8: graph and policy stay alive, whatever admit does to the engine */
     lua_getiuservalue(L, 1, 2);
-    if (!weirlua_admitted(L, 2, 8, &job))
+    if (!weirlua_admitted(L, 2, 8, handle, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
     weirlua_hierarchy_read(L, 0, 8, &hierarchy);
@@ -213,7 +213,7 @@ int weirlua_engine_admitted(lua_State *L)
     weirlua_engine_idle(L, &handle);
     lua_settop(L, 3);
     lua_getiuservalue(L, 1, 2);
-    return weirlua_admitted(L, 2, 4, &job) ? 1 : 3;
+    return weirlua_admitted(L, 2, 4, handle, &job) ? 1 : 3;
 }
 
 /* free(type) -> units, idle units */

@@ -76,7 +76,7 @@ int weirlua_engine_levels(lua_State *L)
     lua_getiuservalue(L, 1, 2);
     weirlua_change_read(L, 3, handle, &change); /* 6 */
     weirlua_push_about(L, 3); /* 7 */
-    if (!weirlua_change_admitted(L, 2, POLICY, &change, &job))
+    if (!weirlua_change_admitted(L, 2, POLICY, handle, &change, &job))
         return 3;
     weirlua_engine_idle(L, &handle);
     weirlua_hierarchy_read(L, 3, POLICY, &hierarchy);

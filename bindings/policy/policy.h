@@ -483,8 +483,8 @@ void weirlua_push_parts(lua_State *L, const struct policy_spec *spec);
  * alive. Raises. */
 void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *handle, struct policy_change *c);
 /* As weirlua_admitted(), without a call of admit where admit is left out. */
-bool weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c,
-                             struct policy_job *job);
+bool weirlua_change_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle,
+                             const struct policy_change *c, struct policy_job *job);
 /* Returns the policy of hooks that have begun, with the changes; NULL: no policy and no change. */
 const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h);
 int weirlua_obstacles(lua_State *L);
@@ -495,9 +495,9 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
  * status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
-/* Reads the request at the stack index `request`, asks the policy's admit, and pushes the request to be matched, which
+/* Reads the request at the stack index `request`, calls init where needed, asks the policy's admit, and pushes the request to be matched, which
  * becomes job->request. Returns false with nil, message and code pushed. All requests pass through this function before
  * the core sees the request. */
-bool weirlua_admitted(lua_State *L, int request, int policy, struct policy_job *job);
+bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job);
 
 #endif

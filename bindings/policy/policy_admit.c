@@ -305,18 +305,24 @@ static bool call(lua_State *L, int policy, struct admission *a, const struct pol
 }
 
 /* Asks admit about the request at the stack index `request`. Returns the request to be matched. */
-static const weir_request *ask_admit(lua_State *L, int request, int policy, const struct policy_job *job)
+static const weir_request *ask_admit(lua_State *L, int request, int policy, struct weirlua_graph *handle,
+                                     const struct policy_job *job)
 {
     struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
     struct admission a = {.job = *job};
     struct admission_memory now = {.request = weirlua_request_serial(L, request)}, *known;
     struct digest after;
+    weir_err err = {0};
     bool pure, fresh;
+    int rc;
 
     if (!p || !p->spec.has[HOOK_ADMIT])
         return job->request;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
     luaL_checkstack(L, 8, "admit");
+    rc = weirlua_policy_init(L, policy, handle, &err); /* admit may read what init has set */
+    if (rc)
+        return weirlua_fail(L, &err, rc), NULL;
     pure = reach(p, &now.state);
     known = pure ? recall(p, now.request, now.state) : NULL;
     if (known) {
@@ -340,12 +346,12 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, cons
     return give(L, p, now.verdict, job->request);
 }
 
-bool weirlua_admitted(lua_State *L, int request, int policy, struct policy_job *job)
+bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job)
 {
     const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request);
 
     job->request = asked;
-    job->request = asked ? ask_admit(L, request, policy, job) : NULL;
+    job->request = asked ? ask_admit(L, request, policy, handle, job) : NULL;
     if (asked && job->request == asked)
         lua_pushvalue(L, request);
     return job->request != NULL;

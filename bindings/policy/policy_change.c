@@ -156,11 +156,11 @@ void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *
         luaL_error(L, "field 'fewest': obstacles of the graph expected");
 }
 
-bool weirlua_change_admitted(lua_State *L, int request, int policy, const struct policy_change *c,
-                             struct policy_job *job)
+bool weirlua_change_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle,
+                             const struct policy_change *c, struct policy_job *job)
 {
     if (!(c->without & PART_ADMIT))
-        return weirlua_admitted(L, request, policy, job);
+        return weirlua_admitted(L, request, policy, handle, job);
     job->request = weirlua_request_at(L, weirlua_of(L), request);
     return job->request != NULL;
 }

@@ -16,6 +16,7 @@ local recipe = require "weir.machine.recipe"
 local rset = require "weir.rset"
 local script = require "weir.machine.script"
 local staging = require "weir.staging"
+local suggest = require "weir.suggest"
 
 require "weir.formats"
 
@@ -174,4 +175,11 @@ weir.explain = explain
 
 for _, class in ipairs { "allocation", "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end
 
-return weir
+-- A name that the module does not have is mostly mistyped.
+return setmetatable(weir, {
+  __index = function(_, name)
+    local known = {}
+    for key in pairs(weir) do known[#known + 1] = key end
+    error(("the module weir has no '%s'%s"):format(tostring(name), suggest.hint(tostring(name), known)), 2)
+  end,
+})

@@ -60,6 +60,13 @@ describe("a policy is refused that", function()
   end
 end)
 
+describe("the module weir", function()
+  it("raises for a name that it does not have, with the name that was meant", function()
+    assert.error_matches(function() return weir.enginee end, "the module weir has no 'enginee' %(did you mean \"engine\"%?%)")
+    assert.error_matches(function() return weir.frobnicate end, "the module weir has no 'frobnicate'$")
+  end)
+end)
+
 describe("a policy may", function()
   it("leave out by false and by nil, and keep by any other value", function()
     local _, _, a = try 'return { prune = function(v) if v.type ~= "node" then return 1 end return v.id == 2 or nil end }'
@@ -107,6 +114,22 @@ describe("a policy may", function()
     assert.equal("node4 core0", best "core=3")
     assert.equal(14, calls())
     assert.is_true(g:check())
+  end)
+
+  it("admit by what init has found, also after the structure has changed", function()
+    local p = assert(core.policy_source([[local nodes = 0
+      return { init = function(g) nodes = 0 for _ in g:walk { type = "node" } do nodes = nodes + 1 end end,
+               admit = function(_, _, job)
+                 if (job.wants.node or 0) * 2 > nodes then return false, "half of " .. nodes .. " nodes is the limit" end
+               end }]], "mine"))
+    local e = assert(weir.engine { resources = MACHINE, policy = p })
+    local g, request = e:resources(), weir.request "slot=3/node"
+    assert.matches("half of 4 nodes is the limit", (select(2, e:match(request))))
+    for i = 10, 11 do g:add(g "/cluster0/rack0", { type = "node", id = i }) end
+    assert.is_truthy(e:match(request, { mode = "preview" }))
+    g:unlink(g "/cluster0/rack0/node11")
+    assert.matches("half of 5 nodes is the limit", (select(2, e:match(request, { mode = "feasible" }))))
+    assert.matches("half of 5 nodes is the limit", e:explain(request).reason or weir.explain.text(e:explain(request)))
   end)
 
   it("read options and fields of a request that have no value", function()

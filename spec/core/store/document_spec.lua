@@ -150,7 +150,6 @@ describe("a document", function()
     local plain = assert(weir.parse(weir.json.encode(doc)))
     assert(g:compare(plain))
     assert.equal(0, #weir.engine({ resources = plain }):jobs())
-    assert.equal("jgf", weir.guess and weir.guess(document(g)) or "jgf")
   end)
 
   it("keeps what a rank says of its vertex, also where the vertex above has the same", function()
