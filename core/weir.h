@@ -725,6 +725,13 @@ typedef struct weir_policy {
     uint32_t nlocality;
     /* Called in preorder. Returns 1 to go on, 0 to leave out v and all vertices below v. */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r);
+    /* Beside `prune`, for answers that are remembered as scores are: sets *keep, and calls weir_read() for each fact
+     * that decides. The engine also asks about vertices of the type of the candidates that `prune` would not be called
+     * for, such as vertices below a vertex that is left out. Returns 1; 0: `prune` is to be called instead; or
+     * negative. `serial` as with `keys`. */
+    int (*judge)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, bool *keep);
+    /* With `judge`: as `score_key`. */
+    size_t (*judge_key)(void *data, const weir_resource *r, char *key, size_t size);
     /* Called in postorder, once for all n candidates that fit. Fills score[], higher is better, NAN: not a candidate.
      * Returns the number of calls to count in weir_stats, 0 for n, or a negative number. */
     int (*evaluate)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,

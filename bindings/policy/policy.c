@@ -282,6 +282,14 @@ static void push_budget(lua_State *L, const struct policy *p)
     lua_setfield(L, -2, "seconds");
 }
 
+/* Returns why what a hook gives is not remembered; NULL: it is, or there is no such hook. */
+static const char *why_not(const struct policy *p, int hook, const struct policy_memory *m)
+{
+    if (!p->spec.has[hook])
+        return NULL;
+    return !p->sandbox.S ? "a policy without a sandbox may read anything" : m->refused ? m->why : NULL;
+}
+
 /* @class loaded_policy A policy after reading: the result of weir.policy, and the second result of e:policy().
  * @field name: string -- The name.
  * @field doc: string? -- The description, a line.
@@ -299,6 +307,7 @@ static void push_budget(lua_State *L, const struct policy *p)
  * @field sandboxed: boolean -- Whether the policy has a sandbox.
  * @field uncached: string? -- Why the scores of evaluate are not remembered between matches, as far as is known by now;
  *   nil where the scores are remembered, or without evaluate.
+ * @field uncached_prune: string? -- Why the answers of prune are not remembered; nil where they are, or without prune.
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
  * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
@@ -335,10 +344,9 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
     else if (strcmp(key, "budget") == 0)
         lua_pushnil(L);
     else if (strcmp(key, "uncached") == 0)
-        lua_pushstring(L, !p->spec.has[HOOK_EVALUATE] ? NULL
-                          : !p->sandbox.S             ? "a policy without a sandbox may read anything"
-                          : p->memory.refused         ? p->memory.why
-                                                      : NULL);
+        lua_pushstring(L, why_not(p, HOOK_EVALUATE, &p->memory[MEMORY_SCORES]));
+    else if (strcmp(key, "uncached_prune") == 0)
+        lua_pushstring(L, why_not(p, HOOK_PRUNE, &p->memory[MEMORY_PRUNE]));
     else if (strcmp(key, "overran") == 0 && p->sandbox.overran > 0)
         lua_pushnumber(L, p->sandbox.overran);
     else if (strcmp(key, "overran") == 0)

@@ -66,7 +66,10 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 #define MEMORY_FIELDS 16 /* fields of the request that scores may depend on */
 #define MEMORY_PARTS  16 /* variables of evaluate that are told apart */
 
-/* What is known about remembering the scores of a policy. */
+#define MEMORY_FUNCTIONS 2 /* behind a memory */
+enum { MEMORY_SCORES, MEMORY_PRUNE, MEMORIES };
+
+/* What is known about remembering the scores of a policy, or the answers of prune. */
 struct policy_memory {
     bool refused;   /* scores are not remembered, for the reason in `why` */
     bool fresh;     /* no code that may have changed a variable ran since `reach` was computed */
@@ -77,7 +80,7 @@ struct policy_memory {
     struct {
         struct digest state;          /* of the values that the function can reach */
         uint64_t parts[MEMORY_PARTS]; /* from the first variable up to each of the first variables */
-    } reach[2]; /* of evaluate, and of evaluate_siblings */
+    } reach[MEMORY_FUNCTIONS]; /* of evaluate, and of evaluate_siblings */
     char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
     unsigned nfields;
     struct {
@@ -308,7 +311,7 @@ struct policy {
     char label[80];     /* name and hash of the source: kept with each job */
     bool personal;      /* a hook has read what differs between jobs with equal requests */
     struct policy_profile *profile; /* NULL: not profiled */
-    struct policy_memory memory;    /* of scores */
+    struct policy_memory memory[MEMORIES];
     struct admission_memory admitted[ADMISSIONS];
     uint64_t admissions; /* count of uses of these */
     bool admit_changes;  /* admit changes values that the function can reach: no answer is remembered */
@@ -447,6 +450,8 @@ int weirlua_hook_score(void *data, const weir_graph *g, const weir_resource *r, 
                        bool *alike);
 int weirlua_hook_score_siblings(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part);
 size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size);
+int weirlua_hook_judge(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, bool *keep);
+size_t weirlua_hook_judge_key(void *data, const weir_resource *r, char *key, size_t size);
 /* How an engine gets scores: remembered, remembered and compared with fresh scores, or by calls in each match. */
 enum scores_mode { SCORES_REMEMBERED, SCORES_CHECKED, SCORES_CALLED };
 /* Reads the mode in the field "scores" of a table of options; where absent, the mode in the environment variable

@@ -57,7 +57,8 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
     int64_t begin = weirlua_clock();
     int rc;
 
-    p->memory.scored = false;
+    for (int i = 0; i < MEMORIES; i++)
+        p->memory[i].scored = false;
     weirlua_policy_ran(p);
     lua_pushcfunction(S, weirlua_sandbox_locate);
     lua_insert(S, -2);
@@ -84,7 +85,9 @@ static int run(lua_State *L, int policy, int hook, lua_CFunction f, void *data, 
 
 void weirlua_policy_ran(struct policy *p)
 {
-    p->memory.fresh = p->admit_known = false;
+    p->admit_known = false;
+    for (int i = 0; i < MEMORIES; i++)
+        p->memory[i].fresh = false;
 }
 
 /* ---- init ---- */
@@ -313,7 +316,7 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, stru
     struct admission_memory now = {.request = weirlua_request_serial(L, request)}, *known;
     struct digest after;
     weir_err err = {0};
-    bool pure, fresh;
+    bool pure, fresh[MEMORIES];
     int rc;
 
     if (!p || !p->spec.has[HOOK_ADMIT])
@@ -330,13 +333,15 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, stru
         lua_rawgeti(L, -1, known - p->admitted + 1);
         return give(L, p, known->verdict, job->request);
     }
-    fresh = p->memory.fresh;
+    for (int i = 0; i < MEMORIES; i++)
+        fresh[i] = p->memory[i].fresh;
     if (!call(L, policy, &a, job))
         return NULL;
     now.verdict = (int)a.verdict;
     if (pure && reach(p, &after)) {
         bool same = digest_equal(after, now.state);
-        p->memory.fresh = fresh && same; /* no variable has changed that any function can reach */
+        for (int i = 0; i < MEMORIES; i++) /* no variable has changed that any function can reach */
+            p->memory[i].fresh = fresh[i] && same;
         if (!p->sandbox.unfollowed && !p->sandbox.job_read) {
             p->admit_changes = !same;
             if (same)

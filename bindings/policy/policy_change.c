@@ -175,6 +175,7 @@ const weir_policy *weirlua_change_apply(struct policy_change *c, struct hooks *h
     p->data = h;
     p->name = h->policy ? p->name : "first";
     p->prune = c->without & PART_PRUNE ? NULL : p->prune;
+    p->judge = p->prune && c->within == WEIR_NONE ? p->judge : NULL;
     p->evaluate = c->without & PART_EVALUATE ? NULL : p->evaluate;
     p->choice = c->without & PART_SELECT ? NULL : p->choice;
     p->score = p->evaluate && !c->fewest ? p->score : NULL;

@@ -508,15 +508,18 @@ static int prepare(lua_State *L)
     return 1;
 }
 
-/* Whether scores of the policy may be remembered: code in the user's state may read anything. */
-static bool remembers(const struct policy *p)
+/* Whether what a hook gives may be remembered: code in the user's state may read anything. */
+static bool remembers(const struct policy *p, int hook, int memory)
 {
-    return p->spec.has[HOOK_EVALUATE] && p->sandbox.S && !p->memory.refused;
+    return p->spec.has[hook] && p->sandbox.S && !p->memory[memory].refused;
 }
 
 static void give(struct hooks *h)
 {
     const struct policy_spec *spec = &h->policy->spec;
+
+    bool scores = remembers(h->policy, HOOK_EVALUATE, MEMORY_SCORES);
+    bool judges = remembers(h->policy, HOOK_PRUNE, MEMORY_PRUNE);
 
     h->choice = spec->choice;
     h->choice.group = spec->has[HOOK_GROUP] ? hook_group : NULL;
@@ -537,10 +540,12 @@ static void give(struct hooks *h)
                              .candidates = spec->candidates,
                              .keys = spec->has[HOOK_ORDER] ? hook_keys : NULL,
                              .prune = spec->has[HOOK_PRUNE] ? hook_prune : NULL,
+                             .judge = judges ? weirlua_hook_judge : NULL,
+                             .judge_key = judges ? weirlua_hook_judge_key : NULL,
                              .evaluate = spec->has[HOOK_EVALUATE] ? hook_evaluate : NULL,
-                             .score = remembers(h->policy) ? weirlua_hook_score : NULL,
+                             .score = scores ? weirlua_hook_score : NULL,
                              .score_siblings = spec->has[HOOK_SIBLINGS] ? weirlua_hook_score_siblings : NULL,
-                             .score_key = remembers(h->policy) ? weirlua_hook_score_key : NULL,
+                             .score_key = scores ? weirlua_hook_score_key : NULL,
                              .select = spec->has[HOOK_SELECT] ? hook_select : NULL,
                              .placed = spec->has[HOOK_PLACED] ? hook_placed : NULL};
 }
@@ -579,7 +584,8 @@ int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlu
         return WEIR_EPOLICY;
     }
     give(h);
-    h->policy->memory.keyed.resource = NULL;
+    for (int i = 0; i < MEMORIES; i++)
+        h->policy->memory[i].keyed.resource = NULL;
     h->base = lua_gettop(L) + 1;
     if (!calls_lua(&h->given))
         return WEIR_OK;

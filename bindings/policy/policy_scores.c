@@ -23,17 +23,27 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 
 /* ---- the values that evaluate can reach ---- */
 
-#define FUNCTIONS 2 /* that scores are computed by: evaluate and evaluate_siblings */
+#define FUNCTIONS MEMORY_FUNCTIONS
 
-static const int functions[FUNCTIONS] = {HOOK_EVALUATE, HOOK_SIBLINGS};
+/* The functions behind a memory: scores are computed by evaluate and evaluate_siblings. */
+static const int functions[MEMORIES][FUNCTIONS] = {[MEMORY_SCORES] = {HOOK_EVALUATE, HOOK_SIBLINGS},
+                                                   [MEMORY_PRUNE] = {HOOK_PRUNE, HOOK_PRUNE}};
+
+/* The functions of the memory m. */
+static const int *functions_of(const struct hooks *h, const struct policy_memory *m)
+{
+    return functions[m - h->policy->memory];
+}
 
 /* Digests all values that the functions can reach. Returns false, with the reason in m->why, where some value cannot be
  * compared. */
 static bool survey(const struct hooks *h, struct policy_memory *m, struct policy_survey q[FUNCTIONS])
 {
+    const int *list = functions_of(h, m);
+
     for (int i = 0; i < FUNCTIONS; i++)
         q[i] = (struct policy_survey){.S = h->L,
-                                      .function = h->policy->spec.has[functions[i]] ? h->base + functions[i] : 0,
+                                      .function = h->policy->spec.has[list[i]] ? h->base + list[i] : 0,
                                       .options = h->base + HOOKS,
                                       .graph = h->handle->number};
     if (weirlua_survey(q, FUNCTIONS))
@@ -43,9 +53,8 @@ static bool survey(const struct hooks *h, struct policy_memory *m, struct policy
     return false;
 }
 
-void weirlua_scores_verify(struct hooks *h)
+static void verify(struct hooks *h, struct policy_memory *m)
 {
-    struct policy_memory *m = &h->policy->memory;
     struct policy_survey now[FUNCTIONS];
 
     if (!m->scored || m->refused)
@@ -59,11 +68,17 @@ void weirlua_scores_verify(struct hooks *h)
             continue;
         while (k < MEMORY_PARTS - 1 && now[i].parts[k] == m->reach[i].parts[k])
             k++;
-        lua_pushvalue(h->L, h->base + functions[i]);
+        lua_pushvalue(h->L, h->base + functions_of(h, m)[i]);
         forget(m, "it changes its variable '%s'", lua_getupvalue(h->L, -1, k + 1));
         lua_pop(h->L, 2);
         weirlua_policy_ran(h->policy);
     }
+}
+
+void weirlua_scores_verify(struct hooks *h)
+{
+    for (int i = 0; i < MEMORIES; i++)
+        verify(h, &h->policy->memory[i]);
 }
 
 /* ---- the request ---- */
@@ -215,6 +230,7 @@ static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
 
 struct keying {
     struct hooks *h;
+    struct policy_memory *m;
     const weir_resource *r;
     struct writer w;
 };
@@ -223,7 +239,7 @@ struct keying {
 static int write_fields(lua_State *S)
 {
     struct keying *k = lua_touserdata(S, 1);
-    struct policy_memory *m = &k->h->policy->memory;
+    struct policy_memory *m = k->m;
 
     for (unsigned i = 0; i < m->nfields && !m->refused; i++) {
         const char *name = m->fields[i];
@@ -245,7 +261,7 @@ static bool put_fields(struct keying *k)
 {
     lua_State *S = k->h->L;
 
-    if (k->h->policy->memory.nfields == 0)
+    if (k->m->nfields == 0)
         return true;
     lua_pushcfunction(S, write_fields);
     lua_pushlightuserdata(S, k);
@@ -257,14 +273,13 @@ static bool put_fields(struct keying *k)
         lua_pop(S, 1);
         return false;
     }
-    return !k->h->policy->memory.refused;
+    return !k->m->refused;
 }
 
 /* Digests the values that both functions can reach, unless known: code that may have changed a variable has run since.
  * That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
-static bool take_state(struct hooks *h)
+static bool take_state(struct hooks *h, struct policy_memory *m)
 {
-    struct policy_memory *m = &h->policy->memory;
     struct policy_survey now[FUNCTIONS];
 
     if (m->fresh && m->graph == h->handle->number)
@@ -281,13 +296,11 @@ static bool take_state(struct hooks *h)
     return true;
 }
 
-size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size)
+static size_t write_key(struct hooks *h, struct policy_memory *m, const weir_resource *r, char *key, size_t size)
 {
-    struct hooks *h = data;
-    struct policy_memory *m = &h->policy->memory;
-    struct keying k = {h, r, {m->keyed.key, m->keyed.key + sizeof m->keyed.key}};
+    struct keying k = {h, m, r, {m->keyed.key, m->keyed.key + sizeof m->keyed.key}};
 
-    if (h->failed || m->refused || h->unscored || !take_state(h))
+    if (h->failed || m->refused || h->unscored || !take_state(h, m))
         return 0;
     if (m->keyed.resource != r || m->keyed.nfields != m->nfields) {
         m->keyed.resource = NULL;
@@ -306,14 +319,25 @@ size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, siz
     return m->keyed.len;
 }
 
+size_t weirlua_hook_score_key(void *data, const weir_resource *r, char *key, size_t size)
+{
+    return write_key(data, &((struct hooks *)data)->policy->memory[MEMORY_SCORES], r, key, size);
+}
+
+size_t weirlua_hook_judge_key(void *data, const weir_resource *r, char *key, size_t size)
+{
+    return write_key(data, &((struct hooks *)data)->policy->memory[MEMORY_PRUNE], r, key, size);
+}
+
 /* ---- the score ---- */
 
 struct scoring {
     struct hooks *h;
     lua_Integer number; /* of the handle, in the table of requests */
     weir_vertex v;
+    int hook;
     double *score;
-    bool *alike;
+    bool *alike; /* prune: whether to keep the vertex */
 };
 
 /* (scoring, function, handle of the request), or with the table of the request, and the table of requests, which gets
@@ -322,7 +346,7 @@ static int run_score(lua_State *S)
 {
     struct scoring *x = lua_touserdata(S, 1);
     const struct hooks *h = x->h;
-    int type;
+    int type, top;
 
     if (lua_gettop(S) > 3) {
         lua_pushcfunction(S, make_handle);
@@ -336,7 +360,15 @@ static int run_score(lua_State *S)
     lua_pushvalue(S, 2);
     weirlua_push_vertex(S, h->handle, x->v);
     lua_pushvalue(S, 3);
-    lua_call(S, 2 + weirlua_fields_push(S, h->handle, x->v, &h->policy->spec.fields), 2);
+    top = lua_gettop(S) - 3; /* below the function */
+    lua_call(S, 2 + weirlua_fields_push(S, h->handle, x->v, &h->policy->spec.fields),
+             x->hook == HOOK_PRUNE ? LUA_MULTRET : 2);
+    if (x->hook == HOOK_PRUNE) {
+        if (lua_gettop(S) == top)
+            luaL_error(S, "it must return true, or false to leave out a vertex");
+        *x->alike = lua_toboolean(S, top + 1);
+        return 0;
+    }
     type = lua_type(S, -2);
     *x->score = type == LUA_TNUMBER ? lua_tonumber(S, -2) : (double)NAN;
     if (type != LUA_TNIL && isnan(*x->score))
@@ -347,12 +379,10 @@ static int run_score(lua_State *S)
 
 /* A call that raised: the match goes on as ever, and raises where the vertex is a candidate; but the end of a budget,
  * of memory too, ends the match. */
-static int raised(struct hooks *h, int rc)
+static int raised(struct hooks *h, struct policy_memory *m, int hook, int rc)
 {
-    struct policy_memory *m = &h->policy->memory;
-
     if (h->policy->sandbox.exhausted || rc == LUA_ERRMEM) {
-        h->failed = weirlua_hook_names[HOOK_EVALUATE];
+        h->failed = weirlua_hook_names[hook == HOOK_PRUNE ? HOOK_PRUNE : HOOK_EVALUATE];
         return WEIR_EPOLICY;
     }
     h->unscored = true;
@@ -365,13 +395,13 @@ static int raised(struct hooks *h, int rc)
     return 0;
 }
 
-/* Calls evaluate, or evaluate_siblings. Returns as the hooks of the core. */
+/* Calls evaluate, evaluate_siblings or prune. Returns as the hooks of the core. */
 static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir_resource *r, weir_vertex v,
                       double *score, bool *alike)
 {
-    struct policy_memory *m = &h->policy->memory;
+    struct policy_memory *m = &h->policy->memory[hook == HOOK_PRUNE ? MEMORY_PRUNE : MEMORY_SCORES];
     struct sandbox *sb = &h->policy->sandbox;
-    struct scoring x = {h, -HANDLES - (lua_Integer)r->index, v, score, alike};
+    struct scoring x = {h, -HANDLES - (lua_Integer)r->index, v, hook, score, alike};
     int nargs = 3, rc;
 
     if (h->failed || m->refused || h->unscored)
@@ -396,7 +426,7 @@ static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir
     rc = weirlua_hooks_call(h, hook, nargs, 0);
     sb->graph = NULL;
     if (rc != LUA_OK)
-        return raised(h, rc);
+        return raised(h, m, hook, rc);
     if (sb->unfollowed || weir_read_trouble(g))
         return forget(m, "it reads %s", sb->unfollowed ? sb->unfollowed : weir_read_trouble(g));
     return 1;
@@ -413,6 +443,11 @@ int weirlua_hook_score_siblings(void *data, const weir_graph *g, const weir_reso
     bool alike;
 
     return call_score(data, HOOK_SIBLINGS, g, r, v, part, &alike);
+}
+
+int weirlua_hook_judge(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, bool *keep)
+{
+    return call_score(data, HOOK_PRUNE, g, r, v, NULL, keep);
 }
 
 /* ---- the mode ---- */
@@ -434,5 +469,5 @@ void weirlua_scores_use(enum scores_mode mode, struct hooks *h, weir_match_optio
 {
     o->check_scores = mode == SCORES_CHECKED;
     if (mode == SCORES_CALLED)
-        h->given.score = NULL;
+        h->given.score = NULL, h->given.judge = NULL;
 }

@@ -115,7 +115,7 @@ static struct score_memory *find(const struct score_query *q, weir_type t, const
 
     for (uint32_t i = 0; i < all->n; i++) {
         struct score_memory *x = all->list[i];
-        if (x->type == t && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0 &&
+        if (x->type == t && x->kind == q->kind && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0 &&
             within_limits(x, q->duration))
             return x;
     }
@@ -135,6 +135,22 @@ static int set_key(struct score_memory *x, const uint8_t *key, size_t len)
     return WEIR_OK;
 }
 
+/* Whether siblings share a part of what is asked for. */
+static bool has_parts(const struct score_query *q)
+{
+    return q->kind == KIND_SCORES && q->policy->score_siblings;
+}
+
+/* Asks the policy for the bytes that stand for all facts but those of weir_read(). Returns 0 where nothing is to be
+ * remembered. */
+static size_t key_of(const struct score_query *q, uint8_t *key)
+{
+    const weir_policy *p = q->policy;
+    size_t len = (q->kind == KIND_PRUNE ? p->judge_key : p->score_key)(p->data, q->r, (char *)key, KEY_MAX);
+
+    return len > KEY_MAX ? 0 : len;
+}
+
 static struct score_memory *make(const struct score_query *q, weir_type t, const uint8_t *key, size_t len)
 {
     weir_graph *g = q->g;
@@ -145,6 +161,7 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
     if (!x)
         return NULL;
     *x = (struct score_memory){.serial = q->policy->serial,
+                               .kind = q->kind,
                                .type = t,
                                .structure = g->serial,
                                .match = g->scores->match,
@@ -155,9 +172,9 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
     memset(x->free_facts, 0xff, sizeof x->free_facts);
     x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
     x->shared = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->shared);
-    if (q->policy->score_siblings)
+    if (has_parts(q))
         x->part = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->part);
-    if (!x->inner || !x->shared || (q->policy->score_siblings && !x->part) || set_key(x, key, len)) {
+    if (!x->inner || !x->shared || (has_parts(q) && !x->part) || set_key(x, key, len)) {
         memory_free(x);
         return NULL;
     }
@@ -180,11 +197,11 @@ static void follow_time(const struct score_query *q, struct score_memory *x)
 int weir_scores_of(const struct score_query *q, weir_type t, struct score_memory **out)
 {
     uint8_t key[KEY_MAX];
-    size_t len = q->policy->score_key(q->policy->data, q->r, (char *)key, sizeof key);
+    size_t len = key_of(q, key);
     struct score_memory *x;
 
     *out = NULL;
-    if (len == 0 || len > sizeof key)
+    if (len == 0)
         return WEIR_OK;
     x = find(q, t, key, len);
     if (x && x->structure != q->g->serial) {
@@ -259,9 +276,15 @@ static int call(const struct score_query *q, weir_vertex v, enum wanted what, do
 {
     const weir_policy *p = q->policy;
     double part = 0;
+    bool keep = true;
     int rc;
 
     *shared = false;
+    if (q->kind == KIND_PRUNE) {
+        rc = p->judge(p->data, q->g, q->r, v, &keep);
+        *score = keep ? 0 : (double)NAN;
+        return rc;
+    }
     if (what == SIBLINGS_PART)
         return p->score_siblings(p->data, q->g, q->r, v, score);
     rc = p->score(p->data, q->g, q->r, v, score, shared);
@@ -274,7 +297,8 @@ static int call(const struct score_query *q, weir_vertex v, enum wanted what, do
 
 static int evaluate_failed(const struct score_query *q)
 {
-    return weir_fail(q->err, WEIR_EPOLICY, "policy %s: evaluate failed", q->policy->name ? q->policy->name : "?");
+    return weir_fail(q->err, WEIR_EPOLICY, "policy %s: %s failed", q->policy->name ? q->policy->name : "?",
+                     q->kind == KIND_PRUNE ? "prune" : "evaluate");
 }
 
 /* Asks the policy, and records what the policy reads. Returns 1, 0: not to be remembered, or negative. */
@@ -304,9 +328,9 @@ static int ask(const struct score_query *q, struct score_memory *x, weir_vertex 
 static int renew_key(const struct score_query *q, struct score_memory *x)
 {
     uint8_t key[KEY_MAX];
-    size_t len = q->policy->score_key(q->policy->data, q->r, (char *)key, sizeof key);
+    size_t len = key_of(q, key);
 
-    if (len == 0 || len > sizeof key)
+    if (len == 0)
         return 0;
     if (len == x->key_len && memcmp(key, x->key, len) == 0)
         return 1;
@@ -431,6 +455,9 @@ static int check_score(const struct score_query *q, struct score_memory *x, weir
     weir_vertex_path(q->g, v, path, sizeof path);
     if (rc < 0)
         return evaluate_failed(q);
+    if (q->kind == KIND_PRUNE)
+        return weir_fail(q->err, WEIR_EINVAL, "prune %s %s, and a fresh call says otherwise: a bug of weir",
+                         isnan(had) ? "left out" : "kept", path);
     return weir_fail(q->err, WEIR_EINVAL, "the remembered score of %s is %.17g, a fresh one %.17g: %s", path, had,
                      value, part ? "siblings have different results of evaluate_siblings, or a bug of weir"
                      : x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"

@@ -66,8 +66,13 @@ struct score_version {
     uint8_t nfacts;
 };
 
+/* What is remembered: scores of `score` and `score_siblings`, or answers of `judge`: 0 to keep a vertex, NAN to leave it
+ * out. */
+enum score_kind { KIND_SCORES, KIND_PRUNE };
+
 struct score_memory {
     uint64_t serial; /* of the policy */
+    enum score_kind kind;
     uint8_t *key;
     size_t key_len;
     weir_type type;      /* of the vertices */
@@ -134,6 +139,7 @@ struct score_memories {
 struct score_query {
     weir_graph *g;
     const weir_policy *policy;
+    enum score_kind kind;
     const weir_resource *r;
     int64_t duration;
     bool check;      /* compare remembered scores with fresh scores */

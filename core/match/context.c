@@ -51,6 +51,7 @@ static struct score_query query_of(struct match *m, const weir_resource *r)
 {
     return (struct score_query){.g = m->g,
                                 .policy = m->policy,
+                                .kind = KIND_SCORES,
                                 .r = r,
                                 .duration = m->options->duration ? m->options->duration
                                                                  : weir_request_duration(m->request),
@@ -110,7 +111,7 @@ static bool may_rank(struct match *m, weir_vertex under, weir_type t)
 {
     weir_aggregate a;
 
-    if (!m->policy->score || m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend ||
+    if (m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend ||
         m->links != WEIR_NONE || t >= SEARCH_PARENT || weir_type_above(m->g, t, t) ||
         (m->view == VIEW_RESERVED && m->has_busy_mask))
         return false;
@@ -120,26 +121,65 @@ static bool may_rank(struct match *m, weir_vertex under, weir_type t)
     return under == WEIR_NONE;
 }
 
-int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
-                    struct order_scores *by)
+/* Puts candidates in the order of what is remembered, where that pays. */
+static int rank(struct match *m, weir_vertex under, const struct score_query *q, weir_type t, struct order_scores *by)
 {
-    struct score_query q = query_of(m, r);
     struct score_memory *x;
     int rc;
 
     *by = (struct order_scores){NULL, WEIR_NO_TYPE};
     if (!may_rank(m, under, t))
         return WEIR_OK;
-    if (weir_scores_of(&q, t, &x))
+    if (weir_scores_of(q, t, &x))
         return WEIR_ENOMEM;
     if (!x || x->match == m->g->scores->match)
         return WEIR_OK;
-    rc = weir_scores_settle(&q, x);
+    rc = weir_scores_settle(q, x);
     if (rc == 1) {
         x->indexed = true;
         by->memory = x;
     }
     return rc < 0 ? rc : WEIR_OK;
+}
+
+int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
+                    struct order_scores *by)
+{
+    struct score_query q = query_of(m, r);
+
+    *by = (struct order_scores){NULL, WEIR_NO_TYPE};
+    return m->policy->score ? rank(m, under, &q, t, by) : WEIR_OK;
+}
+
+/* ---- prune ---- */
+
+int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
+                         struct order_scores *by)
+{
+    struct score_query q = query_of(m, r);
+
+    *by = (struct order_scores){NULL, WEIR_NO_TYPE};
+    q.kind = KIND_PRUNE;
+    return m->policy->judge && !m->policy->turn ? rank(m, under, &q, t, by) : WEIR_OK;
+}
+
+int weir_match_prune(struct match *m, const weir_resource *r, weir_vertex v)
+{
+    struct score_query q = query_of(m, r);
+    struct score_memory *x = NULL;
+    double answer = 0;
+    int rc = 0;
+
+    q.kind = KIND_PRUNE;
+    if (m->policy->judge && weir_scores_of(&q, kind_of(m->g, v)->type, &x))
+        return WEIR_ENOMEM;
+    if (x)
+        rc = weir_score_get(&q, x, v, &answer);
+    if (rc)
+        return rc < 0 ? rc : !isnan(answer);
+    m->stats.callbacks++;
+    rc = m->policy->prune(m->policy->data, m->g, v, r);
+    return rc < 0 ? weir_match_policy_failed(m, "prune") : rc > 0;
 }
 
 /* ---- indexes ---- */

@@ -365,6 +365,8 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
         return rc < 0 ? rc : WEIR_OK;
     if (scored && !selects)
         rc = weir_match_rank(m, under, r, weir_match_type(m, r), &by);
+    else if (!scored)
+        rc = weir_match_rank_kept(m, under, r, weir_match_type(m, r), &by);
     if (rc)
         return rc;
     return scored && !by.memory ? gather_scored(m, under, r, want, gs) : gather_ordered(m, under, r, want, &by, gs);

@@ -463,7 +463,7 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
         return weir_match_elsewhere(g, r, o, out, err ? err : &own);
     m = start_match(g, r, o, err ? err : &own);
     rc = rc ? rc : weir_match_whole(&m);
-    if (!rc && m.policy->score && weir_scores_begin(g))
+    if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_mem_free(m.whole_types);
@@ -554,7 +554,7 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
         return rc;
     m = start_match(g, r, o, err ? err : &own);
     rc = weir_match_whole(&m);
-    if (!rc && m.policy->score && weir_scores_begin(g))
+    if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
     if (rc) {
         weir_mem_free(m.whole_types);

@@ -151,6 +151,11 @@ static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
  * `by`: NULL, or scores that decide first. */
 int weir_match_index(struct match *m, bool ordered, const struct order_scores *by, weir_type t, enum index_mode mode,
                      struct index **out);
+/* Asks the policy's `prune` about v, or remembers the answer. Returns 1 to go on, 0 or negative. */
+int weir_match_prune(struct match *m, const weir_resource *r, weir_vertex v);
+/* As weir_match_rank(), for a policy without scores whose `prune` is remembered: what it leaves out comes last. */
+int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
+                         struct order_scores *by);
 /* Brings the scores of all vertices of a type for r up to date, so that a search below `under` may follow the scores.
  * Sets by->memory to NULL where the scores of the candidates have to be asked for, candidate by candidate. Returns
  * WEIR_OK or negative. */

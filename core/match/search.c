@@ -265,10 +265,9 @@ int weir_search_admit(struct search *s, weir_vertex v)
     }
     if (!m->policy->prune)
         return 1;
-    m->stats.callbacks++;
-    go = m->policy->prune(m->policy->data, g, v, s->r);
+    go = weir_match_prune(m, s->r, v);
     if (go < 0)
-        return weir_match_policy_failed(m, "prune");
+        return go;
     if (go == 0)
         count_event(m, WEIR_EVENT_POLICY, v, s->r);
     return go > 0;

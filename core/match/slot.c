@@ -508,12 +508,13 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
     if (h->m->scored && weir_room_hosts_apply(h->m, under, host))
         return fill_by_room(h, host, want);
-    rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by) : WEIR_OK;
+    rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by)
+                         : weir_match_rank_kept(h->m, under, h->slot->with, host, &by);
     by.of = host;
     rc = rc ? rc : weir_search_hosts_by(&h->search, h->m, under, h->slot, h->slot->with, host, &by);
     if (rc)
         return rc;
-    rc = by.memory ? fill_ranked(h, want) : is_scored(h->m) ? fill_scored(h, want)
+    rc = by.memory && is_scored(h->m) ? fill_ranked(h, want) : is_scored(h->m) ? fill_scored(h, want)
          : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;

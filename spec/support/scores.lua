@@ -77,8 +77,17 @@ function M.policy_text(roll)
   local shared = roll(3) > 1 and "" or ("evaluate_siblings = function(v, r) %s return (%s) * (%s) end,"):format(
     roll(4) == 1 and "if (v:parent() or v).tags.gone then return nil end" or "", SHARED[roll(#SHARED)], SHARED[roll(#SHARED)])
   local admit = roll(5) == 1 and "admit = function(jobspec) seen = #jobspec.resources end," or ""
-  return ("local largest, seen = 1, 0\nreturn { %s %s %s init = function(g) largest = g:count() end,\n"
-    .. "evaluate = function(v, r) %s return %s end }"):format(ORDERS[roll(#ORDERS)], admit, shared, none, score)
+  local prune = roll(3) > 1 and "" or ("prune = function(v, r) return v.type == 'cluster' or (%s) %% 3 ~= 1 end,"):format(
+    expression(roll, roll(2) - 1))
+  return ("local largest, seen = 1, 0\nreturn { %s %s %s %s init = function(g) largest = g:count() end,\n"
+    .. "evaluate = function(v, r) %s return %s end }"):format(ORDERS[roll(#ORDERS)], admit, prune, shared, none, score)
+end
+
+--- A policy with a random prune, and an order.
+function M.prune_text(roll)
+  return ("local largest, seen = 1, 0\nreturn { %s init = function(g) largest = g:count() end,\n"
+    .. "prune = function(v, r) return v.type == 'cluster' or (%s) %% %d ~= 1 end }"):format(ORDERS[roll(#ORDERS)],
+    expression(roll, roll(3) - 1), 2 + roll(3))
 end
 
 -- ---- histories ------------------------------------------------------------------------------------------------

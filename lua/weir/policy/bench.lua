@@ -83,6 +83,10 @@ local function check_cost(p, say)
   if p.uncached then
     say("note", ("scores are not remembered: %s; evaluate is called for every candidate of every match"):format(p.uncached))
   end
+  if p.uncached_prune then
+    say("note", ("answers of prune are not remembered: %s; prune is called for every vertex on the way of every match")
+      :format(p.uncached_prune))
+  end
   for field, n in pairs(profile.reads or {}) do
     if (field == "free" or field == "size") and n > 50 and n >= filters and (p.uncached or profile.hooks.prune) then
       say("note", ('%s was read %d times: fields = {"%s"} passes it as an argument'):format(field, n, field))

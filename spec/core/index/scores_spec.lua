@@ -20,7 +20,7 @@ describe("remembered scores", function()
 
   it("are the scores of a fresh call for made-up functions", function()
     local answers = 0
-    for seed = 1, math.max(30, 300 * SCALE) // 1 do
+    for seed = 1, math.max(30, 200 * SCALE) // 1 do
       local text = scores.policy_text(dice(seed * 31))
       local fine, why = pcall(scores.play, seed, function() return assert(core.policy_source(text, "made-up")) end, 40)
       assert(fine, tostring(why) .. "\n" .. text)
@@ -28,6 +28,75 @@ describe("remembered scores", function()
     end
     assert.is_true(answers > 100)
   end)
+
+  it("are as answers of prune what a fresh call gives, for made-up functions", function()
+    local answers = 0
+    for seed = 1, math.max(30, 100 * SCALE) // 1 do
+      local text = scores.prune_text(dice(seed * 47))
+      local fine, why = pcall(scores.play, seed, function() return assert(core.policy_source(text, "made-up")) end, 40)
+      assert(fine, tostring(why) .. "\n" .. text)
+      answers = answers + why
+    end
+    assert.is_true(answers > 100)
+  end)
+
+  -- The calls and visits of matches of a stream under a prune, on `racks` racks of 30 nodes.
+  local function pruned(body, racks, shape, change)
+    local g = weir.synthetic(("cluster:1 rack:%d node:30 core:4 gpu:1"):format(racks))
+    for v in g:walk { type = "node" } do
+      if v.index % 7 > 0 then v.tags.old = "1" end
+    end
+    local policy = assert(core.policy_source(("return { order = 'id', prune = function(v, r) %s end }"):format(body), "pruned"))
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    for _ = 1, 3 do engine:release(assert(engine:match(shape))) end
+    if change then change(g) end
+    local a = assert(engine:match(shape))
+    local stats, name = engine:stats(), a:vertices()[1].vertex.name
+    assert(g:check())
+    g:close()
+    return stats, policy.uncached_prune, name
+  end
+
+  local OLD = "return not (v.type == 'node' and v.tags.old)"
+  for _, shape in ipairs { "slot=1/node", "slot=20/node", "slot=3/core=2", "core=5" } do
+    it("are kept for prune: what it refused stays refused, and costs nothing, for " .. shape, function()
+      local small, why = pruned(OLD, 20, shape)
+      local large = pruned(OLD, 80, shape)
+      assert.is_nil(why)
+      assert.equal(0, small.callbacks)
+      assert.equal(0, large.callbacks)
+      assert.is_true(large.visited <= small.visited + 12, ("%d visits, then %d"):format(small.visited, large.visited))
+      assert.is_true(large.visited < 150, large.visited .. " visits")
+    end)
+  end
+
+  it("of prune hold until something that prune read has changed", function()
+    local _, _, before = pruned(OLD, 20, "slot=1/node")
+    local first
+    local stats, _, after = pruned(OLD, 20, "slot=1/node", function(g)
+      first = g:find("type=node")[1]
+      first.tags.old = nil
+      first = first.name
+    end)
+    assert.not_equal(first, before)
+    assert.equal(first, after)
+    assert.equal(1, stats.callbacks)
+  end)
+
+  -- {body of prune, the reason}
+  for _, case in ipairs {
+    { "return #v:jobs() == 0", "it reads v:jobs()" }, { "count = count + 1 return true", "it changes its variable 'count'" },
+    { "return math.random() >= 0", "it reads math.random()" },
+  } do
+    it("of prune are not kept, with the reason: " .. case[2], function()
+      local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+      local policy = assert(core.policy_source("local count = 0 return { prune = function(v) " .. case[1] .. " end }", "called"))
+      local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+      for _ = 1, 4 do engine:release(assert(engine:match "slot=1/node")) end
+      assert.equal(case[2], policy.uncached_prune)
+      assert.is_true(engine:stats().callbacks > 0)
+    end)
+  end
 
   -- The calls and visits of the fourth match of a stream, with `racks` racks of 30 nodes.
   local function cost(name, racks, shape)

@@ -122,6 +122,34 @@ static const weir_policy in_numbers = {.name = "fullest", .order = by_id, .norde
                                        .evaluate = numbers_all, .score = score_numbers, .score_key = key};
 static const weir_policy numbers_called = {.name = "fullest", .order = by_id, .norder = 1, .evaluate = numbers_all};
 
+/* Leaves out nodes with two or three free cores, and racks with the tag "heat" of 3. */
+static int judge(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, bool *keep)
+{
+    weir_aggregate a;
+    const char *heat;
+
+    (void)data, (void)r;
+    asked++;
+    weir_read_below(g, v, "core", &a);
+    weir_read(g, v, WEIR_READ_MAPS);
+    heat = weir_vertex_get(g, v, WEIR_TAGS, "heat");
+    *keep = strcmp(weir_vertex_type(g, v), "node") != 0 || (a.free != 2 && a.free != 3);
+    *keep = *keep && !(heat && strcmp(heat, "3") == 0);
+    return 1;
+}
+
+static int prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
+{
+    bool keep;
+
+    (void)!judge(data, g, r, v, &keep);
+    return keep;
+}
+
+static const weir_policy pruning = {.name = "pruning", .order = by_id, .norder = 1, .serial = 10, .prune = prune,
+                                    .judge = judge, .judge_key = key};
+static const weir_policy prune_called = {.name = "pruning", .order = by_id, .norder = 1, .prune = prune};
+
 static weir_request *request(const char *shape)
 {
     weir_request *r = NULL;
@@ -326,6 +354,7 @@ int main(void)
     histories(&remembered, &called);
     histories(&in_parts, &called);
     histories(&in_numbers, &numbers_called);
+    histories(&pruning, &prune_called);
     as_it_was();
     shared_part();
     what_changed();
@@ -336,6 +365,8 @@ int main(void)
     check_nomem(match_once, g, "matches with scores in two parts");
     short_policy = &in_numbers;
     check_nomem(match_once, g, "matches with scores of numbers");
+    short_policy = &pruning;
+    check_nomem(match_once, g, "matches with a prune that is remembered");
     weir_request_free(two_nodes);
     weir_graph_free(g);
     return check_report();
