@@ -500,9 +500,9 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 /* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
  * status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
-/* Reads the request at the stack index `request`, calls init where needed, asks the policy's admit, and pushes the request to be matched, which
- * becomes job->request. Returns false with nil, message and code pushed. All requests pass through this function before
- * the core sees the request. */
+/* Reads the request at the stack index `request`, calls init where needed, asks the policy's admit, and pushes the
+ * request to be matched, which becomes job->request. Returns false with nil, message and code pushed. All requests pass
+ * through this function before the core sees the request. */
 bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job);
 
 #endif

@@ -115,7 +115,8 @@ static struct score_memory *find(const struct score_query *q, weir_type t, const
 
     for (uint32_t i = 0; i < all->n; i++) {
         struct score_memory *x = all->list[i];
-        if (x->type == t && x->kind == q->kind && x->serial == q->policy->serial && x->key_len == len && memcmp(x->key, key, len) == 0 &&
+        if (x->type == t && x->kind == q->kind && x->serial == q->policy->serial && x->key_len == len &&
+            memcmp(x->key, key, len) == 0 &&
             within_limits(x, q->duration))
             return x;
     }

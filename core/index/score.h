@@ -66,8 +66,8 @@ struct score_version {
     uint8_t nfacts;
 };
 
-/* What is remembered: scores of `score` and `score_siblings`, or answers of `judge`: 0 to keep a vertex, NAN to leave it
- * out. */
+/* What is remembered: scores of `score` and `score_siblings`, or answers of `judge`: 0 to keep a vertex, NAN to leave
+ * it out. */
 enum score_kind { KIND_SCORES, KIND_PRUNE };
 
 struct score_memory {
@@ -89,7 +89,7 @@ struct score_memory {
      * by the inner record of the parent. */
     uint32_t *leaf, *inner, *shared;
     uint32_t own; /* scores that are neither shared nor parts */
-    bool exact; /* all scores and parts are multiples of 2^-30 and small, so that sums are exact */
+    bool exact;   /* all scores and parts are multiples of 2^-30 and small, so that sums are exact */
     uint32_t *part; /* the parts that siblings share, by the inner record of the parent; NULL: the policy has none */
     uint32_t leaf_cap, inner_cap;
     struct score_read *reads;
