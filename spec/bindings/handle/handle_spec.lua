@@ -425,7 +425,7 @@ describe("policies", function()
       ["field 'fields': 'path'"] = { fields = { "path" } }, ["field 'order'"] = { order = 7 },
       ["field 'exclusive'"] = { exclusive = { 1 } }, ["field 'name'"] = { name = {} },
       ["(did you mean \"runs\"?); there are runs, shortest, fewest"] = { select = "run" }, ["field 'select'"] = { select = {} },
-      ["at most 4"] = { order = { "id", "id", "id", "id", "id" } }, ["subsystem"] = { subsystem = "power" },
+      ["at most 4"] = { order = { "id", "id", "id", "id", "id" } }, ["subsystem"] = { subsystem = 7 },
     } do
       local ok, why, code = e:use(policy)
       assert.same({ code = "policy" }, { ok = ok, code = code })
