@@ -4,7 +4,8 @@
  * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages lie in the node. A NUMA node gives a
  * memory pool (MB of 2^20 bytes, property "kind" where known to hwloc), but none without processors, such as the memory
  * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address; an accelerator in partitions
- * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Cores
+ * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Sockets
+ * have the property "caches", GPUs and disks "model" and "pci", the address, where hwloc knows them. Cores
  * count 0, 1, ... over the node; a GPU has the number of its driver where unique.
  *
  * Main invariant: containers[0] is the node; an object belongs into the smallest container with all of its processors,
@@ -14,6 +15,8 @@
 #include "format/hwloc/hwloc_types.h"
 
 #include <hwloc.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +120,28 @@ static int set_info(struct reader *r, weir_vertex v, const char *key, const char
     return weir_vertex_set(r->g, v, WEIR_PROPERTIES, key, value, r->err);
 }
 
+/* Records the caches of a package as a property, such as "8 L3 of 16 MB, 24 L2 of 512 KB". */
+static int set_caches(struct reader *r, weir_vertex v, hwloc_obj_t package)
+{
+    static const struct {
+        const char *name;
+        hwloc_obj_type_t kind;
+    } levels[] = {{"L3", HWLOC_OBJ_L3CACHE}, {"L2", HWLOC_OBJ_L2CACHE}, {"L1d", HWLOC_OBJ_L1CACHE}};
+    char text[160] = "";
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
+        int count = hwloc_get_nbobjs_inside_cpuset_by_type(r->topology, package->cpuset, levels[i].kind);
+        hwloc_obj_t c = hwloc_get_obj_inside_cpuset_by_type(r->topology, package->cpuset, levels[i].kind, 0);
+        uint64_t kb = c && c->attr ? c->attr->cache.size >> 10 : 0;
+        bool mb = kb >= 1024 && kb % 1024 == 0;
+        if (count > 0 && kb > 0)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s%d %s of %" PRIu64 " %s", n > 0 ? ", " : "", count,
+                                  levels[i].name, mb ? kb >> 10 : kb, mb ? "MB" : "KB");
+    }
+    return set_info(r, v, "caches", text);
+}
+
 static int add_node(struct reader *r)
 {
     hwloc_obj_t machine = hwloc_get_root_obj(r->topology);
@@ -158,6 +183,8 @@ static int add_objects(struct reader *r, unsigned type, const char *name, hwloc_
             rc = add_pool(r, find_container(r, p, ANY_PLACE), name, above + p->logical_index, &v);
             if (rc == WEIR_OK && has_cpus(p))
                 rc = add_container(r, v, type, p);
+            if (rc == WEIR_OK && kind == HWLOC_OBJ_PACKAGE && has_cpus(p))
+                rc = set_caches(r, v, p);
         }
         above += hwloc_get_nbobjs_by_depth(r->topology, depth);
     }
@@ -401,6 +428,19 @@ static void number_gpus(struct reader *r)
         qsort(r->gpus, r->ngpus, sizeof *r->gpus, compare_gpus);
 }
 
+/* Records the address of the PCI device of a device as a property, such as "0000:03:00.0". */
+static int set_pci(struct reader *r, weir_vertex v, hwloc_obj_t dev)
+{
+    hwloc_obj_t pci = pci_of(dev);
+    char text[32];
+
+    if (!pci || !pci->attr)
+        return WEIR_OK;
+    snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", (unsigned)pci->attr->pcidev.domain, pci->attr->pcidev.bus,
+             pci->attr->pcidev.dev, pci->attr->pcidev.func);
+    return set_info(r, v, "pci", text);
+}
+
 static int add_gpus(struct reader *r)
 {
     hwloc_obj_t dev = NULL;
@@ -416,6 +456,8 @@ static int add_gpus(struct reader *r)
         rc = add_pool(r, device_container(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
         if (rc == WEIR_OK)
             rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(r->gpus[i].obj, "GPUModel"));
+        if (rc == WEIR_OK)
+            rc = set_pci(r, v, r->gpus[i].obj);
     }
     return rc;
 }
@@ -438,6 +480,10 @@ static int add_storages(struct reader *r)
             rc = set_info(r, v, "device", dev->name);
         if (rc == WEIR_OK)
             rc = set_info(r, v, "LinuxDeviceID", hwloc_obj_get_info_by_name(dev, "LinuxDeviceID"));
+        if (rc == WEIR_OK)
+            rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(dev, "Model"));
+        if (rc == WEIR_OK)
+            rc = set_pci(r, v, dev);
     }
     return rc;
 }

@@ -37,6 +37,28 @@ describe("an SVG picture", function()
     end)
   end
 
+  it("fills the sheet", function()
+    for _, machine in ipairs { "node:1 socket:2 core:8", "cluster:1 rack:2 node:4 core:8", "cluster:1 rack:16 node:64 core:40" } do
+      local g <close> = weir.synthetic(machine)
+      local least, most = math.huge, 0
+      for x, w in draw(g):gmatch '<rect class="b" rx="3" x="(%d+)" y="%d+" width="(%d+)"' do
+        least, most = math.min(least, tonumber(x)), math.max(most, tonumber(x) + tonumber(w))
+      end
+      assert.is_true(most - least >= 0.7 * 1152, machine .. ": " .. most - least)
+    end
+  end)
+
+  it("tells gpus, memory and storage from cores, with models, sizes and caches", function()
+    local g <close> = weir.synthetic "node:1 socket:1 core:2 gpu:1 memory:1(size=64,unit=GB) storage:1(size=2,unit=TB)"
+    g:find("type=gpu")[1].properties.model = "Test GPU"
+    g:find("type=socket")[1].properties.caches = "1 L3 of 8 MB"
+    local text = draw(g)
+    for _, part in ipairs { '<rect class="fgpu"', '<rect class="fmemory"', '<rect class="fstorage"', ">free gpu<", ">Test GPU<",
+      ">64 GB<", ">2 TB<", ">socket0   1 L3 of 8 MB<" } do
+      assert.truthy(text:find(part, 1, true), part)
+    end
+  end)
+
   it("draws more types in a block than there are grids", function()
     local g <close> = weir.new()
     local top = assert(g:add(nil, { type = "thing", id = 0 }))

@@ -197,7 +197,7 @@ describe("svg", function()
       assert.equal("/node0/memory0\n100 GB\njob 7: 25 %\njob 8: 50 %", title)
     end)
     local whole = parts[1][2]
-    assert.equal("f", parts[1][1])
+    assert.equal("fmemory", parts[1][1])
     assert.is_true(math.abs(parts[2][2] - whole * 0.25) <= 1 and math.abs(parts[3][2] - whole * 0.5) <= 1)
   end)
 

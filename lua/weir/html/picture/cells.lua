@@ -153,7 +153,7 @@ end
 local function fill_use(page, cell)
   local worst, part = worst_state(cell)
   if cell.used < WHOLE then
-    M.rect(page, not is_available(worst) and part >= WHOLE and "x" or "f", cell.x, cell.y, cell.w, cell.h)
+    M.rect(page, not is_available(worst) and part >= WHOLE and "x" or colours.free(cell.type).class, cell.x, cell.y, cell.w, cell.h)
   end
   if not cell.heat then return fill_jobs(page, cell) end
   if cell.used > 0 then M.rect(page, colours.heat(cell.used).class, cell.x, cell.y, cell.w, cell.h) end
@@ -194,11 +194,16 @@ end
 local function detail_of(page, cell)
   if cell.heat then return texts.percent(cell.used) end
   if page.by == "job" and #cell.shares == 1 and cell.used >= WHOLE then return job_text(cell.shares[1].job) end
-  return is_pool(cell) and size_of(cell.kind) or nil
+  if cell.model == nil and cell.members == 1 and cell.shape.count == 0 then
+    page.models = page.models or page.model:property "property:model"
+    cell.model = page.model:value(page.models, cell.p, cell.q) or false
+  end
+  return type(cell.model) == "string" and cell.model or is_pool(cell) and size_of(cell.kind) or nil
 end
 
 local function write_letters(page, cell)
-  local size = page.unit >= 36 and 11 or page.unit >= 30 and 10 or page.unit >= 18 and 9 or page.unit >= 13 and cell.heat and 8
+  local unit = page.unit
+  local size = unit >= 60 and 13 or unit >= 36 and 11 or unit >= 30 and 10 or unit >= 18 and 9 or unit >= 13 and cell.heat and 8
   if not size then return end
   local x, y, class, detail = cell.x + cell.w // 2, cell.y + cell.h // 2, letters_on(page, cell), detail_of(page, cell)
   local two = detail and cell.h >= 2 * size + 8 and texts.width(detail, size - 1) <= cell.w - 2
@@ -222,6 +227,13 @@ local function draw_cell(page, cell)
   say(page, "</g>\n")
 end
 
+-- Returns the name of a block, with the caches of a socket behind it.
+local function head_of(page, box)
+  page.caches = page.caches or page.model:property "property:caches"
+  local caches = box.members == 1 and box.kind.type == "socket" and page.model:value(page.caches, box.p, box.p + 1)
+  return type(caches) == "string" and caches ~= "" and box.name .. "   " .. caches or box.name
+end
+
 local function draw_block(page, box)
   local head, pad, lines = layout.head(page, box), layout.pad(page, box), where(box)
   if box.state ~= "up" then lines[#lines + 1] = box.state end
@@ -229,7 +241,7 @@ local function draw_block(page, box)
   title(page, lines)
   say(page, '<rect class="b" rx="3" x="%d" y="%d" width="%d" height="%d"/>', box.x, box.y, box.w, box.h)
   local size = head >= 16 and 11 or head >= 14 and 10 or 9
-  if head > 0 then M.text(page, "m", box.x + pad, box.y + head - 4, size, box.name, box.w - 2 * pad) end
+  if head > 0 then M.text(page, "m", box.x + pad, box.y + head - 4, size, head_of(page, box), box.w - 2 * pad) end
   say(page, "</g>\n")
 end
 

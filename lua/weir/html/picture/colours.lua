@@ -113,6 +113,12 @@ function M.nth(n)
   return { class = ("j%s%d"):format(string.char(97 + hue), shade), dark = palette.is_dark(palette.nth(n)) }
 end
 
+--- Returns the paint of free cells of a type; nil stands for no common type.
+function M.free(type)
+  local name = type and palette.frees[type]
+  return { class = name and "f" .. name:sub(5) or "f" }
+end
+
 --- Returns the paint of a job; of other jobs, for nil.
 function M.job(page, job)
   if not job then return { class = "o", dark = true } end
@@ -137,10 +143,15 @@ local function before(a, b)
   return a < b
 end
 
+-- Returns the type of a cell, or model.SEVERAL.
+local function type_of(page, cell)
+  return cell.members == 1 and cell.kind.type or page.model:common_type(cell.p, cell.q)
+end
+
 -- Returns the value of a cell: the type, or the value of a property; nil, or model.SEVERAL.
 local function value_of(page, cell)
   if page.by ~= "type" then return page.model:value(page.property, cell.p, cell.q) end
-  return cell.members == 1 and cell.kind.type or page.model:common_type(cell.p, cell.q)
+  return type_of(page, cell)
 end
 
 local function find_values(page, cells)
@@ -168,6 +179,7 @@ end
 function M.choose(page)
   local cells, last = {}, nil
   page.shades, page.weights, page.words, page.place, page.used_states = {}, {}, {}, {}, {}
+  page.used_frees = {}
   page.used_several, page.used_next = false, false
   for i = 2, #page do
     local cell = page[i]
@@ -175,6 +187,8 @@ function M.choose(page)
       find_use(page.model, cell)
       colour_jobs(page, cell, last and last.parent == cell.parent and last or nil)
       for state in pairs(cell.parts) do page.used_states[state] = true end
+      cell.type = not cell.heat and type_of(page, cell) or nil
+      if palette.frees[cell.type] then page.used_frees[cell.type] = true end
       page.used_next = page.used_next or cell.next ~= nil
       cells[#cells + 1] = cell
     end

@@ -21,7 +21,7 @@ end
 
 --- Adds the colours common to all pages to `data`. Returns `data`.
 function M.colours(data)
-  data.hues, data.states_colours = palette.hues, palette.states
+  data.hues, data.states_colours, data.frees = palette.hues, palette.states, palette.frees
   data.themes = { light = palette.light, dark = palette.dark }
   return data
 end

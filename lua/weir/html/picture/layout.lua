@@ -9,7 +9,7 @@ local texts = require "weir.html.picture.svg_text"
 
 local M = {}
 
-local UNIT_MAX, UNIT_MIN = 44, 3 -- sides of a cell
+local UNIT_MAX, UNIT_MIN = 96, 3 -- sides of a cell
 local RUNS_MAX = 12 -- grids of a block; with more types a single grid has all boxes
 local LABEL_MAX = 150 -- limit for widening a block to its name
 
@@ -71,18 +71,18 @@ end
 local function span(n, each, gap) return n * (each + gap) - gap end
 
 -- Returns the distance of a grid from a good shape: wide, but not too wide, and without an empty corner.
-local function ugliness(grid, columns, gap)
+local function ugliness(grid, columns, gap, aspect)
   local rows = (#grid + columns - 1) // columns
   local shape = span(columns, grid.w, gap) / span(rows, grid.h, gap)
-  return math.abs(math.log(shape / 1.5)) + 8.0 * (rows * columns - #grid) / #grid
+  return math.abs(math.log(shape / aspect)) + 8.0 * (rows * columns - #grid) / #grid
 end
 
-local function best_columns(grid, gap)
+local function best_columns(grid, gap, aspect)
   local best, most = 1, #grid
   if most > 300 then most = math.floor(6 * math.sqrt(most)) + 8 end
-  local least = ugliness(grid, 1, gap)
+  local least = ugliness(grid, 1, gap, aspect)
   for columns = 2, most do
-    local ugly = ugliness(grid, columns, gap)
+    local ugly = ugliness(grid, columns, gap, aspect)
     if ugly < least then best, least = columns, ugly end
   end
   return best
@@ -115,7 +115,7 @@ local function inner_width(page, block, gap)
     if not largest or #grid * grid.w * grid.h > #largest * largest.w * largest.h then largest = grid end
   end
   if block == page[1] then return math.max(page.room, width) end
-  local best = span(best_columns(largest, gap), largest.w, gap)
+  local best = span(best_columns(largest, gap, page.aspect), largest.w, gap)
   return math.max(M.head(page, block) > 0 and block.label or 0, best, width)
 end
 
@@ -164,15 +164,32 @@ local function is_good(page, width)
   return page.height <= most and page.width <= width
 end
 
---- Places the boxes (see boxes.lua) on a page of a width; sets unit, the side of a small cell, width and height.
-function M.place(page, width)
-  page.room, page.unit = width, UNIT_MAX
-  for i = 2, #page do page[i].label = math.min(LABEL_MAX, texts.width(page[i].name, 11)) end
+-- Places the boxes with the largest unit at which the page is not too high.
+local function fit(page, width)
+  page.unit = UNIT_MAX
   place_all(page)
   while not is_good(page, width) and page.unit > UNIT_MIN do
     page.unit = page.unit - (page.unit > 20 and 2 or 1)
     place_all(page)
   end
+end
+
+-- Shapes of blocks that are tried, width to height, until the page is filled to a part of its width.
+local ASPECTS, FILLED = { 1.5, 2.5, 4 }, 0.85
+
+--- Places the boxes (see boxes.lua) on a page of a width; sets unit, the side of a small cell, width and height.
+function M.place(page, width)
+  for i = 2, #page do page[i].label = math.min(LABEL_MAX, texts.width(page[i].name, 11)) end
+  page.room = width
+  local best
+  for _, aspect in ipairs(ASPECTS) do
+    page.aspect = aspect
+    fit(page, width)
+    if page.width >= FILLED * width then return end
+    if not best or page.width > best.width then best = { width = page.width, aspect = aspect } end
+  end
+  page.aspect = best.aspect
+  fit(page, width)
 end
 
 return M

@@ -79,7 +79,8 @@ function scale() {
 }
 
 function useLegend() {
-  const rows = [legendRow(theme.free, "free")];
+  const rows = [legendRow(theme.free, "free"), ...types.filter((type) => data.frees[type]).map((type) =>
+    legendRow(theme[data.frees[type]], "free " + type))];
   if (machine.top.totals.has("node")) rows.push(scale());
   if (bookings.length) rows.push(el("div", { class: "soft" }, "other colours: jobs, see below"));
   if (bookings.some((b) => b.reserved)) rows.push(el("div", { class: "soft" }, "a corner cut off: reserved, not begun"));

@@ -55,6 +55,9 @@ function valueColour(map, v) {
 
 const types = [...new Set(machine.kinds.map((kind) => kind.type))];
 
+// The colour of a free cell: gpus, memory and storage are told from cores.
+function freeColour(kind) { return theme[data.frees[kind.type]] || theme.free; }
+
 function flatColour(v, state) {
   if (view.colour === "state") return data.states_colours[state];
   if (view.colour === "type") return colourOf(types.indexOf(v.kind.type));
@@ -116,25 +119,36 @@ function stateMarks(v, state, x, y, w, h) {
   c.fill();
 }
 
+const models = properties.find((map) => map.word === "property:model");
+
+// What a cell says of itself besides its name: the model of a device, or the size of a pool.
+function detailOf(v) {
+  const model = models && v.run.each === 1 ? models.of(v.p) : undefined;
+  if (model !== undefined) return models.values[model];
+  return v.run.each === 1 && (v.kind.size !== 1 || v.kind.unit) ? grouped(v.kind.size) + (v.kind.unit ? " " + v.kind.unit : "") : null;
+}
+
 function cellLabel(v, fill, x, y, w, h) {
   const c = view.c;
   if (w < 26 || h < 11) return;
   const size = clamp(Math.min(h * 0.32, w / 4.2), 9, 13), holder = view.colour === "use" && h >= 2.6 * size ? fill.holder : null;
+  const detail = holder ? "job " + holder.job : h >= 2.6 * size ? detailOf(v) : null;
   c.font = size + "px " + FONT;
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.fillStyle = fill.colour && isDark(fill.colour) ? "#fff" : fill.colour ? "#1f2328" : theme.text;
+  const fits = (text) => c.measureText(text).width < w - 3, second = detail !== null && fits(detail) ? detail : null;
   const write = (text, at) => {
-    if (c.measureText(text).width >= w - 3) return;
+    if (!fits(text)) return;
     if (fill.lines) c.strokeText(text, x + w / 2, at);
     c.fillText(text, x + w / 2, at);
   };
-  c.strokeStyle = fill.colour || theme.free;
+  c.strokeStyle = fill.colour || freeColour(v.kind);
   c.lineWidth = 4;
   c.lineJoin = "round";
-  const middle = y + h / 2 - (holder ? size * 0.55 : 0);
+  const middle = y + h / 2 - (second ? size * 0.55 : 0);
   write(nameOf(v), middle);
-  if (holder) write("job " + holder.job, middle + size * 1.15);
+  if (second) write(second, middle + size * 1.15);
 }
 
 function drawCell(v, x, y, w, h, context) {
@@ -147,7 +161,7 @@ function drawCell(v, x, y, w, h, context) {
   }
   if (view.colour !== "use") fill.colour = flatColour(v, context.state);
   else if (context.holder) fill.colour = jobColour(context.holder);
-  c.fillStyle = fill.colour || theme.free;
+  c.fillStyle = fill.colour || freeColour(v.kind);
   c.fillRect(x, y, w, h);
   if (view.colour === "use" && !context.holder) fillShares(v, x, y, w, h);
   if (view.colour === "use" && context.holder && context.holder.reserved && w > 5) reservedMark(x, y, w, h);
@@ -160,6 +174,14 @@ function drawCell(v, x, y, w, h, context) {
 // A large box is opened earlier: a machine without racks has nothing between it and its nodes.
 function isOpen(box, k) { return box.parts !== null && box.least * k >= (box.w * k > 300 ? OPEN_LARGE : OPEN); }
 
+const caches = properties.find((map) => map.word === "property:caches");
+
+// The name of a block, with the caches of a socket behind it.
+function headOf(v) {
+  const own = caches ? caches.of(v.p) : undefined;
+  return nameOf(v) + (own === undefined ? "" : "   " + caches.values[own]);
+}
+
 function drawBlock(v, box, x, y, k) {
   const c = view.c, w = box.w * k, h = box.h * k, head = box.head * k;
   c.fillStyle = theme.block;
@@ -169,7 +191,7 @@ function drawBlock(v, box, x, y, k) {
     c.lineWidth = 1;
     c.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   }
-  if (head < 8 || w < 22) return;
+  if (!isHeaded(box, k)) return;
   c.font = clamp(head * 0.72, 8, 15) + "px " + FONT;
   c.textAlign = "left";
   c.textBaseline = "middle";
@@ -178,7 +200,7 @@ function drawBlock(v, box, x, y, k) {
   c.beginPath();
   c.rect(x, y - 2, w - 2, head + 3);
   c.clip();
-  c.fillText(nameOf(v), Math.max(x + box.pad * k + 2, Math.min(4, x + w - 60)), y + head / 2);
+  c.fillText(headOf(v), Math.max(x + box.pad * k + 2, Math.min(4, x + w - 60)), y + head / 2);
   c.restore();
 }
 
@@ -210,7 +232,27 @@ function drawVertex(v, x, y, k, above) {
   const box = boxOf(v.run), context = contextOf(v, above);
   if (!isOpen(box, k)) return drawCell(v, x, y, box.w * k, box.h * k, context);
   drawBlock(v, box, x, y, k);
-  drawContent(v, box, x, y, k, context);
+  drawContent(v, box, x, y, k, { ...context, named: above.named || !isHeaded(box, k) });
+  if (!isHeaded(box, k) && !above.named) drawNameOver(v, x, y, box.w * k, box.h * k);
+}
+
+// Whether a block has a line with its name.
+function isHeaded(box, k) { return box.head * k >= 8 && box.w * k >= 22; }
+
+// The name of a block that is too low for a line of its own, such as a rack of a large machine, over what is in it.
+function drawNameOver(v, x, y, w, h) {
+  const c = view.c, text = nameOf(v), short = String(v.run.id + v.i * v.run.step);
+  c.font = "9px " + FONT;
+  const name = [text, short].find((word) => c.measureText(word).width <= w - 4);
+  if (h < 12 || name === undefined) return;
+  c.textAlign = "center";
+  c.textBaseline = "middle";
+  c.lineJoin = "round";
+  c.lineWidth = 3;
+  c.strokeStyle = theme.page;
+  c.fillStyle = theme.text;
+  c.strokeText(name, x + w / 2, y + h / 2);
+  c.fillText(name, x + w / 2, y + h / 2);
 }
 
 function outline(p, colour, width) {

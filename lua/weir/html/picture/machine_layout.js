@@ -53,7 +53,7 @@ function bestFlow(runs, aspect) {
 
 function boxOf(run) {
   const kind = machine.kinds[run.kind], shape = machine.shapes[run.shape];
-  if (shape.runs.length === 0) return { w: kind.size > 1 ? 2 : 1, h: 1, parts: null };
+  if (shape.runs.length === 0) return { w: kind.size > 1 || data.frees[kind.type] ? 2 : 1, h: 1, parts: null };
   if (!shape.box) shape.box = frame(bestFlow(shape.runs, 1.35));
   return shape.box;
 }

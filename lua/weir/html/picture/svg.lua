@@ -156,6 +156,9 @@ end
 local function entries_of(page)
   local list = {}
   if page.by == "job" or page.by == "map" then list[1] = { mark = "fill", class = "f", text = page.by == "job" and "free" or "none" } end
+  for _, type in ipairs(page.by == "job" and page.types or {}) do
+    if page.used_frees[type] then list[#list + 1] = { mark = "fill", class = colours.free(type).class, text = "free " .. type } end
+  end
   if page.used_several then list[#list + 1] = { mark = "fill", class = "x", text = "several values" } end
   if page.by == "job" and page.used_next then list[#list + 1] = { mark = "corner", class = "t", text = "reserved" } end
   add_states(page, list)
@@ -194,7 +197,8 @@ end
 -- ---- styles -----------------------------------------------------------------------------------------------------
 
 local RULES = ".bg{fill:$page}.t{fill:$text}.m{fill:$soft}.w{fill:#fff}.k{fill:#1f2328}.b{fill:$block;stroke:$edge}"
-  .. ".f{fill:$free}.x{fill:$none}.o{fill:$others}.l{fill:none;stroke:$line;stroke-width:1.2}.bad{stroke:$bad;stroke-width:2}"
+  .. ".f{fill:$free}.fgpu{fill:$freegpu}.fmemory{fill:$freememory}.fstorage{fill:$freestorage}.fnic{fill:$freenic}"
+  .. ".x{fill:$none}.o{fill:$others}.l{fill:none;stroke:$line;stroke-width:1.2}.bad{stroke:$bad;stroke-width:2}"
   .. ".hd{fill:$onhigh}.hl{fill:$onlow}.e{stroke:$page}"
   .. ".g{paint-order:stroke;stroke:$page;stroke-width:2px;stroke-linejoin:round}"
 local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}]]

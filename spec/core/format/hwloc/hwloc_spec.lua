@@ -131,6 +131,8 @@ describe("hwloc", function()
     assert.same({ 2, 1 }, { g:vertex "/cluster0/box7/socket0":aggregate().gpu.total,
       g:vertex "/cluster0/box7/socket1":aggregate().gpu.total })
     assert.equal("Test GPU", g:find("name=gpu1")[1].properties.model)
+    assert.equal("0000:02:00.0", g:find("name=gpu1")[1].properties.pci)
+    assert.equal("1 L3 of 8 MB", g:find("name=socket0")[1].properties.caches)
     assert.equal("Other GPU", g:find("name=gpu2")[1].properties.model)
   end)
 
