@@ -138,6 +138,15 @@ local function open(self, resources)
   return true
 end
 
+-- Makes the graph in the R of the instance fit to R_lite, or leaves it out.
+local function take_graph(self, resources)
+  nested.follow(resources)
+  local why = nested.useless(resources)
+  if not why then return end
+  self.log("err", ("the key scheduling in the R of the instance is not used: %s; the machine is that of R_lite"):format(why))
+  resources.scheduling = nil
+end
+
 --- Handles a response to resource.acquire. Returns true; or nil, message, after which the scheduler is finished.
 function M:acquire(text)
   local message, why = decode(text)
@@ -145,7 +154,7 @@ function M:acquire(text)
   self.changes, self.all = false, nil
   local first = self.engine == nil
   flux_hostlist.correct(message.resources)
-  if first then nested.follow(message.resources) end
+  if first then take_graph(self, message.resources) end
   local ok
   ok, why = self.follow:receive("default", message)
   if not ok then return nil, why end
@@ -506,13 +515,10 @@ local function units_of_R(self, set) return set:count(self.type) end
 -- Returns the rest of an R after some of its ranks were freed.
 local function without(set, ranks) return ranks and set:on_ranks(core.idset(set:ranks()) - core.idset(ranks)) or set end
 
---- Recovers a running job from the message of hello, its R, and its jobspec if known. Returns true; or nil, message if
--- the job cannot be booked.
-function M:hello(text, R, spec)
-  local message, why = decode(text)
-  if not message then return nil, why end
-  local set
-  set, why = rset.new(R, "R")
+local SHORTHAND = "jgf_shorthand" -- the writer of graphs in which vertices are left out, see nested.lua
+
+local function recover_job(self, message, R, spec)
+  local set, why = rset.new(R, "R")
   if not set then return nil, why end
   set = without(set, message.free)
   if message.free then R = assert(set:format "rv1") end
@@ -538,6 +544,19 @@ function M:hello(text, R, spec)
   self.lines:add(job)
   job.line.running = job.line.running + 1
   return true
+end
+
+--- Recovers a running job from the message of hello, its R, and its jobspec if known. A graph in R that cannot be used is
+--- left out. Returns true; or nil, message if the job cannot be booked.
+function M:hello(text, R, spec)
+  local message, why = decode(text)
+  if not message then return nil, why end
+  if R and R:find(SHORTHAND, 1, true) then R = nested.without_scheduling(R) or R end
+  local ok
+  ok, why = recover_job(self, message, R, spec)
+  local plain = not ok and nested.without_scheduling(R)
+  if plain then ok, why = recover_job(self, message, plain, spec) end
+  return ok, why
 end
 
 -- Queues the expected end of a job. Entries of gone jobs stay in the heap until they are too many.

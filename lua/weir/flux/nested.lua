@@ -2,6 +2,7 @@
 -- leaves the graph under "scheduling" as the outer scheduler wrote it, with the ranks and ids of the outer instance (RFC 20).
 
 local core = require "weir.core"
+local rset = require "weir.rset"
 
 local M = {}
 
@@ -137,6 +138,47 @@ local function follow_ids(R, nodes)
   end
   if next(moved) then move(nodes, moved) end
   return next(moved) ~= nil
+end
+
+-- ---- graphs of no use ------------------------------------------------------------------------------------------------
+
+-- Returns what of R_lite is not in the graph of an R, as words, or nil. Fluxion's shorthand leaves out what is below vertices
+-- that a job has as a whole.
+local function lacks(R, nodes)
+  local places = by_place(nodes)
+  for _, row in ipairs(R.execution.R_lite or {}) do
+    for type, text in pairs(row.children or {}) do
+      local n = #ids_of(text)
+      for _, rank in ipairs(ids_of(row.rank)) do
+        local list = places[("%d %s"):format(rank, type)] or {}
+        if #list < n then return ("it has %d of %d %ss on rank %d"):format(#list, n, type, rank) end
+      end
+    end
+  end
+end
+
+--- Returns why the key "scheduling" of an R, a table, is of no use, or nil. Then R_lite alone tells what there is.
+function M.useless(R)
+  if type(R) ~= "table" or R.scheduling == nil or type(R.execution) ~= "table" then return nil end
+  local graph = type(R.scheduling) == "table" and R.scheduling.graph
+  local nodes = type(graph) == "table" and type(graph.nodes) == "table" and graph.nodes
+  local why = nodes and lacks(R, nodes)
+  if why then return why end
+  local set, machine
+  set, why = rset.new(R, "R")
+  if not set then return why end
+  machine, why = set:graph()
+  if not machine then return why end
+  machine:close()
+  return nil
+end
+
+--- Returns the text of an R without the key "scheduling"; nil where there is none.
+function M.without_scheduling(text)
+  local R = core.json_decode(text or "")
+  if type(R) ~= "table" or R.scheduling == nil then return nil end
+  R.scheduling = nil
+  return core.json_encode(R)
 end
 
 --- Gives the graph of an R, a table, the ranks and ids of R_lite. Returns whether something has changed.

@@ -79,6 +79,39 @@ describe("the graph in an R", function()
     assert.equal("/cluster0/a/core2/pu0", R.scheduling.graph.nodes[4].metadata.paths.containment)
   end)
 
+  for what, change in pairs {
+    ["is no graph"] = function(R) R.scheduling = 42 end, ["is a text"] = function(R) R.scheduling = "nonsense" end,
+    ["has a graph that is none"] = function(R) R.scheduling.graph.edges = { { source = "0", target = "77" } } end,
+    ["lacks cores, as Fluxion's shorthand does"] = function(R)
+      R.scheduling.writer = "fluxion:jgf_shorthand"
+      table.remove(R.scheduling.graph.nodes, 3)
+      table.remove(R.scheduling.graph.edges, 2)
+    end,
+  } do
+    it("is left out, and said so, where the key scheduling " .. what, function()
+      local s = assert(flux.open())
+      local R = R_of({ "a", "b" }, { 0, 1 })
+      change(R)
+      assert(s.service:acquire(weir.json.encode { resources = R, up = "0-1" }))
+      assert.matches("the key scheduling in the R of the instance is not used", s.logged[1], 1, true)
+      submit(s, 1, 2)
+      settle(s)
+      assert.same({ { rank = "0-1", children = { core = "5" } } }, weir.json.decode(flux.R_of(s, 1)).execution.R_lite)
+    end)
+  end
+
+  for what, scheduling in pairs { nonsense = 42, shorthand = { writer = "fluxion:jgf_shorthand", graph = { nodes = {}, edges = {} } } } do
+    it("of a running job is left out where it is " .. what, function()
+      local s = flux.started()
+      local R = flux.machine(2, 4).resources
+      R.scheduling = scheduling
+      assert(s.service:hello(weir.json.encode { id = 1, priority = 16, userid = 1, t_submit = flux.T0 }, weir.json.encode(R)))
+      submit(s, 2, 2)
+      settle(s)
+      assert.equal("2-3", flux.ranks_of(s, 2))
+    end)
+  end
+
   it("is what an inner instance gives out, under its own ranks and ids", function()
     local s = assert(flux.open())
     local R = R_of({ "b2", "b3" }, { 2, 3 })
