@@ -226,7 +226,12 @@ describe("RFC 20, execution", function()
     assert(R(function(d) d.execution.properties["größe"] = "19" end))
   end)
 
-  pending "[RFC20:168b][R4] a property that R cannot have is refused on a vertex, or told when R is written -- it is left out silently"
+  it("[RFC20:168b][R4] a property of a vertex that R cannot have is told where R is written", function()
+    local g = machine()
+    g("/cluster0/rack0/node1").properties["a|b"] = true
+    assert.same({ "the property a|b outside of the graph, a name that R cannot have" }, g:losses "rv1")
+    assert.same({}, weir.check_R(g:format "rv1"))
+  end)
 
   it("[RFC20:174][R4] @: the literal property applies to the ranks, and the scheduler MAY use the suffix for children", function()
     local g = assert(R():graph())

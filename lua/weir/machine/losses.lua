@@ -1,6 +1,7 @@
 --- losses.lua - what of a machine a format cannot hold.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -8,14 +9,14 @@ local M = {}
 local HOLDS = {
   document = { all = true }, sqlite = { all = true },
   jgf = { states = true, tags = true, data = true, subsystems = true },
-  rv1 = { states = true, tags = true, data = true, subsystems = true },
-  rv1_nosched = {}, rlite = {},
+  rv1 = { states = true, tags = true, data = true, subsystems = true, names = "R" },
+  rv1_nosched = { names = "R", values = "R" }, rlite = {},
   csv = { states = true, tags = true, data = true },
   recipe = { states = true, tags = true, data = true, subsystems = true },
 }
 
 --- The formats of which losses are known.
-M.formats = require("weir.tables").keys(HOLDS)
+M.formats = tables.keys(HOLDS)
 
 local function plural(n, one) return ("%d %s%s"):format(n, one, n == 1 and "" or "s") end
 
@@ -49,6 +50,28 @@ local function pools(g, holds, say)
   if data > 0 and not holds.data then say("the extended data of " .. plural(data, "vertex"):gsub("vertexs", "vertices")) end
 end
 
+local ILLEGAL = "[!&'\"^`|()]" -- in names of properties of an R (RFC 20)
+
+-- What is said of properties: names that an R cannot have, values, and properties of pools below nodes.
+local function properties(g, holds, say)
+  local names, values, below = {}, 0, 0
+  for _, v in ipairs(assert(g:find "size>=0")) do
+    local valued = false
+    for key, value in pairs(v.properties) do
+      if key:find(ILLEGAL) then names[key] = true end
+      valued = valued or value ~= true and value ~= ""
+    end
+    if valued and v.type == "node" then values = values + 1 end
+    if v.type ~= "node" and has_keys(v.properties) then below = below + 1 end
+  end
+  for _, name in ipairs(tables.keys(names)) do
+    say(("the property %s%s, a name that R cannot have"):format(name, holds.values and "" or " outside of the graph"))
+  end
+  if holds.values and values > 0 then say("the values of the properties of " .. plural(values, "node")) end
+  local others = plural(below, "vertex"):gsub("vertexs", "vertices")
+  if holds.values and below > 0 then say(("the properties of %s that are no nodes"):format(others)) end
+end
+
 --- Lists what of a graph is not in its text in a format: {"2 jobs", "the subsystem power"}; nil for a picture, which no
 --- reader takes.
 function M.of(g, format)
@@ -61,6 +84,7 @@ function M.of(g, format)
     if name ~= "containment" then say("the subsystem " .. name) end
   end
   pools(g, holds, say)
+  if holds.names then properties(g, holds, say) end
   return list
 end
 

@@ -36,6 +36,17 @@ describe("what a format cannot hold", function()
     end)
   end
 
+  it("[RFC20:168b][R4] names the properties that an R cannot have, and what it says less of", function()
+    local g = weir.synthetic "cluster:1 node:2 core:2"
+    local p = g("/cluster0/node0").properties
+    p["a|b"], p["speed"], p.fast = "x", "3", true
+    g("/cluster0/node0/core1").properties.slow = true
+    assert.same({ "the property a|b outside of the graph, a name that R cannot have" }, g:losses "rv1")
+    assert.same({ "the property a|b, a name that R cannot have", "the values of the properties of 1 node",
+      "the properties of 1 vertex that are no nodes" }, g:losses "rv1_nosched")
+    assert.same({}, g:losses "jgf")
+  end)
+
   it("is not listed for pictures, which nobody loads", function()
     local list, why, code = machine():losses "svg"
     assert.same({ nil, "invalid" }, { list, code })
