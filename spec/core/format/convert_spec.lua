@@ -209,9 +209,9 @@ describe("weir convert", function()
   end)
 
   it("tells what a format cannot say", function()
-    local r = shell.weir { "convert", RDL .. "small.lua", shell.path(dir, "lost.lua") }
+    local r = shell.weir { "convert", RDL .. "small.lua", shell.path(dir, "lost.csv") }
     assert.same({ "", 0 }, { r.out, r.status })
-    assert.matches("^weir: .*lost.lua: left out, as a recipe cannot say it: the subsystem power, the subsystem network\n$", r.err)
+    assert.matches("^weir: .*lost.csv: left out, as a csv cannot say it: the subsystem power, the subsystem network\n$", r.err)
   end)
 
   it("writes recipes of odd machines", function()
