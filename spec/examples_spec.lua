@@ -212,6 +212,12 @@ describe("the README's shell", function()
   end
 end)
 
+describe("the page on one's own cluster", function()
+  for _, example in ipairs(of_document "doc/cluster.md") do
+    it(("does what it says in %s: %s"):format(example.where, example.line), function() try(example) end)
+  end
+end)
+
 describe("the page on what comes before a new policy", function()
   for _, example in ipairs(of_document "doc/next-hour.md") do
     it(("does what it says in %s: %s"):format(example.where, example.line), function() try(example) end)

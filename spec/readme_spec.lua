@@ -60,6 +60,15 @@ describe("the README", function()
   end
 end)
 
+describe("the page on one's own cluster", function()
+  for _, block in ipairs(blocks("console", "doc/cluster.md")) do
+    it("shows what the command of line " .. block.at .. " prints", function()
+      local command = assert(block.lines[1]:match("^%$ weir (.*)$"))
+      assert.equal(table.concat(block.lines, "\n", 2) .. "\n", run(quote(weir_bin) .. " " .. command))
+    end)
+  end
+end)
+
 describe("the page of scenarios", function()
   for _, block in ipairs(blocks("lua", "doc/scenarios.md")) do
     it("has a scenario in line " .. block.at .. " that holds", function()

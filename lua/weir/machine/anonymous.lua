@@ -1,7 +1,8 @@
 --- anonymous.lua - a copy of a machine without its names: for a trace that may be given away.
 ---
---- Nodes, switches and whatever else has a name are numbered through by type; properties are p1, p2, ..., queues q1, q2, ...
---- Types, sizes, states, ranks, the hierarchies, and the limits and priorities of queues stay. UUIDs are new.
+--- Nodes, switches and whatever else has a name are numbered through by type; numbers in names stay, behind n1-, n2-, ...;
+--- properties are p1, p2, ..., queues q1, q2, ... Types, sizes, states, ranks, the hierarchies, and the limits and priorities
+--- of queues stay. UUIDs are new.
 
 local chunk = require "weir.machine.sandboxed_file"
 local queues = require "weir.machine.queues"
@@ -42,11 +43,11 @@ end
 local function pool_of(build, v)
   local pool = { type = v.type, size = v.size, unit = v.unit, exclusive = v.exclusive or nil, rank = v.rank,
     properties = properties_of(build, v) }
-  if v.type ~= "node" and v.id and v.basename == v.type and v.name == v.basename .. v.id then
-    pool.id = v.id
+  if v.id and v.name == v.basename .. v.id then -- policies order by ids, which stay
+    pool.id, pool.basename = v.id, v.basename ~= v.type and build.basename(v.basename) .. "-" or nil
   else
     local n = (build.counts[v.type] or 0) + 1
-    build.counts[v.type], pool.id = n, n
+    build.counts[v.type], pool.name = n, v.type .. n
   end
   return pool
 end
@@ -84,7 +85,7 @@ end
 --- names(), which the trace needs too. Jobs are not copied. Or nil, message, code.
 function M.copy(graph, maps)
   local ok, made, why, code = pcall(chunk.build, function(new)
-    local build = { graph = new, maps = maps, counts = {}, made = {}, states = {} }
+    local build = { graph = new, maps = maps, counts = {}, made = {}, states = {}, basename = M.names "n" }
     for _, root in ipairs(graph:roots()) do grow(build, root, nil) end
     for _, subsystem in ipairs(graph:subsystems()) do
       if subsystem ~= "containment" then join(build, graph, subsystem) end

@@ -73,16 +73,33 @@ local function properties_of(build, node)
   return properties
 end
 
--- A name that ends in a number of usual form is kept as basename and id, which costs less than a name.
-local function identity(name)
+-- Splits a name that ends in a number. Returns what is before, the digits and their number; nil for other names.
+local function split(name)
   local basename, digits = name:match "^(.-%a)(%d+)$"
   local id = digits and #digits < 16 and math.tointeger(tonumber(digits))
-  if id and tostring(id) == digits then return basename, id end
+  if id then return basename, digits, id end
+end
+
+-- Returns the beginnings of names of which one has a number with zeros before it.
+local function padded_of(nodes)
+  local padded = {}
+  for _, node in ipairs(nodes) do
+    local basename, digits, id = split(node.name)
+    if basename and tostring(id) ~= digits then padded[basename] = true end
+  end
+  return padded
+end
+
+-- A name that ends in a number of usual form is kept as basename and id, which costs less than a name; node08 and node10 are
+-- both kept as names.
+local function identity(build, name)
+  local basename, digits, id = split(name)
+  if basename and tostring(id) == digits and not build.padded[basename] then return basename, id end
 end
 
 local function add_node(build, cluster, node, rank)
   local pool = { type = "node", rank = rank, properties = properties_of(build, node) }
-  pool.basename, pool.id = identity(node.name)
+  pool.basename, pool.id = identity(build, node.name)
   if not pool.id then pool.name = node.name end
   local v = must(build.graph:add(cluster, pool))
   if node.flat then add_flat_cores(build, v, node) else add_cores(build, v, node) end
@@ -145,6 +162,7 @@ end
 local function fill(build, description)
   local cluster = must(build.graph:add(nil, { type = "cluster", name = description.name }))
   mark_queues(build, description)
+  build.padded = padded_of(description.nodes)
   for i, node in ipairs(description.nodes) do add_node(build, cluster, node, i - 1) end
   add_switches(build, description.switches)
   set_states(build, description.nodes)

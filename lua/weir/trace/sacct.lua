@@ -46,8 +46,18 @@ local function header_of(trace, lines)
   return columns, count
 end
 
+-- Returns a pattern that captures all fields of a line of `count` fields; nil for more than a pattern can capture.
+local function pattern_of(count)
+  if count > 32 then return nil end
+  return "^" .. ("([^|]*)|"):rep(count - 1) .. "([^|]*)|?$"
+end
+
 -- Returns the fields of a line; or nil, message.
-local function split(line, count)
+local function split(line, count, pattern)
+  if pattern then
+    local cells = { line:match(pattern) }
+    if cells[1] then return cells end
+  end
   local cells, n = {}, 0
   for cell in (line .. "|"):gmatch "([^|]*)|" do
     n = n + 1
@@ -228,20 +238,20 @@ end
 --- Returns a source of jobs, as swf.reader does.
 function M.reader(trace, lines)
   local columns, count = header_of(trace, lines)
+  local pattern = pattern_of(count)
+  local step = "^" .. ("[^|]*|"):rep(columns.id - 1) .. "[^|]*%."
   return function()
     while true do
       local line, n = lines()
       if not line then return end
-      line = line:gsub("\r$", "")
-      if line:find "%S" then
-        local cells, wrong = split(line, count)
-        if not cells then return nil, n, wrong end
-        if not cells[columns.id]:find(".", 1, true) then
-          local job
-          job, wrong = read_job(cells, columns, trace)
-          return job, n, wrong
-        end
+      if line:find(step) then
         trace.steps = trace.steps + 1
+      elseif line:find "%S" then
+        local cells, wrong = split((line:gsub("\r$", "")), count, pattern)
+        if not cells then return nil, n, wrong end
+        local job
+        job, wrong = read_job(cells, columns, trace)
+        return job, n, wrong
       end
     end
   end
