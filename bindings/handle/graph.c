@@ -277,12 +277,36 @@ static int graph_subsystems(lua_State *L)
     return 1;
 }
 
-bool weirlua_check_all(lua_State *L, int arg)
+static bool check_all(lua_State *L, int arg)
 {
-    static const char *const known[] = {"all", NULL};
-
-    weirlua_options(L, arg, known);
     return weirlua_field_boolean(L, arg, "all", false);
+}
+
+const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_err *err)
+{
+    const char *name = weirlua_field_string(L, options, "subsystem", NULL);
+    weir_graph *view;
+
+    if (!name)
+        return handle->g;
+    if (weirlua_of(L)->readonly)
+        luaL_error(L, "field 'subsystem': policies see one hierarchy, that of the match");
+    weirlua_check_writable(L, weirlua_of(L), handle);
+    err->code = weir_graph_hierarchy(handle->g, name, &view, err);
+    return err->code ? NULL : view;
+}
+
+int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v, int options)
+{
+    static const char *const known[] = {"all", "subsystem", NULL};
+    const weir_graph *view;
+    weir_err err = {0};
+    bool all;
+
+    weirlua_options(L, options, known);
+    all = check_all(L, options);
+    view = weirlua_view_of(L, options, handle, &err);
+    return view ? weirlua_push_aggregate(L, view, v, all) : weirlua_fail(L, &err, err.code);
 }
 
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, bool all)
@@ -313,7 +337,7 @@ static int graph_aggregate(lua_State *L)
     weir_vertex v = lua_isnoneornil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle);
 
     weir_read(handle->g, v, WEIR_READ_BELOW);
-    return weirlua_push_aggregate(L, handle->g, v, weirlua_check_all(L, 3));
+    return weirlua_push_sums(L, handle, v, 3);
 }
 
 /* The iterator. Upvalues: state, graph, next index, number of edges left, serial of the graph, subsystem or nil. */
@@ -421,7 +445,8 @@ static int graph_validity(lua_State *L)
  * @method edges(subsystem: string?): fun(): edge? -- Iterates over the edges of a subsystem ("containment" too), or of
  *   all but containment: {source, target, subsystem, type, back}.
  * @method aggregate(v: vertex?, options: table?): table<string, table> -- Units by type below a vertex, or in all:
- *   {core = {total, free, idle}}. Types without a free unit are left out, unless with {all = true}.
+ *   {core = {total, free, idle}}. Types without a free unit are left out, unless with {all = true}; with {subsystem =
+ *   "power"} what is below in this hierarchy counts (not for policies, which see the hierarchy of the match).
  * @method now(): number -- The clock of the graph, in seconds.
  * @method validity(): number?, number? -- The start and the end, in seconds, of the time in which jobs may use the
  *   resources (starttime and expiration of R); nil: without a bound.

@@ -223,12 +223,14 @@ static int push_extract(lua_State *L, const struct weirlua_graph *handle, const 
     return weirlua_graph_finish(L, out, weir_graph_extract(handle->g, list, n, &out->g, &err), &err);
 }
 
-/* find(expression | query[, {start=, as="list"|"graph"}]): the matching vertices in preorder; as "graph" a graph of the
- * matching vertices and of all vertices below and above (M12). */
+/* find(expression | query[, {start=, as="list"|"graph", subsystem=}]): the matching vertices in preorder; as "graph" a
+ * graph of the matching vertices and of all vertices below and above (M12). With a subsystem, order, start, parents and
+ * what is below are those of the hierarchy. */
 static int graph_find(lua_State *L)
 {
-    static const char *const known[] = {"start", "as", NULL};
+    static const char *const known[] = {"start", "as", "subsystem", NULL};
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    const weir_graph *view;
     struct weirlua_owner *found;
     weir_vertex start, *list = NULL;
     const weir_query *q;
@@ -245,8 +247,11 @@ static int graph_find(lua_State *L)
     q = query_at(L, 2);
     if (!q)
         return 3;
+    view = weirlua_view_of(L, 3, handle, &err);
+    if (!view)
+        return weirlua_fail(L, &err, err.code);
     found = weirlua_owner_push(L, weir_free);
-    rc = weir_find(handle->g, q, start, &list, &n, &err);
+    rc = weir_find(view, q, start, &list, &n, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     found->p = list;

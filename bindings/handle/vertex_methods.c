@@ -319,12 +319,12 @@ static int vertex_release(lua_State *L)
 static int vertex_aggregate(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    bool all = weirlua_check_all(L, 2);
     struct weirlua_handle h = weirlua_check_vertex(L, s, 1);
 
     weir_read(h.g, h.v, WEIR_READ_BELOW);
+    lua_settop(L, 2);
     weirlua_anchor(L, s, h.handle);
-    return weirlua_push_aggregate(L, h.g, h.v, all);
+    return weirlua_push_sums(L, h.handle, h.v, 2);
 }
 
 /* below(type): total, free, idle units of a type below v. Makes no table. */
@@ -366,7 +366,7 @@ static int vertex_graph(lua_State *L)
  * @method below(type: string): integer, integer, integer -- Units of a type below the vertex: in all, free, idle. Costs
  *   no search.
  * @method aggregate(options: table?): table<string, table> -- Units below the vertex by type: {core = {total, free,
- *   idle}}. Types without a free unit are left out, unless with {all = true}.
+ *   idle}}. Types without a free unit are left out, unless with {all = true}; subsystem as for g:aggregate.
  * @method available(from: number?, to: number?): integer -- Units free during all of [from, to), in seconds; now if not
  *   given.
  * @method uses(): table[] -- The jobs that have units of the vertex, each with the fields job, start, end, amount,

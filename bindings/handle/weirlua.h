@@ -209,8 +209,12 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *h
 #define weirlua_anchor weirlua_push_graph
 /* Pushes {type = {total, free, idle}} of the subtree of v; of the whole graph for WEIR_NONE. Returns 1. */
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, bool all);
-/* The field `all` of an optional table. */
-bool weirlua_check_all(lua_State *L, int arg);
+/* The same with a table of options: {all = with types of which nothing is free, subsystem = the hierarchy}.
+ * Returns 1, or 3 for nil, message, code. */
+int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v, int options);
+/* The view of the field `subsystem` of a table of options, the graph itself without one. Raises where the graph must
+ * not be changed; NULL: err says why. */
+const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_err *err);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_new(lua_State *L);
 int weirlua_read_file(lua_State *L);  /* file.c */

@@ -17,6 +17,7 @@ local M = {
     { "g", "graph", "FORMAT", "as a graph of their own, with what is below and above them",
       choices = { "tree", "jgf", "dot" } },
     { "s", "start", "URI", "look only there and below" },
+    { "S", "subsystem", "HIERARCHY", "look in this hierarchy, such as power: start and order are those of it" },
     inputs.job_options[1], inputs.job_options[2],
   },
   notes = [[
@@ -90,7 +91,7 @@ function M.run(opts)
   if opts.graph and opts.format then out.fail(2, "find: --graph and -F %s: one of them is wanted", opts.format) end
   local query = compile(table.concat(opts, " "))
   local g <close> = inputs.booked(opts)
-  local where = { start = opts.start and out.check(g:vertex(opts.start)) or nil }
+  local where = { start = opts.start and out.check(g:vertex(opts.start)) or nil, subsystem = opts.subsystem }
   if opts.graph then return find_graph(g, query, where, opts.graph) end
   local found = out.check(g:find(query, where))
   SHOW[opts.format or "paths"](found)

@@ -309,6 +309,33 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert.equal("unknown", code)
   end)
 
+  it("has sums of its own, always up to date", function()
+    local pdu = g:find("type=pdu and id=0")[1]
+    assert.equal(9, pdu:aggregate { subsystem = "power" }.core.free)
+    assert(e:match("rack=1/slot=2/core"))
+    assert.equal(7, g:aggregate(pdu, { subsystem = "power" }).core.free)
+    assert.equal("unknown", select(3, pdu:aggregate { subsystem = "heat" }))
+  end)
+
+  it("is searched for vertices, below one of its own", function()
+    local pdu = g:find("type=pdu and id=1")[1]
+    local found = g:find("type=node and free", { subsystem = "power", start = pdu })
+    assert.equal("/cluster0/rack0/node1 /cluster0/rack1/node5 /cluster0/rack2/node9",
+      found[1].path .. " " .. found[2].path .. " " .. found[3].path)
+    assert.equal("unknown", select(3, g:find("type=node", { subsystem = "heat" })))
+  end)
+
+  it("is none for a policy besides its own", function()
+    local file <close> = setmetatable({ path = os.tmpname() }, { __close = function(f) os.remove(f.path) end })
+    assert(core.write_file(file.path, [[return { name = "sums", prune = function(v)
+      return v:aggregate { subsystem = "power" } ~= nil
+    end }]]))
+    assert(e:use(file.path))
+    local _, why, code = e:match "slot=1/node"
+    assert.matches("policies see one hierarchy", why)
+    assert.equal("policy", code)
+  end)
+
   it("is a graph of its own for what only looks", function()
     local view = assert(g:hierarchy "power")
     assert.same({ "power", "containment" }, view:subsystems())
