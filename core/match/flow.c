@@ -275,14 +275,42 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
     return n == 0 && r->count.min == 0 ? 1 : refuse(m, f, v, r);
 }
 
+/* The vertex that a flow for resources below `under` enters, or WEIR_NONE: resources inside a node draw from the way up
+ * from the node. */
+static weir_vertex entry_of(const struct match *m, weir_vertex under, uint32_t subsystem)
+{
+    while (under != WEIR_NONE && !weir_flow_enters(m->g, under, subsystem))
+        under = vertex_at(m->g, under)->parent;
+    return under;
+}
+
+int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most)
+{
+    weir_vertex v = entry_of(m, under, subsystem);
+    struct flow_net *f;
+    int64_t got = 0;
+    uint32_t demands;
+    int rc;
+
+    if (v == WEIR_NONE || m->view == VIEW_CAPACITY || r->count.min == 0 || most == 0)
+        return most;
+    f = get_net(m, subsystem, r);
+    rc = f ? follow_picks(m, f) : weir_fail_nomem(m->err);
+    if (rc < 0)
+        return rc;
+    demands = weir_flow_demands(f->w);
+    if (weir_flow_serve(f->w, v, saturating_mul(most, r->count.min), false, &got))
+        return weir_fail_nomem(m->err);
+    weir_flow_drop(f->w, demands);
+    return got / r->count.min;
+}
+
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
     struct flow_net *f;
     int rc;
 
-    /* resources inside a node draw from the way up from the node */
-    while (under != WEIR_NONE && !weir_flow_enters(m->g, under, subsystem))
-        under = vertex_at(m->g, under)->parent;
+    under = entry_of(m, under, subsystem);
     if (under == WEIR_NONE)
         return 0;
     if (times == 0)

@@ -268,6 +268,9 @@ int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource 
 
 /* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
 uint32_t weir_flow_find(const weir_graph *g, const char *name);
+/* How many times, up to `most`, the flow to `under` could give the least count of r beside the demands so far; `most`
+ * where no flow enters. Returns the number or negative. */
+int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most);
 /* Takes `times` times the units of r on the ways to `under` (RFC 4): one pick that stands for the demand. Returns 1, 0
  * or negative. */
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);

@@ -69,9 +69,14 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
         bool probing = m->probing;
+        uint32_t subsystem = weir_flow_find(m->g, r->type);
         int64_t units;
-        if (weir_flow_find(m->g, r->type) != WEIR_NONE || r->count.min == 0)
+        if (r->count.min == 0)
             continue;
+        if (subsystem != WEIR_NONE) {
+            most = weir_flow_bound(m, under, subsystem, r, most);
+            continue;
+        }
         m->probing = true;
         units = weir_allocate_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
         m->probing = probing;

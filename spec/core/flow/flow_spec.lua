@@ -230,6 +230,36 @@ local function inside_history(seed)
   g:close()
 end
 
+describe("slots with flows", function()
+  -- {request, cores taken from each of two nodes below switches of 4; nil: infeasible}
+  for _, row in ipairs {
+    { "slot=1/[core=2;net=4]", { 2, 0 } }, { "slot=2/[core=1;net=4]", { 1, 1 } }, { "slot=3/[core=1;net=4]" },
+    { "slot=2/[core=1;net=2]", { 2, 0 } }, { "slot=3/[core=1;net=2]", { 2, 1 } }, { "slot=1-3/[core=1;net=4]", { 1, 1 } },
+    { "slot=4/[core=1;net=1]", { 2, 2 } }, { "slot=1/[core=1;net=5]" },
+    { "node=2/slot=1/[core=1;net=4]", { 1, 1 } },
+  } do
+    it("[G8] take of each node the slots that a flow can serve there: " .. row[1], function()
+      local g, at = network(2, { a = 4, b = 4, top = 8 }, "top>a top>b a>n0 b>n1")
+      local e = weir.engine { resources = g }
+      assert.equal(row[2] ~= nil, (e:match(row[1], { mode = "feasible" })) and true or false)
+      local a, _, code = e:match(row[1])
+      if row[2] then
+        assert(a, code)
+        local cores = { 0, 0 }
+        for _, pick in ipairs(a:vertices()) do
+          for i = 1, 2 do
+            if pick.vertex.type == "core" and pick.vertex:within(at["n" .. i - 1]) then cores[i] = cores[i] + 1 end
+          end
+        end
+        assert.same(row[2], cores)
+      else
+        assert.equal("infeasible", code)
+      end
+      assert(g:check())
+    end)
+  end
+end)
+
 describe("power units inside of nodes", function()
   it("[G8][A3] give nothing while a job has the node as a whole", function()
     local g = weir.synthetic "cluster:1 node:2[psu:1(size=10) core:2]"
