@@ -33,9 +33,9 @@ local INTRODUCTION = [[
 weir holds a machine as a graph of resource pools, and finds, allocates, reserves and releases parts of it for jobs.
 What is preferred among what fits is said by policies, which are short Lua files.
 
-RESOURCES is a machine: a file in JSON Graph Format, R version 1, GRUG, hwloc XML, SQLite, RDL or a recipe in Lua; one line
-that describes one, such as "rack:2 node:4 core:8"; or "local", this machine. A JOB is a jobspec in YAML or JSON, or a
-shape such as slot=2/node.
+RESOURCES is a machine: a file in JSON Graph Format, R version 1, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua, slurm.conf or what
+flux config get prints; one line that describes one, such as "rack:2 node:4 core:8"; or "local", this machine. A JOB is a jobspec
+in YAML or JSON, or a shape such as slot=2/node.
 
 Every command tells its options with --help.]]
 

@@ -22,9 +22,9 @@ local function must(v, why, code)
   return v
 end
 
--- Adds `count` leaves of a type, with ids from `id` on.
+-- Adds `count` leaves of a type, none where the count is below 1, with ids from `id` on.
 local function leaves(build, parent, type, id, count, properties)
-  if count == 0 then return end
+  if count <= 0 then return end
   must(build.graph:add(parent, { type = type, id = id, properties = properties }, count, 1))
 end
 

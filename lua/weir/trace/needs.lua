@@ -79,12 +79,11 @@ local function resources_of(machine, job, queue)
   return { level("node", nodes, { slot(1, part(machine, job, cores, nodes)) }) }
 end
 
--- Returns the constraint of a job: the properties of its queue, and the features it asked for, where those are plain
--- names joined by "&".
+-- Returns the constraint of a job: the properties of its queue, and the features it asked for, names joined by "&".
 local function properties_of(job, queue)
   local list = {}
   for _, property in ipairs(queue and queue.requires or {}) do list[#list + 1] = property end
-  if job.features and job.features:find "^[%w_.&-]+$" then
+  if job.features then
     for word in job.features:gmatch "[^&]+" do list[#list + 1] = word end
   end
   return #list > 0 and { properties = list } or nil

@@ -229,6 +229,10 @@ local function read_job(cells, columns, trace)
   if word == "NODE_FAIL" then trace:remark "jobs ended as a node failed (they end when they did)" end
   if word == "REQUEUED" then trace:remark "runs ended as the job was requeued (each run is a job)" end
   if job.number:find("+", 1, true) then trace:remark "parts of heterogeneous jobs (each is a job, and they may start apart)" end
+  if job.features and not job.features:find "^[%w_.&-]+$" then
+    trace:remark "jobs asked for features in a way that is not read (they run on any node of their partition)"
+    job.features = nil
+  end
   local reason = columns.reason and cells[columns.reason] or ""
   if reason:find "^Dependency" then trace:remark "jobs had waited for others (they arrive when they became eligible)" end
   if reason:find "Held" then trace:remark "jobs had been held (they arrive when they became eligible)" end

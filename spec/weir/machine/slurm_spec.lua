@@ -52,6 +52,7 @@ local WRONG = {
   { "a partition of unknown nodes", "NodeName=a\nPartitionName=p Nodes=a,b\n", '^slurm.conf:2: Nodes=a,b: there is no node "b"' },
   { "a partition twice", "NodeName=a\nPartitionName=p Nodes=a\nPartitionName=p Nodes=a\n", "^slurm.conf:3: PartitionName=p: " },
   { "a time that is none", "NodeName=a\nPartitionName=p Nodes=a MaxTime=soon\n", "^slurm.conf:2: MaxTime=soon: a time such as" },
+  { "a zero byte", "NodeName=a Features=x\0y\n", "^slurm.conf:1: a control character is in the line" },
   { "an open quote", 'NodeName=a Reason="bad\n', "^slurm.conf:1: a quote is not closed" },
   { "a file that is not there", "NodeName=a\nInclude nowhere.conf\n", "^slurm.conf:2: Include: nowhere.conf" },
   { "a file that includes itself", "Include " .. DATA .. "loop.conf\n", "loop.conf:1: Include: more than 16 files" },
@@ -92,6 +93,12 @@ NodeName=login
     end
     assert.same({ "r0n01:core=2 memory=10:x", "r0n02:core=2 memory=10:x", "r0n03:core=2 memory=10:x", "r1n01:core=2 memory=10:x",
       "r1n02:core=2 memory=10:x", "r1n03:core=2 memory=10:x", "login:core=4 memory=10:x" }, names)
+  end)
+
+  it("takes comments in any encoding, and reserves at most the cores that there are", function()
+    local g <close> = assert(parse "# caf\xe9\nNodeName=a CPUs=2 CoreSpecCount=3 Reason=caf\xe9\n")
+    assert.equal("memory=1", shape(g:vertex "/cluster/a"))
+    assert.equal("caf\u{FFFD}", g:vertex "/cluster/a".data.reason)
   end)
 
   it("leaves out nodes of the future, and takes DownNodes", function()

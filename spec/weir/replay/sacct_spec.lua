@@ -145,6 +145,15 @@ describe("sacct", function()
     assert.matches("started before they were submitted", t.remarks[1].text)
   end)
 
+  it("takes features that are names joined by &, and says where they are more", function()
+    local head = HEAD:gsub("Reason", "Constraints")
+    local jobs, t = read(head .. line { Reason = "haswell&ib" } .. line { Reason = "haswell*2" })
+    assert.equal("haswell&ib", jobs[1].features)
+    assert.is_nil(jobs[2].features)
+    assert.equal(1, t.remarks[1].count)
+    assert.matches("features in a way that is not read", t.remarks[1].text)
+  end)
+
   it("says which fields are missing", function()
     local t, why = trace.open(file_of "JobID|State|Elapsed\n1|COMPLETED|00:00:01\n")
     if t then why = select(2, t.next()) end

@@ -28,12 +28,19 @@ local function uncommented(line)
   end
 end
 
+--- Fails for a line with control characters, which no name may have.
+function M.check_text(line, place)
+  if line:find "[^\t\32-\126\128-\255]" then M.fail(place, "a control character is in the line") end
+end
+
 -- Calls f(text, line number) for each logical line of a text.
 local function each_line(text, file, f)
   local number, first, parts, size = 0, nil, {}, 0
+  text = texts.utf8(text) -- comments may be in any encoding
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
     number = number + 1
     line = uncommented((line:gsub("\r$", "")))
+    M.check_text(line, { file = file, line = number })
     local more = line:match "^(.*)\\%s*$"
     first, size = first or number, size + #line
     if size > LINE_MAX then M.fail({ file = file, line = first }, "the line is longer than %d bytes", LINE_MAX) end

@@ -3,6 +3,7 @@
 
 local gres = require "weir.machine.slurm.gres"
 local lines = require "weir.machine.slurm.lines"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -75,6 +76,7 @@ end
 -- Calls f(kind, record) for each record of the text: a record begins in a line with NodeName= or PartitionName=.
 local function each_record(text, file, f)
   local number, kind, record = 0, nil, nil
+  text = texts.utf8(text)
   local function ended()
     if record then
       record.text = table.concat(record.parts, " ")
@@ -83,7 +85,8 @@ local function each_record(text, file, f)
     record = nil
   end
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
-    number = number + 1
+    number, line = number + 1, line:gsub("\r$", "")
+    lines.check_text(line, { file = file, line = number })
     local key, name = line:match "^%s*(%a+)Name=(%S+)"
     if key == "Node" or key == "Partition" then
       ended()
