@@ -1,5 +1,6 @@
 /* flat_counter.c - a replay that counts free processors and knows nothing else, for the comparison of costs in
- * replay.lua: what a queue costs at least. Usage: flat_counter easy|fcfs PROCS < TRACE.swf
+ * replay.lua: what a queue costs at least. Usage: flat_counter easy|fcfs|conservative PROCS < TRACE.swf. Conservative
+ * backfilling is the naive one: a list of steps, and all reservations looked at again at each end.
  *
  * The event rule is "per-event" (doc of weir.sim): submissions before ends at a time, a call of the queue after each
  * event, and a job whose estimate is over at t is gone throughout t. Prints jobs, mean bounded slowdown, mean wait, and
@@ -10,7 +11,7 @@
 #include <time.h>
 
 struct job {
-    long submit, run, estimate, procs, start;
+    long submit, run, estimate, procs, start, reserved;
     long next; /* in the queue */
     int held;  /* procs are taken */
 };
@@ -138,6 +139,150 @@ static void enter(long job)
     queue_last = job;
 }
 
+/* ---- conservative backfilling ---- */
+
+struct step {
+    long time, free; /* from then on */
+};
+
+static struct step *steps;
+static long nsteps, steps_capacity, soonest = -1; /* the first reservation, or -1 */
+
+/* Returns the step that begins at a time, made where missing. */
+static long step_at(long time)
+{
+    long i = 0;
+
+    while (i < nsteps && steps[i].time < time)
+        i++;
+    if (i < nsteps && steps[i].time == time)
+        return i;
+    if (nsteps == steps_capacity) {
+        steps_capacity = 2 * steps_capacity + 100;
+        steps = realloc(steps, (size_t)steps_capacity * sizeof *steps);
+        if (!steps)
+            exit(2);
+    }
+    memmove(steps + i + 1, steps + i, (size_t)(nsteps++ - i) * sizeof *steps);
+    steps[i] = (struct step){time, steps[i - 1].free};
+    return i;
+}
+
+static void take(long from, long to, long procs)
+{
+    long end;
+
+    if (from >= to)
+        return;
+    step_at(from);
+    end = step_at(to);
+    for (long i = step_at(from); i < end; i++)
+        steps[i].free -= procs;
+}
+
+/* Drops the steps that have passed, and those that change nothing. */
+static void tidy(void)
+{
+    long n = 0;
+
+    for (long i = 0; i < nsteps; i++) {
+        if (i + 1 < nsteps && steps[i + 1].time <= now)
+            continue;
+        if (n == 0 || steps[n - 1].free != steps[i].free)
+            steps[n++] = steps[i];
+    }
+    nsteps = n;
+    steps[0].time = now;
+}
+
+static long earliest(const struct job *j)
+{
+    for (long i = 0; i < nsteps;) {
+        long k = i;
+        while (k < nsteps && (k == i || steps[k].time < steps[i].time + j->estimate) && steps[k].free >= j->procs)
+            k++;
+        if (k > i && (k == nsteps || steps[k].time >= steps[i].time + j->estimate))
+            return steps[i].time;
+        i = k + 1;
+    }
+    exit(3);
+}
+
+static void note_soonest(void)
+{
+    soonest = -1;
+    for (long job = queue_first; job >= 0; job = jobs[job].next)
+        if (soonest < 0 || jobs[job].reserved < soonest)
+            soonest = jobs[job].reserved;
+}
+
+/* Starts waiting jobs whose reservation has come. */
+static void start_reserved(void)
+{
+    for (long previous = -1, job = queue_first, next; job >= 0; job = next) {
+        next = jobs[job].next;
+        if (jobs[job].reserved == now)
+            start(job, previous);
+        else
+            previous = job;
+    }
+    note_soonest();
+}
+
+static void reserve(long job, int has)
+{
+    struct job *j = &jobs[job];
+
+    if (has)
+        take(j->reserved, j->reserved + j->estimate, -j->procs);
+    j->reserved = earliest(j);
+    take(j->reserved, j->reserved + j->estimate, j->procs);
+}
+
+/* Looks at all reservations again, or at that of the last job only. */
+static void renew(int all)
+{
+    tidy();
+    if (!all && queue_last >= 0)
+        reserve(queue_last, 0);
+    for (long job = all ? queue_first : -1; job >= 0; job = jobs[job].next) {
+        reserve(job, 1);
+        tidy();
+    }
+    start_reserved();
+}
+
+static void simulate_conservative(long procs)
+{
+    long next = 0;
+
+    steps = malloc(100 * sizeof *steps);
+    if (!steps)
+        exit(2);
+    steps_capacity = 100;
+    steps[nsteps++] = (struct step){-1, procs};
+    while (next < njobs || nends > 0) {
+        long stop = nends > 0 ? ends[1].time : -1;
+        int submits;
+        if (soonest >= 0 && (stop < 0 || soonest < stop))
+            stop = soonest;
+        submits = next < njobs && (stop < 0 || jobs[next].submit <= stop);
+        now = submits ? jobs[next].submit : stop;
+        if (soonest == now)
+            start_reserved();
+        if (submits) {
+            enter(next++);
+            renew(0);
+        } else if (nends > 0 && ends[1].time == now) {
+            struct end e = pop();
+            let_go(e.job);
+            tidy();
+            take(now, expected_end(e.job), -jobs[e.job].procs);
+            renew(1);
+        }
+    }
+}
+
 static void simulate(int easy)
 {
     long next = 0;
@@ -197,7 +342,10 @@ int main(int argc, char **argv)
     held = malloc((size_t)(njobs + 2) * sizeof *held);
     if (!ends || !held)
         return 2;
-    simulate(strcmp(argv[1], "easy") == 0);
+    if (strcmp(argv[1], "conservative") == 0)
+        simulate_conservative(free_procs);
+    else
+        simulate(strcmp(argv[1], "easy") == 0);
     for (long i = 0; i < njobs; i++) {
         double waited = (double)(jobs[i].start - jobs[i].submit), ran = (double)jobs[i].run;
         double x = (waited + ran) / (ran > 10 ? ran : 10);

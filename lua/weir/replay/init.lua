@@ -174,6 +174,9 @@ local function simulator_of(run, opts, graph)
   return simulator
 end
 
+-- In the place of requests where nobody asks for them.
+local function not_asked() return true end
+
 -- Returns what a replay returns, of the metrics gathered with a simulator.
 local function result_of(run, gathered, simulator)
   close_writers(run)
@@ -185,14 +188,15 @@ local function result_of(run, gathered, simulator)
 end
 
 -- Replays with the simulator of plain jobs.
-local function go_plain(run, plan, next_job)
+local function go_plain(run, plan, request_of, next_job)
   local files, others, progress = {}, {}, run.opts.progress
   for _, writer in ipairs(run.writers) do
     local list = writer.name == "jobs" and files or others
     list[#list + 1], writer.sim = writer, plan
   end
   return result_of(run, plain.run(plan, { opts = run.opts, from = run.from, files = files, ended = recorder(run, others),
-    rejected = function(job) refuse(run, job) end, progress = progress and function(simulator) progress(simulator, run.trace) end },
+    request_of = request_of, rejected = function(job) refuse(run, job) end,
+    progress = progress and function(simulator) progress(simulator, run.trace) end },
     next_job))
 end
 
@@ -226,7 +230,7 @@ local function go(run)
   open_writers(run)
   run.against = opts.against and against.new() or nil
   local plan = not ranked and plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept) or nil
-  local feed = feeder(run, request_of)
+  local feed = feeder(run, plan and not_asked or request_of)
   local first = not opts.from and feed()
   run.from = opts.from or opts.warmup and first and instant.after(first.submit, opts.warmup)
   local function next_job()
@@ -234,7 +238,7 @@ local function go(run)
     first = nil
     return job or feed()
   end
-  if plan then return go_plain(run, plan, next_job) end
+  if plan then return go_plain(run, plan, request_of, next_job) end
   return go_general(run, graph, ranked, next_job)
 end
 

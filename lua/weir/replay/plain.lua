@@ -13,6 +13,7 @@ local weir = require "weir"
 
 local M = {}
 
+local LAST = instant.LAST
 local BATCH = 512 -- jobs entered until results are taken
 
 -- ---- what is plain ----------------------------------------------------------------------------------------------
@@ -136,7 +137,7 @@ end
 -- Notes a job that the machine can never hold.
 local function refuse(plan, run, gathered, job)
   gathered.rejected = gathered.rejected + 1
-  local _, why = plan.engine:match(job.request, { mode = "feasible", stats = false, about = about.of(job) })
+  local _, why = plan.engine:match(run.request_of(job), { mode = "feasible", stats = false, about = about.of(job) })
   job.why = why
   run.rejected(job)
 end
@@ -159,8 +160,10 @@ local function enter(plan, run, gathered, users, next_job)
     simulator.made = made
     local number, submit = job.number or made, instant.of(job.submit)
     job.number, job.submit = number, submit
-    local fits, why = instant.ends_in_time(job.submit, job)
-    if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
+    if not (submit + job.estimate <= LAST and submit + job.runtime <= LAST) then
+      local fits, why = instant.ends_in_time(submit, job)
+      if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
+    end
     if limit and submit > limit then return end
     local key = job.user or "?"
     local user = numbers[key]
@@ -191,9 +194,10 @@ local function simulate(plan, run, gathered, next_job)
 end
 
 --- Replays a trace as planned. run: {opts; from, the first submission that counts, or nil; files, writers of the kind `jobs`
---- (see weir.replay.jobs); ended, a function called with each job that has ended, or nil; rejected, called with each
---- refused job; progress, called with the simulator for each job that has ended, or nil}; next_job: the source of jobs.
---- Returns the collector of metrics, and a table with the fields of a simulator.
+--- (see weir.replay.jobs); ended, a function called with each job that has ended, or nil; request_of, a function from a
+--- job to its request; rejected, called with each refused job; progress, called with the simulator for each job that has
+--- ended, or nil}; next_job: the source of jobs. Returns the collector of metrics, and a table with the fields of a
+--- simulator.
 function M.run(plan, run, next_job)
   plan.entered = run.ended and {} or nil
   open(plan, run)

@@ -36,13 +36,8 @@ function M:add(x)
   count(self.counts, x)
 end
 
--- Returns the values, sorted, and the cumulative counts; no counts where each value counts once.
-local function sorted(self)
-  if self.list then
-    local list = table.move(self.list, 1, self.n, 1, {})
-    table.sort(list)
-    return list
-  end
+-- Returns the steps of the histogram in ascending order, and the cumulative counts.
+local function cumulated(self)
   local steps, upto, n = {}, {}, 0
   for step in pairs(self.counts) do steps[#steps + 1] = step end
   table.sort(steps)
@@ -53,13 +48,38 @@ local function sorted(self)
   return steps, upto
 end
 
+-- Puts the k-th smallest number of a list at its place, smaller ones before it, larger ones behind it (Hoare's selection, the
+-- middle of three numbers being the pivot). O(n) in the mean
+local function select_kth(list, k, low, high)
+  while low < high do
+    local a, b, c = list[low], list[(low + high) // 2], list[high]
+    local pivot = math.max(math.min(a, b), math.min(math.max(a, b), c))
+    local i, j = low, high
+    while i <= j do
+      while list[i] < pivot do i = i + 1 end
+      while list[j] > pivot do j = j - 1 end
+      if i <= j then
+        list[i], list[j] = list[j], list[i]
+        i, j = i + 1, j - 1
+      end
+    end
+    if k <= j then high = j elseif k >= i then low = i else return end
+  end
+end
+
 --- Returns a function from i to the i-th smallest number.
 function M:ranked()
-  local values, upto = sorted(self)
-  if not upto then return function(i) return values[i] end end
+  if self.list then
+    local list, n = table.move(self.list, 1, self.n, 1, {}), self.n
+    return function(i)
+      select_kth(list, i, 1, n)
+      return list[i]
+    end
+  end
+  local steps, upto = cumulated(self)
   return function(i)
     for k, n in ipairs(upto) do
-      if i <= n then return values[k] end
+      if i <= n then return steps[k] end
     end
   end
 end
