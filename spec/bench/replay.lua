@@ -105,8 +105,8 @@ local reports = core.array {}
 local print = bench.counts and function() end or print
 print(("%-48s %8s %8s %8s %9s %10s %8s"):format("replay", "jobs", "s", "us/job", "counter s", "times", "KB held"))
 for _, one in ipairs(CASES) do
-  local opts, procs = one.opts, nil
-  opts.trace, procs = trace_of(one)
+  local opts, trace, procs = one.opts, trace_of(one)
+  opts.trace = trace
   if opts.trace then
     local began = bench.processor()
     local m = assert(replay.run(opts)).metrics

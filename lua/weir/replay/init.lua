@@ -63,7 +63,7 @@ local function feeder(run, request_of)
       if not adjust or adjust(job) then
         local request, wrong = request_of(job)
         if request then
-          job.request = request
+          if request ~= true then job.request = request end
           if run.complete then run.complete(job) end
           return job
         end

@@ -96,7 +96,8 @@ end
 -- Returns whether a job that starts at once ends by the end of the clock. The sum is one of floats: a sum of integers
 -- would wrap around.
 local function ends_in_time(submit, runtime, estimate)
-  return 0.0 + (submit or 0) + math.max(runtime or 0, estimate or 0) <= TIME_MAX
+  runtime, estimate = runtime or 0, estimate or 0
+  return 0.0 + (submit or 0) + (runtime > estimate and runtime or estimate) <= TIME_MAX
 end
 
 -- Returns the reason why a request is malformed, else nil. `known`: the last request found good, as logs repeat requests.
@@ -129,12 +130,15 @@ end
 
 -- ---- in order -----------------------------------------------------------------------------------------------
 
--- Sorts jobs by submission, within the lookahead. Returns a function next(), which returns a job and the job's line;
--- nil at the end. Sorting is stable.
+-- Sorts jobs by submission, within the lookahead; sorting is stable. Returns a function fill(), which reads jobs, and a
+-- function next(), which returns a job; nil where none is left; nil, fill where fill() has to be called first. The jobs
+-- ahead, from `first` to `last`, lie in a ring, so that no table grows.
 local function in_order(self, next)
-  local list, first, last, ended, time, ahead = {}, 1, 0, false, 0, self.lookahead
-  return function()
-    while not ended and last - first < ahead do
+  local ring, first, last, ended, time, ahead = {}, 1, 0, false, 0, self.lookahead
+  local more = ahead // 4 -- read at once
+  local size = ahead + more + 1
+  local function fill()
+    while not ended and last - first < ahead + more do
       local job, line = next()
       if not job then
         ended = true
@@ -142,30 +146,37 @@ local function in_order(self, next)
         note(self, line, ("submitted at %.14g, when jobs submitted at %.14g have gone already"):format(job.submit, time), true)
       else
         local i, submit = last, job.submit
-        while i >= first and list[i].submit > submit do
-          list[i + 1] = list[i]
+        while i >= first and ring[i % size + 1].submit > submit do
+          ring[(i + 1) % size + 1] = ring[i % size + 1]
           i = i - 1
         end
-        last, list[i + 1] = last + 1, job
+        last, ring[(i + 1) % size + 1] = last + 1, job
       end
     end
-    local job = list[first]
-    if not job then return nil end
-    list[first], first, time = nil, first + 1, job.submit
+    return true
+  end
+  return fill, function()
+    if not ended and last - first < ahead then return nil, fill end
+    if first > last then return nil end
+    local job = ring[first % size + 1]
+    first, time = first + 1, job.submit
     return job
   end
 end
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
+local read_line = files.line
+
 local function numbered(self)
-  local n = 0
+  local n, most = 0, IDLE_MAX -- no earlier line can be one idle line too many
   return function()
     n = n + 1
-    local line, why = files.line(self.file)
+    local line, why = read_line(self.file)
     if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
-    if line and n - self.read - self.malformed - self.left_out - self.steps > IDLE_MAX then
-      error { trace = ("%s:%d: more than %d lines are comments or blank"):format(self.path, n, IDLE_MAX) }
+    if n > most and line then
+      most = IDLE_MAX + self.read + self.malformed + self.left_out + self.steps
+      if n > most then error { trace = ("%s:%d: more than %d lines are comments or blank"):format(self.path, n, IDLE_MAX) } end
     end
     return line and n == 1 and files.unmarked(line) or line, n
   end
@@ -262,14 +273,20 @@ function M.open(path, opts)
   return caught(function()
     local format, lines = told(self, numbered(self), opts.format)
     self.format, self.detailed = format, DETAILED[format] -- of a CSV, the reader says so
-    local next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
-    local function next_job()
-      local job = next()
-      if job then return job end
+    local fill, next = in_order(self, whole(self, require(READERS[format]).reader(self, lines)))
+    local function finish()
       close_file(self)
       check_sense(self)
     end
-    function self.next() return caught(next_job) end
+    local function next_job()
+      local job, wanting = next()
+      if job then return job end
+      if not wanting then return caught(finish) end
+      local ok, wrong, kind = caught(fill)
+      if not ok then return nil, wrong, kind end
+      return next_job()
+    end
+    self.next = next_job
     function self.close() return pcall(close_file, self) end
     return self
   end)
