@@ -271,7 +271,7 @@ static void finish(struct flat *s, uint32_t job)
     s->jobs[last].place = j->place;
     j->finish = s->now;
     if (early && j->due > s->now)
-        flat_profile_give(&s->profile, s->now, s->now, j->due, j->units);
+        flat_return(s, j);
     if (early && s->follow)
         flat_units_end(&s->units, j);
     s->freed = s->dirty = true;

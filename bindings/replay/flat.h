@@ -35,30 +35,30 @@ static inline int64_t flat_after(int64_t instant, int64_t duration)
 
 /* ---- profile.c: the number of free units over time ---- */
 
-/* A step function: free[i] units from time[i] until time[i + 1], the first step from the present on. A later step
- * exists as long as some booking begins or ends there: refs[i] counts these ends. */
-struct profile {
-    int64_t *time;
-    int32_t *free;
-    uint32_t *refs;
-    size_t first, end, cap;
+/* At `time` there are `change` more units free than before. A step is there as long as some booking begins or ends at
+ * its time: `ends` of them. */
+struct step_change {
+    int64_t time;
+    int32_t change;
+    uint32_t ends;
 };
 
-/* Gives the profile one step of `units` free units. Returns false without memory. */
-bool flat_profile_begin(struct profile *p, int32_t units);
+/* The steps behind the present, from `first` up to `end`, by time; now: the units free until the first of them. */
+struct profile {
+    struct step_change *steps;
+    size_t first, end, cap;
+    int32_t now;
+};
+
 void flat_profile_end(struct profile *p);
 /* Makes room for two further steps, so that the next flat_profile_take() cannot fail. Returns false without memory. */
 bool flat_profile_reserve(struct profile *p);
-/* Take `units` from `from` until `to`, or give them back. A `from` that is not later than the first step's end means
- * the first step. O(steps) */
+/* Take units from `from`, the present or later, until `to`, or give them back. O(steps) of memory moved */
 void flat_profile_take(struct profile *p, int64_t now, int64_t from, int64_t to, int32_t units);
 void flat_profile_give(struct profile *p, int64_t now, int64_t from, int64_t to, int32_t units);
 void flat_profile_advance(struct profile *p, int64_t now);
+/* Returns the units free at a time. O(steps until then) */
 int32_t flat_profile_at(const struct profile *p, int64_t time);
-static inline int32_t flat_profile_now(const struct profile *p)
-{
-    return p->free[p->first];
-}
 
 /* A booking to be looked for: `units` for `duration`, as if [from, to) had these units back. */
 struct wanted {
@@ -66,7 +66,7 @@ struct wanted {
     int64_t duration, from, to;
 };
 
-/* Returns the earliest start from `now` on, or `limit` where no start is earlier. O(steps) */
+/* Returns the earliest start from `now` on, or `limit` where no start is earlier. O(steps until then) */
 int64_t flat_profile_earliest(const struct profile *p, const struct wanted *w, int64_t now, int64_t limit);
 
 /* ---- jobs ---- */
@@ -89,6 +89,7 @@ struct run {
 struct job {
     int64_t submit, estimate, runtime;
     int64_t reserved; /* start of the reservation; FLAT_NEVER: none */
+    int32_t level; /* units that are free when the reservation begins, beside it; not kept by fcfs and conservative */
     int64_t start, due, finish;
     struct number number;
     uint32_t made; /* the order of submission */
@@ -312,6 +313,8 @@ bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size);
 /* ---- passes.c ---- */
 
 void flat_pass(struct flat *s);
+/* Gives back the units that a running job has until its estimate is over. */
+void flat_return(struct flat *s, const struct job *job);
 
 /* ---- clock.c ---- */
 

@@ -278,7 +278,8 @@ int weirlua_flat_new(lua_State *L)
     s->jobs = allocate(L, 1, sizeof *s->jobs);
     s->unused = allocate(L, 1, sizeof *s->unused);
     s->jobs_cap = 1;
-    if (!flat_profile_begin(&s->profile, s->total) || (s->follow && !flat_units_open(&s->units, (uint32_t)units)))
+    s->profile.now = s->total;
+    if (s->follow && !flat_units_open(&s->units, (uint32_t)units))
         return luaL_error(L, "out of memory");
     lua_settop(L, 1);
     return 1;

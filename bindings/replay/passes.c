@@ -10,17 +10,37 @@ static void fail(struct flat *s)
     s->failed = true;
 }
 
+/* Adds units to the levels of the reservations of others that begin in [from, to). */
+static void change_levels(struct flat *s, uint32_t job, int64_t from, int64_t to, int32_t units)
+{
+    if (s->policy == FLAT_CONSERVATIVE)
+        return;
+    for (uint32_t i = 0; i < s->nreserved; i++) {
+        struct job *other = &s->jobs[s->reserved[i]];
+        if (s->reserved[i] != job && other->reserved >= from && other->reserved < to)
+            other->level += units;
+    }
+}
+
+void flat_return(struct flat *s, const struct job *job)
+{
+    flat_profile_give(&s->profile, s->now, s->now, job->due, job->units);
+    change_levels(s, FLAT_NONE, s->now, job->due, job->units);
+}
+
 /* Books the units of a job from `at` on. Returns false without memory. */
 static bool book(struct flat *s, uint32_t job, int64_t at)
 {
     struct job *j = &s->jobs[job];
+    int64_t stop = flat_after(at, j->estimate);
 
     s->decisions++;
     if (!flat_profile_reserve(&s->profile) || (s->follow && !flat_units_book(s, job, at))) {
         fail(s);
         return false;
     }
-    flat_profile_take(&s->profile, s->now, at, flat_after(at, j->estimate), j->units);
+    flat_profile_take(&s->profile, s->now, at, stop, j->units);
+    change_levels(s, job, at, stop, -j->units);
     return true;
 }
 
@@ -28,8 +48,8 @@ static bool book(struct flat *s, uint32_t job, int64_t at)
 static bool beside(const struct flat *s, int32_t units, int64_t stop)
 {
     for (uint32_t i = 0; i < s->nreserved; i++) {
-        int64_t from = s->jobs[s->reserved[i]].reserved;
-        if (from < stop && flat_profile_at(&s->profile, from) < units)
+        const struct job *other = &s->jobs[s->reserved[i]];
+        if (other->reserved < stop && other->level < units)
             return false;
     }
     return true;
@@ -40,8 +60,7 @@ static bool start(struct flat *s, uint32_t job)
 {
     struct job *j = &s->jobs[job];
 
-    if (j->units > flat_profile_now(&s->profile) || !beside(s, j->units, flat_after(s->now, j->estimate)) ||
-        !book(s, job, s->now))
+    if (j->units > s->profile.now || !beside(s, j->units, flat_after(s->now, j->estimate)) || !book(s, job, s->now))
         return false;
     flat_begin(s, job);
     return true;
@@ -61,6 +80,8 @@ static void note(struct flat *s, uint32_t job, int64_t at)
         s->reserved[s->nreserved++] = job;
     }
     j->reserved = at;
+    if (s->policy != FLAT_CONSERVATIVE)
+        j->level = flat_profile_at(&s->profile, at);
     if (s->nreserved == 1 || at < s->soonest)
         s->soonest = at;
     flat_queue_offer(&s->queue, j, false);
@@ -82,6 +103,7 @@ static bool reserve(struct flat *s, uint32_t job)
         return false;
     if (had) {
         flat_profile_give(&s->profile, s->now, w.from, w.to, j->units);
+        change_levels(s, job, w.from, w.to, j->units);
         s->moved = true;
     }
     if (!book(s, job, at))
@@ -124,8 +146,8 @@ static void backfill(struct flat *s)
 {
     struct queue *q = &s->queue;
 
-    for (size_t i = flat_queue_next(q, news(s), flat_profile_now(&s->profile)); i < q->end && flat_ok(s);
-         i = flat_queue_next(q, i + 1, flat_profile_now(&s->profile)))
+    for (size_t i = flat_queue_next(q, news(s), s->profile.now); i < q->end && flat_ok(s);
+         i = flat_queue_next(q, i + 1, s->profile.now))
         start(s, q->jobs[i]);
 }
 
@@ -142,7 +164,7 @@ static int by_estimate(const void *a, const void *b, void *data)
 static void backfill_shortest(struct flat *s)
 {
     struct queue *q = &s->queue;
-    int32_t room = flat_profile_now(&s->profile);
+    int32_t room = s->profile.now;
     size_t n = 0;
 
     for (size_t i = flat_queue_next(q, news(s), room); i < q->end; i = flat_queue_next(q, i + 1, room)) {
