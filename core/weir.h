@@ -1328,6 +1328,12 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
  * other than 1 or with a unit, `other` has a further part of the pool: the units add up. WEIR_EBUSY: a job has such a
  * pool as a whole. */
 int weir_graph_merge_parts(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err);
+/* P9, P10, A5: change the size, the unit ("" for none), and whether jobs get the pool only as a whole. WEIR_EINVAL: v
+ * has children, or the value makes no pool; WEIR_EBUSY: jobs have more units than the size, v as a whole, or, for
+ * `exclusive`, a part of v. O(d f), and what indices and other derived records cost anew */
+int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *err);
+int weir_vertex_set_unit(weir_graph *g, weir_vertex v, const char *unit, weir_err *err);
+int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir_err *err);
 /* Splits `units` units off the pool v: *out is a new pool beside v with type, unit, state, properties, tags and data of
  * v, and the next id. v keeps its UUID, its edges, and all units that jobs have. WEIR_EINVAL: v has children, or
  * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and what

@@ -341,6 +341,27 @@ static int set_rank(lua_State *L, const struct weirlua_handle *h)
     return weir_vertex_set_rank(h->g, h->v, rank, &err) ? weirlua_raise(L, &err) : 0;
 }
 
+/* Sets a field of the kind of a pool: size, unit or exclusive. Returns whether `key` is one of these. */
+static bool set_kind(lua_State *L, const struct weirlua_handle *h, const char *key)
+{
+    weir_err err = {0};
+    int rc;
+
+    if (strcmp(key, "size") == 0) {
+        rc = weir_vertex_set_size(h->g, h->v, luaL_checkinteger(L, 3), &err);
+    } else if (strcmp(key, "unit") == 0) {
+        rc = weir_vertex_set_unit(h->g, h->v, luaL_checkstring(L, 3), &err);
+    } else if (strcmp(key, "exclusive") == 0) {
+        luaL_checktype(L, 3, LUA_TBOOLEAN);
+        rc = weir_vertex_set_exclusive(h->g, h->v, lua_toboolean(L, 3), &err);
+    } else {
+        return false;
+    }
+    if (rc)
+        weirlua_raise(L, &err);
+    return true;
+}
+
 static int vertex_newindex(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
@@ -357,7 +378,11 @@ static int vertex_newindex(lua_State *L)
         return set_state(L, &h);
     if (strcmp(key, "rank") == 0)
         return set_rank(L, &h);
-    return luaL_error(L, "field '%s' of a vertex cannot be set; state, rank, properties.KEY, tags.KEY and data.KEY can",
+    if (set_kind(L, &h, key))
+        return 0;
+    return luaL_error(L,
+                      "field '%s' of a vertex cannot be set; state, rank, size, unit, exclusive, properties.KEY, "
+                      "tags.KEY and data.KEY can",
                       weirlua_quote(L, key));
 }
 
@@ -395,10 +420,10 @@ static int vertex_tostring(lua_State *L)
  * @field name: string -- basename..id, unless the vertex was given a name.
  * @field id: integer? -- The number among vertices of equal basename.
  * @field index: integer -- The number of the vertex in its graph: always present, and a last tie breaker.
- * @field size: integer -- Units in all.
+ * @field size: integer -- Units in all. Of a vertex without children it can be set, down to what jobs have.
  * @field free: integer -- Units that are up, reachable and given to no job now.
  * @field allocated: integer -- Units given to jobs now, by themselves or with a vertex above as a whole.
- * @field unit: string -- The unit of the size; "" for none.
+ * @field unit: string -- The unit of the size; "" for none. Of a vertex without children it can be set.
  * @field state: string -- up, down, degraded, failing, unknown, null or draining. Can be set.
  * @field rank: integer? -- The execution target of the vertex, or of the nearest vertex above. Can be set.
  * @field path: string -- The path in containment, such as "/cluster0/rack0/node3".

@@ -12,7 +12,7 @@
 
 /* ---- the size of a pool ---- */
 
-static weir_pool_desc describe(const weir_graph *g, weir_vertex v, int64_t size)
+weir_pool_desc weir_pool_describe(const weir_graph *g, weir_vertex v, int64_t size)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
 
@@ -59,7 +59,7 @@ int weir_pool_check(const weir_graph *g, weir_vertex v, weir_err *err)
 
 int weir_pool_ready(weir_graph *g, weir_vertex v, int64_t size, uint32_t *kind, weir_err *err)
 {
-    weir_pool_desc d = describe(g, v, size);
+    weir_pool_desc d = weir_pool_describe(g, v, size);
     int64_t more = size - kind_of(g, v)->size;
     int rc = more > 0 ? weir_units_check(g, more, 1, err) : WEIR_OK;
 
@@ -137,14 +137,14 @@ int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *o
     rc = weir_pool_ready(g, v, size - units, &kind, err);
     if (rc)
         return rc;
-    d = describe(g, v, units);
+    d = weir_pool_describe(g, v, units);
     d.id = next_id(g, v);
     weir_pool_resize(g, v, kind);
     rc = weir_graph_add(g, vertex_at(g, v)->parent, &d, &u, err);
     if (!rc && (rc = describe_part(g, v, u, err)) && weir_graph_unlink(g, u, NULL))
         return rc;
     if (rc) { /* the kind of the former size is known: this takes no memory */
-        weir_pool_desc former = describe(g, v, size);
+        weir_pool_desc former = weir_pool_describe(g, v, size);
         if (!weir_kind_add(g, &former, &kind, NULL))
             weir_pool_resize(g, v, kind);
         return rc;

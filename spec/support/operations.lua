@@ -135,6 +135,9 @@ group("changes", [[
   local other = must(g:extract { g "/cluster0/rack0/node1/memory0" }) return g:merge(other, nil, { parts = true })
   local m = g "/cluster0/rack1/node3/memory0" local p = must(g:split(m, 3)) return g:join(m, p)
   return g:refine(g "/cluster0/rack1/node3/memory0", 2)
+  g("/cluster0/rack1/node3/memory0").size = 20 return true
+  g("/cluster0/rack1/node3/memory0").unit = "MiB" return true
+  g("/cluster0/rack1/node3/memory0").exclusive = true return true
   return g:advance(5)
   return g:set_validity(0, 1e6) and g:set_validity()
   return g:rewind(0) or true

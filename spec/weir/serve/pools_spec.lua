@@ -26,6 +26,18 @@ describe("the service, on pools,", function()
     assert.same({}, { shown.properties.row, shown.data and shown.data.serial })
   end)
 
+  it("[P9] [P10] [A5] sets size, unit and exclusive, all or none", function()
+    local uri = "/cluster0/rack0/node0/core0"
+    ask("set", { uri = uri, size = 3, unit = "x", exclusive = true })
+    local shown = ask("show", { uri = uri, as = "pool" })
+    assert.same({ 3, "x", true }, { shown.size, shown.unit, shown.exclusive })
+    ask("match", { request = "slot=1/core" })
+    local result, why = w:ask(admin, "set", { uri = uri, size = 1, exclusive = false })
+    assert.is_nil(result)
+    assert.matches("as a whole", why)
+    assert.equal(3, ask("show", { uri = uri, as = "pool" }).size)
+  end)
+
   it("[G4] adds edges, lists and removes them", function()
     local edge = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "cooling", type = "cools",
       back = "is cooled by" }

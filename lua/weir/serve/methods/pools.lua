@@ -15,7 +15,7 @@ local ADD = 1000000 -- vertices added by a request at most, without a limit of t
 
 needs.reader("edges", "copy", "save")
 
-params.takes("set", "machine", { uri = "path!", properties = "tags!" })
+params.takes("set", "machine", { uri = "path!", properties = "tags", size = "count", unit = "words", exclusive = "flag" })
 params.takes("data", "machine", { uri = "path!", set = "table!" })
 params.takes("edges", "", { uri = "path", subsystem = "name" })
 params.takes("edge.add", "machine", { source = "path!", target = "path!", subsystem = "name!", type = "name", back = "name" })
@@ -45,14 +45,25 @@ local function not_a_target(v, field, instead)
 end
 
 --- {"id":6,"method":"set","params":{"uri":"/cluster0/rack0","properties":{"row":"3","old":null}}}: sets and removes
---- properties; those of targets are set with resource.property
+--- properties (of targets with resource.property), and sets "size", "unit" and "exclusive" of a vertex without children
 function M.set(self, call, p)
   local v = vertex(self, p, "uri")
   not_a_target(v, "uri", "resource.property")
-  for key, value in pairs(p.properties) do
-    if value ~= core.null and key == "" then params.fail("invalid", "field 'properties': a property without a name") end
+  if not (p.properties or p.size or p.unit or p.exclusive ~= nil) then
+    params.fail("invalid", "field 'properties' is missing, and so are 'size', 'unit' and 'exclusive': nothing is to be set")
   end
-  for key, value in pairs(p.properties) do
+  local former = { size = v.size, unit = v.unit, exclusive = v.exclusive }
+  for _, field in ipairs { "size", "unit", "exclusive" } do
+    local ok, why = true, nil
+    if p[field] ~= nil then ok, why = pcall(function() v[field] = p[field] end) end
+    if not ok then
+      for key, value in pairs(former) do
+        if v[key] ~= value then v[key] = value end
+      end
+      params.fail("busy", "field '%s': %s", field, (tostring(why):gsub("^.-:%d+: ", "")))
+    end
+  end
+  for key, value in pairs(p.properties or {}) do
     if value == core.null then v.properties[key] = nil else v.properties[key] = value end
   end
   changed(self, call, v)
