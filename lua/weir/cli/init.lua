@@ -26,14 +26,14 @@ end
 
 local function command(name)
   if is_command(name) then return require("weir.cli." .. name) end
-  out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, COMMANDS))
+  out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, { "help", table.unpack(COMMANDS) }))
 end
 
 local function show_help()
   out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
   out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
   for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
-  out.line "\n  weir FILE              shows a machine, runs a scenario, checks a policy"
+  out.line "\n  weir FILE              shows a machine, runs a scenario or a script, checks a policy"
   out.line "  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
   out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
   out.line "\nweir help TOPIC:"

@@ -135,6 +135,9 @@ local function sort_operands(opts)
   for _, word in ipairs(opts) do
     if not path and (word == "-" or files.exists(word)) then path = word else words[#words + 1] = word end
   end
+  -- A file that is not there would be taken for a policy.
+  local named = not path and not opts.generate and opts[1]
+  if named and (named:find "%.gz$" or trace.format_of(named)) then out.fail(2, "replay: %s: there is no such file", named) end
   local list, policies = {}, words_of(opts.policy or "low")
   for _, item in ipairs(words) do
     for _, word in ipairs(words_of(item)) do add_variants(list, word, policies, opts) end
@@ -204,7 +207,9 @@ local function units(opts, graph)
   local totals = graph:aggregate(nil, { all = true })
   local type = (opts.map or "core"):find "core" and "core" or "node"
   local row = totals[type]
-  if not row then out.fail(2, "replay: the machine has no %s", type) end
+  if not row then
+    out.fail(2, "replay: the machine has no %s%s", type, type == "core" and totals.node and "; --map node takes nodes for processors" or "")
+  end
   return row.total
 end
 

@@ -48,6 +48,9 @@ local function by_name(path)
   return ({ swf = "swf", csv = "csv", json = "jsonl", jsonl = "jsonl", ndjson = "jsonl" })[ending]
 end
 
+--- The format of a trace by the name of its file: "swf", "csv", "jsonl"; nil for other names.
+M.format_of = by_name
+
 local function by_content(line)
   if line:find "^%s*{" then return "jsonl" end
   if line:find "^%s*;" or line:find "^%s*%-?%d+%s" then return "swf" end
