@@ -152,6 +152,45 @@ static int find_all(struct search *s)
     return rc;
 }
 
+/* Whether the query holds for no vertex for which test `one` fails. */
+static bool needs_test(const struct search *s, uint32_t one)
+{
+    const weir_query *q = s->q;
+    bool holds = false;
+
+    memset(s->reach, 0, q->ntests);
+    s->reach[0] = 1;
+    for (uint32_t i = 0; i < q->ntests; i++) {
+        const uint32_t exits[] = {q->tests[i].no, i == one ? QUERY_NO : q->tests[i].yes};
+        for (int k = 0; s->reach[i] && k < 2; k++) {
+            holds = holds || exits[k] == QUERY_YES;
+            if (exits[k] < q->ntests)
+                s->reach[exits[k]] = 1;
+        }
+    }
+    return !holds;
+}
+
+/* Looks a vertex up where the query needs a UUID: *rc is the status then. Returns false where it does not. */
+static bool find_uuid(struct search *s, weir_vertex start, int *rc)
+{
+    for (uint32_t i = 0; i < s->q->ntests; i++) {
+        const struct query_test *t = &s->q->tests[i];
+        uint8_t uuid[16];
+        weir_vertex v;
+        if (t->field != QUERY_UUID || t->op != QUERY_EQ || !needs_test(s, i))
+            continue;
+        v = weir_uuid_parse(t->text, uuid) ? weir_uuid_find(s->g, uuid) : WEIR_NONE;
+        *rc = WEIR_OK;
+        if (v != WEIR_NONE && !vertex_detached(s->g, v) && (start == WEIR_NONE || weir_vertex_within(s->g, v, start)))
+            *rc = visit(s, v);
+        if (out_of_memory(s))
+            *rc = WEIR_ENOMEM;
+        return true;
+    }
+    return false;
+}
+
 int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n,
               weir_err *err)
 {
@@ -161,7 +200,8 @@ int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_
     if (start != WEIR_NONE && !vertex_valid(g, start))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u to start from", start);
     rc = search_begin(&s, g, q);
-    rc = rc ? rc : start == WEIR_NONE ? find_all(&s) : find_below(&s, start);
+    if (!rc && !find_uuid(&s, start, &rc))
+        rc = start == WEIR_NONE ? find_all(&s) : find_below(&s, start);
     search_clear(&s);
     if (rc) {
         weir_mem_free(s.list);

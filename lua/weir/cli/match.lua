@@ -25,6 +25,7 @@ local M = {
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
       .. "containment:rack, jobs get whole racks" },
+    { nil, "stage", "SECONDS", "lock what is found for this long, without a job; later jobs of the call go round it", kind = "time" },
     { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
     { nil, "trace", nil, "what each match looked at: visited, cut and why, scored, chosen" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
@@ -47,7 +48,7 @@ Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input
 -- ---- reports of a job ---------------------------------------------------------------------------------------
 
 local function headline(job, a)
-  local id = a.state == "matched" and "preview" or "job " .. a.id
+  local id = a.stage and ("stage %d"):format(a.stage) or a.state == "matched" and "preview" or "job " .. a.id
   return ("%s: %s  %s  start %s  %s"):format(out.style().bold(id), job.name, a.state, out.moment(a.at), out.lasting(a.duration))
 end
 
@@ -69,6 +70,7 @@ local function as_json(job, a)
   if a == true then return { request = job.name, feasible = true } end
   local t = plain.allocation(a)
   t.request = job.name
+  if a.stage then t.job, t.stage, t.expires = nil, a.stage, plain.finite(a.expires) end
   return t
 end
 
@@ -170,8 +172,11 @@ end
 -- Matches a job. Returns whether the job got an allocation.
 local function match_one(run, job)
   run.trace = run.opts.trace and {} or nil
-  local a, why, code = run.engine:match(job.request, { mode = run.opts.mode, at = run.opts.at, about = run.about, trace = run.trace,
-    subsystem = run.opts.subsystem })
+  local find = run.opts.stage and run.engine.stage or run.engine.match
+  local a, why, code = find(run.engine, job.request, {
+    lease = run.opts.stage, mode = run.opts.mode, at = run.opts.at, about = run.about, trace = run.trace,
+    subsystem = run.opts.subsystem,
+  })
   show_trace(run, run.trace)
   if a then show(run, job, a) else refuse(run, job, why, code) end
   show_stats(run)
@@ -180,6 +185,9 @@ end
 
 local function check_options(opts)
   inputs.check_stdin(opts, opts)
+  if opts.stage and (opts.stage <= 0 or opts.mode == "feasible" or opts.mode == "preview") then
+    out.fail(2, "match: --stage: seconds above 0 are wanted, and the mode now or reserve")
+  end
   if opts.json and opts.format then out.fail(2, "match: --json and -F %s: one of them is wanted", opts.format) end
 end
 

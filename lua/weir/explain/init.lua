@@ -11,7 +11,7 @@
 --   after      the jobs that have to end before `start`: a list of obstacles
 --   ways       lists of obstacles. Without all obstacles of a list the request fits, and every obstacle of a list is
 --              needed (with "cut": perhaps not every obstacle, as the minimization was given up). An obstacle is
---              {kind = "job", job =, ["end"] =}, {kind = "state", vertex =, state =},
+--              {kind = "job", job =, ["end"] =}, for a stage with the field stage in place of job, {kind = "state", vertex =, state =},
 --              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see shortage.lua
 --   missing    properties that the constraint asks for and no vertex has: {name =, near = the one meant, perhaps, known =
@@ -462,7 +462,7 @@ local function plain_way(way)
   for i, ob in ipairs(way) do
     local finish_at = ob["end"]
     list[i] = {
-      kind = ob.kind, job = ob.job, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
+      kind = ob.kind, job = ob.job, stage = ob.stage, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
       part = ob.part, ["end"] = finish_at and finite(finish_at),
     }
   end

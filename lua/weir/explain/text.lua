@@ -188,12 +188,31 @@ local PARTS = {
 
 local KINDS = {}
 
-function KINDS.job(list)
+-- The numbers of the jobs, or of the stages, among obstacles, and when the last of them ends.
+local function numbers(list, field)
   local ids, latest = {}, 0
-  for i, ob in ipairs(list) do ids[i], latest = texts.number(ob.job):gsub(",", ""), math.max(latest, ob["end"]) end
+  for _, ob in ipairs(list) do
+    if ob[field] then
+      ids[#ids + 1], latest = texts.number(ob[field]):gsub(",", ""), math.max(latest, ob["end"])
+    end
+  end
+  return ids, latest
+end
+
+-- "once job 3 has ended (at 60 s)"; one, several: the words around the numbers.
+local function once(list, field, one, several)
+  local ids, latest = numbers(list, field)
+  if #ids == 0 then return nil end
   local when = latest < math.huge and (" (at %s)"):format(seconds(latest)) or ""
-  if #list == 1 then return ("once job %s has ended%s"):format(ids[1], when) end
-  return ("once jobs %s have ended%s"):format(join(ids, FEW), latest < math.huge and when:gsub("at", "the last at") or "")
+  if #ids == 1 then return one:format(ids[1]) .. when end
+  return several:format(join(ids, FEW)) .. (latest < math.huge and when:gsub("at", "the last at") or "")
+end
+
+function KINDS.job(list)
+  local jobs = once(list, "job", "once job %s has ended", "once jobs %s have ended")
+  local stages = once(list, "stage", "once stage %s is dropped or has expired",
+    "once stages %s are dropped or have expired")
+  return jobs and stages and jobs .. ", and " .. stages or jobs or stages
 end
 
 function KINDS.state(list)
@@ -328,18 +347,22 @@ end
 local function same_jobs(way, after)
   if #way ~= #(after or {}) then return false end
   local ids = {}
-  for _, ob in ipairs(after) do ids[ob.job] = true end
+  for _, ob in ipairs(after) do ids[ob.job or -ob.stage] = true end
   for _, ob in ipairs(way) do
-    if not ids[ob.job] then return false end
+    if not ids[ob.job or -ob.stage] then return false end
   end
   return true
 end
 
 -- The jobs of a way as words, without what their ends might promise: the start that is told is the earliest.
 local function without_jobs(way)
-  local ids = {}
-  for i, ob in ipairs(way) do ids[i] = ("%d"):format(ob.job) end
-  return ("now without job%s %s"):format(#ids == 1 and "" or "s", join(ids, FEW)) .. (way.cut and " (perhaps fewer will do)" or "")
+  local parts = {}
+  for _, field in ipairs { "job", "stage" } do
+    local ids = {}
+    for _, ob in ipairs(way) do ids[#ids + 1] = ob[field] and ("%d"):format(ob[field]) or nil end
+    if ids[1] then parts[#parts + 1] = ("%s%s %s"):format(field, #ids == 1 and "" or "s", join(ids, FEW)) end
+  end
+  return ("now without %s"):format(table.concat(parts, " and ")) .. (way.cut and " (perhaps fewer will do)" or "")
 end
 
 -- The ways that the earliest start does not tell already, as words.

@@ -3,7 +3,8 @@
 -- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A lifted obstacle
 -- is out of effect: the part or the conjunct is dropped, the vertex is up, the job is detached. Obstacles, a table:
 --   {kind = "policy", part =}, {kind = "constraint", constraint =}, {kind = "state", vertex =, state =},
---   {kind = "job", job = id, ["end"] =}; the field `lifted` tells whether the obstacle is lifted
+--   {kind = "job", job = id, stage = the number of the stage that the job stands for or nil, ["end"] =}; the
+--   field `lifted` tells whether the obstacle is lifted
 -- Everything here is about vertices of the duplicate; trial.graph is the original.
 
 local core = require "weir.core"
@@ -91,9 +92,28 @@ local function states(self)
   return list
 end
 
+-- Makes jobs of the stages of the duplicate, so that a stage that locks resources is an obstacle like a job, which ends
+-- when the stage expires. Returns the numbers of the stages by job.
+local function stages_as_jobs(self)
+  local stage_of = {}
+  for _, stage in ipairs(self.engine:stages()) do
+    local job = stage.state ~= "claimed" and self.engine:commit(stage.stage)
+    if job then
+      stage_of[job.id] = stage.stage
+      if job.at < stage.expires and stage.expires < job.end_ then
+        must(self.engine:attach(must(self.engine:detach(job)), stage.expires))
+      end
+    end
+  end
+  return stage_of
+end
+
 local function jobs(self)
+  local stage_of = stages_as_jobs(self)
   local list = self.engine:jobs()
-  for i, a in ipairs(list) do list[i] = { kind = "job", job = a.id, ["end"] = a.end_, lifted = false } end
+  for i, a in ipairs(list) do
+    list[i] = { kind = "job", job = a.id, stage = stage_of[a.id], ["end"] = a.end_, lifted = false }
+  end
   table.sort(list, by_end)
   return list
 end

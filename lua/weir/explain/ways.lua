@@ -71,7 +71,7 @@ local function surroundings(trial, picks)
     while v and not above[v] do
       above[v] = true
       v = v:parent()
-      for _, use in ipairs(v and not above[v] and trial.graph:twin(v):uses() or {}) do near[use.job] = true end
+      for _, use in ipairs(v and not above[v] and trial.graph:twin(v):uses() or {}) do near[use.job or 0] = true end
     end
   end
   return picked, above, near
@@ -88,7 +88,8 @@ local function keep_near(trial, choice, picks)
   local picked, above, near = surroundings(trial, picks)
   local kept = {}
   for _, ob in ipairs(choice) do
-    local close = ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex] or ob.vertex and is_below(ob.vertex, picked)
+    local close = ob.stage or ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex]
+      or ob.vertex and is_below(ob.vertex, picked)
     if close then kept[#kept + 1] = ob else trial:lift(ob, false) end
   end
   if fits(trial, choice) then
@@ -117,8 +118,8 @@ end
 
 local function plain(trial, ob)
   return {
-    kind = ob.kind, part = ob.part, constraint = ob.constraint, state = ob.state, job = ob.job, ["end"] = ob["end"],
-    vertex = ob.vertex and trial.graph:twin(ob.vertex),
+    kind = ob.kind, part = ob.part, constraint = ob.constraint, state = ob.state, job = not ob.stage and ob.job or nil,
+    stage = ob.stage, ["end"] = ob["end"], vertex = ob.vertex and trial.graph:twin(ob.vertex),
   }
 end
 

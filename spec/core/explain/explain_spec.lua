@@ -805,3 +805,33 @@ describe("weir explain", function()
     end)
   end
 end)
+
+describe("[A6] stages in explanations", function()
+  local g, e
+  before_each(function()
+    g = weir.synthetic "cluster:1 rack:2 node:2 core:2"
+    e = weir.engine { resources = g }
+  end)
+  after_each(function() g:close() end)
+
+  it("are in the way until they expire", function()
+    assert(e:stage("slot=3/node", { lease = 60 }))
+    local report = assert(e:explain "slot=2/node")
+    assert.same({ "busy", 60 }, { report.verdict, report.start })
+    assert.same({ 1, 60 }, { report.after[1].stage, report.after[1]["end"] })
+    assert.is_nil(report.after[1].job)
+    assert.matches("once stage 1 is dropped or has expired", weir.explain.text(report), 1, true)
+    assert.equal(1, #e:stages())
+    assert.equal(0, #e:jobs())
+  end)
+
+  it("above what is asked for", function()
+    assert(e:stage("slot=2/rack", { lease = 60 }))
+    assert.equal(1, assert(e:explain "slot=1/core").after[1].stage)
+  end)
+
+  it("that lock nothing are no obstacle", function()
+    assert(e:stage("slot=4/node", { lease = 60, lock = false }))
+    assert.is_true(assert(e:explain "slot=4/node").fits)
+  end)
+end)

@@ -200,3 +200,24 @@ describe("find", function()
     assert.matches('unknown constraint operator "colour"', why, 1, true)
   end)
 end)
+
+describe("a UUID that an expression needs", function()
+  local g = machine()
+  local v = g:vertex "/cluster0/rack0/node1"
+  local other = g:vertex "/cluster0/rack1"
+
+  for text, expected in pairs {
+    ["uuid=%s"] = "node1", ["uuid=%s and type=node"] = "node1", ["type=core and uuid=%s"] = "",
+    ["uuid=%s or type=rack"] = "rack0 node1 rack1", ["uuid!=%s and type=cluster"] = "cluster0",
+    ["not uuid!=%s"] = "node1", ["not uuid=%s and type=rack"] = "rack0 rack1",
+  } do
+    it("is looked up, and nothing else changes: " .. text, function()
+      assert.equal(expected, names(assert(g:find(text:format(v.uuid)))))
+    end)
+  end
+
+  it("is looked up below the start only", function()
+    assert.equal("", names(g:find("uuid=" .. v.uuid, { start = other })))
+    assert.equal("node1", names(g:find("uuid=" .. v.uuid:upper(), { start = v:parent() })))
+  end)
+end)
