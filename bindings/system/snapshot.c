@@ -5,12 +5,16 @@
  *   snapshot(f, {seconds =, memory =, answer =})
  *                   a child that runs f(write); or nil, message, code. All calls of write(text) together may write
  *                   `answer` bytes; `memory` are bytes in addition to the bytes mapped at the fork
- *   worker(f)       a child that runs f(write) without limits, with the files of the process open; or nil, message,
+ *   worker(f[, {nice =, memory =, input =}])
+ *                   a child that runs f(write) without limits, with the files of the process open; or nil, message,
  *                   code. The child ignores SIGINT and SIGHUP, as the parent decides what an interrupt means, and is
- *                   killed when the parent ends
+ *                   killed when the parent ends. With options the child has no file of the process open but standard
+ *                   error: priority `nice`, `memory` bytes at most besides those mapped at the fork, and with `input`
+ *                   a pipe for its standard input
  *   any_ready(children, seconds)
  *                   the index of the first child that has written, or whose pipe has ended; nil where none has within
  *                   the seconds, or where a signal came
+ *   child:input()   the descriptor that writes to the standard input; the caller has to close the descriptor
  *   child:read()    text that the child has written, waiting for it; nil at the end of the pipe
  *   child:take()    the descriptor of the pipe; the caller has to close the descriptor
  *   child:kill()    ends the child at once
@@ -50,6 +54,7 @@ struct snapshot {
     pid_t pid;   /* 0: the child was waited for */
     pid_t owner; /* the process that forked the child: a fork copies handles, too; 0: closed */
     int fd;      /* -1: taken */
+    int input;   /* -1: taken, or none */
     enum end end;
     double cpu; /* seconds */
 };
@@ -103,13 +108,14 @@ static void volunteer(void)
     close(fd);
 }
 
-/* Closes all descriptors except the pipe and the standard error, used by sanitizers. */
-static bool close_others(int fd)
+/* Closes all descriptors except the pipe fd, which becomes PIPE, and the standard error, used by sanitizers. Standard
+ * input becomes `in`; -1: /dev/null. */
+static bool close_others_but(int in, int fd)
 {
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
-    return null >= 0 && dup2(null, 0) >= 0 && dup2(null, 1) >= 0 && (fd == PIPE || dup2(fd, PIPE) >= 0) &&
-           close_range(PIPE + 1, ~0U, 0) == 0;
+    return null >= 0 && dup2(in >= 0 ? in : null, 0) >= 0 && dup2(null, 1) >= 0 &&
+           (fd == PIPE || dup2(fd, PIPE) >= 0) && close_range(PIPE + 1, ~0U, 0) == 0;
 }
 
 static void confine(int fd, pid_t parent, const struct limits *limits)
@@ -119,7 +125,7 @@ static void confine(int fd, pid_t parent, const struct limits *limits)
         _exit(END_KILLED);
     volunteer();
     limit_to(RLIMIT_AS, mapped() + (rlim_t)limits->memory);
-    if (!close_others(fd))
+    if (!close_others_but(-1, fd))
         _exit(END_KILLED);
     limit_to(RLIMIT_CPU, (rlim_t)ceil(limits->seconds) + 1);
     limit_to(RLIMIT_CORE, 0);
@@ -234,7 +240,7 @@ static int fork_child(lua_State *L, int fds[2])
 {
     struct snapshot *own = lua_newuserdatauv(L, sizeof *own, 0);
 
-    *own = (struct snapshot){.owner = getpid(), .fd = -1};
+    *own = (struct snapshot){.owner = getpid(), .fd = -1, .input = -1};
     luaL_setmetatable(L, SNAPSHOT);
     if (pipe2(fds, O_CLOEXEC)) {
         fail_errno(L, "a copy cannot answer");
@@ -272,24 +278,83 @@ int weirlua_snapshot(lua_State *L)
     return forked < 0 ? 3 : 1;
 }
 
+/* What a worker may use of the system. */
+struct worker {
+    bool alone;         /* no file of the process, but standard error */
+    bool input;         /* a pipe for standard input */
+    int nice;           /* priority */
+    lua_Integer memory; /* bytes; 0: without a limit */
+};
+
+static struct worker read_worker(lua_State *L)
+{
+    static const char *const known[] = {"nice", "memory", "input", NULL};
+    struct worker worker = {.alone = !lua_isnoneornil(L, 2)};
+
+    if (!worker.alone)
+        return worker;
+    luaL_checktype(L, 2, LUA_TTABLE);
+    weirlua_options(L, 2, known);
+    worker.nice = (int)weirlua_field_integer(L, 2, "nice", 0);
+    worker.memory = weirlua_field_integer(L, 2, "memory", 0);
+    lua_getfield(L, 2, "input");
+    worker.input = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    if (worker.nice < 0 || worker.nice > 19 || worker.memory < 0)
+        luaL_error(L, "nice from 0 to 19 and a number of bytes of memory are wanted");
+    return worker;
+}
+
+/* Makes the child alone: closes the files of the process, with `in` as standard input, and sets priority and limit. */
+static void make_alone(const struct worker *worker, int in, int out)
+{
+    int input = worker->input ? fcntl(in, F_DUPFD_CLOEXEC, PIPE + 1) : -1;
+
+    if ((worker->input && input < 0) || !close_others_but(input, out))
+        _exit(END_KILLED);
+    volunteer();
+    if (worker->memory)
+        limit_to(RLIMIT_AS, mapped() + (rlim_t)worker->memory);
+    limit_to(RLIMIT_CORE, 0);
+    setpriority(PRIO_PROCESS, 0, worker->nice);
+}
+
+/* Runs the function at 1 in the child. */
+static void run_worker(lua_State *L, const struct worker *worker, pid_t parent, int in, int out)
+{
+    handle_by_default();
+    signal(SIGINT, SIG_IGN);
+    signal(SIGHUP, SIG_IGN);
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
+        _exit(END_KILLED);
+    if (worker->alone)
+        make_alone(worker, in, out);
+    run(L, LUA_MAXINTEGER, worker->alone ? PIPE : out);
+}
+
 int weirlua_worker(lua_State *L)
 {
     pid_t parent = getpid();
-    int fds[2], forked;
+    int fds[2], in[2] = {-1, -1}, forked;
+    struct worker worker;
 
     luaL_checktype(L, 1, LUA_TFUNCTION);
-    lua_settop(L, 1);
+    lua_settop(L, 2);
+    worker = read_worker(L);
+    if (worker.input && pipe2(in, O_CLOEXEC))
+        return fail_errno(L, "a worker cannot be told anything");
     forked = fork_child(L, fds);
-    if (forked == 0) {
-        handle_by_default();
-        signal(SIGINT, SIG_IGN);
-        signal(SIGHUP, SIG_IGN);
-        close(fds[0]);
-        if (prctl(PR_SET_PDEATHSIG, SIGKILL) || getppid() != parent)
-            _exit(END_KILLED);
-        run(L, LUA_MAXINTEGER, fds[1]);
+    if (forked == 0)
+        run_worker(L, &worker, parent, in[0], fds[1]);
+    if (worker.input)
+        close(in[0]);
+    if (forked < 0) {
+        if (worker.input)
+            close(in[1]);
+        return 3;
     }
-    return forked < 0 ? 3 : 1;
+    ((struct snapshot *)lua_touserdata(L, -1))->input = in[1];
+    return 1;
 }
 
 static struct snapshot *check(lua_State *L)
@@ -307,6 +372,16 @@ static int snapshot_take(lua_State *L)
     luaL_argcheck(L, own->fd >= 0, 1, "the pipe was taken already");
     lua_pushinteger(L, own->fd);
     own->fd = -1;
+    return 1;
+}
+
+static int snapshot_input(lua_State *L)
+{
+    struct snapshot *own = check(L);
+
+    luaL_argcheck(L, own->input >= 0, 1, "the child has no standard input, or the pipe was taken already");
+    lua_pushinteger(L, own->input);
+    own->input = -1;
     return 1;
 }
 
@@ -420,6 +495,8 @@ static int snapshot_gc(lua_State *L)
     ended(own, 0);
     if (own->fd >= 0)
         close(own->fd);
+    if (own->input >= 0)
+        close(own->input);
     own->owner = 0;
     return 0;
 }
@@ -428,6 +505,7 @@ void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"take", snapshot_take},
                                        {"read", snapshot_read},
+                                       {"input", snapshot_input},
                                        {"kill", snapshot_kill},
                                        {"reap", snapshot_reap},
                                        {NULL, NULL}};

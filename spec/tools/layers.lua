@@ -169,7 +169,7 @@ check_calls()
 each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
 -- The event loop is for the service and the client only.
 local LOOP = {}
-for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "store/sqlite" } do
+for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "shadow", "store/sqlite" } do
   LOOP["lua/weir/serve/" .. name .. ".lua"] = true
 end
 -- Scenarios are specs.

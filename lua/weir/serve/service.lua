@@ -291,12 +291,25 @@ function Service:matched(job, client)
   if self.owners:set(job, client.role == "owner" and client.name or nil) then self:keeps() end
 end
 
+local ENDLESS = 8e12 -- seconds that a job without an end is told to last
+
+--- Tells the shadow of a new job.
+function Service:tell_match(a)
+  local known, now = self.requests[a.id], self.engine:now()
+  self.shadow:tell { what = "submit", id = a.id, at = now, request = assert(known.request:format "json"),
+    estimate = math.min(a.duration, ENDLESS), promise = a.state == "reserved" and a.at or nil, about = known.about }
+  if a.state ~= "reserved" then self.shadow:tell { what = "start", id = a.id, at = now } end
+end
+
 --- Returns true if anything is left of a job: in the schedules, or on targets taken away.
 function Service:there(job) return self.engine:job(job) ~= nil or self.follower:owes(job) end
 
---- Notes a release by a job, perhaps of its last resources.
-function Service:ended(job)
-  self.requests[job] = nil
+--- Notes a release by a job, perhaps of its last resources; at a time, or now.
+function Service:ended(job, at)
+  if not self:there(job) then
+    self.requests[job] = nil
+    if self.shadow then self.shadow:tell { what = "stop", id = job, at = at or self.engine:now() } end
+  end
   if self.owners:forget(job) then self:keeps() end
 end
 
@@ -365,6 +378,7 @@ function Service:restore()
   if not graph and RETRIED[code] then return lose(self, why) end
   if not graph then return nil, why or "nothing is there any more", code end
   self.lost = nil
+  if self.shadow then self.shadow:stop "the service had to go back to its last state" end
   for key in pairs(self.provider.streams) do
     if not own_group(key) then key.fail("the service had to go back to its last state; acquire again", "io") end
   end
@@ -406,7 +420,8 @@ function Service:advance(to)
       self.stages[x.stage] = nil
     else
       self.child_instances:touch(x.job)
-      self:ended(x.job)
+      if x.event == "start" and self.shadow then self.shadow:tell { what = "start", id = x.job, at = x.time } end
+      self:ended(x.job, x.time)
       self:changed()
     end
   end
@@ -555,7 +570,13 @@ function Service:book(call, record)
   run(self, methods.match, call)
 end
 
+-- Methods that change the machine in ways that a shadow does not follow.
+local function changes_machine(name)
+  return name == "state" or name:find "^resource%." ~= nil and name ~= "resource.status" and name ~= "resource.acquire"
+end
+
 local function run_way(self, call, way)
+  if self.shadow and changes_machine(call.method) then self.shadow:tell { what = "machine" } end
   if way == "copy" then
     if call.method == "match" then self.counts.matches = self.counts.matches + 1 end
     return copy(self, call)

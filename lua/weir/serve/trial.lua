@@ -1,6 +1,8 @@
---- trial.lua - what a call of the method try needs before it runs in a copy of the service, which cannot read files.
+--- trial.lua - what the methods about other policies share: the policies of a call, read before it runs in a copy of the
+--- service, which cannot read files; the jobs of the service.
 
 local core = require "weir.core"
+local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
 local policies = require "weir.policy"
 local queue_policy = require "weir.sim.queue_policy"
@@ -40,13 +42,33 @@ end
 
 --- Reads the policies of a call of try in the service, as its copy cannot read files. Returns what the copy needs.
 function M.prepare(self, given)
-  local ok, p = pcall(params.read, "try", given)
+  local ok, p = pcall(params.read, "try", given) -- shadow.start takes the same
   if not ok then return { wrong = p } end
   local made = { p = p }
   made.policy, made.why, made.code = placement_of(self, p)
   if made.policy then made.queue, made.texts, made.code = queue_of(p) end
   if made.policy and not made.queue then made.why = made.texts end
   return made
+end
+
+--- Returns the jobs of the service, as a forecast takes them: those that run, and those that wait, in the order in which they
+-- came; and the starts that the service has promised, by job.
+function M.jobs_of(self)
+  local running, waiting, promised = {}, {}, {}
+  for _, a in ipairs(self.engine:jobs()) do
+    local known = self.requests[a.id] or { request = assert(forecast.request_of(a)), derived = true }
+    local spec = { id = a.id, request = known.request, submit = known.submit, derived = known.derived }
+    for key, value in pairs(known.about or {}) do spec[key] = value end
+    if a.state == "reserved" then
+      spec.estimate = a.duration < math.huge and a.duration or 9e11
+      waiting[#waiting + 1], promised[a.id] = spec, a.at
+    else
+      spec.start, spec.due = a.at, a.end_
+      running[#running + 1] = spec
+    end
+  end
+  table.sort(waiting, function(a, b) return a.id < b.id end)
+  return running, waiting, promised
 end
 
 --- Returns the seconds that a forecast may take, from those of a call.

@@ -285,7 +285,7 @@ local NONE = [[
   rset: __eq __len children count entries expiration format get graph hosts nslots properties ranks starttime subset table validate
     writer
   sandbox: call profile slice traceback
-  snapshot: kill read reap take
+  snapshot: input kill read reap take
   tls: session
   tls_session: finish ready receive send start take
   vertex: __index __len __newindex __pairs aggregate allocate ancestor available below child children edges graph jobs nchildren

@@ -59,6 +59,7 @@ local ANSWERED = {
   explain = { request = "slot=9/node", name = "a request", at = 1, down = "/cluster0/rack0/node0",
     up = { "/cluster0/rack1/node7" }, release = 1, columns = 80 },
   try = { queue = "fcfs", policy = "high", seconds = 5 },
+  ["shadow.start"] = { queue = "fcfs", policy = "high" }, ["shadow.status"] = {}, ["shadow.stop"] = {},
   find = { expression = "type=node", start = "/cluster0", fields = "path" },
   show = { uri = "/cluster0", as = "tree", depth = 2, all = true },
   walk = { filter = FILTER, start = "/cluster0", subsystem = "containment", type = "node", best = 3 },

@@ -1,9 +1,13 @@
---- weir -s SOCKET try.
+--- weir -s SOCKET try, shadow.
 
+local core = require "weir.core"
+local data = require "weir.replay.data"
 local files = require "weir.files"
+local findings = require "weir.html.report.findings"
 local out = require "weir.cli.output"
 local policies = require "weir.policy"
 local remote = require "weir.cli.remote"
+local text = require "weir.shadow.text"
 
 local M = {}
 
@@ -98,6 +102,61 @@ function M.try.run(client, opts)
   if mean then out.line(mean) end
   if told.incomplete then out.line("It is not complete: " .. told.incomplete .. ".") end
   show(told, opts.all)
+  return 0
+end
+
+-- ---- shadow ------------------------------------------------------------------------------------------------
+
+M.shadow = {
+  name = "-s SOCKET shadow", doc = "Run other policies beside those in force, on the same jobs, and compare.",
+  usage = "start [OPTION...] | status [OPTION...] | stop", operand = "start, status or stop", min = 1, max = 1,
+  options = {
+    M.try.options[1], M.try.options[2],
+    { nil, "report", "DIR", "of status: a directory for index.html, a page of what the shadow has found, and shadow.json" },
+    { nil, "json", nil, "of status: as one line of JSON" },
+  },
+  notes = [[
+A shadow is a process of its own, of the lowest priority and with bounded memory. It plays the jobs that the service takes from its start
+on; a job lasts there as long as it lasted in truth. What it starts earlier than the service is known to end only later, so it may be
+behind, and says so. It does not follow changes of the machine, and ends with the service.
+
+  weir -s unix:/run/weir.sock shadow start -q easy
+  weir -s unix:/run/weir.sock shadow status --report out
+  weir -s unix:/run/weir.sock shadow stop
+
+Exit status: 0 done, 1 there is no shadow, 2 wrong use, or the service is not there.]],
+}
+
+local function show_status(told, opts)
+  if opts.report then
+    local _ <close> = out.check(data.make(opts.report))
+    out.check(files.write(opts.report .. "/shadow.json", core.json_encode(told, { sort = true }) .. "\n"))
+    out.check(findings.write(opts.report, text.page(told)))
+  end
+  if opts.json then return out.json(told) end
+  for _, line in ipairs(text.sentences(told)) do out.line(line) end
+  if told.status and told.status.compared > 0 then out.table(text.rows(told), { [2] = true, [3] = true, [4] = true }) end
+end
+
+function M.shadow.run(client, opts)
+  local what = opts[1]
+  if what ~= "start" and (opts.policy or opts.queue) then out.fail(2, "shadow: -p and -q are for start") end
+  if what ~= "status" and (opts.report or opts.json) then out.fail(2, "shadow: --report and --json are for status") end
+  if what == "start" then
+    local asked = {}
+    asked.policy, asked.source = sent(opts.policy)
+    asked.queue, asked.queue_source = sent(opts.queue)
+    local told = remote.ask(client, "shadow.start", asked)
+    out.line(("%s and %s run beside %s from now on"):format(told.policy, told.queue, told.in_force))
+  elseif what == "status" then
+    local told = remote.ask(client, "shadow.status")
+    if told.running == false and not told.ended then out.fail(1, "there is no shadow; weir -s SOCKET shadow start begins one") end
+    show_status(told, opts)
+  elseif what == "stop" then
+    if not remote.ask(client, "shadow.stop").stopped then out.fail(1, "there is no shadow") end
+  else
+    out.fail(2, 'shadow: start, status or stop is wanted, not "%s"', what)
+  end
   return 0
 end
 

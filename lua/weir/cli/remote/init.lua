@@ -10,7 +10,7 @@ local M = {}
 local COMMANDS = {
   { "match", "jobs" }, { "commit", "jobs" }, { "drop", "jobs" }, { "stages", "jobs" }, { "release", "jobs" },
   { "job", "jobs" }, { "jobs", "jobs" }, { "explain", "jobs" },
-  { "try", "forecast" },
+  { "try", "forecast" }, { "shadow", "forecast" },
   { "find", "machine" }, { "show", "machine" }, { "policy", "service" }, { "stats", "service" }, { "resource", "service" },
   { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
 }

@@ -1,34 +1,18 @@
---- forecast.lua - the method try: what the jobs would do under other policies.
+--- forecast.lua - methods about other policies: try, what the jobs would do under them; shadow, what they would have done.
 
 local core = require "weir.core"
 local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
+local shadow = require "weir.serve.shadow"
 local trial = require "weir.serve.trial"
 local weir = require "weir"
 
 local M = {}
 
 params.takes("try", "", { policy = "name", source = "source", queue = "name", queue_source = "source", seconds = "seconds" })
-
--- Returns the jobs of the service, as a forecast takes them: those that run, and those that wait, in the order in which they
--- came; and the starts that the service has promised, by job.
-local function jobs_of(self)
-  local running, waiting, promised = {}, {}, {}
-  for _, a in ipairs(self.engine:jobs()) do
-    local known = self.requests[a.id] or { request = assert(forecast.request_of(a)), derived = true }
-    local spec = { id = a.id, request = known.request, submit = known.submit, derived = known.derived }
-    for key, value in pairs(known.about or {}) do spec[key] = value end
-    if a.state == "reserved" then
-      spec.estimate = a.duration < math.huge and a.duration or 9e11
-      waiting[#waiting + 1], promised[a.id] = spec, a.at
-    else
-      spec.start, spec.due = a.at, a.end_
-      running[#running + 1] = spec
-    end
-  end
-  table.sort(waiting, function(a, b) return a.id < b.id end)
-  return running, waiting, promised
-end
+params.takes("shadow.start", "", { policy = "name", source = "source", queue = "name", queue_source = "source" })
+params.takes("shadow.status", "", {})
+params.takes("shadow.stop", "", {})
 
 -- What is told of all jobs in figures: how many start now, earlier and later, and the mean of the waits from now on.
 local function summary_of(jobs, now)
@@ -56,7 +40,7 @@ function M.try(self, call, p)
   local made = call.prepared or trial.prepare(self, call.params)
   if made.wrong then error(made.wrong, 0) end
   if made.why then params.fail(made.code or "invalid", "%s", made.why) end
-  local now, running, waiting, promised = self.engine:now(), jobs_of(self)
+  local now, running, waiting, promised = self.engine:now(), trial.jobs_of(self)
   local graph = call.prepared and self.graph or self.graph:dup() -- a copy of the service may change its graph
   local engine = call.prepared and self.engine or assert(weir.engine { resources = graph })
   for _, spec in ipairs(waiting) do assert(engine:release(spec.id)) end
@@ -70,6 +54,32 @@ function M.try(self, call, p)
   end
   call.answer { now = now, policy = made.policy.name, queue = p.queue or p.queue_source and "source" or "easy", running = #running,
     jobs = jobs, summary = summary_of(told.jobs, now), incomplete = told.incomplete }
+end
+
+--- {"id":9,"method":"shadow.start","params":{"queue":"easy"}}: a shadow of the service under other policies, named as for try:
+--- a process of its own, of low priority, that plays the jobs that come from now on. A second one takes the place of the first
+M["shadow.start"] = function(self, call, p)
+  local made = trial.prepare(self, call.params)
+  if made.wrong then error(made.wrong, 0) end
+  if made.why then params.fail(made.code or "invalid", "%s", made.why) end
+  if self.shadow then self.shadow:stop() end
+  self.shadow = params.check(shadow.start(self, made,
+    { policy = made.policy.name, queue = p.queue or p.queue_source and "source" or "easy" }))
+  call.answer(self.shadow:about())
+end
+
+--- {"id":10,"method":"shadow.status"}: what the shadow has found: waits, utilisation and promises of both sides, how far it is
+M["shadow.status"] = function(self, call)
+  if not self.shadow then return call.answer { running = false } end
+  self.shadow:ask(call)
+end
+
+--- {"id":11,"method":"shadow.stop"}: ends the shadow
+M["shadow.stop"] = function(self, call)
+  local was = self.shadow ~= nil
+  if was then self.shadow:stop() end
+  self.shadow = nil
+  call.answer { stopped = was }
 end
 
 return M

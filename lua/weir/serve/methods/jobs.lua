@@ -76,6 +76,7 @@ function M.match(self, call, p)
   if a.state ~= "matched" then
     self:matched(a.id, call.client)
     self.requests[a.id] = { request = asked, about = opts.about, submit = self.engine:now() }
+    if self.shadow then self:tell_match(a) end
   end
   call.answer(job_calls.full(self, a, p.format))
 end

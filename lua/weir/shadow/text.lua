@@ -1,0 +1,97 @@
+--- text.lua - what a shadow tells, in words and tables: for the terminal and for the page.
+
+local figures = require "weir.html.report.figures"
+
+local M = {}
+
+local WAITS = { { "wait, mean", "mean" }, { "wait, median", "median" }, { "wait, 95th percentile", "p95" }, { "wait, longest", "max" } }
+
+local function seconds(t)
+  if t < 120 then return ("%.0f s"):format(t) end
+  if t < 7200 then return ("%.0f min"):format(t / 60) end
+  if t < 172800 then return ("%.1f h"):format(t / 3600) end
+  return ("%.1f days"):format(t / 86400)
+end
+
+local function share(x) return ("%.1f %%"):format(x * 100) end
+
+local function moved(from, to)
+  if from == to or from == 0 then return "" end
+  return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
+end
+
+-- What holds the shadow up, or nil.
+local function trouble(told)
+  local s = told.status
+  if told.ended then return ("It has ended: %s."):format(told.ended) end
+  if s.failure then return ("It has stopped at a failure: %s."):format(s.failure) end
+  if s.changes > 0 then
+    return ("%d changes of the machine were not followed: compare with care, or start it anew."):format(s.changes)
+  end
+end
+
+--- Returns sentences on a shadow: what it compares, what came of it, how far it is.
+function M.sentences(told)
+  local s = told.status
+  local names = ("%s and %s"):format(told.policy, told.queue)
+  if not s then return { ("The shadow of %s has ended: %s."):format(names, told.ended or "it is not known why") } end
+  local truth, would = s.wait.truth.mean, s.wait.shadow.mean
+  local list = { ("For %s, %s ran beside the policy in force (%s): %d jobs came, %d have started on both sides."):format(
+    seconds(s.told - s.since), names, told.in_force, s.jobs, s.compared) }
+  if s.compared == 0 then
+    list[2] = "There is nothing to compare yet."
+  else
+    list[2] = ("A job waited %s on the mean, and would have waited %s (%s): %d would have started earlier, %d later, %d at the same time.")
+      :format(seconds(truth), seconds(would), truth == would and "the same" or moved(truth, would) ~= "" and moved(truth, would) or "more",
+        s.earlier, s.later, s.same)
+  end
+  list[3] = trouble(told) or s.behind > 0 and ("It has come to %s before now: jobs that it started earlier must end in truth first.")
+    :format(seconds(s.behind)) or "It is up to date."
+  return list
+end
+
+--- Returns the rows of a table, head first.
+function M.rows(told)
+  local s, rows = told.status, { { "", "in force", "shadow", "moved" } }
+  for _, row in ipairs(WAITS) do
+    local a, b = s.wait.truth[row[2]], s.wait.shadow[row[2]]
+    rows[#rows + 1] = { row[1], seconds(a), seconds(b), moved(a, b) }
+  end
+  rows[#rows + 1] = { "utilisation, " .. s.type, share(s.utilisation.truth), share(s.utilisation.shadow),
+    moved(s.utilisation.truth, s.utilisation.shadow) }
+  for _, row in ipairs { { "starts promised", s.promises }, { "started later than promised", s.late } } do
+    rows[#rows + 1] = { row[1], ("%d"):format(row[2].truth), ("%d"):format(row[2].shadow), moved(row[2].truth, row[2].shadow) }
+  end
+  rows[#rows + 1] = { "refused", "-", ("%d"):format(s.refused), "" }
+  return rows
+end
+
+-- Steps of a series, in hours from the beginning.
+local function steps(series, name, scale)
+  local list = {}
+  for i, x in ipairs(series[name]) do
+    list[2 * i - 1], list[2 * i] = (i - 1) * series.step / 3600, x * scale
+  end
+  return list
+end
+
+local function picture(s, name, scale, what)
+  return figures.steps({ { name = "in force", class = "now", points = steps(s.series.truth, name, scale) },
+    { name = "shadow", class = "found", points = steps(s.series.shadow, name, scale) } }, { x = "hours from the beginning", y = what })
+end
+
+--- Returns the page of a shadow, for weir.html.report.findings.
+function M.page(told)
+  local s = told.status
+  local page = { title = ("weir shadow: %s and %s"):format(told.policy, told.queue), sentences = M.sentences(told) }
+  if not s then return page end
+  local rows = M.rows(told)
+  page.figures = { { title = "Jobs that wait: in force in violet, the shadow in green", svg = picture(s, "queued", 1, "jobs") },
+    { title = "Utilisation", svg = picture(s, "used", 100 / math.max(1, s.total), "per cent of " .. s.type) } }
+  page.tables = { { title = "Side by side", head = rows[1], rows = table.move(rows, 2, #rows, 1, {}) } }
+  page.notes = { ("Waits are those of the %d jobs that have started on both sides. A job lasts in the shadow as long as in truth. "
+    .. "Utilisation is up to the time that the shadow has come to."):format(s.compared) }
+  return page
+end
+
+return M
