@@ -22,6 +22,8 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "  policy use [policy=P] [queue=Q]    from now on, until the module is loaded again; P and"
                             " Q are names of\n"
                             "                                     policies, or files, whose text is sent\n"
+                            "  try [policy=P] [queue=Q]           what the jobs that wait would do under"
+                            " these policies\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
 
@@ -201,20 +203,39 @@ static json_t *expand(const char *word, json_t *texts)
     return NULL;
 }
 
-static int policy(flux_t *h, int argc, char **argv)
+/* Returns {"words": [...], "texts": {...}, "f58": ...} of the words; those from the `plain`-th on may name files.
+ * Returns NULL with a message printed. */
+static json_t *with_files(int argc, char **argv, int plain)
 {
     json_t *words = json_array(), *texts = json_object(), *word;
 
     for (int i = 0; i < argc; i++) {
-        word = i > 0 && strcmp(argv[0], "use") == 0 ? expand(argv[i], texts) : json_string(argv[i]);
+        word = i >= plain ? expand(argv[i], texts) : json_string(argv[i]);
         if (!word) {
             json_decref(words);
             json_decref(texts);
-            return 1;
+            return NULL;
         }
         json_array_append_new(words, word);
     }
-    return ask(h, "sched-weir.policy", json_pack("{s:o s:o}", "words", words, "texts", texts), false);
+    return json_pack("{s:o s:o s:s}", "words", words, "texts", texts, "f58", f58(0));
+}
+
+static int policy(flux_t *h, int argc, char **argv)
+{
+    json_t *payload = with_files(argc, argv, argc && strcmp(argv[0], "use") == 0 ? 1 : argc);
+
+    return payload ? ask(h, "sched-weir.policy", payload, false) : 1;
+}
+
+static int try(flux_t *h, int argc, char **argv)
+{
+    json_t *payload;
+
+    if (argc == 0)
+        return misuse("try: policy=P or queue=Q is expected");
+    payload = with_files(argc, argv, 0);
+    return payload ? ask(h, "sched-weir.try", payload, false) : 1;
 }
 
 /* ---- the rest ---- */
@@ -252,7 +273,7 @@ static int stats(flux_t *h, int argc, char **argv)
 static const struct {
     const char *name;
     int (*run)(flux_t *h, int argc, char **argv);
-} commands[] = {{"why", why}, {"policy", policy}, {"dump", dump}, {"stats", stats}};
+} commands[] = {{"why", why}, {"policy", policy}, {"try", try}, {"dump", dump}, {"stats", stats}};
 
 int main(int argc, char **argv)
 {

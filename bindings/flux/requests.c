@@ -180,6 +180,12 @@ static void on_why(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, voi
     snapshot(arg, msg, "why");
 }
 
+static void on_try(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
+{
+    (void)h, (void)mh;
+    snapshot(arg, msg, "try");
+}
+
 static void on_dump(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg)
 {
     (void)h, (void)mh;
@@ -271,6 +277,7 @@ static const struct flux_msg_handler_spec handlers[] = {
     {FLUX_MSGTYPE_REQUEST, "sched-weir.stats-clear", sched_on_stats_clear, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.config-reload", on_config, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.why", on_why, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-weir.try", on_try, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.dump", on_dump, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.policy", on_policy, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-weir.disconnect", on_disconnect, 0},

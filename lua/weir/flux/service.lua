@@ -11,6 +11,7 @@ local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
 local tables = require "weir.tables"
+local try_text = require "weir.flux.try"
 local why_text = require "weir.flux.why"
 
 local M = {}
@@ -179,13 +180,15 @@ local function with_texts(old, given)
   return all
 end
 
--- Sets policy=NAME and queue=NAME as arguments from now on.
-function ACTIONS.use(self, words, given)
+-- Sets policy=NAME and queue=NAME as arguments from now on. Returns true; or nil, message, code, with nothing changed.
+local function use(self, words, given)
   local own, config = table.move(self.arguments, 1, #self.arguments, 1, {}), self.config
   local texts, problem = with_texts(self.texts, given)
   if not texts then return nil, problem, "invalid" end
   for _, word in ipairs(words) do
-    if not word:find "^policy=" and not word:find "^queue=" then return nil, "policy=NAME or queue=NAME is expected", "invalid" end
+    if type(word) ~= "string" or not word:find "^policy=" and not word:find "^queue=" then
+      return nil, "policy=NAME or queue=NAME is expected", "invalid"
+    end
     own[#own + 1] = word
   end
   local read, why = settings.read(own, core.json_decode(config), texts)
@@ -193,7 +196,23 @@ function ACTIONS.use(self, words, given)
   if read then ok, why = self.scheduler:reconfigure(read) end
   if not ok then return nil, why, "invalid" end
   self.arguments, self.settings, self.texts = own, read, texts
+  return true
+end
+
+function ACTIONS.use(self, words, given)
+  local ok, why, code = use(self, words, given)
+  if not ok then return nil, why, code end
   return ACTIONS.show(self)
+end
+
+--- Serves {words = {"policy=NAME", "queue=NAME"}, texts = as for policy, f58 = prefix of ids}: returns the text of what the
+--- waiting jobs would do under these policies; or nil, message, code. To be called in a copy of the scheduler.
+function M:try(text)
+  local asked = payload(text)
+  local words = type(asked.words) == "table" and asked.words or {}
+  if #words == 0 then return nil, "policy=NAME or queue=NAME is expected", "invalid" end
+  return try_text.text(self.scheduler, function() return use(self, words, asked.texts) end, table.concat(words, " "),
+    asked.f58 == "f" and "f" or nil)
 end
 
 --- Serves {words = {"list"} | {"show"} | {"use", "policy=NAME", "queue=NAME"}, texts = {path = text of a policy}};

@@ -1,13 +1,12 @@
 --- why.lua - why a job waits in a Flux instance: what is missing for it, who is ahead in the queue, whose reservation is in
 -- the way, and when it starts. M.text changes the scheduler that it is given, so it is called in a forked copy.
 --
--- When a job starts is found out by playing the future in the copy: every job ends when its time is over, nobody else
--- comes, and the queue policy decides as it does now.
+-- When a job starts is found out by playing the future in the copy (future.lua).
 
 local about = require "weir.about"
 local asking = require "weir.sim.broker"
-local core = require "weir.core"
 local explain_text = require "weir.explain.text"
+local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
@@ -18,7 +17,6 @@ local M = {}
 
 local FEW = 3       -- jobs told by name
 local SECONDS = 5   -- of work for a forecast
-local EVENTS = 100000 -- turns of a forecast
 
 local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
@@ -102,66 +100,11 @@ end
 
 -- ---- the future ------------------------------------------------------------------------------------------------------
 
--- Returns the time of the next event: the end of a running job, the start of a reservation, a time that a policy has asked for.
-local function next_event(self)
-  local event = self.due:peek()
-  while event and (event.job.state ~= "running" or event.job.due ~= event.time) do
-    self.due:pop()
-    event = self.due:peek()
-  end
-  local t = math.min(event and event.time or math.huge, self.again or math.huge)
-  return self.nreserved > 0 and math.min(t, self.soonest) or t
-end
-
--- Ends the jobs whose time is over.
-local function end_jobs(self, t)
-  local event = self.due:peek()
-  while event and event.time <= t do
-    self.due:pop()
-    local job = event.job
-    if job.state == "running" and job.due == event.time then
-      self.follow:free(job.id)
-      self:leave(job)
-      self.releases = self.releases + 1
-      self.lines:tell_all("change", true)
-    end
-    event = self.due:peek()
-  end
-end
-
--- Runs passes until nothing is left to do now. Returns false when the time for the forecast is over.
-local function settle(self, deadline)
-  repeat
-    self:schedule(1)
-    if core.clock() > deadline then return false end
-  until not self.lines.passing and not self.dirty
-  return true
-end
-
--- Makes a copy of the scheduler silent, with a clock that is set.
-local function mute(self, now)
-  local nothing = function() end
-  self.answer = setmetatable({}, { __index = function() return nothing end })
-  self.log, self.lines.log, self.notes.on, self.files = nothing, nothing, false, {}
-  self.clock, self.ticks, self.rests = function() return now() end, function() return 0 end, 0
-  self.dirty = true
-end
-
 --- Returns the time at which a waiting job starts; math.huge: no start is in sight; nil: it would take too long to find out.
 --- The scheduler is a copy, and of no use afterwards.
 function M.forecast(self, job)
-  local now, deadline = self.now, core.clock() + SECONDS
-  mute(self, function() return now end)
-  for _ = 1, EVENTS do
-    if not settle(self, deadline) then return nil end
-    if job.state ~= "pending" then return now end
-    local t = next_event(self)
-    if t == math.huge then return t end
-    now = math.max(t, now + 1e-3)
-    end_jobs(self, now)
-    self.dirty = true
-  end
-  return nil
+  local ended = future.play(self, function() return job.state ~= "pending" end, SECONDS)
+  return ended == "done" and job.start or ended == "never" and math.huge or nil
 end
 
 local function start_in_words(t, now)
