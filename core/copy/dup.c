@@ -338,10 +338,10 @@ int weir_dup_vertices(const weir_graph *g, weir_graph **out, weir_err *err)
         return weir_fail_nomem(err);
     }
     c->nroots = 0;
-    for (weir_vertex v = 0; v < c->limit; v++)
-        c->vertices[v].inner = vertex_valid(c, v) ? 0 : WEIR_NONE;
-    for (weir_vertex v = 0; v < c->limit; v++)
+    for (weir_vertex v = 0; v < c->limit; v++) {
+        c->vertices[v].inner = 0; /* places for children, also of free records */
         c->vertices[v].schedule = WEIR_NONE;
+    }
     *out = c;
     return WEIR_OK;
 }

@@ -57,28 +57,33 @@ static const struct asked {
     int policy, mode;
     unsigned reading;
     int found; /* of the match */
+    const char *subsystem, *whole;
 } asks[] = {
-    {"slot=3/[core=2;gpu=1]", 0, WEIR_NOW, 0, WEIR_OK},
-    {"slot=2/node", 1, WEIR_NOW, 0, WEIR_OK},
-    {"slot=2/[core=2;memory=5]", 2, WEIR_NOW, 0, WEIR_OK},
-    {"slot=3/[core=2;memory=1]", 3, WEIR_NOW, 0, WEIR_OK},
-    {"slot=1-4/core=1-3", 4, WEIR_NOW, 0, WEIR_OK},
-    {"slot=2/[gpu;core=3]", 5, WEIR_NOW, 0, WEIR_OK},
-    {"slot=15/node", 0, WEIR_RESERVE, 0, WEIR_OK},
-    {"slot=13/node/memory=9", 1, WEIR_RESERVE, 0, WEIR_OK},
-    {"slot=29/[core=4;memory=6]", 3, WEIR_RESERVE, 0, WEIR_OK},
-    {"slot=2/[core=4;gpu=1;power=3]", 0, WEIR_NOW, 0, WEIR_OK},
-    {"[slot=2{a}/core=3;slot=2{b}/[gpu;memory=2]]", 1, WEIR_NOW, 0, WEIR_OK},
-    {"slot=3/[core=1;memory=3]", 1, WEIR_NOW, WEIR_SLOT_SUMS, WEIR_OK},
-    {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_WHOLE_POOLS | WEIR_SLOT_PARENT, WEIR_OK},
+    {"slot=3/[core=2;gpu=1]", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=2/node", 1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=2/[core=2;memory=5]", 2, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=3/[core=2;memory=1]", 3, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=1-4/core=1-3", 4, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=2/[gpu;core=3]", 5, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=15/node", 0, WEIR_RESERVE, 0, WEIR_OK, NULL, NULL},
+    {"slot=13/node/memory=9", 1, WEIR_RESERVE, 0, WEIR_OK, NULL, NULL},
+    {"slot=29/[core=4;memory=6]", 3, WEIR_RESERVE, 0, WEIR_OK, NULL, NULL},
+    {"slot=2/[core=4;gpu=1;power=3]", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"[slot=2{a}/core=3;slot=2{b}/[gpu;memory=2]]", 1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=3/[core=1;memory=3]", 1, WEIR_NOW, WEIR_SLOT_SUMS, WEIR_OK, NULL, NULL},
+    {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_WHOLE_POOLS | WEIR_SLOT_PARENT, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":2}]},"
-     "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}", 0, WEIR_NOW, 0, WEIR_OK},
+     "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}],"
      "\"attributes\":{\"system\":{\"constraints\":{\"and\":[{\"properties\":[\"speed\"]},{\"not\":[{\"ranks\":[\"0-1\"]}]}]}}}}",
-     1, WEIR_NOW, 0, WEIR_OK},
+     1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"slot=3/[core=2;gpu=1]", 1, WEIR_NOW, 0, WEIR_OK, "power", NULL},
+    {"slot=15/node", 5, WEIR_RESERVE, 0, WEIR_OK, "power", NULL},
+    {"slot=2/core=1", 0, WEIR_RESERVE, 0, WEIR_OK, NULL, "rack"},
+    {"slot=1/core=1", 0, WEIR_RESERVE, 0, WEIR_OK, "power", "pdu"},
     /* refused: each type is there, but not together */
-    {"slot=1/node/[core=8;disk=1]", 0, WEIR_NOW, 0, WEIR_EINFEASIBLE},
-    {"slot=1/node/[core=7;disk=1]", 1, WEIR_NOW, 0, WEIR_EINFEASIBLE},
+    {"slot=1/node/[core=8;disk=1]", 0, WEIR_NOW, 0, WEIR_EINFEASIBLE, NULL, NULL},
+    {"slot=1/node/[core=7;disk=1]", 1, WEIR_NOW, 0, WEIR_EINFEASIBLE, NULL, NULL},
 };
 
 static weir_request *requests[sizeof asks / sizeof *asks];
@@ -87,7 +92,7 @@ static int ask(int i)
 {
     const struct asked *x = &asks[i];
     weir_match_options o = {.mode = x->mode, .reading = x->reading, .at = weir_graph_now(g), .duration = 30 * SECOND, .job = 99,
-                            .policy = &policies[x->policy]};
+                            .policy = &policies[x->policy], .subsystem = x->subsystem, .whole = x->whole};
     const weir_allocation *a = NULL;
     int rc = weir_match(g, requests[i], &o, &a, NULL);
 
@@ -118,11 +123,14 @@ static int change(int i, bool on)
         return on ? weir_graph_add_many(g, at("/cluster0/rack1"), &d, 40, 1, &spare, NULL) : WEIR_OK;
     case 5: return on ? weir_vertex_allocate(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, weir_graph_now(g), WEIR_FOREVER, NULL)
                       : weir_vertex_release(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, NULL);
+    case 6:
+        return on ? weir_graph_split(g, at("/cluster0/rack1/node15/socket0/memory0"), 2, &spare, NULL)
+                  : weir_graph_join(g, at("/cluster0/rack1/node15/socket0/memory0"), spare, NULL);
     default:
         return on ? weir_edge_add(g, at("/cluster0"), changed, "water", "cools", NULL, NULL) : weir_edge_unlink(g, changed, "water", NULL);
     }
 }
-#define CHANGES 7
+#define CHANGES 8
 
 /* ---- doing and undoing ----------------------------------------------------------------------------------------- */
 

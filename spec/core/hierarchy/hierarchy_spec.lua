@@ -283,6 +283,14 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert.equal(4, #assert(e:match("pdu=1/slot=4/node", { subsystem = "power" })):vertices())
   end)
 
+  it("is made of a graph with numbers of vertices that are free", function()
+    local nodes = {}
+    for i = 1, 40 do nodes[i] = assert(g:add(g "/cluster0/rack0", { type = "node", id = 100 + i })) end
+    for _, v in ipairs(nodes) do assert(g:unlink(v)) end
+    assert(e:match("slot=12/node", { subsystem = "power" }))
+    assert(g:check())
+  end)
+
   it("follows tags", function()
     g:vertex("/cluster0/rack0/node0").tags.off = "1"
     local policy = { name = "tags", subsystem = "power", prune = function(v) return not v.tags.off end }
