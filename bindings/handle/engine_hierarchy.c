@@ -24,7 +24,8 @@ void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierar
     const struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
     const char *text = weirlua_engine_granularity(L, 1);
 
-    *c = (struct hierarchy_choice){.handle = NULL};
+    c->handle = NULL;
+    c->subsystem[0] = c->whole[0] = '\0';
     if (p && p->open && p->spec.subsystem)
         text = p->spec.subsystem;
     if (options && !lua_isnil(L, options))

@@ -307,11 +307,11 @@ static bool call(lua_State *L, int policy, struct admission *a, const struct pol
     return true;
 }
 
-/* Asks admit about the request at the stack index `request`. Returns the request to be matched. */
+/* Asks admit of the policy at the stack index `policy` about the request. Returns the request to be matched. */
 static const weir_request *ask_admit(lua_State *L, int request, int policy, struct weirlua_graph *handle,
                                      const struct policy_job *job)
 {
-    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    struct policy *p = lua_touserdata(L, policy);
     struct admission a = {.job = *job};
     struct admission_memory now = {.request = weirlua_request_serial(L, request)}, *known;
     struct digest after;
@@ -319,8 +319,6 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, stru
     bool pure, fresh[MEMORIES];
     int rc;
 
-    if (!p || !p->spec.has[HOOK_ADMIT])
-        return job->request;
     luaL_argcheck(L, p->open, policy, "the policy is closed");
     luaL_checkstack(L, 8, "admit");
     rc = weirlua_policy_init(L, policy, handle, &err); /* admit may read what init has set */
@@ -354,9 +352,11 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, stru
 bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job)
 {
     const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request);
+    const struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
 
     job->request = asked;
-    job->request = asked ? ask_admit(L, request, policy, handle, job) : NULL;
+    if (asked && p && p->spec.has[HOOK_ADMIT])
+        job->request = ask_admit(L, request, policy, handle, job);
     if (asked && job->request == asked)
         lua_pushvalue(L, request);
     return job->request != NULL;
