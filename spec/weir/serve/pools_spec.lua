@@ -38,6 +38,16 @@ describe("the service, on pools,", function()
     assert.equal(3, ask("show", { uri = uri, as = "pool" }).size)
   end)
 
+  it("[RFC4b:33] splits a pool, and joins the parts", function()
+    local uri = "/cluster0/rack0/node0/core0"
+    ask("set", { uri = uri, size = 8 })
+    local part = ask("split", { uri = uri, units = 3 })
+    assert.equal(3, ask("show", { uri = part.path, as = "pool" }).size)
+    assert.equal(5, ask("show", { uri = uri, as = "pool" }).size)
+    ask("join", { uri = uri, part = part.path })
+    assert.equal(8, ask("show", { uri = uri, as = "pool" }).size)
+  end)
+
   it("[G4] adds edges, lists and removes them", function()
     local edge = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "cooling", type = "cools",
       back = "is cooled by" }

@@ -1,4 +1,5 @@
---- pools.lua - methods about pools and their edges: set, data, edges, edge.add, edge.remove, copy, save, merge, unlink.
+--- pools.lua - methods about pools and their edges: set, data, split, join, edges, edge.add, edge.remove, copy, save, merge,
+-- unlink.
 
 local core = require "weir.core"
 local needs = require("weir.serve.roles").needs
@@ -17,6 +18,8 @@ needs.reader("edges", "copy", "save")
 
 params.takes("set", "machine", { uri = "path!", properties = "tags", size = "count", unit = "words", exclusive = "flag" })
 params.takes("data", "machine", { uri = "path!", set = "table!" })
+params.takes("split", "machine", { uri = "path!", units = "positive!" })
+params.takes("join", "machine", { uri = "path!", part = "path!" })
 params.takes("edges", "", { uri = "path", subsystem = "name" })
 params.takes("edge.add", "machine", { source = "path!", target = "path!", subsystem = "name!", type = "name", back = "name" })
 params.takes("edge.remove", "machine", { source = "path!", target = "path!", subsystem = "name!" })
@@ -82,6 +85,20 @@ function M.data(self, call, p)
   for key, value in pairs(p.set) do
     if value == core.null then v.data[key] = nil else v.data[key] = value end
   end
+  changed(self, call, v)
+end
+
+--- {"id":8,"method":"split","params":{"uri":"/cluster0/rack0/node0/memory0","units":8}}: a pool of its own for units that no
+--- job has; answers with the new pool
+function M.split(self, call, p)
+  changed(self, call, params.check_field("units", self.graph:split(vertex(self, p, "uri"), p.units)))
+end
+
+--- {"id":9,"method":"join","params":{"uri":"/cluster0/rack0/node0/memory0","part":"/cluster0/rack0/node0/memory1"}}: gives the
+--- units of a pool beside, which no job has, to a pool
+function M.join(self, call, p)
+  local v, part = vertex(self, p, "uri"), vertex(self, p, "part")
+  params.check_field("part", self.graph:join(v, part))
   changed(self, call, v)
 end
 
