@@ -1,6 +1,7 @@
 --- text.lua - metrics as a table for people: a single run, or several runs side by side with the change from the first.
 
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -61,17 +62,18 @@ local function lines_of(m, units)
   add("idle while jobs wait", m.idle_while_waiting, share, "less")
   add("fragmentation", m.fragmentation, share, "less")
   add("backfilled", m.backfilled, share)
-  add(("fairness over %d users"):format(m.fairness.users), m.fairness.index, precise, "more")
+  add("fairness over " .. texts.counted(m.fairness.users, "user"), m.fairness.index, precise, "more")
   add("decisions per job", m.decisions_per_job, number)
   add("vertices visited per job", m.visits_per_job, number)
   return list
 end
 
+local SEEN = 0.0005 -- smaller changes would be told as 0.0 %
 local FACTOR = 5 -- changes by more than that factor are told as a factor
 
 -- What moved from one value to another: "+12.3 % worse".
 local function moved(from, to, better)
-  if from == to then return "" end
+  if from == to or math.abs(to - from) < SEEN * math.abs(from) then return "" end
   local change = from == 0 and "from 0" or to / from > FACTOR and ("x %.1f"):format(to / from)
     or ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
   if not better then return change .. "       " end

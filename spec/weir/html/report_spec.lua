@@ -91,6 +91,10 @@ describe("the sentences of a report", function()
       "2 jobs ran on 4 cores in 3.3 min. The mean wait was 50 s under easy and 2.5 min under fcfs, "
       .. "3 times as long; 100.0 % and 50.0 % of the cores were in use. "
       .. "Against easy, 0 of 2 jobs start earlier under fcfs, 1 later." },
+    { "two runs of which not all jobs are there",
+      { run("easy", { job(1, 4, 0, 0, 100) }), run("fcfs", { job(1, 4, 0, 0, 100) }, { left = 9 }) },
+      "1 job ran on 4 cores in 100 s. The mean wait was 0 s under easy and 0 s under fcfs; 100.0 % and 100.0 % of the cores were in use. "
+      .. "Against easy, 0 of the 1 largest jobs start earlier under fcfs, 0 later." },
   } do
     it("tell " .. case[1], function() assert.equal(case[3], said(table.unpack(case[2]))) end)
   end

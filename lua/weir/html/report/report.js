@@ -24,7 +24,7 @@ function metricText(row) {
 // What moved against the first run.
 function movedCell(base, row) {
   const numbers = base && row && typeof base.value === "number" && typeof row.value === "number";
-  if (!numbers || base.value === row.value) return el("td", { class: "moved" });
+  if (!numbers || Math.abs(row.value - base.value) <= 0.0005 * Math.abs(base.value)) return el("td", { class: "moved" });
   const change = row.value - base.value, part = base.value !== 0 ? change / Math.abs(base.value) : null;
   const good = row.better && (row.better === "less") === (change < 0);
   const text = part === null ? "from 0" : part >= 9 ? "\u00d7 " + (row.value / base.value).toFixed(0)

@@ -84,7 +84,8 @@ local function moves(runs, differences)
   local words = {}
   for i = 2, #runs do
     local d = differences[i]
-    words[#words + 1] = ("%s of %s start earlier under %s, %s later"):format(texts.number(d.earlier), texts.counted(d.jobs, "job"),
+    local all = (runs[i].left or 0) > 0 and "the " .. texts.number(d.jobs) .. " largest jobs" or texts.counted(d.jobs, "job")
+    words[#words + 1] = ("%s of %s start earlier under %s, %s later"):format(texts.number(d.earlier), all,
       runs[i].title, texts.number(d.later))
   end
   return ("Against %s, %s."):format(runs[1].title, listed(words))
