@@ -196,7 +196,7 @@ local function check_options(opts, path, variants)
   if not variants then return end
   if #variants < 2 then out.fail(2, "replay: --compare: at least two policies are wanted") end
   if path == "-" then out.fail(2, "replay: --compare: standard input can be read only once") end
-  for _, name in ipairs { "jobs", "evalys" } do
+  for _, name in ipairs { "jobs", "evalys", "against-actual" } do
     if opts[name] then out.fail(2, "replay: --compare and --%s: one of them is wanted", name) end
   end
 end
@@ -222,6 +222,13 @@ end
 
 local REMARKS = 5
 
+-- Returns what is said of a refused job; where an accounting tells it, with the line and the size.
+local function refusal(t, job)
+  if not job.line then return ("job %s: %s; refused"):format(job.number, job.why) end
+  return ("%s:%d: job %s, %s on %s%s: %s; refused"):format(t.path, job.line, job.number, texts.counted(job.procs or 0, "processor"),
+    texts.counted(job.nodes or 1, "node"), job.queue and " of " .. job.queue or "", job.why)
+end
+
 -- Calls say(text) with each remark on the jobs of a replay.
 local function remark(opts, result, say)
   if opts.quiet then return end
@@ -242,7 +249,7 @@ local function remark(opts, result, say)
     say(("%s of %d without an estimate: the run time was taken, so the queue knew how long they would run"):format(
       texts.counted(t.guessed, "job"), t.read))
   end
-  for _, job in ipairs(result.refused) do say(("job %s: %s; refused"):format(job.number, job.why)) end
+  for _, job in ipairs(result.refused) do say(refusal(t, job)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
     say("1 job asks for more than the machine has, and was refused" .. hint)

@@ -115,7 +115,9 @@ end
 -- Names the first refused jobs.
 local function refuse(run, job)
   local refused = run.refused
-  if #refused < REFUSED then refused[#refused + 1] = { number = job.number, why = job.why } end
+  if #refused == REFUSED then return end
+  refused[#refused + 1] = { number = job.number, why = job.why, line = job.line, procs = job.procs, nodes = job.nodes,
+    queue = job.queue }
 end
 
 -- Returns all listeners, by event.

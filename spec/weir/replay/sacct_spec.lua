@@ -242,6 +242,18 @@ describe("a replay of the accounting of a real cluster", function()
     end
   end)
 
+  it("tells the line and the size of a job that is larger than the machine", function()
+    local log = file_of(HEAD .. line { Partition = "fat", AllocTRES = "cpu=900,node=9" })
+    local said = shell.weir { "replay", "-r", DATA .. "slurm.conf", log }
+    assert.matches(":2: job 7, 900 processors on 9 nodes of fat: .*; refused", said.err)
+  end)
+
+  it("tells a partition that the machine lacks", function()
+    local log = file_of(HEAD .. line { Partition = "thin" } .. line { Partition = "fat" })
+    local said = shell.weir { "replay", "-r", DATA .. "slurm.conf", log }
+    assert.matches(':2: 1 job left out, the first one here: the machine has no queue "thin"', said.err)
+  end)
+
   it("starts a job of a higher tier first", function()
     local conf = file_of [[
 NodeName=n1 CPUs=1
