@@ -179,7 +179,7 @@ local function numbered(self)
     if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
     if n > most and line then
       most = IDLE_MAX + self.read + self.malformed + self.left_out + self.steps
-      if n > most then error { trace = ("%s:%d: more than %d lines are comments or blank"):format(self.path, n, IDLE_MAX) } end
+      if n > most then error { trace = ("%s:%d: more than %d lines have no job"):format(self.path, n, IDLE_MAX) } end
     end
     return line and n == 1 and files.unmarked(line) or line, n
   end

@@ -282,7 +282,7 @@ describe("whose job it is counts", function()
         return false, table.concat({ job.user, tostring(job.name), tostring(job.bank), tostring(job.queue), job.priority }, " ")
       end
     end }]])
-    local s = flux.started { "policy=" .. path }
+    local s = flux.started({ "policy=" .. path }, nil, nil, { queues = { batch = {} } })
     local spec = flux.spec_of(1, {})
     local system = spec.attributes.system
     system.job, system.bank, system.queue = { name = "train" }, "math", "batch"

@@ -195,10 +195,37 @@ static void check_copied(const weir_graph *g, weir_vertex u, weir_vertex top, co
         CHECK(weir_vertex_count(g, u, m) == weir_vertex_count(copy, v, m), "maps stay");
 }
 
+static weir_vertex root_of(const weir_graph *g, weir_vertex v)
+{
+    while (weir_vertex_parent(g, v) != WEIR_NONE)
+        v = weir_vertex_parent(g, v);
+    return v;
+}
+
+/* Counts the vertices of a copy that were not asked for: they serve the copied ones from beside the tree. */
+static uint32_t count_sources(const weir_graph *g, weir_vertex top, const weir_graph *copy)
+{
+    uint32_t n = 0;
+    char uuid[37];
+
+    for (weir_vertex v = 0; v < weir_graph_limit(copy); v++) {
+        weir_vertex u;
+        if (!weir_vertex_live(copy, v))
+            continue;
+        weir_vertex_uuid(copy, v, uuid);
+        u = find_uuid(g, uuid);
+        if (!CHECK(u != WEIR_NONE, "[M2] vertex %u of the copy has the UUID of none", v) || wanted(g, u, top))
+            continue;
+        CHECK(root_of(g, u) != root_of(g, top), "[M2] vertex %u of the tree was not asked for", u);
+        n++;
+    }
+    return n;
+}
+
 static void test_copy_of(const weir_graph *g)
 {
     weir_vertex top = some_vertex(g);
-    uint32_t n = 0;
+    uint32_t n = 0, sources;
     weir_graph *copy = NULL;
     weir_err err = {0};
 
@@ -209,8 +236,9 @@ static void test_copy_of(const weir_graph *g)
             check_copied(g, u, top, copy);
             n++;
         }
-    CHECK(weir_graph_count(copy) == n && weir_job_count(copy) == 0, "[M2] %u vertices, not %u", weir_graph_count(copy),
-          n);
+    sources = count_sources(g, top, copy);
+    CHECK(weir_graph_count(copy) == n + sources && weir_job_count(copy) == 0, "[M2] %u vertices, not %u and %u sources",
+          weir_graph_count(copy), n, sources);
     weir_graph_free(copy);
 }
 

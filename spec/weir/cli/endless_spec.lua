@@ -128,7 +128,7 @@ local ENDLESS = {
   { "yes", { "replay", "-r", "core:4", "-" }, "not a trace" },
   { "{ echo ';'; yes; }", { "replay", "-r", "core:4", "-" }, 'no line of it makes sense as swf; line 2: "y" is no number' },
   { "{ echo submit,runtime,procs; yes; }", { "replay", "-r", "core:4", "-" }, "no line of it makes sense as csv" },
-  { "yes {", { "replay", "-r", "core:4", "-" }, "no line of it makes sense as jsonl" },
+  { "yes {", { "replay", "-r", "core:4", "-" }, "lines have no job" },
   { "cat /dev/zero", { "replay", "-r", "core:4", "-" }, ":1: a line is longer than 16 MiB" },
   { "{ echo '; x'; cat /dev/zero; }", { "replay", "-r", "core:4", "-" }, ":2: a line is longer than 16 MiB" },
   { "cat /dev/zero", { "query", "-L", "@/machine.json", "-f", "jgf" }, "<stdin>: a line is longer than 16 MiB" },
