@@ -28,10 +28,11 @@ struct child {
     bool whole;            /* the result is the answer */
     flux_watcher_t *w;
     int fd, pidfd;
-    char *text; /* read so far: error number, line end, answer; less the pieces sent */
+    char *text; /* read so far: error number, blank, length of the answer, line end, answer; less the pieces sent */
     size_t len, size;
-    bool headed; /* the error number was read */
+    bool headed; /* the first line was read */
     int errnum;
+    unsigned long long left; /* bytes of the answer not read yet: a child may die before the end */
 };
 
 /* ---- in the worker, and in the child ---- */
@@ -50,7 +51,7 @@ static void write_all(int fd, const char *text, size_t len)
 static void run(struct worker *w, const struct call *c, int fd)
 {
     struct reply r;
-    char head[16];
+    char head[48];
     sigset_t own;
 
     w->child = true;
@@ -62,7 +63,7 @@ static void run(struct worker *w, const struct call *c, int fd)
     sched_call(w->L, c->method, c->args, &r);
     if (r.failed)
         _exit(1);
-    snprintf(head, sizeof head, "%d\n", r.errnum);
+    snprintf(head, sizeof head, "%d %zu\n", r.errnum, r.text ? strlen(r.text) : 0);
     write_all(fd, head, strlen(head));
     if (r.text)
         write_all(fd, r.text, strlen(r.text));
@@ -176,10 +177,11 @@ static void tell(const struct child *c, const char *answer)
 
 static void finish(struct child *c)
 {
-    int errnum = c->headed ? c->errnum : EIO;
+    bool whole = c->headed && c->left == 0;
+    int errnum = whole ? c->errnum : EIO;
 
     if (c->msg)
-        respond(c, errnum, c->headed ? c->text : NULL);
+        respond(c, errnum, whole ? c->text : "the copy of the scheduler ended before the end of the answer");
     else if (!errnum)
         tell(c, c->text);
     destroy(c);
@@ -199,16 +201,19 @@ static bool reserve(struct child *c)
     return true;
 }
 
-/* Cuts off the error number, and sends the pieces of a streaming answer. */
+/* Cuts off the first line, and sends the pieces of a streaming answer. */
 static void pass_on(struct child *c)
 {
-    char *line_end = c->headed ? NULL : memchr(c->text, '\n', c->len);
+    char *line_end = c->headed ? NULL : memchr(c->text, '\n', c->len), *length;
 
     if (line_end) {
         c->headed = true;
-        c->errnum = atoi(c->text);
+        *line_end = '\0';
+        c->errnum = (int)strtol(c->text, &length, 10);
+        c->left = strtoull(length, NULL, 10);
         c->len -= (size_t)(line_end + 1 - c->text);
         memmove(c->text, line_end + 1, c->len);
+        c->left -= c->len < c->left ? c->len : c->left;
     }
     if (!c->headed || c->errnum || !c->msg || !flux_msg_is_streaming(c->msg) || !c->len)
         return;
@@ -237,6 +242,8 @@ static void on_readable(flux_reactor_t *r, flux_watcher_t *w, int revents, void 
         return;
     }
     c->len += (size_t)n;
+    if (c->headed)
+        c->left -= (size_t)n < c->left ? (size_t)n : c->left;
     pass_on(c);
 }
 

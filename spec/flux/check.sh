@@ -40,6 +40,7 @@ run limited 1 $small
 run queues 1 $small
 run slow 1 $small
 run preempt 1 $small
+run cut 1 $large
 run kill 4 --test-exit-mode=leader -Stbon.topo=kary:0
 run nest 4
 if [ -e "$(pkg-config --variable=fluxmoddir flux-core)/sched-fluxion-resource.so" ]; then

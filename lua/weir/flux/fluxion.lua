@@ -162,6 +162,8 @@ function ANSWER.info(self, given)
   return encode { jobid = a.id, status = a.state == "reserved" and "RESERVED" or "ALLOCATED", at = math.floor(a.at), overhead = 0.0 }
 end
 
+local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
+
 -- {cmd = "without_allocating" or "without_allocating_future" or "satisfiability", jobid =, jobspec = text}: what a job would get:
 -- {"jobid", "status", "overhead", "R", "at"}
 function ANSWER.match(self, given)
@@ -175,7 +177,7 @@ function ANSWER.match(self, given)
   local mode = given.cmd == "satisfiability" and "feasible" or future and "reserve" or "preview"
   local a, code
   a, why, code = self.engine:match(request, { mode = mode })
-  if not a then return nil, why, code end
+  if not a then return nil, why, CODE[code] or code end
   if future then assert(self.engine:release(a.id)) end
   local R = given.cmd ~= "satisfiability" and assert(a:format "rv1_nosched") or ""
   return encode { jobid = given.jobid or -1, status = "MATCHED", overhead = 0.0, R = R,

@@ -131,7 +131,9 @@ describe("a request to Fluxion", function()
 
   it("is refused for what does not fit now, with the code of it", function()
     local big = encode(flux.spec_of(4, { duration = 10 }))
-    assert.equal("busy", select(3, ask(busy(), "match", { cmd = "without_allocating", jobspec = big })))
+    local larger = encode(flux.spec_of(5, { duration = 10 }))
+    assert.equal("taken", select(3, ask(busy(), "match", { cmd = "without_allocating", jobspec = big })))
+    assert.equal("unsatisfiable", select(3, ask(busy(), "match", { cmd = "satisfiability", jobspec = larger })))
     assert.equal(flux.T0 + 200, ask(busy(), "match", { cmd = "without_allocating_future", jobspec = big }).at)
   end)
 
