@@ -43,22 +43,38 @@ static int failed(flux_future_t *f)
     return 1;
 }
 
-/* Sends a request, and prints the field "text" of the answer, or with `whole` the entire answer. */
+/* Prints JSON for people: a line a field, numbers without noise in their last digits. */
+static int print_json(const char *text)
+{
+    json_t *o = json_loads(text, 0, NULL);
+    char *pretty = o ? json_dumps(o, JSON_INDENT(1) | JSON_SORT_KEYS | JSON_REAL_PRECISION(12)) : NULL;
+
+    puts(pretty ? pretty : text);
+    free(pretty);
+    json_decref(o);
+    return fflush(stdout) == 0 ? 0 : 2;
+}
+
+/* Sends a request, and prints the field "text" of the answer, or with `whole` the entire answer, which is JSON. */
 static int ask(flux_t *h, const char *topic, json_t *payload, bool whole)
 {
     char *body = payload ? json_dumps(payload, 0) : NULL;
     flux_future_t *f = flux_rpc(h, topic, body, FLUX_NODEID_ANY, 0);
     const char *text;
+    int rc;
 
     free(body);
     json_decref(payload);
     if (!f || (whole ? flux_rpc_get(f, &text) : flux_rpc_get_unpack(f, "{s:s}", "text", &text)) < 0)
         return failed(f);
-    fputs(text, stdout);
-    if (whole)
-        putchar('\n');
+    if (whole) {
+        rc = print_json(text);
+    } else {
+        fputs(text, stdout);
+        rc = fflush(stdout) == 0 ? 0 : 2;
+    }
     flux_future_destroy(f);
-    return fflush(stdout) == 0 ? 0 : 2;
+    return rc;
 }
 
 /* Returns a job id as text in the form F58 of the locale: mostly with "ƒ" in front. */
