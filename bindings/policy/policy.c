@@ -260,7 +260,7 @@ static void push_order(lua_State *L, const struct policy *p)
     const struct policy_spec *spec = &p->spec;
 
     if (!is_static(p) || spec->chooses || spec->nexclusive || spec->nlocality || spec->ndescend || spec->candidates ||
-        spec->rotate || spec->state) {
+        spec->rotate || spec->state || spec->subsystem) {
         lua_pushnil(L);
         return;
     }

@@ -344,6 +344,13 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert.equal("policy", code)
   end)
 
+  it("of a policy is more than an order, so that no simulator takes the policy for one", function()
+    assert(e:use { name = "order", order = { "id" } })
+    assert.same({ "id" }, select(2, e:policy()).order)
+    assert(e:use { name = "order", order = { "id" }, subsystem = "containment:rack" })
+    assert.is_nil(select(2, e:policy()).order)
+  end)
+
   it("is a graph of its own for what only looks", function()
     local view = assert(g:hierarchy "power")
     assert.same({ "power", "containment" }, view:subsystems())
