@@ -54,6 +54,13 @@ describe("weir serve --granularity", function()
     assert.equal("invalid", select(3, c:ask("match", { request = "slot=1/node", subsystem = "a:b:c" })))
   end)
 
+  it("[G6] may be asked by one stage", function()
+    local c = start("-r", powered())
+    local stage = assert(c:ask("stage", { request = "pdu=1/slot=2/node", subsystem = "power", lease = 60 }))
+    assert.equal("/cluster0/rack0/node1 /cluster0/rack1/node3", paths(stage))
+    assert.equal("busy", select(3, c:ask("match", { request = "slot=3/node" })))
+  end)
+
   it("refuses what is neither a type nor a hierarchy", function()
     local socket = "unix:" .. shell.directory() .. "/s"
     local result = shell.weir { "serve", "-r", "rack:2", "--granularity", "rak", "-l", socket }

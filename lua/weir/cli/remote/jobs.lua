@@ -59,20 +59,18 @@ end
 local function ask_match(client, job, filter, opts)
   local asked = {
     request = job.request:format "json", name = job.name, mode = opts.mode, at = opts.at,
-    format = opts.format or not opts.json and "tree" or nil,
+    format = opts.format or not opts.json and "tree" or nil, subsystem = opts.subsystem,
   }
   if opts.stage then
     asked.lease, asked.keep = opts.stage, true
     return client:ask("stage", asked)
   end
-  asked.job, asked.filter, asked.subsystem = opts.job, filter, opts.subsystem
+  asked.job, asked.filter = opts.job, filter
   return client:ask("match", asked)
 end
 
 function M.match.run(client, opts)
-  if opts.stage and (opts.job or opts.filter or opts.subsystem) then
-    out.fail(2, "--stage goes with none of --job, --filter and --subsystem")
-  end
+  if opts.stage and (opts.job or opts.filter) then out.fail(2, "--stage goes with neither --job nor --filter") end
   local filter = opts.filter and out.check(files.read(opts.filter, "policy"))
   local status = 0
   for _, job in ipairs(inputs.jobs(opts)) do

@@ -17,6 +17,7 @@ needs.reader("stages")
 params.takes("stage", "stages", {
   request = "request!", name = "text", mode = { "now", "reserve" }, at = "seconds", duration = "seconds", lease = "seconds",
   lock = "flag", keep = "flag", about = "about", format = FORMATS,
+  subsystem = "text",
 })
 params.takes("commit", "stages jobs ids owners", { stage = "stage!", job = "new_job", format = FORMATS })
 params.takes("drop", "stages", { stage = "stage!" })
@@ -69,7 +70,8 @@ function M.stage(self, call, p)
   if p.at and p.at < self.engine:now() then params.fail("invalid", "field 'at': %g is over; it is %g", p.at, self.engine:now()) end
   self.counts.matches = self.counts.matches + 1
   local a, why, code = self:within(self.follower.stage, self.follower, asked,
-    { mode = p.mode, at = p.at, duration = p.duration, lease = lease, lock = p.lock, about = about })
+    { mode = p.mode, at = p.at, duration = p.duration, lease = lease, lock = p.lock, about = about,
+      subsystem = job_calls.hierarchy(p) })
   if not a then
     self.counts.refused = self.counts.refused + 1
     return call.fail(why, code)
