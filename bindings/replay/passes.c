@@ -98,7 +98,11 @@ static bool reserve(struct flat *s, uint32_t job)
 
     if (had && !s->early)
         return false;
-    at = flat_profile_earliest(&s->profile, &w, s->now, j->reserved);
+    if (!had && s->policy != FLAT_CONSERVATIVE && j->units <= s->profile.now &&
+        beside(s, j->units, flat_after(s->now, j->estimate)))
+        at = s->now; /* without a look at the steps */
+    else
+        at = flat_profile_earliest(&s->profile, &w, s->now, j->reserved);
     if (at >= j->reserved)
         return false;
     if (had) {
