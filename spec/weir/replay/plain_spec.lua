@@ -105,7 +105,8 @@ end)
 describe("a plain replay", function()
   it("names jobs that are refused, with the reason of the engine", function()
     local result = assert(replay.run { resources = "cluster:1 core:3", trace = file("jobs.csv", JOBS) })
-    assert.same({ { number = 2, why = "the request can never be met on these resources" } }, result.refused)
+    local refused = result.refused[1]
+    assert.same({ 1, 2, "the request can never be met on these resources" }, { #result.refused, refused.number, refused.why })
   end)
 
   it("ends where a job would end behind the clock", function()
