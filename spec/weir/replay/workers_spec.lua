@@ -89,7 +89,7 @@ end
 -- Whether a process runs: it is there, and no zombie.
 local function runs(pid)
   local file <close> = io.open(("/proc/%d/stat"):format(pid))
-  local state = file and file:read "a":match "%) (%a)"
+  local state = (file and file:read "a" or ""):match "%) (%a)" -- it may be gone between the two
   return state ~= nil and state ~= "Z"
 end
 
