@@ -15,8 +15,10 @@ require "weir.explain" -- a copy opens no files: what a copy may use is read bef
 
 local M = {}
 
+--- The seconds of work for a forecast.
+M.SECONDS = 5
+
 local FEW = 3       -- jobs told by name
-local SECONDS = 5   -- of work for a forecast
 
 local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
@@ -103,7 +105,7 @@ end
 --- Returns the time at which a waiting job starts; math.huge: no start is in sight; nil: it would take too long to find out.
 --- The scheduler is a copy, and of no use afterwards.
 function M.forecast(self, job)
-  local ended = future.play(self, function() return job.state ~= "pending" end, SECONDS)
+  local ended = future.play(self, function() return job.state ~= "pending" end, M.SECONDS)
   return ended == "done" and job.start or ended == "never" and math.huge or nil
 end
 

@@ -269,8 +269,12 @@ describe("trust in the scheduler of Flux", function()
   end
 
   it("reads a watched file again", function()
-    local path = os.tmpname() .. ".lua"
-    finally(function() os.remove(path) end)
+    local base = os.tmpname()
+    local path = base .. ".lua"
+    finally(function()
+      os.remove(base)
+      os.remove(path)
+    end)
     write(path, GOOD.policy)
     local s = flux.started { "watch=true", "policy=" .. path }
     submit(s, 1, 1)
