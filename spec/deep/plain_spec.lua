@@ -1,6 +1,9 @@
 -- Replays of 10,000 random traces by the simulator of plain jobs, compared with the general simulator in every start and
 -- every unit; spec/weir/replay/plain_spec.lua has a few.
 local cases = require "spec.support.plain_cases"
+local shell = require "spec.support.shell"
+
+teardown(shell.clean)
 
 describe("plain replays of random jobs, many", function()
   for seed = 101, 120 do
