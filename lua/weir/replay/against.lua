@@ -181,7 +181,7 @@ function M.sentences(result, trace)
   list[#list + 1] = "Not in the model: cycles of the scheduler, holds, fair share and QOS (but for -q priority), and when nodes were down."
   if result.without > 0 then list[#list + 1] = ("Without a recorded start: %s."):format(texts.counted(result.without, "job")) end
   for _, reason in ipairs(trace and trace.reasons or {}) do
-    list[#list + 1] = ("Not in the model are %s %s."):format(texts.counted(reason.count, "job"), reason.text)
+    list[#list + 1] = ("Left out: %s %s."):format(texts.counted(reason.count, "job"), reason.text)
   end
   return list
 end
