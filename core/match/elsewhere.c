@@ -1,5 +1,5 @@
-/* elsewhere.c - matches in a hierarchy other than containment. Such a match is made in the view of the hierarchy
- * (hierarchy/hierarchy.h); what it finds is then booked in the graph.
+/* elsewhere.c - the matches of weir.h: in containment as match.c makes them, or in another hierarchy. Such a match is
+ * made in the view of the hierarchy (hierarchy/hierarchy.h); what it finds is then booked in the graph.
  * Invariant: only the graph keeps jobs. A view has the job of a match until the match ends, and follows the graph
  * after that. */
 #include <inttypes.h>
@@ -19,7 +19,8 @@ struct errand {
     weir_err *err;
 };
 
-bool weir_match_is_elsewhere(const weir_graph *g, const weir_match_options *o)
+/* Whether o->subsystem names a hierarchy other than the tree of g. */
+static bool is_elsewhere(const weir_graph *g, const weir_match_options *o)
 {
     return o->subsystem && weir_subsystem_find(g, o->subsystem) != 0;
 }
@@ -87,8 +88,8 @@ static int carry(const struct errand *e, const weir_match_options *o, const weir
     return rc;
 }
 
-int weir_match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
-                         weir_err *err)
+static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o,
+                           const weir_allocation **out, weir_err *err)
 {
     struct errand e;
     const weir_allocation *a;
@@ -97,10 +98,32 @@ int weir_match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_
     if (rc)
         return rc;
     e.o.job = o->job ? o->job : weir_job_next_id(g);
-    rc = weir_match(e.h->view, r, &e.o, &a, err);
+    rc = weir_match_here(e.h->view, r, &e.o, &a, err);
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
     return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, o, a, out);
+}
+
+static void clear_nested(const weir_match_options *o)
+{
+    if (o->inside) {
+        *o->inside = NULL;
+        *o->ninside = 0;
+    }
+}
+
+int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+               weir_err *err)
+{
+    weir_err own = {0};
+    int rc;
+
+    if (!is_elsewhere(g, o))
+        return weir_match_here(g, r, o, out, err);
+    *out = NULL;
+    clear_nested(o);
+    rc = weir_match_check(g, o, err);
+    return rc ? rc : match_elsewhere(g, r, o, out, err ? err : &own);
 }
 
 /* ---- growing ---- */
@@ -163,8 +186,8 @@ static int carry_more(const struct errand *e, int64_t job, const struct pick_lis
     return rc;
 }
 
-int weir_grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
-                        const weir_allocation **out, weir_err *err)
+static int grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                          const weir_allocation **out, weir_err *err)
 {
     struct errand e;
     struct pick_list before = {0};
@@ -178,10 +201,23 @@ int weir_grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     nflows = e.h->view->jobs->list[i].nflows;
     rc = keep_picks(&e.h->view->jobs->list[i].a, &before) ? weir_fail_nomem(err) : WEIR_OK;
-    rc = rc ? rc : weir_job_grow(e.h->view, job, r, &e.o, NULL, err);
+    rc = rc ? rc : weir_grow_here(e.h->view, job, r, &e.o, NULL, err);
     rc = rc ? rc : carry_more(&e, job, &before, nflows);
     weir_mem_free(before.list);
     if (!rc && out)
         *out = weir_job_get(g, job);
     return rc;
+}
+
+int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                  const weir_allocation **out, weir_err *err)
+{
+    weir_err own = {0};
+
+    if (!is_elsewhere(g, o))
+        return weir_grow_here(g, job, r, o, out, err);
+    if (out)
+        *out = NULL;
+    clear_nested(o);
+    return grow_elsewhere(g, job, r, o, out, err ? err : &own);
 }

@@ -449,8 +449,8 @@ static struct match start_match(weir_graph *g, const weir_request *r, const weir
                           .err = err};
 }
 
-int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
-               weir_err *err)
+int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                    weir_err *err)
 {
     weir_err own = {0};
     struct match m;
@@ -459,8 +459,6 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
 
     *out = NULL;
     clear_nested(o);
-    if (!rc && weir_match_is_elsewhere(g, o))
-        return weir_match_elsewhere(g, r, o, out, err ? err : &own);
     m = start_match(g, r, o, err ? err : &own);
     rc = rc ? rc : weir_match_whole(&m);
     if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
@@ -532,8 +530,8 @@ static int extend_job(struct match *m, uint32_t job)
     return WEIR_OK;
 }
 
-int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
-                  const weir_allocation **out, weir_err *err)
+int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                   const weir_allocation **out, weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
     weir_err own = {0};
@@ -548,8 +546,6 @@ int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_
         rc = weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     if (!rc && a->end <= g->now)
         rc = weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has ended", job);
-    if (!rc && weir_match_is_elsewhere(g, o))
-        return weir_grow_elsewhere(g, job, r, o, out, err ? err : &own);
     if (rc)
         return rc;
     m = start_match(g, r, o, err ? err : &own);

@@ -311,13 +311,11 @@ int weir_match_book(weir_graph *g, const weir_match_options *o, const weir_polic
 /* Tells the policy of picks that job a is to get. Returns a status. */
 int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
                           uint32_t n, weir_err *err);
-/* Whether o->subsystem names a hierarchy other than the tree of g. */
-bool weir_match_is_elsewhere(const weir_graph *g, const weir_match_options *o);
-/* weir_match() and weir_job_grow() in such a hierarchy. `err` is not NULL. */
-int weir_match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
-                         weir_err *err) WEIR_CHECKED;
-int weir_grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
-                        const weir_allocation **out, weir_err *err) WEIR_CHECKED;
+/* weir_match() and weir_job_grow() in the tree of g, whatever o->subsystem says (elsewhere.c). */
+int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                    weir_err *err) WEIR_CHECKED;
+int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                   const weir_allocation **out, weir_err *err) WEIR_CHECKED;
 
 /* Reports an event to the listener of a match; options->trace must be set. */
 void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,
