@@ -228,7 +228,8 @@ local function prepare(run)
   if #run.jobs < LEAST then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(#run.jobs, LEAST)) end
   local graph = must(weir.resources(opts.resources))
   local function trials()
-    return trial.new { graph = graph, map = opts.map, overrun = opts.overrun, tau = opts.tau, jobs = run.jobs, objectives = run.objectives }
+    return trial.new { graph = graph, map = opts.map, overrun = opts.overrun, tau = opts.tau, jobs = run.jobs,
+      objectives = run.objectives, format = run.trace.format }
   end
   run.trial = trials()
   run.phase "now"

@@ -8,8 +8,8 @@ local sample = require "weir.tune.sample"
 local M = {}
 M.__index = M
 
---- Makes a table for trials. opts: graph, map, overrun; tau (10); jobs, a list in the order of submission, as weir.trace gives
---- them; objectives (objective.read).
+--- Makes a table for trials. opts: graph, map, overrun; format, of the trace; tau (10); jobs, a list in the order of
+--- submission, as weir.trace gives them; objectives (objective.read).
 function M.new(opts)
   return setmetatable({ opts = opts, jobs = opts.jobs, objectives = opts.objectives, tau = opts.tau or 10, samples = {} }, M)
 end
@@ -19,7 +19,7 @@ local function play(self, jobs, setting, ended)
   local i = 0
   local result, why = replay.run {
     resources = self.opts.graph:dup(), policy = setting.policy, queue = setting.queue, map = self.opts.map, overrun = self.opts.overrun,
-    series = false, each = ended, trace = { next = function()
+    series = false, each = ended, trace = { format = self.opts.format, next = function()
       i = i + 1
       return jobs[i]
     end },

@@ -312,6 +312,12 @@ describe("tuning", function()
     assert.is_true(best.first[1] <= report.now.first[1])
   end)
 
+  it("gives the same by the simulator of plain jobs and by the general one", function()
+    local t = lublin.new { jobs = 240, units = 32, seed = 4, load = 1.2 }
+    local plain, general = run_tune { queue = "hybrid" }, run_tune { queue = "hybrid", trace = { path = t.path, next = t.next } }
+    assert.equal(core.json_encode(plain, { sort = true }), core.json_encode(general, { sort = true }))
+  end)
+
   it("with two objectives gives ways of which none is better than another", function()
     local report = run_tune { objectives = objective.read "mean_wait,max_bsld", budget = 20 }
     for _, a in ipairs(report.found) do
