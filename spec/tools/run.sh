@@ -3,12 +3,13 @@
 # printed. build/report.txt gets a row a run, with tabs: status, build, passed, failed, pending, seconds of CPU, file, and
 # "again" where only the second try passed. With AGAIN=LIST in the environment a run that fails adds its file to LIST instead: the
 # Makefile then runs it once more, with nothing beside it. Five files at most get that second try, as a mistake breaks many runs.
+# A run that has not ended after 25 minutes has failed.
 build=$1 file=$2
 shift 2
 said=$(mktemp) spent=$(mktemp)
 trap 'rm -f "$said" "$spent"' EXIT
 TIMEFORMAT='%R %U %S'
-{ time sh -c "$* $file" >"$said" 2>&1; } 2>"$spent"
+{ time timeout -k 10 1500 sh -c "$* $file" >"$said" 2>&1; } 2>"$spent"
 status=$?
 read -r real user system <"$spent"
 # The last line of a C test is "N passed, N failed", of busted "N successes / N failures / N errors / N pending".

@@ -12,6 +12,9 @@ local wire = require "weir.serve.wire"
 
 local M = {}
 
+--- The open clients, as a set: they are no garbage.
+M.open = {}
+
 local Client = {}
 Client.__index = Client
 
@@ -149,6 +152,7 @@ function M.connect(text, access)
   stream, why, code = dial(address)
   if not stream then return nil, why, code end
   local self = setmetatable({ pipe = stream, timer = uv.new_timer(), lines = wire.lines(1 << 30), answers = {}, last = 0 }, Client)
+  M.open[self] = true
   listen(self)
   local ok
   ok, why, code = enter(self, address, access or {})
@@ -226,6 +230,7 @@ function Client:close()
   if not self.pipe:is_closing() then
     self.pipe:close()
     self.timer:close()
+    M.open[self] = nil
   end
   uv.run "nowait"
 end
@@ -233,7 +238,8 @@ end
 Client.__close = Client.close
 
 -- A script may end without closing its client. luv then frees stream and timer before the loop, which crashes in its last turn;
--- the client is finalized before them, as it is made later.
+-- the client is finalized before them, as it is made later. Until then an open client is no garbage: the loop must not run in a
+-- collection, which may happen in a turn of the loop.
 Client.__gc = Client.close
 
 return M

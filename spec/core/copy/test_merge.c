@@ -89,7 +89,7 @@ static void test_merge_refused(void)
         refused(g, other, "containment:/cluster0", WEIR_EEXIST, rows[i].text);
         weir_graph_free(other);
     }
-    refused(g, two, "/cluster0/rack9", WEIR_ENOENT, "rack9");
+    refused(g, two, "/cluster0/rack9/node1", WEIR_ENOENT, "rack9");
     refused(g, two, "cluster0", WEIR_EINVAL, "is not a URI");
     refused(g, two, "power:/cluster0", WEIR_ENOENT, "there is no subsystem");
     refused(g, two, "/cluster0/rack0", WEIR_EINVAL, "of type rack; a root of type cluster");
