@@ -13,6 +13,7 @@ local later = require "weir.later"
 local method_errors = require "weir.method_errors"
 local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
+local refine = require "weir.machine.refine"
 local rset = require "weir.rset"
 local script = require "weir.machine.script"
 local staging = require "weir.staging"
@@ -135,24 +136,7 @@ end
 --- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
 
---- Splits a pool without children into `n` pools of equal sizes: g:refine(v, 4). Returns the list of pools, v first; or
---- nil, message, code, with the pool as it was. See g:split.
-function graph.refine(self, v, n)
-  if math.type(n) ~= "integer" or n < 1 then error "bad argument #2 to 'refine' (a number of parts from 1 on expected)" end
-  if type(v) ~= "userdata" then error(("bad argument #1 to 'refine' (vertex expected, got %s)"):format(type(v))) end
-  self:aggregate(v) -- raises for a vertex of another graph
-  local list, size = { v }, v.size
-  if size % n ~= 0 then return nil, ("%d units cannot be split into %d equal parts"):format(size, n), "invalid" end
-  for i = 2, n do
-    local part, why, code = self:split(v, size // n)
-    if not part then
-      for k = 2, i - 1 do assert(self:join(v, list[k])) end
-      return nil, why, code
-    end
-    list[i] = part
-  end
-  return list
-end
+graph.refine = refine.refine
 
 local engine = core.methods "engine"
 

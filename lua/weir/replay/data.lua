@@ -122,11 +122,16 @@ end
 --- Makes the directory of a report. Returns a value to be closed, which removes the directories made as far as empty;
 --- or nil, message, "io".
 function M.make(dir)
-  local made = setmetatable(missing(dir), { __close = unmake })
+  local directories = missing(dir)
+  local unfinished <close> = setmetatable({}, { __close = function(self)
+    if not self.done then unmake(directories) end
+  end })
   local pipe = assert(io.popen("LC_ALL=C mkdir -p -- " .. files.quoted(dir) .. " 2>&1"))
   local said = pipe:read "a"
-  if pipe:close() then return made end
-  unmake(made)
+  if pipe:close() then
+    unfinished.done = true
+    return setmetatable(directories, { __close = unmake })
+  end
   return nil, ("%s: the directory cannot be made: %s"):format(dir, said:match ": ([^:\n]*)\n?$" or "mkdir failed"), "io"
 end
 

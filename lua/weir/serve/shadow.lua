@@ -51,7 +51,8 @@ local function run(service, made, write)
     queue = made.queue, texts = made.texts }
   write(core.json_encode { began = own ~= nil, failed = why } .. "\n")
   if not own then return end
-  for line in io.stdin:lines() do
+  local pipe = io.stdin -- of the service
+  for line in pipe:lines() do
     local x = core.json_decode(line)
     TOLD[x.what](own, x, write)
   end
