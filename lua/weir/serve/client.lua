@@ -227,10 +227,10 @@ end
 
 --- Closes the connection. The loop runs once more, since libuv may use a handle until its close callback was called.
 function Client:close()
+  M.open[self] = nil
   if not self.pipe:is_closing() then
     self.pipe:close()
     self.timer:close()
-    M.open[self] = nil
   end
   uv.run "nowait"
 end
@@ -238,8 +238,11 @@ end
 Client.__close = Client.close
 
 -- A script may end without closing its client. luv then frees stream and timer before the loop, which crashes in its last turn;
--- the client is finalized before them, as it is made later. Until then an open client is no garbage: the loop must not run in a
--- collection, which may happen in a turn of the loop.
-Client.__gc = Client.close
+-- the client is finalized before them, as it is made later. Until then an open client is no garbage, and the finalizer of a
+-- closed client does nothing: a collection may happen anywhere, and a loop that runs there takes the event that somebody is
+-- about to wait for, or calls a reader in the midst of a line.
+function Client.__gc(self)
+  if M.open[self] then self:close() end
+end
 
 return M

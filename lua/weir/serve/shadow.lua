@@ -138,12 +138,17 @@ end
 function Shadow:stop(why) finish(self, why or "it was stopped") end
 
 -- Closes the handles of a shadow that nobody has stopped: where the program ends without the loop, luv would free them before
--- the loop. The shadow is finalized before them, as it is made later.
+-- the loop. The shadow is finalized before them, as it is made later. A shadow that was stopped is left alone: its collection
+-- may happen anywhere, and must not run the loop there.
 function Shadow.__gc(self)
+  local left = false
   for _, handle in ipairs { self.input, self.output, self.timer } do
-    if not handle:is_closing() then handle:close() end
+    if not handle:is_closing() then
+      handle:close()
+      left = true
+    end
   end
-  if not uv.loop_mode() then uv.run "nowait" end
+  if left and not uv.loop_mode() then uv.run "nowait" end
 end
 
 return M

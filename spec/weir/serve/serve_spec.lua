@@ -263,6 +263,25 @@ describe("the service", function()
   end)
 end)
 
+describe("a client that was closed", function()
+  -- Otherwise a collection takes the event that somebody is about to wait for, or calls a reader in the midst of a line.
+  it("does not run the loop when it is collected", function()
+    local s = serve()
+    local closed, rounds, timer = setmetatable({}, { __mode = "k" }), 0, uv.new_timer()
+    local function open_and_close()
+      local c = s:connect()
+      closed[c] = true
+      c:close()
+    end
+    open_and_close()
+    timer:start(0, 0, function() rounds = rounds + 1 end) -- due in the next turn of the loop
+    collectgarbage()
+    collectgarbage()
+    assert.is_nil(next(closed))
+    assert.equal(0, rounds)
+  end)
+end)
+
 describe("starting a service", function()
   local function fails(words, status, text)
     local s = service.spawn(words)
