@@ -173,7 +173,7 @@ $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/rof
 	@mkdir -p $(@D)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
 # The manual as one page, from the README, the guides, the man pages and the contract of policies.
-GUIDES := README.md doc/scenarios.md doc/next-hour.md doc/switching.md doc/service-limits.md doc/performance.md
+GUIDES := README.md doc/scenarios.md doc/graphs.md doc/cluster.md doc/next-hour.md doc/switching.md doc/service-limits.md doc/performance.md
 $(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 spec/tools/webpage.lua $(GUIDES)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:

@@ -248,6 +248,8 @@ M.DOCUMENTS = {
   { "policies", "The contract of policies", "policy.md", "markdown" },
   { "weir", "weir(1): commands", "weir.1", "roff" },
   { "serve", "weir-serve(1): the service", "weir-serve.1", "roff" },
+  { "graphs", "Machines from scripts", "doc/graphs.md", "markdown" },
+  { "cluster", "Your own cluster", "doc/cluster.md", "markdown" },
   { "next", "The next hour: tune and try", "doc/next-hour.md", "markdown" },
   { "switching", "From Fluxion to weir, and back", "doc/switching.md", "markdown" },
   { "limits", "Limits of the service", "doc/service-limits.md", "markdown" },
