@@ -79,8 +79,8 @@ describe("the manual", function()
     assert.same({}, missing)
   end)
 
-  -- What runs the examples: README, next-hour and cluster: examples_spec and readme_spec; scenarios and graphs lua: readme_spec; switching sh
-  -- and toml: spec/flux/switch.sh; policy lua: below. Blocks without a language are no examples, or output.
+  -- What runs the examples: README, next-hour and cluster: examples_spec and readme_spec; scenarios and graphs lua: readme_spec;
+  -- switching sh and toml: spec/flux/switch.sh; policy lua: below. Blocks without a language are no examples, or output.
   local RUN = { ["README.md"] = "sh console lua toml", ["doc/scenarios.md"] = "lua", ["doc/next-hour.md"] = "sh",
     ["doc/cluster.md"] = "sh console", ["doc/graphs.md"] = "lua",
     ["doc/switching.md"] = "sh toml",
