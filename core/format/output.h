@@ -113,6 +113,9 @@ int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, 
                          weir_err *err) WEIR_CHECKED;
 /* WEIR_EINVAL: some text of the graph is no UTF-8, so no document can hold it; the error names the place. */
 int weir_jgf_check_texts(const weir_graph *g, weir_err *err) WEIR_CHECKED;
+/* Writes the member "shares" of a part of an allocation that has units, with a comma in front (jgf_write.c); nothing
+ * if the job has all units of the vertex and none is for a flow. */
+void weir_jgf_write_shares(const struct weir_written *w, const struct weir_part *p, weir_buf *b);
 /* Writes a job of a document, with the fields of jgf_books.c. */
 struct job;
 void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b);

@@ -213,6 +213,7 @@ struct rset_item {
 struct rset_items {
     struct rset_item *list;
     uint32_t count;
+    struct rset_rewritten *rewritten; /* texts of vertices that are not as in the document (rset_jgf_shares.c) */
 };
 
 /* A JSON graph as the reader of machines understands the text. */
@@ -220,11 +221,22 @@ struct rset_reading;
 
 /* Returns the names of a reading: ids, subsystems, relationships. */
 const struct weir_strtab *weir_rset_reading_names(const struct rset_reading *o);
-/* Lists the vertices and the edges of the part that belongs to a set; the caller frees both lists. Returns 1; 0 if the
+/* Lists the vertices and the edges of the part that belongs to a set, for weir_rset_items_free(). Returns 1; 0 if the
  * reader of machines refuses the graph, or if there is no graph; or WEIR_ENOMEM. */
 int weir_rset_jgf_items(const weir_rset *r, struct rset_items items[2]) WEIR_CHECKED;
 /* Writes the scheduling of a set with the given vertices and edges instead of all; `to` as in struct rset_writer. */
 void weir_rset_jgf_write(const weir_rset *r, const struct rset_items items[2], const uint32_t *to, weir_buf *out);
+
+/* Frees lists of vertices and edges. */
+void weir_rset_items_free(struct rset_items items[2]);
+/* Sets *out to the shares of a vertex (format/jgf/jgf_write.c), to be released with json_decref(), or to NULL if the
+ * vertex has none whose sum is the size. WEIR_ENOMEM. */
+int weir_rset_shares(const struct rset_item *item, json_t **out) WEIR_CHECKED;
+/* Makes a text for a vertex with other shares and their sum as the size; the text belongs to the list. WEIR_ENOMEM. */
+int weir_rset_shares_give(struct rset_items *items, struct rset_item *item, const json_t *shares) WEIR_CHECKED;
+/* Adds the shares of y to the vertex x of a list: equal shares count once. The vertex with more units is kept where one
+ * has no shares. WEIR_ENOMEM. */
+int weir_rset_shares_join(struct rset_items *items, struct rset_item *x, const struct rset_item *y) WEIR_CHECKED;
 
 int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err) WEIR_CHECKED;
 /* Joins two JSON graphs; a graph that the reader refuses is left out. Fails with WEIR_EEXIST if an id names different

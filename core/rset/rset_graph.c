@@ -621,6 +621,24 @@ void weir_rset_give_validity(const weir_rset *r, weir_graph *g)
     g->valid_until = until > g->valid_from ? until : g->valid_from + 1;
 }
 
+/* Makes the graph of the scheduling, before the graph is fitted to R_lite. Where units have shares, the part that
+ * belongs to the set is read, as a vertex of the full graph may have more units. */
+static int read_scheduling(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
+{
+    weir_buf part = {0};
+    int rc = WEIR_OK;
+
+    if (!strstr(r->scheduling->text, "\"shares\":{"))
+        return weir_jgf_read_scheduling(r->scheduling->text, source, out, err);
+    rc = weir_rset_write_scheduling(r, NULL, &part, err);
+    if (rc == WEIR_OK && part.failed)
+        rc = weir_fail_nomem(err);
+    if (rc == WEIR_OK)
+        rc = weir_jgf_read_scheduling(part.data ? part.data : r->scheduling->text, source, out, err);
+    weir_buf_free(&part);
+    return rc;
+}
+
 int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, weir_err *err)
 {
     bool graph = weir_rset_has_graph(r) && strcmp(weir_rset_writer(r), WEIR_JGF_SHORTHAND) != 0;
@@ -628,7 +646,7 @@ int weir_rset_build(const weir_rset *r, const char *source, weir_graph **out, we
     int rc;
 
     if (graph)
-        rc = weir_jgf_read_scheduling(r->scheduling->text, source, &g, err);
+        rc = read_scheduling(r, source, &g, err);
     else
         rc = weir_rset_build_flat(r, source, &g, err);
     if (rc == WEIR_OK && graph)

@@ -9,7 +9,8 @@
  * node has the name of a host, the node's own "rank". Cutting a graph to a part of a set removes
  *   - vertices on ranks that the whole set has and the part lacks,
  *   - pools, with their subtrees, whose type and id the whole set has on the rank and the part lacks,
- *   - vertices without any children left, except hosts of the part.
+ *   - vertices without any children left, except hosts of the part,
+ *   - units of vertices that are for a flow to a removed vertex (rset_jgf_shares.c), and vertices without units left.
  * A graph that the reader refuses is kept unchanged: the error is for the caller of weir_rset_graph().
  *
  * Main invariant: one comma stands between two nodes or edges, as texts of schedulings are compact.
@@ -210,6 +211,70 @@ static int mark(const weir_rset *r, const struct rset_reading *o, bool *gone)
     return rc < 0 ? rc : WEIR_OK;
 }
 
+/* Sets *out to the shares of a vertex that stay, or to NULL if all of them stay. */
+static int shares_left(const struct rset_item *item, const struct weir_strtab *names, const bool *gone, json_t **out)
+{
+    json_t *shares = NULL, *value;
+    void *next;
+    const char *key;
+    bool all = true;
+    int rc = weir_rset_shares(item, &shares);
+
+    json_object_foreach_safe(shares, next, key, value) {
+        const char *id = strchr(key, ':');
+        weir_name name = id ? weir_strtab_find(names, id + 1, strlen(id + 1)) : WEIR_NO_NAME;
+        if (name == WEIR_NO_NAME || !gone[name])
+            continue;
+        json_object_del(shares, key);
+        all = false;
+    }
+    if (all) {
+        json_decref(shares);
+        shares = NULL;
+    }
+    *out = shares;
+    return rc;
+}
+
+/* Gives vertices the shares of the part: units whose flow goes to a vertex that is gone are gone, too, and a vertex
+ * without units goes. */
+static int cut_shares(const weir_rset *r, bool *gone, struct rset_items *out)
+{
+    const struct weir_strtab *names = weir_rset_reading_names(r->scheduling->reading);
+    const struct jgf_array *a = &r->scheduling->reading->marks[NODES];
+    bool *by_name = weir_mem_zalloc((size_t)names->count + 1, sizeof *by_name);
+    uint32_t kept = 0;
+    int rc = by_name ? WEIR_OK : WEIR_ENOMEM;
+
+    for (uint32_t i = 0; by_name && i < a->count; i++)
+        by_name[a->elements[i].names[0]] = gone[i];
+    for (uint32_t i = 0; rc == WEIR_OK && i < out->count; i++) {
+        struct rset_item item = out->list[i];
+        json_t *left = NULL;
+        if (item.element->shares)
+            rc = shares_left(&item, names, by_name, &left);
+        if (left && json_object_size(left) == 0)
+            gone[item.at] = true;
+        else if (left)
+            rc = weir_rset_shares_give(out, &item, left);
+        if (!gone[item.at])
+            out->list[kept++] = item;
+        json_decref(left);
+    }
+    out->count = rc == WEIR_OK ? kept : out->count;
+    weir_mem_free(by_name);
+    return rc;
+}
+
+/* Returns true if some vertex of a reading has shares. */
+static bool has_shares(const struct rset_reading *o)
+{
+    for (uint32_t i = 0; i < o->marks[NODES].count; i++)
+        if (o->marks[NODES].elements[i].shares)
+            return true;
+    return false;
+}
+
 /* Lists the elements of an array that stay. */
 static int list_items(const weir_rset *r, int which, const bool *gone, struct rset_items *out)
 {
@@ -235,8 +300,12 @@ int weir_rset_jgf_items(const weir_rset *r, struct rset_items items[2])
         return rc;
     gone = weir_mem_zalloc(r->scheduling->reading->graph->limit, sizeof *gone);
     rc = gone ? mark(r, r->scheduling->reading, gone) : WEIR_ENOMEM;
-    for (int i = 0; rc == WEIR_OK && i < 2; i++)
-        rc = list_items(r, i, gone, &items[i]);
+    if (rc == WEIR_OK)
+        rc = list_items(r, NODES, gone, &items[NODES]);
+    if (rc == WEIR_OK && has_shares(r->scheduling->reading))
+        rc = cut_shares(r, gone, &items[NODES]);
+    if (rc == WEIR_OK)
+        rc = list_items(r, EDGES, gone, &items[EDGES]);
     weir_mem_free(gone);
     return rc < 0 ? rc : 1;
 }
@@ -288,7 +357,6 @@ int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, we
         weir_rset_jgf_write(r, items, to, out);
     else if (rc == 0)
         weir_buf_puts(out, r->scheduling->text);
-    weir_mem_free(items[NODES].list);
-    weir_mem_free(items[EDGES].list);
+    weir_rset_items_free(items);
     return rc < 0 || out->failed ? weir_fail_nomem(err) : WEIR_OK;
 }

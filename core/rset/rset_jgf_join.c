@@ -1,5 +1,5 @@
-/* rset_jgf_join.c - joins two JSON graphs of one machine: common vertices and edges appear once in the result. If the
- * size of a common pool differs, the larger pool is kept.
+/* rset_jgf_join.c - joins two JSON graphs of one machine: common vertices and edges appear once in the result. Units of
+ * a common pool add up by their shares (rset_jgf_shares.c); a pool without shares is as large as the larger one.
  *
  * Order: common items keep their order; between common items, vertices of only one graph are merged by the number in
  * their ids, and edges by the index of the target. So the parts of a graph with ascending ids join to the original
@@ -86,8 +86,9 @@ static int check_equal(const json_t *x, const json_t *y, const char *id, weir_er
     return WEIR_OK;
 }
 
-/* Makes x the larger of two equal vertices. */
-static int join_vertices(struct rset_item *x, const struct rset_item *y, const char *id, weir_err *err)
+/* Makes x the union of two equal vertices. */
+static int join_vertices(struct rset_items *items, struct rset_item *x, const struct rset_item *y, const char *id,
+                         weir_err *err)
 {
     json_t *a = NULL, *b = NULL;
     int rc = WEIR_OK;
@@ -98,8 +99,10 @@ static int join_vertices(struct rset_item *x, const struct rset_item *y, const c
         rc = weir_fail_nomem(err);
     if (rc == WEIR_OK)
         rc = check_equal(a, b, id, err);
-    if (rc == WEIR_OK &&
-        json_integer_value(json_object_get(b, "size")) > json_integer_value(json_object_get(a, "size"))) {
+    if (rc == WEIR_OK && x->element->shares && y->element->shares)
+        rc = weir_rset_shares_join(items, x, y) < 0 ? weir_fail_nomem(err) : WEIR_OK;
+    else if (rc == WEIR_OK &&
+             json_integer_value(json_object_get(b, "size")) > json_integer_value(json_object_get(a, "size"))) {
         x->text = y->text;
         x->element = y->element;
     }
@@ -130,7 +133,7 @@ static int pair_nodes(struct joining *j)
         if (y->equal == WEIR_NONE)
             continue;
         a->list[y->equal].equal = i;
-        rc = join_vertices(&a->list[y->equal], y, id, j->err);
+        rc = join_vertices(a, &a->list[y->equal], y, id, j->err);
     }
     weir_map32_free(&by_id);
     return rc;
@@ -298,8 +301,7 @@ static int join_items(struct joining *j, weir_buf *out)
 
 static void close_side(struct side *s)
 {
-    weir_mem_free(s->items[NODES].list);
-    weir_mem_free(s->items[EDGES].list);
+    weir_rset_items_free(s->items);
     weir_mem_free(s->place);
     weir_mem_free(s->names);
 }

@@ -322,6 +322,8 @@ group("sets", [[
   local r = sets.a return must(r:on_ranks "0") and must(r:on_hosts "node0") and must(r:remap()) and must(r:with {
       starttime = 3, expiration = 9, properties = { fast = "0", slow = { 1 } } })
   return sets.a:where(must(core.constraint { properties = { "fast" } }))
+  return must(must(sets.x:union(sets.y)):format()) and must(must(sets.x:on_ranks "1"):format())
+      and must(must(sets.x:union(sets.y)):on_ranks "1"):graph()
   return must(sets.a:format()) and must(sets.a:table()) and must(sets.a:graph()) and must(sets.a:subset { ranks = "0" })
 ]])
 
@@ -372,6 +374,16 @@ local POLICIES = {
   low = function() return core.policy_table { order = "id" } end,
 }
 
+-- Two sets with units of one switch.
+local function sets_with_units()
+  local g <close> = assert(core.synthetic "cluster:1 node:3 core:2")
+  local switch = assert(g:add(nil, { type = "switch", name = "s", size = 9 }))
+  for i = 0, 2 do assert(g:add_edge(switch, g:vertex("/cluster0/node" .. i), { subsystem = "net", type = "link" })) end
+  local e <close> = weir.engine { resources = g }
+  local x, y = assert(e:match "slot=2/node/net=2"), assert(e:match "slot=1/node/net=3")
+  return assert(weir.rset(x:rset():format "rv1")), assert(weir.rset(y:rset():format "rv1"))
+end
+
 --- Puts files into a directory. Returns prepare(text): a world, and the operation as a function, to be called once.
 function M.stage(dir)
   local w = M.world(dir)
@@ -380,6 +392,7 @@ function M.stage(dir)
   assert(w.g:save(files.sqlite))
   sets.a = assert(weir.rset(texts.rv1))
   sets.b = assert(sets.a:on_ranks "0")
+  sets.x, sets.y = sets_with_units()
   local other = M.world(dir)
   texts.record = assert(other.e:record(assert(other.e:match "slot=1/core=1").id))
   return function(text)

@@ -80,7 +80,9 @@ struct jgf_element {
     size_t from, to;
     uint32_t ends[2];   /* items at the ends of an edge */
     weir_name names[2]; /* the id of a vertex; the subsystem and the relationship (or WEIR_NO_NAME) of an edge */
-    size_t rank;        /* start of the number of metadata.rank of a vertex; 0: no rank */
+    /* starts of values in the metadata of a vertex; 0: no such value */
+    size_t rank, size; /* numbers */
+    size_t shares;     /* an object */
 };
 
 struct jgf_array {

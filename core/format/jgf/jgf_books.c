@@ -1,4 +1,5 @@
-/* jgf_books.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges.
+/* jgf_books.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges; and the
+ * shares of units in an allocation (jgf_write.c).
  *
  *   version     1
  *   now         the clock, in microseconds like all times
@@ -20,6 +21,7 @@
  *
  * A vertex is named by its position in "nodes". A job is a reservation where its start is after the clock.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "format/output.h"
@@ -150,4 +152,55 @@ int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, 
     rc = write_jobs(w, numbers, b, err);
     WEIR_WRITE(b, "]}},\n");
     return rc;
+}
+
+/* ---- numbers of vertices ---------------------------------------------------------------------------------------- */
+
+/* Numbers v and all vertices below in preorder. */
+static void number_all(const weir_graph *g, weir_vertex v, uint32_t *numbers, uint32_t *count)
+{
+    uint32_t n;
+    const weir_vertex *kids = kids_of(g, v, &n);
+
+    numbers[v] = (*count)++;
+    for (uint32_t i = 0; i < n; i++)
+        if (kids[i] != WEIR_NONE)
+            number_all(g, kids[i], numbers, count);
+}
+
+uint32_t *weir_jgf_numbers(const weir_graph *g)
+{
+    uint32_t *numbers = weir_mem_alloc(((size_t)g->limit + 1) * sizeof *numbers), count = 0;
+
+    for (uint32_t i = 0; numbers && i < g->nroots; i++)
+        if (g->roots[i] != WEIR_NONE)
+            number_all(g, g->roots[i], numbers, &count);
+    for (weir_vertex v = 0; numbers && g->detached > 0 && v < g->limit; v++)
+        if (vertex_valid(g, v) && vertex_detached(g, v))
+            numbers[v] = count++;
+    return numbers;
+}
+
+/* ---- shares ---------------------------------------------------------------------------------------------------- */
+
+void weir_jgf_write_shares(const struct weir_written *w, const struct weir_part *p, weir_buf *b)
+{
+    uint32_t job = weir_job_index(w->g, w->a->job), n = 0;
+    const struct job *j = job == WEIR_NONE ? NULL : &w->g->jobs->list[job];
+    int64_t rest = p->amount;
+
+    if (p->amount == kind_of(w->g, p->v)->size && (!j || !weir_job_has_flow(j, p->v)))
+        return;
+    WEIR_WRITE(b, ",\"shares\":{");
+    for (uint32_t i = 0; j && i < j->nflows; i++) {
+        const struct flow_use *f = &j->flows[i];
+        if (f->unit != p->v || f->amount > rest)
+            continue;
+        weir_buf_printf(b, "%s\"%" PRId64 ":%" PRIu32 "\":%" PRId64, n++ > 0 ? "," : "", w->a->job, f->endpoint,
+                        f->amount);
+        rest -= f->amount;
+    }
+    if (rest > 0)
+        weir_buf_printf(b, "%s\"%" PRId64 "\":%" PRId64, n > 0 ? "," : "", w->a->job, rest);
+    WEIR_WRITE(b, "}");
 }

@@ -120,9 +120,9 @@ static int take_integer(struct jgf *r, int field, int type)
         return bad_field(r, WEIR_EINVAL, field, "is %.24s, it must be from %" PRId64 " to %" PRId64,
                          weir_json_text(r->json, NULL), min, max);
     r->node.given |= BIT(field);
-    if (r->marks && field == JGF_RANK) {
+    if (r->marks && (field == JGF_RANK || field == JGF_SIZE)) {
         weir_json_text(r->json, &len);
-        r->mark.rank = weir_json_offset(r->json) - len;
+        *(field == JGF_RANK ? &r->mark.rank : &r->mark.size) = weir_json_offset(r->json) - len;
     }
     return WEIR_OK;
 }
@@ -348,11 +348,15 @@ static int read_metadata(struct jgf *r)
     int type, rc = WEIR_OK;
 
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
-        int field = find_field(weir_json_text(r->json, NULL));
+        const char *key = weir_json_text(r->json, NULL);
+        int field = find_field(key);
+        bool shares = r->marks && field == JGF_FIELDS && strcmp(key, "shares") == 0;
         if (field < JGF_FIELDS && (r->node.seen & BIT(field)))
             return bad_field(r, WEIR_EINVAL, field, "is given twice");
         r->node.seen |= field < JGF_FIELDS ? BIT(field) : 0;
         type = weir_json_next(r->json);
+        if (shares && type == WEIR_JSON_OBJECT)
+            r->mark.shares = weir_json_offset(r->json) - 1;
         rc = field < JGF_FIELDS ? take_field(r, field, type) : weir_json_skip(r->json, type);
     }
     return rc == WEIR_OK && type < 0 ? type : rc;

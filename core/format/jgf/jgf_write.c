@@ -18,7 +18,9 @@
  *   extended       key to JSON, as given
  *   extended_text  key to text: extended data given that is no JSON; in a document also JSON with line breaks
  *   own_rank       true: the rank is the vertex's own, although equal to the rank of the nearest ancestor with a rank
- * In an allocation, `size` is the amount taken, or the size of the pool where none was.
+ * In an allocation, `size` is the amount taken, or the size of the pool where none was. Units of which other jobs may
+ * have some, too, have `shares`, whose sum is the size: {"JOB:VERTEX": units that the flow to a vertex takes, "JOB":
+ * units for nothing else}, with the ids of the job and of the vertex. Parts and unions of sets add up by the shares.
  *
  * A document is the graph as a whole, with clock, jobs and all that a save keeps, and is canonical: equal states give
  * equal bytes. So vertices are numbered in preorder, whatever their indices; keys of maps are sorted; vertices, edges
@@ -418,8 +420,10 @@ static char *write_end(struct writer *w, weir_vertex v, char *at)
     return at ? PUT(at, "}}") : NULL;
 }
 
-/* Writes v; `name` is the offset of its name in the path. */
-static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive)
+/* Writes v; `name` is the offset of its name in the path. `part` is the part of an allocation with units of v, or
+ * NULL. */
+static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive,
+                         const struct weir_part *part)
 {
     const struct form *s = form_of(w, v);
     char *at;
@@ -434,8 +438,14 @@ static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t r
         write_entries(w, v, WEIR_PROPERTIES);
         at = weir_buf_space(w->b, s->text.len + w->path.len + SPACE);
     }
+    at = at ? put_use(s, rank, size, exclusive, at) : NULL;
+    if (at && part) {
+        weir_buf_end(w->b, at);
+        weir_jgf_write_shares(w->in, part, w->b);
+        at = weir_buf_space(w->b, w->path.len + SPACE);
+    }
     if (at)
-        at = write_end(w, v, put_use(s, rank, size, exclusive, at));
+        at = write_end(w, v, at);
     if (at)
         finish_element(w, at);
 }
@@ -454,7 +464,7 @@ static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclus
     const weir_vertex *kids = kids_of(w->g, v, &n);
 
     rank = rank_of(w->g, v, rank);
-    write_vertex(w, v, name, rank, kind_of(w->g, v)->size, exclusive);
+    write_vertex(w, v, name, rank, kind_of(w->g, v)->size, exclusive, NULL);
     for (uint32_t i = 0; i < n && !w->b->failed && w->rc == WEIR_OK; i++)
         if (kids[i] != WEIR_NONE)
             write_all(w, kids[i], rank, exclusive);
@@ -465,13 +475,14 @@ static void write_part(struct writer *w, const struct weir_part *p, int64_t rank
 {
     size_t back = w->path.len, name;
 
-    if (p->whole && !w->shorthand) {
+    if (p->whole && !w->shorthand && weir_vertex_children(w->g, p->v)) {
         write_all(w, p->v, rank, true);
         return;
     }
     name = push_name(w, p->v);
     rank = rank_of(w->g, p->v, rank);
-    write_vertex(w, p->v, name, rank, p->amount > 0 ? p->amount : kind_of(w->g, p->v)->size, p->whole);
+    write_vertex(w, p->v, name, rank, p->amount > 0 ? p->amount : kind_of(w->g, p->v)->size, p->whole,
+                 p->amount > 0 && !weir_vertex_children(w->g, p->v) ? p : NULL);
     w->cut |= p->whole && weir_vertex_children(w->g, p->v);
     for (uint32_t i = p->whole ? WEIR_NONE : p->first; i != WEIR_NONE && !w->b->failed && w->rc == WEIR_OK;
          i = w->parts->list[i].next)
@@ -690,31 +701,6 @@ static void write_graph(struct writer *w)
             contain_all(w, g->roots[i]);
     write_others(w);
     weir_buf_puts(w->b, w->numbers ? "\n]}" : "]}");
-}
-
-/* Numbers v and all vertices below in preorder. */
-static void number_all(const weir_graph *g, weir_vertex v, uint32_t *numbers, uint32_t *count)
-{
-    uint32_t n;
-    const weir_vertex *kids = kids_of(g, v, &n);
-
-    numbers[v] = (*count)++;
-    for (uint32_t i = 0; i < n; i++)
-        if (kids[i] != WEIR_NONE)
-            number_all(g, kids[i], numbers, count);
-}
-
-uint32_t *weir_jgf_numbers(const weir_graph *g)
-{
-    uint32_t *numbers = weir_mem_alloc(((size_t)g->limit + 1) * sizeof *numbers), count = 0;
-
-    for (uint32_t i = 0; numbers && i < g->nroots; i++)
-        if (g->roots[i] != WEIR_NONE)
-            number_all(g, g->roots[i], numbers, &count);
-    for (weir_vertex v = 0; numbers && g->detached > 0 && v < g->limit; v++)
-        if (vertex_valid(g, v) && vertex_detached(g, v))
-            numbers[v] = count++;
-    return numbers;
 }
 
 static void write_allocation(struct writer *w)
