@@ -323,7 +323,7 @@ group("sets", [[
       starttime = 3, expiration = 9, properties = { fast = "0", slow = { 1 } } })
   return sets.a:where(must(core.constraint { properties = { "fast" } }))
   return must(must(sets.x:union(sets.y)):format()) and must(must(sets.x:on_ranks "1"):format())
-      and must(must(sets.x:union(sets.y)):on_ranks "1"):graph()
+      and must(must(must(sets.x:union(sets.y)):on_ranks "1"):graph())
   return must(sets.a:format()) and must(sets.a:table()) and must(sets.a:graph()) and must(sets.a:subset { ranks = "0" })
 ]])
 
