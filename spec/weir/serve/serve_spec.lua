@@ -58,6 +58,25 @@ describe("the service", function()
     assert.equal(0, s:stop())
   end)
 
+  it("[R7] names the queue of a job in R, where the scheduler said it", function()
+    local c = serve():connect()
+    local function queue(method, params)
+      params.format = "rv1"
+      local R = assert(c:ask(method, params)).resources
+      assert.same({}, weir.check_R(weir.json.encode(R)))
+      return R.attributes and R.attributes.system.scheduler.queue or "none"
+    end
+    local about = { queue = "batch" }
+    assert.equal("batch", queue("match", { request = "slot=1/node", about = about }))
+    assert.equal("none", queue("match", { request = "slot=1/node" }))
+    assert.equal("batch", queue("match", { request = "slot=1/node", about = about, mode = "preview" }))
+    assert.equal("batch", queue("stage", { request = "slot=1/node", about = about }))
+    assert.equal("batch", queue("grow", { job = 1, request = "slot=1/node" }))
+    assert.equal("batch", queue("job", { job = 1 }))
+    assert(c:ask("release", { job = 1 }))
+    assert.equal("none", queue("match", { request = "slot=1/node", job = 1 }))
+  end)
+
   it("documents each of its methods by an example, which it tells with the role that is needed", function()
     local c = serve():connect()
     for _, name in ipairs(c:ask("methods").methods) do

@@ -78,7 +78,7 @@ function M.match(self, call, p)
     self.requests[a.id] = { request = asked, about = opts.about, submit = self.engine:now() }
     if self.shadow then self:tell_match(a) end
   end
-  call.answer(job_calls.full(self, a, p.format))
+  call.answer(job_calls.full(self, a, p.format, opts.about))
 end
 
 -- ---- changing jobs --------------------------------------------------------------------------------------------------
