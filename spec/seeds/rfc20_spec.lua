@@ -93,7 +93,18 @@ describe("RFC 20, overview and goals", function()
     assert.same({ "2.5", "4", "" }, { tostring(p.speed), tostring(p.count), p.fast == true and "" or p.fast })
   end)
 
-  pending "[RFC20:67b][R6] metadata of vertices and edges that weir does not know, and the label, are kept -- lost by read and write"
+  it("[RFC20:67b][R6] a set keeps metadata of vertices and edges that weir does not know, and the label", function()
+    local d = weir.json.decode((job "slot=2/node"):format "rv1")
+    local graph = d.scheduling.graph
+    graph.label, graph.nodes[1].metadata.color, graph.edges[1].metadata.cost = "the rack", { "red" }, 7
+    local all = assert(weir.R(d))
+    for _, set in ipairs { all, all:on_ranks "0", all:on_ranks "1" | assert(weir.R(all:on_ranks("0"):format "rv1")) } do
+      local kept = set:table("rv1").scheduling.graph
+      assert.same({ "the rack", { "red" }, 7 }, { kept.label, kept.nodes[1].metadata.color, kept.edges[1].metadata.cost })
+    end
+  end)
+
+  pending "[RFC20:67b][R6] a machine keeps metadata that weir does not know, and the label -- left out, see doc/specifications.md"
 
   it("[RFC20:72][R8] one format: a subset is released by an R", function()
     local all, e = job()
