@@ -16,31 +16,48 @@ struct engine {
     char granularity[HIERARCHY_SIZE]; /* where matches search, unless policy or options say so; "": containment */
 };
 
+/* Returns the graph of an engine. Raises unless both are open. */
+static struct weirlua_graph *open_graph(lua_State *L, const struct engine *e)
+{
+    struct weirlua_graph *handle = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
+
+    if (!handle)
+        luaL_error(L, e->number ? "the graph of the engine is closed" : "the engine is closed");
+    return handle;
+}
+
+/* Returns the graph of an engine. Raises where a match runs, and where the graph may not be changed. */
+static struct weirlua_graph *idle_graph(lua_State *L, const struct engine *e)
+{
+    struct weirlua_graph *handle = open_graph(L, e);
+
+    if (handle->matching)
+        luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
+    weirlua_check_writable(L, weirlua_of(L), handle);
+    return handle;
+}
+
 /* Returns the engine at index 1 and the graph. Raises unless both are open. */
 static struct engine *check_engine(lua_State *L, struct weirlua_graph **handle)
 {
     struct engine *e = luaL_checkudata(L, 1, ENGINE);
 
-    *handle = e->number ? weirlua_graph_find(weirlua_of(L), e->number) : NULL;
-    if (!*handle)
-        luaL_error(L, e->number ? "the graph of the engine is closed" : "the engine is closed");
+    *handle = open_graph(L, e);
     return e;
 }
 
-/* Returns the engine at index 1 and the graph. Raises where a match runs, and where the graph may not be changed. */
+/* Returns the engine at index 1 and the graph, as idle_graph(). */
 static struct engine *check_idle(lua_State *L, struct weirlua_graph **handle)
 {
-    struct engine *e = check_engine(L, handle);
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
 
-    if ((*handle)->matching)
-        luaL_error(L, "the engine cannot be used by a hook of the policy while a match runs");
-    weirlua_check_writable(L, weirlua_of(L), *handle);
+    *handle = idle_graph(L, e);
     return e;
 }
 
-char *weirlua_engine_granularity(lua_State *L, int engine)
+const char *weirlua_engine_granularity(lua_State *L, int engine)
 {
-    return ((struct engine *)luaL_checkudata(L, engine, ENGINE))->granularity;
+    return ((const struct engine *)lua_touserdata(L, engine))->granularity;
 }
 
 int weirlua_engine_scores(lua_State *L)
@@ -292,12 +309,11 @@ static void ask_details(lua_State *L, int options, struct details *d, weir_match
     o->ninside = &d->ninside;
 }
 
-/* Searches resources for a new job (grown is 0), or more resources for the job `grown`. Stack: engine, request,
+/* Searches resources for a new job (grown is 0), or more resources for the job `grown`. Stack: the engine e, request,
  * options. */
-static int search(lua_State *L, int64_t grown)
+static int search(lua_State *L, struct engine *e, int64_t grown)
 {
-    struct weirlua_graph *handle;
-    struct engine *e = check_idle(L, &handle);
+    struct weirlua_graph *handle = idle_graph(L, e);
     weir_stats stats = {0};
     weir_match_options o = {.stats = &stats};
     const weir_allocation *a = NULL;
@@ -321,7 +337,7 @@ static int search(lua_State *L, int64_t grown)
     weirlua_hierarchy_read(L, 3, 5, &hierarchy);
     if (!weirlua_change_admitted(L, 2, 5, handle, &change, &job))
         return 3;
-    check_engine(L, &handle);
+    handle = open_graph(L, e); /* admit may have closed the graph or the engine */
     rc = weirlua_policy_init(L, 5, handle, &err);
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, &job, &err);
     if (rc)
@@ -361,10 +377,11 @@ static int search(lua_State *L, int64_t grown)
  * code. */
 static int match_once(lua_State *L)
 {
-    luaL_checkudata(L, 1, ENGINE);
+    struct engine *e = luaL_checkudata(L, 1, ENGINE);
+
     luaL_checkany(L, 2);
     lua_settop(L, 3);
-    return search(L, 0);
+    return search(L, e, 0);
 }
 
 static const char through_key; /* of the function that match goes through, in the registry */
@@ -391,23 +408,26 @@ int weirlua_engine_plain(lua_State *L)
     return 0;
 }
 
-static bool is_plain(lua_State *L)
+/* Returns the engine at index 1 where the match is plain, and leaves three values on the stack; else NULL. */
+static struct engine *plain_engine(lua_State *L)
 {
-    const struct engine *e = luaL_testudata(L, 1, ENGINE);
+    struct engine *e = luaL_testudata(L, 1, ENGINE);
     bool named;
 
     if (!e || !e->plain || !weirlua_is_request(L, 2) || !(lua_isnoneornil(L, 3) || lua_istable(L, 3)))
-        return false;
+        return NULL;
     named = lua_istable(L, 3) && lua_getfield(L, 3, "policy") != LUA_TNIL;
     lua_settop(L, 3);
-    return !named;
+    return named ? NULL : e;
 }
 
 /* match(request[, options]): see match_once. */
 static int engine_match(lua_State *L)
 {
-    if (is_plain(L))
-        return match_once(L);
+    struct engine *plain = plain_engine(L);
+
+    if (plain)
+        return search(L, plain, 0);
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &through_key) != LUA_TFUNCTION) {
         lua_pop(L, 1);
         return match_once(L);
@@ -422,17 +442,16 @@ static int engine_grow(lua_State *L)
 {
     static const char *const known[] = {"about", "subsystem", NULL};
     struct weirlua_graph *handle;
-    int64_t job;
+    struct engine *e = check_engine(L, &handle);
+    int64_t job = weirlua_check_job(L, 2, handle);
 
-    check_engine(L, &handle);
-    job = weirlua_check_job(L, 2, handle);
     luaL_argcheck(L, job > 0, 2, "a job number above 0 expected");
     luaL_checkany(L, 3);
     lua_remove(L, 2);
     lua_settop(L, 3);
     if (!lua_isnil(L, 3))
         weirlua_options(L, 3, known);
-    return search(L, job);
+    return search(L, e, job);
 }
 
 /* Pushes the allocation of a job after some of its picks were released, or true when nothing is left. `graph` is the

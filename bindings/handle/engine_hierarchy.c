@@ -21,7 +21,7 @@ static bool split(const char *text, struct hierarchy_choice *c)
 
 void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierarchy_choice *c)
 {
-    const struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    const struct policy *p = lua_touserdata(L, policy);
     const char *text = weirlua_engine_granularity(L, 1);
 
     c->handle = NULL;
@@ -83,6 +83,8 @@ int weirlua_engine_hierarchy(lua_State *L)
     lua_settop(L, 2);
     if (lua_isnil(L, 2))
         lua_getiuservalue(L, 1, 2);
+    else if (!luaL_testudata(L, 2, WEIRLUA_POLICY))
+        lua_pushnil(L); /* what is no policy has no hierarchy of its own */
     weirlua_hierarchy_read(L, 0, lua_gettop(L), &c);
     if (!c.subsystem[0])
         lua_pushnil(L);

@@ -11,12 +11,16 @@ struct request {
     uint64_t serial; /* of the handle, never used twice */
 };
 
-static weir_request *check_request(lua_State *L, int arg)
+/* Returns the request of a handle, the value at `arg`. Raises where the handle is closed. */
+static weir_request *open_request(lua_State *L, int arg, const struct request *handle)
 {
-    struct request *handle = luaL_checkudata(L, arg, REQUEST);
-
     luaL_argcheck(L, handle->r, arg, "the request is closed");
     return handle->r;
+}
+
+static weir_request *check_request(lua_State *L, int arg)
+{
+    return open_request(L, arg, luaL_checkudata(L, arg, REQUEST));
 }
 
 bool weirlua_is_request(lua_State *L, int arg)
@@ -44,14 +48,14 @@ static const char *text_at(lua_State *L, int arg, size_t *len)
 
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
 {
-    struct request *handle;
+    struct request *handle = luaL_testudata(L, arg, REQUEST);
     const char *text, *source;
     size_t len;
     weir_err err = {0};
     int rc;
 
-    if (luaL_testudata(L, arg, REQUEST))
-        return check_request(L, arg);
+    if (handle)
+        return open_request(L, arg, handle);
     source = lua_type(L, arg) == LUA_TTABLE ? "<table>" : "<request>";
     text = text_at(L, arg, &len);
     handle = lua_newuserdatauv(L, sizeof *handle, 0);

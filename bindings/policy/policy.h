@@ -288,8 +288,8 @@ struct hierarchy_choice {
     weir_graph *own;                /* the graph */
 };
 
-/* Sets the choice for a match of the engine at index 1: what the policy at `policy` says, or else the engine. The
- * option `subsystem` of the table at `options` (0: none) counts most. Raises for a wrong text. */
+/* Sets the choice for a match of the engine at index 1: what the policy at `policy` (or nil) says, or else the engine.
+ * The option `subsystem` of the table at `options` (0: none) counts most. Raises for a wrong text. */
 void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierarchy_choice *c);
 /* Begins a search: sets the options of the core, and gives the handle the view of the hierarchy, so that hooks see the
  * vertices in this hierarchy. Returns a status. To be ended, whatever the search did, before anything may raise. */
@@ -298,8 +298,8 @@ int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *ha
 void weirlua_hierarchy_end(struct hierarchy_choice *c);
 /* Copies the field `granularity` of a table of options. Raises for a wrong text. */
 void weirlua_granularity_read(lua_State *L, int options, char out[HIERARCHY_SIZE]);
-/* The text of the engine's own choice, in memory of the engine; "" for none. */
-char *weirlua_engine_granularity(lua_State *L, int engine);
+/* The text of the own choice of the engine at `engine`, in memory of the engine; "" for none. */
+const char *weirlua_engine_granularity(lua_State *L, int engine);
 
 struct policy {
     struct policy_spec spec;
@@ -497,12 +497,12 @@ void weirlua_change_open(lua_State *L, struct weirlua *s);
 
 /* ---- policy_admit.c ---- */
 
-/* Calls init of the policy at stack index `policy` unless init was called for the graph's present structure. Returns a
- * status. */
+/* Calls init of the policy at stack index `policy` (or nil) unless init was called for the graph's present structure.
+ * Returns a status. */
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err);
-/* Reads the request at the stack index `request`, calls init where needed, asks the policy's admit, and pushes the
- * request to be matched, which becomes job->request. Returns false with nil, message and code pushed. All requests pass
- * through this function before the core sees the request. */
+/* Reads the request at the stack index `request`, calls init where needed, asks admit of the policy at `policy` (or
+ * nil), and pushes the request to be matched, which becomes job->request. Returns false with nil, message and code
+ * pushed. All requests pass through this function before the core sees the request. */
 bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job);
 
 #endif

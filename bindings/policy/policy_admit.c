@@ -104,7 +104,7 @@ static int call_init(lua_State *S)
 
 int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, weir_err *err)
 {
-    struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    struct policy *p = lua_touserdata(L, policy);
     uint64_t structure = weir_graph_serial(handle->g);
     int rc;
 
@@ -352,7 +352,7 @@ static const weir_request *ask_admit(lua_State *L, int request, int policy, stru
 bool weirlua_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle, struct policy_job *job)
 {
     const weir_request *asked = weirlua_request_at(L, weirlua_of(L), request);
-    const struct policy *p = luaL_testudata(L, policy, WEIRLUA_POLICY);
+    const struct policy *p = lua_touserdata(L, policy);
 
     job->request = asked;
     if (asked && p && p->spec.has[HOOK_ADMIT])
