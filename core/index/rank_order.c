@@ -31,7 +31,22 @@ static bool plain_field(const char *text, enum order_what *what)
     return false;
 }
 
-static int read_field(weir_graph *g, const weir_policy *p, const char *text, struct order_field *f, weir_err *err)
+/* The type of "TYPE.FIELD"; `last`, or NULL, is the field before, which often has the same type. WEIR_NO_TYPE: no
+ * memory. */
+static weir_type type_above(weir_graph *g, const char *name, size_t len, const struct order_field *last)
+{
+    if (last && last->of != WEIR_NO_TYPE) {
+        const char *known = type_text(g, last->of);
+        if (strncmp(known, name, len) == 0 && known[len] == '\0')
+            return last->of;
+    }
+    return weir_type_add(g, name, len);
+}
+
+/* Reads a field; `last`: the field before, or NULL. Every index of every match reads the order: no text is compared
+ * that cannot be equal. */
+static int read_field(weir_graph *g, const weir_policy *p, const char *text, const struct order_field *last,
+                      struct order_field *f, weir_err *err)
 {
     const char *at = text, *dot;
 
@@ -40,11 +55,11 @@ static int read_field(weir_graph *g, const weir_policy *p, const char *text, str
         f->descending = true;
         at++;
     }
-    if (plain_field(at, &f->what))
-        return WEIR_OK;
     dot = strchr(at, '.');
+    if (!dot && plain_field(at, &f->what))
+        return WEIR_OK;
     if (dot && dot != at && strncmp(at, "properties.", 11) != 0) {
-        f->of = weir_type_add(g, at, (size_t)(dot - at));
+        f->of = type_above(g, at, (size_t)(dot - at), last);
         if (f->of == WEIR_NO_TYPE)
             return weir_fail_nomem(err);
         at = dot + 1;
@@ -89,7 +104,7 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
                          p->name ? p->name : "?", p->norder, WEIR_ORDER_KEYS);
     o->nkeys = p->norder;
     for (uint32_t i = 0; i < p->norder; i++) {
-        int rc = read_field(g, p, p->order[i], &o->fields[i], err);
+        int rc = read_field(g, p, p->order[i], i ? &o->fields[i - 1] : NULL, &o->fields[i], err);
         if (rc)
             return rc;
         o->reads_maps |= o->fields[i].what == ORDER_PROPERTY || o->fields[i].what == ORDER_RANK;

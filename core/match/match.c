@@ -428,25 +428,26 @@ static void end_match(struct match *m)
     weir_request_unbind(m->original, m->request);
 }
 
-static struct match start_match(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
+static void start_match(struct match *m, weir_graph *g, const weir_request *r, const weir_match_options *o,
+                        weir_err *err)
 {
     static const weir_policy first_found = {.name = "first"};
     const weir_policy *p = o->policy ? o->policy : &first_found;
 
-    return (struct match){.g = g,
-                          .original = r,
-                          .request = r,
-                          .options = o,
-                          .policy = p,
-                          .scored = p->evaluate || (p->choice && p->choice->emptiest),
-                          .chooses = p->select || p->choice,
-                          .node_type = weir_type_find(g, "node"),
-                          .store_type = weir_type_find(g, "storage_node"),
-                          .links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE,
-                          .duration = o->duration ? o->duration : weir_request_duration(r),
-                          .end = WEIR_NO_END,
-                          .latest = WEIR_FOREVER,
-                          .err = err};
+    memset(m, 0, sizeof *m);
+    m->g = g;
+    m->original = m->request = r;
+    m->options = o;
+    m->policy = p;
+    m->scored = p->evaluate || (p->choice && p->choice->emptiest);
+    m->chooses = p->select || p->choice;
+    m->node_type = weir_type_find(g, "node");
+    m->store_type = weir_type_find(g, "storage_node");
+    m->links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE;
+    m->duration = o->duration ? o->duration : weir_request_duration(r);
+    m->end = WEIR_NO_END;
+    m->latest = WEIR_FOREVER;
+    m->err = err;
 }
 
 int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
@@ -459,7 +460,7 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
 
     *out = NULL;
     clear_nested(o);
-    m = start_match(g, r, o, err ? err : &own);
+    start_match(&m, g, r, o, err ? err : &own);
     rc = rc ? rc : weir_match_whole(&m);
     if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
@@ -487,7 +488,7 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
     rc = !rc && o->subsystem ? weir_graph_hierarchy(g, o->subsystem, &g, err) : rc;
     if (rc)
         return rc;
-    m = start_match(g, r, &anew, err ? err : &own);
+    start_match(&m, g, r, &anew, err ? err : &own);
     job = weir_job_index(g, o->job);
     if (weir_request_bind(r, g, &m.request) || weir_usage_build(g)) {
         end_match(&m);
@@ -548,7 +549,7 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
         rc = weir_fail(err, WEIR_EINVAL, "job %" PRId64 " has ended", job);
     if (rc)
         return rc;
-    m = start_match(g, r, o, err ? err : &own);
+    start_match(&m, g, r, o, err ? err : &own);
     rc = weir_match_whole(&m);
     if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
