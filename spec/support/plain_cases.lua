@@ -20,7 +20,6 @@ M.MACHINES = {
   { "cluster:1 node:5 core:4", "slot={N/4}/node", { "low" } },
 }
 M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
-local SHORTER = { sjbf = true, ["hybrid:k=1"] = true, ["hybrid:k=3"] = true }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
 
 local function random_jobs(random, units)
@@ -116,9 +115,6 @@ function M.random(seed, n)
     local jobs, unit = random_jobs(math.random, math.min(units, 24)), UNITS[i % #UNITS + 1]
     local opts = { resources = resources, map = shape, policy = policies[math.random(#policies)],
       queue = M.QUEUES[math.random(#M.QUEUES)], rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
-    -- Under "per-event" the general simulator leaves jobs waiting for ever in 3 of 10,000 traces where shorter jobs come first;
-    -- the plain one does not.
-    if SHORTER[opts.queue] then opts.rule = "per-timestamp" end
     if math.random(6) == 1 then opts["until"] = math.random(60) * unit end
     if math.random(6) == 1 then opts.warmup = math.random(20) * unit end
     local say = ("trace %d of seed %d, in %g s: %s under %s, %s, %s\n%s\n"):format(i, seed, unit, resources, opts.policy, opts.queue,

@@ -608,7 +608,7 @@ function M:step(limit)
   local t = event.time
   if limit and t > limit then return false end
   if t > self.now or not self.began then advance(self, t) end
-  if is_fed then pull(self) else events:pop() end
+  if is_fed then pull(self) else event = events:pop() end -- a job that began now may have ended now, too
   HANDLE[event.kind](self, event)
   if not self.dirty then return true end
   if self.rule == "per-event" then

@@ -128,7 +128,7 @@ local STOPPED = {
   { "replay that is to have a report", { "replay", "-r", "core:400", "--generate", "100000000", "--report", "@/a/b" }, true },
   { "replay that is to compare", { "replay", "-r", "core:400", "--generate", "100000000", "--report", "@/a", "--compare", "easy fcfs" } },
   { "replay that writes", { "replay", "-r", "core:400", "--generate", "100000000", "--jobs", "@/out.csv", "--evalys", "@/e.csv" }, true },
-  { "policy bench", { "policy", "bench", "low", "--rounds", "1000000000" }, true },
+  { "policy bench", { "policy", "bench", "low", "--rounds", "1000000" }, true },
   { "policy check", { "policy", "check", "@FIFO" } },
 }
 

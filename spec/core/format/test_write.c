@@ -335,7 +335,9 @@ static void test_jgf(void)
                                                   "]}}",
                 "everything");
     expect_text(g, &a, "jgf",
-                "{\"graph\":{\"nodes\":[" RICH_TOP "," RICH_DISK("40", "") "],\"edges\":[" RICH_EDGE "]}}", "a part");
+                "{\"graph\":{\"nodes\":[" RICH_TOP "," RICH_DISK("40", "\"shares\":{\"1\":40},") "],\"edges\":[" RICH_EDGE
+                                                                                               "]}}",
+                "a part");
     pick.exclusive = true;
     expect_text(g, &a, "jgf",
                 "{\"graph\":{\"nodes\":[" RICH_TOP "," RICH_DISK("100", "\"exclusive\":true,") "],\"edges\":[" RICH_EDGE

@@ -102,6 +102,20 @@ describe("a replay is left to the general simulator", function()
   end)
 end)
 
+describe("a job without run time", function()
+  -- Job 994 begins at its reservation, in a turn of the clock that was begun for another event.
+  local ROWS = "id,submit,runtime,procs,estimate\n1,0,16,3,18\n998,0,2,2,17\n3,2,1,4,13\n4,3,2,2,26\n5,4,17,4,17\n994,5,0,5,2\n"
+    .. "7,5,20,1,20\n8,5,3,1,3\n9,5,4,3,17\n"
+
+  for _, simulator in ipairs { "general", "plain" } do
+    it("ends where it begins, in the simulator that is " .. simulator, function()
+      local result = assert(replay.run { resources = "cluster:1 node:3 socket:2 core:2 gpu:1", map = "core", policy = "hinode",
+        queue = "sjbf", rule = "per-event", trace = file("zero.csv", ROWS), simulator = simulator == "general" and simulator or nil })
+      assert.same({ 9, 0 }, { result.metrics.jobs, result.metrics.unfinished or 0 })
+    end)
+  end
+end)
+
 describe("a plain replay", function()
   it("names jobs that are refused, with the reason of the engine", function()
     local result = assert(replay.run { resources = "cluster:1 core:3", trace = file("jobs.csv", JOBS) })
