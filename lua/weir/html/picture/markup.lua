@@ -40,36 +40,48 @@ function M.asset(name, kind)
 end
 
 -- The policy in the page's head forbids browsers to load anything.
-local PAGE = [[
+local DOCUMENT = [[
 <!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'%s">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>%s</title>
 <style>
 %s</style>
 </head>
 <body>
+%s</body>
+</html>
+]]
+
+local SCRIPTS = [[
 <noscript>This page draws with JavaScript, which is turned off.</noscript>
 <script type="application/json" id="data">%s</script>
 <script>
 "use strict";
 %s</script>
-</body>
-</html>
 ]]
 
 local VARIABLES = ":root{--page:$page;--text:$text;--soft:$soft;--block:$block;--edge:$edge}"
 
---- Returns a page as text. page: {title =, data = a table for the scripts, css = names of assets, js = names of
+local function assets(names, kind)
+  local parts = {}
+  for i, name in ipairs(names) do parts[i] = M.asset(name, kind) end
+  return table.concat(parts)
+end
+
+--- Returns a page around a body of markup. css: names of assets, in the order of loading; policy: what the body may do
+--- besides having styles ("; script-src 'unsafe-inline'"), or nil.
+function M.document(title, css, body, policy)
+  return DOCUMENT:format(policy or "", M.escape(title), palette.rules(VARIABLES) .. "\n" .. assets(css, "css"), body)
+end
+
+--- Returns a page that scripts draw. page: {title =, data = a table for the scripts, css = names of assets, js = names of
 --- assets}, in the order of loading.
 function M.page(page)
-  local css, js = {}, {}
-  for i, name in ipairs(page.css) do css[i] = M.asset(name, "css") end
-  for i, name in ipairs(page.js) do js[i] = M.asset(name, "js") end
-  return PAGE:format(M.escape(page.title), palette.rules(VARIABLES) .. "\n" .. table.concat(css), M.json(page.data), table.concat(js))
+  return M.document(page.title, page.css, SCRIPTS:format(M.json(page.data), assets(page.js, "js")), "; script-src 'unsafe-inline'")
 end
 
 return M

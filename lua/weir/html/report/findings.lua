@@ -6,31 +6,10 @@
 
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
-local palette = require "weir.html.picture.palette"
 
 local M = {}
 
 local escape = markup.escape
-
-local PAGE = [[
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>%s</title>
-<style>
-%s</style>
-</head>
-<body>
-<main>
-%s</main>
-</body>
-</html>
-]]
-
-local VARIABLES = ":root{--page:$page;--text:$text;--soft:$soft;--block:$block;--edge:$edge}"
 
 -- A cell: a number stands right, and in every column but the first where the table says so.
 local function cell(tag, value, right) return ("<%s%s>%s</%s>"):format(tag, right and ' class="number"' or "", escape(value), tag) end
@@ -60,9 +39,8 @@ function M.html(page)
   end
   for _, t in ipairs(page.tables or {}) do parts[#parts + 1] = table_of(t) end
   for _, note in ipairs(page.notes or {}) do parts[#parts + 1] = ('<p class="soft">%s</p>\n'):format(escape(note)) end
-  local css = palette.rules(VARIABLES) .. "\n" .. markup.asset("weir.html.picture.common", "css")
-    .. markup.asset("weir.html.report.findings", "css")
-  return PAGE:format(escape(page.title), css, table.concat(parts))
+  return markup.document(page.title, { "weir.html.picture.common", "weir.html.report.findings" },
+    "<main>\n" .. table.concat(parts) .. "</main>\n")
 end
 
 --- Writes DIR/index.html, in a directory that is there. Returns the path; or nil, message, code.
