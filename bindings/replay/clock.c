@@ -89,6 +89,7 @@ void flat_close(struct flat *s)
     free(s->measure.steps);
     free(s->lines.data);
     free(s->names.data);
+    free(s->placer_data);
     *s = (struct flat){0};
 }
 
@@ -180,6 +181,8 @@ void flat_begin(struct flat *s, uint32_t job)
         lasts = j->estimate;
         j->killed = true;
     }
+    if (s->follow && s->placer && !s->placer->begin(s, job))
+        s->failed = true;
     if (s->follow)
         flat_units_begin(&s->units, j);
     if (!flat_grow32(&s->running, &s->running_cap, s->nrunning + 1, sizeof *s->running) ||
@@ -220,6 +223,13 @@ static void begin_reserved(struct flat *s)
 
 /* ---- the clock ---- */
 
+static void free_units(struct flat *s, uint32_t job)
+{
+    flat_units_end(&s->units, &s->jobs[job]);
+    if (s->placer && !s->placer->end(s, job))
+        s->failed = true;
+}
+
 /* Releases the units of jobs whose estimates end at `time`: their events are at the top of the heap. */
 static void let_go(struct flat *s, size_t i, int64_t time)
 {
@@ -231,7 +241,7 @@ static void let_go(struct flat *s, size_t i, int64_t time)
     if (j->on_time) {
         j->released = s->dirty = s->freed = true;
         if (s->follow)
-            flat_units_end(&s->units, j);
+            free_units(s, s->events[i].job);
     }
     let_go(s, 2 * i, time);
     let_go(s, 2 * i + 1, time);
@@ -246,6 +256,8 @@ void flat_advance(struct flat *s, int64_t time)
     s->now = time;
     s->began = true;
     flat_profile_advance(&s->profile, time);
+    if (s->follow && s->placer && !s->placer->advance(s))
+        s->failed = true;
     if (s->nreserved > 0 && time >= s->soonest)
         begin_reserved(s);
 }
@@ -273,7 +285,7 @@ static void finish(struct flat *s, uint32_t job)
     if (early && j->due > s->now)
         flat_return(s, j);
     if (early && s->follow)
-        flat_units_end(&s->units, j);
+        free_units(s, job);
     s->freed = s->dirty = true;
     s->early = s->early || early || s->moved;
     if (!flat_measure_finish(s, j) || (s->write_lines && !flat_lines_job(s, j)))

@@ -8,7 +8,7 @@
  *   clock.c      events and the clock     profile.c  free units over time
  *   passes.c     the queue policies       units.c    which units a job has
  *   measure.c    sums for the metrics     levels.c   vertices above the units: how many are in use
- *   lines.c      a line of CSV a job */
+ *   lines.c      a line of CSV a job      placer.c   units chosen by somebody else, in Lua */
 #ifndef WEIRLUA_FLAT_H
 #define WEIRLUA_FLAT_H
 
@@ -176,6 +176,16 @@ void flat_units_drop(struct job *job);
 bool flat_units_open(struct units *u, uint32_t n);
 void flat_units_close(struct units *u);
 
+/* Somebody else who chooses the units of jobs, as units.c does for a policy that is an order. Each function returns
+ * false where that failed. The number of units suffices whenever book() is called. */
+struct placer {
+    /* Gives units to a job from `at` on, in place of those of its reservation, if it has one. */
+    bool (*book)(struct flat *s, uint32_t job, int64_t at);
+    bool (*begin)(struct flat *s, uint32_t job); /* the job begins now: sets its runs */
+    bool (*end)(struct flat *s, uint32_t job);   /* the units of a running job are free */
+    bool (*advance)(struct flat *s);             /* the clock has gone on */
+};
+
 /* ---- measure.c ---- */
 
 #define FLAT_LEVELS 8
@@ -299,6 +309,8 @@ struct flat {
     uint64_t passes, decisions;
     bool follow; /* units are followed */
     struct units units;
+    const struct placer *placer; /* chooses the units that are followed; NULL: units.c does */
+    void *placer_data;
     struct measure measure;
     bool write_lines, keep_ended;
     struct naming naming;

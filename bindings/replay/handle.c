@@ -1,7 +1,6 @@
 /* handle.c - flat simulators for scripts of the library. Invariant: a handle that a script can reach holds a simulator
  * whose jobs, users and names lie in C memory of its own. */
-#include "handle/weirlua.h"
-#include "replay/flat.h"
+#include "replay/placer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +34,7 @@ static int64_t check_instant(lua_State *L, int arg)
     return (int64_t)floor(seconds * 1e6 + 0.5);
 }
 
-static void push_seconds(lua_State *L, int64_t us)
+void weirlua_flat_push_time(lua_State *L, int64_t us)
 {
     if (us % FLAT_SECOND == 0)
         lua_pushinteger(L, us / FLAT_SECOND);
@@ -54,11 +53,13 @@ static void push_sum(lua_State *L, double sum)
 
 /* ---- errors ---- */
 
-/* Raises where memory is short. */
+/* Raises where memory is short, or a function of the placer has failed. */
 static void check_ok(lua_State *L, const struct flat *s)
 {
-    if (s->failed)
-        luaL_error(L, "out of memory");
+    if (!s->failed)
+        return;
+    weirlua_placer_check(L);
+    luaL_error(L, "out of memory");
 }
 
 /* Pushes what a call says of the job that would end behind the end of the clock: nil, its number, the time, its
@@ -72,9 +73,9 @@ static int tell_late(lua_State *L, const struct flat *s)
         lua_pushinteger(L, j->number.integer);
     else
         lua_pushstring(L, j->number.text);
-    push_seconds(L, s->now);
-    push_seconds(L, j->estimate);
-    push_seconds(L, j->runtime);
+    weirlua_flat_push_time(L, s->now);
+    weirlua_flat_push_time(L, j->estimate);
+    weirlua_flat_push_time(L, j->runtime);
     return 5;
 }
 
@@ -244,11 +245,13 @@ static void read_measure(lua_State *L, struct flat *s, int options)
  * conservative), k (of hybrid); per_event, the event rule; tau, from (seconds), series: see weir.replay.metrics;
  * levels, a list of lists, the first unit of each vertex of a type above the units; node, which of the levels has the
  * nodes, and per_node, the units of a node in the mean; naming, how units are written; lines and ended, what to keep of
- * jobs that have ended. Units are followed where there are levels or a naming. */
+ * jobs that have ended. Units are followed where there are levels or a naming; placer, a table of functions that choose
+ * them, see lua/weir/replay/placer.lua. */
 int weirlua_flat_new(lua_State *L)
 {
     static const char *const known[] = {"units",  "queue", "k",        "per_event", "tau",   "from",  "series",
-                                        "levels", "node",  "per_node", "naming",    "lines", "ended", NULL};
+                                        "levels", "node",  "per_node", "naming",    "lines", "ended", "placer",
+                                        NULL};
     struct flat *s;
     int64_t units;
 
@@ -256,7 +259,7 @@ int weirlua_flat_new(lua_State *L)
     lua_settop(L, 1);
     units = weirlua_field_integer(L, 1, "units", 0);
     luaL_argcheck(L, units > 0 && units < INT32_MAX, 1, "units: a number from 1 to 2^31-2 expected");
-    s = lua_newuserdatauv(L, sizeof *s, 0);
+    s = lua_newuserdatauv(L, sizeof *s, 2);
     *s = (struct flat){.late = FLAT_NONE,
                        .entering = FLAT_NONE,
                        .soonest = FLAT_NEVER,
@@ -279,7 +282,7 @@ int weirlua_flat_new(lua_State *L)
     s->unused = allocate(L, 1, sizeof *s->unused);
     s->jobs_cap = 1;
     s->profile.now = s->total;
-    if (s->follow && !flat_units_open(&s->units, (uint32_t)units))
+    if ((s->follow && !flat_units_open(&s->units, (uint32_t)units)) || !weirlua_placer_open(L, s, 2))
         return luaL_error(L, "out of memory");
     lua_settop(L, 1);
     return 1;
@@ -339,6 +342,7 @@ static int flat_method_submit(lua_State *L)
     if (s->late != FLAT_NONE)
         return tell_late(L, s);
     check_user(L, s, user);
+    weirlua_placer_enter(L, s);
     job = flat_job_new(s);
     if (job == FLAT_NONE)
         return luaL_error(L, "out of memory");
@@ -370,6 +374,7 @@ static int flat_method_run(lua_State *L)
     bool more;
 
     check_ok(L, s);
+    weirlua_placer_enter(L, s);
     more = flat_run(s, limit + 1, EVENTS);
     if (!more && limit < FLAT_LAST && limit > s->now && flat_ok(s))
         flat_advance(s, limit);
@@ -408,8 +413,8 @@ static int flat_method_pop(lua_State *L)
     if (s->naming.n > 0 && !flat_lines_resources(s, j, &s->names))
         return luaL_error(L, "out of memory");
     lua_pushinteger(L, (lua_Integer)j->made + 1);
-    push_seconds(L, j->start);
-    push_seconds(L, j->finish);
+    weirlua_flat_push_time(L, j->start);
+    weirlua_flat_push_time(L, j->finish);
     lua_pushinteger(L, j->units);
     lua_pushboolean(L, j->killed);
     lua_pushboolean(L, j->backfilled);
@@ -485,16 +490,16 @@ static int flat_method_figures(lua_State *L)
     flat_measure_stop(s);
     lua_createtable(L, 0, 32);
     if (m->began) {
-        push_seconds(L, m->first);
+        weirlua_flat_push_time(L, m->first);
         lua_setfield(L, -2, "first");
-        push_seconds(L, m->last);
+        weirlua_flat_push_time(L, m->last);
         lua_setfield(L, -2, "last");
     }
     if (m->last_end >= 0) {
-        push_seconds(L, m->last_end);
+        weirlua_flat_push_time(L, m->last_end);
         lua_setfield(L, -2, "last_end");
     }
-    push_seconds(L, s->now);
+    weirlua_flat_push_time(L, s->now);
     lua_setfield(L, -2, "now");
     const struct {
         const char *name;

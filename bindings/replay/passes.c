@@ -35,7 +35,8 @@ static bool book(struct flat *s, uint32_t job, int64_t at)
     int64_t stop = flat_after(at, j->estimate);
 
     s->decisions++;
-    if (!flat_profile_reserve(&s->profile) || (s->follow && !flat_units_book(s, job, at))) {
+    if (!flat_profile_reserve(&s->profile) ||
+        (s->follow && !(s->placer ? s->placer->book : flat_units_book)(s, job, at))) {
         fail(s);
         return false;
     }

@@ -8,5 +8,8 @@ teardown(shell.clean)
 describe("plain replays of random jobs, many", function()
   for seed = 101, 120 do
     it(("[K4] equal those of the general simulator, seed %d"):format(seed), function() cases.random(seed, 500) end)
+    it(("[K4] equal those of the general simulator under policies that are more than an order, seed %d"):format(seed), function()
+      cases.random(seed, 100, true)
+    end)
   end
 end)

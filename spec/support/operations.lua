@@ -306,6 +306,10 @@ group("sets", [[
       naming = { texts = { "core0", "" }, stretches = { 0, 0, 0, 0, 1, 9, 9, 1, 0, 1 } } }
       for i = 1, 99 do s:submit(i, 0, 9 + i % 7, 3, i * 3, 1) end
       while s:run() do end return s:lines()
+  local units = { { 0, 2 }, { 2, 1, 4, 1 } }
+      local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, placer = { book = function() end, finish = function() end,
+        begin = function(i) return units[i] end, advance = function() end } }
+      s:submit(1, 0, 9, 3, 2, 1) s:submit(2, 0, 9, 5, 2, 1) s:run() return s:figures().jobs == 2
   local h = must(core.hostlist "node[1-9],x") must(h:append "y[1-3]") must(h:delete "x") must(h:delete_at(2))
       h:sort() h:uniq() return #h .. tostring(h) .. h:find "y2" .. h[1] .. tostring(h:has "y1")
   local h, n = must(core.hostlist { "a[1-2]", "b" }), "" for name, i in h:names() do n = n .. name .. i end return n

@@ -19,6 +19,12 @@ M.MACHINES = {
   { "cluster:1 rack:2[node:3[core:4] node:2[core:4]]", "core", { "first", "low" } },
   { "cluster:1 node:5 core:4", "slot={N/4}/node", { "low" } },
 }
+-- Bundled policies that are more than an order, whose units the engine chooses; exclusive ones where units are nodes.
+M.SCORING = { "best_fit", "worst_fit", "spread", "weighted", "round_robin", "contiguous", "locality", "drain_first", "emptiest", "alike",
+  "variation", "newest_first", "packed_gpu_nodes", "gpu_affinity", "io", "power", "treepool",
+  "network", "firstnodex", "lonodex", "emptiestx" }
+local EXCLUSIVE = { firstnodex = true, lonodex = true, emptiestx = true }
+
 M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
 
@@ -105,15 +111,23 @@ function M.compare(make_trace, opts, say, bare)
   return results[2]
 end
 
---- Compares n random traces from a seed.
-function M.random(seed, n)
+-- Returns a policy whose units the engine chooses.
+local function scoring(shape, resources)
+  while true do
+    local name = M.SCORING[math.random(#M.SCORING)]
+    if not EXCLUSIVE[name] or not shape:find "core" or not resources:find "node" then return name end
+  end
+end
+
+--- Compares n random traces from a seed. placed: under policies that are more than an order.
+function M.random(seed, n, placed)
   math.randomseed(seed)
   for i = 1, n do
     local resources, shape, policies = table.unpack(M.MACHINES[math.random(#M.MACHINES)])
     local units = 0
     for count in resources:gmatch "%a+:(%d+)" do units = units == 0 and tonumber(count) or units * tonumber(count) end
     local jobs, unit = random_jobs(math.random, math.min(units, 24)), UNITS[i % #UNITS + 1]
-    local opts = { resources = resources, map = shape, policy = policies[math.random(#policies)],
+    local opts = { resources = resources, map = shape, policy = placed and scoring(shape, resources) or policies[math.random(#policies)],
       queue = M.QUEUES[math.random(#M.QUEUES)], rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
     if math.random(6) == 1 then opts["until"] = math.random(60) * unit end
     if math.random(6) == 1 then opts.warmup = math.random(20) * unit end

@@ -232,7 +232,7 @@ local function go(run)
   open_writers(run)
   run.against = opts.against and against.new() or nil
   local plan = not ranked and plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept) or nil
-  local feed = feeder(run, plan and not_asked or request_of)
+  local feed = feeder(run, plan and not plan.placed and not_asked or request_of)
   local first = not opts.from and feed()
   run.from = opts.from or opts.warmup and first and instant.after(first.submit, opts.warmup)
   local function next_job()

@@ -1,6 +1,7 @@
 --- plain.lua - replays of plain jobs, which ask for a number of cores, or of whole nodes, that are all alike, under a
 --- bundled queue policy. A simulator in C (bindings/replay) decides their starts as the general one (weir.sim) does, and
---- costs what counting processors costs. Whatever is not plain is left to the general simulator.
+--- costs what counting processors costs. Which units a job has is decided by the simulator where the placement policy is
+--- an order, else by the engine, and by nobody where nobody asks. Whatever is not plain is left to the general simulator.
 
 local about = require "weir.about"
 local core = require "weir.core"
@@ -8,6 +9,7 @@ local instant = require "weir.sim.instant"
 local machines = require "weir.replay.plain_machine"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
+local placer = require "weir.replay.placer"
 local policy = require "weir.policy"
 local weir = require "weir"
 
@@ -42,8 +44,9 @@ local FORMATS = { swf = true, csv = true, lublin = true }
 -- Whether the jobs of a trace ask for processors, and for nothing in words of their own.
 local function processors_only(trace) return FORMATS[trace.format] and not trace.requests and not trace.detailed end
 
---- Returns what the replay of a trace needs, {engine, graph, machine, type, by, queue, k}, where it is plain; else nil. opts: those
---- of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be written.
+--- Returns what the replay of a trace needs, {engine, graph, machine, type, by, queue, k, placed = whether the engine chooses
+--- units, so that jobs need requests}, where it is plain; else nil. opts: those of weir.replay.run; shape: of the requests,
+--- see weir.trace.map; names: whether the resources of jobs are to be written.
 function M.plan(opts, shape, graph, trace, names)
   if opts.simulator == "general" then return nil end
   local type, by = map.unit(shape)
@@ -57,7 +60,8 @@ function M.plan(opts, shape, graph, trace, names)
     engine:close()
     return nil
   end
-  return { engine = engine, graph = graph, machine = machine, type = type, by = by, queue = queue, k = k }
+  return { engine = engine, graph = graph, machine = machine, type = type, by = by, queue = queue, k = k,
+    placed = machine.numbers and (machine.naming or #machine.levels > 0) and true }
 end
 
 -- ---- results ----------------------------------------------------------------------------------------------------
@@ -130,6 +134,7 @@ local function open(plan, run)
   plan.flat = core.flat {
     units = machine.units, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
     from = run.from, levels = machine.levels, node = machine.node, per_node = machine.node and total / totals.node.total,
+    placer = plan.placed and placer.new(plan.engine, machine.numbers, plan.entered, not run.ended) or nil,
     naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = opts.series ~= false,
   }
 end
@@ -172,7 +177,8 @@ local function enter(plan, run, gathered, users, next_job)
       users[user], numbers[key] = key, user
     end
     if entered then
-      entered[made], job.estimate, job.runtime = job, instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
+      entered[made], job.id = job, made
+      job.estimate, job.runtime = instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
     end
     if not check_late(flat:submit(number, submit, job.estimate, job.runtime, -(-job.procs // by) // 1, user)) then
       if entered then entered[made] = nil end
@@ -199,7 +205,7 @@ end
 --- ended, or nil}; next_job: the source of jobs. Returns the collector of metrics, and a table with the fields of a
 --- simulator.
 function M.run(plan, run, next_job)
-  plan.entered = run.ended and {} or nil
+  plan.entered = (run.ended or plan.placed) and {} or nil
   open(plan, run)
   local gathered = metrics.new(plan.simulator, { tau = run.opts.tau, points = run.opts.points, series = run.opts.series })
   simulate(plan, run, gathered, next_job)

@@ -1,13 +1,42 @@
 --- plain_machine.lua - a machine as replays of plain jobs see it: units that are all alike, in the order of the
---- placement policy, and above them vertices such as nodes above cores. A machine that
---- cannot be seen so, since units differ, something is down or taken, or the policy is more than an order, is left to the
---- general simulator.
+--- placement policy, and above them vertices such as nodes above cores. Where the policy is more than an order, such as
+--- one that scores, the engine chooses the units (placer.lua), and these are in the order of the machine's description. A
+--- machine that cannot be seen so, since units differ or something is down or taken, and a policy that may leave out units
+--- for a job, are left to the general simulator.
 
 local core = require "weir.core"
+local policies = require "weir.policy"
 
 local M = {}
 
 local LEVELS = 8
+
+-- ---- the policy ---------------------------------------------------------------------------------------------
+
+-- Whether a policy comes with weir. Of those it is known that `evaluate` scores each candidate, and that `admit` and
+-- `prune` let units that are alike and free go to any job that asks for nothing else.
+local function is_bundled(policy)
+  local dirs = policies.path()
+  local path = policy.path
+  return path ~= nil and path == ("%s/%s.lua"):format(dirs[#dirs], path:match "([^/]+)%.lua$")
+end
+
+-- Whether jobs start when as many units are free as they ask for, whatever the policy prefers.
+local function takes_any(policy, type, totals)
+  if is_bundled(policy) then
+    for _, part in ipairs(policy.parts) do
+      if part == "exclusive" and type ~= "node" and totals.node then return false end
+    end
+    return true
+  end
+  return policy.static and #policy.parts == 0
+end
+
+-- Whether the engine has units for a job that asks for all of them: a policy that fails with this machine fails here.
+local function gives_all(engine, type, n)
+  local request = core.request(type == "node" and ("slot=%d/node"):format(n) or ("slot=%d/%s=1"):format(n, type))
+  return engine:match(request, { mode = "preview", stats = false }) ~= nil
+end
 
 -- ---- the order of the policy --------------------------------------------------------------------------------
 
@@ -251,20 +280,28 @@ local function untouched(graph, totals)
   return #graph:root():jobs() == 0
 end
 
+-- Returns the number of each unit by the index of its vertex.
+local function numbered(units, places)
+  local numbers = {}
+  for i = 1, units.n do numbers[units.index[places[i]]] = i - 1 end
+  return numbers
+end
+
 --- Returns a machine as plain jobs see it: {units = their number, levels = for each type above, the first unit of each
 --- vertex, or with a field scattered, the number of vertices, the vertex of each unit; level_types = these types; node =
---- which of them is node; below = units of each type within a unit; naming}; or nil where the general simulator is
---- needed. `names`: whether the resources of jobs are to be written. Costs a walk over the units.
+--- which of them is node; below = units of each type within a unit; naming; numbers = the number of each unit by the index
+--- of its vertex, where the engine is to choose the units}; or nil where the general simulator is needed. `names`: whether
+--- the resources of jobs are to be written. Costs a walk over the units.
 function M.of(graph, engine, type, names)
   local _, policy = engine:policy()
   local words = policy and policy.order
   local order = words and read_order(words)
   local totals = graph:aggregate(nil, { all = true })
-  if not order or not totals[type] or not untouched(graph, totals) then return nil end
-  local units = list_units(graph, type, order)
-  if not units or units.n ~= totals[type].total then return nil end
+  if not totals[type] or not untouched(graph, totals) or not (order or policy and takes_any(policy, type, totals)) then return nil end
+  local units = list_units(graph, type, order or {})
+  if not units or units.n ~= totals[type].total or not order and not gives_all(engine, type, units.n) then return nil end
   local places = sorted(units)
-  local machine = { units = units.n, below = units.below }
+  local machine = { units = units.n, below = units.below, numbers = not order and numbered(units, places) or nil }
   if not add_levels(machine, totals, units, places) then return nil end
   if names then
     machine.naming = (type == "core" and name_cores or name_nodes)(graph, units, places)

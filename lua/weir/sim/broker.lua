@@ -211,6 +211,12 @@ local function start(self, job)
   return true
 end
 
+local function book_at(self, job, t) return place(self, job, t) or make_room(self, job, t) end
+
+--- Allocates for a job at a time at which the sums allow it, in place of its reservation if it has one; reservations of
+--- others may move to other resources. Returns whether that was possible. The reservation is noted by the caller.
+function M.book(self, job, t) return without_reservation(self, job, book_at, t) end
+
 local COUNTER = { preempt = "preempted", requeue = "requeued" }
 
 --- Puts a running job without resources back into the queue. event: preempt or requeue.

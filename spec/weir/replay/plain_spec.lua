@@ -25,6 +25,12 @@ describe("plain replays of random jobs", function()
     end)
   end
 
+  for seed = 1, FILES do
+    it(("[K4] equal those of the general simulator under policies that are more than an order, seed %d"):format(seed), function()
+      cases.random(seed, math.ceil(15 * SCALE), true)
+    end)
+  end
+
   -- Many jobs at a high load: long queues, moved reservations, fragments.
   for _, row in ipairs {
     { "cluster:1 core:32", "easy", "low" }, { "cluster:1 core:32", "conservative", "high" }, { "cluster:1 core:32", "sjbf", "first" },
@@ -54,6 +60,10 @@ describe("a replay is plain", function()
     ["for processors that share a node"] = { resources = "node:4 core:2", map = "slot={N/2}/node" },
     ["where the cores of a node are not in sequence"] = { resources = "node:4 core:2", policy = "high" },
     ["under a policy without an order"] = { resources = "node:4 core:2", policy = "first" },
+    ["under a policy that scores"] = { resources = "node:2 core:4", policy = "best_fit" },
+    ["under a policy with options"] = { resources = "node:2 core:4", policy = "weighted:pack=2,low=0" },
+    ["under a policy with an order of properties"] = { resources = "cluster:1 core:4", policy = { order = { "properties.x" } } },
+    ["under a policy that gives whole nodes, for whole nodes"] = { resources = "node:4 core:2", map = "node", policy = "lonodex" },
     ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
   } do
     it(what, function() assert.is_true(is_plain(opts)) end)
@@ -75,9 +85,9 @@ describe("a replay is left to the general simulator", function()
     ["with memory beside cores"] = { resources = "node:2 core:4 memory:1(size=8)", map = "core+memory" },
     ["for several cores of a slot"] = { resources = "node:4 core:4", map = "slot=N/core=2" },
     ["under a queue policy that is not among the simple ones"] = { resources = "cluster:1 core:4", queue = "priority" },
-    ["under a policy that scores"] = { resources = "node:2 core:4", policy = "best_fit" },
+    ["under a policy of one's own that scores"] = { resources = "cluster:1 core:4", policy = { evaluate = function() return 1 end } },
+    ["under a policy of one's own that leaves out"] = { resources = "cluster:1 core:4", policy = { prune = function() return true end } },
     ["under a policy that gives whole nodes"] = { resources = "node:2 core:4", policy = "lonodex" },
-    ["under a policy with an order of properties"] = { resources = "cluster:1 core:4", policy = { order = { "properties.x" } } },
     ["where something is down"] = { resources = with_down },
     ["where somebody has something later"] = { resources = with_job },
     ["where units have units besides"] = { resources = "cluster:1 node:2[core:2] node:2[core:4]", map = "node" },
@@ -188,4 +198,40 @@ describe("the simulator of plain jobs", function()
     assert.is_false(s:run())
     assert.equal(1, s:figures().jobs)
   end)
+
+  local function placed_by(changes)
+    local functions = { book = function() end, begin = function() return { 1, 2 } end, finish = function() end, advance = function() end }
+    for key, f in pairs(changes) do functions[key] = f end
+    return simulator { placer = functions, levels = { { 0, 2 } } }
+  end
+
+  it("takes units from functions", function()
+    local s = placed_by {}
+    s:submit(1, 0, 5, 5, 2, 1)
+    s:run()
+    assert.same({ 10 }, s:figures().touched) -- 5 seconds in two of the vertices
+  end)
+
+  for name, changes in pairs {
+    ["book"] = { book = function() error("no units", 0) end }, ["begin"] = { begin = function() error("no units", 0) end },
+    ["finish"] = { finish = function() error("no units", 0) end }, ["advance"] = { advance = function() error("no units", 0) end },
+  } do
+    it(("ends with the error of the function %s that chooses units"):format(name), function()
+      local s = placed_by(changes)
+      assert.error_matches(function()
+        s:submit(1, 0, 5, 5, 2, 1)
+        s:run()
+      end, "^no units$")
+    end)
+  end
+
+  for what, runs in pairs { ["too few units"] = { 0, 1 }, ["units that are not there"] = { 3, 2 }, ["no list"] = 7 } do
+    it("refuses from functions " .. what, function()
+      local s = placed_by { begin = function() return runs end }
+      assert.has_error(function()
+        s:submit(1, 0, 5, 5, 2, 1)
+        s:run()
+      end, "job 1 has other units than it asked for")
+    end)
+  end
 end)

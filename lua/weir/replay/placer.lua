@@ -1,0 +1,68 @@
+--- placer.lua - units for the jobs of a plain replay, chosen by the engine: the simulator in C says when a job starts, and for
+--- when it has a reservation, as that depends on the number of free units alone; a placement policy that is more than an
+--- order says which units these are. The engine is asked once for each start and each reservation, in the turn in which
+--- the general simulator asks it, so that its answers are the same.
+
+local broker = require "weir.sim.broker"
+
+local M = {}
+
+-- Returns the units of a job as the simulator wants them: first unit, number of units, and so on. `numbers`: the number of
+-- each unit by the index of its vertex.
+local function runs_of(allocation, numbers)
+  local list, runs, n = {}, {}, 0
+  for _, pick in ipairs(allocation:vertices()) do
+    list[#list + 1] = numbers[pick.vertex.index]
+  end
+  table.sort(list)
+  for i = 1, #list do
+    if i > 1 and list[i] == list[i - 1] + 1 then
+      runs[n] = runs[n] + 1
+    else
+      runs[n + 1], runs[n + 2], n = list[i], 1, n + 2
+    end
+  end
+  return runs
+end
+
+local function fail(why) error({ replay = why, code = "policy" }, 0) end
+
+--- Returns the functions that the simulator calls, see struct placer in bindings/replay/flat.h. engine; numbers: the number
+--- of each unit by the index of its vertex; jobs: by the order of submission, each with id, request and estimate; forget:
+--- whether jobs that have ended are removed from the list.
+function M.new(engine, numbers, jobs, forget)
+  local host = { engine = engine, reservations = {}, matches = 0 }
+  function host.placement_failed(_, why) fail(why) end
+
+  local functions = {}
+
+  function functions.book(made, at)
+    local job = jobs[made]
+    if not broker.book(host, job, at) then fail(("job %s: %s"):format(job.number, job.why)) end
+    job.reserved = at > host.now and at or nil
+    host.reservations[job] = job.reserved and true
+  end
+
+  function functions.begin(made)
+    local job = jobs[made]
+    job.reserved, host.reservations[job] = nil, nil
+    local ok, why = engine:placed(made, job.request, job)
+    if not ok then fail(why) end
+    return runs_of(engine:job(made), numbers)
+  end
+
+  function functions.finish(made)
+    assert(engine:release(made))
+    if forget then jobs[made] = nil end
+  end
+
+  function functions.advance(_, now)
+    host.now = now
+    engine:advance(now)
+  end
+
+  host.now = 0
+  return functions
+end
+
+return M
