@@ -104,7 +104,18 @@ describe("RFC 20, overview and goals", function()
     end
   end)
 
-  pending "[RFC20:67b][R6] a machine keeps metadata that weir does not know, and the label -- left out, see doc/specifications.md"
+  it("[RFC20:67b][R6] a machine keeps metadata that weir does not know, and the label", function()
+    local d = weir.json.decode(machine():format "rv1")
+    local graph = d.scheduling.graph
+    graph.label, graph.nodes[1].metadata.color, graph.edges[1].metadata.cost = "the rack", { "red" }, 7
+    local text = core.json_encode(d):gsub('"properties":%[%]', '"properties":{}')
+    local g <close> = assert(weir.parse(text))
+    for _, kept in ipairs { weir.json.decode(g:format "rv1"), 
+      assert(weir.engine { resources = g }:match "slot=1/node"):rset():table "rv1" } do
+      graph = kept.scheduling.graph
+      assert.same({ "the rack", { "red" }, 7 }, { graph.label, graph.nodes[1].metadata.color, graph.edges[1].metadata.cost })
+    end
+  end)
 
   it("[RFC20:72][R8] one format: a subset is released by an R", function()
     local all, e = job()

@@ -363,7 +363,8 @@ end
 local function texts_of(w)
   local small = assert(core.synthetic "cluster:1 node:2 core:2 gpu:1")
   small:vertex("/cluster0/node0").properties.fast = true
-  return { jgf = assert(w.g:format "jgf"), job = assert(w.a:format "jgf"), rv1 = assert(small:format "rv1"),
+  local jgf = assert(w.g:format "jgf"):gsub('"nodes":%[', '"label":"x","nodes":[', 1):gsub('"size":', '"more":[1],"size":', 2)
+  return { jgf = jgf:gsub('"relationship":', '"cost":7,"relationship":'), job = assert(w.a:format "jgf"), rv1 = assert(small:format "rv1"),
     grug = (grug(1):gsub('<data key="multi_scale">%d+', '<data key="multi_scale">1')),
     hwloc = slurp "spec/data/hwloc/nameless3.xml", rdl = slurp "spec/data/rdl/plain.lua",
     recipe = 'return { type = "cluster", id = 0, { type = "node", count = 2, { type = "core", count = 2 } } }',

@@ -75,6 +75,16 @@ struct jgf_waiting {
     uint32_t nspans, spans_cap;
 };
 
+/* A key of an edge or of the graph that weir does not know, until the vertices are there. See jgf_foreign.c. */
+struct jgf_foreign {
+    uint32_t ends[2];          /* items; WEIR_NONE: of the graph, or of the edge that is being read */
+    weir_name subsystem, type; /* of the edge; type may be WEIR_NO_NAME */
+    weir_name key, value;
+};
+
+/* Where in a document a foreign key stands. */
+enum jgf_place { JGF_OF_VERTEX, JGF_OF_CHILD, JGF_OF_EDGE, JGF_OF_GRAPH, JGF_OF_METADATA };
+
 /* Where an element of "nodes" or "edges" lies in the text: from its first byte up to the byte behind. */
 struct jgf_element {
     size_t from, to;
@@ -121,7 +131,8 @@ enum jgf_field {
     JGF_EXTENDED,
     JGF_EXTENDED_TEXT,
     JGF_PATHS,
-    JGF_FIELDS
+    JGF_FIELDS,
+    JGF_FOREIGN = JGF_FIELDS /* of an entry: any other key */
 };
 extern const char *const weir_jgf_fields[JGF_FIELDS];
 
@@ -164,6 +175,8 @@ struct jgf {
     struct jgf_fault *faults;
     uint32_t nfaults, faults_cap;
     struct jgf_waiting waiting;
+    struct jgf_foreign *foreign;
+    uint32_t nforeign, foreign_cap;
     weir_name down, up; /* words of the first edges of containment down and up, + 1; 0: none yet */
     bool undirected;    /* edges without direction: without `back`, they go both ways */
     bool has_graph, has_nodes, has_edges, has_weir;
@@ -192,6 +205,15 @@ int weir_jgf_node(struct jgf *r, int type) WEIR_CHECKED;
 /* Sets *item to the item of a key, made where missing; *found tells whether the item was there. */
 int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bool *found) WEIR_CHECKED;
 int weir_jgf_reach_uuids(struct jgf *r, uint32_t n) WEIR_CHECKED; /* extends `uuids` to n items */
+bool weir_jgf_is_field(const char *key); /* whether a key is a field of the metadata of a vertex */
+/* Takes a key that weir does not know, the current event, and its value: *key is the key of extended data for it, or
+ * the key itself of JGF_OF_EDGE. Returns the type of the value. */
+int weir_jgf_take_foreign(struct jgf *r, enum jgf_place place, weir_name *key, weir_name *value) WEIR_CHECKED;
+/* Appends such a key of the graph or an edge to r->foreign. */
+int weir_jgf_keep_foreign(struct jgf *r, enum jgf_place place) WEIR_CHECKED;
+/* Tells the edge of `count` keys from `first` on. Called again for each further subsystem of the edge. */
+int weir_jgf_place_foreign(struct jgf *r, uint32_t first, uint32_t count, const struct jgf_edge *e) WEIR_CHECKED;
+int weir_jgf_set_foreign(struct jgf *r) WEIR_CHECKED; /* sets the kept keys in r->g, which is complete */
 /* Puts a vertex below another, by an edge of containment. */
 int weir_jgf_contain(struct jgf *r, const struct jgf_edge *e) WEIR_CHECKED;
 /* The waiting edge number i; *span is 0 for the first call, and is kept between calls with ascending i. */
@@ -208,6 +230,15 @@ int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, c
 /* Reports a value of the wrong type: "is an integer, a string is wanted". Returns a status. */
 int weir_jgf_bad_type(const struct jgf *r, const char *array, uint32_t i, const char *key, int type,
                       const char *wanted);
+
+/* The first root; WEIR_NONE: there is none. */
+weir_vertex weir_jgf_first_root(const weir_graph *g);
+/* Returns whether a key of extended data of v is a foreign key, which is written elsewhere. */
+bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, const char *value);
+/* Write the foreign keys of a place at v, each with a comma in front (of the graph: behind), and those of an edge that
+ * is not of containment. */
+void weir_jgf_write_foreign(const weir_graph *g, weir_vertex v, enum jgf_place place, weir_buf *b);
+void weir_jgf_write_foreign_edge(const weir_graph *g, const weir_edge *e, weir_buf *b);
 
 static inline int64_t jgf_rank(const struct jgf_item *it)
 {

@@ -141,6 +141,9 @@ static void move_items(struct jgf *r, uint32_t *numbers)
         r->waiting.ends[i][0] = numbers[r->waiting.ends[i][0]];
         r->waiting.ends[i][1] = numbers[r->waiting.ends[i][1]];
     }
+    for (uint32_t i = 0; i < r->nforeign; i++)
+        for (int end = 0; end < 2 && r->foreign[i].ends[end] != WEIR_NONE; end++)
+            r->foreign[i].ends[end] = numbers[r->foreign[i].ends[end]];
     for (uint32_t i = 0; i < r->count; i++)
         while (numbers[i] != i) {
             uint32_t to = numbers[i];
@@ -420,6 +423,8 @@ int weir_jgf_make(struct jgf *r, weir_graph **out)
         rc = add_edges(r);
     if (rc == WEIR_OK)
         rc = weir_graph_end(r->g, r->err);
+    if (rc == WEIR_OK)
+        rc = weir_jgf_set_foreign(r);
     if (rc < 0)
         return rc;
     keep_words(r);

@@ -330,6 +330,24 @@ static int find_field(const char *key)
     return i;
 }
 
+bool weir_jgf_is_field(const char *key)
+{
+    return find_field(key) < JGF_FIELDS;
+}
+
+/* Takes a key of metadata that weir does not know. The first of several equal keys counts. */
+static int take_foreign(struct jgf *r)
+{
+    weir_name key, value; /* the text of the value is in r->value, too */
+    int type = weir_jgf_take_foreign(r, JGF_OF_VERTEX, &key, &value);
+    int rc = type < 0 ? type : has_entry(r, JGF_FOREIGN, key);
+
+    if (rc != 0)
+        return rc < 0 ? rc : WEIR_OK;
+    rc = push_entry(r, JGF_FOREIGN, key, strlen(jgf_text(r, key)));
+    return rc ? rc : set_value(r, r->value.data, r->value.len);
+}
+
 static int take_field(struct jgf *r, int field, int type)
 {
     if (type < 0 || type == WEIR_JSON_NULL)
@@ -350,12 +368,16 @@ static int read_metadata(struct jgf *r)
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
         const char *key = weir_json_text(r->json, NULL);
         int field = find_field(key);
-        bool shares = r->marks && field == JGF_FIELDS && strcmp(key, "shares") == 0;
+        bool shares = field == JGF_FIELDS && strcmp(key, "shares") == 0;
+        if (field == JGF_FIELDS && !shares) {
+            rc = take_foreign(r);
+            continue;
+        }
         if (field < JGF_FIELDS && (r->node.seen & BIT(field)))
             return bad_field(r, WEIR_EINVAL, field, "is given twice");
         r->node.seen |= field < JGF_FIELDS ? BIT(field) : 0;
         type = weir_json_next(r->json);
-        if (shares && type == WEIR_JSON_OBJECT)
+        if (shares && r->marks && type == WEIR_JSON_OBJECT)
             r->mark.shares = weir_json_offset(r->json) - 1;
         rc = field < JGF_FIELDS ? take_field(r, field, type) : weir_json_skip(r->json, type);
     }
@@ -614,12 +636,15 @@ static int set_entries(struct jgf *r, struct jgf_item *it)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < r->node.nentries; i++) {
         const struct jgf_entry *e = &r->node.entries[i];
-        int fault = e->fault, rc = fault ? WEIR_OK : weir_map_set(r->g, p, map_of(e->field), e->key, e->value);
+        int fault = e->fault, rc;
+        if (fault && e->field == JGF_FOREIGN)
+            continue; /* too long to be kept */
+        rc = fault ? WEIR_OK : weir_map_set(r->g, p, map_of(e->field), e->key, e->value);
         if (rc == WEIR_ENOMEM)
             return weir_fail_nomem(r->err);
         if (rc < 0)
             fault = ENTRY_MANY;
-        if (fault)
+        if (fault && e->field != JGF_FOREIGN)
             return note_fault(r, it, e->field, fault);
     }
     return WEIR_OK;

@@ -4,7 +4,8 @@
  * properties, tags or ephemeral, extended, paths. `exclusive` is about the use by a job, not about the pool, so its
  * type is checked and its value ignored; "whole": true is the pool's own wish to be allocated as a whole. Read of an
  * edge: source, target, and in metadata: subsystem, relationship, back, or name: {SUBSYSTEM: RELATIONSHIP}. For further
- * keys of weir see jgf_write.c. All other keys are skipped.
+ * keys of weir see jgf_write.c. All other keys of metadata and of the graph are kept as extended data (jgf_foreign.c);
+ * `shares` and the keys beside metadata are skipped.
  *
  * Nodes and edges may come in any order. An edge to a vertex not read yet makes the item of the vertex; edges of
  * containment wait until all vertices are known, all other edges until the graph is there.
@@ -135,6 +136,7 @@ struct edge_draft {
     bool has_source, has_target, has_data;
     bool has_subsystem;
     bool undirected; /* "directed" is false: the edge goes both ways */
+    uint32_t foreign; /* its first foreign key, of r->foreign */
 };
 
 /* Takes the vertex at an end of the edge from the current event. */
@@ -212,14 +214,15 @@ static int read_data(struct jgf *r, struct edge_draft *d)
                      : strcmp(key, "back") == 0         ? &d->e.back
                                                         : NULL;
     bool is_name = strcmp(key, "name") == 0;
-    int type = weir_json_next(r->json), rc;
+    int type, rc;
 
+    if (!out && !is_name)
+        return weir_jgf_keep_foreign(r, JGF_OF_EDGE);
+    type = weir_json_next(r->json);
     if (type < 0 || type == WEIR_JSON_NULL)
         return type < 0 ? type : WEIR_OK;
     if (is_name)
         return take_names(r, type);
-    if (!out)
-        return weir_json_skip(r->json, type);
     if (out == &d->e.back)
         return take_name(r, ".metadata.back", type, false, out);
     rc = take_name(r, out == &d->e.type ? ".metadata.relationship" : ".metadata.subsystem", type, true, out);
@@ -240,14 +243,20 @@ static int read_metadata(struct jgf *r, struct edge_draft *d, int type)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-/* Adds the edge of one subsystem to containment, or to the waiting edges. */
-static int relate(struct jgf *r, const struct jgf_edge *e)
+/* Adds the edge of one subsystem to containment, or to the waiting edges; the foreign keys of the edge from number
+ * `first` on. */
+static int relate(struct jgf *r, const struct jgf_edge *e, uint32_t first, uint32_t count)
 {
+    int rc = weir_jgf_place_foreign(r, first, count, e);
+
+    if (rc < 0)
+        return rc;
     return r->has_nodes && weir_jgf_contains(r, e) ? weir_jgf_contain(r, e) : keep_edge(r, e);
 }
 
 static int finish_edge(struct jgf *r, struct edge_draft *d)
 {
+    uint32_t count = r->nforeign - d->foreign;
     int rc = WEIR_OK;
 
     if (!d->has_source || !d->has_target)
@@ -257,12 +266,12 @@ static int finish_edge(struct jgf *r, struct edge_draft *d)
     if (d->undirected && d->e.back == WEIR_NO_NAME)
         d->e.back = d->e.type;
     if (r->nnames == 0 || d->has_subsystem)
-        return relate(r, &d->e);
+        return relate(r, &d->e, d->foreign, count);
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnames; i++) {
         struct jgf_edge e = d->e;
         e.subsystem = r->names[i].subsystem;
         e.type = r->names[i].type;
-        rc = relate(r, &e);
+        rc = relate(r, &e, d->foreign, count);
     }
     return rc;
 }
@@ -291,7 +300,8 @@ static int read_member(struct jgf *r, struct edge_draft *d)
 
 static int read_edge(struct jgf *r, int type)
 {
-    struct edge_draft d = {.e = {.at = r->edges_seen, .type = WEIR_NO_NAME, .back = WEIR_NO_NAME}};
+    struct edge_draft d = {.e = {.at = r->edges_seen, .type = WEIR_NO_NAME, .back = WEIR_NO_NAME},
+                           .foreign = r->nforeign};
     int rc = WEIR_OK;
 
     if (type != WEIR_JSON_OBJECT)
@@ -363,6 +373,10 @@ static int read_graph_metadata(struct jgf *r, int type)
             rc = r->on_weir(r);
             continue;
         }
+        if (!uuid && strcmp(key, "weir") != 0) {
+            rc = weir_jgf_keep_foreign(r, JGF_OF_METADATA);
+            continue;
+        }
         type = weir_json_next(r->json);
         if (uuid && type == WEIR_JSON_STRING && weir_uuid_parse(weir_json_text(r->json, NULL), given))
             memcpy(r->g->uuid, given, 16);
@@ -384,9 +398,11 @@ static int read_part(struct jgf *r)
     if ((nodes && r->has_nodes) || (edges && r->has_edges))
         return weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "%s.%s: is given twice", r->path,
                             nodes ? "nodes" : "edges");
+    if (!nodes && !edges && !directed)
+        return weir_jgf_keep_foreign(r, JGF_OF_GRAPH);
     type = weir_json_next(r->json);
     r->undirected |= directed && type == WEIR_JSON_FALSE;
-    if (type < 0 || (!nodes && !edges))
+    if (type < 0 || directed)
         return weir_json_skip(r->json, type);
     if (type != WEIR_JSON_ARRAY)
         return fail_array(r, nodes);
@@ -589,6 +605,7 @@ void weir_jgf_free(struct jgf *r)
     weir_mem_free(r->uuids);
     weir_mem_free(r->faults);
     drop_waiting(&r->waiting);
+    weir_mem_free(r->foreign);
     weir_mem_free(r->names);
     weir_mem_free(r->node.entries);
     weir_map32_free(&r->node.places);

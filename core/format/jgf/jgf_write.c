@@ -18,6 +18,7 @@
  *   extended       key to JSON, as given
  *   extended_text  key to text: extended data given that is no JSON; in a document also JSON with line breaks
  *   own_rank       true: the rank is the vertex's own, although equal to the rank of the nearest ancestor with a rank
+ * Extended data with keys that begin with "jgf." are foreign keys, and written where they stood (jgf_foreign.c).
  * In an allocation, `size` is the amount taken, or the size of the pool where none was. Units of which other jobs may
  * have some, too, have `shares`, whose sum is the size: {"JOB:VERTEX": units that the flow to a vertex takes, "JOB":
  * units for nothing else}, with the ids of the job and of the vertex. Parts and unions of sets add up by the shares.
@@ -218,7 +219,7 @@ static void write_extended(struct writer *w, weir_vertex v, bool json)
     sort_entries(w, v, WEIR_EXTENDED);
     for (uint32_t i = 0; next_entry(w, v, WEIR_EXTENDED, i, &key, &value); i++) {
         int is = is_json(value);
-        if (is_withheld(w, key))
+        if (is_withheld(w, key) || weir_jgf_is_foreign(w->g, v, key, value))
             continue;
         if (w->numbers && strchr(value, '\n'))
             is = 0; /* a document has line breaks between elements only */
@@ -281,6 +282,7 @@ static void write_own(struct writer *w, weir_vertex v)
     if (weir_vertex_count(w->g, v, WEIR_EXTENDED)) {
         write_extended(w, v, true);
         write_extended(w, v, false);
+        weir_jgf_write_foreign(w->g, v, JGF_OF_VERTEX, w->b);
     }
 }
 
@@ -512,7 +514,7 @@ static void contain(struct writer *w, weir_vertex source, weir_vertex target)
 
     if (!at)
         return;
-    if (!w->g->word_down) {
+    if (!w->g->word_down && !weir_vertex_count(w->g, target, WEIR_EXTENDED)) {
         finish_element(w, PUT(at, "\"containment\",\"relationship\":\"contains\"}}"));
         return;
     }
@@ -524,6 +526,7 @@ static void contain(struct writer *w, weir_vertex source, weir_vertex target)
         if (weir_vertex_edge(w->g, target, "containment", false, 0, &e))
             weir_write_string(w->b, e.back);
     }
+    weir_jgf_write_foreign(w->g, target, JGF_OF_CHILD, w->b);
     WEIR_WRITE(w->b, "}}");
 }
 
@@ -569,6 +572,7 @@ static void write_other(struct writer *w, uint32_t i)
         WEIR_WRITE(w->b, ",\"back\":");
         weir_write_string(w->b, e.back);
     }
+    weir_jgf_write_foreign_edge(w->g, &e, w->b);
     WEIR_WRITE(w->b, "}}");
 }
 
@@ -682,10 +686,12 @@ static void write_graph(struct writer *w)
     WEIR_WRITE(w->b, "{\"metadata\":{\"uuid\":\"");
     weir_buf_puts(w->b, uuid);
     WEIR_WRITE(w->b, "\"");
+    weir_jgf_write_foreign(g, weir_jgf_first_root(g), JGF_OF_METADATA, w->b);
     if (w->numbers)
         w->rc = weir_jgf_write_books(w->in, w->numbers, w->b, w->err);
     else
         WEIR_WRITE(w->b, "},");
+    weir_jgf_write_foreign(g, weir_jgf_first_root(g), JGF_OF_GRAPH, w->b);
     WEIR_WRITE(w->b, "\"nodes\":[");
     w->first = true;
     for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++)
@@ -706,8 +712,12 @@ static void write_graph(struct writer *w)
 static void write_allocation(struct writer *w)
 {
     const struct weir_parts *p = w->parts;
+    weir_vertex root = weir_jgf_first_root(w->g);
 
-    WEIR_WRITE(w->b, "{\"nodes\":[");
+    WEIR_WRITE(w->b, "{");
+    if (root != WEIR_NONE && is_written(w, root))
+        weir_jgf_write_foreign(w->g, root, JGF_OF_GRAPH, w->b);
+    WEIR_WRITE(w->b, "\"nodes\":[");
     w->first = true;
     for (uint32_t i = p->first; i != WEIR_NONE; i = p->list[i].next)
         write_part(w, &p->list[i], WEIR_NO_RANK);
