@@ -456,7 +456,42 @@ describe("RFC 4, graph model", function()
       assert.equal("node", a:vertices()[1].vertex.type)
       assert.is_true(a:vertices()[1].exclusive)
     end)
-    pending("[RFC4b:141][G8] R and JGF of a job have the edges of its flows -- a child does not know its bandwidth")
+
+    -- What flows to each node of a machine, by subsystem.
+    local function flows(m)
+      local found = {}
+      for _, node in ipairs(m:find "type=node") do
+        for _, s in ipairs { "bandwidth", "power" } do
+          found[#found + 1] = ("%s %s %d"):format(node.name, s, m:flow({ subsystem = s, to = node }).amount)
+        end
+      end
+      table.sort(found)
+      return table.concat(found, ", ")
+    end
+
+    for _, format in ipairs { "rv1", "jgf" } do
+      it(("[RFC4b:141][G8] %s of a job has its flows: a child has the capacity of the job on the way, no more"):format(format), function()
+        local request = "slot=3/node/[core=2;power=%d;bandwidth=4]"
+        local a = assert(weir.engine({ resources = g, policy = "low" }):match(request:format(2)))
+        local child <close> = assert(weir.parse(assert(a:format(format))))
+        assert.same({ 12, 6 }, { child "bandwidth:/PFS1".size, child "power:/panel0".size })
+        assert.equal("node0 bandwidth 4, node0 power 4, node2 bandwidth 4, node2 power 4, node4 bandwidth 4, node4 power 2", flows(child))
+        local e = weir.engine { resources = child }
+        assert.equal("infeasible", select(3, e:match(request:format(3))))
+        assert(e:match(request:format(2)))
+      end)
+    end
+
+    it("[RFC4b:141][G8] parts of the R of a job have what flows to them, and add up to the whole", function()
+      local a = assert(weir.engine({ resources = g, policy = "low" }):match "slot=3/node/[core=2;power=2;bandwidth=4]")
+      local all = a:rset()
+      local first, rest = all:on_ranks "0", all:on_ranks "2,4"
+      assert.equal("node0 bandwidth 4, node0 power 2", flows(first:graph()))
+      assert.equal("node2 bandwidth 4, node2 power 2, node4 bandwidth 4, node4 power 2", flows(rest:graph()))
+      assert.equal(flows(all:graph()), flows((first | rest):graph()))
+      assert.equal(flows(rest:graph()), flows((all - first):graph()))
+    end)
+
     it("[RFC4b:175][W8] the standalone service offers the calls on resources", function()
       local methods = require("weir.serve.service").methods
       for _, name in ipairs { "find", "show", "walk", "state", "tag", "set", "data", "edges", "edge.add", "edge.remove", "copy", "save",
