@@ -110,8 +110,8 @@ describe("RFC 20, overview and goals", function()
     graph.label, graph.nodes[1].metadata.color, graph.edges[1].metadata.cost = "the rack", { "red" }, 7
     local text = core.json_encode(d):gsub('"properties":%[%]', '"properties":{}')
     local g <close> = assert(weir.parse(text))
-    for _, kept in ipairs { weir.json.decode(g:format "rv1"), 
-      assert(weir.engine { resources = g }:match "slot=1/node"):rset():table "rv1" } do
+    local job_of = assert(weir.engine { resources = g }:match "slot=1/node"):rset()
+    for _, kept in ipairs { weir.json.decode(g:format "rv1"), job_of:table "rv1" } do
       graph = kept.scheduling.graph
       assert.same({ "the rack", { "red" }, 7 }, { graph.label, graph.nodes[1].metadata.color, graph.edges[1].metadata.cost })
     end
