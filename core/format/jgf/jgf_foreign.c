@@ -177,7 +177,7 @@ static bool is_of_edge(const weir_graph *g, weir_vertex v, const char *key)
 
 bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, const char *value)
 {
-    int place = JGF_OF_VERTEX;
+    enum jgf_place place = JGF_OF_VERTEX;
 
     if (strncmp(key, "jgf.", 4) != 0 || strchr(value, '\n') || weir_json_valid(value, strlen(value), DEPTH) <= 0)
         return false;
