@@ -422,7 +422,8 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
  * in the view.
  *
  * weir_match(), weir_job_grow() and weir_soonest() search in a view by the option `subsystem`; the hooks of the policy
- * are called with the view then. Sums, rows and expressions of a view are those of its hierarchy.
+ * are called with the view then. Sums, rows and expressions of a view are those of its hierarchy. Units of flows
+ * (weir_flow_most) take all edges of the graph, those of the subsystem of the view too.
  *
  * Example:
  *     weir_pool_desc pdu = WEIR_POOL_DESC_INIT;

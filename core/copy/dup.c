@@ -286,6 +286,8 @@ static void forget_arrays(weir_graph *c)
     c->text_save = NULL;
     c->map_index = NULL;
     c->hierarchies = NULL;
+    c->viewed = NULL;
+    c->owns_viewed = false;
     c->followers = NULL;
     c->ninners = c->npools = 0;
     memset(c->observers, 0, sizeof c->observers);
@@ -305,6 +307,13 @@ static weir_graph *begin_copy(const weir_graph *g)
     return c;
 }
 
+/* Gives the duplicate of a view a graph to show. */
+static int copy_viewed(const weir_graph *g, weir_graph *c)
+{
+    c->owns_viewed = weir_graph_edges(g) != g;
+    return c->owns_viewed ? weir_graph_dup(g->viewed, &c->viewed, NULL) : WEIR_OK;
+}
+
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
 {
     weir_graph *c = begin_copy(g);
@@ -315,7 +324,8 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
     if (!c->map_index || weir_strtab_copy(&c->names, &g->names) || copy_aggregates(g, c) || copy_types(g, c) ||
-        copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_schedules(g, c) || copy_jobs(g, c)) {
+        copy_flat(g, c) || copy_inners(g, c) || copy_pools(g, c) || copy_schedules(g, c) || copy_jobs(g, c) ||
+        copy_viewed(g, c)) {
         weir_graph_free(c);
         return weir_fail_nomem(err);
     }

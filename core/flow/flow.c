@@ -24,7 +24,7 @@ static int64_t room_in(void *context, weir_vertex v)
 
 static int check_options(const weir_graph *g, const weir_flow_options *o, uint32_t *subsystem, weir_err *err)
 {
-    *subsystem = o->subsystem ? weir_subsystem_find(g, o->subsystem) : WEIR_NONE;
+    *subsystem = o->subsystem ? weir_subsystem_find(weir_graph_edges(g), o->subsystem) : WEIR_NONE;
     if (!o->subsystem)
         return weir_fail(err, WEIR_EINVAL, "a flow is asked for in a subsystem");
     if (*subsystem == WEIR_NONE)
@@ -111,8 +111,8 @@ int weir_flow_most(weir_graph *g, const weir_flow_options *o, weir_flow **out, w
     *out = NULL;
     if (rc)
         return rc;
-    l = weir_flow_layout(g, subsystem);
-    w = l ? weir_flow_network_new(g, l, o->from, room_in, &x) : NULL;
+    l = weir_flow_layout(weir_graph_edges(g), subsystem);
+    w = l ? weir_flow_network_new(weir_graph_edges(g), l, o->from, room_in, &x) : NULL;
     f = weir_mem_zalloc(1, sizeof *f);
     served = weir_mem_zalloc((size_t)o->nto + 1, sizeof *served);
     rc = w && f && served ? WEIR_OK : WEIR_ENOMEM;

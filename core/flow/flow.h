@@ -56,8 +56,8 @@ uint32_t weir_flow_demands(const struct flow_network *w);
 void weir_flow_drop(struct flow_network *w, uint32_t n);
 /* Number of looks at units since the network was made. */
 uint64_t weir_flow_visits(const struct flow_network *w);
-/* Whether the room of each unit is a multiple of `step`. O(units) */
-bool weir_flow_rooms_divide(struct flow_network *w, int64_t step);
+/* Whether the room of each unit is a multiple of `step`, or `most` and more. O(units) */
+bool weir_flow_rooms_divide(struct flow_network *w, int64_t step, int64_t most);
 /* Whether a flow enters v, by an edge of the subsystem. */
 bool weir_flow_enters(const weir_graph *g, weir_vertex v, uint32_t subsystem);
 

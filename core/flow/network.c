@@ -84,11 +84,13 @@ int64_t weir_flow_unit_room(struct flow_network *w, uint32_t unit)
     return u->room;
 }
 
-bool weir_flow_rooms_divide(struct flow_network *w, int64_t step)
+bool weir_flow_rooms_divide(struct flow_network *w, int64_t step, int64_t most)
 {
-    for (uint32_t i = 0; i < w->l->n; i++)
-        if (step == 0 || weir_flow_unit_room(w, i) % step)
+    for (uint32_t i = 0; i < w->l->n; i++) {
+        int64_t room = weir_flow_unit_room(w, i);
+        if (step == 0 || (room < most && room % step))
             return false;
+    }
     return true;
 }
 

@@ -226,6 +226,11 @@ struct weir_graph {
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     struct weir_follower *followers;  /* further lists of what changed (journal.h) */
     struct hierarchies *hierarchies;  /* views by other hierarchies (hierarchy/hierarchy.h); NULL: none */
+    /* Of such a view: the graph that it shows, with equal numbers of vertices as long as the serial of the view is
+     * `viewed_serial`; NULL: no view. A duplicate of a view owns a duplicate of the graph. */
+    weir_graph *viewed;
+    uint64_t viewed_serial;
+    bool owns_viewed;
     const struct weir_observer *observers[WEIR_OBSERVERS];
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
@@ -312,6 +317,12 @@ static inline bool state_available(int state)
 }
 
 /* Whether v is the number of a live vertex. */
+/* The graph whose edges tell the ways of flows: of the view of a hierarchy the graph that it shows, else g. */
+static inline weir_graph *weir_graph_edges(const weir_graph *g)
+{
+    return g->viewed && g->serial == g->viewed_serial ? g->viewed : (weir_graph *)(uintptr_t)g;
+}
+
 static inline bool vertex_valid(const weir_graph *g, weir_vertex v)
 {
     return v < g->limit && (g->vertices[v].flags & VERTEX_LIVE);

@@ -247,6 +247,8 @@ static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *e
     rc = weir_hierarchy_link(g, s, h, err);
     if (rc)
         return rc;
+    h->view->viewed = g;
+    h->view->viewed_serial = h->view->serial;
     h->view->expire = false; /* the clock of the graph releases jobs */
     h->serial = g->serial;
     weir_follow(g, &h->changes);

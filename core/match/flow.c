@@ -26,8 +26,9 @@ static bool contained(const weir_graph *g, weir_type t)
     return false;
 }
 
-uint32_t weir_flow_find(const weir_graph *g, const char *name)
+uint32_t weir_flow_find(const weir_graph *view, const char *name)
 {
+    const weir_graph *g = weir_graph_edges(view);
     uint32_t s = g->nsubsystems > 1 ? weir_subsystem_find(g, name) : WEIR_NONE;
     weir_type t = s == WEIR_NONE || s == 0 ? WEIR_NO_TYPE : weir_type_find(g, name);
 
@@ -52,10 +53,11 @@ static int64_t room_left(const struct match *m, const struct flow_net *f, weir_v
 /* Whether each edge that leaves v leads to a vertex that only this edge serves, and that passes nothing on. */
 static bool serves_alone(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
-    struct weir_ends below = weir_ends(m->g, v, f->subsystem, true);
+    const weir_graph *g = weir_graph_edges(m->g);
+    struct weir_ends below = weir_ends(g, v, f->subsystem, true);
 
     for (weir_vertex end; (end = weir_ends_next(&below)) != WEIR_NONE;) {
-        struct weir_ends above = weir_ends(m->g, end, f->subsystem, false);
+        struct weir_ends above = weir_ends(g, end, f->subsystem, false);
         weir_ends_next(&above);
         if (weir_map32_get(&f->layout->numbers, end) != WEIR_NONE || weir_ends_next(&above) != WEIR_NONE)
             return false;
@@ -100,6 +102,41 @@ static int64_t find_step(const struct match *m, uint32_t subsystem)
         step = common_divisor(step, r->count.min);
     }
     return step;
+}
+
+/* Counts on the way down a request: all of them; those down to the last vertex but one, and down to the last one. */
+struct levels {
+    int64_t all, outer, inner;
+    const weir_resource *group, *last; /* the last vertex but one, and the last */
+};
+
+/* The resource whose vertices are the groups of demands in a subsystem (struct flow_net); NULL: there are none. */
+static const weir_resource *find_group(const struct match *m, uint32_t subsystem, const weir_resource *list, uint32_t n,
+                                       struct levels at)
+{
+    const weir_resource *group = NULL;
+
+    for (uint32_t i = 0; !group && i < n; i++) {
+        const weir_resource *r = &list[i];
+        struct levels below = at;
+        below.all = saturating_mul(at.all, count_limit(&r->count));
+        if (!r->slot)
+            below = (struct levels){below.all, at.inner, below.all, at.last, r};
+        if (!r->slot && weir_flow_find(m->g, r->type) == subsystem)
+            group = at.outer > 1 ? at.group : NULL;
+        else
+            group = find_group(m, subsystem, r->with, r->nwith, below);
+    }
+    return group;
+}
+
+static weir_type group_type(const struct match *m, uint32_t subsystem)
+{
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(m->request, &n);
+    const weir_resource *group = find_group(m, subsystem, list, n, (struct levels){.all = 1, .outer = 1, .inner = 1});
+
+    return group ? weir_type_find(m->g, group->type) : WEIR_NO_TYPE;
 }
 
 /* Lists the distribution units that the match has picked otherwise. */
@@ -154,8 +191,10 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
     if (!f)
         return NULL;
     *f = (struct flow_net){.m = m, .subsystem = subsystem, .r = r, .step = find_step(m, subsystem)};
-    f->layout = weir_flow_layout(m->g, subsystem);
-    f->w = f->layout && !list_taken(m, f) ? weir_flow_network_new(m->g, f->layout, WEIR_NONE, room_of, f) : NULL;
+    f->group = group_type(m, subsystem);
+    f->layout = weir_flow_layout(weir_graph_edges(m->g), subsystem);
+    if (f->layout && !list_taken(m, f))
+        f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, room_of, f);
     if (!f->w) {
         net_free(f);
         return NULL;
@@ -227,6 +266,24 @@ static int follow_picks(struct match *m, struct flow_net *f)
     return rc;
 }
 
+static weir_vertex above_of(const weir_graph *g, weir_vertex v, weir_type t)
+{
+    while (v != WEIR_NONE && kind_of(g, v)->type != t)
+        v = vertex_at(g, v)->parent;
+    return v;
+}
+
+/* Whether a vertex outside of the group of v has a flow. */
+static bool other_group_served(const struct match *m, const struct flow_net *f, weir_vertex v)
+{
+    weir_vertex own = above_of(m->g, v, f->group);
+
+    for (uint32_t i = 0; i < f->nstack; i++)
+        if (above_of(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
+            return true;
+    return false;
+}
+
 /* Notes that a vertex got no flow. */
 static int refuse(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r)
 {
@@ -234,6 +291,8 @@ static int refuse(struct match *m, struct flow_net *f, weir_vertex v, const weir
     if (weir_array_reserve(&f->refused, &f->refused_cap, (size_t)f->nrefused + 1, sizeof *f->refused))
         return weir_fail_nomem(m->err);
     f->refused[f->nrefused++] = v;
+    if (f->group != WEIR_NO_TYPE && !f->crossed)
+        f->crossed = other_group_served(m, f, v);
     return 0;
 }
 
@@ -241,7 +300,7 @@ static int refuse(struct match *m, struct flow_net *f, weir_vertex v, const weir
 static int add_demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t units)
 {
     struct flow_state *s = m->flow;
-    struct weir_ends above = weir_ends(m->g, v, f->subsystem, false);
+    struct weir_ends above = weir_ends(weir_graph_edges(m->g), v, f->subsystem, false);
 
     if (weir_array_reserve(&s->demands, &s->demands_cap, (size_t)s->ndemands + 1, sizeof *s->demands) ||
         weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack) ||
@@ -279,7 +338,7 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
  * from the node. */
 static weir_vertex entry_of(const struct match *m, weir_vertex under, uint32_t subsystem)
 {
-    while (under != WEIR_NONE && !weir_flow_enters(m->g, under, subsystem))
+    while (under != WEIR_NONE && !weir_flow_enters(weir_graph_edges(m->g), under, subsystem))
         under = vertex_at(m->g, under)->parent;
     return under;
 }
@@ -448,7 +507,7 @@ int weir_flow_enough(struct match *m)
         if (f.subsystem == WEIR_NONE)
             continue;
         f.step = find_step(m, f.subsystem);
-        f.layout = weir_flow_layout(m->g, f.subsystem);
+        f.layout = weir_flow_layout(weir_graph_edges(m->g), f.subsystem);
         rc = f.layout ? layers_are_enough(m, &f) : weir_fail_nomem(m->err);
     }
     return rc;

@@ -33,7 +33,8 @@ static uint32_t askers(const struct match *m, const struct flow_net *f)
 }
 
 /* Whether all choices that cannot be added to are equally large: those of demands of one size in a network where the
- * room of each unit is a multiple of that size, as then no demand has to be split (the choices are a matroid). */
+ * room of each unit that matters is a multiple of that size, as then no demand has to be split (the choices are a
+ * matroid). */
 static bool all_choices_alike(struct match *m, struct flow_net *f)
 {
     if (m->flow->nets->next)
@@ -41,7 +42,7 @@ static bool all_choices_alike(struct match *m, struct flow_net *f)
     for (uint32_t i = 0; i < f->nstack; i++)
         if (m->flow->demands[f->stack[i].stamp - 1].units != f->step)
             return false;
-    return f->step == 1 || weir_flow_rooms_divide(f->w, f->step);
+    return f->step == 1 || weir_flow_rooms_divide(f->w, f->step, weir_flow_needed(m, f));
 }
 
 /* Whether some choice may serve more than the demands found. Lets the vertices refused take what is left, each up to
@@ -52,6 +53,8 @@ static int may_differ(struct match *m, struct flow_net *f)
     int64_t sum = 0, got, most = 0;
     uint32_t n = f->nstack;
 
+    if (f->group != WEIR_NO_TYPE) /* vertices of a group are not all seen, as a group that is full looks at no more */
+        return f->crossed;
     if (f->nrefused == 0 || n == 0 || all_choices_alike(m, f))
         return 0;
     if (askers(m, f) > 1)

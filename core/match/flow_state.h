@@ -23,6 +23,10 @@ struct flow_net {
     uint32_t nstack, stack_cap;
     weir_vertex *refused; /* vertices that got no flow, in order, perhaps more than once */
     uint32_t nrefused, refused_cap;
+    /* The type of the vertices with a demand each for vertices inside them that need units (of the racks, for 2 racks
+     * with 3 nodes each); WEIR_NO_TYPE: there are not several. */
+    weir_type group;
+    bool crossed; /* a vertex got no flow while a vertex of another group had one */
 };
 
 struct flow_demand {

@@ -50,6 +50,8 @@ void weir_graph_free(weir_graph *g)
     if (!g)
         return;
     WEIR_TELL(g, freed, g);
+    if (g->owns_viewed)
+        weir_graph_free(g->viewed);
     weir_journal_set(g, NULL);
     weir_text_save_set(g, NULL);
     free_records(g);
@@ -471,6 +473,7 @@ size_t weir_graph_bytes(const weir_graph *g)
     const struct weir_observer *o;
     size_t n = sizeof *g + sizeof *g->aggregates + (size_t)g->limit * sizeof *g->vertices;
 
+    n += g->owns_viewed ? weir_graph_bytes(g->viewed) : 0;
     n += weir_strtab_bytes(&g->names);
     n += (size_t)g->uuids.cap * sizeof *g->uuids.list + weir_map32_bytes(&g->uuids.vertices);
     n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
