@@ -1,15 +1,16 @@
 --- fluxion.lua - the requests that users and tools send to Fluxion's modules (sched-fluxion-resource.*,
 -- sched-fluxion-qmanager.*), answered for the machine and the jobs of this scheduler: what `flux ion-resource` asks, so that scripts
--- go on after a switch. Resources are given to jobs of Flux alone: requests that would allocate, cancel or load are refused.
+-- go on after a switch. fluxion_jobs.lua has the requests that take resources beside the jobs of Flux.
 --
 -- M.answer(scheduler, topic, payload) returns JSON text; or nil, message, code. M.slow: topics answered in a forked copy.
 
 local core = require "weir.core"
 local filters = require "weir.query.filters"
+local fluxion_jobs = require "weir.flux.fluxion_jobs"
+local fluxion_settings = require "weir.flux.fluxion_settings"
 local query_machine = require "weir.query.machine"
 local search = require "weir.query.search"
 local tables = require "weir.tables"
-local weir = require "weir"
 local writers = require "weir.query.writers"
 
 local M = {}
@@ -51,6 +52,8 @@ local TEXTS = { simple = true, pretty_simple = true } -- formats that are no JSO
 -- Returns what an expression finds, as JSON text: "null" where nothing is found; or nil, message, code.
 local function find(self, text, format)
   if not writers.known(format) then return nil, ('find: there is no format "%s"'):format(format), "invalid" end
+  local id = tonumber(text:match "jobid%-%a+=(%d+)" or 0)
+  if math.type(id) ~= "integer" then return nil, "Invalid argument", "invalid" end -- the words of Fluxion for an id above 2^63
   if not self.graph:root() then return "null" end
   local list, by_id = jobs_of(self)
   local session = { machine = machine_of(self), jobs = by_id, list = function() return list end }
@@ -155,49 +158,22 @@ end
 
 -- ---- jobs ------------------------------------------------------------------------------------------------------------
 
--- {jobid =}: {"jobid", "status", "at", "overhead"}
-function ANSWER.info(self, given)
-  local a = math.type(given.jobid) == "integer" and self.engine:job(given.jobid)
-  if not a then return nil, "the scheduler has no resources for this job", "unknown" end
-  return encode { jobid = a.id, status = a.state == "reserved" and "RESERVED" or "ALLOCATED", at = math.floor(a.at), overhead = 0.0 }
-end
-
-local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
-
--- {cmd = "without_allocating" or "without_allocating_future" or "satisfiability", jobid =, jobspec = text}: what a job would get:
--- {"jobid", "status", "overhead", "R", "at"}
-function ANSWER.match(self, given)
-  local future = given.cmd == "without_allocating_future"
-  if given.cmd ~= "without_allocating" and not future and given.cmd ~= "satisfiability" then
-    return nil, ("match %s: resources are given to jobs only, by flux submit"):format(tostring(given.cmd)), "unsupported"
-  end
-  local request, why = weir.request(tostring(given.jobspec), "jobspec")
-  if not request then return nil, why, "invalid" end
-  self:tick()
-  local mode = given.cmd == "satisfiability" and "feasible" or future and "reserve" or "preview"
-  local a, code
-  a, why, code = self.engine:match(request, { mode = mode })
-  if not a then return nil, why, CODE[code] or code end
-  if future then assert(self.engine:release(a.id)) end
-  local R = given.cmd ~= "satisfiability" and assert(a:format "rv1_nosched") or ""
-  return encode { jobid = given.jobid or -1, status = "MATCHED", overhead = 0.0, R = R,
-    at = a ~= true and math.floor(a.at) or math.floor(self.now) }
-end
-
--- {"jobid"}: a number that no job has, for a question by match
-function ANSWER.next_jobid(self)
-  self.asked = (self.asked or 0) + 1
-  return encode { jobid = self.asked }
-end
+for _, name in ipairs { "match", "update", "cancel", "partial-cancel", "info", "next_jobid" } do ANSWER[name] = fluxion_jobs[name] end
 
 -- ---- parameters and counts -------------------------------------------------------------------------------------------
 
--- {"params"}: what the settings are in Fluxion's words; what has no counterpart is null
+-- {"params"}: what the settings are in Fluxion's words; what has no counterpart is as Fluxion's own table says, or null
 function ANSWER.params(self)
-  local format = self.settings["R-format"]
-  return encode { params = { ["load-file"] = null, ["load-format"] = "rv1exec", ["load-allowlist"] = null,
-    policy = self.settings.policy, ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = "containment",
-    ["reserve-vtx-vec"] = 0, ["prune-filters"] = "ALL:core,ALL:node", ["update-interval"] = 0, traverser = "simple" } }
+  local format, given = self.settings["R-format"], self.settings.fluxion and self.settings.fluxion.resource or {}
+  local function said(key, default)
+    if given[key] == nil then return default end
+    return given[key]
+  end
+  return encode { params = { ["load-file"] = said("load-file", null), ["load-format"] = said("load-format", "rv1exec"),
+    ["load-allowlist"] = said("load-allowlist", null), policy = self.settings.policy,
+    ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = said("subsystems", "containment"),
+    ["reserve-vtx-vec"] = said("reserve-vtx-vec", 0), ["prune-filters"] = said("prune-filters", "ALL:core,ALL:node"),
+    ["update-interval"] = said("update-interval", 0), traverser = said("traverser", "simple") } }
 end
 
 local NO_TIMES = { min = 0.0, max = 0.0, avg = 0.0, variance = 0.0 }
@@ -243,6 +219,9 @@ end
 -- {"params"}: of the instance, and by name of each queue
 function QMANAGER.params(self)
   local own = self.settings
+  if own.fluxion and own.fluxion.qmanager and not own.argued.queue then
+    return encode { params = fluxion_settings.parameters(own.fluxion.qmanager, own.names) }
+  end
   local params = queue_params(self, own.queue)
   for _, name in ipairs(own.names) do params[name] = queue_params(self, own.queues[name] or own.queue) end
   return encode { params = params }

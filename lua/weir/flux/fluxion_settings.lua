@@ -62,8 +62,8 @@ end
 
 local function known_policy(at, name, note)
   if QUEUE_POLICIES[name] then return name end
-  note("warning", ('%s queue-policy "%s" is none of Fluxion\'s; fcfs is used, as Fluxion does. Queue policies of weir are named '
-    .. "in [sched-weir] queue"):format(at, tostring(name)))
+  note("warning", ('Unknown queuing policy "%s": %s queue-policy is none of Fluxion\'s; fcfs is used, as Fluxion does. Queue '
+    .. "policies of weir are named in [sched-weir] queue"):format(tostring(name), at))
   return "fcfs"
 end
 
@@ -175,8 +175,52 @@ local function read_resource(own, given, note)
   end
 end
 
+-- ---- the same in Fluxion's words --------------------------------------------------------------------------------------
+
+-- Returns parameters as text, those named first in front: "max-queue-depth=100,queue-depth=16".
+local function text_of(given, first)
+  local list, done = {}, {}
+  local function add(key)
+    if given[key] ~= nil and not done[key] then list[#list + 1] = ("%s=%s"):format(key, tostring(given[key])) end
+    done[key] = true
+  end
+  for _, key in ipairs(first) do add(key) end
+  for _, key in ipairs(tables.keys(given)) do add(key) end
+  return table.concat(list, ",")
+end
+
+local QUEUE_PARAMS, POLICY_PARAMS = { "max-queue-depth", "queue-depth" }, { "max-reservation-depth", "reservation-depth" }
+
+local function known_name(name) return QUEUE_POLICIES[name] and name or "fcfs" end
+
+local function words_of(qmanager)
+  return { ["queue-policy"] = known_name(qmanager["queue-policy"]),
+    ["queue-params"] = text_of(parameters(qmanager["queue-params"]), QUEUE_PARAMS),
+    ["policy-params"] = text_of(parameters(qmanager["policy-params"]), POLICY_PARAMS) }
+end
+
+-- Returns {queue = text} of a text such as "debug:queue-depth=16".
+local function each_queue(value)
+  local list = {}
+  for queue, text in by_queue(value) do list[queue] = text end
+  return list
+end
+
+--- Returns the parameters of the queue manager as a table [sched-fluxion-qmanager] gives them, in Fluxion's words, and by name
+--- those of the given queues.
+function M.parameters(qmanager, names)
+  local own = words_of(qmanager)
+  local policies, queues, params = each_queue(qmanager["queue-policy-per-queue"]), each_queue(qmanager["queue-params-per-queue"]),
+    each_queue(qmanager["policy-params-per-queue"])
+  for _, name in ipairs(names) do
+    own[name] = { ["queue-policy"] = policies[name] and known_name(policies[name]) or own["queue-policy"],
+      ["queue-params"] = queues[name] or own["queue-params"], ["policy-params"] = params[name] or own["policy-params"] }
+  end
+  return own
+end
+
 --- Returns the settings that the tables of Fluxion in a configuration stand for, as a table [sched-weir], and notes, a
---- list of {level, text}. Without such tables: nil.
+--- list of {level, text}, and the tables themselves as {qmanager =, resource =}. Without such tables: nil.
 function M.read(config)
   local qmanager, resource = config["sched-fluxion-qmanager"], config["sched-fluxion-resource"]
   if type(qmanager) ~= "table" and type(resource) ~= "table" then return nil end
@@ -186,7 +230,7 @@ function M.read(config)
   if type(qmanager) == "table" then read_queues(own, qmanager, queues, note) end
   if type(resource) == "table" then read_resource(own, resource, note) end
   table.sort(notes, function(a, b) return a.text < b.text end)
-  return own, notes
+  return own, notes, { qmanager = type(qmanager) == "table" and qmanager, resource = type(resource) == "table" and resource }
 end
 
 return M

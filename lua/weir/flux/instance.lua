@@ -17,6 +17,7 @@
 local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
+local fluxion_jobs = require "weir.flux.fluxion_jobs"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local flux_hostlist = require "weir.rset.flux_hostlist"
 local heap = require "weir.sim.event_heap"
@@ -337,11 +338,18 @@ local function read_plainly(self, message)
   return job
 end
 
+-- Returns a message about a constraint in the words of flux-core and Fluxion, which scripts look for.
+local function in_their_words(why)
+  why = why:gsub('unknown constraint operator "([%w_.-]+)"', "unknown constraint operator: %1")
+  return (why:gsub("invalid character '(.)' in property \"([^\"]+)\"", "%2 is invalid: a property has no character '%1'"))
+end
+
 -- Returns the job of a message, an allocation request or a question, without state; or nil, message, code. A jobspec that
 -- reveals a mistake of weir's is refused as well: the scheduler goes on.
 local function read_job(self, message)
   local results = table.pack(xpcall(read_plainly, debug.traceback, self, message))
-  if results[1] then return table.unpack(results, 2, results.n) end
+  if results[1] and results[2] then return results[2] end
+  if results[1] then return nil, in_their_words(results[3]), results[4] end
   self.log("err", "jobspec: " .. tostring(results[2]))
   return nil, "a mistake in sched-weir: " .. tostring(results[2]):match "^[^\n]*", "invalid"
 end
@@ -364,6 +372,9 @@ function M:alloc(text)
   local job
   job, why = read_job(self, message)
   why = why or wrong_queue(self, job.queue)
+  if not why and not self.jobs[message.id] and self.engine:job(message.id) then
+    why = "resources were taken under this job id, by match allocate or update"
+  end
   if why then
     self.denied = self.denied + 1
     self.answer.deny(message.id, why)
@@ -486,7 +497,9 @@ function M:lasts_until(job, t)
   local ok = self.engine:attach(detached, t)
   if not ok then
     asking.drop_reservations(self)
-    assert(self.engine:attach(detached, t))
+    ok = self.engine:attach(detached, t)
+    if not ok and fluxion_jobs.drop_reservations(self) > 0 then ok = self.engine:attach(detached, t) end
+    assert(ok)
   end
   local sooner = t < job.due
   job.due = t
@@ -540,6 +553,7 @@ local function recover_job(self, message, R, spec)
   self.log("debug", ("hello: id=%s priority=%d userid=%d t_submit=%.1f"):format(jobid.f58(job.id), job.priority, job.user or 0, job.submit))
   job.estimate = instant.of(job.due - job.start)
   self.jobs[job.id], self.nrunning = job, self.nrunning + 1
+  self.log("debug", ("requeue success (queue=%s id=%d)"):format(job.queue or "default", job.id)) -- as Fluxion says it
   self:ends(job)
   self.lines:add(job)
   job.line.running = job.line.running + 1

@@ -109,11 +109,17 @@ function M.begin(self)
   M.watch(self)
 end
 
---- Replaces the settings, also amid a pass, which is given up. Returns true; or nil, message, code, with nothing changed.
+--- Replaces the settings, also amid a pass, which is given up. Before the machine is known, the policies are opened only, to be
+--- put in use by begin(). Returns true; or nil, message, code, with nothing changed.
 function M.reconfigure(self, settings)
   local policy, opened, ok, why, code
   policy, why, code = placement(settings)
   if policy then opened, why, code = self.lines:open(settings) end
+  if opened and not self.engine then
+    self.settings, self.placement, self.notes.on = settings, {}, settings.annotate == "true"
+    self.chosen = { policy = policy, lines = opened }
+    return true
+  end
   if opened then ok, why, code = put(self, policy) end
   if not ok then return nil, why, code end
   asking.drop_reservations(self)

@@ -86,14 +86,15 @@ end
 --- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
 --- queue-depth, R-format, annotate, watch, queues = {name = queue policy}, requires = {queue = properties}, names = the
 --- names of queues, texts = {path = source of a policy not readable here}, argued = {name = true} for those given by
---- arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not take. Or nil, message.
+--- arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not take, fluxion = {qmanager =,
+--- resource =}, these tables where they count. Or nil, message.
 --- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
 function M.read(arguments, config, texts, spare)
   local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
   local own, ok, why = config["sched-weir"]
   if not own then
-    own, settings.notes = fluxion_settings.read(config)
+    own, settings.notes, settings.fluxion = fluxion_settings.read(config)
     settings.notes = settings.notes or {}
   end
   if own ~= nil and type(own) ~= "table" then

@@ -48,7 +48,8 @@ describe("a request to Fluxion", function()
   end
 
   local WRONG = {
-    { "find", { criteria = "nonsense" }, "invalid criteria", "invalid" }, { "find", {}, "criteria: a text", "invalid" },
+    { "find", { criteria = "nonsense" }, "invalid criteria", "invalid" },
+    { "find", { criteria = "jobid-alloc=18446744073709551616" }, "Invalid argument", "invalid" }, { "find", {}, "criteria: a text", "invalid" },
     { "find", { criteria = "status=up", format = "x" }, 'no format "x"', "invalid" },
     { "info", { jobid = 7 }, "no resources", "unknown" }, { "info", { jobid = "x" }, "no resources", "unknown" },
     { "ns-info", { rank = 0, ["type-name"] = "core", id = 9 }, "there is no core9 on rank 0", "invalid" },
@@ -60,9 +61,15 @@ describe("a request to Fluxion", function()
     { "remove_property", { resource_path = "/x", key = "a" }, "Couldn't find", "unknown" },
     { "set_status", { resource_path = "/x", status = "down" }, "could not find path", "invalid" },
     { "set_status", { resource_path = "/cluster0/n0", status = "foo" }, "unrecognized status", "invalid" },
-    { "match", { cmd = "allocate", jobspec = JOBSPEC }, "given to jobs only", "unsupported" },
+    { "match", { cmd = "nonsense", jobspec = JOBSPEC }, "no command nonsense", "invalid" },
+    { "match", { cmd = "allocate", jobspec = JOBSPEC }, "jobid: a number", "invalid" },
+    { "match", { cmd = "allocate", jobid = 1, jobspec = JOBSPEC }, "there is a job 1 already", "invalid" },
     { "match", { cmd = "without_allocating", jobspec = "{" }, "", "invalid" },
-    { "cancel", { jobid = 1 }, "does not serve", "unsupported" }, { "update", {}, "does not serve", "unsupported" },
+    { "cancel", { jobid = 1 }, "flux cancel", "rejected" }, { "cancel", { jobid = 7 }, "no resources", "unknown" },
+    { "cancel", {}, "no resources", "unknown" }, { "update", {}, "jobid: a number", "invalid" },
+    { "update", { jobid = 1, R = "{}" }, "there is a job 1", "invalid" }, { "update", { jobid = 7 }, "R: a text", "invalid" },
+    { "update", { jobid = 7, R = "{" }, "R", "invalid" }, { "partial-cancel", { jobid = 2, R = "{}" }, "flux cancel", "rejected" },
+    { "match_multi", { cmd = "allocate", jobs = {} }, "does not serve", "unsupported" },
     { "qmanager.nonsense", {}, "does not serve", "unsupported" },
   }
   for _, row in ipairs(WRONG) do
@@ -129,6 +136,88 @@ describe("a request to Fluxion", function()
     end)
   end
 
+  -- What is taken beside Flux: nodes 2 and 3 of busy(), as far as reservations let it.
+  local function taken()
+    local s = flux.started()
+    submit(s, 1, 2, { duration = 100 })
+    settle(s)
+    local found = assert(ask(s, "match", { cmd = "allocate", jobid = 7, jobspec = JOBSPEC }))
+    assert.same({ 7, "ALLOCATED", flux.T0 }, { found.jobid, found.status, found.at })
+    assert.equal(flux.T0, decode(found.R).execution.starttime)
+    return s, decode(found.R).execution.R_lite[1].rank
+  end
+
+  it("takes resources beside Flux, which no job gets until they are given back", function()
+    local s, rank = taken()
+    assert.equal("0-1," .. rank, (ranks(ask(s, "find", { criteria = "sched-now=allocated" })):gsub("0%-2", "0-1,2")))
+    assert.equal("ALLOCATED", ask(s, "info", { jobid = 7 }).status)
+    submit(s, 2, 2, { duration = 100 })
+    settle(s)
+    assert.equal("1", flux.ids(s, "alloc"))
+    assert(ask(s, "cancel", { jobid = 7 }))
+    settle(s)
+    assert.equal("1 2", flux.ids(s, "alloc"))
+    assert.is_nil((ask(s, "info", { jobid = 7 })))
+    flux.apart(s)
+  end)
+
+  it("takes resources under a number that no job has", function()
+    local s = taken()
+    s.service.scheduler.asked = 6
+    assert.equal(8, ask(s, "next_jobid").jobid)
+    submit(s, 8, 1)
+    settle(s)
+    assert.equal(9, ask(s, "next_jobid").jobid)
+  end)
+
+  it("has no job of Flux mixed with what has its number", function()
+    local s = taken()
+    submit(s, 7, 1)
+    settle(s)
+    assert.equal("7", flux.ids(s, "deny"))
+    assert.equal("ALLOCATED", ask(s, "info", { jobid = 7 }).status)
+  end)
+
+  it("reserves where nothing is free, and the reservation gives way to a job past its time", function()
+    local s = taken()
+    local all = encode(flux.spec_of(4, { duration = 10 }))
+    local found = assert(ask(s, "match", { cmd = "allocate_orelse_reserve", jobid = 9, jobspec = all }))
+    assert.same({ "RESERVED", flux.T0 + 100 }, { found.status, found.at })
+    s.now, s.ticks = flux.T0 + 100, 100
+    settle(s)
+    assert.matches("the reservation 9, made by match", table.concat(s.logged), 1, true)
+    assert.is_nil((ask(s, "info", { jobid = 9 })))
+    assert.equal(1, flux.stats(s).running)
+  end)
+
+  it("does not guess when a job ends that is past its time", function()
+    local s = flux.started({}, 1)
+    submit(s, 1, 1, { duration = 100 })
+    settle(s)
+    local asked = { cmd = "without_allocating_future", jobspec = JOBSPEC }
+    assert.equal(flux.T0 + 100, ask(s, "match", asked).at)
+    s.now, s.ticks = flux.T0 + 101, 101
+    settle(s)
+    local _, why, code = ask(s, "match", asked)
+    assert.matches("past its time", why, 1, true)
+    assert.equal("taken", code)
+  end)
+
+  it("takes the resources of an R, and gives them back rank by rank", function()
+    local s = flux.started()
+    local function R(list)
+      return encode { version = 1, execution = { R_lite = { { rank = list, children = { core = "0-3" } } },
+        nodelist = { ("n[%s]"):format(list) },
+        starttime = 0, expiration = 0 } }
+    end
+    assert.equal("ALLOCATED", assert(ask(s, "update", { jobid = 5, R = R "1-2" })).status)
+    assert.equal("1-2", ranks(ask(s, "find", { criteria = "jobid-alloc=5" })))
+    assert.equal(0, ask(s, "partial-cancel", { jobid = 5, R = R "1" })["full-removal"])
+    assert.equal("2", ranks(ask(s, "find", { criteria = "jobid-alloc=5" })))
+    assert.equal(1, ask(s, "partial-cancel", { jobid = 5, R = R "2" })["full-removal"])
+    assert.is_nil(ranks(ask(s, "find", { criteria = "sched-now=allocated" })))
+  end)
+
   it("is refused for what does not fit now, with the code of it", function()
     local big = encode(flux.spec_of(4, { duration = 10 }))
     local larger = encode(flux.spec_of(5, { duration = 10 }))
@@ -143,6 +232,23 @@ describe("a request to Fluxion", function()
     assert.same({ "high", "rv1_nosched" }, { own.policy, own["match-format"] })
     local expected = { ["queue-policy"] = "hybrid", ["policy-params"] = "reservation-depth=4", ["queue-params"] = "queue-depth=7" }
     assert.same(expected, queue)
+  end)
+
+  it("tells the parameters as Fluxion's own tables say them", function()
+    local config = { queues = { debug = {}, batch = {} }, ["sched-fluxion-resource"] = { ["prune-filters"] = "ALL:core,ALL:gpu",
+      ["reserve-vtx-vec"] = 200000, ["load-allowlist"] = "node,core", ["match-policy"] = "lonodex" },
+      ["sched-fluxion-qmanager"] = { ["queue-policy"] = "easy", ["queue-policy-per-queue"] = "debug:fcfs",
+        ["queue-params-per-queue"] = "debug:queue-depth=16", ["policy-params"] = { foo = 1, ["reservation-depth"] = 64 },
+        ["queue-params"] = { ["queue-depth"] = 8192, ["max-queue-depth"] = 1000000 } } }
+    local s = flux.started({}, 4, 4, config)
+    local own, queue = ask(s, "params").params, ask(s, "qmanager.params").params
+    assert.same({ "lonodex", 200000, "node,core", "ALL:core,ALL:gpu" },
+      { own.policy, own["reserve-vtx-vec"], own["load-allowlist"], own["prune-filters"] })
+    local depths = "max-queue-depth=1000000,queue-depth=8192"
+    assert.same({ "easy", depths, "reservation-depth=64,foo=1" },
+      { queue["queue-policy"], queue["queue-params"], queue["policy-params"] })
+    assert.same({ "fcfs", "queue-depth=16" }, { queue.debug["queue-policy"], queue.debug["queue-params"] })
+    assert.same({ "easy", depths }, { queue.batch["queue-policy"], queue.batch["queue-params"] })
   end)
 
   it("tells the parameters of each queue", function()

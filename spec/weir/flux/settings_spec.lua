@@ -65,7 +65,7 @@ local FLUXION = {
     ["policy-params-per-queue"] = "batch:reservation-depth=3", ["queue-params-per-queue"] = "debug:queue-depth=16" } },
     { queue = "easy", queues = { debug = "fcfs", batch = "hybrid:k=3" } }, { "queue-params-per-queue is not needed" } },
   { "an unknown queue policy", { qmanager = { ["queue-policy"] = "esay" } }, { queue = "fcfs" },
-    { 'queue-policy "esay" is none of Fluxion\'s; fcfs is used' } },
+    { 'Unknown queuing policy "esay": [sched-fluxion-qmanager] queue-policy is none of Fluxion\'s; fcfs is used' } },
   { "depths that are no numbers", { qmanager = { ["queue-policy"] = "hybrid", ["queue-params"] = { ["queue-depth"] = "foo" },
     ["policy-params"] = { ["reservation-depth"] = -4, ["reservation-dept"] = 4 } } },
     { queue = "hybrid:k=64", ["queue-depth"] = "unlimited" },
@@ -124,6 +124,14 @@ describe("tables of Fluxion", function()
   it("count less than arguments", function()
     local read = assert(settings.read({ "queue=sjbf" }, config_of { qmanager = { ["queue-policy"] = "easy" } }))
     assert.equal("sjbf", read.queue)
+  end)
+
+  it("take a changed configuration before the machine is known", function()
+    local s = assert(open({}, config_of { qmanager = { ["queue-policy"] = "easy" } }))
+    assert(s.service:configure(encode(config_of { qmanager = { ["queue-policy"] = "conservative" } })))
+    assert.is_nil((s.service:configure(encode { ["sched-weir"] = { queue = "nosuch" } })))
+    assert(s.service:acquire(encode(flux.machine(1, 1))))
+    assert.matches("queue conservative", assert(s.service:policy "{}"), 1, true)
   end)
 
   it("have their notes logged once", function()

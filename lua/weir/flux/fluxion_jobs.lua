@@ -1,0 +1,182 @@
+--- fluxion_jobs.lua - resources taken beside Flux: the requests match, update, cancel, partial-cancel and info to
+-- sched-fluxion-resource. What match allocate or update takes is booked in the engine under the number that was given, like the
+-- resources of a job, and no job of Flux gets it until it is cancelled. Nothing of it outlives the module, as with Fluxion.
+--
+-- Jobs of Flux are left alone: their resources are given and taken back by the job manager only.
+
+local core = require "weir.core"
+local jobid = require "weir.flux.jobid"
+local recover = require "weir.acquire.recover"
+local rset = require "weir.rset"
+local weir = require "weir"
+
+local M = {}
+
+local encode = core.json_encode
+local LARGEST = (1 << 53) - 1 -- numbers that all readers of JSON tell apart
+
+-- Returns the job of the engine with a number that is not one of Flux; or nil, message, code.
+local function beside(self, id)
+  local a = math.type(id) == "integer" and self.engine:job(id)
+  if not a then return nil, "the scheduler has no resources for this job", "unknown" end
+  if self.jobs[id] then
+    return nil, ("%s is a job of Flux: flux cancel ends it, and gives its resources back"):format(jobid.f58(id)), "rejected"
+  end
+  return a
+end
+
+-- Notes that resources have become free, or that a reservation is there or gone.
+local function changed(self)
+  self.releases, self.promises, self.dirty = self.releases + 1, self.promises + 1, true
+  self.lines:tell_all("change", true)
+end
+
+-- Returns a number for new resources: the given one; or nil, message, code.
+local function number_of(self, id)
+  if math.type(id) ~= "integer" or id < 0 then return nil, "jobid: a number is expected", "invalid" end
+  if self.jobs[id] or self.engine:job(id) then return nil, ("there is a job %d already"):format(id), "invalid" end
+  return id
+end
+
+local function format_of(self)
+  local format = self.settings["R-format"]
+  return format == "rv1" and "rv1" or "rv1_nosched"
+end
+
+-- Returns the answer for resources, whose times are told in whole seconds, as scripts compute with them.
+local function answer(self, id, status, a)
+  local R = core.json_decode(assert(a:format(format_of(self))))
+  local execution = R.execution
+  execution.starttime = math.floor(a.at)
+  if execution.expiration then execution.expiration = math.floor(execution.expiration) end
+  return encode { jobid = id, status = status, overhead = 0.0, R = encode(R), at = math.floor(a.at) }
+end
+
+-- Returns whether a start is the end of a job past its time: the end of such a job is a guess, which is made anew as it goes on.
+local function is_guess(self, t)
+  for _, job in pairs(self.jobs) do
+    if job.state == "running" and job.first_due and job.due == t then return true end
+  end
+  return false
+end
+
+local MODES = { allocate = "now", allocate_with_satisfiability = "now", allocate_orelse_reserve = "reserve",
+  without_allocating = "preview", without_allocating_future = "reserve", satisfiability = "feasible" }
+local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
+local STATUS = { allocated = "ALLOCATED", reserved = "RESERVED" }
+
+-- Matches a request. Returns an allocation, true for satisfiability; or nil, message, code.
+local function match(self, given, mode, id)
+  local request, wrong = weir.request(tostring(given.jobspec), "jobspec")
+  if not request then return nil, wrong, "invalid" end
+  self:tick()
+  self.engine:advance(self.now)
+  local a, why, code = self.engine:match(request, { mode = mode, job = id, stats = false })
+  if not a then return nil, why, CODE[code] or code end
+  if mode == "reserve" and a.at > self.now and is_guess(self, a.at) then
+    assert(self.engine:release(a.id))
+    return nil, "it waits for a job that is past its time: nobody knows when that ends", "taken"
+  end
+  return a
+end
+
+-- Answers what a job would get; nothing stays booked.
+local function question(self, given, mode)
+  local a, why, code = match(self, given, mode)
+  if not a then return nil, why, code end
+  local known = given.jobid or -1
+  if a == true then return encode { jobid = known, status = "MATCHED", overhead = 0.0, R = "", at = math.floor(self.now) } end
+  local text = answer(self, known, "MATCHED", a)
+  if mode == "reserve" then assert(self.engine:release(a.id)) end
+  return text
+end
+
+local function take(self, given, mode)
+  local id, wrong, code_of = number_of(self, given.jobid)
+  if not id then return nil, wrong, code_of end
+  local a, why, code = match(self, given, mode, id)
+  if not a then return nil, why, code end
+  changed(self)
+  return answer(self, id, STATUS[a.state], a)
+end
+
+--- Answers {cmd =, jobid =, jobspec = text} with {"jobid", "status", "overhead", "R", "at"}. The commands allocate,
+--- allocate_with_satisfiability and allocate_orelse_reserve take resources; without_allocating, without_allocating_future and
+--- satisfiability tell what a job would get.
+function M.match(self, given)
+  local mode = MODES[given.cmd]
+  if not mode then return nil, ("match: there is no command %s"):format(tostring(given.cmd)), "invalid" end
+  local asks = given.cmd == "satisfiability" or given.cmd:find "^without"
+  return (asks and question or take)(self, given, mode)
+end
+
+--- Answers {jobid =, R = text}: takes the resources of an R, from now until its expiration.
+function M.update(self, given)
+  local id, why, code = number_of(self, given.jobid)
+  if not id then return nil, why, code end
+  if type(given.R) ~= "string" then return nil, "R: a text is expected", "invalid" end
+  self:tick()
+  self.engine:advance(self.now)
+  local here
+  here, why = recover.book(self.follow.targets, id, given.R)
+  if not here then return nil, why, "invalid" end
+  if here:empty() then return nil, "R: none of its ranks is here", "invalid" end
+  changed(self)
+  return encode { jobid = id, status = "ALLOCATED", overhead = 0.0, R = given.R, at = math.floor(self.engine:job(id).at) }
+end
+
+--- Answers {jobid =}: gives resources back that match or update has taken.
+function M.cancel(self, given)
+  local a, why, code = beside(self, given.jobid)
+  if not a then return nil, why, code end
+  self:tick()
+  self.follow:free(a.id)
+  changed(self)
+  return "{}"
+end
+
+--- Answers {jobid =, R = text}: gives back what is on the ranks of R. {"full-removal"}: 1 where nothing is left, else 0.
+M["partial-cancel"] = function(self, given)
+  local a, why, code = beside(self, given.jobid)
+  if not a then return nil, why, code end
+  local set
+  set, why = rset.new(given.R, "R")
+  if not set then return nil, why, "invalid" end
+  self:tick()
+  local ok
+  ok, why, code = self.follow:free(a.id, core.idset(set:ranks()))
+  if not ok then return nil, why, code end
+  changed(self)
+  return encode { ["full-removal"] = self.engine:job(given.jobid) and 0 or 1 }
+end
+
+--- Answers {jobid =} with {"jobid", "status", "at", "overhead"}: of a job of Flux, too.
+function M.info(self, given)
+  local a = math.type(given.jobid) == "integer" and self.engine:job(given.jobid)
+  if not a then return nil, "the scheduler has no resources for this job", "unknown" end
+  return encode { jobid = a.id, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
+end
+
+--- Answers with {"jobid"}: a number that no job has.
+function M.next_jobid(self)
+  local id = self.asked or 0
+  repeat id = id < LARGEST and id + 1 or 1 until not self.engine:job(id) and not self.jobs[id]
+  self.asked = id
+  return encode { jobid = id }
+end
+
+--- Drops the reservations that requests have made. Returns how many there were.
+function M.drop_reservations(self)
+  local n = 0
+  for _, a in ipairs(self.engine:jobs()) do
+    if a.state == "reserved" and not self.jobs[a.id] then
+      self.log("warning", ("the reservation %d, made by match allocate_orelse_reserve, is lost: a job needs its resources for longer")
+        :format(a.id))
+      assert(self.engine:release(a.id))
+      n = n + 1
+    end
+  end
+  return n
+end
+
+return M
