@@ -7,7 +7,9 @@
 local core = require "weir.core"
 local filters = require "weir.query.filters"
 local fluxion_jobs = require "weir.flux.fluxion_jobs"
+local fluxion_marks = require "weir.flux.fluxion_marks"
 local fluxion_settings = require "weir.flux.fluxion_settings"
+local jobid = require "weir.flux.jobid"
 local query_machine = require "weir.query.machine"
 local search = require "weir.query.search"
 local tables = require "weir.tables"
@@ -20,14 +22,18 @@ local null = core.null
 
 -- ---- find ------------------------------------------------------------------------------------------------------------
 
--- Returns the machine as the commands of weir query know one. Vertices are numbered from 0 as a walk finds them.
+-- Returns the machine as the commands of weir query know one. Vertices have the numbers and ranks of the graph in R, where there is
+-- one; the others are numbered as a walk finds them.
 local function machine_of(self)
-  local number, n = {}, 0
+  local marks = self.marks or { number = {}, rank = {}, last = -1 }
+  local number, rank, n = {}, {}, marks.last + 1
   for v in self.graph:walk {} do
-    number[v], n = n, n + 1
+    local path = v.path
+    number[v], rank[v] = marks.number[path], marks.rank[path]
+    if not number[v] then number[v], n = n, n + 1 end
   end
   return setmetatable({ graph = self.graph, number = number, dominant = "containment", elsewhere = {}, all_types = {},
-    rank = function(v) return v.type == "node" and v.rank or -1 end, filters = filters.read() }, query_machine)
+    rank = function(v) return rank[v] or v.type == "node" and v.rank or -1 end, filters = filters.read() }, query_machine)
 end
 
 -- Returns the jobs of the engine as weir query lists them, with times from now on.
@@ -144,6 +150,46 @@ function ANSWER.set_status(self, given)
     return nil, ("unrecognized status '%s'"):format(tostring(given.status)), "invalid"
   end
   v.state = given.status
+  self:machine_changed()
+  return "{}"
+end
+
+-- Returns why a graph cannot be added, or nil: a node of it has a rank that is there already, elsewhere.
+local function wrong_rank(self, graph)
+  for v in graph:walk { type = "node" } do
+    if v.rank and self.follow.targets.all:has(v.rank) and not self.graph:vertex(v.path) then
+      return ("%s: rank %d is that of another node"):format(v.path, v.rank)
+    end
+  end
+end
+
+-- {subgraph = JGF as text}: adds what is not there yet below the same root. Jobs get it as all else.
+function ANSWER.add_subgraph(self, given)
+  local machine, text = machine_of(self), type(given.subgraph) == "string" and given.subgraph or ""
+  local more, why = query_machine.read(text, { format = "jgf", source = "subgraph",
+    known = function(path) return self.graph:vertex(path) end }, { "containment" })
+  why = why or wrong_rank(self, more.graph)
+  if why then return nil, why, "invalid" end
+  local tops
+  tops, why = machine:add(more)
+  if not tops then return nil, why, "invalid" end
+  fluxion_marks.add(self, machine)
+  self.follow.targets:scan()
+  self:machine_changed()
+  return "{}"
+end
+
+-- {subgraph_path =}: removes a vertex and what is below it, where no job has any of it, until the module is loaded again.
+function ANSWER.remove_subgraph(self, given)
+  local v, why, code = at(self, given.subgraph_path)
+  if not v then return nil, why, code end
+  if not v:parent() then return nil, ("%s is the root of the machine"):format(v.path), "invalid" end
+  local id = v:jobs()[1]
+  if id then return nil, ("%s: %s has resources there"):format(v.path, self.jobs[id] and jobid.f58(id) or id), "taken" end
+  local ok
+  ok, why, code = self.graph:unlink(v, { force = true })
+  if not ok then return nil, why, code end
+  self.follow.targets:scan()
   self:machine_changed()
   return "{}"
 end

@@ -135,13 +135,10 @@ local function read_policy(own, text, note)
 end
 
 local function read_format(own, text, note)
-  if text == "rv1" or text == "rv1_nosched" then
+  if text == "rv1" or text == "rv1_nosched" or text == "rv1_shorthand" then
     own["R-format"] = text
-  elseif text == "rv1_shorthand" then
-    own["R-format"] = "rv1"
-    note("info", RESOURCE .. ' match-format "rv1_shorthand" is written in full, as rv1')
   else
-    note("warning", ('%s match-format "%s" is not known; [sched-weir] R-format is auto, rv1 or rv1_nosched'):format(RESOURCE,
+    note("warning", ('%s match-format "%s" is not known; [sched-weir] R-format is auto, rv1, rv1_shorthand or rv1_nosched'):format(RESOURCE,
       tostring(text)))
   end
 end

@@ -18,6 +18,7 @@ local about = require "weir.about"
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local fluxion_jobs = require "weir.flux.fluxion_jobs"
+local fluxion_marks = require "weir.flux.fluxion_marks"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local flux_hostlist = require "weir.rset.flux_hostlist"
 local heap = require "weir.sim.event_heap"
@@ -141,9 +142,15 @@ end
 
 -- Makes the graph in the R of the instance fit to R_lite, or leaves it out.
 local function take_graph(self, resources)
+  local marks = fluxion_marks.before(resources)
+  nested.give_ranks(resources)
   nested.follow(resources)
+  nested.complete(resources)
   local why = nested.useless(resources)
-  if not why then return end
+  if not why then
+    self.marks = marks and fluxion_marks.of(marks)
+    return
+  end
   self.log("err", ("the key scheduling in the R of the instance is not used: %s; the machine is that of R_lite"):format(why))
   resources.scheduling = nil
 end
@@ -528,22 +535,33 @@ local function units_of_R(self, set) return set:count(self.type) end
 -- Returns the rest of an R after some of its ranks were freed.
 local function without(set, ranks) return ranks and set:on_ranks(core.idset(set:ranks()) - core.idset(ranks)) or set end
 
-local SHORTHAND = "jgf_shorthand" -- the writer of graphs in which vertices are left out, see nested.lua
+-- Returns whether a graph in shorthand has named all that R_lite says of a job.
+local function complete(self, R, set, id)
+  if not R:find(nested.SHORTHAND, 1, true) then return true end
+  local booked = rset.new(assert(self.engine:job(id):format "rv1_nosched"), "R")
+  return units_of_R(self, booked) >= units_of_R(self, set)
+end
 
 local function recover_job(self, message, R, spec)
-  local set, why = rset.new(R, "R")
+  local what, set, why = jobspec.about(decode(spec)), rset.new(R, "R")
   if not set then return nil, why end
+  why = self.settings["lost-queue"] == "end" and wrong_queue(self, what.queue)
+  if why then return nil, why end
   set = without(set, message.free)
   if message.free then R = assert(set:format "rv1") end
   self:tick()
   self.engine:advance(self.now)
   local here, elsewhere = recover.book(self.follow.targets, message.id, R)
   if not here then return nil, elsewhere end
+  if self.engine:job(message.id) and elsewhere:empty() and not complete(self, R, set, message.id) then
+    assert(self.engine:release(message.id))
+    return nil, "the graph in R has less than R_lite"
+  end
   if here:empty() then return nil, ("none of its targets, %s, is here"):format(tostring(elsewhere)) end
   if not elsewhere:empty() then
     self.log("warning", ("hello: job %d has also targets %s, which are not here"):format(message.id, tostring(elsewhere)))
   end
-  local ends, what = set:expiration(), jobspec.about(decode(spec))
+  local ends = set:expiration()
   local job = {
     id = message.id, number = message.id, units = units_of_R(self, set), submit = message.t_submit or self.now,
     start = set:starttime() or self.now, due = ends and ends > self.now and ends or math.huge, user = message.userid,
@@ -565,7 +583,6 @@ end
 function M:hello(text, R, spec)
   local message, why = decode(text)
   if not message then return nil, why end
-  if R and R:find(SHORTHAND, 1, true) then R = nested.without_scheduling(R) or R end
   local ok
   ok, why = recover_job(self, message, R, spec)
   local plain = not ok and nested.without_scheduling(R)

@@ -70,6 +70,42 @@ local function follow_ranks(R, nodes)
   return true
 end
 
+-- Returns {path = rank} of the nodes of a graph without any rank, by the names of hosts; nil where another name is among them.
+local function ranks_by_host(nodes, hosts)
+  local found = {}
+  for _, node in ipairs(nodes) do
+    local data = type(node) == "table" and type(node.metadata) == "table" and node.metadata or {}
+    if math.tointeger(data.rank) and data.rank >= 0 then return nil end
+    if data.type == "node" then
+      local path = type(data.paths) == "table" and data.paths.containment
+      local rank = hosts[data.name or tostring(data.basename) .. tostring(data.id)]
+      if not rank or type(path) ~= "string" then return nil end
+      found[path] = rank
+    end
+  end
+  return next(found) and found
+end
+
+--- Gives the nodes of a graph in an R, a table, and what is below them, the ranks of R_lite, where the graph has none: a graph that
+--- was made by hand. Nodes are found by the names of hosts.
+function M.give_ranks(R)
+  local graph = type(R) == "table" and type(R.scheduling) == "table" and R.scheduling.graph
+  local nodes = type(graph) == "table" and type(graph.nodes) == "table" and graph.nodes
+  if not nodes or type(R.execution) ~= "table" then return end
+  local _, hosts = ranks_of(R.execution)
+  local found = hosts and ranks_by_host(nodes, hosts)
+  if not found then return end
+  local function rank_at(path)
+    if not path then return nil end
+    return found[path] or rank_at(path:match "^(.+)/[^/]*$")
+  end
+  for _, node in ipairs(nodes) do
+    local data = node.metadata
+    local path = type(data) == "table" and type(data.paths) == "table" and data.paths.containment
+    if type(path) == "string" then data.rank = rank_at(path) end
+  end
+end
+
 -- ---- ids -------------------------------------------------------------------------------------------------------------
 
 -- Returns the vertices of a graph by rank and type, each list by id: {["rank type"] = {metadata}}.
@@ -152,6 +188,58 @@ local function lacks(R, nodes)
       for _, rank in ipairs(ids_of(row.rank)) do
         local list = places[("%d %s"):format(rank, type)] or {}
         if #list < n then return ("it has %d of %d %ss on rank %d"):format(#list, n, type, rank) end
+      end
+    end
+  end
+end
+
+-- ---- shorthand -------------------------------------------------------------------------------------------------------
+
+--- The writer of graphs without what is below vertices that a job has as a whole (Fluxion's match-format rv1_shorthand).
+M.SHORTHAND = "fluxion:jgf_shorthand"
+
+-- Returns the topmost vertex of each rank, {rank = node}, the vertices with edges to others, {id = true}, and the largest number
+-- that is an id.
+local function tops_of(nodes, edges)
+  local tops, parents, largest = {}, {}, 0
+  for _, node in ipairs(nodes) do
+    local data = type(node) == "table" and type(node.metadata) == "table" and node.metadata or {}
+    local rank, path = math.tointeger(data.rank), type(data.paths) == "table" and data.paths.containment
+    largest = math.max(largest, math.tointeger(tonumber(node.id)) or 0)
+    if rank and rank >= 0 and type(path) == "string" and (not tops[rank] or #path < #tops[rank].metadata.paths.containment) then
+      tops[rank] = node
+    end
+  end
+  for _, edge in ipairs(edges) do parents[tostring(type(edge) == "table" and edge.source)] = true end
+  return tops, parents, largest
+end
+
+-- Adds a vertex for each id of a type below the topmost vertex of a rank.
+local function add_children(graph, top, kind, ids, n)
+  for _, id in ipairs(ids) do
+    n = n + 1
+    local name = ("%s%d"):format(kind, id)
+    table.insert(graph.nodes, { id = tostring(n), metadata = { type = kind, basename = kind, name = name, id = id,
+      rank = top.metadata.rank, paths = { containment = ("%s/%s"):format(top.metadata.paths.containment, name) } } })
+    table.insert(graph.edges, { source = top.id, target = tostring(n) })
+  end
+  return n
+end
+
+--- Adds to the graph of an R in shorthand, a table, what R_lite says of ranks whose topmost vertex has nothing below it, such as
+--- whole nodes. The rest of a shorthand stays as it is.
+function M.complete(R)
+  local scheduling = type(R) == "table" and R.scheduling
+  local graph = type(scheduling) == "table" and scheduling.writer == M.SHORTHAND and scheduling.graph
+  if type(graph) ~= "table" or type(graph.nodes) ~= "table" or type(R.execution) ~= "table" then return end
+  if type(graph.edges) ~= "table" then graph.edges = core.array {} end
+  scheduling.writer = nil
+  local tops, parents, n = tops_of(graph.nodes, graph.edges)
+  for _, row in ipairs(R.execution.R_lite or {}) do
+    for _, rank in ipairs(ids_of(row.rank)) do
+      local top = tops[rank]
+      if top and not parents[tostring(top.id)] then
+        for kind, text in pairs(row.children or {}) do n = add_children(graph, top, kind, ids_of(text), n) end
       end
     end
   end

@@ -47,9 +47,10 @@ local KNOWN = {
   queue = { text, "fcfs" },              -- order, reservations, backfilling
   slice = { duration, 0.05 },            -- longest time that the reactor is kept
   ["queue-depth"] = { depth, "unlimited" },
-  ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched" }, "auto" },
+  ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched", "rv1_shorthand" }, "auto" },
   annotate = { yes, "true" },            -- t_estimate, reason_pending
   ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
+  ["lost-queue"] = { one_of { "keep", "end" }, "keep" }, -- running jobs whose queue has left the configuration, at a load
   watch = { yes, "false" },              -- whether policies are read again when their files change
   record = { text, false },              -- path of a recording, see recording.lua
 }

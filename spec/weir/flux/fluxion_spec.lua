@@ -49,7 +49,8 @@ describe("a request to Fluxion", function()
 
   local WRONG = {
     { "find", { criteria = "nonsense" }, "invalid criteria", "invalid" },
-    { "find", { criteria = "jobid-alloc=18446744073709551616" }, "Invalid argument", "invalid" }, { "find", {}, "criteria: a text", "invalid" },
+    { "find", { criteria = "jobid-alloc=18446744073709551616" }, "Invalid argument", "invalid" },
+    { "find", {}, "criteria: a text", "invalid" },
     { "find", { criteria = "status=up", format = "x" }, 'no format "x"', "invalid" },
     { "info", { jobid = 7 }, "no resources", "unknown" }, { "info", { jobid = "x" }, "no resources", "unknown" },
     { "ns-info", { rank = 0, ["type-name"] = "core", id = 9 }, "there is no core9 on rank 0", "invalid" },
@@ -69,6 +70,10 @@ describe("a request to Fluxion", function()
     { "cancel", {}, "no resources", "unknown" }, { "update", {}, "jobid: a number", "invalid" },
     { "update", { jobid = 1, R = "{}" }, "there is a job 1", "invalid" }, { "update", { jobid = 7 }, "R: a text", "invalid" },
     { "update", { jobid = 7, R = "{" }, "R", "invalid" }, { "partial-cancel", { jobid = 2, R = "{}" }, "flux cancel", "rejected" },
+    { "add_subgraph", {}, "subgraph", "invalid" }, { "add_subgraph", { subgraph = "{}" }, "", "invalid" },
+    { "remove_subgraph", { subgraph_path = "" }, "Couldn't find ''", "unknown" },
+    { "remove_subgraph", { subgraph_path = "/cluster0" }, "is the root", "invalid" },
+    { "remove_subgraph", { subgraph_path = "/cluster0/n1" }, "/cluster0/n1: ƒ2 has resources there", "taken" },
     { "match_multi", { cmd = "allocate", jobs = {} }, "does not serve", "unsupported" },
     { "qmanager.nonsense", {}, "does not serve", "unsupported" },
   }
@@ -135,6 +140,57 @@ describe("a request to Fluxion", function()
       flux.apart(s)
     end)
   end
+
+  -- A graph of a node with a core below the root of the machine.
+  local function node_graph(root, name, rank)
+    local function vertex(id, type, path, of)
+      local name_of = path:match "[^/]*$"
+      return { id = id, metadata = { type = type, basename = type, name = name_of, id = of, rank = rank, paths = { containment = path } } }
+    end
+    return encode { graph = { nodes = { vertex("0", "cluster", root, 0), vertex("70", "node", root .. "/" .. name, 9),
+      vertex("71", "core", root .. "/" .. name .. "/core0", 0) },
+      edges = { { source = "0", target = "70" }, { source = "70", target = "71" } } } }
+  end
+
+  it("adds vertices, which are told and given to jobs, and removes them", function()
+    local s = flux.started()
+    assert(ask(s, "add_subgraph", { subgraph = node_graph("/cluster0", "extra", 9) }))
+    assert.equal(23, ask(s, "stats-get").V)
+    local found = ask(s, "find", { criteria = "status=up", format = "jgf" }).R.graph.nodes
+    local numbers = {}
+    for _, node in ipairs(found) do numbers[node.metadata.paths.containment] = { node.id, node.metadata.rank } end
+    assert.same({ { "70", 9 }, { "71", 9 } }, { numbers["/cluster0/extra"], numbers["/cluster0/extra/core0"] })
+    submit(s, 1, 5, { shared = true })
+    settle(s)
+    assert.equal("1", flux.ids(s, "alloc"))
+    assert.equal("taken", select(3, ask(s, "remove_subgraph", { subgraph_path = "/cluster0/extra" })))
+    flux.free(s, 1)
+    assert(ask(s, "remove_subgraph", { subgraph_path = "/cluster0/extra" }))
+    assert.equal(21, ask(s, "stats-get").V)
+    assert(ask(s, "remove_subgraph", { subgraph_path = "/cluster0/n0" }))
+    assert(s.service:acquire(encode { down = "0" }))
+    assert(s.service:acquire(encode { up = "0" }))
+    assert.equal("1-3", ranks(ask(s, "find", { criteria = "status=up" })))
+    flux.apart(s)
+  end)
+
+  it("adds no vertices below another root, nor a rank twice", function()
+    local s = flux.started()
+    local _, why = ask(s, "add_subgraph", { subgraph = node_graph("/other0", "extra", 9) })
+    assert.matches("root", why, 1, true)
+    _, why = ask(s, "add_subgraph", { subgraph = node_graph("/cluster0", "extra", 3) })
+    assert.matches("/cluster0/extra: rank 3 is that of another node", why, 1, true)
+    assert.equal(21, ask(s, "stats-get").V)
+  end)
+
+  it("denies the jobs that cannot start without what is removed", function()
+    local s = busy()
+    submit(s, 3, 4)
+    local asked = { subgraph_path = "/cluster0/n3" }
+    assert.equal("taken", select(3, ask(busy(), "remove_subgraph", { subgraph_path = "/cluster0/n0" })))
+    assert(ask(s, "remove_subgraph", asked))
+    assert.equal("3", flux.ids(s, "deny"))
+  end)
 
   -- What is taken beside Flux: nodes 2 and 3 of busy(), as far as reservations let it.
   local function taken()

@@ -51,6 +51,19 @@ describe("the graph in an R", function()
     assert.is_false(nested.follow(R_of({ "a", "b" }, { 5, 5 })))
   end)
 
+  for what, row in pairs {
+    ["those of their hosts where it has none"] = { { "a", "b" }, { -1, -1 }, { 1, 0 }, { "b", "a" } },
+    ["none where a host has another name"] = { { "a", "b" }, { -1, -1 }, { -1, -1 }, { "b", "c" } },
+    ["none where some are there"] = { { "a", "b" }, { 4, -1 }, { 4, -1 } },
+  } do
+    it("gets ranks of R_lite: " .. what, function()
+      local R = R_of(row[1], row[2], row[4])
+      nested.give_ranks(R)
+      assert.same(row[3], ranks_in(R))
+      assert.equal(row[3][1], R.scheduling.graph.nodes[3].metadata.rank)
+    end)
+  end
+
   for what, R in pairs { nothing = 7, ["no execution"] = { scheduling = { graph = { nodes = {} } } }, ["odd nodes"] =
     { execution = {}, scheduling = { graph = { nodes = { 7, { metadata = 8 }, { metadata = { type = "node" } } } } } },
     ["a text"] = { execution = {}, scheduling = "x" } } do
@@ -82,8 +95,7 @@ describe("the graph in an R", function()
   for what, change in pairs {
     ["is no graph"] = function(R) R.scheduling = 42 end, ["is a text"] = function(R) R.scheduling = "nonsense" end,
     ["has a graph that is none"] = function(R) R.scheduling.graph.edges = { { source = "0", target = "77" } } end,
-    ["lacks cores, as Fluxion's shorthand does"] = function(R)
-      R.scheduling.writer = "fluxion:jgf_shorthand"
+    ["lacks cores of a node"] = function(R)
       table.remove(R.scheduling.graph.nodes, 3)
       table.remove(R.scheduling.graph.edges, 2)
     end,
@@ -99,6 +111,47 @@ describe("the graph in an R", function()
       assert.same({ { rank = "0-1", children = { core = "5" } } }, weir.json.decode(flux.R_of(s, 1)).execution.R_lite)
     end)
   end
+
+  -- R of two whole nodes of a rack as Fluxion's rv1_shorthand has it: nothing below the nodes.
+  local function shorthand()
+    local R = R_of({ "a", "b" }, { 0, 1 })
+    local graph = R.scheduling.graph
+    R.scheduling.writer = "fluxion:jgf_shorthand"
+    graph.nodes, graph.edges = { graph.nodes[1], graph.nodes[2], graph.nodes[4] }, { graph.edges[1], graph.edges[3] }
+    table.insert(graph.nodes, { id = "9", metadata = { type = "ssd", basename = "ssd", name = "ssd0", id = 0, size = 100,
+      paths = { containment = "/cluster0/ssd0" } } })
+    table.insert(graph.edges, { source = "0", target = "9" })
+    return R
+  end
+
+  it("of an instance in shorthand is completed by R_lite", function()
+    local s = assert(flux.open())
+    assert(s.service:acquire(weir.json.encode { resources = shorthand(), up = "0-1" }))
+    assert.same({}, s.logged)
+    assert.equal(100, s.service.scheduler.graph:vertex("/cluster0/ssd0").size)
+    submit(s, 1, 2)
+    settle(s)
+    assert.same({ { rank = "0-1", children = { core = "5" } } }, weir.json.decode(flux.R_of(s, 1)).execution.R_lite)
+  end)
+
+  it("of a job in shorthand is written and read again, with what R_lite has no word for", function()
+    local s = assert(flux.open { "R-format=rv1_shorthand" })
+    local message = weir.json.encode { resources = shorthand(), up = "0-1" }
+    assert(s.service:acquire(message))
+    local spec = flux.spec_of(1, {})
+    spec.resources = { { type = "slot", count = 1, label = "task", with = { { type = "node", count = 1 }, { type = "ssd", count = 30 } } } }
+    assert(s.service:alloc(weir.json.encode { id = 1, priority = 16, userid = 1, t_submit = flux.T0, jobspec = spec }))
+    settle(s)
+    local R = flux.R_of(s, 1)
+    local scheduling = weir.json.decode(R).scheduling
+    assert.equal(nested.SHORTHAND, scheduling.writer)
+    assert.is_nil(weir.json.encode(scheduling):find("core", 1, true))
+    local again = assert(flux.open { "R-format=rv1_shorthand" })
+    assert(again.service:acquire(message))
+    assert(again.service:hello(weir.json.encode { id = 1, priority = 16, userid = 1, t_submit = flux.T0 }, R))
+    local graph = again.service.scheduler.graph
+    assert.same({ 70, 0 }, { graph:vertex("/cluster0/ssd0").free, graph:vertex("/cluster0/a").free })
+  end)
 
   for what, scheduling in pairs { nonsense = 42, shorthand = { writer = "fluxion:jgf_shorthand", graph = { nodes = {}, edges = {} } } } do
     it("of a running job is left out where it is " .. what, function()

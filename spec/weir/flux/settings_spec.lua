@@ -78,7 +78,7 @@ local FLUXION = {
   { "an unknown match policy", { resource = { ["match-policy"] = "lonodez" } }, { policy = "first" },
     { 'match-policy "lonodez" is none' } },
   { "a match format", { resource = { ["match-format"] = "rv1" } }, { ["R-format"] = "rv1" }, {} },
-  { "a short match format", { resource = { ["match-format"] = "rv1_shorthand" } }, { ["R-format"] = "rv1" }, { "is written in full" } },
+  { "a short match format", { resource = { ["match-format"] = "rv1_shorthand" } }, { ["R-format"] = "rv1_shorthand" }, {} },
   { "an unknown match format", { resource = { ["match-format"] = "jgf" } }, { ["R-format"] = "auto" },
     { 'match-format "jgf" is not known' } },
   { "what is not needed", { resource = { ["prune-filters"] = "ALL:core", ["reserve-vtx-vec"] = 2000, traverser = "simple" } }, {},
@@ -95,6 +95,18 @@ for text, policy in pairs {
 } do
   FLUXION[#FLUXION + 1] = { "the match policy " .. text, { resource = { ["match-policy"] = text } }, { policy = policy }, {} }
 end
+
+describe("a running job whose queue has left the configuration", function()
+  for option, expected in pairs { keep = { true, nil }, ["end"] = { nil, "queue gone is not configured; there are no queues" } } do
+    it("is treated by lost-queue=" .. option, function()
+      local s = started { "lost-queue=" .. option }
+      local message = encode { id = 1, priority = 16, userid = 1, t_submit = flux.T0 }
+      local ok, why = s.service:hello(message, encode(flux.machine(1, 4).resources), encode(flux.spec_of(1, { queue = "gone" })))
+      assert.same({ expected[1], expected[2] }, { ok, why })
+      assert.equal(ok and 1 or 0, flux.stats(s).running)
+    end)
+  end
+end)
 
 describe("tables of Fluxion", function()
   local function config_of(given)
