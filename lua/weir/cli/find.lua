@@ -4,6 +4,7 @@ local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local pool = require "weir.cli.vertex_report"
+local texts = require "weir.texts"
 local view = require "weir.view"
 
 local M = {
@@ -18,6 +19,7 @@ local M = {
       choices = { "tree", "jgf", "dot" } },
     { "s", "start", "URI", "look only there and below" },
     { "S", "subsystem", "HIERARCHY", "look in this hierarchy, such as power: start and order are those of it" },
+    { nil, "flow", "NAME[=UNITS]", "how many units of a subsystem reach all that is found at once (UNITS each), and what stops more" },
     inputs.job_options[1], inputs.job_options[2],
   },
   notes = [[
@@ -39,9 +41,10 @@ An EXPRESSION is made of tests, "and", "or", "not" and parentheses:
 Values with blanks or parentheses in them are put in quotes.
 
   weir find -r tiny.graphml -j slot=2/node "type=core and job=1"
+  weir find -r centre.json --flow network=40 "type=node and path=*/rack3/*"
   weir find -r tiny.graphml --graph dot "type=gpu and free>=1"
 
-Exit status: 0 something was found, 1 nothing was, 2 wrong use or unreadable input.]],
+Exit status: 0 something was found (and --flow UNITS reach each), 1 not so, 2 wrong use or unreadable input.]],
 }
 
 -- ---- lists --------------------------------------------------------------------------------------------------
@@ -79,6 +82,64 @@ local function find_graph(g, query, where, format)
   return 0
 end
 
+-- ---- flows --------------------------------------------------------------------------------------------------
+
+-- Reads NAME or NAME=UNITS.
+local function read_flow(text)
+  local name, units = text:match "^([^=]+)=(%d+)$"
+  units = math.tointeger(tonumber(units))
+  if name and (not units or units == 0) or not name and (text == "" or text:find("=", 1, true)) then
+    out.fail(2, "find: --flow %s: a subsystem such as network, or network=40 for 40 units each, is wanted", text)
+  end
+  return name or text, units
+end
+
+local function flow_json(found, flow)
+  local t = { amount = flow.amount, all = flow.all, served = core.array {}, cut = core.array {} }
+  for i, v in ipairs(found) do t.served[i] = { path = v.path, amount = flow.served[i] } end
+  for i, limit in ipairs(flow.cut) do t.cut[i] = { path = limit.unit.path, left = limit.left, size = limit.size } end
+  out.json(t)
+end
+
+-- The units of a cut that have equally much left, in groups: a list of {names =, left =, size =}.
+local function alike(cut)
+  local groups, by = {}, {}
+  for _, limit in ipairs(cut) do
+    local key = ("%d of %d"):format(limit.left, limit.size)
+    if not by[key] then
+      by[key] = { names = {}, left = limit.left, size = limit.size }
+      groups[#groups + 1] = by[key]
+    end
+    table.insert(by[key].names, limit.unit.name)
+  end
+  return groups
+end
+
+local function folded(names)
+  local list = core.hostlist(names)
+  return list and tostring(list) or table.concat(names, ",")
+end
+
+local function flow_text(found, flow, name, units)
+  local amount = texts.number(flow.amount)
+  if units then amount = amount .. " of " .. texts.number(units * #found) end
+  out.line(("%s units of %s reach %d %s"):format(amount, name, #found, #found == 1 and "vertex" or "vertices"))
+  for _, group in ipairs(alike(flow.cut)) do
+    local left, size = texts.number(group.left), texts.number(group.size)
+    out.line(("%s %s %s %s%s"):format(folded(group.names), #group.names == 1 and "has" or "have", left,
+      group.left == group.size and "in all" or ("of %s left"):format(size), #group.names == 1 and "" or " each"))
+  end
+  if #flow.cut == 0 and not flow.all then out.line "no further way leads there from a source" end
+end
+
+local function show_flow(g, found, opts)
+  local name, units = read_flow(opts.flow)
+  if #found == 0 then return 1 end
+  local flow = out.check(g:flow { subsystem = name, to = found, units = units })
+  if opts.format == "json" then flow_json(found, flow) else flow_text(found, flow, name, units) end
+  return (units and flow.all or not units and flow.amount > 0) and 0 or 1
+end
+
 -- ---- the command --------------------------------------------------------------------------------------------
 
 local function compile(expression)
@@ -89,11 +150,15 @@ end
 
 function M.run(opts)
   if opts.graph and opts.format then out.fail(2, "find: --graph and -F %s: one of them is wanted", opts.format) end
+  if opts.flow and (opts.graph or opts.format and opts.format ~= "json") then
+    out.fail(2, "find: --flow is told in a few lines, or with -F json")
+  end
   local query = compile(table.concat(opts, " "))
   local g <close> = inputs.booked(opts)
   local where = { start = opts.start and out.check(g:vertex(opts.start)) or nil, subsystem = opts.subsystem }
   if opts.graph then return find_graph(g, query, where, opts.graph) end
   local found = out.check(g:find(query, where))
+  if opts.flow then return show_flow(g, found, opts) end
   SHOW[opts.format or "paths"](found)
   return #found > 0 and 0 or 1
 end
