@@ -80,6 +80,16 @@ local function busy(jobs)
   return g
 end
 
+-- The cluster behind a switch for each rack.
+local function switched()
+  local g = weir.synthetic(CLUSTER)
+  for _, rack in ipairs(g:find "type=rack") do
+    local switch = assert(g:add(nil, { type = "switch", id = rack.id, size = 1000 }))
+    for node in rack:children() do assert(g:add_edge(switch, node, { subsystem = "network", type = "conduit_of" })) end
+  end
+  return g
+end
+
 local function make_files()
   local cluster = weir.synthetic(CLUSTER)
   text_of_cluster = assert(cluster:format "jgf")
@@ -92,6 +102,7 @@ local function make_files()
   put("cab.lua", assert(cluster:format "recipe"))
   save("cluster.db", busy(7))
   save("centre.db", busy(3))
+  save("switched.json", switched())
   save("monday.weir", busy(3))
   save("tuesday.weir", busy(5))
   put("job.yaml", JOB)

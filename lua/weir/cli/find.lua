@@ -41,7 +41,7 @@ An EXPRESSION is made of tests, "and", "or", "not" and parentheses:
 Values with blanks or parentheses in them are put in quotes.
 
   weir find -r tiny.graphml -j slot=2/node "type=core and job=1"
-  weir find -r centre.json --flow network=40 "type=node and path=*/rack3/*"
+  weir find -r switched.json --flow network=40 "type=node and path=*/rack3/*"
   weir find -r tiny.graphml --graph dot "type=gpu and free>=1"
 
 Exit status: 0 something was found (and --flow UNITS reach each), 1 not so, 2 wrong use or unreadable input.]],
