@@ -35,7 +35,7 @@ bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size)
 
 bool flat_ok(const struct flat *s)
 {
-    return !s->failed && s->late == FLAT_NONE;
+    return !s->failed && s->endless == FLAT_NONE;
 }
 
 /* ---- jobs ---- */
@@ -97,7 +97,11 @@ void flat_close(struct flat *s)
 
 static bool before(const struct event *a, const struct event *b)
 {
-    return a->time != b->time ? a->time < b->time : a->made < b->made;
+    if (a->time != b->time)
+        return a->time < b->time;
+    if ((a->job == FLAT_NONE) != (b->job == FLAT_NONE))
+        return b->job == FLAT_NONE;
+    return a->made < b->made;
 }
 
 static bool push(struct flat *s, int64_t time, uint32_t job)
@@ -147,7 +151,7 @@ static bool ends_in_time(struct flat *s, uint32_t job)
 
     if (s->now <= FLAT_LAST && j->estimate <= FLAT_LAST - s->now && j->runtime <= FLAT_LAST - s->now)
         return true;
-    s->late = job;
+    s->endless = job;
     return false;
 }
 
@@ -164,34 +168,61 @@ void flat_forget(struct flat *s, uint32_t job)
     s->jobs[last].reservation = j->reservation;
 }
 
-void flat_begin(struct flat *s, uint32_t job)
+int64_t flat_later(const struct job *job, int64_t time)
+{
+    int64_t ran = time - job->start;
+
+    return flat_after(time, ran > 60 * FLAT_SECOND ? ran : 60 * FLAT_SECOND);
+}
+
+/* Notes when a job that runs since `began` is due, and how it ends. Returns its end. */
+static int64_t end_of(struct flat *s, struct job *j, int64_t began)
+{
+    int64_t end = flat_after(began, j->runtime);
+
+    j->start = began;
+    j->due = flat_after(began, j->estimate);
+    while (began < s->now && j->due <= s->now)
+        j->due = flat_later(j, j->due);
+    if (j->runtime > j->estimate && !s->overrun) {
+        end = flat_after(began, j->estimate);
+        j->killed = true;
+    }
+    j->on_time = j->runtime >= j->estimate && end == j->due;
+    j->late = j->runtime >= j->estimate && end > j->due;
+    return end;
+}
+
+/* Moves a waiting job, whose units are booked, to the running ones. */
+static void run(struct flat *s, uint32_t job, int64_t began)
 {
     struct job *j = &s->jobs[job];
-    int64_t lasts = j->runtime;
+    int64_t end;
 
     if (!ends_in_time(s, job))
         return;
     flat_forget(s, job);
     flat_measure_start(s, j);
     flat_queue_remove(s, job);
-    j->start = s->now;
-    j->due = flat_after(s->now, j->estimate);
-    j->on_time = lasts >= j->estimate;
-    if (lasts > j->estimate) {
-        lasts = j->estimate;
-        j->killed = true;
-    }
+    end = end_of(s, j, began);
     if (s->follow && s->placer && !s->placer->begin(s, job))
         s->failed = true;
     if (s->follow)
         flat_units_begin(&s->units, j);
-    if (!flat_grow32(&s->running, &s->running_cap, s->nrunning + 1, sizeof *s->running) ||
-        !push(s, flat_after(s->now, lasts), job)) {
+    if (!flat_grow32(&s->running, &s->running_cap, s->nrunning + 1, sizeof *s->running) || !push(s, end, job) ||
+        (j->late && !push(s, j->due, FLAT_NONE))) {
         s->failed = true;
         return;
     }
+    if (j->late && j->due < s->late)
+        s->late = j->due;
     j->place = s->nrunning;
     s->running[s->nrunning++] = job;
+}
+
+void flat_begin(struct flat *s, uint32_t job)
+{
+    run(s, job, s->now);
 }
 
 /* Orders two reservations that have begun. */
@@ -230,6 +261,60 @@ static void free_units(struct flat *s, uint32_t job)
         s->failed = true;
 }
 
+/* Drops all reservations: the end of a running job is unknown. */
+static void drop_reservations(struct flat *s)
+{
+    while (s->nreserved > 0) {
+        uint32_t job = s->reserved[0];
+        struct job *j = &s->jobs[job];
+        flat_profile_give(&s->profile, s->now, j->reserved, flat_after(j->reserved, j->estimate), j->units);
+        flat_forget(s, job);
+        flat_queue_offer(&s->queue, j, true);
+        flat_units_drop(j);
+        if (s->follow && s->placer && !s->placer->drop(s, job))
+            s->failed = true;
+    }
+    s->freed = s->early = true;
+}
+
+/* Extends the jobs that are due at `time` and run on: first what the others know of them, before the clock goes on. */
+static void announce_late(struct flat *s, int64_t time)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < s->nrunning; i++) {
+        struct job *j = &s->jobs[s->running[i]];
+        if (!j->late || j->due > time)
+            continue;
+        if (!any)
+            drop_reservations(s);
+        any = true;
+        if (s->follow && s->placer && !s->placer->extend(s, s->running[i], flat_later(j, time)))
+            s->failed = true;
+    }
+    s->dirty = s->dirty || any;
+}
+
+/* Books the units of these jobs for longer, when the clock has gone on. */
+static void extend_late(struct flat *s)
+{
+    s->late = FLAT_NEVER;
+    for (uint32_t i = 0; i < s->nrunning; i++) {
+        struct job *j = &s->jobs[s->running[i]];
+        if (!j->late)
+            continue;
+        if (j->due <= s->now) {
+            j->due = flat_later(j, s->now);
+            if (!flat_profile_reserve(&s->profile) || !push(s, j->due, FLAT_NONE)) {
+                s->failed = true;
+                return;
+            }
+            flat_profile_take(&s->profile, s->now, s->now, j->due, j->units);
+        }
+        s->late = j->due < s->late ? j->due : s->late;
+    }
+}
+
 /* Releases the units of jobs whose estimates end at `time`: their events are at the top of the heap. */
 static void let_go(struct flat *s, size_t i, int64_t time)
 {
@@ -237,8 +322,8 @@ static void let_go(struct flat *s, size_t i, int64_t time)
 
     if (i > s->nevents || s->events[i].time > time)
         return;
-    j = &s->jobs[s->events[i].job];
-    if (j->on_time) {
+    j = s->events[i].job == FLAT_NONE ? NULL : &s->jobs[s->events[i].job];
+    if (j && j->on_time) {
         j->released = s->dirty = s->freed = true;
         if (s->follow)
             free_units(s, s->events[i].job);
@@ -253,11 +338,15 @@ void flat_advance(struct flat *s, int64_t time)
         return;
     flat_measure_look(s);
     let_go(s, 1, time);
+    if (s->late <= time)
+        announce_late(s, time);
     s->now = time;
     s->began = true;
     flat_profile_advance(&s->profile, time);
     if (s->follow && s->placer && !s->placer->advance(s))
         s->failed = true;
+    if (s->late <= time)
+        extend_late(s);
     if (s->nreserved > 0 && time >= s->soonest)
         begin_reserved(s);
 }
@@ -298,6 +387,12 @@ static void finish(struct flat *s, uint32_t job)
     flat_job_free(s, job);
 }
 
+static void handle(struct flat *s, struct event e)
+{
+    if (e.job != FLAT_NONE)
+        finish(s, e.job);
+}
+
 bool flat_run(struct flat *s, int64_t until, uint64_t most)
 {
     int64_t time;
@@ -312,7 +407,7 @@ bool flat_run(struct flat *s, int64_t until, uint64_t most)
             return true;
         flat_advance(s, time);
         if (flat_ok(s) && s->nevents > 0 && s->events[1].time == time)
-            finish(s, pop(s).job);
+            handle(s, pop(s));
         if (s->per_event)
             flat_settle(s, time);
     }
@@ -322,11 +417,12 @@ bool flat_run(struct flat *s, int64_t until, uint64_t most)
 bool flat_submit(struct flat *s, uint32_t job)
 {
     struct job *j = &s->jobs[job];
+    int64_t at = j->submit > s->now ? j->submit : s->now;
 
-    flat_run(s, j->submit, UINT64_MAX);
+    flat_run(s, at, UINT64_MAX);
     if (!flat_ok(s))
         return true;
-    flat_advance(s, j->submit);
+    flat_advance(s, at);
     if (j->units > s->total)
         return false;
     if (!flat_queue_add(s, job)) {
@@ -337,5 +433,23 @@ bool flat_submit(struct flat *s, uint32_t job)
     flat_measure_submit(s, j);
     if (s->per_event)
         flat_settle(s, s->now);
+    return true;
+}
+
+bool flat_resume(struct flat *s, uint32_t job, int64_t began)
+{
+    struct job *j = &s->jobs[job];
+
+    if (j->units > s->profile.now)
+        return false;
+    if (!flat_queue_add(s, job) || !flat_profile_reserve(&s->profile) ||
+        (s->follow && !(s->placer ? s->placer->book : flat_units_book)(s, job, s->now))) {
+        s->failed = true;
+        return true;
+    }
+    flat_measure_submit(s, j);
+    run(s, job, began);
+    flat_profile_take(&s->profile, s->now, s->now, j->due, j->units);
+    s->dirty = true;
     return true;
 }

@@ -98,7 +98,9 @@ struct job {
     uint32_t place;        /* in the queue; later, in the list of running jobs */
     uint32_t reservation;  /* place in the list of reservations */
     uint32_t older, newer; /* the waiting jobs in the order of submission */
+    double rank;           /* jobs of a lower rank come first in the queue */
     bool backfilled, killed;
+    bool late;     /* runs on when its estimate is over */
     bool on_time;  /* ends when its estimate is over: its units are free throughout that time */
     bool released; /* its units are free already */
     uint32_t nruns;
@@ -111,7 +113,7 @@ struct flat;
 
 #define QUEUE_BLOCK 64
 
-/* Places first..end-1 have jobs, by submission and number, or FLAT_NONE for a job that has gone. The arrays are
+/* Places first..end-1 have jobs, by rank, submission and number, or FLAT_NONE for a job that has gone. The arrays are
  * parallel. units[i] is INT32_MAX where the job is not to be backfilled, as it has gone or has a reservation; least[b]
  * is a lower bound of units[] in the block b, so that blocks without a candidate are passed over. */
 struct queue {
@@ -124,7 +126,8 @@ struct queue {
     uint32_t oldest, newest; /* in the order of submission; FLAT_NONE: nobody waits */
 };
 
-/* Adds a job. Returns false without memory. */
+/* Adds a job, at its place. O(1) for a job that comes last, else O(jobs up to the next hole). Returns false without
+ * memory. */
 bool flat_queue_add(struct flat *s, uint32_t job);
 void flat_queue_remove(struct flat *s, uint32_t job);
 /* Says whether a waiting job may be backfilled. */
@@ -181,9 +184,11 @@ void flat_units_close(struct units *u);
 struct placer {
     /* Gives units to a job from `at` on, in place of those of its reservation, if it has one. */
     bool (*book)(struct flat *s, uint32_t job, int64_t at);
-    bool (*begin)(struct flat *s, uint32_t job); /* the job begins now: sets its runs */
-    bool (*end)(struct flat *s, uint32_t job);   /* the units of a running job are free */
-    bool (*advance)(struct flat *s);             /* the clock has gone on */
+    bool (*begin)(struct flat *s, uint32_t job);               /* the job begins now: sets its runs */
+    bool (*end)(struct flat *s, uint32_t job);                 /* the units of a running job are free */
+    bool (*drop)(struct flat *s, uint32_t job);                /* the reservation of a job is dropped */
+    bool (*extend)(struct flat *s, uint32_t job, int64_t due); /* a running job keeps its units until `due` */
+    bool (*advance)(struct flat *s);                           /* the clock has gone on */
 };
 
 /* ---- measure.c ---- */
@@ -275,17 +280,19 @@ void flat_naming_close(struct naming *n);
 struct event {
     int64_t time;
     uint64_t made;
-    uint32_t job;
+    uint32_t job; /* that ends; FLAT_NONE: the clock stops, as a job with `late` is due. These come last at a time */
 };
 
 enum flat_queue_policy { FLAT_FCFS, FLAT_EASY, FLAT_SJBF, FLAT_HYBRID, FLAT_CONSERVATIVE };
 
 struct flat {
     enum flat_queue_policy policy;
-    int64_t k;      /* of hybrid */
-    bool per_event; /* the event rule */
-    bool failed;    /* without memory: the simulator is of no use any more */
-    uint32_t late;  /* the job that would end behind the end of the clock; FLAT_NONE: none */
+    int64_t k;        /* of hybrid */
+    bool per_event;   /* the event rule */
+    bool overrun;     /* jobs run on when their estimate is over, instead of being killed */
+    int64_t late;     /* no job with `late` has an earlier due; FLAT_NEVER: there is none */
+    bool failed;      /* without memory: the simulator is of no use any more */
+    uint32_t endless; /* the job that would end behind the end of the clock; FLAT_NONE: none */
     int32_t total;
     int64_t now;
     bool began, dirty;
@@ -330,9 +337,15 @@ void flat_return(struct flat *s, const struct job *job);
 
 /* ---- clock.c ---- */
 
-/* Enters a new job, whose submission is not before the last one; all that happens earlier is done first. Returns false
- * where the job takes more than all units: then it is refused, and its entry is unused. */
+/* Enters a new job, whose submission is not before the last one, or which waits already when the clock begins; all that
+ * happens earlier is done first. Returns false where the job takes more than all units: then it is refused, and its
+ * entry is unused. */
 bool flat_submit(struct flat *s, uint32_t job);
+/* Enters a job that began at `began`, before the clock, and runs still; before any job is submitted. Returns false
+ * where too few units are left: then its entry is unused. */
+bool flat_resume(struct flat *s, uint32_t job, int64_t began);
+/* When a running job is taken to end that has reached its expected end at `time`: the end is unknown. */
+int64_t flat_later(const struct job *job, int64_t time);
 /* Handles up to `most` events that come before `before`. Returns whether more are left. */
 bool flat_run(struct flat *s, int64_t before, uint64_t most);
 /* Calls the queue policy if it is due, when the next event comes at `next`. */

@@ -66,7 +66,7 @@ static void check_ok(lua_State *L, const struct flat *s)
  * estimate and its run time. */
 static int tell_late(lua_State *L, const struct flat *s)
 {
-    const struct job *j = &s->jobs[s->late];
+    const struct job *j = &s->jobs[s->endless];
 
     lua_pushnil(L);
     if (j->number.kind == FLAT_INTEGER)
@@ -221,6 +221,9 @@ static void read_queue(lua_State *L, struct flat *s, int options)
     s->policy = (enum flat_queue_policy)luaL_checkoption(L, -1, NULL, queues);
     s->k = weirlua_field_integer(L, options, "k", 0);
     s->per_event = weirlua_field_boolean(L, options, "per_event", false);
+    s->overrun = weirlua_field_boolean(L, options, "overrun", false);
+    lua_getfield(L, options, "start");
+    s->now = lua_isnil(L, -1) ? 0 : check_instant(L, -1);
     lua_settop(L, options);
 }
 
@@ -242,16 +245,17 @@ static void read_measure(lua_State *L, struct flat *s, int options)
 }
 
 /* flat{...}: a simulator of plain jobs. Fields: units, the number of units; queue (fcfs, easy, sjbf, hybrid,
- * conservative), k (of hybrid); per_event, the event rule; tau, from (seconds), series: see weir.replay.metrics;
+ * conservative), k (of hybrid); per_event, the event rule; overrun, whether jobs run on beyond their estimates; start,
+ * of the clock (seconds); tau, from (seconds), series: see weir.replay.metrics;
  * levels, a list of lists, the first unit of each vertex of a type above the units; node, which of the levels has the
  * nodes, and per_node, the units of a node in the mean; naming, how units are written; lines and ended, what to keep of
  * jobs that have ended. Units are followed where there are levels or a naming; placer, a table of functions that choose
  * them, see lua/weir/replay/placer.lua. */
 int weirlua_flat_new(lua_State *L)
 {
-    static const char *const known[] = {"units",  "queue", "k",        "per_event", "tau",   "from",  "series",
-                                        "levels", "node",  "per_node", "naming",    "lines", "ended", "placer",
-                                        NULL};
+    static const char *const known[] = {"units",  "queue",  "k",     "per_event", "tau",    "from",
+                                        "series", "levels", "node",  "per_node",  "naming", "lines",
+                                        "ended",  "placer", "start", "overrun",   NULL};
     struct flat *s;
     int64_t units;
 
@@ -260,7 +264,8 @@ int weirlua_flat_new(lua_State *L)
     units = weirlua_field_integer(L, 1, "units", 0);
     luaL_argcheck(L, units > 0 && units < INT32_MAX, 1, "units: a number from 1 to 2^31-2 expected");
     s = lua_newuserdatauv(L, sizeof *s, 2);
-    *s = (struct flat){.late = FLAT_NONE,
+    *s = (struct flat){.endless = FLAT_NONE,
+                       .late = FLAT_NEVER,
                        .entering = FLAT_NONE,
                        .soonest = FLAT_NEVER,
                        .freed = true,
@@ -324,45 +329,77 @@ static void check_user(lua_State *L, struct flat *s, lua_Integer user)
     s->measure.nusers = (size_t)user;
 }
 
-/* s:submit(number, submit, estimate, runtime, units, user): enters the next job, in the order of submission; all that
- * happens before is done. Times are seconds; the user is a number from 1 on. Returns false for a job that takes more
- * than all units, which is refused. */
-static int flat_method_submit(lua_State *L)
+/* Reads the arguments of a new job: number, submit, estimate, runtime, units, user, priority. Returns its entry. */
+static uint32_t read_job(lua_State *L, struct flat *s)
 {
-    struct flat *s = check_flat(L);
     int64_t submit = check_instant(L, 3), estimate = check_instant(L, 4), runtime = check_instant(L, 5);
     lua_Integer units = luaL_checkinteger(L, 6), user = luaL_checkinteger(L, 7);
+    double priority = luaL_optnumber(L, 8, 0);
     uint32_t job;
     struct job *j;
-    bool entered;
 
     luaL_argcheck(L, units > 0, 6, "units from 1 on expected");
     luaL_argcheck(L, lua_type(L, 2) == LUA_TNUMBER || lua_type(L, 2) == LUA_TSTRING, 2, "a number or text expected");
-    check_ok(L, s);
-    if (s->late != FLAT_NONE)
-        return tell_late(L, s);
+    luaL_argcheck(L, !isnan(priority), 8, "a number expected");
     check_user(L, s, user);
     weirlua_placer_enter(L, s);
     job = flat_job_new(s);
     if (job == FLAT_NONE)
-        return luaL_error(L, "out of memory");
+        luaL_error(L, "out of memory");
     j = &s->jobs[job];
-    j->submit = submit > s->now ? submit : s->now;
+    j->submit = submit;
     j->estimate = estimate > 0 ? estimate : 1;
     j->runtime = runtime;
     j->reserved = FLAT_NEVER;
     j->made = s->made++;
     j->units = units <= s->total ? (int32_t)units : s->total + 1;
     j->user = (uint32_t)user - 1;
+    j->rank = -priority;
     read_number(L, j, 2);
-    entered = flat_submit(s, job);
+    return job;
+}
+
+/* Returns whether a job was entered, or what tell_late() says; the entry of a job that was not is unused. */
+static int tell_entered(lua_State *L, struct flat *s, uint32_t job, bool entered)
+{
     if (!entered)
         flat_job_free(s, job);
     check_ok(L, s);
-    if (s->late != FLAT_NONE)
+    if (s->endless != FLAT_NONE)
         return tell_late(L, s);
     lua_pushboolean(L, entered);
     return 1;
+}
+
+/* s:submit(number, submit, estimate, runtime, units, user[, priority]): enters the next job, in the order of
+ * submission; all that happens before is done. Times are seconds; the user is a number from 1 on; a job of a higher
+ * priority comes first. Returns false for a job that takes more than all units, which is refused. */
+static int flat_method_submit(lua_State *L)
+{
+    struct flat *s = check_flat(L);
+    uint32_t job;
+
+    check_ok(L, s);
+    if (s->endless != FLAT_NONE)
+        return tell_late(L, s);
+    job = read_job(L, s);
+    return tell_entered(L, s, job, flat_submit(s, job));
+}
+
+/* s:resume(number, submit, estimate, runtime, units, user, priority, began): enters a job that began before the clock
+ * and runs still; before all that are submitted. Returns false where too few units are left. */
+static int flat_method_resume(lua_State *L)
+{
+    struct flat *s = check_flat(L);
+    int64_t began = check_instant(L, 9);
+    uint32_t job;
+
+    check_ok(L, s);
+    if (s->endless != FLAT_NONE)
+        return tell_late(L, s);
+    luaL_argcheck(L, !s->began && began <= s->now, 9, "a start before the clock expected");
+    job = read_job(L, s);
+    return tell_entered(L, s, job, flat_resume(s, job, began));
 }
 
 /* s:run([limit]): goes on to the end, or until the clock is at `limit`, with a limit of work for one call. Returns
@@ -379,7 +416,7 @@ static int flat_method_run(lua_State *L)
     if (!more && limit < FLAT_LAST && limit > s->now && flat_ok(s))
         flat_advance(s, limit);
     check_ok(L, s);
-    if (s->late != FLAT_NONE)
+    if (s->endless != FLAT_NONE)
         return tell_late(L, s);
     lua_pushboolean(L, more);
     return 1;
@@ -541,10 +578,10 @@ static int flat_method_figures(lua_State *L)
 
 void weirlua_flat_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"submit", flat_method_submit},   {"run", flat_method_run},
-                                       {"lines", flat_method_lines},     {"pop", flat_method_pop},
-                                       {"waits", flat_method_waits},     {"steps", flat_method_steps},
-                                       {"figures", flat_method_figures}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"submit", flat_method_submit}, {"resume", flat_method_resume},   {"run", flat_method_run},
+        {"lines", flat_method_lines},   {"pop", flat_method_pop},         {"waits", flat_method_waits},
+        {"steps", flat_method_steps},   {"figures", flat_method_figures}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", flat_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, FLAT, methods, meta);

@@ -51,6 +51,16 @@ static bool finish(struct flat *s, uint32_t job)
     return call_and_forget(s, "finish", number_of(s, job), s->now);
 }
 
+static bool drop(struct flat *s, uint32_t job)
+{
+    return call_and_forget(s, "drop", number_of(s, job), s->now);
+}
+
+static bool extend(struct flat *s, uint32_t job, int64_t due)
+{
+    return call_and_forget(s, "extend", number_of(s, job), due);
+}
+
 static bool advance(struct flat *s)
 {
     return call_and_forget(s, "advance", 0, s->now);
@@ -102,7 +112,7 @@ static bool begin(struct flat *s, uint32_t job)
 
 bool weirlua_placer_open(lua_State *L, struct flat *s, int options)
 {
-    static const struct placer functions = {book, begin, finish, advance};
+    static const struct placer functions = {book, begin, finish, drop, extend, advance};
 
     if (lua_getfield(L, options, "placer") == LUA_TNIL) {
         lua_pop(L, 1);

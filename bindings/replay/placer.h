@@ -5,8 +5,8 @@
 #include "handle/weirlua.h"
 #include "replay/flat.h"
 
-/* Reads the field placer of the options at `options`, a table of functions book, begin, finish and advance, into the
- * simulator at index 1. Returns false without memory. */
+/* Reads the field placer of the options at `options`, a table of functions book, begin, finish, drop, extend and
+ * advance, into the simulator at index 1. Returns false without memory. */
 bool weirlua_placer_open(lua_State *L, struct flat *s, int options);
 /* A method of the simulator at index 1 begins, and may call the functions. */
 void weirlua_placer_enter(lua_State *L, struct flat *s);

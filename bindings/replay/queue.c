@@ -1,5 +1,5 @@
-/* queue.c - the waiting jobs of a flat simulator, by submission and number. Invariant: jobs[i] of a waiting job is at
- * place i, and least[b] is at most the smallest units[i] of the block b. */
+/* queue.c - the waiting jobs of a flat simulator, by rank, submission and number. Invariant: jobs[i] of a waiting job
+ * is at place i, and least[b] is at most the smallest units[i] of the block b. */
 #include "replay/flat.h"
 
 #include <stdlib.h>
@@ -29,6 +29,8 @@ int flat_number_compare(const struct number *a, const struct number *b)
 /* Whether a comes after b in the queue. */
 static bool behind(const struct job *a, const struct job *b)
 {
+    if (a->rank != b->rank)
+        return a->rank > b->rank;
     if (a->submit != b->submit)
         return a->submit > b->submit;
     return flat_number_compare(&a->number, &b->number) > 0;
@@ -115,10 +117,56 @@ static void put(struct flat *s, size_t at, uint32_t job)
     flat_queue_offer(q, &s->jobs[job], s->jobs[job].reserved == FLAT_NEVER);
 }
 
+/* Returns the first place whose job comes after a new one. */
+static size_t place_of(const struct flat *s, const struct queue *q, uint32_t job)
+{
+    size_t low = q->first, high = q->end;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2, at = middle;
+        while (at < high && q->jobs[at] == FLAT_NONE)
+            at++;
+        if (at == high || behind(&s->jobs[q->jobs[at]], &s->jobs[job]))
+            high = middle;
+        else
+            low = at + 1;
+    }
+    return low;
+}
+
+/* Moves the jobs from a place on by one, up to the next hole. */
+static void move_up(struct flat *s, size_t low)
+{
+    struct queue *q = &s->queue;
+    size_t hole = low;
+
+    while (hole < q->end && q->jobs[hole] != FLAT_NONE)
+        hole++;
+    if (hole == q->end && q->end++ % QUEUE_BLOCK == 0)
+        q->least[hole / QUEUE_BLOCK] = INT32_MAX;
+    for (; hole > low; hole--)
+        put(s, hole, q->jobs[hole - 1]);
+}
+
+/* Puts a job before others that wait. Mostly a hole is in front of its place, left by a job that has started. */
+static void insert(struct flat *s, uint32_t job)
+{
+    struct queue *q = &s->queue;
+    size_t at = place_of(s, q, job);
+
+    if (at == q->first && at > 0)
+        q->first = --at;
+    else if (at > q->first && q->jobs[at - 1] == FLAT_NONE)
+        at--;
+    else
+        move_up(s, at);
+    put(s, at, job);
+    s->freed = true; /* all jobs are looked at again */
+}
+
 bool flat_queue_add(struct flat *s, uint32_t job)
 {
     struct queue *q = &s->queue;
-    size_t at;
 
     while (q->end > q->first && q->jobs[q->end - 1] == FLAT_NONE)
         q->end--;
@@ -127,18 +175,13 @@ bool flat_queue_add(struct flat *s, uint32_t job)
         squeeze(s, q);
     if (q->end == q->cap && !grow(q))
         return false;
-    at = q->end++;
-    if (at % QUEUE_BLOCK == 0)
-        q->least[at / QUEUE_BLOCK] = INT32_MAX;
-    while (at > q->first && (q->jobs[at - 1] == FLAT_NONE || behind(&s->jobs[q->jobs[at - 1]], &s->jobs[job]))) {
-        at--;
-        q->jobs[at + 1] = q->jobs[at];
-        q->units[at + 1] = INT32_MAX;
-        if (q->jobs[at] != FLAT_NONE)
-            put(s, at + 1, q->jobs[at]);
-        s->freed = true; /* all jobs are looked at again */
+    if (q->end > q->first && behind(&s->jobs[q->jobs[q->end - 1]], &s->jobs[job])) {
+        insert(s, job);
+    } else {
+        if (q->end % QUEUE_BLOCK == 0)
+            q->least[q->end / QUEUE_BLOCK] = INT32_MAX;
+        put(s, q->end++, job);
     }
-    put(s, at, job);
     link_newest(s, job);
     q->n++;
     return true;

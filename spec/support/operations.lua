@@ -310,6 +310,8 @@ group("sets", [[
       local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, placer = { book = function() end, finish = function() end,
         begin = function(i) return units[i] end, advance = function() end } }
       s:submit(1, 0, 9, 3, 2, 1) s:submit(2, 0, 9, 5, 2, 1) s:run() return s:figures().jobs == 2
+  local s = core.flat { units = 6, queue = "easy", start = 9, overrun = true } s:resume(1, 3, 9, 99, 4, 1, 0, 5)
+      for i = 2, 9 do s:submit(i, 9, 9, 9, 5, 1, i % 3) end s:run() return s:figures().jobs == 9
   local h = must(core.hostlist "node[1-9],x") must(h:append "y[1-3]") must(h:delete "x") must(h:delete_at(2))
       h:sort() h:uniq() return #h .. tostring(h) .. h:find "y2" .. h[1] .. tostring(h:has "y1")
   local h, n = must(core.hostlist { "a[1-2]", "b" }), "" for name, i in h:names() do n = n .. name .. i end return n

@@ -4,6 +4,7 @@ local assert = require "luassert"
 local core = require "weir.core"
 local replay = require "weir.replay"
 local shell = require "spec.support.shell"
+local weir = require "weir"
 
 local M = {}
 
@@ -28,14 +29,20 @@ local EXCLUSIVE = { firstnodex = true, lonodex = true, emptiestx = true }
 M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
 
-local function random_jobs(random, units)
+local QUEUE_NAMES = { "batch", "debug", "idle" }
+local TIERS = { batch = { priority_tier = 2 }, debug = { priority_tier = 3, priority_job_factor = 2 }, idle = { priority_tier = 1 } }
+
+-- beyond: whether jobs may run on for long beyond their estimates.
+local function random_jobs(random, units, beyond)
   local jobs, at = {}, 0
   local gap, longest, largest = random(0, 6), random(2, 40), random(units + 1)
   for i = 1, random(4, 30) do
     at = at + (random(3) == 1 and 0 or random(0, gap))
     local estimate = random(longest)
     jobs[i] = { number = random(4) == 1 and 1000 - i or i, submit = at, procs = random(random(largest)), estimate = estimate,
-      runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3) }
+      runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3),
+      recorded = random(8) > 1 and at + random(0, longest) or nil, queue = QUEUE_NAMES[random(#QUEUE_NAMES)] }
+    if beyond and random(5) == 1 then jobs[i].runtime = estimate + random(200) end
   end
   return jobs
 end
@@ -49,7 +56,7 @@ local function trace_of(jobs, unit)
     if not job then return nil end
     local copy = {}
     for key, x in pairs(job) do copy[key] = x end
-    for _, key in ipairs { "submit", "estimate", "runtime" } do copy[key] = job[key] * unit end
+    for _, key in ipairs { "submit", "estimate", "runtime", "recorded" } do copy[key] = job[key] and job[key] * unit end
     return copy
   end }
 end
@@ -85,7 +92,8 @@ local function assert_equal_lines(a, b, say)
   error(say .. table.concat(said, "\n"), 0)
 end
 
---- Replays jobs with both simulators, and compares the results. opts: of weir.replay.run, without trace; bare: without the
+--- Replays jobs with both simulators, and compares the results. opts: of weir.replay.run, without trace; tiers: whether
+--- the machine has queues of different priority; bare: without the
 --- files of --jobs and --evalys, which take a while to reach the disk. Returns the result of the plain simulator.
 function M.compare(make_trace, opts, say, bare)
   local texts, results = {}, {}
@@ -95,9 +103,14 @@ function M.compare(make_trace, opts, say, bare)
     local own = { jobs = jobs, evalys = evalys, jobs_kept = true, series = true }
     for key, x in pairs(opts) do own[key] = x end
     own.trace, own.simulator = make_trace(), simulator or nil
+    own.tiers = nil
+    if opts.tiers then
+      own.resources = weir.synthetic(opts.resources)
+      own.resources:root().data.queues = TIERS
+    end
     local result = assert(replay.run(own))
     assert.equal(simulator == "general", result.sim.queue ~= nil, say) -- the simulator meant
-    local lines = flatten({ result.metrics, result.series, result.refused }, "", {})
+    local lines = flatten({ result.metrics, result.series, result.refused, result.began }, "", {})
     table.sort(lines)
     texts[i] = table.concat(lines, "\n") .. "\n" .. (bare and "" or shell.slurp(jobs) .. shell.slurp(evalys))
     for _, job in ipairs(result.kept) do
@@ -126,13 +139,17 @@ function M.random(seed, n, placed)
     local resources, shape, policies = table.unpack(M.MACHINES[math.random(#M.MACHINES)])
     local units = 0
     for count in resources:gmatch "%a+:(%d+)" do units = units == 0 and tonumber(count) or units * tonumber(count) end
-    local jobs, unit = random_jobs(math.random, math.min(units, 24)), UNITS[i % #UNITS + 1]
+    local beyond, unit = math.random(4) == 1, UNITS[i % #UNITS + 1]
+    local jobs = random_jobs(math.random, math.min(units, 24), beyond)
     local opts = { resources = resources, map = shape, policy = placed and scoring(shape, resources) or policies[math.random(#policies)],
       queue = M.QUEUES[math.random(#M.QUEUES)], rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
     if math.random(6) == 1 then opts["until"] = math.random(60) * unit end
     if math.random(6) == 1 then opts.warmup = math.random(20) * unit end
-    local say = ("trace %d of seed %d, in %g s: %s under %s, %s, %s\n%s\n"):format(i, seed, unit, resources, opts.policy, opts.queue,
-      opts.rule, core.json_encode(jobs))
+    if beyond then opts.overrun = "run" end
+    if math.random(4) == 1 then opts.tiers = true end
+    if math.random(4) == 1 and not opts.warmup then opts.from = math.random(0, 60) * unit end
+    local say = ("trace %d of seed %d, in %g s: %s under %s\n%s\n"):format(i, seed, unit, resources, core.json_encode(opts),
+      core.json_encode(jobs))
     M.compare(function() return trace_of(jobs, unit) end, opts, say, i % 10 ~= 1)
   end
 end

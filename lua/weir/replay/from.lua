@@ -39,15 +39,16 @@ local function read(feed, from, kill, result)
   end
 end
 
---- Begins the jobs that run at a time, in a simulator whose clock stands there. `feed`: the source of jobs; kill: whether
+--- Begins the jobs that run at a time, in a simulator whose clock stands there: resume(job, start) enters a job that runs,
+--- and returns whether there is room for it. `feed`: the source of jobs; kill: whether
 --- jobs end at their estimates. Returns the source of all further jobs, and {running =, waiting =, ended =, unknown = jobs
 --- without a recorded start, crowded = running jobs for which the machine has no room}.
-function M.begin(simulator, feed, from, kill)
+function M.begin(resume, feed, from, kill)
   local result = { ended = 0, unknown = 0, crowded = 0 }
   local running, waiting, next_job = read(feed, from, kill, result)
   result.running, result.waiting = #running, #waiting
   for _, job in ipairs(running) do
-    if not simulator:resume(job, job.recorded) then result.crowded, result.running = result.crowded + 1, result.running - 1 end
+    if not resume(job, job.recorded) then result.crowded, result.running = result.crowded + 1, result.running - 1 end
   end
   local i = 0
   return function()

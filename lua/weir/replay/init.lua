@@ -196,10 +196,12 @@ local function go_plain(run, plan, request_of, next_job)
     local list = writer.name == "jobs" and files or others
     list[#list + 1], writer.sim = writer, plan
   end
-  return result_of(run, plain.run(plan, { opts = run.opts, from = run.from, files = files, ended = recorder(run, others),
-    request_of = request_of, rejected = function(job) refuse(run, job) end,
-    progress = progress and function(simulator) progress(simulator, run.trace) end },
-    next_job))
+  local own = { opts = run.opts, from = run.from, files = files, ended = recorder(run, others), request_of = request_of,
+    rejected = function(job) refuse(run, job) end,
+    progress = progress and function(simulator) progress(simulator, run.trace) end }
+  local gathered, simulator = plain.run(plan, own, next_job)
+  run.began = own.began
+  return result_of(run, gathered, simulator)
 end
 
 -- Replays with the general simulator. ranked: jobs are ordered by priority.
@@ -210,7 +212,10 @@ local function go_general(run, graph, ranked, next_job)
   if ranked then simulator:ask "ranked" end
   local gathered = metrics.new(simulator, { tau = opts.tau, from = run.from, points = opts.points, series = opts.series })
   simulator.on = listen(run, gathered)
-  if opts.from then next_job, run.began = begin.begin(simulator, next_job, simulator.now, simulator.overrun == "kill") end
+  if opts.from then
+    next_job, run.began = begin.begin(function(job, began) return simulator:resume(job, began) end, next_job, simulator.now,
+      simulator.overrun == "kill")
+  end
   simulator:feed(next_job)
   simulator:run(opts["until"])
   return result_of(run, gathered, simulator)
@@ -231,10 +236,11 @@ local function go(run)
   run.complete, ranked = limits.new(graph, run.trace)
   open_writers(run)
   run.against = opts.against and against.new() or nil
-  local plan = not ranked and plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept) or nil
+  local plan = plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept)
+  if plan then plan.ranked = ranked end
   local feed = feeder(run, plan and not plan.placed and not_asked or request_of)
   local first = not opts.from and feed()
-  run.from = opts.from or opts.warmup and first and instant.after(first.submit, opts.warmup)
+  run.from = opts.from and instant.of(opts.from) or opts.warmup and first and instant.after(first.submit, opts.warmup)
   local function next_job()
     local job = first
     first = nil

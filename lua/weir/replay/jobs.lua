@@ -18,7 +18,7 @@ local M = {}
 local function time(t)
   if math.type(t) == "integer" then return t end
   local n = math.tointeger(t)
-  return n or (("%.6f"):format(t):gsub("0+$", ""))
+  return n or (("%.6f"):format(t):gsub("%.?0+$", ""))
 end
 
 local function quoted(x)

@@ -31,21 +31,21 @@ local function fail(why) error({ replay = why, code = "policy" }, 0) end
 --- of each unit by the index of its vertex; jobs: by the order of submission, each with id, request and estimate; forget:
 --- whether jobs that have ended are removed from the list.
 function M.new(engine, numbers, jobs, forget)
-  local host = { engine = engine, reservations = {}, matches = 0 }
-  function host.placement_failed(_, why) fail(why) end
+  local host = { engine = engine, reservations = {}, nreserved = 0, promises = 0, matches = 0, now = engine:now(),
+    placement_failed = function(_, why) fail(why) end }
 
   local functions = {}
 
   function functions.book(made, at)
     local job = jobs[made]
     if not broker.book(host, job, at) then fail(("job %s: %s"):format(job.number, job.why)) end
-    job.reserved = at > host.now and at or nil
-    host.reservations[job] = job.reserved and true
+    broker.forget(host, job)
+    if at > host.now then broker.note(host, job, at) end
   end
 
   function functions.begin(made)
     local job = jobs[made]
-    job.reserved, host.reservations[job] = nil, nil
+    broker.forget(host, job)
     local ok, why = engine:placed(made, job.request, job)
     if not ok then fail(why) end
     return runs_of(engine:job(made), numbers)
@@ -56,12 +56,15 @@ function M.new(engine, numbers, jobs, forget)
     if forget then jobs[made] = nil end
   end
 
+  function functions.drop(made) broker.unreserve(host, jobs[made]) end
+
+  function functions.extend(made, due) assert(engine:attach(assert(engine:detach(made)), due)) end
+
   function functions.advance(_, now)
     host.now = now
     engine:advance(now)
   end
 
-  host.now = 0
   return functions
 end
 

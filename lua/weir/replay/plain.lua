@@ -4,6 +4,7 @@
 --- an order, else by the engine, and by nobody where nobody asks. Whatever is not plain is left to the general simulator.
 
 local about = require "weir.about"
+local begin = require "weir.replay.from"
 local core = require "weir.core"
 local instant = require "weir.sim.instant"
 local machines = require "weir.replay.plain_machine"
@@ -51,8 +52,7 @@ function M.plan(opts, shape, graph, trace, names)
   if opts.simulator == "general" then return nil end
   local type, by = map.unit(shape)
   local queue, k = queue_of(opts.queue or "easy")
-  if not type or not queue or opts.overrun == "run" or opts.from or opts.budget or opts.note or opts.type and opts.type ~= type
-    or not processors_only(trace) then return nil end
+  if not type or not queue or opts.budget or opts.note or opts.type and opts.type ~= type or not processors_only(trace) then return nil end
   local engine = weir.engine { resources = graph, policy = opts.policy or "low" }
   if not engine then return nil end -- the general simulator says why
   local machine = machines.of(graph, engine, type, names)
@@ -129,11 +129,14 @@ end
 local function open(plan, run)
   local opts, machine, totals = run.opts, plan.machine, plan.graph:aggregate(nil, { all = true })
   local total = totals[plan.type].total
-  plan.simulator = { engine = plan.engine, graph = plan.graph, type = plan.type, now = 0, made = 0, nrunning = 0, matches = 0, passes = 0,
-    total = function() return total end }
+  local start = instant.of(opts.from or 0)
+  plan.engine:advance(start)
+  plan.simulator = { engine = plan.engine, graph = plan.graph, type = plan.type, now = start, made = 0, nrunning = 0, matches = 0,
+    passes = 0, total = function() return total end }
   plan.flat = core.flat {
     units = machine.units, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
     from = run.from, levels = machine.levels, node = machine.node, per_node = machine.node and total / totals.node.total,
+    start = start, overrun = opts.overrun == "run",
     placer = plan.placed and placer.new(plan.engine, machine.numbers, plan.entered, not run.ended) or nil,
     naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = opts.series ~= false,
   }
@@ -155,32 +158,63 @@ local function check_late(ok, number, now, estimate, runtime)
   error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0)
 end
 
+-- Raises {replay = message, code = "policy"} unless a job that starts when it is submitted ends by the end of the clock.
+local function check_times(number, submit, job)
+  if submit + job.estimate <= LAST and submit + job.runtime <= LAST then return end
+  local fits, why = instant.ends_in_time(submit, job)
+  if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
+end
+
+-- Returns a function from a job to the number of its user. users: a list by number, which grows.
+local function numbering(users)
+  local numbers, n = {}, 0
+  return function(job)
+    local key = job.user or "?"
+    local user = numbers[key]
+    if not user then
+      n = n + 1
+      user, users[n], numbers[key] = n, key, n
+    end
+    return user
+  end
+end
+
+-- Notes a job that the results or the engine need later, under the number of its entry.
+local function keep(entered, made, job)
+  entered[made], job.id = job, made
+  job.estimate, job.runtime = instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
+end
+
+-- Enters a job that began before the clock and runs still. Returns whether the machine has room for it.
+local function resume(plan, user_of, job, began)
+  local simulator, entered, now = plan.simulator, plan.entered, plan.simulator.now
+  local made = simulator.made + 1
+  simulator.made, job.number, job.submit, began = made, job.number or made, instant.of(job.submit), instant.of(began)
+  keep(entered or {}, made, job)
+  local estimate, units = job.estimate, -(-job.procs // plan.by) // 1
+  job.estimate = instant.of(instant.due(began, estimate, now) - now) -- the engine is asked for the rest
+  local done = check_late(plan.flat:resume(job.number, job.submit, estimate, job.runtime, units, user_of(job),
+    plan.ranked and job.priority or 0, began))
+  job.estimate = estimate
+  if not done and entered then entered[made] = nil end
+  return done
+end
+
 -- Enters all jobs up to the limit of the clock. Raises {replay = message, code = "policy"} for times behind its end.
-local function enter(plan, run, gathered, users, next_job)
-  local flat, simulator, by, entered = plan.flat, plan.simulator, plan.by, plan.entered
-  local limit, numbers, n = run.opts["until"], {}, 0
+local function enter(plan, run, gathered, user_of, next_job)
+  local flat, simulator, by, entered, ranked = plan.flat, plan.simulator, plan.by, plan.entered, plan.ranked
+  local limit, n = run.opts["until"], 0
   limit = limit and limit < instant.LAST and instant.of(limit) or nil
   for job in next_job do
     local made = simulator.made + 1
     simulator.made = made
     local number, submit = job.number or made, instant.of(job.submit)
     job.number, job.submit = number, submit
-    if not (submit + job.estimate <= LAST and submit + job.runtime <= LAST) then
-      local fits, why = instant.ends_in_time(submit, job)
-      if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
-    end
-    if limit and submit > limit then return end
-    local key = job.user or "?"
-    local user = numbers[key]
-    if not user then
-      user = #users + 1
-      users[user], numbers[key] = key, user
-    end
-    if entered then
-      entered[made], job.id = job, made
-      job.estimate, job.runtime = instant.of(math.max(job.estimate, 1e-6)), instant.of(job.runtime)
-    end
-    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, -(-job.procs // by) // 1, user)) then
+    check_times(number, submit, job)
+    if limit and math.max(submit, simulator.now) > limit then return end
+    if entered then keep(entered, made, job) end
+    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, -(-job.procs // by) // 1, user_of(job),
+      ranked and job.priority or 0)) then
       if entered then entered[made] = nil end
       refuse(plan, run, gathered, job)
     end
@@ -191,7 +225,12 @@ end
 
 local function simulate(plan, run, gathered, next_job)
   local users = {}
-  enter(plan, run, gathered, users, next_job)
+  local user_of = numbering(users)
+  if run.opts.from then
+    next_job, run.began = begin.begin(function(job, began) return resume(plan, user_of, job, began) end, next_job,
+      plan.simulator.now, run.opts.overrun ~= "run")
+  end
+  enter(plan, run, gathered, user_of, next_job)
   local limit = run.opts["until"]
   if limit and limit >= instant.LAST then limit = nil end
   while check_late(plan.flat:run(limit)) do drain(plan, run, gathered) end
@@ -202,8 +241,8 @@ end
 --- Replays a trace as planned. run: {opts; from, the first submission that counts, or nil; files, writers of the kind `jobs`
 --- (see weir.replay.jobs); ended, a function called with each job that has ended, or nil; request_of, a function from a
 --- job to its request; rejected, called with each refused job; progress, called with the simulator for each job that has
---- ended, or nil}; next_job: the source of jobs. Returns the collector of metrics, and a table with the fields of a
---- simulator.
+--- ended, or nil}; run.began is set where the replay begins in the middle, see from.lua; next_job: the source of jobs.
+--- Returns the collector of metrics, and a table with the fields of a simulator.
 function M.run(plan, run, next_job)
   plan.entered = (run.ended or plan.placed) and {} or nil
   open(plan, run)

@@ -41,10 +41,15 @@ end
 
 -- ---- existing reservations ----------------------------------------------------------------------------------
 
-local function note(self, job, t)
+--- Notes the reservation of a job from t on.
+function M.note(self, job, t)
   if not job.reserved then self.nreserved = self.nreserved + 1 end
   self.reservations[job], job.reserved, self.promises = true, t, self.promises + 1
   if self.nreserved == 1 or t < self.soonest then self.soonest = t end
+end
+
+local function note(self, job, t)
+  M.note(self, job, t)
   self:wake(t)
   self:tell("reserve", job)
 end

@@ -357,7 +357,7 @@ function M:prioritise(job, value)
 end
 
 -- The time at which a job that overran its estimate is expected to end, seen at time t.
-local function later(job, t) return instant.of(t + math.max(60, t - job.start)) end
+local function later(job, t) return instant.later(job.start, t) end
 
 --- Starts a job whose resources were allocated. `began`: when it really started, for a job that runs already; now if not
 --- given.
@@ -368,7 +368,7 @@ function M:begin(job, began)
   local start = began or now
   job.state, job.start, job.due, job.why, job.code = "running", start, instant.after(start, estimate), nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
-  while began and job.due <= now do job.due = later(job, job.due) end
+  if began then job.due = instant.due(start, estimate, now) end
   if lasts >= estimate then
     if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
     if instant.after(start, lasts) == job.due then
@@ -389,8 +389,7 @@ function M:resume(job, began)
   local ok, why, code = take(self, job)
   if not ok then return nil, why, code end
   job.start = began
-  local due = instant.after(began, job.estimate)
-  while due <= self.now do due = later(job, due) end
+  local due = instant.due(began, job.estimate, self.now)
   ok, why, code = self.engine:place(job.request, job.id, self.now, due - self.now, false, false, job)
   if ok then ok, why, code = self.engine:placed(job.id, job.request, job) end
   if not ok then

@@ -27,6 +27,16 @@ end
 --- Returns the instant so many seconds after another.
 function M.after(instant, seconds) return M.of(instant + seconds) end
 
+--- Returns when a job that began at `start` and overran its estimate is expected to end, seen at time t.
+function M.later(start, t) return M.of(t + math.max(60, t - start)) end
+
+--- Returns when a job that began at `start` and runs at time `now` is expected to end.
+function M.due(start, estimate, now)
+  local due = M.after(start, estimate)
+  while due <= now do due = M.later(start, due) end
+  return due
+end
+
 --- Returns true if a job begun at an instant ends by the end of the clock, or is without an end; or nil, message, code.
 function M.ends_in_time(at, job)
   local last = M.LAST

@@ -64,6 +64,8 @@ describe("a replay is plain", function()
     ["under a policy with options"] = { resources = "node:2 core:4", policy = "weighted:pack=2,low=0" },
     ["under a policy with an order of properties"] = { resources = "cluster:1 core:4", policy = { order = { "properties.x" } } },
     ["under a policy that gives whole nodes, for whole nodes"] = { resources = "node:4 core:2", map = "node", policy = "lonodex" },
+    ["for jobs that run on beyond their estimate"] = { resources = "cluster:1 core:4", overrun = "run" },
+    ["from a time on"] = { resources = "cluster:1 core:4", from = 2 },
     ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
   } do
     it(what, function() assert.is_true(is_plain(opts)) end)
@@ -92,7 +94,6 @@ describe("a replay is left to the general simulator", function()
     ["where somebody has something later"] = { resources = with_job },
     ["where units have units besides"] = { resources = "cluster:1 node:2[core:2] node:2[core:4]", map = "node" },
     ["where a core is a pool"] = { resources = "cluster:1 core:2(size=4)" },
-    ["for jobs that run on beyond their estimate"] = { resources = "cluster:1 core:4", overrun = "run" },
     ["where it is asked for"] = { resources = "cluster:1 core:4", simulator = "general" },
   } do
     it(what, function()
@@ -172,7 +173,8 @@ describe("the simulator of plain jobs", function()
   end
 
   for what, changes in pairs {
-    ["no units"] = { units = 0 }, ["an unknown queue"] = { queue = "best" }, ["an unknown field"] = { colour = 1 },
+    ["no units"] = { units = 0 }, ["a start before all time"] = { start = -1 },
+    ["an unknown queue"] = { queue = "best" }, ["an unknown field"] = { colour = 1 },
     ["a level out of order"] = { levels = { { 0, 3, 2 } } }, ["a level behind the units"] = { levels = { { 0, 4 } } },
     ["a level of nothing"] = { levels = { {} } }, ["a vertex that is none"] = { levels = { { 0, 1, 2, 3, scattered = 3 } } },
     ["lines without names"] = { lines = true }, ["a node that is no level"] = { node = 1 },
@@ -191,6 +193,31 @@ describe("the simulator of plain jobs", function()
     end)
   end
 
+  it("takes jobs that run already until its clock has begun, as far as there is room", function()
+    local s = simulator { start = 10 }
+    assert.is_true(s:resume(1, 0, 20, 20, 3, 1, 0, 5))
+    assert.is_false(s:resume(2, 0, 20, 20, 2, 1, 0, 6))
+    s:submit(3, 3, 5, 5, 4, 1)
+    s:submit(4, 11, 5, 5, 1, 1)
+    assert.has_error(function() s:resume(5, 0, 20, 20, 1, 1, 0, 5) end)
+    s:run()
+    assert.equal(30, s:figures().now) -- 25, when job 1 ends, and the 5 of job 3
+  end)
+
+  it("refuses to take a job that begins after its clock", function()
+    assert.has_error(function() simulator { start = 10 }:resume(1, 0, 20, 20, 3, 1, 0, 11) end)
+  end)
+
+  it("puts jobs of a higher priority first", function()
+    local s = simulator { queue = "fcfs", ended = true }
+    s:submit(1, 0, 9, 9, 4, 1)
+    for i = 2, 9 do s:submit(i, 1, 9, 9, 4, 1, i % 3) end
+    s:run()
+    local order = {}
+    for made in s.pop, s do order[#order + 1] = made end
+    assert.same({ 1, 2, 5, 8, 4, 7, 3, 6, 9 }, order)
+  end)
+
   it("refuses a job that asks for more than there is, and goes on", function()
     local s = simulator()
     assert.is_false(s:submit(1, 0, 5, 5, 5, 1))
@@ -200,7 +227,8 @@ describe("the simulator of plain jobs", function()
   end)
 
   local function placed_by(changes)
-    local functions = { book = function() end, begin = function() return { 1, 2 } end, finish = function() end, advance = function() end }
+    local function done() end
+    local functions = { book = done, begin = function() return { 1, 2 } end, finish = done, drop = done, extend = done, advance = done }
     for key, f in pairs(changes) do functions[key] = f end
     return simulator { placer = functions, levels = { { 0, 2 } } }
   end
