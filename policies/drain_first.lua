@@ -12,7 +12,7 @@ return {
   evaluate = function(v, request)
     local node = v.type == "node" and v or v:ancestor "node"
     local when = node and tonumber(node.tags[request.options.tag])
-    if not when then return 0 end
-    return request:ends_within(when - request.options.now) and 1 or -1
+    local score = not when and 0 or request:ends_within(when - request.options.now) and 1 or -1
+    return score, node ~= v -- true: inside a node, the score holds for all siblings
   end,
 }

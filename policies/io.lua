@@ -25,6 +25,6 @@ return {
   end,
   evaluate = function(v, request)
     local node = v.type == "node" and v or v:ancestor "node"
-    return has_io and node and bandwidth(node, request.options) or 0
+    return has_io and node and bandwidth(node, request.options) or 0, node ~= v -- true: for all siblings inside a node
   end,
 }

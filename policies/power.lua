@@ -52,6 +52,6 @@ return {
   evaluate = function(v, request)
     local options = request.options
     local room = has_power and v.type == "node" and spare(v, options) or 0
-    return -heat_of(v, options) * 1e9 + math.min(room, 1e8)
+    return -heat_of(v, options) * 1e9 + math.min(room, 1e8), v.type ~= "node" -- true: the heat, for all siblings
   end,
 }

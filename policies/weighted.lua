@@ -59,6 +59,6 @@ return {
     end
   end,
   order = { "id", "index" },
-  evaluate = function(v) return sum(active, v) end,
+  evaluate = function(v) return sum(active, v), node_of(v) ~= v end, -- true: for all siblings inside a node
   evaluate_siblings = function(v) return sum(active_shared, v) end,
 }
