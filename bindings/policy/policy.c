@@ -11,7 +11,7 @@
 
 static struct policy *push_closed(lua_State *L)
 {
-    struct policy *p = lua_newuserdatauv(L, sizeof *p, 4);
+    struct policy *p = lua_newuserdatauv(L, sizeof *p, 5);
 
     memset(p, 0, sizeof *p);
     luaL_setmetatable(L, WEIRLUA_POLICY);
@@ -31,8 +31,7 @@ static void push_name(lua_State *L, const char *path)
 
 /* ---- sandboxed policies ---- */
 
-/* FNV-1a, to distinguish versions of a file. */
-static uint64_t hash_of(const char *text, size_t len)
+uint64_t weirlua_policy_hash(const char *text, size_t len)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
@@ -60,11 +59,11 @@ static const char *push_json(lua_State *L, int table, const char *key)
     return lua_tostring(L, -1);
 }
 
-/* Reads {options =, parts =, instructions =, memory =, seconds =} at `arg`. Pushes two values that keep the texts
- * alive. */
+/* Reads {options =, parts =, origin =, instructions =, memory =, seconds =} at `arg`. Pushes two values that keep the
+ * texts of options and parts alive, and the origin or nil. */
 static void read_settings(lua_State *L, int arg, struct policy_source *from)
 {
-    static const char *const known[] = {"options", "parts", "instructions", "memory", "seconds", NULL};
+    static const char *const known[] = {"options", "parts", "origin", "instructions", "memory", "seconds", NULL};
 
     weirlua_options(L, arg, known);
     from->instructions = weirlua_field_integer(L, arg, "instructions", SANDBOX_INSTRUCTIONS);
@@ -76,6 +75,8 @@ static void read_settings(lua_State *L, int arg, struct policy_source *from)
         luaL_error(L, "instructions, memory and seconds are above 0");
     from->options = push_json(L, arg, "options");
     from->parts = push_json(L, arg, "parts");
+    if (lua_getfield(L, arg, "origin") != LUA_TNIL && lua_type(L, -1) != LUA_TSTRING)
+        luaL_error(L, "field 'origin': string expected, got %s", luaL_typename(L, -1));
 }
 
 /* Returns the number of bytes of a name, UTF-8, that a label has: whole characters, at most 60 bytes. */
@@ -97,22 +98,26 @@ static int open_sandboxed(lua_State *L, int text, int settings, int path, const 
     struct policy_source from = {.chunk = chunk, .name = name};
     struct policy *p;
     weir_err err = {0};
-    int rc;
+    int rc, origin;
 
     from.text = lua_tolstring(L, text, &from.len);
     read_settings(L, settings, &from);
+    origin = lua_gettop(L);
     p = push_closed(L);
+    p->spec.origin = lua_tostring(L, origin);
     rc = weirlua_sandbox_open(&p->sandbox, s, &from, &p->spec, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     snprintf(p->label, sizeof p->label, "%.*s@%016" PRIx64, label_bytes(p->spec.name), p->spec.name,
-             hash_of(from.text, from.len));
+             weirlua_policy_hash(from.text, from.len));
     lua_pushvalue(L, text);
     lua_setiuservalue(L, -2, 2);
     if (path) {
         lua_pushvalue(L, path);
         lua_setiuservalue(L, -2, 3);
     }
+    lua_pushvalue(L, origin);
+    lua_setiuservalue(L, -2, 5);
     p->serial = weirlua_serial(s);
     p->open = true;
     return 1;
@@ -298,6 +303,9 @@ static const char *why_not(const struct policy *p, int hook, const struct policy
  * @field label: string -- name@hash: kept with every job matched by the policy.
  * @field source: string? -- The text.
  * @field path: string? -- The file.
+ * @field origin: string? -- What tells the policy from others of the same name: the file, without symbolic links; the
+ *   parts of a combined policy; nil for a policy that comes with weir, for texts and for tables.
+ * @field state_key: string? -- The key of the data of the machine's root under which the state is kept; nil without one.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
  * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init, placed.
  * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality,
@@ -333,6 +341,10 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_getiuservalue(L, 1, 2);
     else if (strcmp(key, "path") == 0)
         lua_getiuservalue(L, 1, 3);
+    else if (strcmp(key, "origin") == 0)
+        lua_pushstring(L, p->spec.origin);
+    else if (strcmp(key, "state_key") == 0)
+        lua_pushstring(L, p->spec.state_key);
     else if (strcmp(key, "options") == 0)
         push_options(L, p);
     else if (strcmp(key, "hooks") == 0)
@@ -368,15 +380,20 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
 
 static int policy_index(lua_State *L)
 {
+    static const char *const fields[] = {
+        "name",  "doc",    "version", "label",     "hash",     "source",         "path",   "origin", "state_key", "options",
+        "hooks", "parts",  "budget",  "sandboxed", "uncached", "uncached_prune", "static", "order",  "overran",
+        "traceback", "profile", NULL};
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
     const char *key = luaL_checkstring(L, 2);
 
     luaL_argcheck(L, p->open, 1, "the policy is closed");
     if (!push_field(L, p, key))
         return luaL_error(L,
-                          "a policy has no field '%s'; it has name, doc, version, label, hash, source, path, options, "
-                          "hooks, parts, budget, overran, sandboxed, uncached, static, order, traceback, profile",
-                          weirlua_quote(L, key));
+                          "a policy has no field '%s'%s; it has name, doc, version, label, hash, source, path, origin, "
+                          "state_key, options, hooks, parts, budget, overran, sandboxed, uncached, uncached_prune, "
+                          "static, order, traceback, profile",
+                          weirlua_quote(L, key), weirlua_hint(L, key, fields));
     return 1;
 }
 
@@ -389,6 +406,31 @@ int weirlua_policy_stamp(lua_State *L)
         return 0;
     lua_pushfstring(L, "%I.%I.%I.%I", (LUAI_UACINT)st.st_mtim.tv_sec, (LUAI_UACINT)st.st_mtim.tv_nsec,
                     (LUAI_UACINT)st.st_size, (LUAI_UACINT)st.st_ino);
+    return 1;
+}
+
+/* Pushes a path without symbolic links, "." and ".."; the path itself where there is no such file. */
+static const char *push_real(lua_State *L, const char *path)
+{
+    struct weirlua_owner *owner = weirlua_owner_push(L, free);
+
+    owner->p = realpath(path, NULL);
+    lua_pushstring(L, owner->p ? owner->p : path);
+    weirlua_owner_clear(owner);
+    lua_replace(L, -2);
+    return lua_tostring(L, -1);
+}
+
+/* policy_origin(path, directory): the path without symbolic links, which tells the policy from others of its name; no
+ * value for a file in the directory, that of the policies that come with weir. */
+int weirlua_policy_origin(lua_State *L)
+{
+    const char *path = push_real(L, luaL_checkstring(L, 1)), *directory = push_real(L, luaL_checkstring(L, 2));
+    size_t len = strlen(directory);
+
+    if (strncmp(path, directory, len) == 0 && path[len] == '/' && !strchr(path + len + 1, '/'))
+        return 0;
+    lua_pushstring(L, path);
     return 1;
 }
 

@@ -32,6 +32,7 @@ struct policy_spec {
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
     const char *rotate; /* the field of the state that has the turn; NULL: none */
+    const char *origin; /* tells the policy from others of an equal name; NULL: nothing does. Set before the reading */
     const char *state, *state_key; /* JSON of the state declared, and the key of the state kept; NULL: no state */
     bool has[HOOKS];
 };
@@ -275,7 +276,11 @@ struct admission_memory {
 #define ADMISSIONS 16 /* of a policy; the least recently used is dropped first */
 
 /* A policy. User values: 1 the anchor of a trusted policy, which lives in the user's state; of a sandboxed policy: 2
- * the source, 3 the path of the file, 4 a table with the values of remembered answers of admit. */
+ * the source, 3 the path of the file, 4 a table with the values of remembered answers of admit, 5 the origin. */
+
+/* FNV-1a, to tell texts apart. */
+uint64_t weirlua_policy_hash(const char *text, size_t len);
+
 /* ---- handle/engine_hierarchy.c ---- */
 
 #define HIERARCHY_SIZE 256
@@ -326,6 +331,7 @@ void weirlua_policy_ran(struct policy *p);
 int weirlua_policy_load(lua_State *L);
 int weirlua_policy_source(lua_State *L);
 int weirlua_policy_table(lua_State *L);
+int weirlua_policy_origin(lua_State *L);
 int weirlua_policy_stamp(lua_State *L);
 /* Makes a policy from the table, policy or nil at `arg`. Returns 1 with the policy or nil pushed, or 0 with nil,
  * message, code pushed. */
@@ -405,7 +411,7 @@ int weirlua_state_put(struct state_change *c, weir_graph *g, const struct policy
 void weirlua_state_back(struct state_change *c, weir_graph *g);
 /* Pushes and returns the JSON text of the declared state at the stack index; raises for values that no state has. */
 const char *weirlua_state_declared(lua_State *S, int state);
-const char *weirlua_state_push_key(lua_State *S, const char *name);
+const char *weirlua_state_push_key(lua_State *S, const char *name, const char *origin);
 
 /* A call of the hook `placed`. */
 struct placing {

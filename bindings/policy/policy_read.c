@@ -140,8 +140,9 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   after a change of the graph's structure. The graph can only be read.
  * @field state: table? -- What the policy keeps from job to job: names with first values, such as {next = 0}; booleans,
  *   numbers, texts, and tables of these, at most 16 KB as JSON. Hooks read request.state; only placed changes the
- *   state. The state belongs to the machine, under the name of the policy: a reload keeps the fields that are still
- *   declared with the same type, and the state is saved with the machine (root.data["weir.policy.NAME"]). Previews,
+ *   state. The state belongs to the machine and the policy: a reload keeps the fields that are still declared with the
+ *   same type, and the state is saved with the machine, in root.data[policy.state_key]. Files of equal names in
+ *   different folders have states of their own; policies from tables and texts have the state of their name. Previews,
  *   explanations, tests of feasibility, and matches that fail leave the state as it was.
  * @field placed: function? -- fun(job: job, state: table, vertices: vertex[], options: table). Called once for each job
  *   that gets resources: in a match (mode now or reserve) and in grow, before the job has the resources; under a queue,
@@ -296,7 +297,7 @@ static void read_state(lua_State *L, struct policy_spec *spec)
         refuse(L, spec, "field 'state': %s", lua_tostring(L, -1));
     spec->state = lua_tostring(L, -1);
     lua_rawseti(L, ANCHOR, (lua_Integer)lua_rawlen(L, ANCHOR) + 1);
-    weirlua_state_push_key(L, spec->name);
+    weirlua_state_push_key(L, spec->name, spec->origin);
     spec->state_key = keep(L, spec, "name");
 }
 
@@ -325,7 +326,7 @@ int weirlua_policy_read(lua_State *L)
 {
     struct policy_spec *spec = lua_touserdata(L, 2);
 
-    *spec = (struct policy_spec){.name = lua_tostring(L, 3)};
+    *spec = (struct policy_spec){.name = lua_tostring(L, 3), .origin = spec->origin};
     if (lua_type(L, TABLE) != LUA_TTABLE)
         return refuse(L, spec, "the file must return a table, it returned %s", luaL_typename(L, TABLE));
     lua_settop(L, GIVEN);

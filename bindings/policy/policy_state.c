@@ -1,10 +1,12 @@
 /* policy_state.c - the state that a policy keeps: plain data declared by the policy, such as state = {next = 0}, and
  * changed by the hook `placed` alone. The state is a JSON text in the extended data of the graph's first root without a
- * rank, under "weir.policy.NAME": so the state belongs to the graph, is saved and copied with the graph, and outlives
- * the policy. Invariant: the text is replaced as a whole, and only together with the job for which `placed` was
+ * rank, under "weir.policy.NAME" or, for a policy with an origin, "weir.policy.NAME@HASH" with the hash of the origin:
+ * so the state belongs to the graph, is saved and copied with the graph, and outlives the policy. Invariant: the text is replaced as a whole, and only together with the job for which `placed` was
  * called. */
 #include "policy/policy.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -187,9 +189,14 @@ const char *weirlua_state_declared(lua_State *S, int state)
     return push_text(S, state, state);
 }
 
-const char *weirlua_state_push_key(lua_State *S, const char *name)
+const char *weirlua_state_push_key(lua_State *S, const char *name, const char *origin)
 {
-    return lua_pushfstring(S, "%s%s", KEY, name);
+    char hash[24];
+
+    if (!origin)
+        return lua_pushfstring(S, "%s%s", KEY, name);
+    snprintf(hash, sizeof hash, "@%016" PRIx64, weirlua_policy_hash(origin, strlen(origin)));
+    return lua_pushfstring(S, "%s%s%s", KEY, name, hash);
 }
 
 /* ---- the hook ---- */

@@ -287,6 +287,7 @@ group("policies", [[
   local p = policies.sandboxed p:profile(true) local t = p:profile() p:profile(false) return t
   return core.filter_walk(policies.sandboxed, g, { type = "core", best = 3, seconds = 5 })
   return core.policy_stamp(files.policy)
+  return core.policy_origin(files.policy, "/")
   return core.nearest("nod", { "core", "node" }) .. tostring(core.policy_print())
 ]])
 

@@ -34,7 +34,7 @@ local function placement(settings)
   if not text then return weir.policy(settings.policy, M.BUDGET) end
   local given = { options = options }
   for key, value in pairs(M.BUDGET or {}) do given[key] = value end
-  return core.policy_source(text, name, given)
+  return weir_policy.of_file(name, text, given)
 end
 
 -- ---- trying and using ------------------------------------------------------------------------------------------------

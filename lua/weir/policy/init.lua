@@ -120,21 +120,42 @@ end
 
 local SETTINGS = { "instructions", "memory", "seconds" }
 
--- The argument of the compiled module: options and budget in a table.
-local function settings(options, budget)
-  local t = { options = options }
+-- The argument of the compiled module: options, origin and budget in a table.
+local function settings(options, budget, origin)
+  local t = { options = options, origin = origin }
   for _, key in ipairs(SETTINGS) do t[key] = budget and budget[key] end
   for key in pairs(budget or {}) do
-    if t[key] == nil then error(("a budget has instructions, memory and seconds, not '%s'"):format(tostring(key)), 0) end
+    if t[key] == nil or key == "origin" then error(("a budget has instructions, memory and seconds, not '%s'"):format(tostring(key)), 0) end
   end
   return t
+end
+
+-- What tells a policy from others of its name: its file; nil for a policy that comes with weir, wherever weir lies.
+local function origin_of(path) return core.policy_origin(path, bundled()) end
+
+-- A copy of settings with an origin.
+local function with_origin(given, origin)
+  local t = { origin = origin }
+  for key, value in pairs(given or {}) do t[key] = value end
+  return t
+end
+
+--- Loads a policy from the text of a file that cannot be read here. given: options and budget. Returns as load().
+function M.of_file(path, text, given) return core.policy_source(text, path, with_origin(given, path:find "/" and origin_of(path))) end
+
+--- Loads a policy from a text, given: options and budget; as a new edition of a policy in use, whose state it takes over
+--- where the names are equal. Returns as load().
+function M.of_text(text, given, current)
+  local p, why, code = core.policy_source(text, "policy", given)
+  if not p or not current or p.name ~= current.name or not current.origin then return p, why, code end
+  return core.policy_source(text, "policy", with_origin(given, current.origin))
 end
 
 local function load_file(name, options, budget)
   local path, why, code = M.find(name)
   if not path then return nil, why, code end
   local loaded
-  loaded, why, code = core.policy_load(path, settings(options, budget))
+  loaded, why, code = core.policy_load(path, settings(options, budget, origin_of(path)))
   if loaded then return loaded end
   return nil, why:find(path, 1, true) and why or path .. ": " .. why, code
 end
@@ -188,6 +209,13 @@ local function combine_source()
   return assert(files.read(assert(package.searchpath("weir.policy.chain", package.path)), "policy"))
 end
 
+-- What tells a combination from others: the names and origins of the parts.
+local function names_of(policies)
+  local list = {}
+  for i, p in ipairs(policies) do list[i] = p.name .. (p.origin and "@" .. p.origin or "") end
+  return table.concat(list, "\n")
+end
+
 -- Combines policies from files, in a sandbox of their own.
 local function combine_files(kind, policies, weights)
   local parts = { { text = combine_source(), name = "chain.lua" } }
@@ -196,7 +224,7 @@ local function combine_files(kind, policies, weights)
   end
   local numbers = {}
   for i, w in ipairs(weights) do numbers[i] = ("%.17g"):format(w) end
-  return core.policy_source(COMBINED:format(kind, table.concat(numbers, ", ")), kind, { parts = parts })
+  return core.policy_source(COMBINED:format(kind, table.concat(numbers, ", ")), kind, { parts = parts, origin = names_of(policies) })
 end
 
 -- Combines tables of policies in the caller's state.

@@ -46,10 +46,11 @@ local FOLLOW = {}
 
 -- Returns a function that restores the state kept by the policy of an engine.
 local function state_of(engine)
-  local root, key = engine:resources():root(), "weir.policy." .. engine:policy()
-  local kept = root and engine:state() and root.data[key]
+  local _, policy = engine:policy()
+  local root, key = engine:resources():root(), policy and policy.state_key
+  local kept = root and key and root.data[key]
   return function()
-    if root and engine:state() then root.data[key] = kept end
+    if root and key then root.data[key] = kept end
   end
 end
 

@@ -16,7 +16,7 @@ local function placement_of(self, p)
   if p.source then
     local name, options = policies.parse(p.policy or "policy")
     if not name then return nil, options, "invalid" end
-    return core.policy_source(p.source, "policy", { options = options })
+    return policies.of_text(p.source, { options = options }, self.policy)
   end
   if not p.policy then return self.policy end
   if p.policy:find("/", 1, true) or p.policy:find "%.lua" then

@@ -216,6 +216,43 @@ describe("the state of a policy", function()
     assert.equal(4, e:state().n)
   end)
 
+  it("belongs to one file: not to another file of the same name, nor to what comes with weir", function()
+    local one, two = shell.directory(), shell.directory()
+    local first, second = shell.path(one, "mine.lua", counter()), shell.path(two, "mine.lua", counter())
+    local link = shell.path(two, "link.lua")
+    assert(os.execute(("ln -s '%s' '%s'"):format(first, link)))
+    local e = assert(weir.engine { resources = MACHINE, policy = first })
+    assert(e:match "slot=1/core=1")
+    for _, step in ipairs { { second, 0 }, { link, 1 }, { one .. "/../" .. one:match "[^/]*$" .. "/mine.lua", 1 } } do
+      assert(e:use(step[1]))
+      assert.equal(step[2], e:state().n, step[1])
+    end
+    local turn = shell.path(one, "round_robin.lua", shell.slurp "policies/round_robin.lua")
+    assert(e:use "round_robin")
+    assert(e:match "slot=1/core=1")
+    local next = e:state().next
+    assert(e:use(turn))
+    assert.same({ 0, true }, { e:state().next, next > 0 })
+    assert(e:use "policies/round_robin.lua")
+    assert.equal(next, e:state().next, "by its path")
+    local data = {}
+    for key in pairs(e:resources():root().data) do data[#data + 1] = key end
+    table.sort(data)
+    assert.same({ select(2, e:policy()).state_key, assert(weir.policy(first)).state_key }, { data[2], data[1] })
+    assert.is_nil(table.concat(data):find(one, 1, true), "no path is in a document")
+  end)
+
+  it("belongs to one combination of policies", function()
+    local dir = shell.directory()
+    local mine = shell.path(dir, "mine.lua", counter())
+    local e = assert(weir.engine { resources = MACHINE, policy = assert(weir.policy.chain { mine, "low" }) })
+    assert(e:match "slot=1/core=1")
+    assert(e:use(assert(weir.policy.chain { mine, "high" })))
+    assert.equal(0, e:state()["1.counter"].n)
+    assert(e:use(assert(weir.policy.chain { mine, "low" })))
+    assert.equal(1, e:state()["1.counter"].n)
+  end)
+
   it("is one of the parts' own in a chain, and parts know the job", function()
     local part = { name = "part", state = { n = 0 }, admit = function(_, _, job) return job.user ~= "eve" or false, "eve" end,
       prune = function(_, request) return request.state.n < 3 and request.job.user ~= "bob" end,

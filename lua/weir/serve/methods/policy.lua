@@ -36,10 +36,10 @@ end
 
 -- Loads a policy by name, with options as in "classes:mode=strict", or from source. Never by path: the path would name
 -- a file of the service's host.
-local function load(p)
+local function load(self, p)
   local name, source = p.name, p.source
   if (name ~= nil) == (source ~= nil) then params.fail("invalid", "one of name and source is wanted") end
-  if source then return params.check_field("source", core.policy_source(source, "policy")), nil end
+  if source then return params.check_field("source", policies.of_text(source, nil, self.policy)), nil end
   if name:find("/", 1, true) or name:find "%.lua" then
     params.fail("invalid", "field 'name': a policy by its name is wanted, or its source")
   end
@@ -49,7 +49,7 @@ end
 --- {"id":3,"method":"policy.load","params":{"name":"spread"}}; or {"source":"return {...}"}. A policy that fails to
 -- load leaves the old policy in use
 M["policy.load"] = function(self, call, p)
-  local policy, name = load(p)
+  local policy, name = load(self, p)
   call.answer(about(params.check(self:use(policy, name))))
 end
 
