@@ -305,7 +305,8 @@ static const char *why_not(const struct policy *p, int hook, const struct policy
  * @field path: string? -- The file.
  * @field origin: string? -- What tells the policy from others of the same name: the file, without symbolic links; the
  *   parts of a combined policy; nil for a policy that comes with weir, for texts and for tables.
- * @field state_key: string? -- The key of the data of the machine's root under which the state is kept; nil without one.
+ * @field state_key: string? -- The key of the data of the machine's root under which the state is kept; nil without a
+ *   state.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.
  * @field hooks: string[] -- The hooks that the policy has, of order, prune, evaluate, select, admit, init, placed.
  * @field parts: string[] -- The parts that a match can be made without, of admit, prune, evaluate, exclusive, locality,
@@ -380,10 +381,10 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
 
 static int policy_index(lua_State *L)
 {
-    static const char *const fields[] = {
-        "name",  "doc",    "version", "label",     "hash",     "source",         "path",   "origin", "state_key", "options",
-        "hooks", "parts",  "budget",  "sandboxed", "uncached", "uncached_prune", "static", "order",  "overran",
-        "traceback", "profile", NULL};
+    static const char *const fields[] = {"name",      "doc",    "version",  "label",   "hash",      "source",
+                                         "path",      "origin", "state_key", "options", "hooks",     "parts",
+                                         "budget",    "order",  "sandboxed", "static",  "uncached",  "uncached_prune",
+                                         "traceback", "overran", "profile",  NULL};
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
     const char *key = luaL_checkstring(L, 2);
 
@@ -421,17 +422,20 @@ static const char *push_real(lua_State *L, const char *path)
     return lua_tostring(L, -1);
 }
 
-/* policy_origin(path, directory): the path without symbolic links, which tells the policy from others of its name; no
- * value for a file in the directory, that of the policies that come with weir. */
+/* policy_origin(path, directory): the path without symbolic links, which tells the policy from others of its name, and
+ * the path's hash; no value for a file in the directory, that of the policies that come with weir. */
 int weirlua_policy_origin(lua_State *L)
 {
     const char *path = push_real(L, luaL_checkstring(L, 1)), *directory = push_real(L, luaL_checkstring(L, 2));
     size_t len = strlen(directory);
+    char hash[24];
 
     if (strncmp(path, directory, len) == 0 && path[len] == '/' && !strchr(path + len + 1, '/'))
         return 0;
+    snprintf(hash, sizeof hash, "%016" PRIx64, weirlua_policy_hash(path, strlen(path)));
     lua_pushstring(L, path);
-    return 1;
+    lua_pushstring(L, hash);
+    return 2;
 }
 
 static int policy_tostring(lua_State *L)

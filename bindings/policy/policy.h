@@ -411,6 +411,10 @@ int weirlua_state_put(struct state_change *c, weir_graph *g, const struct policy
 void weirlua_state_back(struct state_change *c, weir_graph *g);
 /* Pushes and returns the JSON text of the declared state at the stack index; raises for values that no state has. */
 const char *weirlua_state_declared(lua_State *S, int state);
+/* For queue policies: encode(state, declared) gives the JSON text of a state, and raises unless it is plain data in the
+ * declared fields; decode(text) gives the table of a JSON text, an empty table for anything else. */
+int weirlua_state_encode(lua_State *S);
+int weirlua_state_decode(lua_State *S);
 const char *weirlua_state_push_key(lua_State *S, const char *name, const char *origin);
 
 /* A call of the hook `placed`. */

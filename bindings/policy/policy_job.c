@@ -254,11 +254,22 @@ static void push_duration(lua_State *S, const struct policy_job *job)
     weirlua_push_time(S, job->duration ? job->duration : own);
 }
 
-/* Pushes the attributes of the jobspec. */
+/* Pushes the attributes of the jobspec: a text told by the caller where jobs with different attributes share a request.
+ * Index 3 has the requests. */
 static void push_attributes(lua_State *S, const struct policy_job *job)
 {
-    struct weirlua_owner *text = weirlua_owner_push(S, weir_free);
+    struct weirlua_owner *text;
+    bool personal = job->policy->personal;
 
+    if (push_told(S, 3, job, "attributes") == LUA_TSTRING) {
+        if (job->policy->sandbox.S)
+            job->policy->sandbox.job_read = true;
+        if (weirlua_json_read(S, lua_tostring(S, -1), lua_rawlen(S, -1)) == 1 && lua_istable(S, -1))
+            return;
+        luaL_error(S, "field 'about': attributes: the JSON text of an object expected");
+    }
+    job->policy->personal = personal;
+    text = weirlua_owner_push(S, weir_free);
     text->p = weir_request_format(job->request, "jobspec", NULL);
     if (!text->p)
         luaL_error(S, "out of memory");
@@ -309,7 +320,7 @@ static void push_own_name(lua_State *S, const struct policy_job *job)
 }
 
 static const char *const about_fields[] = {"user", "urgency", "priority", "submit", "bank",
-                                           "project", "queue", "qos", "name", NULL};
+                                           "project", "queue", "qos", "name", "attributes", NULL};
 #define ABOUT_TRUSTED 4 /* the first fields are never read from the jobspec */
 #define ABOUT_NUMBERS 3 /* of these, the last are numbers */
 
@@ -342,7 +353,7 @@ static bool push_about(lua_State *S, const struct policy_job *job, const char *k
     while (about_fields[i] && strcmp(about_fields[i], key) != 0)
         i++;
     if (!about_fields[i])
-        return false;
+        return false; /* attributes: see push_attributes() */
     if (push_told(S, 3, job, key) != LUA_TNIL || i < ABOUT_TRUSTED)
         return true;
     if (strcmp(key, "name") == 0)

@@ -139,11 +139,12 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field init: function? -- fun(graph: graph, options: table). Called before the first match on a graph, and again
  *   after a change of the graph's structure. The graph can only be read.
  * @field state: table? -- What the policy keeps from job to job: names with first values, such as {next = 0}; booleans,
- *   numbers, texts, and tables of these, at most 16 KB as JSON. Hooks read request.state; only placed changes the
- *   state. The state belongs to the machine and the policy: a reload keeps the fields that are still declared with the
- *   same type, and the state is saved with the machine, in root.data[policy.state_key]. Files of equal names in
- *   different folders have states of their own; policies from tables and texts have the state of their name. Previews,
- *   explanations, tests of feasibility, and matches that fail leave the state as it was.
+ *   numbers, texts, and tables of these, at most 16 KB as JSON (users may be numbers: state.users[tostring(job.user)]).
+ *   Hooks read request.state; only placed changes the state. The state belongs to the machine and the policy: a reload
+ *   keeps the fields that are still declared with the same type, and the state is saved with the machine, in
+ *   root.data[policy.state_key]. Files of equal names in different folders have states of their own; policies from
+ *   tables and texts have the state of their name. Previews, explanations, tests of feasibility, and matches that fail
+ *   leave the state as it was.
  * @field placed: function? -- fun(job: job, state: table, vertices: vertex[], options: table). Called once for each job
  *   that gets resources: in a match (mode now or reserve) and in grow, before the job has the resources; under a queue,
  *   when the job starts. Changes the state: `placed = function(job, state, vertices) state.next = vertices[1].index + 1
@@ -188,7 +189,7 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
         int i = 0;
         while (key && weirlua_policy_fields[i] && strcmp(weirlua_policy_fields[i], key) != 0)
             i++;
-        if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "finished") == 0))
+        if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "started") == 0 || strcmp(key, "finished") == 0))
             refuse(L, spec, "there is no field '%s' here: this is a queue policy, which says when jobs start", key);
         if (!key || !weirlua_policy_fields[i])
             refuse(L, spec,

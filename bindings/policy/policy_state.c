@@ -1,8 +1,8 @@
 /* policy_state.c - the state that a policy keeps: plain data declared by the policy, such as state = {next = 0}, and
  * changed by the hook `placed` alone. The state is a JSON text in the extended data of the graph's first root without a
  * rank, under "weir.policy.NAME" or, for a policy with an origin, "weir.policy.NAME@HASH" with the hash of the origin:
- * so the state belongs to the graph, is saved and copied with the graph, and outlives the policy. Invariant: the text is replaced as a whole, and only together with the job for which `placed` was
- * called. */
+ * so the state belongs to the graph, is saved and copied with the graph, and outlives the policy. Invariant: the text
+ * is replaced as a whole, and only together with the job for which `placed` was called. */
 #include "policy/policy.h"
 
 #include <inttypes.h>
@@ -11,6 +11,7 @@
 #include <string.h>
 
 #define STATE_MAX  16384 /* bytes of the text */
+#define QUEUE_MAX  (SANDBOX_TEXT_MAX / 2) /* of that of a queue policy, which may keep a number for each user */
 #define STATE_DEEP 16    /* tables in one another */
 #define KEY        "weir.policy."
 
@@ -150,12 +151,16 @@ static void check_plain(lua_State *S, const char *path, int deep)
     for (lua_pushnil(S); lua_next(S, -2); lua_pop(S, 1)) {
         if (lua_type(S, -2) != LUA_TSTRING && !lua_isinteger(S, -2))
             luaL_error(S, "%s: the keys of a state are texts, or the numbers of a list", path);
+        if (lua_isinteger(S, -2) && (lua_tointeger(S, -2) < 1 || lua_tointeger(S, -2) > (lua_Integer)lua_rawlen(S, -3)))
+            luaL_error(S, "%s: the key %I is a number, and the table is no list; tostring(%I) can be kept", path,
+                       (LUAI_UACINT)lua_tointeger(S, -2), (LUAI_UACINT)lua_tointeger(S, -2));
         check_plain(S, path, deep - 1);
     }
 }
 
-/* Pushes the JSON text of the state at `state`, with the fields of the table at `declared` only. */
-static const char *push_text(lua_State *S, int state, int declared)
+/* Pushes the JSON text of the state at `state`, with the fields of the table at `declared` only, of at most `max`
+ * bytes. */
+static const char *push_text(lua_State *S, int state, int declared, int max)
 {
     size_t len;
     const char *text;
@@ -174,19 +179,40 @@ static const char *push_text(lua_State *S, int state, int declared)
     }
     weirlua_json_write(S, state, true, 0);
     text = lua_tolstring(S, -1, &len);
-    if (len > STATE_MAX)
-        luaL_error(S, "the state has %d bytes as JSON; at most %d are possible", (int)len, STATE_MAX);
+    if (len > (size_t)max)
+        luaL_error(S, "the state has %d bytes as JSON; at most %d are possible", (int)len, max);
     return text;
 }
 
-const char *weirlua_state_declared(lua_State *S, int state)
+static void check_declared(lua_State *S, int state)
 {
     if (lua_type(S, state) != LUA_TTABLE)
         luaL_error(S, "table expected, got %s", luaL_typename(S, state));
     for (lua_pushnil(S); lua_next(S, state); lua_pop(S, 1))
         if (lua_type(S, -2) != LUA_TSTRING)
             luaL_error(S, "names of fields are expected, such as {next = 0}");
-    return push_text(S, state, state);
+}
+
+const char *weirlua_state_declared(lua_State *S, int state)
+{
+    check_declared(S, state);
+    return push_text(S, state, state, STATE_MAX);
+}
+
+int weirlua_state_encode(lua_State *S)
+{
+    lua_settop(S, 2);
+    check_declared(S, 2);
+    push_text(S, 1, 2, QUEUE_MAX);
+    return 1;
+}
+
+int weirlua_state_decode(lua_State *S)
+{
+    const char *text = luaL_checkstring(S, 1);
+
+    push_table(S, text);
+    return 1;
 }
 
 const char *weirlua_state_push_key(lua_State *S, const char *name, const char *origin)
@@ -220,7 +246,7 @@ int weirlua_placed(lua_State *S)
     lua_pushvalue(S, 5);
     lua_call(S, 4, 0);
     push_table(S, p->spec->state);
-    text = push_text(S, state, lua_gettop(S));
+    text = push_text(S, state, lua_gettop(S), STATE_MAX);
     p->text = strdup(text);
     if (!p->text)
         return luaL_error(S, "out of memory");

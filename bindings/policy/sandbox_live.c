@@ -12,10 +12,11 @@
  *   sb:close()
  *
  * opts.prelude is a text with privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
- * library of coroutines; a function place(f), which returns where a function begins, as "file:line: "; and
- * nearest(word, words), see suggest.c. The prelude may define globals, the file may not. The prelude returns a
- * function; the function gets the result of the main text, and returns the table of functions to be called. A
- * function "place" of the table returns the place that an error without a place is given. */
+ * library of coroutines; a function place(f), which returns where a function begins, as "file:line: ";
+ * nearest(word, words), see suggest.c; encode(state, declared) and decode(text), see policy_state.c. The prelude may
+ * define globals, the file may not. The prelude returns a function; the function gets the result of the main text, and
+ * returns the table of functions to be called. A function "place" of the table returns the place that an error without
+ * a place is given. */
 #include "policy/policy.h"
 
 #include <stdlib.h>
@@ -217,7 +218,9 @@ static int build(lua_State *S)
     lua_setfield(S, -2, "resume");
     lua_pushcfunction(S, place);
     lua_pushcfunction(S, weirlua_nearest);
-    lua_call(S, 4, 1);
+    lua_pushcfunction(S, weirlua_state_encode);
+    lua_pushcfunction(S, weirlua_state_decode);
+    lua_call(S, 6, 1);
     weirlua_sandbox_close_globals(S);
     compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);

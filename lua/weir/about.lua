@@ -40,9 +40,10 @@ function M.parse(text)
   return about
 end
 
---- Returns the fields above of a job of a simulator or a scheduler, for e:match and e:explain.
+--- Returns the fields above of a job of a simulator or a scheduler, for e:match and e:explain, and the attributes of its jobspec
+--- as JSON, where jobs with different attributes share a request.
 function M.of(job)
-  local about = {}
+  local about = { attributes = job.attributes }
   for _, name in ipairs(M.NAMES) do about[name] = job[name] end
   return about
 end

@@ -87,7 +87,7 @@ The file of --evalys is for the Python library evalys: JobSet.from_csv(FILE, res
 the machine; without bounds the machine is what jobs had. Resources are numbered through: the rank, times the most that a rank has,
 plus the id.
 
-Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, or a file of your own.
+Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, turns, or a file of your own.
 
   weir replay -r "cluster:1 core:100" KTH-SP2-1996-2.1-cln.swf.gz
   weir replay -r "node:120 core:2 memory:2(size=512,unit=MB)" --map core+memory -q conservative HPC2N.swf.gz --jobs jobs.csv

@@ -218,7 +218,7 @@ function M:R(a, queue)
   return ('%s,"attributes":{"system":{"scheduler":{"queue":%s}}}}'):format(text:sub(1, -2), core.json_encode(queue))
 end
 
-local START, UNRESERVE, FREE, PREEMPT, AGAIN = 1, 3, 5, 6, 7
+local START, UNRESERVE, FREE, PREEMPT, AGAIN, ABOUT = 1, 3, 5, 6, 7, 8
 
 -- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
 -- changed last.
@@ -239,7 +239,7 @@ end
 
 -- Answers a query of a policy. Jobs may have gone or come since the policy began. Preempted jobs end some time later.
 local function answer(self, what, id, ...)
-  if what == FREE or what == AGAIN then return asking.answer(self, what, id) end
+  if what == FREE or what == AGAIN or what == ABOUT then return asking.answer(self, what, id, ...) end
   local job = self.jobs[id]
   if not job or not job.known then return nil end
   if what == PREEMPT then return preempt.stop(self, job) end
@@ -335,7 +335,8 @@ local function read_plainly(self, message)
   if not shape then return nil, why, "invalid" end
   local job = {
     id = message.id, number = message.id, request = shape.request, shape = shape, submit = message.t_submit or self.now,
-    user = message.userid, name = what.name, bank = what.bank, project = what.project, queue = what.queue, qos = what.qos,
+    user = message.userid, attributes = what.attributes, name = what.name, bank = what.bank, project = what.project,
+    queue = what.queue, qos = what.qos,
     priority = message.priority or 0, preemptible = what.preemptible, endless = not what.duration,
     estimate = instant.of(what.duration or math.huge), -- the engine ends a job without a duration with the resources
   }
@@ -745,7 +746,8 @@ function M.new(opts)
   }, M)
   self.lines = lines.new {
     bridge = function(...) return answer(self, ...) end, jobs = function() return self.jobs end,
-    units = function() return self:total() end, free = function() return (self.engine:free(self.type)) end, log = self.log,
+    units = function() return self:total() end, free = function() return (self.engine:free(self.type)) end,
+    graph = function() return self.engine:resources() end, log = self.log,
     replaced = function() self.dirty = true end,
   }
   self.notes = notes.new(self)

@@ -37,13 +37,26 @@ end
 
 local function word(value) return type(value) == "string" and value or nil end
 
+-- Keys of attributes.system that are large, and tell a policy nothing.
+local LARGE = { environment = true, files = true }
+
+-- The attributes of a jobspec as JSON, for policies.
+local function attributes_text(attributes, given)
+  local system = {}
+  for key, value in pairs(given) do
+    if not LARGE[key] then system[key] = value end
+  end
+  return core.json_encode { system = system, user = attributes.user }
+end
+
 --- Returns the parts of a jobspec read besides the request: {duration =, preemptible = seconds or nil, queue =, qos =,
---- bank =, project =, name =}.
+--- bank =, project =, name =, attributes = as JSON}.
 function M.about(spec)
-  local _, given = system_of(spec)
+  local attributes, given = system_of(spec)
   local queue, after = word(given.queue), given["preemptible-after"]
   return { duration = number(given.duration), queue = queue, qos = given.qos or queue, bank = word(given.bank),
     project = word(given.project), name = type(given.job) == "table" and word(given.job.name) or nil,
+    attributes = attributes_text(attributes, given),
     preemptible = type(after) == "number" and after >= 0 and after or nil }
 end
 

@@ -45,7 +45,7 @@ local TRIALS = { CORE, ('{"type":"node","count":1,"with":[%s]}'):format(CORE),
 
 -- Every field that a policy may read of a job is there, as of jobs of users.
 local ABOUT = { user = 1000, bank = "default", project = "default", queue = "default", qos = "normal", name = "trial",
-  urgency = 16, priority = 16, submit = 0 }
+  urgency = 16, priority = 16, submit = 0, attributes = '{"system":{"job":{"name":"trial"}},"user":{}}' }
 
 -- Makes a few matches in advance, so that the first real match finds all indices built. Returns true; or nil, message
 -- where the policy fails.

@@ -11,8 +11,9 @@
 -- failure, too.
 --
 -- Fields of a line: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
--- (what was asked for, with options), texts, passed (a pass has ended well), good (the line whose policy replaces a
--- failing one), failed (why the policy asked for is not in use), dead (FALLBACK has failed: nothing is called any more),
+-- (what was asked for, with options), keeps (saves the state of the policy; nil for none), texts, passed (a pass has ended
+-- well), good (the line whose policy replaces a failing one), failed (why the policy asked for is not in use), dead (FALLBACK
+-- has failed: nothing is called any more),
 -- running (its running jobs), complete, cancelled (jobs that have left running or waiting), idle (it starts nothing, see annotations.lua).
 
 local queue_policy = require "weir.sim.queue_policy"
@@ -45,6 +46,7 @@ end
 -- Submits to a line all its jobs.
 local function fill(self, line)
   local list = {}
+  line.keeps = queue_policy.keep(line.sandbox, line.given, self.graph(), #self.order > 1 and line.queue or nil)
   for _, job in pairs(self.jobs()) do
     if job.line == line then list[#list + 1] = job end
   end
@@ -112,7 +114,7 @@ function M:submit(job)
   tell(self, job.line, "submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
     job.preemptible, job.least, job.name, job.bank, job.project, job.queue)
   job.known = true
-  if job.state == "running" then tell(self, job.line, "started", job.id, job.start) end
+  if job.state == "running" then tell(self, job.line, "runs", job.id, job.start) end
 end
 
 -- ---- passes ---------------------------------------------------------------------------------------------------------
@@ -128,7 +130,16 @@ local function flush(self)
   end
 end
 
--- Ends a pass: replaces failed policies, delivers deferred events.
+-- Saves the states of the policies with the machine. A policy whose state cannot be saved is replaced.
+local function keep_states(self)
+  for _, line in ipairs(self.order) do
+    local ok, why = true, nil
+    if line.keeps and not line.dead then ok, why = line.keeps() end
+    if not ok then self:replace(line, "the state: " .. why) end
+  end
+end
+
+-- Ends a pass: replaces failed policies, delivers deferred events, saves states.
 local function finish(self)
   self.passing = nil
   for _, line in ipairs(self.order) do line.renewed = nil end
@@ -138,6 +149,7 @@ local function finish(self)
     if why then self:replace(line, why) end
   end
   flush(self)
+  keep_states(self)
 end
 
 --- Begins a pass at time `now` over all lines.
@@ -268,11 +280,11 @@ function M:use(opened)
   for _, line in ipairs(opened.order) do fill(self, line) end
 end
 
---- Makes the lines. host: bridge(...), which answers policies; jobs(), units(), free(), log(level, text); replaced(),
+--- Makes the lines. host: bridge(...), which answers policies; jobs(), units(), free(), graph(), log(level, text); replaced(),
 -- called after a failed policy was replaced.
 function M.new(host)
   return setmetatable({
-    bridge = host.bridge, jobs = host.jobs, units = host.units, free = host.free, log = host.log,
+    bridge = host.bridge, jobs = host.jobs, units = host.units, free = host.free, graph = host.graph, log = host.log,
     replaced = host.replaced,
     by_queue = {}, order = {}, deferred = {},
   }, M)

@@ -45,6 +45,10 @@ local function names_in(dir)
   return names
 end
 
+--- Returns what tells a file from others of its name, the path without symbolic links, and its hash; nil for a file that
+--- comes with weir, wherever weir lies. within: "/queue" for queue policies.
+function M.origin(path, within) return core.policy_origin(path, bundled() .. (within or "")) end
+
 --- Lists all policies on the path, or in the directories given, as {name=, path=}; without policies hidden by an
 --- equal name in an earlier directory.
 function M.list(dirs)
@@ -130,9 +134,6 @@ local function settings(options, budget, origin)
   return t
 end
 
--- What tells a policy from others of its name: its file; nil for a policy that comes with weir, wherever weir lies.
-local function origin_of(path) return core.policy_origin(path, bundled()) end
-
 -- A copy of settings with an origin.
 local function with_origin(given, origin)
   local t = { origin = origin }
@@ -141,7 +142,7 @@ local function with_origin(given, origin)
 end
 
 --- Loads a policy from the text of a file that cannot be read here. given: options and budget. Returns as load().
-function M.of_file(path, text, given) return core.policy_source(text, path, with_origin(given, path:find "/" and origin_of(path))) end
+function M.of_file(path, text, given) return core.policy_source(text, path, with_origin(given, path:find "/" and M.origin(path) or nil)) end
 
 --- Loads a policy from a text, given: options and budget; as a new edition of a policy in use, whose state it takes over
 --- where the names are equal. Returns as load().
@@ -155,7 +156,7 @@ local function load_file(name, options, budget)
   local path, why, code = M.find(name)
   if not path then return nil, why, code end
   local loaded
-  loaded, why, code = core.policy_load(path, settings(options, budget, origin_of(path)))
+  loaded, why, code = core.policy_load(path, settings(options, budget, (M.origin(path))))
   if loaded then return loaded end
   return nil, why:find(path, 1, true) and why or path .. ": " .. why, code
 end

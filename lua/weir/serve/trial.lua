@@ -1,7 +1,6 @@
 --- trial.lua - what the methods about other policies share: the policies of a call, read before it runs in a copy of the
 --- service, which cannot read files; the jobs of the service.
 
-local core = require "weir.core"
 local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
 local policies = require "weir.policy"

@@ -10,9 +10,11 @@
 --- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
 --- A simulator also has the method turn, called before each preemption.
 
+local job_fields = require "weir.sim.job_fields"
+
 local M = {}
 
-local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN, ABOUT = 1, 2, 3, 4, 5, 6, 7, 8
 
 --- Returns the table for verdicts of the placement policy on a job: jobs of a shape share verdicts, unless the policy
 --- has read a field that differs between jobs of a shape, such as the user.
@@ -324,12 +326,13 @@ ASK[EARLIEST] = function(self, job)
   return earliest
 end
 
---- Answers a query of the sandbox of a queue policy: numbers in, numbers and booleans out. Raises for a job whose state
---- the policy has changed in its own tables.
+--- Answers a query of the sandbox of a queue policy: numbers in, numbers and booleans out; texts about a job. Raises for a
+--- job whose state the policy has changed in its own tables.
 function M.answer(self, what, id, ...)
   if what == FREE then return (self.engine:free(self.type)) end
   if what == AGAIN then return self:wake(id, true) end
   local job = self.jobs[id]
+  if what == ABOUT then return job_fields.of(job or self.ending, ...) end
   if not job or what ~= PREEMPT and job.state ~= "pending" then error("the job does not wait", 0) end
   return ASK[what](self, job, ...)
 end

@@ -96,6 +96,12 @@ function M.new(opts)
   return self
 end
 
+-- Ends the simulation. The failure is kept, as a queue policy may catch the error.
+local function give_up(self, text, ...)
+  self.failure = text:format(...)
+  error(self.failure, 0)
+end
+
 local function by_id(a, b) return a.id < b.id end
 
 --- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. texts: sources by path, for files that
@@ -103,8 +109,10 @@ local function by_id(a, b) return a.id < b.id end
 function M:use_queue(x, budget, texts)
   local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget, texts)
   if not sandbox then return nil, name, code end
+  self:keep_state()
   asking.drop_reservations(self)
   self.queue, self.queue_name, self.queue_seconds = sandbox, name, budget and budget.seconds or queue_policy.SECONDS
+  self.keeps, self.state_key = queue_policy.keep(sandbox, x, self.graph)
   local list = {}
   for _, job in pairs(self.jobs) do
     if job.state == "pending" and not job.waits or job.state == "running" then list[#list + 1] = job end
@@ -114,6 +122,19 @@ function M:use_queue(x, budget, texts)
   for _, job in ipairs(list) do self:hand_over(job) end
   self.dirty = true
   return true
+end
+
+--- Saves the state of the queue policy with the machine; a policy without a state has none to save.
+function M:keep_state()
+  if not self.keeps or self.failure then return end
+  local ok, why = self.keeps()
+  if not ok then give_up(self, "queue policy %s: the state: %s", self.queue_name, why) end
+end
+
+--- Returns the state of the queue policy as a table; nil before the first job has started, or without a state.
+function M:queue_state()
+  self:keep_state()
+  return queue_policy.state(self.graph, self.state_key)
 end
 
 -- Forgets measurements and feasibility of all requests. Existing jobs keep their units.
@@ -129,12 +150,6 @@ function M:use_policy(x)
     forget_requests(self)
   end
   return done, why, code
-end
-
--- Ends the simulation. The failure is kept, as a queue policy may catch the error.
-local function give_up(self, text, ...)
-  self.failure = text:format(...)
-  error(self.failure, 0)
 end
 
 -- Calls the queue policy. A failure of the policy is raised, and kept as self.failure.
@@ -346,7 +361,7 @@ end
 function M:hand_over(job)
   self:ask("submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority, job.preemptible,
     job.least or job.shape.least, job.name, job.bank, job.project, job.queue, job.urgency)
-  if job.state == "running" then self:ask("started", job.id, job.start) end
+  if job.state == "running" then self:ask("runs", job.id, job.start) end
 end
 
 --- Changes the priority of a waiting job.
@@ -454,7 +469,9 @@ local function leave(self, job, state)
   self.nrunning = self.nrunning - 1
   job.released = nil
   over(self, job, state)
+  self.ending = job
   self:ask("finish", job.id, sooner, self.now)
+  self.ending = nil
   self.dirty = true
   self:tell("finish", job)
 end
@@ -624,6 +641,7 @@ function M:run(limit)
   limit = limit and instant.of(limit)
   while self:step(limit) do end
   if limit and limit > self.now then advance(self, limit) end
+  self:keep_state()
   return self.now
 end
 

@@ -109,6 +109,52 @@ function M.open(x, bridge, budget, texts)
   return sandbox, name
 end
 
+-- ---- the state ----------------------------------------------------------------------------------------------
+
+-- The root whose data have the states of policies: the first without a rank, as hosts may leave the machine; else the first.
+local function root_of(graph)
+  local roots = graph:roots()
+  for _, root in ipairs(roots) do
+    if not root.rank then return root end
+  end
+  return roots[1]
+end
+
+-- The key of the state: the name of the policy, with a hash of the path for a file of the user's own; `line` for one of
+-- several policies that are in use at the same time.
+local function key_of(name, x, line)
+  local path = find((split(x)))
+  local _, hash = policy.origin(path or name, "/queue")
+  if not path or not path:find "/" then hash = nil end -- a text without a file
+  return "weir.policy.queue:" .. name .. (hash and "@" .. hash or "") .. (line and line ~= "" and "#" .. line or "")
+end
+
+--- Gives an open queue policy the state that a machine keeps for it. x: as for open(). line: the queues that it serves, where
+--- several policies are in use; nil: all. Returns a function that saves the state with the machine where the policy has
+--- changed it, and returns true, or nil, message where it is none that can be saved; and the key of the root's data. nil for a
+--- policy without a state.
+function M.keep(sandbox, x, graph, line)
+  local _, name, _, has = sandbox:call "about"
+  if not has then return nil end
+  local key, root = key_of(name or (split(x)):match "([^/]*)$":gsub("%.lua$", ""), x, line), root_of(graph)
+  local saved = root and root.data[key]
+  assert(sandbox:call("restore", type(saved) == "table" and core.json_encode(saved) or nil))
+  return function()
+    local ok, text = sandbox:call "state"
+    if not ok then return nil, text end
+    root = root_of(graph)
+    if text and root then root.data[key] = core.json_decode(text) end
+    return true
+  end, key
+end
+
+--- Returns the state that a machine keeps under a key, as a table; nil for none.
+function M.state(graph, key)
+  local root = key and root_of(graph)
+  local saved = root and root.data[key]
+  return type(saved) == "table" and core.json_decode(core.json_encode(saved)) or nil
+end
+
 -- The value of an option as its type reads it.
 local function typed(kind, text)
   if text == "" and kind ~= "string" then return nil end

@@ -9,13 +9,21 @@
 -- @field options: table<string, any>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, type =,
 --   min =, max =, choices =, doc =}, as placement policies declare them. Types: boolean, integer, number, string; that of the
 --   default if not given.
--- @field schedule: function -- fun(queue: queue, options: table). Called after each change: a job came or ended, or
+-- @field schedule: function -- fun(queue: queue, options: table, state: table?). Called after each change: a job came or ended, or
 --   resources came or went. Starts and reserves jobs by the methods of the queue.
--- @field order: function? -- fun(job: queue_job, now: number, options: table): number?, number?, number?, number?. The
---   order of the queue: up to four numbers, smaller first, then by submission. Called for all waiting jobs after each
+-- @field order: function? -- fun(job: queue_job, now: number, options: table, state: table?): number?, number?, number?, number?.
+--   The order of the queue: up to four numbers, smaller first, then by submission. Called for all waiting jobs after each
 --   change.
--- @field finished: function? -- fun(job: queue_job, now: number, options: table). Called when a job running since job.start has
---   ended or was preempted.
+-- @field started: function? -- fun(job: queue_job, now: number, options: table, state: table?). Called when a job has started, at
+--   once or as its reservation began, before the next job is started.
+-- @field finished: function? -- fun(job: queue_job, now: number, options: table, state: table?). Called when a job running since
+--   job.start has ended or was preempted.
+-- @field state: table? -- What the policy keeps: names with first values, such as {turn = 0, users = {}}; booleans, numbers, texts
+--   and tables of these, at most 128 KB as JSON (users may be numbers: state.users[tostring(job.user)]). started and finished
+--   change it, schedule and order can read it. The state belongs to the machine and the policy, as that of a placement policy
+--   does: a reload keeps the fields that are still declared with the same type, and the machine is saved with it, in
+--   root.data["weir.policy.queue:NAME"], with a hash of the path for a file of the user's own. Forecasts (try, shadow, trials)
+--   begin with the state and leave it as it was.
 --
 -- @class queue The waiting and running jobs, as schedule gets them.
 -- @field now: number -- The time, in seconds.
@@ -51,10 +59,13 @@
 -- @field units: integer -- The units, as far as known before the start.
 -- @field least: integer -- The least units that the job takes.
 -- @field machine: integer -- The units of the machine.
--- @field user: string? -- The user.
--- @field bank: string? -- The bank.
+-- @field user: string | integer | nil -- The user.
+-- @field bank: string | integer | nil -- The bank.
 -- @field project: string? -- The project.
--- @field queue: string? -- The queue.
+-- @field queue: string | integer | nil -- The queue. Name, bank, project, queue and QOS come from the host, else from the jobspec.
+-- @field wants: table<string, integer> -- The least number of each type that the job wants in all: {slot = 2, core = 8} of
+--   slot=2/core=4.
+-- @field attributes: table<string, any> -- The attributes of the jobspec: {system = {...}, user = {...}}.
 -- @field urgency: number? -- The urgency.
 -- @field qos: any -- The QOS: a name or a number.
 -- @field priority: number? -- The priority; higher is more urgent.
@@ -64,9 +75,9 @@
 -- @field preemptible: number? -- Seconds after which the job may be preempted.
 -- @field preempted: integer? -- The number of preemptions.
 
-local bridge, coroutines, place, nearest = ...
+local bridge, coroutines, place, nearest, encode, decode = ...
 
-local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN = 1, 2, 3, 4, 5, 6, 7
+local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN, ABOUT = 1, 2, 3, 4, 5, 6, 7, 8
 local LAST = 9e12 -- seconds; the last time to ask for
 
 local policy, options
@@ -86,6 +97,8 @@ local moved = false
 local free = 0                                  -- free units, or an upper bound
 local ranked = false                            -- by priority
 local counts, smallest = {}, math.huge          -- number of waiting jobs by least units; the smallest least
+local state, shown                              -- of the policy, and as schedule and order read it; nil: none
+local moved_state = false                       -- whether a hook was given the state to change since it was last saved
 
 local queue = { now = 0, units = 0 }
 
@@ -107,6 +120,73 @@ local function instant(seconds)
   if seconds < 4e9 then return math.floor(seconds * 1e6 + 0.5) / 1e6 end
   return math.floor(seconds + 0.5)
 end
+
+-- ---- the state ----------------------------------------------------------------------------------------------
+
+local function refuse_change() error("a state can be changed by the hooks 'started' and 'finished' only", 2) end
+
+-- Returns a table through which a table of the state can be read, as it is at the time.
+local function show(x)
+  local inner, shown_inner = {}, {} -- tables inside by key, and the tables through which they are read
+  local function look(key, value)
+    if type(value) ~= "table" then return value end
+    if inner[key] ~= value then inner[key], shown_inner[key] = value, show(value) end
+    return shown_inner[key]
+  end
+  return setmetatable({}, {
+    __index = function(_, key) return look(key, x[key]) end,
+    __newindex = refuse_change,
+    __len = function() return #x end,
+    __pairs = function()
+      local f, t, start = pairs(x)
+      return function(_, key)
+        local k, value = f(t, key)
+        return k, look(k, value)
+      end, t, start
+    end,
+  })
+end
+
+-- Calls a hook that may change the state.
+local function tell_policy(hook, job)
+  local before = doing
+  doing = hook
+  policy[hook](job, queue.now, options, state)
+  doing, moved_state = before, state ~= nil
+end
+
+-- ---- fields of a job ----------------------------------------------------------------------------------------
+
+local ASKED = { name = true, bank = true, project = true, queue = true, qos = true, wants = true, attributes = true }
+local FIELDS_OF_JOB = {
+  "id", "number", "name", "submit", "duration", "estimate", "units", "least", "machine", "user", "bank", "project", "queue", "urgency",
+  "qos", "priority", "reserved", "start", "waits", "preemptible", "preempted", "wants", "attributes",
+}
+local known_fields, answers = {}, {} -- answers: by id of the job
+for _, name in ipairs(FIELDS_OF_JOB) do known_fields[name] = true end
+
+-- What the host says of a field of a job, asked for once.
+local function asked(job, key)
+  local own = answers[job.id]
+  if not own then
+    own = {}
+    answers[job.id] = own
+  end
+  if own[key] == nil then
+    local answer = bridge(ABOUT, job.id, key)
+    if key == "wants" or key == "attributes" then answer = decode(answer or "") end
+    own[key] = answer == nil and "" or answer
+  end
+  if own[key] ~= "" then return own[key] end
+end
+
+-- A field that is read often, and absent or asked for seldom, costs a call; a policy may have fields of its own.
+local JOB = { __index = function(job, key)
+  if ASKED[key] then return asked(job, key) end
+  if known_fields[key] or type(key) ~= "string" then return nil end
+  local near = nearest(key, FIELDS_OF_JOB)
+  if near then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 2) end
+end }
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------
 
@@ -234,7 +314,7 @@ local function arrange()
   for i = 1, last do
     local job = pending[i]
     if policy.order then
-      job[1], job[2], job[3], job[4] = keys(policy.order(job, queue.now, options))
+      job[1], job[2], job[3], job[4] = keys(policy.order(job, queue.now, options, shown))
     else
       job[1], job[2], job[3], job[4] = rank(job), 0, 0, 0
     end
@@ -274,7 +354,7 @@ function queue.candidates()
     repeat
       i = i + 1
       n = list[i]
-    until n == nil or n <= room and not pending[i].reserved
+    until n == nil or n <= room and not rawget(pending[i], "reserved")
     at = i
     return pending[i]
   end
@@ -299,15 +379,18 @@ local function runs(job)
   return true
 end
 
+-- A waiting job has started.
+local function begins(job)
+  runs(job)
+  if policy.started then tell_policy("started", job) end
+  return true
+end
+
 local function ended(job)
   local other = running[nrunning]
   running[job.at], other.at = other, job.at
   running[nrunning], nrunning = nil, nrunning - 1
-  if not policy.finished then return end
-  local before = doing
-  doing = "finished"
-  policy.finished(job, queue.now, options)
-  doing = before
+  if policy.finished then tell_policy("finished", job) end
 end
 
 -- Puts a running job back among the waiting jobs.
@@ -339,7 +422,7 @@ local function start_over(job, victims)
   if not n then return false end
   for i = 1, n do preempted(victims[i]) end
   free = n > 0 and bridge(FREE) + job.least or free
-  return runs(job)
+  return begins(job)
 end
 
 function queue.start(_, job, victims)
@@ -349,7 +432,7 @@ function queue.start(_, job, victims)
   if victims and #victims > 0 then return start_over(job, victims) end
   if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
   moved = moved or job.reserved ~= nil
-  return runs(job)
+  return begins(job)
 end
 
 function queue.reserve(_, job)
@@ -357,7 +440,7 @@ function queue.reserve(_, job)
   if not job.waits or job.reserved and not early then return false end
   local t = bridge(RESERVE, job.id)
   moved = moved or job.reserved ~= nil and job.reserved ~= t
-  if t == queue.now then return runs(job) end
+  if t == queue.now then return begins(job) end
   job.reserved = t
   return false
 end
@@ -414,7 +497,7 @@ function host.submit(id, number, submit, estimate, units, user, qos, priority, p
   local job = { id = id, number = number, submit = submit, estimate = estimate, duration = estimate, units = units, name = name,
     user = user, bank = bank, project = project, queue = queue_name, qos = qos, urgency = urgency, priority = priority,
     preemptible = preemptible, machine = queue.units, least = least or units, waits = true, reserved = nil }
-  jobs[id] = job
+  jobs[id] = setmetatable(job, JOB)
   if not newest or not behind(newest, job) then return add(job) end
   freed, sorted = true, sorted and not policy.order
   if not sorted then return add(job) end
@@ -428,19 +511,25 @@ function host.finish(id, sooner, now)
   queue.now = now
   jobs[id] = nil
   if job.waits then
-    early = early or job.reserved ~= nil
+    early, answers[id] = early or job.reserved ~= nil, nil
     return gone(job)
   end
   ended(job)
+  answers[id] = nil
   freed, early = true, early or sooner or moved
 end
 
--- Notes a running job: its reservation has begun, or the job was running before the policy was opened.
+-- Notes that the reservation of a job has begun.
 function host.started(id, start)
-  local job = jobs[id]
   queue.now = math.max(queue.now, start)
-  runs(job)
-  job.start = start
+  begins(jobs[id])
+end
+
+-- Notes a job that was running before the policy was opened.
+function host.runs(id, start)
+  queue.now = math.max(queue.now, start)
+  runs(jobs[id])
+  jobs[id].start = start
 end
 
 -- Notes that a running job has lost its resources and waits again.
@@ -469,7 +558,7 @@ function host.schedule(now, units)
   queue.now, free = now, units
   arrange()
   doing, moved = "schedule", moved and not early
-  policy.schedule(queue, options)
+  policy.schedule(queue, options, shown)
   doing, freed, early = nil, false, false
   while first <= last and not pending[first].waits do
     pending[first], needs[first], first, holes = nil, nil, first + 1, holes - 1
@@ -506,7 +595,31 @@ end
 -- Returns the place of the hook that runs, or ran when an error was raised, for errors without a place.
 function host.place() return policy[doing] and place(policy[doing]) or "" end
 
-function host.about() return policy.name, policy.doc end
+function host.about() return policy.name, policy.doc, policy.state ~= nil end
+
+-- Returns the text of a state. Raises an error that says what is wrong, without a place.
+local function text_of(x)
+  local ok, text = pcall(encode, x, policy.state)
+  if not ok then error((tostring(text):gsub("^prelude:%d+: ", "")), 0) end
+  return text
+end
+
+-- Gives the policy its state: the fields that are declared, from a saved text where they have the declared type.
+function host.restore(text)
+  local saved = decode(text or "")
+  state = decode(text_of(policy.state))
+  for name, value in pairs(state) do
+    if type(saved[name]) == type(value) then state[name] = saved[name] end
+  end
+  shown, moved_state = show(state), false
+end
+
+-- Returns the state as a text where a hook may have changed it since the last call.
+function host.state()
+  if not moved_state then return nil end
+  moved_state = false
+  return text_of(state)
+end
 
 -- ---- options ------------------------------------------------------------------------------------------------
 
@@ -590,7 +703,7 @@ end
 
 local PLACEMENT = { prune = true, evaluate = true, select = true, admit = true, descend = true, exclusive = true }
 local FIELDS = { name = "string", doc = "string", version = "string", options = "table", order = "function", schedule = "function",
-  finished = "function" }
+  started = "function", finished = "function", state = "table" }
 
 return function(returned)
   if type(returned) ~= "table" then error("a queue policy returns a table", 0) end
@@ -601,12 +714,19 @@ return function(returned)
       if PLACEMENT[key] then
         error(("there is no field '%s' here: this is a placement policy, which says where jobs start"):format(key), 0)
       end
-      error(("there is no field '%s'%s; a queue policy has name, doc, version, options, order, schedule, finished")
+      error(("there is no field '%s'%s; a queue policy has name, doc, version, options, order, schedule, started, finished, state")
         :format(tostring(key), hint(tostring(key), known)), 0)
     end
     if type(value) ~= FIELDS[key] then error(("field '%s': %s expected, got %s"):format(key, FIELDS[key], type(value)), 0) end
   end
   if not returned.schedule then error("field 'schedule' is missing", 0) end
+  if returned.state and not (returned.started or returned.finished) then
+    error("field 'state': the hooks that change it are started and finished; there is neither", 0)
+  end
   policy = returned
+  if policy.state then
+    local ok, why = pcall(host.restore)
+    if not ok then error("field 'state': " .. why, 0) end
+  end
   return host
 end

@@ -107,6 +107,7 @@ function M.check(x)
     say("errors", run.error .. (run.trace and run.trace:find "\n" and "\n" .. run.trace or ""))
     return report
   end
+  report.state = run.sim:queue_state()
   judge(run, report, say)
   local again = assert(play(x, 200, BUDGET))
   for i, job in ipairs(run.jobs) do

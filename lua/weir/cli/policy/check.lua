@@ -46,7 +46,8 @@ local function show(name, report)
   end
   if report.state then
     local text = core.json_encode(report.state, { sort = true })
-    out.line(("    state  %s afterwards, %d bytes of 16384"):format(#text > 200 and text:sub(1, 200) .. "..." or text, #text))
+    out.line(("    state  %s afterwards, %d bytes of %d"):format(#text > 200 and text:sub(1, 200) .. "..." or text, #text,
+      report.queue and 1 << 17 or 16384))
   end
   for _, text in ipairs(report.errors) do out.line("    error  " .. text:gsub("\n", "\n             ")) end
   for _, text in ipairs(report.notes) do out.line("    note   " .. text) end
