@@ -1,5 +1,5 @@
 --- service.lua - services for specs, as processes in a temporary directory, and their clients. Nothing sleeps: every
--- wait is for a line, an answer or an exit, and has an end.
+-- wait is for a line, an answer, an exit or a state, and has an end.
 
 local client = require "weir.serve.client"
 local json = require("weir").json
@@ -11,17 +11,27 @@ local M = { scale = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1 }
 
 local PATIENCE = 120000 -- milliseconds, for a busy machine under sanitizers
 
---- Runs the loop until f() is true.
-function M.wait(what, f)
-  local timer, late = uv.new_timer(), false
-  timer:start(PATIENCE, 0, function()
-    late = true
+local TICK = 20          -- milliseconds between two looks at a condition that no event of the loop tells
+
+--- Runs the loop until f() is true. f is asked after each event, and `tick` milliseconds later at most: its truth may
+-- depend on the clock of a service, or on other processes.
+function M.wait(what, f, tick)
+  local timer, rounds = uv.new_timer(), PATIENCE // (tick or TICK)
+  timer:start(tick or TICK, tick or TICK, function()
+    rounds = rounds - 1
     uv.stop() -- after a round in which a timer fired, libuv would otherwise still wait for an event
   end)
-  while not f() and not late do uv.run "once" end
+  local done = f()
+  while not done and rounds > 0 do
+    uv.run "once"
+    done = f()
+  end
   timer:close()
-  if late then error("waited in vain for " .. what, 2) end
+  if not done then error("waited in vain for " .. what, 2) end
 end
+
+--- Like `wait`, for states of other processes that last a few milliseconds only.
+function M.poll(what, f) M.wait(what, f, 1) end
 
 --- The path of a private copy of a key: a service refuses keys that others can read.
 function M.key(path)
@@ -100,19 +110,51 @@ function Service:copies()
   return list
 end
 
---- Runs the loop until f() is true, for events of the system that the loop cannot see.
-function M.poll(what, f)
-  local timer <close> = setmetatable({ handle = uv.new_timer() }, { __close = function(t) t.handle:close() end })
-  timer.handle:start(1, 1, function() end)
-  M.wait(what, f)
+--- ENDLESS is a filter of hours, and of few instructions: it ends by a limit of time, not by its number of instructions.
+M.ENDLESS = [[local z = ("\0"):rep(100000) local a, b = z .. "a", z .. "b"
+  return {evaluate = function() while true do local _ = a < b end end}]]
+
+-- The state of a process in /proc: "R", "S", "T" when stopped, "Z" for one that is over, or gone.
+local function state_of(pid)
+  local file = io.open(("/proc/%d/stat"):format(pid))
+  if not file then return "Z" end
+  local text = file:read "a"
+  file:close()
+  return text and text:match "^%d+ %b() (%a)" or "Z"
 end
 
---- Waits for a forked copy and stops the copy, so that only the service can end the copy. Returns its process id.
-function Service:stopped_copy()
-  M.poll("a copy", function() return self:copies()[1] end)
-  local copy = self:copies()[1]
+--- Returns true for a process that is over.
+function M.is_over(pid) return state_of(pid) == "Z" end
+
+--- Waits for a forked copy and stops the copy, so that only the service can end the copy. Returns its process id; or nil
+-- where is_over(), if given, says that the work was over before, or where the copy itself was.
+function Service:stopped_copy(is_over)
+  local copy
+  M.poll("a copy", function()
+    copy = self:copies()[1]
+    return copy or is_over and is_over()
+  end)
+  if not copy then return nil end
   uv.kill(copy, "sigstop")
-  return copy
+  local state
+  M.poll("the copy to stop", function()
+    state = state_of(copy)
+    return state == "T" or state == "Z"
+  end)
+  return state == "T" and copy or nil
+end
+
+--- Plays a scene with a copy that is to be stopped at work and to end by itself later: scene(filter) gives the copy a
+-- filter that returns the id of a vertex after a while, and returns nil where the copy was over before it could be
+-- stopped. Then the scene is played again from its beginning, with a filter that takes twice as long. Returns what scene
+-- returns.
+function M.with_copy_at_work(scene)
+  for i = 0, 9 do
+    local result = table.pack(scene(("return {evaluate = function(v) for i = 1, %d do end return v.id end}"):format(1000000 << i)))
+    if result[1] then return table.unpack(result, 1, result.n) end
+    M.clean()
+  end
+  error("no copy could be stopped at work", 2)
 end
 
 --- A client that waits for its answers.

@@ -53,7 +53,7 @@ local SLICE = 0.005 -- seconds of serving requests before the changes are saved
 local LOGIN = 10    -- seconds for a client to log in
 local TRIES = 3     -- tokens that a client may try
 local METRICS = 15  -- seconds between two versions of the file of metrics
-local PEAK = 16 << 20 -- bytes buffered for clients, after which memory is given back to the system
+local GARBAGE = 8 << 20 -- bytes that were buffered for clients, after which memory is given back to the system
 local FILES = 32    -- descriptors not used for clients and copies
 local GRACE = 2000  -- milliseconds for clients to read the last answers when the service ends
 
@@ -530,10 +530,10 @@ local function close_all(self)
   uv.run "nowait"
 end
 
--- After a peak of buffers, collects the garbage left and gives the memory back to the system; and once more a second
--- later, as connections that are being closed still hold their buffers the first time.
+-- After a peak of buffers, or many that were dropped, collects the garbage and gives the memory back to the system; and
+-- once more a second later, as connections that are being closed still hold their buffers the first time.
 local function give_back(self)
-  if self.users:has_shrunk(PEAK) then self.shrinking = 2 end
+  if self.users:has_shrunk(GARBAGE) then self.shrinking = 2 end
   if self.shrinking == 0 then return end
   self.shrinking = self.shrinking - 1
   collectgarbage()

@@ -77,6 +77,7 @@ function Users:leave(client)
   user.clients[client] = nil
   user.input, user.output = user.input - client.input, user.output - client.output
   self.bytes = self.bytes - client.input - client.output
+  self.left = self.left + client.input + client.output
   client.input, client.output = 0, 0
   count(self, user, -1)
 end
@@ -205,10 +206,11 @@ function Users:users()
   return set
 end
 
---- Returns true once after each peak of buffered bytes of at least `least`, when at most half is left.
+--- Returns true when `least` buffered bytes or more are garbage: once after a peak of which at most half is left, and
+-- once after connections that held so many bytes together have ended, however few bytes were buffered at any one time.
 function Users:has_shrunk(least)
-  if self.peak < least or self.bytes > self.peak // 2 then return false end
-  self.peak = self.bytes
+  if self.left < least and (self.peak < least or self.bytes > self.peak // 2) then return false end
+  self.peak, self.left = self.bytes, 0
   return true
 end
 
@@ -261,7 +263,7 @@ end
 function M.new(limits)
   return setmetatable({
     limits = limits, input_most = math.max(limits.input, limits.line + PIECE), by = {}, known = 0, strangers = 0,
-    keys = 0, many = KEYS, bytes = 0, peak = 0, refused = 0, turns = {}, first = 1, last = 0,
+    keys = 0, many = KEYS, bytes = 0, peak = 0, left = 0, refused = 0, turns = {}, first = 1, last = 0,
     waiting = 0,
   }, Users)
 end

@@ -34,13 +34,7 @@ local function start(name, dir, url, wrap, more, tries)
   return s
 end
 
--- Polls like service.wait, which needs an event.
-local function poll(what, f)
-  local timer = uv.new_timer()
-  timer:start(10, 10, function() end)
-  service.wait(what, f)
-  timer:close()
-end
+local poll = service.wait
 
 local function leads(s) return s.out.text:find "listening on" ~= nil end
 

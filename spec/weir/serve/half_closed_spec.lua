@@ -6,7 +6,7 @@ local shell = require "spec.support.shell"
 local uv = require "luv"
 
 local LARGE = "cluster:1 rack:4 node:20 core:20" -- above 1000 vertices: find is answered by a copy
-local SLOW = "return {evaluate = function(v) for i = 1, 3e6 do end return 1 end}"
+local ENDLESS = service.ENDLESS
 
 local function serve(machine, more)
   return service.start(shell.directory(), { "-r", machine, "--filter-ms", "600000", "--limit", "filterms=600000",
@@ -84,25 +84,32 @@ describe("a client that closes its writing half", function()
   end)
 
   it("while a copy works for it leaves others served, and has what the copy chose booked", function()
-    local s = serve "cluster:1 node:4 core:2"
-    local raw, other = s:raw(), s:connect()
-    raw.send(request(1, "match", { request = "slot=1/node", filter = SLOW }))
-    raw.shutdown()
-    local copy = s:stopped_copy()
+    local s, raw, other, copy = service.with_copy_at_work(function(filter)
+      local s = serve "cluster:1 node:4 core:2"
+      local raw, other = s:raw(), s:connect()
+      raw.send(request(1, "match", { request = "slot=1/node", filter = filter }))
+      raw.shutdown()
+      local copy = s:stopped_copy(function() return raw.closed end)
+      return copy and s, raw, other, copy
+    end)
     for _ = 1, 20 do assert(other:ask "hello") end
     assert.is_false(raw.closed)
     uv.kill(copy, "sigcont")
     service.wait("the end of the connection", function() return raw.closed end)
     assert.equal(1, raw.lines[1].result.job)
     assert.equal(1, #other:ask("jobs", {}).jobs)
+    assert.equal(0, s:stop())
   end)
 
   it("has its streams ended with a last answer, before the answers that take long", function()
-    local s = serve("cluster:1 node:4", { "--acquire", "none" })
-    local raw, other = s:raw(), s:connect()
-    raw.send(request(1, "events") .. request(2, "resource.acquire") .. request(3, "walk", { filter = SLOW }))
-    raw.shutdown()
-    local copy = s:stopped_copy()
+    local raw, other, copy = service.with_copy_at_work(function(filter)
+      local s = serve("cluster:1 node:4", { "--acquire", "none" })
+      local raw, other = s:raw(), s:connect()
+      raw.send(request(1, "events") .. request(2, "resource.acquire") .. request(3, "walk", { filter = filter }))
+      raw.shutdown()
+      local copy = s:stopped_copy(function() return raw.closed end)
+      return copy and raw, other, copy
+    end)
     local again = other:send "resource.acquire"
     assert.equal("0-3", assert(other:next(again)).up)
     uv.kill(copy, "sigcont")
@@ -120,7 +127,7 @@ describe("a client that is gone", function()
   it("over a Unix socket leaves no copy at work", function()
     local s = serve "cluster:1 node:4"
     local raw = s:raw()
-    raw.send(request(1, "walk", { filter = SLOW }))
+    raw.send(request(1, "walk", { filter = ENDLESS }))
     s:stopped_copy()
     raw.close()
     service.poll("the end of the copy", function() return #s:copies() == 0 end)
@@ -136,7 +143,7 @@ describe("a client that is gone", function()
         or "filterms=600000", "--filter-ms", ending == "close" and "100" or "600000" })
       local tcp, text = uv.new_tcp(), ""
       tcp:connect("127.0.0.1", math.tointeger(s.out.text:match "tcp:127.0.0.1:(%d+)"), function()
-        tcp:write(request(1, "login", { token = "alice-0123456789abcdef" }) .. request(2, "walk", { filter = SLOW }))
+        tcp:write(request(1, "login", { token = "alice-0123456789abcdef" }) .. request(2, "walk", { filter = ENDLESS }))
         tcp:read_start(function(_, piece) text = text .. (piece or "") end)
       end)
       s:stopped_copy()
