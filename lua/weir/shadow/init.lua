@@ -14,6 +14,9 @@
 --- that runs in the shadow and has not ended in truth, the time at which the job may end in the shadow at the earliest: its
 --- start there, and the time that it has run in truth so far.
 ---
+--- Who decides in the shadow is a *player*, a simulator that can be told how long a job lasts: weir.sim for the queue policies of a
+--- service, weir.flux.player for the scheduler of a Flux instance.
+---
 --- Memory: the jobs that wait or run on either side, 16 bytes for each of the first 250,000 waits, 2 series of fixed length.
 
 local forecast = require "weir.forecast"
@@ -163,7 +166,7 @@ local function hear(self, t)
   return t
 end
 
-local PASSED = { "user", "bank", "project", "queue", "qos", "urgency", "priority", "preemptible", "name" }
+local PASSED = { "user", "bank", "project", "queue", "qos", "urgency", "priority", "preemptible", "name", "message" }
 
 -- Submits a job to the simulator.
 local function enter(self, record, spec, at)
@@ -179,7 +182,7 @@ local function enter(self, record, spec, at)
 end
 
 --- A job came: {id, at, request, estimate in seconds, and promise, the start promised in truth, user, bank, project, queue, qos,
---- urgency, priority, preemptible, name}.
+--- urgency, priority, preemptible, name, and message for a player that takes more}.
 function M:submit(spec)
   local t = hear(self, spec.at)
   local record = { id = spec.id, submit = t, promise = spec.promise }
@@ -190,12 +193,12 @@ function M:submit(spec)
   play(self)
 end
 
---- A job started, at a time.
-function M:start(id, at)
+--- A job started, at a time. units: how many it was given; those of its request if not said.
+function M:start(id, at, units)
   local t, record = hear(self, at), self.records[id]
   if record and not record.began then
     record.began = t
-    record.units = record.job and record.job.units or 0
+    record.units = units or record.job and record.job.units or 0
     note(self.truth, t, record.units, -1)
     if record.promise and t > record.promise + 1e-6 then self.truth.late = self.truth.late + 1 end
     compare(self, record)
@@ -236,7 +239,16 @@ function M:advance(t)
   play(self)
 end
 
---- The machine has changed in a way that a shadow does not follow.
+--- The machine, or what is asked of it, has changed at a time: f(player) is called when the shadow comes to that time. counts: it is
+--- counted among the changes that the status tells.
+function M:change(at, f, counts)
+  local t = hear(self, at)
+  if counts then self.followed = self.followed + 1 end
+  self.sim:at(t, function() f(self.sim) end)
+  play(self)
+end
+
+--- The machine has changed in a way that the shadow does not follow.
 function M:machine_changed() self.changes = self.changes + 1 end
 
 -- ---- what is known --------------------------------------------------------------------------------------------------
@@ -256,17 +268,18 @@ end
 --- Returns what is known so far, a table for programs: since, told (the time of the last thing told), reached (the time that the
 --- shadow has come to), behind, jobs that came, compared (jobs that have started on both sides), earlier, later, same; wait =
 --- {truth =, shadow =}, each {mean, median, p95, max} of the compared jobs; utilisation, promises and late likewise; refused,
---- changes of the machine that were not followed, failure, series, type, total. Utilisation is up to `reached`.
+--- followed, changes of the machine, and changes, those that were not followed, failure, series, type, total. Utilisation is up to `reached`.
 function M:status()
   local span, total = self.measured - self.since, self.sim:total()
   local function share(own) return span > 0 and total > 0 and own.area / (span * total) or 0 end
   return {
     version = 1, since = self.since, told = self.told, reached = self.reached, behind = self.told - self.reached, jobs = self.jobs,
     compared = self.compared, earlier = self.earlier, later = self.later, same = self.same, refused = self.refused,
-    refusal = self.refusal, changes = self.changes, failure = self.failure, type = self.sim.type, total = total, passes = self.sim.passes,
+    refusal = self.refusal, followed = self.followed, changes = self.changes, failure = self.failure, type = self.sim.type, total = total, passes = self.sim.passes,
     wait = { truth = waits_of(self.truth), shadow = waits_of(self.own) },
     utilisation = { truth = share(self.truth), shadow = share(self.own) },
-    promises = { truth = self.truth.promises, shadow = self.own.promises }, late = { truth = self.truth.late, shadow = self.own.late },
+    promises = { truth = self.told_promises and self.truth.promises or nil, shadow = self.own.promises },
+    late = { truth = self.told_promises and self.truth.late or nil, shadow = self.own.late },
     series = { truth = series_of(self.truth), shadow = series_of(self.own) },
   }
 end
@@ -278,7 +291,7 @@ local function adopt_all(self, running, now)
   table.sort(running, function(a, b) return a.id < b.id end)
   for _, spec in ipairs(running) do
     local record = { id = spec.id, submit = spec.submit or spec.start, began = spec.start, shadow_began = spec.start, from_before = true }
-    if spec.due <= now then
+    if self.sim.engine and spec.due <= now then
       spec.due = now + math.max(60, now - spec.start)
       assert(self.sim.engine:attach(assert(self.sim.engine:detach(spec.id)), spec.due))
     end
@@ -290,18 +303,25 @@ local function adopt_all(self, running, now)
   end
 end
 
+-- Returns the player of a service.
+local function simulator(on, opts)
+  return sim.new { resources = opts.graph, policy = opts.policy, queue = opts.queue, texts = opts.texts, start = instant.of(opts.now),
+    keep = false, dependencies = false, overrun = "run", on = on, budget = opts.seconds and { seconds = opts.seconds } or nil }
+end
+
 --- Makes a shadow at a time. opts: graph, a copy of the machine with the resources of the running jobs; now; running and waiting,
 --- lists of jobs as weir.forecast takes them, a waiting one with promise; policy, queue, texts, as sim.new takes them; seconds of
---- a call of the queue policy. Returns the shadow; or nil, message, code.
+--- a call of the queue policy. Or, instead of graph, policy, queue and texts, player: a function that takes the listeners of a
+--- simulator by event and returns a player, or nil, message, code; promises: false where none are told. Returns the shadow; or nil,
+--- message, code.
 function M.new(opts)
   local now = instant.of(opts.now)
   local self = setmetatable({
     since = now, told = now, reached = now, measured = now, truth = side(), own = side(), records = {}, open = {}, jobs = 0, compared = 0,
-    earlier = 0, later = 0, same = 0, refused = 0, changes = 0,
+    earlier = 0, later = 0, same = 0, refused = 0, changes = 0, followed = 0, told_promises = opts.promises ~= false,
   }, M)
   local why, code
-  self.sim, why, code = sim.new { resources = opts.graph, policy = opts.policy, queue = opts.queue, texts = opts.texts, start = now,
-    keep = false, dependencies = false, overrun = "run", on = listeners(self), budget = opts.seconds and { seconds = opts.seconds } or nil }
+  self.sim, why, code = (opts.player or simulator)(listeners(self), opts)
   if not self.sim then return nil, why, code end
   adopt_all(self, opts.running or {}, now)
   for _, spec in ipairs(opts.waiting or {}) do

@@ -30,6 +30,27 @@ local function trouble(told)
   end
 end
 
+-- Whether the shadow is up to date.
+local function progress(told)
+  local s = told.status
+  if (told.unread or 0) > 0 then
+    return ("It is behind: %d messages that it was told are not worked on yet."):format(told.unread)
+  end
+  if s.behind > 0 then
+    return ("It has come to %s before now: jobs that it started earlier must end in truth first."):format(seconds(s.behind))
+  end
+  return "It is up to date."
+end
+
+-- What else is to be known, in a sentence; or nil.
+local function remarks(told)
+  local s, list = told.status, {}
+  if s.followed > 0 then list[1] = ("%d changes of the machine or its queues were followed."):format(s.followed) end
+  if (told.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(told.lost) end
+  if told.remark then list[#list + 1] = ("It says: %s."):format(told.remark) end
+  return list[1] and table.concat(list, " ") or nil
+end
+
 --- Returns sentences on a shadow: what it compares, what came of it, how far it is.
 function M.sentences(told)
   local s = told.status
@@ -45,8 +66,8 @@ function M.sentences(told)
       :format(seconds(truth), seconds(would), truth == would and "the same" or moved(truth, would) ~= "" and moved(truth, would) or "more",
         s.earlier, s.later, s.same)
   end
-  list[3] = trouble(told) or s.behind > 0 and ("It has come to %s before now: jobs that it started earlier must end in truth first.")
-    :format(seconds(s.behind)) or "It is up to date."
+  list[3] = trouble(told) or progress(told)
+  list[4] = remarks(told)
   return list
 end
 
@@ -60,10 +81,21 @@ function M.rows(told)
   rows[#rows + 1] = { "utilisation, " .. s.type, share(s.utilisation.truth), share(s.utilisation.shadow),
     moved(s.utilisation.truth, s.utilisation.shadow) }
   for _, row in ipairs { { "starts promised", s.promises }, { "started later than promised", s.late } } do
-    rows[#rows + 1] = { row[1], ("%d"):format(row[2].truth), ("%d"):format(row[2].shadow), moved(row[2].truth, row[2].shadow) }
+    local truth, would = row[2].truth, row[2].shadow
+    rows[#rows + 1] = { row[1], truth and ("%d"):format(truth) or "-", ("%d"):format(would), truth and moved(truth, would) or "" }
   end
   rows[#rows + 1] = { "refused", "-", ("%d"):format(s.refused), "" }
   return rows
+end
+
+--- Returns sentences and table as text, for a program without tables of its own.
+function M.plain(told)
+  local lines = M.sentences(told)
+  if not told.status or told.status.compared == 0 then return table.concat(lines, "\n") .. "\n" end
+  for _, row in ipairs(M.rows(told)) do
+    lines[#lines + 1] = (("%-28s %10s %10s %10s"):format(table.unpack(row)):gsub(" +$", ""))
+  end
+  return table.concat(lines, "\n") .. "\n"
 end
 
 -- Steps of a series, in hours from the beginning.
