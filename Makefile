@@ -147,7 +147,7 @@ FLUX_PKGS := flux-core flux-schedutil
 FLUX := $(shell pkg-config --exists $(FLUX_PKGS) 2>/dev/null && echo yes)
 FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore -Ibindings $(LUA_CFLAGS)
 FLUX_LIBS = $(shell pkg-config --libs $(FLUX_PKGS)) -Wl,-rpath,$(shell pkg-config --variable=libdir flux-core)
-FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c)))
+FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out bindings/flux/command.c bindings/flux/shadow.c,$(wildcard bindings/flux/*.c)))
 flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
 check-flux: flux ## instances of Flux with weir as their scheduler, where flux-core is installed
 	@sh spec/flux/check.sh $(CURDIR)/$(OUT)
@@ -164,9 +164,9 @@ $(OBJ)/flux/prefix: always
 $(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/flux/exports.map
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
-$(OUT)/flux/flux-weir: $(OBJ)/flux/command.o
+$(OUT)/flux/flux-weir: $(OBJ)/flux/command.o $(OBJ)/flux/shadow.o $(OBJ)/flux/lua.o $(BIND) $(CORE)
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) -ljansson
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
 $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/flux/sched-weir.toml
 	@install -D -m 644 $< $@
 $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir/serve/methods/*.lua)

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "command.h"
 #include "weir.h"
 
 static const char usage[] = "usage: flux weir COMMAND\n"
@@ -24,16 +25,19 @@ static const char usage[] = "usage: flux weir COMMAND\n"
                             "                                     policies, or files, whose text is sent\n"
                             "  try [policy=P] [queue=Q]           what the jobs that wait would do under"
                             " these policies\n"
+                            "  shadow start [policy=P] [queue=Q]  from now on, run these policies beside those in force\n"
+                            "  shadow status [--json] [--report DIR]   what became of it; a page into DIR\n"
+                            "  shadow stop                        ends it, and tells what became of it\n"
                             "  dump                               the machine and the books, as a JSON graph\n"
                             "  stats                              what the scheduler has done so far\n";
 
-static int misuse(const char *text)
+int command_misuse(const char *text)
 {
     fprintf(stderr, "flux weir: %s\n%s", text, usage);
     return 2;
 }
 
-static int failed(flux_future_t *f)
+int command_failed(flux_future_t *f)
 {
     if (errno == ENOSYS)
         fprintf(stderr, "flux weir: the module sched-weir is not loaded\n");
@@ -66,7 +70,7 @@ static int ask(flux_t *h, const char *topic, json_t *payload, bool whole)
     free(body);
     json_decref(payload);
     if (!f || (whole ? flux_rpc_get(f, &text) : flux_rpc_get_unpack(f, "{s:s}", "text", &text)) < 0)
-        return failed(f);
+        return command_failed(f);
     if (whole) {
         rc = print_json(text);
     } else {
@@ -151,13 +155,13 @@ static int why(flux_t *h, int argc, char **argv)
     const char *text;
 
     if (argc != 1)
-        return misuse("why: a job id is expected");
+        return command_misuse("why: a job id is expected");
     if (flux_job_id_parse(argv[0], &id) < 0)
-        return misuse("why: this is no job id");
+        return command_misuse("why: this is no job id");
     f = flux_rpc_pack(h, "sched-weir.why", FLUX_NODEID_ANY, 0, "{s:I s:s}", "id", id, "f58", f58(id));
     if (!f || flux_rpc_get_unpack(f, "{s:s}", "text", &text) < 0) {
         if (errno != ENOENT || !tell_state(h, id, argv[0]))
-            return failed(f);
+            return command_failed(f);
     } else
         fputs(text, stdout);
     flux_future_destroy(f);
@@ -221,7 +225,7 @@ static json_t *expand(const char *word, json_t *texts)
 
 /* Returns {"words": [...], "texts": {...}, "f58": ...} of the words; those from the `plain`-th on may name files.
  * Returns NULL with a message printed. */
-static json_t *with_files(int argc, char **argv, int plain)
+json_t *command_words(int argc, char **argv, int plain)
 {
     json_t *words = json_array(), *texts = json_object(), *word;
 
@@ -239,7 +243,7 @@ static json_t *with_files(int argc, char **argv, int plain)
 
 static int policy(flux_t *h, int argc, char **argv)
 {
-    json_t *payload = with_files(argc, argv, argc && strcmp(argv[0], "use") == 0 ? 1 : argc);
+    json_t *payload = command_words(argc, argv, argc && strcmp(argv[0], "use") == 0 ? 1 : argc);
 
     return payload ? ask(h, "sched-weir.policy", payload, false) : 1;
 }
@@ -249,8 +253,8 @@ static int try(flux_t *h, int argc, char **argv)
     json_t *payload;
 
     if (argc == 0)
-        return misuse("try: policy=P or queue=Q is expected");
-    payload = with_files(argc, argv, 0);
+        return command_misuse("try: policy=P or queue=Q is expected");
+    payload = command_words(argc, argv, 0);
     return payload ? ask(h, "sched-weir.try", payload, false) : 1;
 }
 
@@ -265,7 +269,7 @@ static int dump(flux_t *h, int argc, char **argv)
 
     (void)argv;
     if (argc)
-        return misuse("dump takes no arguments");
+        return command_misuse("dump takes no arguments");
     f = flux_rpc(h, "sched-weir.dump", NULL, FLUX_NODEID_ANY, FLUX_RPC_STREAMING);
     while (f && flux_rpc_get_raw(f, &piece, &len) == 0) {
         if (fwrite(piece, 1, len, stdout) < len) {
@@ -275,7 +279,7 @@ static int dump(flux_t *h, int argc, char **argv)
         flux_future_reset(f);
     }
     if (!f || errno != ENODATA)
-        return failed(f);
+        return command_failed(f);
     flux_future_destroy(f);
     return fflush(stdout) == 0 ? 0 : 2;
 }
@@ -283,13 +287,14 @@ static int dump(flux_t *h, int argc, char **argv)
 static int stats(flux_t *h, int argc, char **argv)
 {
     (void)argv;
-    return argc ? misuse("stats takes no arguments") : ask(h, "sched-weir.stats-get", NULL, true);
+    return argc ? command_misuse("stats takes no arguments") : ask(h, "sched-weir.stats-get", NULL, true);
 }
 
 static const struct {
     const char *name;
     int (*run)(flux_t *h, int argc, char **argv);
-} commands[] = {{"why", why}, {"policy", policy}, {"try", try}, {"dump", dump}, {"stats", stats}};
+} commands[] = {{"why", why}, {"policy", policy},         {"try", try},
+                {"dump", dump}, {"shadow", command_shadow}, {"stats", stats}};
 
 int main(int argc, char **argv)
 {
@@ -298,7 +303,7 @@ int main(int argc, char **argv)
 
     setlocale(LC_ALL, "");
     if (argc < 2)
-        return misuse("a command is expected");
+        return command_misuse("a command is expected");
     if (strcmp(argv[1], "help") == 0 || strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
         fputs(usage, stdout);
         return 0;
@@ -315,5 +320,5 @@ int main(int argc, char **argv)
         flux_close(h);
         return status;
     }
-    return misuse("there is no such command");
+    return command_misuse("there is no such command");
 }

@@ -1,5 +1,5 @@
-/* lua.c - the lua_State of the module. weir.core is linked in; weir's Lua files are searched in the tree of the build,
- * in the folder of the installation, in a prefix common to module and files, and on Lua's path. Invariant: no function
+/* lua.c - the lua_State of the module, or of a shadow. weir.core is linked in; weir's Lua files are searched in the tree
+ * of the build, in the folder of the installation, in a prefix common to module and files, and on Lua's path. Invariant: no function
  * that could raise is called outside of lua_pcall. */
 #include "sched.h"
 
@@ -27,7 +27,8 @@ static void push_folder(lua_State *L)
     char here[PATH_MAX];
     Dl_info info;
 
-    if (!dladdr(&service_key, &info) || !realpath(info.dli_fname, here)) {
+    /* a program may have left the folder that its name is relative to */
+    if ((!dladdr(&service_key, &info) || !realpath(info.dli_fname, here)) && !realpath("/proc/self/exe", here)) {
         lua_pushnil(L);
         return;
     }
@@ -35,30 +36,18 @@ static void push_folder(lua_State *L)
     weirlua_push_folder(L, here, folders, "weir/flux/service.lua");
 }
 
-struct opening {
-    struct worker *worker;
-    int argc;
-    char **argv;
-    const char *config;
-};
-
-/* Pushes the service, made by service.open(arguments, config, answers). */
+/* Pushes the service, made by module.open(what o->push pushes). */
 static int open_service(lua_State *L)
 {
-    const struct opening *o = lua_touserdata(L, 1);
+    const struct sched_opening *o = lua_touserdata(L, 1);
+    int n;
 
     luaL_openlibs(L);
     push_folder(L);
-    weirlua_host(L, lua_tostring(L, -1), luaopen_weir_core, "weir.flux.service");
+    weirlua_host(L, lua_tostring(L, -1), luaopen_weir_core, o->module);
     lua_getfield(L, -1, "open");
-    lua_createtable(L, o->argc, 0);
-    for (int i = 0; i < o->argc; i++) {
-        lua_pushstring(L, o->argv[i]);
-        lua_rawseti(L, -2, i + 1);
-    }
-    lua_pushstring(L, o->config);
-    sched_push_answers(L, o->worker);
-    lua_call(L, 3, 2);
+    n = o->push(L, o->arg);
+    lua_call(L, n, 2);
     if (lua_isnil(L, -2))
         lua_error(L);
     lua_pop(L, 1);
@@ -71,15 +60,14 @@ static const char *error_text(lua_State *L)
     return lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "an error that is no text";
 }
 
-lua_State *sched_lua_open(struct worker *w, int argc, char **argv, const char *config, char **why)
+lua_State *sched_lua_open(struct sched_opening *o, char **why)
 {
-    struct opening o = {w, argc, argv, config};
     lua_State *L = luaL_newstate();
 
     if (!L)
         return NULL;
     lua_pushcfunction(L, open_service);
-    lua_pushlightuserdata(L, &o);
+    lua_pushlightuserdata(L, o);
     if (lua_pcall(L, 1, 0, 0) == LUA_OK)
         return L;
     *why = strdup(error_text(L));

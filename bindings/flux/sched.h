@@ -130,8 +130,15 @@ void sched_cpu(double cpu[2]);
 
 /* ---- lua.c: for the worker ---- */
 
-/* Opens the Lua state and the service. On failure returns NULL, with a message for the caller to free in *why. */
-lua_State *sched_lua_open(struct worker *w, int argc, char **argv, const char *config, char **why);
+/* What the Lua state begins with: module.open is called with what push(L, arg) pushes, which returns how many. */
+struct sched_opening {
+    const char *module;
+    int (*push)(lua_State *L, void *arg);
+    void *arg;
+};
+
+/* Opens a Lua state and the service. On failure returns NULL, with a message for the caller to free in *why. */
+lua_State *sched_lua_open(struct sched_opening *o, char **why);
 /* Calls service:method(a, b, c). The caller owns `text` of the reply: sched_reply_clear(). */
 void sched_call(lua_State *L, const char *method, const char *const args[3], struct reply *r);
 void sched_reply_clear(struct reply *r);

@@ -340,9 +340,33 @@ static struct worker *make(void)
     return w;
 }
 
+struct arguments {
+    struct worker *worker;
+    int argc;
+    char **argv;
+    const char *config;
+};
+
+/* Pushes what service.open takes: a list of arguments, the configuration, the answers. */
+static int push_arguments(lua_State *L, void *arg)
+{
+    const struct arguments *a = arg;
+
+    lua_createtable(L, a->argc, 0);
+    for (int i = 0; i < a->argc; i++) {
+        lua_pushstring(L, a->argv[i]);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushstring(L, a->config);
+    sched_push_answers(L, a->worker);
+    return 3;
+}
+
 int sched_worker_open(struct sched *s, int argc, char **argv, const char *config, bool starting)
 {
     struct worker *w = make();
+    struct arguments given = {w, argc, argv, config};
+    struct sched_opening opening = {"weir.flux.service", push_arguments, &given};
     char *why = NULL;
 
     s->worker = w;
@@ -353,7 +377,7 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
         return -1;
     weir_interrupt(false);
     w->starting = starting;
-    w->L = sched_lua_open(w, argc, argv, config, &why);
+    w->L = sched_lua_open(&opening, &why);
     if (!w->L) {
         flux_log(s->h, LOG_ERR, "%s", why ? why : "out of memory");
         free(why);

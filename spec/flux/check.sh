@@ -35,6 +35,7 @@ for size in 1 4 16; do
 done
 run policy 1 $small
 run try 1 $small
+run shadow 1 $small
 run trust 1 $small --conf=sched-weir.queue=esy --conf=sched-weir.polcy=low
 run limited 1 $small
 run queues 1 $small

@@ -721,7 +721,8 @@ function M:stats()
   return {
     pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
     passes = self.passes, slices = self.slices, longest_pass_slice = self.longest, matches = self.matches,
-    policy = self.settings.policy, queues = self.lines:about(), retired = self.engine and self.engine:retired(),
+    policy = self.settings.policy, queue = self.settings.queue, queues = self.lines:about(),
+    retired = self.engine and self.engine:retired(),
   }
 end
 

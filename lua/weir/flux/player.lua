@@ -189,7 +189,8 @@ function M:reconfigure(settings) return self.scheduler:reconfigure(settings) end
 --- listeners by event, called with a job: start, finish, cancel, reject, reserve; log(level, text). Returns the player; or nil,
 --- message, code, where the policies or the machine cannot be used.
 function M.new(opts)
-  local self = setmetatable({ now = instant.of(opts.now), events = heap.new(), jobs = {}, on = opts.on or {}, passes = 0, stuck = 0, lost = 0 }, M)
+  local self = setmetatable({ now = instant.of(opts.now), events = heap.new(), jobs = {}, on = opts.on or {}, passes = 0, stuck = 0,
+    lost = 0 }, M)
   local s, why, code = instance.new { settings = opts.settings, answer = answers(self), log = opts.log or function() end,
     clock = function() return self.now end, ticks = function() return 0 end }
   if not s then return nil, why, code end

@@ -29,6 +29,7 @@ M.__index = M
 local ANY = -1       -- the id in the journal's mark between what was and what is
 local MOST = 64 << 20 -- bytes kept that were told and not worked on
 local QUIET = 2      -- seconds after which nothing earlier is expected to be told
+local SAME = 0.5     -- seconds that a start may differ by, as the scheduler in force takes its time
 local REST = 1       -- seconds between two calls where nothing is told
 
 local function decode(text)
@@ -224,7 +225,7 @@ function M:begin(now)
   local running, waiting = jobs_of(self)
   local acquired = first_response(self, self.R, self.machine)
   self.expiration = self.R.execution and self.R.execution.expiration
-  local made, why = shadow.new { now = now, running = running, waiting = waiting, promises = false, player = function(on)
+  local made, why = shadow.new { now = now, running = running, waiting = waiting, promises = false, tolerance = SAME, player = function(on)
     return player.new { settings = self.settings, acquire = acquired, now = instant.of(now), on = on,
       log = function(level, text) if level == "err" then self.remark = text end end }
   end }
@@ -293,9 +294,9 @@ end
 --- Opens a shadow; see the head of the file. Returns it; or nil, message.
 function M.open(asked, port)
   asked = decode(asked)
-  local self = setmetatable({ words = asked.words or {}, force = asked.force or {}, texts = type(asked.texts) == "table" and asked.texts or {},
-    in_force = asked.in_force or "the scheduler", R = asked.R or {}, machine = asked.machine or {}, clock = port.clock, since = port.clock(),
-    jobs = {}, unread = { first = 1, last = 0 }, bytes = 0 }, M)
+  local self = setmetatable({ words = asked.words or {}, force = asked.force or {},
+    texts = type(asked.texts) == "table" and asked.texts or {}, in_force = asked.in_force or "the scheduler", R = asked.R or {},
+    machine = asked.machine or {}, clock = port.clock, since = port.clock(), jobs = {}, unread = { first = 1, last = 0 }, bytes = 0 }, M)
   local why
   self.settings, why = settings_of(self, asked.config or {})
   if not self.settings then return nil, why end

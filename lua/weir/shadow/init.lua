@@ -82,7 +82,7 @@ local function compare(self, record)
   local was, would = record.began - record.submit, record.shadow_began - record.submit
   add_wait(self.truth, was)
   add_wait(self.own, would)
-  local word = would < was and "earlier" or would > was and "later" or "same"
+  local word = would < was - self.tolerance and "earlier" or would > was + self.tolerance and "later" or "same"
   self[word] = self[word] + 1
 end
 
@@ -268,14 +268,16 @@ end
 --- Returns what is known so far, a table for programs: since, told (the time of the last thing told), reached (the time that the
 --- shadow has come to), behind, jobs that came, compared (jobs that have started on both sides), earlier, later, same; wait =
 --- {truth =, shadow =}, each {mean, median, p95, max} of the compared jobs; utilisation, promises and late likewise; refused,
---- followed, changes of the machine, and changes, those that were not followed, failure, series, type, total. Utilisation is up to `reached`.
+--- followed, changes of the machine, and changes, those that were not followed, failure, series, type, total. Utilisation is up to
+--- `reached`.
 function M:status()
   local span, total = self.measured - self.since, self.sim:total()
   local function share(own) return span > 0 and total > 0 and own.area / (span * total) or 0 end
   return {
     version = 1, since = self.since, told = self.told, reached = self.reached, behind = self.told - self.reached, jobs = self.jobs,
     compared = self.compared, earlier = self.earlier, later = self.later, same = self.same, refused = self.refused,
-    refusal = self.refusal, followed = self.followed, changes = self.changes, failure = self.failure, type = self.sim.type, total = total, passes = self.sim.passes,
+    refusal = self.refusal, followed = self.followed, changes = self.changes, failure = self.failure, type = self.sim.type, total = total,
+    passes = self.sim.passes,
     wait = { truth = waits_of(self.truth), shadow = waits_of(self.own) },
     utilisation = { truth = share(self.truth), shadow = share(self.own) },
     promises = { truth = self.told_promises and self.truth.promises or nil, shadow = self.own.promises },
@@ -312,13 +314,15 @@ end
 --- Makes a shadow at a time. opts: graph, a copy of the machine with the resources of the running jobs; now; running and waiting,
 --- lists of jobs as weir.forecast takes them, a waiting one with promise; policy, queue, texts, as sim.new takes them; seconds of
 --- a call of the queue policy. Or, instead of graph, policy, queue and texts, player: a function that takes the listeners of a
---- simulator by event and returns a player, or nil, message, code; promises: false where none are told. Returns the shadow; or nil,
+--- simulator by event and returns a player, or nil, message, code; promises: false where none are told;
+--- tolerance, in seconds, up to which two starts count as the same (0). Returns the shadow; or nil,
 --- message, code.
 function M.new(opts)
   local now = instant.of(opts.now)
   local self = setmetatable({
     since = now, told = now, reached = now, measured = now, truth = side(), own = side(), records = {}, open = {}, jobs = 0, compared = 0,
     earlier = 0, later = 0, same = 0, refused = 0, changes = 0, followed = 0, told_promises = opts.promises ~= false,
+    tolerance = opts.tolerance or 0,
   }, M)
   local why, code
   self.sim, why, code = (opts.player or simulator)(listeners(self), opts)

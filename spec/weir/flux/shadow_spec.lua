@@ -129,7 +129,8 @@ end
 
 describe("flux weir shadow", function()
   for _, case in ipairs {
-    { "under fcfs", { "queue=fcfs" } }, { "under easy", { "queue=easy" } }, { "under conservative", { "queue=conservative", "policy=high" } },
+    { "under fcfs", { "queue=fcfs" } }, { "under easy", { "queue=easy" } },
+    { "under conservative", { "queue=conservative", "policy=high" } },
     { "with nodes that are drained and come back", { "queue=easy" }, drains = true },
   } do
     it("of the policies in force equals what happened, " .. case[1], function()
@@ -157,8 +158,8 @@ describe("flux weir shadow", function()
   end)
 
   it("follows queues with policies of their own", function()
-    local t = beside { arguments = { "queue=fcfs" }, words = { "queue=fcfs" }, config = { ["sched-weir"] = { queues = { b = { queue = "easy" } } },
-      queues = { a = {}, b = {} } } }
+    local t = beside { arguments = { "queue=fcfs" }, words = { "queue=fcfs" }, config = { queues = { a = {}, b = {} },
+      ["sched-weir"] = { queues = { b = { queue = "easy" } } } } }
     submit(t, 0, { id = 1, nodes = 3, duration = 100, runtime = 100, queue = "a" })
     submit(t, 1, { id = 2, nodes = 4, duration = 100, runtime = 50, queue = "b" })
     submit(t, 2, { id = 3, nodes = 1, duration = 50, runtime = 50, queue = "b" })
