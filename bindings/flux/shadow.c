@@ -1,6 +1,7 @@
 /* shadow.c - flux weir shadow: other policies beside those in force. `start` leaves a process behind, which listens to
  * what Flux tells anybody (the journals of jobs and resources, the configuration) and answers as the service
- * "weir-shadow"; `status` and `stop` ask it. The scheduler, which may also be Fluxion, has no part in it. What is computed: lua/weir/flux/shadow.lua.
+ * "weir-shadow"; `status` and `stop` ask it. The scheduler, which may also be Fluxion, has no part in it. What is
+ * computed: lua/weir/flux/shadow.lua.
  *
  * Invariant: the process reads messages without computing: it keeps their text, and a timer works on what is kept. */
 #include "command.h"
