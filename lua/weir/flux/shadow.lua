@@ -194,10 +194,12 @@ local function on_config(self, config)
   if text == self.configured then return end
   self.configured = text
   if not self.shadow then return end
-  local read = settings_of(self, config)
+  local read, why = settings_of(self, config)
+  local function refuse(reason) self.remark = "a change of the configuration is not followed: " .. reason end
+  if not read then return refuse(why) end
   self.shadow:change(config.t, function(own)
-    local ok, why = read and own:reconfigure(read)
-    if not ok then self.remark = ("a change of the configuration is not followed: %s"):format(why or "it cannot be read") end
+    local ok, reason = own:reconfigure(read)
+    if not ok then refuse(reason) end
   end, true)
 end
 
