@@ -101,7 +101,7 @@ static int list_candidates(struct backtrack *c, struct demand *d)
     weir_vertex v;
     weir_type t = weir_match_type(m, d->r);
     bool nested = !is_hosted(d) && t != WEIR_NO_TYPE && weir_type_above(m->g, t, t);
-    int rc = is_hosted(d) ? weir_search_hosts(&s, m, d->under, d->r, d->r->with, d->host)
+    int rc = is_hosted(d) ? weir_search_hosts(&s, m, d->under, d->r, weir_slot_first(m, d->r), d->host)
                           : weir_search_begin(&s, m, d->under, d->r, weir_candidate_idle(m, d->r));
 
     if (rc)

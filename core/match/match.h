@@ -176,6 +176,9 @@ int64_t weir_match_latest(const struct match *m);
  * never. */
 int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);
 
+/* The resource of a slot that decides between hosts: the first that is not the units of a flow; the first of all, where
+ * all are. */
+const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot);
 /* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
  * negative. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);

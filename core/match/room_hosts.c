@@ -52,7 +52,7 @@ static int advance(struct room_hosts *h, uint32_t i)
 static int begin_search(struct room_hosts *h, weir_vertex under)
 {
     struct search *s = &h->groups[h->n].search;
-    int rc = weir_search_hosts(s, h->m, under, h->slot, h->slot->with, h->host);
+    int rc = weir_search_hosts(s, h->m, under, h->slot, weir_slot_first(h->m, h->slot), h->host);
 
     if (rc)
         return rc;
@@ -65,10 +65,11 @@ static int may_have_host(struct room_hosts *h, weir_vertex group)
 {
     const weir_graph *g = h->m->g;
     const struct inner *in = inner_of(g, group);
+    const weir_resource *first = weir_slot_first(h->m, h->slot);
     struct search s;
     int go;
 
-    weir_search_prepare(&s, h->m, h->slot, h->slot->with, weir_candidate_idle(h->m, h->slot->with));
+    weir_search_prepare(&s, h->m, h->slot, first, weir_candidate_idle(h->m, first));
     s.needs_type = s.host = h->host;
     go = in && in->cells && weir_search_row_ok(&s, schema_at(g, in->schema), in->cells);
     h->m->stats.visited++;

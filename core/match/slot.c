@@ -32,7 +32,7 @@ struct slot_candidate {
 
 struct hosts {
     struct match *m;
-    const weir_resource *slot;
+    const weir_resource *slot, *first; /* first: weir_slot_first() */
     struct search search;
     struct host *list;
     uint32_t n, cap;
@@ -60,18 +60,19 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
     return shares;
 }
 
-/* weir_slot_bound() by the resources of the slot from number `from` on. */
-static int64_t bound_from(struct match *m, weir_vertex under, const weir_resource *slot, uint32_t from, int64_t most)
+/* weir_slot_bound() by the resources of the slot but one (or NULL). */
+static int64_t bound_without(struct match *m, weir_vertex under, const weir_resource *slot, const weir_resource *without,
+                             int64_t most)
 {
     bool apart = weir_slot_whole_pools(m, slot);
 
-    for (uint32_t i = from; i < slot->nwith && most > 0; i++) {
+    for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
         uint32_t npicks = m->npicks;
         bool probing = m->probing;
         uint32_t subsystem = weir_flow_find(m->g, r->type);
         int64_t units;
-        if (r->count.min == 0)
+        if (r->count.min == 0 || r == without)
             continue;
         if (subsystem != WEIR_NONE) {
             most = weir_flow_bound(m, under, subsystem, r, most);
@@ -92,7 +93,7 @@ static int64_t bound_from(struct match *m, weir_vertex under, const weir_resourc
 
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
-    return bound_from(m, under, slot, 0, most);
+    return bound_without(m, under, slot, NULL, most);
 }
 
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
@@ -175,7 +176,7 @@ static uint32_t next_first(const struct hosts *h)
 /* Adds v as a host with the slots of its smaller hosts of type `inner`. Returns 1, 0 or negative. */
 static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
 {
-    struct hosts in = {.m = h->m, .slot = h->slot};
+    struct hosts in = {.m = h->m, .slot = h->slot, .first = h->first};
     uint32_t npicks = h->m->npicks;
     int rc = fill(&in, v, inner, want);
 
@@ -193,10 +194,12 @@ static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64
 }
 
 /* Whether probing and placing take the same vertices for the first resource of a slot. */
-static bool is_predictable(struct match *m, weir_vertex host, const weir_resource *slot)
+static bool is_predictable(const struct hosts *h, weir_vertex host)
 {
-    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, slot->with, WEIR_FOREVER)) &&
-           slot->with->count.min > 0 && !weir_slot_whole_pools(m, slot);
+    struct match *m = h->m;
+
+    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, h->first, WEIR_FOREVER)) &&
+           h->first->count.min > 0 && !weir_slot_whole_pools(m, h->slot);
 }
 
 /* Adds a host with a single search for the first resource of the slot, which bounds the slots and yields the keys;
@@ -204,7 +207,7 @@ static bool is_predictable(struct match *m, weir_vertex host, const weir_resourc
 static int add_predictable(struct hosts *h, struct host host, int64_t want)
 {
     struct match *m = h->m;
-    const weir_resource *first = h->slot->with;
+    const weir_resource *first = h->first;
     uint32_t npicks = m->npicks;
     int64_t units = weir_allocate_some(m, host.v, first, saturating_mul(want, first->count.min));
 
@@ -217,7 +220,7 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
         return WEIR_ENOMEM;
     list_keys(h, &host, npicks, first->count.min);
     m->npicks = npicks;
-    host.most = bound_from(m, host.v, h->slot, 1, host.most);
+    host.most = bound_without(m, host.v, h->slot, first, host.most);
     if (host.most <= 0) {
         h->n--;
         h->nkeys = host.first;
@@ -232,7 +235,7 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
  * order. */
 static bool is_only(const struct hosts *h, int64_t want)
 {
-    const weir_resource *first = h->slot->with;
+    const weir_resource *first = h->first;
 
     return want == 1 && h->norder == 0 && !is_scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
            count_most(h->m, &first->count) == first->count.min && weir_flow_find(h->m->g, first->type) == WEIR_NONE;
@@ -250,7 +253,7 @@ static int add_only(struct hosts *h, struct host host)
     host.most = 1;
     if (append_host(h, host))
         return WEIR_ENOMEM;
-    list_keys(h, &host, npicks, h->slot->with->count.min);
+    list_keys(h, &host, npicks, h->first->count.min);
     h->placed = h->keys[host.first] == h->search.found_key;
     if (!h->placed)
         m->npicks = npicks;
@@ -262,7 +265,7 @@ static int add_only(struct hosts *h, struct host host)
 static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 {
     struct match *m = h->m;
-    const weir_resource *first = h->slot->with;
+    const weir_resource *first = h->first;
     weir_type inner = weir_slot_host(m, v, h->slot);
     struct host host = {v, 0, 0, next_first(h), 0};
     uint32_t npicks = m->npicks;
@@ -274,7 +277,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return add_outer_host(h, v, inner, want);
     if (is_only(h, want))
         return add_only(h, host);
-    if (is_predictable(m, v, h->slot))
+    if (is_predictable(h, v))
         return add_predictable(h, host, want);
     host.most = weir_slot_bound(m, v, h->slot, want);
     if (host.most <= 0)
@@ -514,9 +517,9 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
     if (h->m->scored && weir_room_hosts_apply(h->m, under, host))
         return fill_by_room(h, host, want);
     rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by)
-                         : weir_match_rank_kept(h->m, under, h->slot->with, host, &by);
+                         : weir_match_rank_kept(h->m, under, h->first, host, &by);
     by.of = host;
-    rc = rc ? rc : weir_search_hosts_by(&h->search, h->m, under, h->slot, h->slot->with, host, &by);
+    rc = rc ? rc : weir_search_hosts_by(&h->search, h->m, under, h->slot, h->first, host, &by);
     if (rc)
         return rc;
     rc = by.memory && is_scored(h->m) ? fill_ranked(h, want) : is_scored(h->m) ? fill_scored(h, want)
@@ -531,7 +534,7 @@ static int place_given(struct hosts *h, int64_t count);
 static int place_in(struct hosts *h, weir_vertex v, int64_t count)
 {
     weir_type inner = weir_slot_host(h->m, v, h->slot);
-    struct hosts in = {.m = h->m, .slot = h->slot};
+    struct hosts in = {.m = h->m, .slot = h->slot, .first = h->first};
     int rc;
 
     if (inner == WEIR_NO_TYPE)
@@ -571,7 +574,7 @@ static bool bound_ok(struct match *m, weir_vertex under, const weir_resource *r,
 
 int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
 {
-    struct hosts h = {.m = m, .slot = slot};
+    struct hosts h = {.m = m, .slot = slot, .first = weir_slot_first(m, slot)};
     uint32_t npicks = m->npicks;
     int64_t count;
     int rc;

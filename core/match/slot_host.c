@@ -2,6 +2,14 @@
 #include "aggregate/schema.h"
 #include "match/match.h"
 
+const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot)
+{
+    for (uint32_t i = 0; slot->nwith > 1 && i < slot->nwith; i++)
+        if (weir_flow_find(m->g, slot->with[i].type) == WEIR_NONE)
+            return &slot->with[i];
+    return slot->with;
+}
+
 bool weir_slot_whole_pools(struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
@@ -114,7 +122,7 @@ bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *sl
 
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot)
 {
-    const weir_resource *first = slot->with;
+    const weir_resource *first = weir_slot_first(m, slot);
 
     if (is_single(slot) && (under == WEIR_NONE || !reads(m, WEIR_STRICT_LEVELS)))
         return WEIR_NO_TYPE;

@@ -237,11 +237,16 @@ describe("slots with flows", function()
     { "slot=2/[core=1;net=2]", { 2, 0 } }, { "slot=3/[core=1;net=2]", { 2, 1 } }, { "slot=1-3/[core=1;net=4]", { 1, 1 } },
     { "slot=4/[core=1;net=1]", { 2, 2 } }, { "slot=1/[core=1;net=5]" },
     { "node=2/slot=1/[core=1;net=4]", { 1, 1 } },
+    -- the units of the flow named first
+    { "slot=1/[net=4;core=2]", { 2, 0 } }, { "slot=2/[net=4;core=1]", { 1, 1 } }, { "slot=3/[net=4;core=1]" },
+    { "slot=2/[net=2;core=1]", { 2, 0 } }, { "slot=3/[net=2;core=1]", { 2, 1 } }, { "slot=1-3/[net=4;core=1]", { 1, 1 } },
+    { "slot=4/[net=1;core=1]", { 2, 2 } }, { "slot=1/[net=5;core=1]" }, { "node=2/slot=1/[net=4;core=1]", { 1, 1 } },
   } do
     it("[G8] take of each node the slots that a flow can serve there: " .. row[1], function()
       local g, at = network(2, { a = 4, b = 4, top = 8 }, "top>a top>b a>n0 b>n1")
       local e = weir.engine { resources = g }
       assert.equal(row[2] ~= nil, (e:match(row[1], { mode = "feasible" })) and true or false)
+      assert.equal(row[2] and "fits" or "infeasible", e:explain(row[1]).verdict)
       local a, _, code = e:match(row[1])
       if row[2] then
         assert(a, code)
