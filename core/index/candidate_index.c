@@ -485,15 +485,17 @@ static void make_room(weir_graph *g)
         drop_at(g, oldest);
 }
 
-int weir_index_get(weir_graph *g, const weir_policy *p, const struct order_scores *by, weir_type t,
-                   enum index_mode mode, struct index **out, weir_err *err)
+int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read, const struct order_scores *by,
+                   weir_type t, enum index_mode mode, struct index **out, weir_err *err)
 {
     struct order o;
     struct index *x;
-    int rc = p->ndescend ? weir_order_descend(g, p, &o) : weir_order_read(g, p, &o, err);
+    int rc = read ? WEIR_OK : weir_order_of(g, p, &o, err);
 
     if (rc)
         return rc;
+    if (read)
+        o = *read;
     if (p->ndescend)
         weir_observe(g, &weir_descent_observer);
     if (by)

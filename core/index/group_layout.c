@@ -135,7 +135,7 @@ int weir_groups_place(weir_graph *g, struct group_index *x, weir_err *err)
 {
     struct index *order;
     struct seat *seats;
-    int rc = weir_index_get(g, x->asked.policy, NULL, x->asked.type, INDEX_ANY, &order, err);
+    int rc = weir_index_get(g, x->asked.policy, NULL, NULL, x->asked.type, INDEX_ANY, &order, err);
 
     if (rc)
         return rc;

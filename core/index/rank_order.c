@@ -43,8 +43,8 @@ static weir_type type_above(weir_graph *g, const char *name, size_t len, const s
     return weir_type_add(g, name, len);
 }
 
-/* Reads a field; `last`: the field before, or NULL. Every index of every match reads the order: no text is compared
- * that cannot be equal. */
+/* Reads a field; `last`: the field before, or NULL. Every match reads the order: no text is compared that cannot be
+ * equal. */
 static int read_field(weir_graph *g, const weir_policy *p, const char *text, const struct order_field *last,
                       struct order_field *f, weir_err *err)
 {
@@ -111,6 +111,11 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
     }
     find_ids(o);
     return WEIR_OK;
+}
+
+int weir_order_of(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err)
+{
+    return p->ndescend ? weir_order_descend(g, p, o) : weir_order_read(g, p, o, err);
 }
 
 void weir_order_of_type(struct order *o, weir_type t)

@@ -88,6 +88,8 @@ int weir_order_read(weir_graph *g, const weir_policy *p, struct order *o, weir_e
 /* descent.c: reads the descent of a policy. Returns WEIR_OK. An index in this order is kept by
  * weir_descent_observer. */
 int weir_order_descend(const weir_graph *g, const weir_policy *p, struct order *o);
+/* Reads the order by which candidates are searched: the descent of a policy, or else the fields. */
+int weir_order_of(weir_graph *g, const weir_policy *p, struct order *o, weir_err *err);
 /* Whether a comes before b by a descent. O(d) */
 bool weir_descent_before(const weir_graph *g, const struct descent *d, weir_vertex a, weir_vertex b);
 extern const struct weir_observer weir_descent_observer;

@@ -188,6 +188,11 @@ int weir_match_index(struct match *m, bool ordered, const struct order_scores *b
                      struct index **out)
 {
     static const weir_policy unordered;
+    int rc;
 
-    return weir_index_get(m->g, ordered ? m->policy : &unordered, by, t, mode, out, m->err);
+    if (!ordered)
+        return weir_index_get(m->g, &unordered, NULL, by, t, mode, out, m->err);
+    rc = m->has_order ? WEIR_OK : weir_order_of(m->g, m->policy, &m->order, m->err);
+    m->has_order = !rc;
+    return rc ? rc : weir_index_get(m->g, m->policy, &m->order, by, t, mode, out, m->err);
 }

@@ -70,6 +70,8 @@ struct match {
     const weir_request *original; /* the request as given */
     const weir_request *request;  /* the request with amounts in the units of the graph */
     const weir_policy *policy;    /* never NULL */
+    struct order order; /* of the policy, valid with `has_order`: read for the first index of the match */
+    bool has_order;
     const char **whole_types; /* of whole_policy, the policy with o->whole among the exclusive types; or NULL */
     weir_policy whole_policy;
     bool scored;  /* scores decide between candidates: by `evaluate`, or by the room in the group of a candidate */

@@ -38,7 +38,7 @@ static struct index *list_of(weir_graph *g, uint32_t policy, uint32_t type)
     weir_policy p = {.order = orders[policy], .norder = orders[policy][1] ? 2 : 1};
     struct index *x = NULL;
 
-    if (weir_index_get(g, &p, NULL, weir_type_find(g, types[type]), INDEX_ANY, &x, NULL))
+    if (weir_index_get(g, &p, NULL, NULL, weir_type_find(g, types[type]), INDEX_ANY, &x, NULL))
         return NULL;
     return x;
 }
