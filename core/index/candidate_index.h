@@ -54,9 +54,9 @@ static inline bool index_has_rows(const weir_graph *g, const struct index *x, co
     return in && in->cells && type_cell(schema_at(g, in->schema), x->type);
 }
 
-/* Finds or builds the index of a policy's order, or of its descent; scores may decide before the order. `read`: the order
- * of the policy as weir_order_of() reads it, so that one match with several indexes reads it once; NULL: read it here.
- * O(n) where built */
+/* Finds or builds the index of a policy's order, or of its descent; scores may decide before the order. `read`: the
+ * order of the policy as weir_order_of() reads the order, so that a match with several indexes reads it once; NULL: not
+ * read yet. O(n) where built */
 int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read, const struct order_scores *by,
                    weir_type t, enum index_mode mode, struct index **out, weir_err *err);
 /* What has a new score: v; all siblings of v of the type; or these, whose order among themselves has not changed. */

@@ -61,8 +61,8 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
 }
 
 /* weir_slot_bound() by the resources of the slot but one (or NULL). */
-static int64_t bound_without(struct match *m, weir_vertex under, const weir_resource *slot, const weir_resource *without,
-                             int64_t most)
+static int64_t bound_without(struct match *m, weir_vertex under, const weir_resource *slot,
+                             const weir_resource *without, int64_t most)
 {
     bool apart = weir_slot_whole_pools(m, slot);
 
