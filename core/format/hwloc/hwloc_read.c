@@ -4,9 +4,12 @@
  * groups and caches (KB of 2^10 bytes) only on demand. Objects outside of packages lie in the node. A NUMA node gives a
  * memory pool (MB of 2^20 bytes, property "kind" where known to hwloc), but none without processors, such as the memory
  * of a GPU. A GPU is a single pool however many drivers show the device, by PCI address; an accelerator in partitions
- * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Sockets
- * have the property "caches", GPUs and disks "model" and "pci", the address, where hwloc knows them. Cores
+ * has as many GPUs on its PCI device as the best driver shows there. A disk of known size is "storage" (GB). Cores
  * count 0, 1, ... over the node; a GPU has the number of its driver where unique.
+ *
+ * What hwloc knows besides pools is in properties. Sockets have "caches". GPUs and disks have "model", "pci", the
+ * address, and "bridges", the addresses of the PCI bridges above, the outermost first. Where network adapters hang there
+ * is "nics": names and address of each, by semicolons.
  *
  * Main invariant: containers[0] is the node; an object belongs into the smallest container with all of its processors,
  * of several the last one made.
@@ -428,17 +431,105 @@ static void number_gpus(struct reader *r)
         qsort(r->gpus, r->ngpus, sizeof *r->gpus, compare_gpus);
 }
 
-/* Records the address of the PCI device of a device as a property, such as "0000:03:00.0". */
+#define ADDRESS_MAX 16 /* of a PCI device, such as "0000:03:00.0" */
+
+static void write_address(char text[ADDRESS_MAX], const struct hwloc_pcidev_attr_s *pci)
+{
+    snprintf(text, ADDRESS_MAX, "%04x:%02x:%02x.%01x", (unsigned)pci->domain & 0xffff, pci->bus, pci->dev,
+             (unsigned)pci->func & 0xf);
+}
+
+/* Records the bridges between the host and a PCI device as a property: addresses, the outermost first. Of more bridges
+ * than fit, those next to the device are left out. */
+static int set_bridges(struct reader *r, weir_vertex v, hwloc_obj_t pci)
+{
+    char text[20 * ADDRESS_MAX] = "", address[ADDRESS_MAX];
+
+    for (hwloc_obj_t b = pci->parent; b && b->type == HWLOC_OBJ_BRIDGE; b = b->parent) {
+        size_t n = strlen(text);
+        if (!b->attr || b->attr->bridge.upstream_type != HWLOC_OBJ_BRIDGE_PCI)
+            continue;
+        write_address(address, &b->attr->bridge.upstream.pci);
+        if (n + strlen(address) + 2 > sizeof text)
+            n = sizeof text - strlen(address) - 2;
+        memmove(text + strlen(address) + (n > 0), text, n);
+        memcpy(text, address, strlen(address));
+        if (n > 0)
+            text[strlen(address)] = ' ';
+        text[n + strlen(address) + (n > 0)] = '\0';
+    }
+    return set_info(r, v, "bridges", text);
+}
+
+/* Records the address of the PCI device of a device as a property, and the bridges above. */
 static int set_pci(struct reader *r, weir_vertex v, hwloc_obj_t dev)
 {
     hwloc_obj_t pci = pci_of(dev);
-    char text[32];
+    char text[ADDRESS_MAX];
+    int rc;
 
     if (!pci || !pci->attr)
         return WEIR_OK;
-    snprintf(text, sizeof text, "%04x:%02x:%02x.%01x", (unsigned)pci->attr->pcidev.domain, pci->attr->pcidev.bus,
-             pci->attr->pcidev.dev, pci->attr->pcidev.func);
-    return set_info(r, v, "pci", text);
+    write_address(text, &pci->attr->pcidev);
+    rc = set_info(r, v, "pci", text);
+    return rc < 0 ? rc : set_bridges(r, v, pci);
+}
+
+/* ---- the network ------------------------------------------------------------------------------------------------- */
+
+/* Whether a device is a network adapter on PCI. */
+static bool is_nic(hwloc_obj_t dev)
+{
+    hwloc_obj_t pci = pci_of(dev);
+
+    return pci && pci->attr && dev->name && dev->attr &&
+           (dev->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK ||
+            dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS);
+}
+
+/* Appends the names that the adapter of `first` has, its first device, and its address, where they fit. */
+static void append_nic(const struct reader *r, hwloc_obj_t first, char *text, size_t size)
+{
+    size_t had = strlen(text), n = had;
+    char address[ADDRESS_MAX];
+
+    n += (size_t)snprintf(text + n, size - n, "%s", n > 0 ? "; " : "");
+    for (hwloc_obj_t dev = first; dev && n < size; dev = hwloc_get_next_osdev(r->topology, dev))
+        if (is_nic(dev) && pci_of(dev) == pci_of(first))
+            n += (size_t)snprintf(text + n, size - n, "%s ", dev->name);
+    write_address(address, &pci_of(first)->attr->pcidev);
+    if (n < size)
+        n += (size_t)snprintf(text + n, size - n, "%s", address);
+    if (n >= size)
+        text[had] = '\0';
+}
+
+/* Whether no device before `dev` is on the same adapter. */
+static bool is_first_of_nic(const struct reader *r, hwloc_obj_t dev)
+{
+    hwloc_obj_t other = NULL;
+
+    while ((other = hwloc_get_next_osdev(r->topology, other)) && other != dev)
+        if (is_nic(other) && pci_of(other) == pci_of(dev))
+            return false;
+    return true;
+}
+
+/* Records the network adapters of each container as a property, such as "eth0 0000:81:00.0; ib0 mlx5_0 0000:84:00.0".
+ * O(containers x devices^2) */
+static int set_nics(struct reader *r)
+{
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < r->ncontainers; i++) {
+        hwloc_obj_t dev = NULL;
+        char text[512] = "";
+        while ((dev = hwloc_get_next_osdev(r->topology, dev)))
+            if (is_nic(dev) && device_container(r, dev) == r->containers[i].v && is_first_of_nic(r, dev))
+                append_nic(r, dev, text, sizeof text);
+        rc = set_info(r, r->containers[i].v, "nics", text);
+    }
+    return rc;
 }
 
 static int add_gpus(struct reader *r)
@@ -508,7 +599,7 @@ static int add_all(struct reader *r)
     for (size_t i = 0; rc == WEIR_OK && i < sizeof steps / sizeof *steps; i++)
         if (r->what & steps[i].types)
             rc = steps[i].add(r);
-    return rc;
+    return rc < 0 ? rc : set_nics(r);
 }
 
 static int build(struct reader *r)

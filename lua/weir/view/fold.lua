@@ -89,6 +89,17 @@ function M:each_group(v, members, f)
   end
 end
 
+--- Returns child number n of a vertex, or root number n, n from 0.
+function M:child(v, n)
+  local runs = (v and v.shape or self.top).runs
+  local lo, hi = 1, #runs
+  while lo < hi do
+    local mid = (lo + hi + 1) // 2
+    if runs[mid].before <= n then lo = mid else hi = mid - 1 end
+  end
+  return vertex_of(self, runs[lo], n - runs[lo].before, v and v.p + 1 or 0)
+end
+
 --- Calls f(vertex) for each child of a vertex, or for each root.
 function M:each_child(v, f) self:each_group(v, 1, f) end
 

@@ -106,13 +106,13 @@ end
 
 describe("svg", function()
   it("has a cell for each node where what is inside nodes is too much", function()
-    local g <close> = cluster(16, 64)
+    local g <close> = cluster(30, 128)
     local p, nodes = picture(g), {}
     for i, v in ipairs(g:find "type=node") do nodes[i] = v.path end
     local found = {}
     for i, cell in ipairs(p.cells) do found[i] = cell.path end
     assert.same(nodes, found)
-    assert.equal(16, #p.blocks)
+    assert.equal(30, #p.blocks)
   end)
 
   it("has a cell for each core and memory of a small machine", function()
@@ -271,7 +271,7 @@ describe("svg", function()
     { "tag.owner", "^f$", "owner: me" }, { "job", "^jb0$", "job 1: 2 node" },
   } do
     it("colours by " .. case[1], function()
-      local g <close> = cluster(16, 64)
+      local g <close> = cluster(30, 128)
       for i, v in ipairs(g:find "type=node") do v.properties.class = tostring(2 + i // 200 * 8) end
       g("/cluster0/rack9").tags.owner = "me"
       local p = picture(g, { by = case[1] })

@@ -3,8 +3,10 @@
 
 local colours = require "weir.html.picture.colours"
 local layout = require "weir.html.picture.layout"
+local boxes = require "weir.html.picture.boxes"
 local markup = require "weir.html.picture.markup"
 local model = require "weir.html.picture.model"
+local palette = require "weir.html.picture.palette"
 local scene = require "weir.html.picture.scene"
 local texts = require "weir.html.picture.svg_text"
 local words = require "weir.texts"
@@ -190,26 +192,41 @@ local function name_of(cell, size)
   return texts.width(id, size) <= cell.w and id or nil, size
 end
 
--- Returns the second line of a cell: the job, the size, or the part in use.
-local function detail_of(page, cell)
-  if cell.heat then return texts.percent(cell.used) end
-  if page.by == "job" and #cell.shares == 1 and cell.used >= WHOLE then return job_text(cell.shares[1].job) end
-  if cell.model == nil and cell.members == 1 and cell.shape.count == 0 then
-    page.models = page.models or page.model:property "property:model"
-    cell.model = page.model:value(page.models, cell.p, cell.q) or false
-  end
-  return type(cell.model) == "string" and cell.model or is_pool(cell) and size_of(cell.kind) or nil
+-- Returns the value of a property of the vertex of a cell, a text; or nil.
+local function own_value(page, word, cell)
+  page.own = page.own or {}
+  page.own[word] = page.own[word] or page.model:property(word)
+  local value = page.model:value(page.own[word], cell.p, cell.p + 1)
+  return type(value) == "string" and value ~= "" and value or nil
 end
 
+-- Returns the lines of a cell besides the name: the job, or the part in use; the model of a device or the size of a pool; the
+-- address of a device; the caches of a core.
+local function details_of(page, cell)
+  if cell.heat then return { texts.percent(cell.used) } end
+  local lines = {}
+  if page.by == "job" and #cell.shares == 1 and cell.used >= WHOLE then lines[1] = job_text(cell.shares[1].job) end
+  if cell.members > 1 or cell.shape.count > 0 then return lines end
+  local device = palette.frees[cell.kind.type]
+  lines[#lines + 1] = device and own_value(page, "property:model", cell) or is_pool(cell) and size_of(cell.kind) or nil
+  local address = device and own_value(page, "property:pci", cell)
+  lines[#lines + 1] = address and "PCI " .. address or cell.note
+  return lines
+end
+
+-- Writes the lines of a cell that fit: the name in the middle, the others below.
 local function write_letters(page, cell)
-  local unit = page.unit
-  local size = unit >= 60 and 13 or unit >= 36 and 11 or unit >= 30 and 10 or unit >= 18 and 9 or unit >= 13 and cell.heat and 8
-  if not size then return end
-  local x, y, class, detail = cell.x + cell.w // 2, cell.y + cell.h // 2, letters_on(page, cell), detail_of(page, cell)
-  local two = detail and cell.h >= 2 * size + 8 and texts.width(detail, size - 1) <= cell.w - 2
-  if two then M.text(page, class, x, y + size, size - 1, detail, cell.w) end
+  local size = math.floor(math.max(LETTERS_MIN, math.min(cell.h * 0.32, cell.w / 4.2, 13)))
+  if cell.h < size + 2 or cell.w < 9 or cell.members > 1 and cell.parent.named then return end
+  local class, lines, small = letters_on(page, cell), {}, math.max(LETTERS_MIN, size - 1)
   local name, fit = name_of(cell, size)
-  if name then M.text(page, class, x, two and y - 2 or y + fit // 3 + 1, fit, name, cell.w) end
+  local room = (cell.h - size - 8) // (small + 3)
+  for _, line in ipairs(room > 0 and details_of(page, cell) or {}) do
+    if #lines < room and texts.width(line, small) <= cell.w - 2 then lines[#lines + 1] = line end
+  end
+  local x, y = cell.x + cell.w // 2, cell.y + cell.h // 2 - #lines * (small + 3) // 2
+  if name then M.text(page, class, x, y + fit // 3 + 1, fit, name, cell.w) end
+  for i, line in ipairs(lines) do M.text(page, class, x, y + size // 3 + 1 + i * (small + 3), small, line, cell.w) end
 end
 
 -- ---- boxes ------------------------------------------------------------------------------------------------------
@@ -227,30 +244,86 @@ local function draw_cell(page, cell)
   say(page, "</g>\n")
 end
 
--- Returns the name of a block, with the caches of a socket behind it.
+-- Draws what is in a block besides its boxes: frames around the cells that share a cache, and adapters of the network, which
+-- are no pools.
+local function draw_extras(page, box)
+  local plan, k = box.layout or page.plan.page, page.scale
+  local function rect_of(r)
+    local x, y = box.fx + k * (plan.pad + r.x), box.fy + k * (plan.head + r.y)
+    local left, top = math.floor(x + 0.5), math.floor(y + 0.5)
+    return left, top, math.floor(x + k * r.w + 0.5) - left, math.floor(y + k * r.h + 0.5) - top
+  end
+  local caches = #plan.frames > 0 and own_value(page, layout.CACHES, box)
+  for _, r in ipairs(caches and plan.frames or {}) do
+    local x, y, w, h = rect_of(r)
+    local size = math.min(10, math.floor(k * 0.3 * 0.8))
+    say(page, '<rect class="v" rx="3" x="%d" y="%d" width="%d" height="%d"/>', x, y, w, h)
+    if size >= LETTERS_MIN then M.text(page, "m", x + 4, y + size + 1, size, r.text, w - 6) end
+  end
+  local nics = #plan.notes > 0 and layout.nics(own_value(page, layout.NICS, box) or "") or {}
+  for i, r in ipairs(plan.notes) do
+    local x, y, w, h = rect_of(r)
+    local name, address = (nics[i] or ""):match "^(.-)%s+(%x+:%x+:%x+%.%x+)$"
+    name = name or nics[i]
+    if name and w > 20 and h > 8 then
+      local size = math.floor(math.max(LETTERS_MIN, math.min(h * 0.3, 12)))
+      say(page, '<rect class="d" rx="3" x="%d" y="%d" width="%d" height="%d"/>', x, y, w, h)
+      local two = address and h >= 2 * size + 6
+      M.text(page, "m c", x + w // 2, y + h // 2 + (two and -2 or size // 3), size, "nic " .. name, w - 4)
+      if two then M.text(page, "m c", x + w // 2, y + h // 2 + size, size - 1, "PCI " .. address, w - 4) end
+    end
+  end
+end
+
+-- Returns the name of a block; behind the name of a socket the caches, where these are no frames around cores.
 local function head_of(page, box)
-  page.caches = page.caches or page.model:property "property:caches"
-  local caches = box.members == 1 and box.kind.type == "socket" and page.model:value(page.caches, box.p, box.p + 1)
-  return type(caches) == "string" and caches ~= "" and box.name .. "   " .. caches or box.name
+  local caches = #box.layout.frames == 0 and box.kind.type == "socket" and own_value(page, layout.CACHES, box)
+  return caches and box.name .. "   " .. caches or box.name
+end
+
+-- Draws the name of a block: in its line, or, where a line is too low, later over what is in the block.
+local function draw_name(page, box)
+  local head, pad = box.layout.head * page.scale, math.floor(box.layout.pad * page.scale)
+  if head >= boxes.HEAD and box.w >= boxes.HEAD_WIDTH then
+    local size = math.floor(math.max(8, math.min(head * 0.75, 12)))
+    local y = box.y + math.floor((head + size) / 2 + 0.5) - 1
+    if texts.width(box.name, size) > box.w - 2 * pad - 2 then size = 8 end
+    M.text(page, "m", box.x + pad + 2, y, size, head_of(page, box), box.w - 2 * pad - 2)
+    box.named = true
+  elseif box.h >= 12 and not box.parent.named then
+    local id = box.id and tostring(box.id)
+    local name = texts.width(box.name, 9) <= box.w - 4 and box.name or id and texts.width(id, 9) <= box.w - 4 and id
+    if name then page.over[#page.over + 1] = { box = box, name = name } end
+    box.named = name ~= nil
+  end
+  box.named = box.named or box.parent.named
 end
 
 local function draw_block(page, box)
-  local head, pad, lines = layout.head(page, box), layout.pad(page, box), where(box)
+  local lines = where(box)
   if box.state ~= "up" then lines[#lines + 1] = box.state end
+  local caches = box.kind.type == "socket" and own_value(page, layout.CACHES, box)
+  if caches then lines[#lines + 1] = caches end
   say(page, '<g class="block">')
   title(page, lines)
   say(page, '<rect class="b" rx="3" x="%d" y="%d" width="%d" height="%d"/>', box.x, box.y, box.w, box.h)
-  local size = head >= 16 and 11 or head >= 14 and 10 or 9
-  if head > 0 then M.text(page, "m", box.x + pad, box.y + head - 4, size, head_of(page, box), box.w - 2 * pad) end
+  draw_name(page, box)
+  draw_extras(page, box)
   say(page, "</g>\n")
 end
 
 --- Draws all boxes, with the upper left corner of the page at (x, y), until `most` bytes are there.
 function M.draw(page, x, y, most)
   say(page, '<g transform="translate(%d %d)">\n', x, y)
+  page.over = {}
+  draw_extras(page, page[1])
   for i = 2, #page do
     if page.bytes > most then break end
     if page[i].kids then draw_block(page, page[i]) else draw_cell(page, page[i]) end
+  end
+  for _, entry in ipairs(page.over) do
+    if page.bytes > most then break end
+    M.text(page, "t c g", entry.box.x + entry.box.w // 2, entry.box.y + entry.box.h // 2 + 3, 9, entry.name, entry.box.w)
   end
   say(page, "</g>\n")
 end

@@ -15,7 +15,7 @@ for (const map of properties) map.order = new Map([...map.values].sort(compareWo
 const events = [...new Set(bookings.flatMap((b) => [b.start, b.end]).concat(data.now))].filter((t) => t < Infinity).sort((a, b) => a - b);
 const first = events[0], last = events[events.length - 1];
 times.extent = last;
-const ui = {};
+const ui = {}, whole = { x: 0, y: 0, w: Math.max(sheet.w, 0.1), h: Math.max(sheet.h, 0.1) };
 
 // ---- what is selected ---------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ function build() {
   view.canvas = el("canvas", { id: "machine", tabindex: 0, "aria-label": "the machine" });
   document.body.append(el("header", {}, el("div", { class: "bar" }, el("h1", {}, data.title), ui.search, colourChoice(),
     el("button", { onclick: () => {
-      fit(machine.top.box0, 0.02);
+      fit(whole, 0.02);
       view.moved = false;
       select(null);
       remember();
@@ -313,7 +313,7 @@ function listen() {
   canvas.addEventListener("dblclick", (e) => { const v = pick(e.offsetX, e.offsetY); if (v) show(v); });
   canvas.addEventListener("keydown", key);
   addEventListener("resize", () => {
-    if (!view.moved) fit(machine.top.box0, 0.02);
+    if (!view.moved) fit(whole, 0.02);
     redraw();
   });
   addEventListener("hashchange", follow);
@@ -359,9 +359,7 @@ function follow() {
 
 function start() {
   build();
-  layOut(view.canvas.clientWidth / Math.max(100, view.canvas.clientHeight));
-  machine.top.box0 = { x: 0, y: 0, w: machine.top.box.w, h: machine.top.box.h };
-  fit(machine.top.box0, 0.02);
+  fit(whole, 0.02);
   view.c = fitCanvas(view.canvas);
   listen();
   showLegend();

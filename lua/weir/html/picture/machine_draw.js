@@ -1,6 +1,5 @@
 // machine_draw.js - draws what can be seen of the machine. A box is opened as soon as what is in it is large enough.
 
-const OPEN = 3.2, OPEN_LARGE = 1.6; // pixels of the smallest side of what is in a box that is opened
 const view = { x: 0, y: 0, k: 1, colour: "use", canvas: null, c: null, w: 0, h: 0, selected: null, matches: [], job: null };
 
 // What a colour stands for: {fill, shares, heat} of a cell.
@@ -119,39 +118,51 @@ function stateMarks(v, state, x, y, w, h) {
   c.fill();
 }
 
-const models = properties.find((map) => map.word === "property:model");
-
-// What a cell says of itself besides its name: the model of a device, or the size of a pool.
-function detailOf(v) {
-  const model = models && v.run.each === 1 ? models.of(v.p) : undefined;
-  if (model !== undefined) return models.values[model];
-  return v.run.each === 1 && (v.kind.size !== 1 || v.kind.unit) ? grouped(v.kind.size) + (v.kind.unit ? " " + v.kind.unit : "") : null;
+function ownText(word, v) {
+  const map = properties.find((x) => x.word === word), i = map ? map.of(v.p) : undefined;
+  return i === undefined ? null : map.values[i] || null;
 }
 
-function cellLabel(v, fill, x, y, w, h) {
-  const c = view.c;
-  if (w < 26 || h < 11) return;
-  const size = clamp(Math.min(h * 0.32, w / 4.2), 9, 13), holder = view.colour === "use" && h >= 2.6 * size ? fill.holder : null;
-  const detail = holder ? "job " + holder.job : h >= 2.6 * size ? detailOf(v) : null;
-  c.font = size + "px " + FONT;
+// The lines of a cell besides its name: the model of a device or the size of a pool; the address of a device; the caches of a
+// core.
+function detailsOf(v, note) {
+  if (v.run.each > 1) return [];
+  const device = data.frees[v.kind.type], address = device && ownText("property:pci", v);
+  const size = v.kind.size !== 1 || v.kind.unit ? grouped(v.kind.size) + (v.kind.unit ? " " + v.kind.unit : "") : null;
+  return [device && ownText("property:model", v) || size, address ? "PCI " + address : note].filter(Boolean);
+}
+
+function idOf(v) { return v.run.id >= 0 && !machine.names.has(v.p) ? String(v.run.id + v.i * v.run.step) : null; }
+
+const LETTERS_MIN = 7, LETTERS_MAX = 13;
+
+// The name of a cell in the middle, or its id where the name is too wide, and lines below as far as there is room.
+function cellLabel(v, fill, note, x, y, w, h) {
+  const c = view.c, size = clamp(Math.min(h * 0.32, w / 4.2), LETTERS_MIN, LETTERS_MAX), small = Math.max(LETTERS_MIN, size - 1);
+  if (h < size + 2 || w < 9) return;
+  const use = (px) => { c.font = px + "px " + FONT; }, fits = (text) => text !== null && c.measureText(text).width <= w - 2;
+  const room = Math.max(0, Math.floor((h - size - 8) / (small + 3)));
+  use(small);
+  const lines = (room ? [fill.holder && view.colour === "use" ? "job " + fill.holder.job : null, ...detailsOf(v, note)] : [])
+    .filter(fits).slice(0, room);
   c.textAlign = "center";
   c.textBaseline = "middle";
   c.fillStyle = fill.colour && isDark(fill.colour) ? "#fff" : fill.colour ? "#1f2328" : theme.text;
-  const fits = (text) => c.measureText(text).width < w - 3, second = detail !== null && fits(detail) ? detail : null;
-  const write = (text, at) => {
-    if (!fits(text)) return;
-    if (fill.lines) c.strokeText(text, x + w / 2, at);
-    c.fillText(text, x + w / 2, at);
-  };
   c.strokeStyle = fill.colour || freeColour(v.kind);
   c.lineWidth = 4;
   c.lineJoin = "round";
-  const middle = y + h / 2 - (second ? size * 0.55 : 0);
-  write(nameOf(v), middle);
-  if (second) write(second, middle + size * 1.15);
+  const write = (text, at) => {
+    if (fill.lines) c.strokeText(text, x + w / 2, at);
+    c.fillText(text, x + w / 2, at);
+  };
+  const top = y + h / 2 - lines.length * (small + 3) / 2;
+  lines.forEach((line, i) => write(line, top + (i + 1) * (small + 3)));
+  use(size);
+  const name = [nameOf(v), idOf(v)].find(fits);
+  if (name !== undefined) write(name, top);
 }
 
-function drawCell(v, x, y, w, h, context) {
+function drawCell(v, x, y, w, h, context, note) {
   const c = view.c, fill = { colour: null, holder: context.holder, lines: isLined(context.state) };
   if (w > 6) {
     x += 0.5;
@@ -166,24 +177,19 @@ function drawCell(v, x, y, w, h, context) {
   if (view.colour === "use" && !context.holder) fillShares(v, x, y, w, h);
   if (view.colour === "use" && context.holder && context.holder.reserved && w > 5) reservedMark(x, y, w, h);
   stateMarks(v, context.state, x, y, w, h);
-  cellLabel(v, fill, x, y, w, h);
+  cellLabel(v, fill, note, x, y, w, h);
 }
 
 // ---- blocks -------------------------------------------------------------------------------------------------------
 
-// A large box is opened earlier: a machine without racks has nothing between it and its nodes.
-function isOpen(box, k) { return box.parts !== null && box.least * k >= (box.w * k > 300 ? OPEN_LARGE : OPEN); }
-
-const caches = properties.find((map) => map.word === "property:caches");
-
-// The name of a block, with the caches of a socket behind it.
-function headOf(v) {
-  const own = caches ? caches.of(v.p) : undefined;
-  return nameOf(v) + (own === undefined ? "" : "   " + caches.values[own]);
+// Whether a box `w` units wide is opened, from so many pixels of the smallest side of what is in it on. A large box is opened
+// earlier: a machine without racks has nothing between it and its nodes.
+function isOpen(layout, w, k) {
+  return layout !== null && layout.least * k >= (w * k > data.layout.large ? data.layout.open_large : data.layout.open);
 }
 
-function drawBlock(v, box, x, y, k) {
-  const c = view.c, w = box.w * k, h = box.h * k, head = box.head * k;
+function drawBlock(v, layout, x, y, w, h, k) {
+  const c = view.c, head = layout.head * k;
   c.fillStyle = theme.block;
   c.fillRect(x, y, w, h);
   if (w > 12) {
@@ -191,8 +197,8 @@ function drawBlock(v, box, x, y, k) {
     c.lineWidth = 1;
     c.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   }
-  if (!isHeaded(box, k)) return;
-  c.font = clamp(head * 0.72, 8, 15) + "px " + FONT;
+  if (!isHeaded(layout, w, k)) return;
+  c.font = clamp(head * 0.75, 8, 15) + "px " + FONT;
   c.textAlign = "left";
   c.textBaseline = "middle";
   c.fillStyle = theme.soft;
@@ -200,8 +206,47 @@ function drawBlock(v, box, x, y, k) {
   c.beginPath();
   c.rect(x, y - 2, w - 2, head + 3);
   c.clip();
-  c.fillText(headOf(v), Math.max(x + box.pad * k + 2, Math.min(4, x + w - 60)), y + head / 2);
+  const caches = layout.frames.length === 0 && v.kind.type === "socket" ? ownText("property:caches", v) : null;
+  c.fillText(nameOf(v) + (caches ? "   " + caches : ""), Math.max(x + layout.pad * k + 2, Math.min(4, x + w - 60)), y + head / 2 + 1);
   c.restore();
+}
+
+// Frames around the cells that share a cache, and adapters of the network, which are no pools.
+function drawExtras(v, layout, x, y, k) {
+  const c = view.c, place = (r) => [x + (layout.pad + r.x) * k, y + (layout.head + r.y) * k, r.w * k, r.h * k];
+  const edge = (fx, fy, w, h, dash) => {
+    c.strokeStyle = theme.soft;
+    c.globalAlpha = 0.6;
+    c.lineWidth = 1;
+    c.setLineDash(dash);
+    c.strokeRect(fx + 0.5, fy + 0.5, w - 1, h - 1);
+    c.setLineDash([]);
+    c.globalAlpha = 1;
+    c.fillStyle = theme.soft;
+  };
+  c.textBaseline = "middle";
+  for (const frame of layout.frames.length && ownText("property:caches", v) ? layout.frames : []) {
+    const [fx, fy, w, h] = place(frame), size = Math.min(13, k * 0.24);
+    if (w < 4) continue;
+    edge(fx, fy, w, h, []);
+    c.font = size + "px " + FONT;
+    c.textAlign = "left";
+    if (size >= LETTERS_MIN) c.fillText(frame.text, fx + 4, fy + size * 0.75);
+  }
+  const nics = layout.notes.length ? (ownText("property:nics", v) || "").split(";").map((text) => text.trim()).filter(Boolean) : [];
+  layout.notes.slice(0, nics.length).forEach((note, i) => {
+    const [nx, ny, w, h] = place(note), size = clamp(h * 0.3, LETTERS_MIN, 12);
+    if (w <= 20 || h <= 8) return;
+    edge(nx, ny, w, h, [4, 2]);
+    c.font = size + "px " + FONT;
+    c.textAlign = "center";
+    const [, name, address] = nics[i].match(/^(.*?)\s+([\da-f]+:[\da-f]+:[\da-f]+\.[\da-f]+)$/i) || [null, nics[i], null];
+    const lines = ["nic " + name].concat(address && h >= 2 * size + 6 ? "PCI " + address : []);
+    lines.forEach((line, n) => {
+      if (c.measureText(line).width <= w - 4)
+        c.fillText(line, nx + w / 2, ny + h / 2 + (n - (lines.length - 1) / 2) * (size + 3));
+    });
+  });
 }
 
 // The columns and rows of a grid that are on the screen: [first, last] of each.
@@ -209,17 +254,18 @@ function seen(start, side, count, limit) {
   return [clamp(Math.floor(-start / side), 0, count), clamp(Math.ceil((limit - start) / side), 0, count)];
 }
 
-function drawContent(v, box, x, y, k, context) {
-  for (const part of box.parts) {
-    const px = x + (box.pad + part.x) * k, py = y + (box.head + part.y) * k;
-    const dx = (part.w + part.gap) * k, dy = (part.h + part.gap) * k;
-    const [c0, c1] = seen(px, dx, part.cols, view.w), [r0, r1] = seen(py, dy, Math.ceil(part.count / part.cols), view.h);
+function drawContent(v, layout, x, y, k, context) {
+  for (const grid of layout.grids) {
+    const px = x + (layout.pad + grid.x) * k, py = y + (layout.head + grid.y) * k;
+    const dx = (grid.w + grid.gap) * k, dy = (grid.h + grid.gap) * k;
+    const [c0, c1] = seen(px, dx, grid.cols, view.w), [r0, r1] = seen(py, dy, Math.ceil(grid.count / grid.cols), view.h);
     for (let row = r0; row < r1; row++)
       for (let col = c0; col < c1; col++) {
-        const n = row * part.cols + col;
-        if (n < part.count) drawVertex(vertexOf(part.run, part.first + n, v ? v.p + 1 : 0, v), px + col * dx, py + row * dy, k, context);
+        const n = row * grid.cols + col;
+        if (n < grid.count) drawVertex(childOf(v, grid.first + n), grid, px + col * dx, py + row * dy, k, context);
       }
   }
+  if (v) drawExtras(v, layout, x, y, k);
 }
 
 function contextOf(v, above) {
@@ -228,20 +274,24 @@ function contextOf(v, above) {
   return context;
 }
 
-function drawVertex(v, x, y, k, above) {
-  const box = boxOf(v.run), context = contextOf(v, above);
-  if (!isOpen(box, k)) return drawCell(v, x, y, box.w * k, box.h * k, context);
-  drawBlock(v, box, x, y, k);
-  drawContent(v, box, x, y, k, { ...context, named: above.named || !isHeaded(box, k) });
-  if (!isHeaded(box, k) && !above.named) drawNameOver(v, x, y, box.w * k, box.h * k);
+function drawVertex(v, grid, x, y, k, above) {
+  const layout = layoutOf(v), context = contextOf(v, above), w = grid.w * k, h = grid.h * k;
+  if (!isOpen(layout, grid.w, k)) {
+    drawCell(v, x, y, w, h, context, grid.note);
+    return;
+  }
+  const headed = isHeaded(layout, w, k);
+  drawBlock(v, layout, x, y, w, h, k);
+  drawContent(v, layout, x, y, k, { ...context, named: true });
+  if (!headed && !above.named) drawNameOver(v, x, y, w, h);
 }
 
 // Whether a block has a line with its name.
-function isHeaded(box, k) { return box.head * k >= 8 && box.w * k >= 22; }
+function isHeaded(layout, w, k) { return layout.head * k >= data.layout.head && w >= data.layout.head_width; }
 
 // The name of a block that is too low for a line of its own, such as a rack of a large machine, over what is in it.
 function drawNameOver(v, x, y, w, h) {
-  const c = view.c, text = nameOf(v), short = String(v.run.id + v.i * v.run.step);
+  const c = view.c, text = nameOf(v), short = idOf(v) || text;
   c.font = "9px " + FONT;
   const name = [text, short].find((word) => c.measureText(word).width <= w - 4);
   if (h < 12 || name === undefined) return;
@@ -270,7 +320,8 @@ function draw() {
   const c = view.c, began = performance.now();
   c.fillStyle = theme.page;
   c.fillRect(0, 0, view.w, view.h);
-  drawContent(null, machine.top.box, -view.x * view.k, -view.y * view.k, view.k, { holder: null, state: "up" });
+  const all = { holder: null, state: "up" };
+  drawContent(root, sheet, -view.x * view.k, -view.y * view.k, view.k, root ? contextOf(root, all) : all);
   for (const p of view.matches.slice(0, 2000)) outline(p, theme.mark, 2);
   if (view.selected) outline(view.selected.p, theme.text, 2);
   view.canvas.dataset.ms = (performance.now() - began).toFixed(1);
@@ -281,24 +332,25 @@ const redraw = lazily(draw);
 
 // The vertex that is drawn at a place of the canvas: the innermost one; null: none.
 function pick(px, py) {
-  let v = null, box = machine.top.box, x = view.x + px / view.k, y = view.y + py / view.k;
+  let v = root, layout = sheet, x = view.x + px / view.k, y = view.y + py / view.k;
+  if (x < 0 || y < 0 || x > sheet.w || y > sheet.h) return null;
   for (;;) {
-    const child = childAt(v, box, x, y);
+    const child = childAt(v, layout, x, y);
     if (!child) return v;
     x -= child.x;
     y -= child.y;
     v = child.v;
-    box = boxOf(v.run);
-    if (!isOpen(box, view.k)) return v;
+    layout = layoutOf(v);
+    if (!isOpen(layout, child.w, view.k)) return v;
   }
 }
 
-function childAt(v, box, x, y) {
-  for (const part of box.parts) {
-    const fx = x - box.pad - part.x, fy = y - box.head - part.y, dx = part.w + part.gap, dy = part.h + part.gap;
-    const col = Math.floor(fx / dx), row = Math.floor(fy / dy), n = row * part.cols + col;
-    if (col < 0 || col >= part.cols || row < 0 || n >= part.count || fx - col * dx > part.w || fy - row * dy > part.h) continue;
-    return { v: vertexOf(part.run, part.first + n, v ? v.p + 1 : 0, v), x: box.pad + part.x + col * dx, y: box.head + part.y + row * dy };
+function childAt(v, layout, x, y) {
+  for (const grid of layout.grids) {
+    const fx = x - layout.pad - grid.x, fy = y - layout.head - grid.y, dx = grid.w + grid.gap, dy = grid.h + grid.gap;
+    const col = Math.floor(fx / dx), row = Math.floor(fy / dy), n = row * grid.cols + col;
+    if (col < 0 || col >= grid.cols || row < 0 || n >= grid.count || fx - col * dx > grid.w || fy - row * dy > grid.h) continue;
+    return { v: childOf(v, grid.first + n), w: grid.w, x: layout.pad + grid.x + col * dx, y: layout.head + grid.y + row * dy };
   }
   return null;
 }
@@ -307,13 +359,13 @@ function childAt(v, box, x, y) {
 
 function fit(rect, margin) {
   const w = view.canvas.clientWidth, h = view.canvas.clientHeight;
-  view.k = Math.min(w / rect.w, h / rect.h) * (1 - margin);
+  view.k = Math.min(w / rect.w, h / rect.h, data.layout.most / (1 - margin)) * (1 - margin);
   view.x = rect.x - (w / view.k - rect.w) / 2;
   view.y = rect.y - (h / view.k - rect.h) / 2;
 }
 
 function zoomAt(px, py, factor) {
-  const least = Math.min(view.canvas.clientWidth / machine.top.box.w, view.canvas.clientHeight / machine.top.box.h) * 0.5;
+  const least = Math.min(view.canvas.clientWidth / sheet.w, view.canvas.clientHeight / sheet.h) * 0.5;
   const k = clamp(view.k * factor, least, 400);
   view.x += px / view.k - px / k;
   view.y += py / view.k - py / k;

@@ -3,12 +3,13 @@
 
 const NONE = -1;
 
-// A run of siblings: `count` of them, each with all below it, `each` numbers apart. Runs of a parent know where they begin.
+// A run of siblings: `count` of them, each with all below it, `each` numbers apart. Runs know their first number within the parent
+// and how many siblings stand before.
 function readRuns(flat) {
   const runs = [];
   for (let i = 0; i < flat.length; i += 6)
     runs.push({ kind: flat[i], id: flat[i + 1], step: flat[i + 2], count: flat[i + 3], shape: flat[i + 4], rank: flat[i + 5],
-      each: 0, first: 0 });
+      each: 0, first: 0, before: 0 });
   return runs;
 }
 
@@ -21,10 +22,13 @@ const machine = {
 
 // Shapes come after those that are in them, so one pass settles them all.
 function settle(shape) {
+  let before = 0;
   for (const run of shape.runs) {
     const inner = machine.shapes[run.shape], kind = machine.kinds[run.kind];
     run.each = 1 + inner.size;
     run.first = shape.size;
+    run.before = before;
+    before += run.count;
     shape.size += run.each * run.count;
     shape.totals.set(kind.type, (shape.totals.get(kind.type) || 0) + kind.size * run.count);
     for (const [type, units] of inner.totals) shape.totals.set(type, (shape.totals.get(type) || 0) + units * run.count);
@@ -33,11 +37,6 @@ function settle(shape) {
 machine.shapes.forEach(settle);
 settle(machine.top);
 
-function leavesOf(shape) {
-  if (shape.leaves === undefined)
-    shape.leaves = shape.runs.reduce((n, run) => n + run.count * Math.max(1, leavesOf(machine.shapes[run.shape])), 0);
-  return shape.leaves;
-}
 for (let i = 0; i < data.names.length; i += 2) machine.names.set(data.names[i], data.names[i + 1]);
 
 // ---- vertices -----------------------------------------------------------------------------------------------------

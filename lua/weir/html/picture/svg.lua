@@ -200,10 +200,11 @@ local RULES = ".bg{fill:$page}.t{fill:$text}.m{fill:$soft}.w{fill:#fff}.k{fill:#
   .. ".f{fill:$free}.fgpu{fill:$freegpu}.fmemory{fill:$freememory}.fstorage{fill:$freestorage}.fnic{fill:$freenic}"
   .. ".x{fill:$none}.o{fill:$others}.l{fill:none;stroke:$line;stroke-width:1.2}.bad{stroke:$bad;stroke-width:2}"
   .. ".hd{fill:$onhigh}.hl{fill:$onlow}.e{stroke:$page}"
-  .. ".g{paint-order:stroke;stroke:$page;stroke-width:2px;stroke-linejoin:round}"
+  .. ".g{paint-order:stroke;stroke:$page;stroke-width:3px;stroke-linejoin:round}"
 local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}]]
   .. ".s{font-weight:600}.r{text-anchor:end}.c{text-anchor:middle}.cell:hover{opacity:.7}"
   .. ".q{fill:none;stroke:#b7791f;stroke-width:2}.z{fill:none;stroke:#6e7781;stroke-dasharray:2 2}"
+  .. ".v{fill:none;stroke:#8c96a0;stroke-opacity:.6}.d{fill:none;stroke:#8c96a0;stroke-dasharray:4 2}"
 
 local STRIPES = "M-1 1l2-2M0 6l6-6M5 7l2-2"
 -- The lines over a state, by state.
@@ -265,12 +266,11 @@ function M.svg(g, opts)
   end
   local m, limit = model.of(scene.of(g, opts.start), opts.start), boxes.MOST
   local page, width, height
-  local property, types = word and m:property(word), g:types()
+  local property, types, plan = word and m:property(word), g:types(), layout.of(m)
   repeat
-    page = boxes.choose(m, limit)
-    page.model, page.start, page.by, page.key, page.property = m, opts.start, by, key and plain.utf8(key), property
+    page = boxes.choose(m, plan, limit, (opts.width or WIDTH) - 2 * MARGIN)
+    page.start, page.by, page.key, page.property = opts.start, by, key and plain.utf8(key), property
     page.types, page.out, page.bytes = types, {}, 0
-    layout.place(page, (opts.width or WIDTH) - 2 * MARGIN)
     colours.choose(page)
     width, height = write_page(page, opts.width)
     limit = limit // 2
