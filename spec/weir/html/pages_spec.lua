@@ -275,6 +275,30 @@ describe("the page of a machine", function()
     assert.equal("true,true,/cluster0/rack0/node1/core1", results[#CASES + 1])
   end)
 
+  in_browser("draws each vertex where the SVG picture has it", function()
+    local g <close> = weir.synthetic "cluster:1 rack:2[node:3[socket:2[core:6 gpu:2] memory:1(size=9)] switch:1]"
+    for _, v in ipairs(g:find "type=socket") do v.properties.caches = "2 L3 of 8 MB" end
+    local places, paths = {}, {}
+    for path, rect in g:format "svg":gmatch '<title>([^<\n]*)[^<]*</title><rect ([^>]*)>' do
+      local x, y, w, h = rect:match ' x="(%d+)" y="(%d+)" width="(%d+)" height="(%d+)"'
+      places[#places + 1], paths[#paths + 1] = table.concat({ x, y, w, h }, " "), weir.json.encode(path)
+    end
+    local _, told = browser.visit(picture.html(g), { { "", "return [" .. table.concat(paths, ",") .. [=[].map((path) => {
+      const r = rectOf(vertexByPath(path)), k = Math.min(data.layout.most, 1152 / sheet.w), at = (x) => Math.floor(k * x + 0.5);
+      return [at(r.x), at(r.y), at(r.x + r.w) - at(r.x), at(r.y + r.h) - at(r.y)].join(" ");
+    }).join(",");]=] } })
+    assert.is_true(#places > 100)
+    local i = 0
+    for place in told[1]:gmatch "[^,]+" do
+      i = i + 1
+      local drawn, svg = {}, {}
+      for n in place:gmatch "%d+" do drawn[#drawn + 1] = tonumber(n) end
+      for n in places[i]:gmatch "%d+" do svg[#svg + 1] = tonumber(n) end
+      for n = 1, 4 do assert.is_true(math.abs(drawn[n] - svg[n]) <= 1, paths[i] .. ": " .. place .. " and " .. places[i]) end
+    end
+    assert.equal(#places, i)
+  end)
+
   in_browser("draws and searches 10,080 nodes", function()
     local g <close> = weir.synthetic "cluster:1 rack:240 node:42 socket:2 core:22 gpu:2"
     local e = weir.engine { resources = g }

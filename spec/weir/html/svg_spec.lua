@@ -37,14 +37,40 @@ describe("an SVG picture", function()
     end)
   end
 
-  it("fills the sheet", function()
-    for _, machine in ipairs { "node:1 socket:2 core:8", "cluster:1 rack:2 node:4 core:8", "cluster:1 rack:16 node:64 core:40" } do
-      local g <close> = weir.synthetic(machine)
-      local least, most = math.huge, 0
-      for x, w in draw(g):gmatch '<rect class="b" rx="3" x="(%d+)" y="%d+" width="(%d+)"' do
-        least, most = math.min(least, tonumber(x)), math.max(most, tonumber(x) + tonumber(w))
+  -- {machine, the least part of the sheet that cells take}
+  for _, case in ipairs {
+    { "node:1 socket:2 core:8", 0.75 }, { "cluster:1 rack:2 node:4 core:8", 0.6 }, { "cluster:1 rack:8 node:16 socket:2 core:8 gpu:2", 0.5 },
+    { "cluster:1 rack:16 node:64 core:40", 0.55 }, { "cluster:1 node:777", 0.6 },
+  } do
+    it("fills the sheet with " .. case[1], function()
+      local g <close> = weir.synthetic(case[1])
+      local area, right, bottom = 0, 0, 0
+      for x, y, w, h in draw(g):gmatch '</title><rect class="[^b][^"]*" x="(%d+)" y="(%d+)" width="(%d+)" height="(%d+)"' do
+        area, right, bottom = area + w * h, math.max(right, x + w), math.max(bottom, y + h)
       end
-      assert.is_true(most - least >= 0.7 * 1152, machine .. ": " .. most - least)
+      assert.is_true(right >= 0.8 * 1152 and right / bottom > 1.1, right .. " x " .. bottom)
+      assert.is_true(area >= case[2] * right * bottom, area / (right * bottom))
+    end)
+  end
+
+  it("frames cores that share a cache, and tells caches that cannot be framed behind the name", function()
+    local g <close> = weir.synthetic "node:1 socket:2 core:6"
+    local one, two = table.unpack(g:find "type=socket")
+    one.properties.caches, two.properties.caches = "3 L3 of 4 MB, 6 L2 of 512 KB", "4 L3 of 4 MB"
+    local text = draw(g)
+    assert.same({ 3, 3, 6 }, { count(text, 'class="v"'), count(text, ">L3 4 MB<"), count(text, ">L2 512 KB<") })
+    assert.truthy(text:find(">socket1   4 L3 of 4 MB<", 1, true))
+  end)
+
+  it("draws network adapters where they hang, and where devices are on PCI", function()
+    local g <close> = weir.synthetic "node:1 socket:2[core:4 gpu:1]"
+    local socket, gpu = g:find "type=socket"[2], g:find "type=gpu"[2]
+    socket.properties.nics = "ib0 mlx5_0 0000:91:00.0; eth0"
+    gpu.properties.pci, gpu.properties.bridges = "0000:84:00.0", "0000:80:03.0 0000:82:00.0"
+    local text = draw(g)
+    assert.equal(2, count(text, 'class="d"'))
+    for _, part in ipairs { ">nic ib0 mlx5_0<", ">PCI 0000:91:00.0<", ">nic eth0<", ">PCI 0000:84:00.0<", ">bridge 0000:80:03.0<" } do
+      assert.truthy(text:find(part, 1, true), part)
     end
   end)
 
@@ -165,7 +191,7 @@ describe("an SVG picture", function()
     local g <close> = weir.synthetic "cluster:1 rack:6 node:12 socket:2 core:8 gpu:1 memory:1(size=64,unit=GB)"
     for i, state in ipairs { "down", "draining", "degraded", "failing" } do g("/cluster0/rack" .. i).state = state end
     assert(g "/cluster0/rack0":allocate { job = 1 })
-    for width = 400, 1400, 50 do
+    for width = 400, 1400, 200 do
       local facts = {}
       for line in draw(g, { width = width }):gmatch '<text class="m" x="24"[^>]*>([^<]*)</text>' do facts[#facts + 1] = line end
       facts = table.concat(facts, " \u{B7} ")

@@ -201,7 +201,7 @@ local function own_value(page, word, cell)
 end
 
 -- Returns the lines of a cell besides the name: the job, or the part in use; the model of a device or the size of a pool; the
--- address of a device; the caches of a core.
+-- address of a device and of its bridge to the host; the cache of a core.
 local function details_of(page, cell)
   if cell.heat then return { texts.percent(cell.used) } end
   local lines = {}
@@ -211,6 +211,8 @@ local function details_of(page, cell)
   lines[#lines + 1] = device and own_value(page, "property:model", cell) or is_pool(cell) and size_of(cell.kind) or nil
   local address = device and own_value(page, "property:pci", cell)
   lines[#lines + 1] = address and "PCI " .. address or cell.note
+  local bridges = address and own_value(page, "property:bridges", cell)
+  lines[#lines + 1] = bridges and "bridge " .. bridges:match "^%S+"
   return lines
 end
 

@@ -123,13 +123,15 @@ function ownText(word, v) {
   return i === undefined ? null : map.values[i] || null;
 }
 
-// The lines of a cell besides its name: the model of a device or the size of a pool; the address of a device; the caches of a
-// core.
+// The lines of a cell besides its name: the model of a device or the size of a pool; the address of a device and of its
+// bridge to the host; the cache of a core.
 function detailsOf(v, note) {
   if (v.run.each > 1) return [];
   const device = data.frees[v.kind.type], address = device && ownText("property:pci", v);
   const size = v.kind.size !== 1 || v.kind.unit ? grouped(v.kind.size) + (v.kind.unit ? " " + v.kind.unit : "") : null;
-  return [device && ownText("property:model", v) || size, address ? "PCI " + address : note].filter(Boolean);
+  const bridges = address ? ownText("property:bridges", v) : null;
+  return [device && ownText("property:model", v) || size, address ? "PCI " + address : note, bridges && "bridge " + bridges.split(" ")[0]]
+    .filter(Boolean);
 }
 
 function idOf(v) { return v.run.id >= 0 && !machine.names.has(v.p) ? String(v.run.id + v.i * v.run.step) : null; }

@@ -166,6 +166,42 @@ describe("hwloc", function()
     end)
   end
 
+  -- box7.xml with a disk, an adapter of two names and one of a single name below bridges of the second socket.
+  local function networked()
+    local lines = {}
+    local function open(text) lines[#lines + 1] = ('<object gp_index="%d" '):format(200 + #lines) .. text .. ">" end
+    local function shut(n) for _ = 1, n do lines[#lines + 1] = "</object>" end end
+    open 'type="Bridge" bridge_type="1-1" depth="1" bridge_pci="0000:[90-91]" pci_busid="0000:80:03.1" pci_type="0604 [1:1] [1:1] 00"'
+    open 'type="Bridge" bridge_type="1-1" depth="2" bridge_pci="0000:[91-91]" pci_busid="0000:90:00.0" pci_type="0604 [1:1] [1:1] 00"'
+    open 'type="PCIDev" pci_busid="0000:91:00.0" pci_type="0207 [1:1] [1:1] 00"'
+    open 'type="OSDev" name="ib0" osdev_type="2"'
+    shut(1)
+    open 'type="OSDev" name="mlx5_0" osdev_type="3"'
+    shut(2)
+    open 'type="PCIDev" pci_busid="0000:91:00.1" pci_type="0108 [1:1] [1:1] 00"'
+    open 'type="OSDev" name="nvme1n1" subtype="Disk" osdev_type="0"'
+    lines[#lines + 1] = '<info name="Size" value="5000000"/>'
+    shut(4)
+    open 'type="PCIDev" pci_busid="0000:83:00.0" pci_type="0200 [1:1] [1:1] 00"'
+    open 'type="OSDev" name="eth0" osdev_type="2"'
+    shut(2)
+    local file <close> = assert(io.open(HERE .. "box7.xml"))
+    local text = file:read "a"
+    local at = assert(text:find('<object type="PCIDev" gp_index="30"', 1, true))
+    return text:sub(1, at - 1) .. table.concat(lines, "\n") .. text:sub(at)
+  end
+
+  it("[L2] tells the network adapters of a socket, and the bridges above a device", function()
+    local g <close> = assert(weir.parse(networked(), { format = "hwloc" }))
+    local one, disk = g:vertex "/cluster0/box7/socket1", nil
+    for _, v in ipairs(g:find "type=storage") do
+      if v.properties.device == "nvme1n1" then disk = v end
+    end
+    assert.equal("ib0 mlx5_0 0000:91:00.0; eth0 0000:83:00.0", one.properties.nics)
+    assert.is_nil(g:vertex "/cluster0/box7/socket0".properties.nics)
+    assert.same({ "0000:91:00.1", "0000:80:03.1 0000:90:00.0" }, { disk.properties.pci, disk.properties.bridges })
+  end)
+
   it("[L2] says which disk a storage is, and takes no drive for one", function()
     local g <close> = load(HERE .. "box7.xml")
     local disk = g:vertex "/cluster0/box7/socket1/storage0"
