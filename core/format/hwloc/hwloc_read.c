@@ -8,8 +8,8 @@
  * count 0, 1, ... over the node; a GPU has the number of its driver where unique.
  *
  * What hwloc knows besides pools is in properties. Sockets have "caches". GPUs and disks have "model", "pci", the
- * address, and "bridges", the addresses of the PCI bridges above, the outermost first. Where network adapters hang there
- * is "nics": names and address of each, by semicolons.
+ * address, and "bridges", the addresses of the PCI bridges above, the outermost first. Where network adapters hang
+ * there is "nics": names and address of each, by semicolons.
  *
  * Main invariant: containers[0] is the node; an object belongs into the smallest container with all of its processors,
  * of several the last one made.
