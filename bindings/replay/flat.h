@@ -211,6 +211,7 @@ struct measure {
     int64_t from; /* jobs that were submitted earlier do not count */
     int64_t first, last, last_end;
     uint32_t queued, seen, most; /* waiting; when looked at last; at most */
+    int32_t weight;              /* what a unit counts in these sums, such as the cores of a node */
     int64_t busy, used;          /* units in use; when looked at last */
     uint32_t touched[FLAT_LEVELS];
     int node; /* the level of the nodes, for fragments; -1: none */

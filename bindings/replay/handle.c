@@ -235,6 +235,8 @@ static void read_measure(lua_State *L, struct flat *s, int options)
     m->tau = luaL_optnumber(L, -1, 10);
     lua_getfield(L, options, "per_node");
     m->per_node = luaL_optnumber(L, -1, 0);
+    m->weight = (int32_t)weirlua_field_integer(L, options, "weight", 1);
+    luaL_argcheck(L, m->weight > 0 && m->weight <= 1 << 30, 1, "weight: a number from 1 to 2^30 expected");
     m->node = (int)weirlua_field_integer(L, options, "node", 0) - 1;
     luaL_argcheck(L, m->node < (int)s->units.nlevels, 1, "node: the number of a level expected");
     lua_getfield(L, options, "from");
@@ -248,14 +250,14 @@ static void read_measure(lua_State *L, struct flat *s, int options)
  * conservative), k (of hybrid); per_event, the event rule; overrun, whether jobs run on beyond their estimates; start,
  * of the clock (seconds); tau, from (seconds), series: see weir.replay.metrics;
  * levels, a list of lists, the first unit of each vertex of a type above the units; node, which of the levels has the
- * nodes, and per_node, the units of a node in the mean; naming, how units are written; lines and ended, what to keep of
- * jobs that have ended. Units are followed where there are levels or a naming; placer, a table of functions that choose
- * them, see lua/weir/replay/placer.lua. */
+ * nodes, and per_node, the units of a node in the mean; weight (1), what a unit counts in the measurement; naming, how
+ * units are written; lines and ended, what to keep of jobs that have ended. Units are followed where there are levels
+ * or a naming; placer, a table of functions that choose them, see lua/weir/replay/placer.lua. */
 int weirlua_flat_new(lua_State *L)
 {
     static const char *const known[] = {"units",  "queue",  "k",     "per_event", "tau",    "from",
                                         "series", "levels", "node",  "per_node",  "naming", "lines",
-                                        "ended",  "placer", "start", "overrun",   NULL};
+                                        "ended",  "placer", "start", "overrun",   "weight", NULL};
     struct flat *s;
     int64_t units;
 
@@ -452,7 +454,7 @@ static int flat_method_pop(lua_State *L)
     lua_pushinteger(L, (lua_Integer)j->made + 1);
     weirlua_flat_push_time(L, j->start);
     weirlua_flat_push_time(L, j->finish);
-    lua_pushinteger(L, j->units);
+    lua_pushinteger(L, (lua_Integer)j->units * s->measure.weight);
     lua_pushboolean(L, j->killed);
     lua_pushboolean(L, j->backfilled);
     if (s->naming.n > 0)

@@ -20,7 +20,7 @@ static void keep_step(struct measure *m, double from, double dt)
 static void pass_time(struct flat *s, int64_t now)
 {
     struct measure *m = &s->measure;
-    double from = seconds(m->last), dt = seconds(now) - from, idle = (double)(s->total - m->used);
+    double from = seconds(m->last), dt = seconds(now) - from, idle = (double)((int64_t)s->total * m->weight - m->used);
 
     m->last = now;
     m->used_sum += (double)m->used * dt;
@@ -79,7 +79,7 @@ void flat_measure_start(struct flat *s, struct job *job)
 
     job->backfilled = s->jobs[s->queue.oldest].made < job->made;
     m->queued--;
-    m->busy += job->units;
+    m->busy += (int64_t)job->units * m->weight;
     m->stale = m->moved = true;
 }
 
@@ -91,7 +91,7 @@ bool flat_measure_finish(struct flat *s, const struct job *job)
     double slowdown = (wait + run) / (run > m->tau ? run : m->tau);
     struct user *user;
 
-    m->busy -= job->units;
+    m->busy -= (int64_t)job->units * m->weight;
     m->stale = m->moved = true;
     m->last_end = job->finish;
     if (job->submit < m->from)
@@ -112,7 +112,7 @@ bool flat_measure_finish(struct flat *s, const struct job *job)
     user->jobs++;
     user->wait += wait;
     user->slowdown += slowdown;
-    user->used += run * job->units;
+    user->used += run * (double)((int64_t)job->units * m->weight);
     return true;
 }
 

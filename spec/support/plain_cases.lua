@@ -154,4 +154,47 @@ function M.random(seed, n, placed)
   end
 end
 
+-- ---- accountings ------------------------------------------------------------------------------------------------
+
+-- A machine of n nodes as slurm.conf tells it; exclusive: whether jobs get whole nodes.
+local function slurm_conf(n, exclusive)
+  local own = exclusive and " OverSubscribe=EXCLUSIVE" or ""
+  return ("NodeName=n[1-%d] Sockets=2 CoresPerSocket=2 RealMemory=100\nPartitionName=batch Nodes=ALL Default=YES%s\n"
+    .. "PartitionName=debug Nodes=ALL PriorityTier=2%s\n"):format(n, own, own)
+end
+
+local function time(t) return os.date("!%Y-%m-%dT%H:%M:%S", 86400 + t) end
+
+-- What sacct prints of random jobs, whose cores are all those of their nodes.
+local function accounting(random, nodes)
+  local lines, at = { "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|Partition|User|State" }, 0
+  local longest = random(200, 2000)
+  for i = 1, random(5, 40) do
+    at = at + random(0, 300)
+    local start, n, run = at + random(0, longest), random(random(nodes + 1)), random(0, longest)
+    local limit = random(3) == 1 and run // 60 + 1 or random(longest // 60 + 1)
+    lines[#lines + 1] = table.concat({ i, time(at), time(start), time(start + run), limit, n, 4 * n,
+      random(3) == 1 and "debug" or "batch", "u" .. random(3), "COMPLETED" }, "|")
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Compares n random accountings from a seed, whose jobs get whole nodes.
+function M.accountings(seed, n)
+  math.randomseed(seed)
+  dir = dir or shell.directory()
+  for i = 1, n do
+    local nodes = math.random(2, 9)
+    local conf = shell.path(dir, "slurm.conf", slurm_conf(nodes, math.random(2) == 1))
+    local text = accounting(math.random, nodes)
+    local path = shell.path(dir, "jobs.sacct", text)
+    local opts = { resources = conf, queue = M.QUEUES[math.random(#M.QUEUES)],
+      policy = ({ "low", "low", "first", "hinode", "high", "best_fit" })[math.random(6)],
+      rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
+    if math.random(4) == 1 then opts.from = 86400 + math.random(3000) end
+    M.compare(function() return path end, opts, ("accounting %d of seed %d under %s\n%s"):format(i, seed, core.json_encode(opts), text),
+      i % 5 ~= 1)
+  end
+end
+
 return M

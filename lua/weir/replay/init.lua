@@ -5,6 +5,7 @@
 
 local distribution = require "weir.html.report.distribution"
 local against = require "weir.replay.against"
+local core = require "weir.core"
 local begin = require "weir.replay.from"
 local instant = require "weir.sim.instant"
 local jobs_file = require "weir.replay.jobs"
@@ -14,6 +15,7 @@ local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
 local plain = require "weir.replay.plain"
 local sim = require "weir.sim"
+local tables = require "weir.tables"
 local random = require "weir.random"
 local scale = require "weir.replay.scale"
 local trace = require "weir.trace"
@@ -221,6 +223,45 @@ local function go_general(run, graph, ranked, next_job)
   return result_of(run, gathered, simulator)
 end
 
+-- Whether a replay that turns out not to be plain can begin again: nothing of it has been seen, and the trace is a file.
+local function may_begin_again(opts)
+  if type(opts.trace) ~= "string" or opts.each or opts.scale and type(opts.resources) ~= "string" then return false end
+  for _, row in ipairs(WRITERS) do
+    if opts[row[1]] == "-" then return false end
+  end
+  local _, _, regular = core.file_mode(opts.trace)
+  return regular == true
+end
+
+-- Returns the first job of a trace, which the trace will give again; or nil.
+local function peek(t)
+  local rest, given = t.next, false
+  local job, why, code = rest()
+  function t.next()
+    if given then return rest() end
+    given = true
+    return job, why, code
+  end
+  return job
+end
+
+-- Returns the plan of a plain replay, or nil; and the source of jobs.
+local function plan_of(run, graph, request_of)
+  local opts, first = run.opts, nil
+  if run.map == "job" and may_begin_again(opts) then
+    first = peek(run.trace)
+    if type(opts.resources) ~= "string" then graph = graph:dup() end -- the caller's stays for another replay
+  end
+  local plan = plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept, first)
+  if not plan then return nil, feeder(run, request_of) end
+  local wanted = plan.placed and request_of or not_asked
+  return plan, feeder(run, plan.check and function(job)
+    local ok, why = plan.check(job)
+    if ok == false then error({ again = true }, 0) end
+    return ok and wanted(job), why
+  end or wanted)
+end
+
 local function go(run)
   local opts = run.opts
   local graph = must(weir.resources(opts.resources))
@@ -236,9 +277,8 @@ local function go(run)
   run.complete, ranked = limits.new(graph, run.trace)
   open_writers(run)
   run.against = opts.against and against.new() or nil
-  local plan = plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept)
+  local plan, feed = plan_of(run, graph, request_of)
   if plan then plan.ranked = ranked end
-  local feed = feeder(run, plan and not plan.placed and not_asked or request_of)
   local first = not opts.from and feed()
   run.from = opts.from and instant.of(opts.from) or opts.warmup and first and instant.after(first.submit, opts.warmup)
   local function next_job()
@@ -279,6 +319,12 @@ function M.run(opts)
   local ok, result = pcall(go, run)
   if ok then return result end
   for _, writer in ipairs(run.writers) do writer:drop() end
+  if type(result) == "table" and result.again then
+    run.trace.close()
+    local again = tables.copy(opts)
+    again.simulator = "general"
+    return M.run(again)
+  end
   if run.sim and result == run.sim.failure then return nil, result, "policy" end
   if type(result) == "table" and result.replay then return nil, result.replay, result.code or "invalid" end
   error(result, 0)

@@ -10,6 +10,7 @@ local instant = require "weir.sim.instant"
 local machines = require "weir.replay.plain_machine"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
+local needs = require "weir.trace.needs"
 local placer = require "weir.replay.placer"
 local policy = require "weir.policy"
 local weir = require "weir"
@@ -45,23 +46,56 @@ local FORMATS = { swf = true, csv = true, lublin = true }
 -- Whether the jobs of a trace ask for processors, and for nothing in words of their own.
 local function processors_only(trace) return FORMATS[trace.format] and not trace.requests and not trace.detailed end
 
---- Returns what the replay of a trace needs, {engine, graph, machine, type, by, queue, k, placed = whether the engine chooses
---- units, so that jobs need requests}, where it is plain; else nil. opts: those of weir.replay.run; shape: of the requests,
---- see weir.trace.map; names: whether the resources of jobs are to be written.
-function M.plan(opts, shape, graph, trace, names)
-  if opts.simulator == "general" then return nil end
+-- Returns the unit of the jobs of an accounting, {unit = type, units_of = function from a job to their number, weight = what
+-- a unit counts, nodes = whether all cores of nodes are taken, whole = see weir.trace.needs, way}, where the first job is
+-- given whole nodes; else nil.
+local function whole_nodes(graph, first)
+  local whole = needs.whole(graph)
+  if not whole or not first then return nil end
+  local n, way = whole(first)
+  if not n then return nil end
+  local totals = graph:aggregate(nil, { all = true })
+  local cores = totals.core and totals.core.total // totals.node.total or 0
+  local per = way == "core" and cores or 1
+  return { unit = way, weight = way == "node" and cores > 0 and cores or 1, nodes = way == "core", whole = whole, way = way,
+    type = cores > 0 and "core" or "node", units_of = function(job) return job.whole * per end }
+end
+
+-- Returns the unit of jobs that ask for processors; or nil.
+local function processors(shape)
   local type, by = map.unit(shape)
+  return type and { unit = type, type = type, weight = 1, units_of = function(job) return -(-job.procs // by) // 1 end }
+end
+
+--- Returns what the replay of a trace needs, where it is plain; else nil: {engine, graph, machine, queue, k; unit = the type
+--- of units, units_of = a function from a job to the number of its units, type = of what jobs are counted in, weight = how
+--- many of these a unit counts; placed = whether the engine chooses units, so that jobs need requests; check = a function
+--- from a job to true, or false for a job that is not plain, or nil and why it can be none, nil where all jobs are plain}.
+--- opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be
+--- written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is not plain.
+function M.plan(opts, shape, graph, trace, names, first)
+  if opts.simulator == "general" then return nil end
+  local plan
+  if processors_only(trace) then plan = processors(shape) elseif shape == "job" then plan = whole_nodes(graph, first) end
   local queue, k = queue_of(opts.queue or "easy")
-  if not type or not queue or opts.budget or opts.note or opts.type and opts.type ~= type or not processors_only(trace) then return nil end
+  if not plan or not queue or opts.budget or opts.note or opts.type and opts.type ~= plan.type then return nil end
   local engine = weir.engine { resources = graph, policy = opts.policy or "low" }
   if not engine then return nil end -- the general simulator says why
-  local machine = machines.of(graph, engine, type, names)
+  local machine = machines.of(graph, engine, plan.unit, names, plan.nodes)
   if not machine then
     engine:close()
     return nil
   end
-  return { engine = engine, graph = graph, machine = machine, type = type, by = by, queue = queue, k = k,
-    placed = machine.numbers and (machine.naming or #machine.levels > 0) and true }
+  plan.engine, plan.graph, plan.machine, plan.queue, plan.k = engine, graph, machine, queue, k
+  plan.overrun = opts.overrun or trace.detailed and "run" or "kill"
+  plan.placed = machine.numbers and (machine.naming or #machine.levels > 0) and true
+  plan.check = plan.whole and function(job)
+    local n, way = plan.whole(job)
+    if n == nil then return nil, way end
+    job.whole = n
+    return n ~= false and way == plan.way
+  end
+  return plan
 end
 
 -- ---- results ----------------------------------------------------------------------------------------------------
@@ -81,9 +115,10 @@ local function hand_over(plan, gathered, users)
       gathered.users[users[i]] = sums
     end
   end
-  local sums = { [plan.type] = { figures.used, figures.used } }
+  local units = figures.used / plan.weight
+  local sums = { [plan.unit] = { units, units } }
   for i, type in ipairs(machine.level_types) do sums[type] = { 0, figures.touched[i] } end
-  for type, n in pairs(machine.below) do sums[type] = { n * figures.used, n * figures.used } end
+  for type, n in pairs(machine.below) do sums[type] = { n * units, n * units } end
   for _, t in ipairs(gathered.types) do
     local own = sums[t.name] or { 0, 0 }
     t.sum, t.touched_sum = own[1], own[2]
@@ -134,9 +169,9 @@ local function open(plan, run)
   plan.simulator = { engine = plan.engine, graph = plan.graph, type = plan.type, now = start, made = 0, nrunning = 0, matches = 0,
     passes = 0, total = function() return total end }
   plan.flat = core.flat {
-    units = machine.units, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
+    units = machine.units, weight = plan.weight, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
     from = run.from, levels = machine.levels, node = machine.node, per_node = machine.node and total / totals.node.total,
-    start = start, overrun = opts.overrun == "run",
+    start = start, overrun = plan.overrun == "run",
     placer = plan.placed and placer.new(plan.engine, machine.numbers, plan.entered, not run.ended) or nil,
     naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = opts.series ~= false,
   }
@@ -191,7 +226,7 @@ local function resume(plan, user_of, job, began)
   local made = simulator.made + 1
   simulator.made, job.number, job.submit, began = made, job.number or made, instant.of(job.submit), instant.of(began)
   keep(entered or {}, made, job)
-  local estimate, units = job.estimate, -(-job.procs // plan.by) // 1
+  local estimate, units = job.estimate, plan.units_of(job)
   job.estimate = instant.of(instant.due(began, estimate, now) - now) -- the engine is asked for the rest
   local done = check_late(plan.flat:resume(job.number, job.submit, estimate, job.runtime, units, user_of(job),
     plan.ranked and job.priority or 0, began))
@@ -202,7 +237,7 @@ end
 
 -- Enters all jobs up to the limit of the clock. Raises {replay = message, code = "policy"} for times behind its end.
 local function enter(plan, run, gathered, user_of, next_job)
-  local flat, simulator, by, entered, ranked = plan.flat, plan.simulator, plan.by, plan.entered, plan.ranked
+  local flat, simulator, units_of, entered, ranked = plan.flat, plan.simulator, plan.units_of, plan.entered, plan.ranked
   local limit, n = run.opts["until"], 0
   limit = limit and limit < instant.LAST and instant.of(limit) or nil
   for job in next_job do
@@ -213,7 +248,7 @@ local function enter(plan, run, gathered, user_of, next_job)
     check_times(number, submit, job)
     if limit and math.max(submit, simulator.now) > limit then return end
     if entered then keep(entered, made, job) end
-    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, -(-job.procs // by) // 1, user_of(job),
+    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, units_of(job), user_of(job),
       ranked and job.priority or 0)) then
       if entered then entered[made] = nil end
       refuse(plan, run, gathered, job)
@@ -228,7 +263,7 @@ local function simulate(plan, run, gathered, next_job)
   local user_of = numbering(users)
   if run.opts.from then
     next_job, run.began = begin.begin(function(job, began) return resume(plan, user_of, job, began) end, next_job,
-      plan.simulator.now, run.opts.overrun ~= "run")
+      plan.simulator.now, plan.overrun ~= "run")
   end
   enter(plan, run, gathered, user_of, next_job)
   local limit = run.opts["until"]

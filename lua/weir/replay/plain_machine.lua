@@ -271,9 +271,12 @@ end
 
 -- ---- all of it ------------------------------------------------------------------------------------------------------
 
--- Whether the whole machine is up and free, now and later, and there is nothing but containment.
+-- Whether the whole machine is up and free, now and later, and there is nothing but containment and a network.
 local function untouched(graph, totals)
-  if #graph:subsystems() ~= 1 or #graph:roots() ~= 1 or graph:validity() or graph:now() ~= 0 then return false end
+  for _, name in ipairs(graph:subsystems()) do
+    if name ~= "containment" and name ~= "network" then return false end -- of switches, nothing is taken
+  end
+  if #graph:roots() ~= 1 or graph:validity() or graph:now() ~= 0 then return false end
   for _, row in pairs(totals) do
     if row.free ~= row.total or row.idle ~= row.total then return false end
   end
@@ -287,12 +290,22 @@ local function numbered(units, places)
   return numbers
 end
 
+-- Whether the units of a node are consecutive, nodes have as many, and come in the order in which the policy takes nodes.
+local function in_nodes(machine, order)
+  local firsts = machine.levels[machine.node]
+  if not firsts or firsts.scattered or order[1] and order[1].above ~= "node" then return false end
+  for i = 2, #firsts do
+    if firsts[i] ~= (i - 1) * firsts[2] then return false end
+  end
+  return machine.units == #firsts * (firsts[2] or machine.units)
+end
+
 --- Returns a machine as plain jobs see it: {units = their number, levels = for each type above, the first unit of each
 --- vertex, or with a field scattered, the number of vertices, the vertex of each unit; level_types = these types; node =
 --- which of them is node; below = units of each type within a unit; naming; numbers = the number of each unit by the index
 --- of its vertex, where the engine is to choose the units}; or nil where the general simulator is needed. `names`: whether
---- the resources of jobs are to be written. Costs a walk over the units.
-function M.of(graph, engine, type, names)
+--- the resources of jobs are to be written; nodes: whether jobs take all cores of nodes, where type is core. Costs a walk over the units.
+function M.of(graph, engine, type, names, nodes)
   local _, policy = engine:policy()
   local words = policy and policy.order
   local order = words and read_order(words)
@@ -301,8 +314,9 @@ function M.of(graph, engine, type, names)
   local units = list_units(graph, type, order or {})
   if not units or units.n ~= totals[type].total or not order and not gives_all(engine, type, units.n) then return nil end
   local places = sorted(units)
-  local machine = { units = units.n, below = units.below, numbers = not order and numbered(units, places) or nil }
+  local machine = { units = units.n, below = units.below }
   if not add_levels(machine, totals, units, places) then return nil end
+  if not order or nodes and not in_nodes(machine, order) then machine.numbers = numbered(units, places) end
   if names then
     machine.naming = (type == "core" and name_cores or name_nodes)(graph, units, places)
     if not machine.naming then return nil end

@@ -133,6 +133,61 @@ function M.new(graph)
   end
 end
 
+-- ---- jobs that get whole nodes -------------------------------------------------------------------------------------
+
+-- Returns the cores of a node, where all nodes have as many; and the properties that all nodes have.
+local function common(graph)
+  local cores, properties
+  for v in graph:walk { type = "node" } do
+    local own = v:below "core"
+    if cores and cores ~= own then return nil end
+    local kept = {}
+    for name in pairs(v.properties) do
+      if not properties or properties[name] then kept[name] = true end
+    end
+    cores, properties = own, kept
+  end
+  return cores, properties
+end
+
+-- Returns the number of nodes of which resources take all, and how: "node" as a whole, "core" all their cores and nothing
+-- else; or false.
+local function all_of(resources, cores)
+  local first = resources[1]
+  local inside = first.with[1]
+  if first.type == "slot" and inside.type == "node" then return first.count, "node" end
+  if first.type ~= "node" or #inside.with ~= 1 then return false end
+  local only = inside.with[1]
+  return only.type == "core" and only.count == cores and first.count, "core"
+end
+
+--- Returns a function from a job of a trace to the number of nodes that it gets whole, and in which way: "node", or "core"
+--- for a job that asks for all cores of its nodes and nothing else; or false for any other job; or nil, message, for one
+--- that can be none on this machine. Returns nil for a machine whose nodes have different numbers of cores.
+function M.whole(graph)
+  local machine, known = survey(graph), {}
+  local cores, properties = common(graph)
+  if not cores then return nil end
+  local function has_all(wanted)
+    for _, name in ipairs(wanted and wanted.properties or {}) do
+      if not properties[name] then return false end
+    end
+    return true
+  end
+  return function(job)
+    if job.request then return false end
+    local key = key_of(job)
+    local row = known[key]
+    if not row then
+      local queue, why = queue_of(machine, job)
+      if why then return nil, why end
+      row = has_all(properties_of(job, queue)) and { all_of(resources_of(machine, job, queue), cores) } or { false }
+      known[key] = row
+    end
+    return row[1], row[2]
+  end
+end
+
 --- Whether a machine tells what jobs are given, so that the jobs of an accounting are to be read by this module.
 function M.fits(graph)
   local list, consumption = queues.of(graph)

@@ -31,6 +31,12 @@ describe("plain replays of random jobs", function()
     end)
   end
 
+  for seed = 1, 2 do
+    it(("[K4] equal those of the general simulator where accountings give whole nodes, seed %d"):format(seed), function()
+      cases.accountings(seed, math.ceil(8 * SCALE))
+    end)
+  end
+
   -- Many jobs at a high load: long queues, moved reservations, fragments.
   for _, row in ipairs {
     { "cluster:1 core:32", "easy", "low" }, { "cluster:1 core:32", "conservative", "high" }, { "cluster:1 core:32", "sjbf", "first" },
@@ -110,6 +116,38 @@ describe("a replay is left to the general simulator", function()
   it("under a file of one's own with the name of a bundled queue policy", function()
     local queue = file("easy.lua", "return { schedule = function(queue) for job in queue:pending() do queue:start(job) end end }")
     assert.is_false(is_plain { resources = "cluster:1 core:4", queue = queue })
+  end)
+end)
+
+describe("a replay of an accounting", function()
+  local CONF = "NodeName=n[1-4] Sockets=1 CoresPerSocket=4 RealMemory=100\nPartitionName=batch Nodes=ALL Default=YES\n"
+    .. "PartitionName=half Nodes=n[1-2]\n"
+  local HEAD = "JobID|Submit|Start|End|Timelimit|NNodes|NCPUS|Partition|State\n"
+  local function row(id, second, nodes, cores, partition)
+    return ("%d|2024-01-01T00:00:%02d|2024-01-01T00:01:00|2024-01-01T00:02:00|2|%d|%d|%s|COMPLETED\n"):format(id, second, nodes, cores,
+      partition or "batch")
+  end
+  local WHOLE = HEAD .. row(1, 0, 2, 8) .. row(2, 5, 4, 16) .. row(3, 9, 1, 4)
+
+  for what, case in pairs {
+    ["is plain where jobs get whole nodes"] = { true, WHOLE },
+    ["begins again where a later job shares a node"] = { false, WHOLE .. row(4, 12, 1, 2) },
+    ["begins again where a later job wants nodes of a partition"] = { false, WHOLE .. row(4, 12, 1, 4, "half") },
+    ["is left to the general simulator where the first job shares a node"] = { false, HEAD .. row(1, 0, 1, 2) .. row(2, 5, 4, 16) },
+  } do
+    it(what, function()
+      local out = shell.path(dir, "accounting.csv")
+      local result = assert(replay.run { resources = file("slurm.conf", CONF), trace = file("jobs.sacct", case[2]), jobs = out })
+      local _, lines = case[2]:gsub("\n", "")
+      local _, written = shell.slurp(out):gsub("\n", "")
+      assert.same({ case[1], lines - 1, lines }, { result.sim.queue == nil, result.metrics.jobs, written })
+    end)
+  end
+
+  it("leaves the machine of the caller as it was", function()
+    local graph = assert(weir.load(file("slurm.conf", CONF)))
+    local result = assert(replay.run { resources = graph, trace = file("jobs.sacct", WHOLE .. row(4, 12, 1, 2)), policy = "best_fit" })
+    assert.equal(4, result.metrics.jobs)
   end)
 end)
 
