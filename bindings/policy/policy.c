@@ -251,6 +251,30 @@ static void push_hook_names(lua_State *L, const struct policy *p)
         }
 }
 
+static void add_type(lua_State *L, const char *name, size_t len)
+{
+    lua_pushlstring(L, name, len);
+    lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
+}
+
+/* Pushes the types that the rules of a policy name. */
+static void push_types(lua_State *L, const struct policy_spec *spec)
+{
+    lua_newtable(L);
+    for (uint32_t i = 0; i < spec->norder; i++) {
+        const char *at = spec->order[i] + (spec->order[i][0] == '-'), *dot = strchr(at, '.');
+        if (dot && strncmp(at, "properties.", 11) != 0)
+            add_type(L, at, (size_t)(dot - at));
+    }
+    for (uint32_t i = 0; i < spec->nexclusive; i++)
+        add_type(L, spec->exclusive[i], strlen(spec->exclusive[i]));
+    for (uint32_t i = 0; i < spec->nlocality; i++)
+        add_type(L, spec->locality[i], strlen(spec->locality[i]));
+    for (uint32_t i = 0; i < spec->ndescend; i++)
+        if (strncmp(spec->descend[i], "tags.", 5) != 0)
+            add_type(L, spec->descend[i], strlen(spec->descend[i]));
+}
+
 static bool is_static(const struct policy *p)
 {
     for (int i = 0; i < HOOKS; i++)
@@ -319,6 +343,7 @@ static const char *why_not(const struct policy *p, int hook, const struct policy
  * @field uncached_prune: string? -- Why the answers of prune are not remembered; nil where they are, or without prune.
  * @field traceback: string? -- The functions of the file that ran at the last error, innermost first, a line each; nil
  *   without an error, and for a table.
+ * @field types: string[] -- The types of vertices that order, exclusive, locality and descend name.
  * @field static: boolean -- Whether no function of the policy is called: a policy of rules only.
  * @field order: string[]? -- The words of the order of a policy that is an order and nothing else, none for a policy
  *   that prefers nothing; nil for any other policy.
@@ -368,6 +393,8 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
         lua_pushstring(L, p->sandbox.S && p->sandbox.trace[0] ? p->sandbox.trace : NULL);
     else if (strcmp(key, "sandboxed") == 0)
         lua_pushboolean(L, p->sandbox.S != NULL);
+    else if (strcmp(key, "types") == 0)
+        push_types(L, &p->spec);
     else if (strcmp(key, "static") == 0)
         lua_pushboolean(L, is_static(p));
     else if (strcmp(key, "order") == 0)
@@ -384,7 +411,7 @@ static int policy_index(lua_State *L)
     static const char *const fields[] = {"name",      "doc",    "version",  "label",   "hash",      "source",
                                          "path",      "origin", "state_key", "options", "hooks",     "parts",
                                          "budget",    "order",  "sandboxed", "static",  "uncached",  "uncached_prune",
-                                         "traceback", "overran", "profile",  NULL};
+                                         "traceback", "overran", "profile",  "types",   NULL};
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
     const char *key = luaL_checkstring(L, 2);
 
@@ -393,7 +420,7 @@ static int policy_index(lua_State *L)
         return luaL_error(L,
                           "a policy has no field '%s'%s; it has name, doc, version, label, hash, source, path, origin, "
                           "state_key, options, hooks, parts, budget, overran, sandboxed, uncached, uncached_prune, "
-                          "static, order, traceback, profile",
+                          "static, order, types, traceback, profile",
                           weirlua_quote(L, key), weirlua_hint(L, key, fields));
     return 1;
 }

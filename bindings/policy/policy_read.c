@@ -222,6 +222,34 @@ static void read_hooks(lua_State *L, struct policy_spec *spec)
     lua_rawseti(L, ANCHOR, ANCHOR_GROUPS);
 }
 
+/* Raises for a word of an order that names no field: see weir_policy. */
+static void check_order_word(lua_State *L, const struct policy_spec *spec, const char *word)
+{
+    static const char *const known[] = {"id", "index", "size", "rank", "properties", NULL};
+    const char *at = word[0] == '-' ? word + 1 : word, *dot = strchr(at, '.');
+    const char *name = dot && strncmp(at, "properties.", 11) != 0 ? dot + 1 : at;
+    int i = 0;
+
+    if (strncmp(name, "properties.", 11) == 0 && name[11])
+        return;
+    while (i < 4 && strcmp(known[i], name) != 0)
+        i++;
+    if (i == 4 || (dot == at && name != at))
+        refuse(L, spec, "order field '%s' is not known%s; use id, index, size, rank, properties.KEY, or TYPE.FIELD of "
+                        "an ancestor, each with '-' in front for descending",
+               weirlua_quote(L, word), weirlua_hint(L, name, known));
+}
+
+/* Reads the order where it is no function. */
+static void read_order(lua_State *L, struct policy_spec *spec)
+{
+    if (!spec->has[HOOK_ORDER])
+        spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
+    for (uint32_t i = 0; i < spec->norder; i++)
+        check_order_word(L, spec, spec->order[i]);
+    lua_settop(L, ANCHOR);
+}
+
 static void read_options(lua_State *L, struct policy_spec *spec)
 {
     field(L, "options");
@@ -345,9 +373,7 @@ int weirlua_policy_read(lua_State *L)
     spec->doc = text_field(L, spec, "doc");
     spec->version = text_field(L, spec, "version");
     check_known(L, spec);
-    if (!spec->has[HOOK_ORDER])
-        spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
-    lua_settop(L, ANCHOR);
+    read_order(L, spec);
     spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
     lua_settop(L, ANCHOR);
     spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);

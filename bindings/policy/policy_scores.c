@@ -427,8 +427,10 @@ static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir
     sb->graph = NULL;
     if (rc != LUA_OK)
         return raised(h, m, hook, rc);
-    if (sb->unfollowed || weir_read_trouble(g))
+    if (sb->unfollowed || weir_read_trouble(g)) {
+        sb->seeded = sb->turn - 1; /* random numbers begin anew: this call must not tell in the calls that count */
         return forget(m, "it reads %s", sb->unfollowed ? sb->unfollowed : weir_read_trouble(g));
+    }
     return 1;
 }
 

@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local lines_of = require "weir.policy.lines"
 local machines = require "weir.policy.machines"
+local suggest = require "weir.suggest"
 local weir = require "weir"
 
 local M = {}
@@ -68,22 +69,37 @@ local function check_feasibility(x, machine, say)
   for _, row in ipairs(refused) do say("note", ("%s could run here but for this policy (%s)"):format(row[1], row[2])) end
 end
 
+-- Notes types that the policy names and the machine lacks: on a machine of the user's all, on the small ones misspelt ones.
+local function check_types(p, machine, own, say)
+  local types, seen = machine():types(), {}
+  for _, name in ipairs(types) do seen[name] = true end
+  for _, name in ipairs(p.types) do
+    local hint = seen[name] and "" or suggest.hint(name, types)
+    if not seen[name] and (own or hint ~= "") then
+      say("note", ("it names the type '%s', of which the machine has no vertex%s"):format(name, hint))
+    end
+    seen[name] = true
+  end
+end
+
 local SLOW = 50 -- microseconds a call
 
-local function check_cost(p, say)
+local function check_cost(p, failed, say)
   local profile, filters = p:profile(), 0
   for name, hook in pairs(profile.hooks) do
     if name == "prune" or name == "evaluate" then filters = filters + hook.calls end
     local each = hook.calls > 0 and hook.seconds / hook.calls * 1e6 or 0
-    if each > SLOW and (name == "prune" or name == "evaluate") then
+    if each > SLOW and not failed and (name == "prune" or name == "evaluate") then
       say("note", ("%s takes %.0f us a call; it is called %s"):format(name, each, name == "evaluate" and not p.uncached
         and "again where something that it read has changed" or "for every candidate"))
     end
   end
-  if p.uncached then
+  -- why nothing is remembered; an error is told as an error
+  local function reason(why) return why and not why:find("^it raises an error") and why end
+  if reason(p.uncached) then
     say("note", ("scores are not remembered: %s; evaluate is called for every candidate of every match"):format(p.uncached))
   end
-  if p.uncached_prune then
+  if reason(p.uncached_prune) then
     say("note", ("answers of prune are not remembered: %s; prune is called for every vertex on the way of every match")
       :format(p.uncached_prune))
   end
@@ -165,8 +181,9 @@ function M.check(x, graph)
   local note, tell = notes_of(report, p, say)
   local first = try_all(p, tried, note, say)
   report.state = first and first[1].state
+  check_types(p, tried[1], graph, say)
   tell()
-  report.profile = check_cost(p, say)
+  report.profile = check_cost(p, #report.errors > 0, say)
   p:profile(false)
   if first and #report.errors == 0 then
     check_again(x, tried, first, say)

@@ -129,7 +129,10 @@ local function settings(options, budget, origin)
   local t = { options = options, origin = origin }
   for _, key in ipairs(SETTINGS) do t[key] = budget and budget[key] end
   for key in pairs(budget or {}) do
-    if t[key] == nil or key == "origin" then error(("a budget has instructions, memory and seconds, not '%s'"):format(tostring(key)), 0) end
+    if t[key] == nil or key == "origin" then
+      local hint = suggest.hint(tostring(key), SETTINGS)
+      error(("a budget has instructions, memory and seconds, not '%s'%s"):format(tostring(key), hint), 0)
+    end
   end
   return t
 end

@@ -26,6 +26,9 @@ describe("a policy is refused that", function()
     ["orders by the tags of another vertex"] = {
       "init = function(g) other = g '/cluster0/rack0/node0' end, order = function(v) return tonumber(other.tags.x) or 0 end",
       "order may read 'tags' of the vertex and of the vertices above only", before = "local other" },
+    ["mistypes a word of its order"] = { 'order = { "node.idd" }', "order field 'node.idd' is not known (did you mean \"id\"?); use id," },
+    ["orders by a property without a name"] = { 'order = "properties."', "order field 'properties.' is not known" },
+    ["orders by a type alone"] = { 'order = "-node"', "order field '-node' is not known" },
     ["forgets what order returns"] = { "order = function(v) end",
       "it must return up to 4 numbers, and returned nothing for /cluster0/rack0/" },
     ["forgets that prune returns true"] = { 'prune = function(v) if v.type == "node" then return true end end',

@@ -40,7 +40,7 @@ local function show(name, report)
       report.visited, report.callbacks))
     out.line("    cost   " .. hooks_line(report.profile.hooks))
     out.line("    reads  " .. reads_line(report.profile.reads or {}))
-    if report.profile.hooks.evaluate and not p.uncached then
+    if report.profile.hooks.evaluate and not p.uncached and #report.errors == 0 then
       out.line "    scores remembered until something that evaluate read changes"
     end
   end
