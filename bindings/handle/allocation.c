@@ -52,12 +52,9 @@ static void wrap_pick(lua_State *L, const weir_pick *p)
     lua_createtable(L, 0, 4);
     lua_insert(L, -2);
     lua_setfield(L, -2, "vertex");
-    lua_pushinteger(L, p->amount);
-    lua_setfield(L, -2, "amount");
-    lua_pushboolean(L, p->exclusive);
-    lua_setfield(L, -2, "exclusive");
-    lua_pushinteger(L, p->resource);
-    lua_setfield(L, -2, "resource");
+    weirlua_set_integer(L, "amount", p->amount);
+    weirlua_set_boolean(L, "exclusive", p->exclusive);
+    weirlua_set_integer(L, "resource", p->resource);
 }
 
 void weirlua_push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *p)

@@ -548,8 +548,7 @@ static void push_clock_events(lua_State *L, const weir_graph *g)
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 3);
         weirlua_push_holder(L, events[i].job);
-        lua_pushstring(L, words[events[i].kind]);
-        lua_setfield(L, -2, "event");
+        weirlua_set_text(L, "event", words[events[i].kind]);
         weirlua_push_time(L, events[i].time);
         lua_setfield(L, -2, "time");
         lua_rawseti(L, -2, (lua_Integer)i + 1);

@@ -57,16 +57,14 @@ int weirlua_engine_drop(lua_State *L)
 static void push_loss(lua_State *L, const struct weirlua_graph *handle, const weir_loss *x)
 {
     lua_createtable(L, 0, 10);
-    lua_pushinteger(L, (lua_Integer)x->pick + 1);
-    lua_setfield(L, -2, "pick");
+    weirlua_set_integer(L, "pick", (lua_Integer)x->pick + 1);
     if (x->vertex != WEIR_NONE) {
         weirlua_push_vertex(L, handle, x->vertex);
         lua_setfield(L, -2, "vertex");
         weirlua_push_field(L, handle, x->vertex, FIELD_PATH);
         lua_setfield(L, -2, "path");
     }
-    lua_pushstring(L, x->vertex == WEIR_NONE ? "gone" : x->job == 0 ? "unavailable" : "held");
-    lua_setfield(L, -2, "why");
+    weirlua_set_text(L, "why", x->vertex == WEIR_NONE ? "gone" : x->job == 0 ? "unavailable" : "held");
     if (x->job == 0)
         return;
     weirlua_push_holder(L, x->job);
@@ -76,10 +74,8 @@ static void push_loss(lua_State *L, const struct weirlua_graph *handle, const we
     lua_setfield(L, -2, "start");
     weirlua_push_time(L, x->end);
     lua_setfield(L, -2, "end");
-    lua_pushinteger(L, x->amount);
-    lua_setfield(L, -2, "amount");
-    lua_pushboolean(L, x->exclusive);
-    lua_setfield(L, -2, "exclusive");
+    weirlua_set_integer(L, "amount", x->amount);
+    weirlua_set_boolean(L, "exclusive", x->exclusive);
 }
 
 /* The results of a call that failed: nil, message, code, and the list of losses, if any. */

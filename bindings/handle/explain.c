@@ -1,41 +1,29 @@
 /* explain.c - e:levels, the causes that exclude vertices. Invariant: the graph is only read. */
 #include "policy/policy.h"
 
-static void set_text(lua_State *L, const char *key, const char *value)
-{
-    lua_pushstring(L, value);
-    lua_setfield(L, -2, key);
-}
-
-static void set_number(lua_State *L, const char *key, int64_t value)
-{
-    lua_pushinteger(L, value);
-    lua_setfield(L, -2, key);
-}
-
 static void push_cause(lua_State *L, const weir_cause *cause)
 {
     static const char *const words[WEIR_CAUSES] = {"constraint",  "aggregate", "state",    "policy",
                                                    "exclusivity", "time",      "aggregate"};
 
     lua_createtable(L, 0, 4);
-    set_text(L, "by", words[cause->by]);
+    weirlua_set_text(L, "by", words[cause->by]);
     if (cause->type) {
-        set_text(L, "type", cause->type);
-        set_text(L, "of", cause->by == WEIR_CAUSE_SMALL ? "total" : "free");
+        weirlua_set_text(L, "type", cause->type);
+        weirlua_set_text(L, "of", cause->by == WEIR_CAUSE_SMALL ? "total" : "free");
     }
-    set_number(L, "count", (int64_t)cause->count);
+    weirlua_set_integer(L, "count", (int64_t)cause->count);
 }
 
 static void push_level(lua_State *L, const weir_level *level)
 {
     lua_createtable(L, 0, 7);
-    set_text(L, "type", level->type);
-    set_text(L, "unit", level->unit);
-    set_number(L, "resource", level->resource);
-    set_number(L, "need", level->need);
-    set_number(L, "visited", (int64_t)level->visited);
-    set_number(L, "left", (int64_t)level->left);
+    weirlua_set_text(L, "type", level->type);
+    weirlua_set_text(L, "unit", level->unit);
+    weirlua_set_integer(L, "resource", level->resource);
+    weirlua_set_integer(L, "need", level->need);
+    weirlua_set_integer(L, "visited", (int64_t)level->visited);
+    weirlua_set_integer(L, "left", (int64_t)level->left);
     lua_createtable(L, (int)level->ncauses, 0);
     for (uint32_t i = 0; i < level->ncauses; i++) {
         push_cause(L, &level->causes[i]);

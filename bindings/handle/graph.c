@@ -319,12 +319,9 @@ int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, boo
             continue;
         lua_pushstring(L, a.type);
         lua_createtable(L, 0, 3);
-        lua_pushinteger(L, a.total);
-        lua_setfield(L, -2, "total");
-        lua_pushinteger(L, a.free);
-        lua_setfield(L, -2, "free");
-        lua_pushinteger(L, a.idle);
-        lua_setfield(L, -2, "idle");
+        weirlua_set_integer(L, "total", a.total);
+        weirlua_set_integer(L, "free", a.free);
+        weirlua_set_integer(L, "idle", a.idle);
         lua_rawset(L, -3);
     }
     return 1;

@@ -18,8 +18,7 @@ static void push_units(lua_State *L, const struct weirlua_graph *handle, const w
         lua_setfield(L, -2, "vertex");
         weirlua_push_vertex(L, handle, f->shares[i].unit);
         lua_setfield(L, -2, "unit");
-        lua_pushinteger(L, f->shares[i].amount);
-        lua_setfield(L, -2, "amount");
+        weirlua_set_integer(L, "amount", f->shares[i].amount);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -2, "shares");
@@ -32,10 +31,8 @@ static void push_cut(lua_State *L, const struct weirlua_graph *handle, const wei
         lua_createtable(L, 0, 3);
         weirlua_push_vertex(L, handle, f->cut[i].unit);
         lua_setfield(L, -2, "unit");
-        lua_pushinteger(L, f->cut[i].left);
-        lua_setfield(L, -2, "left");
-        lua_pushinteger(L, weir_vertex_size(handle->g, f->cut[i].unit));
-        lua_setfield(L, -2, "size");
+        weirlua_set_integer(L, "left", f->cut[i].left);
+        weirlua_set_integer(L, "size", weir_vertex_size(handle->g, f->cut[i].unit));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     lua_setfield(L, -2, "cut");
@@ -44,10 +41,8 @@ static void push_cut(lua_State *L, const struct weirlua_graph *handle, const wei
 static void push_flow(lua_State *L, const struct weirlua_graph *handle, const weir_flow *f, uint32_t n)
 {
     lua_createtable(L, 0, 5);
-    lua_pushinteger(L, f->amount);
-    lua_setfield(L, -2, "amount");
-    lua_pushboolean(L, f->all);
-    lua_setfield(L, -2, "all");
+    weirlua_set_integer(L, "amount", f->amount);
+    weirlua_set_boolean(L, "all", f->all);
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_pushinteger(L, f->served[i]);

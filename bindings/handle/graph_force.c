@@ -110,16 +110,14 @@ int weirlua_vertex_jobs(lua_State *L)
 static void push_loss(lua_State *L, const struct weirlua_graph *handle, int64_t job, weir_vertex v, int64_t amount)
 {
     lua_createtable(L, 0, 5);
-    lua_pushinteger(L, job);
-    lua_setfield(L, -2, "job");
+    weirlua_set_integer(L, "job", job);
     weirlua_push_vertex(L, handle, v);
     lua_setfield(L, -2, "vertex");
     weirlua_push_field(L, handle, v, FIELD_PATH);
     lua_setfield(L, -2, "path");
     weirlua_push_field(L, handle, v, FIELD_TYPE);
     lua_setfield(L, -2, "type");
-    lua_pushinteger(L, amount);
-    lua_setfield(L, -2, "amount");
+    weirlua_set_integer(L, "amount", amount);
     lua_rawseti(L, -2, (lua_Integer)lua_rawlen(L, -2) + 1);
 }
 

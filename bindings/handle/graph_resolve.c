@@ -7,10 +7,8 @@ static void push_pick(lua_State *L, const struct weirlua_graph *handle, const we
     lua_createtable(L, 0, 3);
     weirlua_push_vertex(L, handle, pick->vertex);
     lua_setfield(L, -2, "vertex");
-    lua_pushinteger(L, pick->amount);
-    lua_setfield(L, -2, "amount");
-    lua_pushboolean(L, pick->exclusive);
-    lua_setfield(L, -2, "exclusive");
+    weirlua_set_integer(L, "amount", pick->amount);
+    weirlua_set_boolean(L, "exclusive", pick->exclusive);
 }
 
 int weirlua_graph_resolve(lua_State *L)

@@ -133,12 +133,11 @@ static int request_format_for(lua_State *L)
 
 /* ---- resources as plain tables ---- */
 
-static void set_text(lua_State *L, const char *key, const char *value)
+/* Sets a field, unless the text is NULL or empty. */
+static void set_filled(lua_State *L, const char *key, const char *value)
 {
-    if (value && value[0]) {
-        lua_pushstring(L, value);
-        lua_setfield(L, -2, key);
-    }
+    if (value && value[0])
+        weirlua_set_text(L, key, value);
 }
 
 static void push_count(lua_State *L, const weir_count *c)
@@ -146,17 +145,14 @@ static void push_count(lua_State *L, const weir_count *c)
     char op[2] = {c->op, '\0'};
 
     lua_createtable(L, 0, 4);
-    lua_pushinteger(L, c->min);
-    lua_setfield(L, -2, "min");
+    weirlua_set_integer(L, "min", c->min);
     if (c->max == WEIR_FOREVER)
-        lua_pushnumber(L, (lua_Number)HUGE_VAL);
+        weirlua_set_number(L, "max", HUGE_VAL);
     else
-        lua_pushinteger(L, c->max);
-    lua_setfield(L, -2, "max");
+        weirlua_set_integer(L, "max", c->max);
     if (c->op) {
-        set_text(L, "operator", op);
-        lua_pushinteger(L, c->operand);
-        lua_setfield(L, -2, "operand");
+        set_filled(L, "operator", op);
+        weirlua_set_integer(L, "operand", c->operand);
         return;
     }
     lua_createtable(L, (int)c->nset, 0);
@@ -173,16 +169,14 @@ static void push_resources(lua_State *L, const weir_resource *list, uint32_t n)
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 8);
-        set_text(L, "type", list[i].type);
-        set_text(L, "unit", list[i].unit);
-        set_text(L, "label", list[i].label);
-        set_text(L, "id", list[i].id);
+        set_filled(L, "type", list[i].type);
+        set_filled(L, "unit", list[i].unit);
+        set_filled(L, "label", list[i].label);
+        set_filled(L, "id", list[i].id);
         push_count(L, &list[i].count);
         lua_setfield(L, -2, "count");
-        if (list[i].exclusive != WEIR_EXCLUSIVE_UNSET) {
-            lua_pushboolean(L, list[i].exclusive == WEIR_EXCLUSIVE_YES);
-            lua_setfield(L, -2, "exclusive");
-        }
+        if (list[i].exclusive != WEIR_EXCLUSIVE_UNSET)
+            weirlua_set_boolean(L, "exclusive", list[i].exclusive == WEIR_EXCLUSIVE_YES);
         if (list[i].nwith) {
             push_resources(L, list[i].with, list[i].nwith);
             lua_setfield(L, -2, "with");

@@ -99,10 +99,8 @@ static int push_faults(lua_State *L)
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 2);
-        lua_pushstring(L, list[i].place);
-        lua_setfield(L, -2, "place");
-        lua_pushstring(L, list[i].text);
-        lua_setfield(L, -2, "text");
+        weirlua_set_text(L, "place", list[i].place);
+        weirlua_set_text(L, "text", list[i].text);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

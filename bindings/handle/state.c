@@ -139,8 +139,7 @@ static void guard_methods(lua_State *L)
 void weirlua_class(lua_State *L, struct weirlua *s, const char *name, const luaL_Reg *methods, const luaL_Reg *meta)
 {
     luaL_newmetatable(L, name);
-    lua_pushstring(L, name);
-    lua_setfield(L, -2, "__metatable");
+    weirlua_set_text(L, "__metatable", name);
     lua_newtable(L);
     if (methods) {
         lua_pushlightuserdata(L, s);

@@ -176,6 +176,30 @@ int weirlua_text(lua_State *L, struct weirlua_owner *b, char *text, const weir_e
 
 /* ---- time ---- */
 
+void weirlua_set_integer(lua_State *L, const char *key, lua_Integer value)
+{
+    lua_pushinteger(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void weirlua_set_number(lua_State *L, const char *key, lua_Number value)
+{
+    lua_pushnumber(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void weirlua_set_boolean(lua_State *L, const char *key, bool value)
+{
+    lua_pushboolean(L, value);
+    lua_setfield(L, -2, key);
+}
+
+void weirlua_set_text(lua_State *L, const char *key, const char *value)
+{
+    lua_pushstring(L, value);
+    lua_setfield(L, -2, key);
+}
+
 void weirlua_push_time(lua_State *L, int64_t us)
 {
     if (us == WEIR_FOREVER)

@@ -47,26 +47,19 @@ static void push_event(lua_State *L, const struct weirlua_graph *handle, const w
                                                    "busy",    "policy", "scored", "chosen"};
 
     lua_createtable(L, 0, 6);
-    lua_pushstring(L, names[event->event]);
-    lua_setfield(L, -2, "event");
+    weirlua_set_text(L, "event", names[event->event]);
     weirlua_push_vertex(L, handle, event->vertex); /* nil: the whole graph */
     lua_setfield(L, -2, "vertex");
-    lua_pushinteger(L, event->resource);
-    lua_setfield(L, -2, "resource");
+    weirlua_set_integer(L, "resource", event->resource);
     if (event->type) {
-        lua_pushstring(L, event->type);
-        lua_setfield(L, -2, "type");
-        lua_pushinteger(L, event->need);
-        lua_setfield(L, -2, "need");
-        lua_pushinteger(L, event->have);
-        lua_setfield(L, -2, "have");
+        weirlua_set_text(L, "type", event->type);
+        weirlua_set_integer(L, "need", event->need);
+        weirlua_set_integer(L, "have", event->have);
     }
     if (event->event == WEIR_EVENT_SCORED) {
-        lua_pushnumber(L, event->score);
-        lua_setfield(L, -2, "score");
+        weirlua_set_number(L, "score", event->score);
     } else if (event->event == WEIR_EVENT_CHOSEN) {
-        lua_pushinteger(L, event->have);
-        lua_setfield(L, -2, "amount");
+        weirlua_set_integer(L, "amount", event->have);
     }
 }
 

@@ -163,12 +163,9 @@ void weirlua_push_edge(lua_State *L, const struct weirlua_graph *handle, const w
     lua_setfield(L, -2, "source");
     weirlua_push_vertex(L, handle, e->target);
     lua_setfield(L, -2, "target");
-    lua_pushstring(L, e->subsystem);
-    lua_setfield(L, -2, "subsystem");
-    lua_pushstring(L, e->type);
-    lua_setfield(L, -2, "type");
-    lua_pushstring(L, e->back);
-    lua_setfield(L, -2, "back");
+    weirlua_set_text(L, "subsystem", e->subsystem);
+    weirlua_set_text(L, "type", e->type);
+    weirlua_set_text(L, "back", e->back);
 }
 
 static int vertex_edges(lua_State *L)
@@ -234,20 +231,15 @@ static int vertex_uses(lua_State *L)
     for (uint32_t i = 0; weir_vertex_use(h.g, h.v, i, &u); i++) {
         lua_createtable(L, 0, 6);
         weirlua_push_holder(L, u.job);
-        if (u.job < 0) {
-            lua_pushinteger(L, u.job);
-            lua_setfield(L, -2, "job");
-        }
+        if (u.job < 0)
+            weirlua_set_integer(L, "job", u.job);
         weirlua_push_time(L, u.start);
         lua_setfield(L, -2, "start");
         weirlua_push_time(L, u.end);
         lua_setfield(L, -2, "end");
-        lua_pushinteger(L, u.amount);
-        lua_setfield(L, -2, "amount");
-        lua_pushboolean(L, u.exclusive);
-        lua_setfield(L, -2, "exclusive");
-        lua_pushboolean(L, u.active);
-        lua_setfield(L, -2, "active");
+        weirlua_set_integer(L, "amount", u.amount);
+        weirlua_set_boolean(L, "exclusive", u.exclusive);
+        weirlua_set_boolean(L, "active", u.active);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
         weirlua_spend(L, s, 64);
     }

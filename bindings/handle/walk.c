@@ -187,8 +187,7 @@ static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
         lua_createtable(L, 0, 2);
         weirlua_push_vertex(L, handle, v);
         lua_setfield(L, -2, "vertex");
-        lua_pushnumber(L, score);
-        lua_setfield(L, -2, "score");
+        weirlua_set_number(L, "score", score);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

@@ -153,6 +153,11 @@ int weirlua_editor_new(lua_State *L); /* editor{...} */
 bool weirlua_editor_interrupted(void);
 void weirlua_editor_open(lua_State *L, struct weirlua *s);
 
+/* Sets a field of the table on top of the stack. A text that is NULL is nil. May raise for want of memory. */
+void weirlua_set_integer(lua_State *L, const char *key, lua_Integer value);
+void weirlua_set_number(lua_State *L, const char *key, lua_Number value);
+void weirlua_set_boolean(lua_State *L, const char *key, bool value);
+void weirlua_set_text(lua_State *L, const char *key, const char *value);
 void weirlua_push_time(lua_State *L, int64_t us); /* seconds; math.huge for no end */
 int64_t weirlua_check_time(lua_State *L, int arg);
 int64_t weirlua_check_duration(lua_State *L, int arg); /* a positive number is at least 1 microsecond: 0 means no end */

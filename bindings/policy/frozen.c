@@ -91,8 +91,7 @@ void weirlua_freeze(lua_State *S, lua_CFunction refuse, unsigned how)
     lua_pushvalue(S, data);
     lua_pushcclosure(S, frozen_len, 1);
     lua_setfield(S, -2, "__len");
-    lua_pushboolean(S, 0);
-    lua_setfield(S, -2, "__metatable");
+    weirlua_set_boolean(S, "__metatable", 0);
     lua_setmetatable(S, -2);
     lua_replace(S, data);
 }

@@ -303,12 +303,9 @@ static void push_order(lua_State *L, const struct policy *p)
 static void push_budget(lua_State *L, const struct policy *p)
 {
     lua_createtable(L, 0, 3);
-    lua_pushinteger(L, p->sandbox.budget);
-    lua_setfield(L, -2, "instructions");
-    lua_pushinteger(L, (lua_Integer)p->sandbox.limit);
-    lua_setfield(L, -2, "memory");
-    lua_pushnumber(L, p->sandbox.seconds);
-    lua_setfield(L, -2, "seconds");
+    weirlua_set_integer(L, "instructions", p->sandbox.budget);
+    weirlua_set_integer(L, "memory", (lua_Integer)p->sandbox.limit);
+    weirlua_set_number(L, "seconds", p->sandbox.seconds);
 }
 
 /* Returns why what a hook gives is not remembered; NULL: it is, or there is no such hook. */

@@ -125,37 +125,28 @@ static int push_told(lua_State *S, int requests, const struct policy_job *job, c
 
 /* ---- resources ---- */
 
-static void set_text(lua_State *S, const char *key, const char *value)
+/* Sets a field, unless the text is empty. */
+static void set_filled(lua_State *S, const char *key, const char *value)
 {
-    if (value[0]) {
-        lua_pushstring(S, value);
-        lua_setfield(S, -2, key);
-    }
-}
-
-static void set_integer(lua_State *S, const char *key, int64_t value)
-{
-    lua_pushinteger(S, value);
-    lua_setfield(S, -2, key);
+    if (value[0])
+        weirlua_set_text(S, key, value);
 }
 
 /* Pushes a table that describes a resource. */
 static void push_resource(lua_State *S, const weir_resource *r)
 {
     lua_createtable(S, 0, 11);
-    set_text(S, "type", r->type);
-    set_text(S, "unit", r->unit);
-    set_text(S, "label", r->label);
-    set_integer(S, "index", r->index);
-    set_integer(S, "count", r->count.min);
-    set_integer(S, "min", r->count.min);
+    set_filled(S, "type", r->type);
+    set_filled(S, "unit", r->unit);
+    set_filled(S, "label", r->label);
+    weirlua_set_integer(S, "index", r->index);
+    weirlua_set_integer(S, "count", r->count.min);
+    weirlua_set_integer(S, "min", r->count.min);
     if (r->count.max == WEIR_FOREVER)
-        lua_pushnumber(S, HUGE_VAL);
+        weirlua_set_number(S, "max", HUGE_VAL);
     else
-        lua_pushinteger(S, r->count.max);
-    lua_setfield(S, -2, "max");
-    lua_pushboolean(S, r->exclusive == WEIR_EXCLUSIVE_YES);
-    lua_setfield(S, -2, "exclusive");
+        weirlua_set_integer(S, "max", r->count.max);
+    weirlua_set_boolean(S, "exclusive", r->exclusive == WEIR_EXCLUSIVE_YES);
 }
 
 static void push_resources(lua_State *S, const weir_resource *list, uint32_t n)
@@ -183,7 +174,7 @@ static void add_wants(lua_State *S, const weir_resource *list, uint32_t n, int64
         if (__builtin_add_overflow(lua_tointeger(S, -1), own, &sum))
             sum = INT64_MAX;
         lua_pop(S, 1);
-        set_integer(S, list[i].type, sum);
+        weirlua_set_integer(S, list[i].type, sum);
         add_wants(S, list[i].with, list[i].nwith, own);
     }
 }
@@ -559,7 +550,7 @@ int weirlua_request_view(lua_State *S)
         enter(S, 1, 5, job);
     push_resource(S, r);
     if (r->nwith)
-        set_text(S, "below", leaf_type(r));
+        set_filled(S, "below", leaf_type(r));
     lua_pushvalue(S, 4);
     lua_setfield(S, -2, "options");
     luaL_setmetatable(S, REQUEST);
@@ -598,8 +589,7 @@ static void make_class(lua_State *S, const char *name, lua_CFunction index, lua_
         lua_pushcfunction(S, newindex);
         lua_setfield(S, -2, "__newindex");
     }
-    lua_pushboolean(S, 0);
-    lua_setfield(S, -2, "__metatable");
+    weirlua_set_boolean(S, "__metatable", 0);
     lua_pop(S, 1);
 }
 

@@ -202,8 +202,7 @@ static void describe(lua_State *L, const struct option *o)
         raw_field(L, o->at, keys[i]);
         lua_setfield(L, -2, keys[i]);
     }
-    lua_pushstring(L, type_names[o->type]);
-    lua_setfield(L, -2, "type");
+    weirlua_set_text(L, "type", type_names[o->type]);
 }
 
 /* Reads one option. Pops the declaration on top. */

@@ -52,10 +52,8 @@ static void push_hooks(lua_State *L, const struct policy *p)
         if (!p->spec.has[i])
             continue;
         lua_createtable(L, 0, 2);
-        lua_pushinteger(L, (lua_Integer)p->profile->calls[i]);
-        lua_setfield(L, -2, "calls");
-        lua_pushnumber(L, (lua_Number)p->profile->ns[i] / 1e9);
-        lua_setfield(L, -2, "seconds");
+        weirlua_set_integer(L, "calls", (lua_Integer)p->profile->calls[i]);
+        weirlua_set_number(L, "seconds", (lua_Number)p->profile->ns[i] / 1e9);
         lua_setfield(L, -2, weirlua_hook_names[i]);
     }
 }
@@ -111,8 +109,7 @@ int weirlua_policy_profile(lua_State *L)
     lua_newtable(L);
     weirlua_profile_lines(L, p->profile);
     lua_setfield(L, -2, "lines");
-    lua_pushinteger(L, (lua_Integer)p->profile->samples);
-    lua_setfield(L, -2, "samples");
+    weirlua_set_integer(L, "samples", (lua_Integer)p->profile->samples);
     if (p->sandbox.S) {
         push_reads(L, p);
         lua_setfield(L, -2, "reads");

@@ -181,8 +181,7 @@ static int make_handle(lua_State *S)
     lua_rawsetp(S, -2, &request_key);
     if (luaL_newmetatable(S, HANDLE)) {
         luaL_setfuncs(S, meta, 0);
-        lua_pushboolean(S, false);
-        lua_setfield(S, -2, "__metatable");
+        weirlua_set_boolean(S, "__metatable", false);
     }
     lua_setmetatable(S, -2);
     return 1;

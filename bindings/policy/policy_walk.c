@@ -174,8 +174,7 @@ static int push_best(lua_State *L, const struct filter_walk *f)
         lua_createtable(L, 0, 2);
         weirlua_push_vertex(L, f->handle, v);
         lua_setfield(L, -2, "vertex");
-        lua_pushnumber(L, score);
-        lua_setfield(L, -2, "score");
+        weirlua_set_number(L, "score", score);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;

@@ -54,12 +54,9 @@ int weirlua_peer(lua_State *L)
     if (getsockopt(check_fd(L, 1), SOL_SOCKET, SO_PEERCRED, &who, &len))
         return fail_errno(L, "who has connected cannot be told");
     lua_createtable(L, 0, 3);
-    lua_pushinteger(L, (lua_Integer)who.uid);
-    lua_setfield(L, -2, "uid");
-    lua_pushinteger(L, (lua_Integer)who.gid);
-    lua_setfield(L, -2, "gid");
-    lua_pushinteger(L, who.pid);
-    lua_setfield(L, -2, "pid");
+    weirlua_set_integer(L, "uid", (lua_Integer)who.uid);
+    weirlua_set_integer(L, "gid", (lua_Integer)who.gid);
+    weirlua_set_integer(L, "pid", who.pid);
     return 1;
 }
 

@@ -266,7 +266,7 @@ static int add_part(struct merge *m, weir_vertex o, weir_vertex v)
 
     if (!is_part(m, o, v))
         return WEIR_OK;
-    rc = weir_pool_check(g, v, m->err);
+    rc = weir_pool_check(g, v, "given further units", m->err);
     rc = rc ? rc : weir_pool_ready(g, v, kind_of(g, v)->size + kind_of(m->carry.from, o)->size, &kind, m->err);
     if (!rc && weir_array_reserve(&m->grown, &m->grown_cap, (size_t)m->ngrown + 1, sizeof *m->grown))
         rc = weir_fail_nomem(m->err);

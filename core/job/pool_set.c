@@ -20,24 +20,6 @@ static int64_t units_in_use(const weir_graph *g, weir_vertex v)
     return sum;
 }
 
-/* Fails unless the kind of v can change. */
-static int check(const weir_graph *g, weir_vertex v, const char *what, weir_err *err)
-{
-    char path[200];
-    int rc = weir_graph_writable(g, err);
-
-    if (rc)
-        return rc;
-    if (!vertex_valid(g, v))
-        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
-    weir_vertex_path(g, v, path, sizeof path);
-    if (g->building)
-        return weir_fail(err, WEIR_EINVAL, "%s of a pool cannot change between begin and end", what);
-    if (inner_of(g, v) && inner_of(g, v)->nkids > inner_of(g, v)->holes)
-        return weir_fail(err, WEIR_EINVAL, "%s has vertices below: %s of a pool without them can change", path, what);
-    return weir_pool_check(g, v, err);
-}
-
 static int change(weir_graph *g, weir_vertex v, const weir_pool_desc *d, weir_err *err)
 {
     int64_t more = d->size - kind_of(g, v)->size;
@@ -53,7 +35,7 @@ static int change(weir_graph *g, weir_vertex v, const weir_pool_desc *d, weir_er
 int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *err)
 {
     weir_pool_desc d;
-    int rc = check(g, v, "the size", err);
+    int rc = weir_pool_check(g, v, "given another size", err);
 
     if (rc)
         return rc;
@@ -69,7 +51,7 @@ int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *e
 int weir_vertex_set_unit(weir_graph *g, weir_vertex v, const char *unit, weir_err *err)
 {
     weir_pool_desc d;
-    int rc = check(g, v, "the unit", err);
+    int rc = weir_pool_check(g, v, "given another unit", err);
 
     if (rc)
         return rc;
@@ -82,7 +64,7 @@ int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir
 {
     weir_pool_desc d;
     weir_use u;
-    int rc = check(g, v, "exclusive", err);
+    int rc = weir_pool_check(g, v, exclusive ? "made exclusive" : "made shared", err);
 
     if (rc)
         return rc;

@@ -35,7 +35,7 @@ static bool has_whole(const weir_graph *g, weir_vertex v)
     return false;
 }
 
-int weir_pool_check(const weir_graph *g, weir_vertex v, weir_err *err)
+int weir_pool_check(const weir_graph *g, weir_vertex v, const char *change, weir_err *err)
 {
     char path[200];
     int rc = weir_graph_writable(g, err);
@@ -46,12 +46,11 @@ int weir_pool_check(const weir_graph *g, weir_vertex v, weir_err *err)
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
     weir_vertex_path(g, v, path, sizeof path);
     if (g->building)
-        return weir_fail(err, WEIR_EINVAL, "no pool can be split or joined between begin and end");
+        return weir_fail(err, WEIR_EINVAL, "no pool can be %s between begin and end", change);
     if (vertex_detached(g, v))
         return weir_fail(err, WEIR_EINVAL, "%s was taken out of containment", path);
     if (inner_of(g, v) && inner_of(g, v)->nkids > inner_of(g, v)->holes)
-        return weir_fail(err, WEIR_EINVAL, "%s has vertices below: only a pool without them can be split or joined",
-                         path);
+        return weir_fail(err, WEIR_EINVAL, "%s has vertices below: only a pool without them can be %s", path, change);
     if (has_whole(g, v))
         return weir_fail(err, WEIR_EBUSY, "a job has %s as a whole", path);
     return WEIR_OK;
@@ -123,7 +122,7 @@ int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *o
     weir_vertex u;
     uint32_t kind;
     int64_t size;
-    int rc = weir_pool_check(g, v, err);
+    int rc = weir_pool_check(g, v, "split", err);
 
     if (rc)
         return rc;
@@ -159,9 +158,9 @@ int weir_graph_join(weir_graph *g, weir_vertex v, weir_vertex part, weir_err *er
 {
     const struct kind *a, *b;
     uint32_t kind;
-    int rc = weir_pool_check(g, v, err);
+    int rc = weir_pool_check(g, v, "joined", err);
 
-    rc = rc ? rc : weir_pool_check(g, part, err);
+    rc = rc ? rc : weir_pool_check(g, part, "joined", err);
     if (rc)
         return rc;
     a = kind_of(g, v);
