@@ -1,29 +1,12 @@
-/* test_request.c - the request layer: jobspecs and shapes.
+/* test_request.c - the request layer: jobspecs and shapes that are read, and how they are written.
  *
  * Rows in this file always run; the files below $WEIR_DATA (default ../shared/data) are read where available.
  */
-#include "check.h"
+#include "requests.h"
 
 #include <ftw.h>
 
 #include "request/request.h"
-
-#define SLOT1 "\"with\":[{\"type\":\"node\",\"count\":1}]"
-
-/* Parses without a zero byte behind the text, so that a sanitizer sees a read past the end. */
-static int parse(const char *text, weir_request **out, weir_err *err)
-{
-    size_t len = strlen(text);
-    char *copy = malloc(len + 1);
-    char *tail = copy ? memcpy(copy + 1, text, len) : NULL;
-    int rc;
-
-    weir_err_clear(err);
-    *out = NULL;
-    rc = tail ? weir_request_parse(tail, len, NULL, out, err) : WEIR_ENOMEM;
-    free(copy);
-    return rc;
-}
 
 static const char *show(const weir_err *err)
 {
@@ -32,211 +15,7 @@ static const char *show(const weir_err *err)
     return text;
 }
 
-/* ---- refused texts ------------------------------------------------------------------------------------------ */
-
-struct refused {
-    const char *text;
-    int code, line, column;
-    const char *error;
-};
-
-/* A whole jobspec around a resource. */
-#define RES(r) "{\"resources\":[" r "]}"
-#define FULL(version, r, tasks, attributes)                                                                            \
-    "{\"version\":" version ",\"resources\":[" r "],\"tasks\":[" tasks "],\"attributes\":" attributes "}"
-#define V1(r)                                                                                                          \
-    FULL("1", r, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"per_slot\":1}}", "{\"system\":{\"duration\":1}}")
-#define SLOT_CORE "{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":1}]}"
-#define SYSTEM(s) "{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"system\":{" s "}}}"
-#define KNOWN     "type, count, unit, exclusive, with, label, id"
-#define COUNTS    "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
-
-static const struct refused refused[] = {
-    {"", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
-    {" \n\t ", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
-    /* JSON */
-    {"{\"resources\":[", WEIR_EPARSE, 1, 14, "not valid JSON: ']' expected near end of file"},
-    {"{\"a\":1,\"a\":2}", WEIR_EPARSE, 1, 10, "not valid JSON: duplicate object key near '\"a\"'"},
-    {"{\"version\":9223372036854775808}", WEIR_ELIMIT, 1, 30,
-     "not valid JSON: too big integer near '9223372036854775808'"},
-    {"[{}]", WEIR_EINVAL, 0, 0,
-     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a list"},
-    {"{}", WEIR_EINVAL, 0, 0, "no resources; a jobspec needs a list of them under the key resources"},
-    {"{\"resources\":[]}", WEIR_EINVAL, 0, 0, "resources must be a list with a resource in it, not an empty one"},
-    {"{\"resources\":{}}", WEIR_EINVAL, 0, 0, "resources must be a list with a resource in it, not a dictionary"},
-    {RES("3"), WEIR_EINVAL, 0, 0, "resources[0]: a resource must be a dictionary with type and count, not an integer"},
-    {RES("{\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type is missing"},
-    {RES("{\"type\":\"\",\"count\":1}"), WEIR_EINVAL, 0, 0, "resources[0]: type must not be empty"},
-    {RES("{\"type\":\"node\"}"), WEIR_EINVAL, 0, 0, "resources[0]: count is missing"},
-    {RES("{\"type\":\"node\",\"count\":0}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not 0"},
-    {RES("{\"type\":\"node\",\"count\":-1}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be 1 or more, not -1"},
-    {RES("{\"type\":\"node\",\"count\":1.5}"), WEIR_EINVAL, 0, 0, "resources[0]: count must be an integer, not 1.5"},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":0.5}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: min of a count must be 1 or more, not 0.5"},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":\"2\"}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: min of a count must be an integer, not a string"},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"operand\":2,\"operator\":\"**\"}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: operator of a count must be \"+\", \"*\" or \"^\""},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"operand\":2,\"operator\":\"-\"}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: count: the operator must be '+', '*' or '^'"},
-    {RES("{\"type\":\"node\",\"count\":null}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: count must be an integer, a range or a set, not null"},
-    {RES("{\"type\":\"node\",\"count\":9007199254740993}"), WEIR_ELIMIT, 0, 0,
-     "resources[0]: count is larger than 2^53, the largest count"},
-    {RES("{\"type\":\"node\",\"count\":1e30}"), WEIR_ELIMIT, 0, 0,
-     "resources[0]: count is larger than 2^53, the largest count"},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"step\":1}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: unknown key \"step\" in a count; known: min, max, operator, operand"},
-    {RES("{\"type\":\"node\",\"count\":{\"min\":2,\"max\":4,\"operator\":\"*\"}}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: operator of a count without an operand; both must be there"},
-    {RES("{\"type\":\"node\",\"count\":1,\"colour\":\"red\"}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: unknown key \"colour\"; known: " KNOWN},
-    {RES("{\"type\":\"node\",\"count\":1,\"a\\nb\":1}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: unknown key \"a?b\"; known: " KNOWN},
-    {RES("{\"type\":\"node\",\"count\":1,\"exclusive\":\"yes\"}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: exclusive must be true or false, not a string"},
-    {RES("{\"type\":\"node\",\"count\":1,\"with\":[]}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: with is an empty list; it must have a resource"},
-    {RES("{\"type\":\"node\",\"count\":1,\"with\":2}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: with must be a list of resources, not an integer"},
-    {RES("{\"type\":\"slot\",\"count\":1}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: a slot must have resources in it (with)"},
-    {RES("{\"type\":\"slot\",\"count\":1,\"label\":3," SLOT1 "}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: label must be a string, not an integer; put it in quotes"},
-    {RES("{\"type\":\"slot\",\"count\":1," SLOT1 "},{\"type\":\"slot\",\"count\":1," SLOT1 "}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: a slot without a label; only a slot that is the only one may do without"},
-    {RES("{\"type\":\"slot\",\"count\":1,\"label\":\"a\"," SLOT1 "},{\"type\":\"core\",\"count\":1,\"label\":\"a\"}"),
-     WEIR_EINVAL, 0, 0, "resources[1]: label \"a\" is there twice"},
-    {RES("{\"type\":\"slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1,\"with\":[{"
-         "\"type\":\"slot\",\"count\":\"1-2\",\"label\":\"b\"," SLOT1 "}]}]}"),
-     WEIR_EINVAL, 0, 0, "resources: a slot within a slot, whose count is not an integer of 1 or more"},
-    /* the jobspec around */
-    {"{\"version\":2}", WEIR_EINVAL, 0, 0, "version 2 is not known; 1, 999 and 9999 are"},
-    {"{\"version\":\"1\"}", WEIR_EINVAL, 0, 0, "version must be an integer, not a string"},
-    {"{\"version\":9999,\"resources\":[],\"attributes\":null}", WEIR_EINVAL, 0, 0, "the key tasks is missing"},
-    {SYSTEM("\"duration\":-1"), WEIR_EINVAL, 0, 0,
-     "attributes.system.duration must be 0 (no end) or more seconds, not -1"},
-    {SYSTEM("\"duration\":\"1h\""), WEIR_EINVAL, 0, 0,
-     "attributes.system.duration must be a number of seconds, such as 3600, not a string"},
-    {SYSTEM("\"duration\":1e300"), WEIR_EINVAL, 0, 0,
-     "attributes.system.duration is more than 9e12 seconds; 0 means no end"},
-    {SYSTEM("\"constraints\":{\"xor\":[]}"), WEIR_EINVAL, 0, 0,
-     "attributes.system.constraints: unknown constraint operator \"xor\"; known: and, or, not, properties, hostlist, "
-     "ranks"},
-    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":3}", WEIR_EINVAL, 0, 0,
-     "attributes must be a dictionary, not an integer"},
-    {SYSTEM("\"dependencies\":3"), WEIR_EINVAL, 0, 0, "attributes.system.dependencies must be a list, not an integer"},
-    {SYSTEM("\"preemptible-after\":1.5,\"dependencies\":[2.5]"), WEIR_EINVAL, 0, 0,
-     "attributes.system.dependencies[0] must be a dictionary with a scheme and a value, such as {scheme: afterok, value: f1}; "
-     "it is a fraction"},
-    {SYSTEM("\"preemptible-after\":-1"), WEIR_EINVAL, 0, 0,
-     "attributes.system.preemptible-after must be 0 or more seconds, not -1"},
-    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"user\":\"me\"}}", WEIR_EINVAL, 0, 0,
-     "attributes.user must be a dictionary, not a string"},
-    {"{\"resources\":[{\"type\":\"node\",\"count\":1}],\"tasks\":[]}", WEIR_EINVAL, 0, 0,
-     "tasks: must be a list with a task in it, not an empty one"},
-    {FULL("9999", SLOT_CORE, "{\"command\":[],\"slot\":\"s\",\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
-     "tasks[0]: command must be a list of strings, such as [\"app\"], not an empty one"},
-    {FULL("1", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"t\",\"count\":{\"total\":1}}",
-          "{\"system\":{\"duration\":1}}"),
-     WEIR_EINVAL, 0, 0, "tasks[0]: slot \"t\" is not the label of a slot, which is \"s\""},
-    {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":3,\"count\":{\"total\":1}}", "null"), WEIR_EINVAL, 0, 0,
-     "tasks[0]: slot must be the label of a slot, not an integer"},
-    {FULL("9999", SLOT_CORE, "{\"command\":[\"a\"],\"slot\":\"s\",\"count\":{\"total\":0}}", "null"), WEIR_EINVAL, 0, 0,
-     "tasks[0]: count.total must be an integer of 1 or more"},
-    /* version 1 */
-    {V1("{\"type\":\"slot\",\"count\":1,\"with\":[{\"type\":\"core\",\"count\":1}]}"), WEIR_EINVAL, 0, 0,
-     "resources[0]: a slot must have a label"},
-    {V1(SLOT_CORE "," SLOT_CORE), WEIR_EINVAL, 0, 0, "resources[1]: label \"s\" is there twice"},
-    /* YAML */
-    {"resources:\n  - type: node\n    count: 0\n", WEIR_EINVAL, 3, 12, "resources[0]: count must be 1 or more, not 0"},
-    {"resources:\n  - type: node\n    count: 1\n    coutn: 1\n", WEIR_EINVAL, 4, 12,
-     "resources[0]: unknown key \"coutn\"; known: " KNOWN},
-    {"resources:\n  - type: node\n    count: 2-\n", WEIR_EINVAL, 3, 12,
-     "resources[0]: count \"2-\": a positive integer is wanted here"},
-    {"resources:\n  - type: node\n    count: 010\n", WEIR_EINVAL, 3, 12,
-     "resources[0]: count \"010\": leading zeros are not allowed"},
-    {"resources:\n  - type: node\n    count: 9223372036854775808\n", WEIR_ELIMIT, 3, 12,
-     "resources[0]: count is larger than 2^53, the largest count"},
-    {"resources:\n - type: slot\n   count: 1\n   with:\n", WEIR_EINVAL, 2, 4,
-     "resources[0]: with must be a list of resources, not null"},
-    {"resources:\n  - type: node\n   count: 1\n", WEIR_EPARSE, 3, 4,
-     "not valid YAML: did not find expected '-' indicator while parsing a block collection"},
-    {"resources: [\n", WEIR_EPARSE, 2, 1,
-     "not valid YAML: did not find expected node content while parsing a flow node"},
-    {"a: 1\na: 2\n", WEIR_EPARSE, 2, 1, "key \"a\" is there twice"},
-    {"a: &x 1\nb: *x\n", WEIR_EPARSE, 2, 4, "YAML aliases are not supported; write the value out"},
-    {"a: 1\n---\nb: 1\n", WEIR_EPARSE, 2, 1, "a second YAML document; a jobspec is a single one"},
-    {"a: 1\nb: \xff\n", WEIR_EPARSE, 2, 0, "not valid YAML: invalid leading UTF-8 octet"},
-    {"a: \x01\n", WEIR_EPARSE, 1, 0, "not valid YAML: control characters are not allowed"},
-    {"a: !gone 1\n", WEIR_EPARSE, 1, 4, "unknown YAML tag; write the value without it"},
-    {"a: !!map 1\n", WEIR_EPARSE, 1, 4, "unknown YAML tag; write the value without it"},
-    {"a: \"\\0\"\n", WEIR_EPARSE, 1, 4, "a NUL character is not allowed"},
-    {"? [a]\n: 1\n---\n", WEIR_EPARSE, 1, 3, "a key must be a string"},
-    {"a: 1e999\n", WEIR_ELIMIT, 1, 4, "the number is too large"},
-    {"# nothing\n", WEIR_EPARSE, 1, 1, "no YAML document in it"},
-    {"- type: node\n", WEIR_EINVAL, 1, 1,
-     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a list"},
-    {"hello\nworld\n", WEIR_EINVAL, 1, 1,
-     "a jobspec must be a dictionary with version, resources, tasks and attributes, not a string"},
-    {"attributes:\n  system:\n    duration: .inf\nresources:\n- type: node\n  count: 1\n", WEIR_EINVAL, 3, 15,
-     "attributes.system.duration must be a number of seconds, such as 3600, not a string"},
-    {"attributes:\n  system:\n    constraints:\n      ranks: [5]\nresources:\n- type: node\n  count: 1\n", WEIR_EINVAL,
-     4, 7, "attributes.system.constraints: ranks value must be a list of strings; element 0 is an integer"},
-    /* shapes */
-    {"slot", WEIR_EPARSE, 1, 5, "shape: a slot needs resources in it, as in slot/node"},
-    {"slot=4", WEIR_EPARSE, 1, 7, "shape: a slot needs resources in it, as in slot/node"},
-    {"ack/slot=3{", WEIR_EPARSE, 1, 12, "shape: the label of the slot is wanted here, as in slot{name}"},
-    {"slot=4/", WEIR_EPARSE, 1, 8, "shape: a resource type is wanted here, as in slot=4/node/core=8"},
-    {"slot=0/node", WEIR_EPARSE, 1, 6, "shape: count \"0\": 0 is no count, the least is 1"},
-    {"slot=-1/node", WEIR_EPARSE, 1, 6, "shape: count \"-1\": a positive integer is wanted here"},
-    {"slot=/node", WEIR_EPARSE, 1, 6, "shape: count \"\": empty"},
-    {"slot=9223372036854775808/node", WEIR_ELIMIT, 1, 6,
-     "shape: count \"9223372036854775808\": larger than 2^53, the largest count"},
-    {"slot=[4/node", WEIR_EPARSE, 1, 8, "shape: count \"[4\": ']' is missing"},
-    {"slot=4x/node", WEIR_EPARSE, 1, 7, "shape: count \"4x\": unexpected here; " COUNTS},
-    {"slot/node core", WEIR_EPARSE, 1, 10, "shape: unexpected here; resources side by side look like [node=2;switch]"},
-    {"node;core", WEIR_EPARSE, 1, 5, "shape: unexpected here; resources side by side look like [node=2;switch]"},
-    {"[node;core", WEIR_EPARSE, 1, 11, "shape: ';', '/' or ']' is wanted here"},
-    {"[]", WEIR_EPARSE, 1, 2, "shape: a resource type is wanted here, as in slot=4/node/core=8"},
-    {"node{unit:GB", WEIR_EPARSE, 1, 13, "shape: ',' or '}' is wanted here"},
-    {"node{unit:}", WEIR_EPARSE, 1, 11, "shape: a value is wanted here; quote it if it has any of []{};=/,:"},
-    {"node{unit:GB,unit:MB}", WEIR_EPARSE, 1, 14, "shape: this key is there twice"},
-    {"node{type:x}", WEIR_EPARSE, 1, 6, "shape: this key is there twice"},
-    {"node{+unit:GB}", WEIR_EPARSE, 1, 11, "shape: a key with '+' or '-' in front has no value"},
-    {"node{with:3}", WEIR_EPARSE, 1, 6, "shape: what is within a resource follows a '/', as in node/core"},
-    {"slot{}/node", WEIR_EPARSE, 1, 6, "shape: the label of the slot is wanted here, as in slot{name}"},
-    {"slot{-x}/node", WEIR_EPARSE, 1, 6, "shape: the first entry of a slot's braces is its label, as in slot{name,+x}"},
-    {"slot{label:a}/node", WEIR_EPARSE, 1, 6,
-     "shape: the first entry of a slot's braces is its label alone, as in slot{name,unit:GB}"},
-    {"node{colour:1}", WEIR_EINVAL, 1, 13, "unknown key \"colour\"; known: " KNOWN},
-    {"node{unit:1}", WEIR_EINVAL, 1, 11, "unit must be a string, not an integer; put it in quotes"},
-    {"node{unit}", WEIR_EINVAL, 1, 1, "unit must be a string, not a boolean; put it in quotes"},
-    {"\"nod", WEIR_EPARSE, 1, 1, "shape: the closing '\"' is missing"},
-    {"slot/node/slot{a}/core", WEIR_EINVAL, 1, 1,
-     "a slot without a label; only a slot that is the only one may do without"},
-    {"slot{a}/node/slot=2+{b}/core", WEIR_EINVAL, 1, 14,
-     "resources: a slot within a slot, whose count is not an integer of 1 or more"},
-    {"  \xc3\xa9=0", WEIR_EPARSE, 1, 5, "shape: count \"0\": 0 is no count, the least is 1"},
-};
-
-static void test_refused(void)
-{
-    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
-        const struct refused *t = &refused[i];
-        weir_request *r;
-        weir_err err = {0};
-        int rc = parse(t->text, &r, &err);
-        CHECK(rc == t->code && err.code == rc, "[J1] %s: status %s, text %s", t->text, weir_status_name(rc), err.text);
-        CHECK(check_same(err.text, t->error), "[J1] %s:\n  got  %s\n  want %s", t->text, err.text, t->error);
-        CHECK(err.line == t->line && err.column == t->column, "[J1] %s: at %d:%d, want %d:%d", t->text, err.line,
-              err.column, t->line, t->column);
-        CHECK(!r, "[J1] %s: nothing comes out", t->text);
-        weir_request_free(r);
-    }
-}
-
-/* results of reading */
+/* ---- results of reading ------------------------------------------------------------------------------------- */
 
 /* Writes the resources in a line: "slot:default=4(node!=1)", with ! where a resource is granted to the job. */
 static void outline(const weir_resource *r, uint32_t n, weir_buf *b)
@@ -339,7 +118,7 @@ static void test_shapes(void)
     for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
         weir_request *r;
         weir_err err = {0};
-        if (!CHECK(parse(shapes[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", shapes[i][0], err.text))
+        if (!CHECK(read_request(shapes[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", shapes[i][0], err.text))
             continue;
         check_outline(r, shapes[i][1], shapes[i][0]);
         check_sound(r, shapes[i][0]);
@@ -354,7 +133,7 @@ static void check_format_as(const char *text, const char *format, const char *ex
     weir_err err = {0};
     char *out = NULL;
 
-    if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J7] %s: %s", text, err.text))
+    if (CHECK(read_request(text, &r, &err) == WEIR_OK, "[J7] %s: %s", text, err.text))
         out = weir_request_format(r, format, &err);
     CHECK(check_same(out, expected), "[J7] %s:\n  got  %s\n  want %s", text, out, expected);
     CHECK(check_same(err.text, error), "[J7] %s:\n  got  %s\n  want %s", text, err.text, error);
@@ -474,7 +253,7 @@ static void test_resolved(void)
         char *out = NULL;
         snprintf(text, sizeof text, "resources: [{type: a, count: 1}]\nattributes: {system: {k: %s}}\n", resolved[i][0]);
         snprintf(want, sizeof want, "{\"attributes\":{\"system\":{\"k\":%s}},", resolved[i][1]);
-        if (CHECK(parse(text, &r, &err) == WEIR_OK, "[J1] %s: %s", resolved[i][0], err.text))
+        if (CHECK(read_request(text, &r, &err) == WEIR_OK, "[J1] %s: %s", resolved[i][0], err.text))
             out = weir_request_format(r, "json", &err);
         CHECK(out && strncmp(out, want, strlen(want)) == 0, "[J1] %s: %s", resolved[i][0], out ? out : err.text);
         weir_free(out);
@@ -488,7 +267,7 @@ static void test_attributes(void)
     weir_err err = {0};
 
     if (!CHECK(
-            parse(
+            read_request(
                 "resources: [{type: node, count: 2}]\nattributes:\n  system: {duration: 0.5, queue: batch, n: 1, own: "
                 "{a: yes}}\n",
                 &r, &err) == WEIR_OK,
@@ -505,12 +284,12 @@ static void test_attributes(void)
     CHECK(weir_request_set_duration(r, WEIR_FOREVER, NULL) == WEIR_OK, "[J1] no end");
     check_sound(r, "no duration");
     weir_request_free(r);
-    CHECK(parse("\"resources\"  : [{type: node, count: 2}]\n", &r, &err) == WEIR_OK, "[J1] blanks before the colon: %s", err.text);
+    CHECK(read_request("\"resources\"  : [{type: node, count: 2}]\n", &r, &err) == WEIR_OK, "[J1] blanks before the colon: %s", err.text);
     weir_request_free(r);
-    parse("resources: [{type: node, count: 2}]\nattributes: {system: {duration: 1e-9}}", &r, &err);
+    read_request("resources: [{type: node, count: 2}]\nattributes: {system: {duration: 1e-9}}", &r, &err);
     CHECK(r && weir_request_duration(r) == 1, "[J1] a tiny duration is not none");
     weir_request_free(r);
-    parse(
+    read_request(
         V1("{\"type\":\"slot\",\"count\":1,\"label\":\"s\",\"with\":[{\"type\":\"core\",\"count\":2},{\"type\":\"gpu\","
            "\"count\":0}]}"),
         &r, &err);
@@ -566,7 +345,7 @@ static void test_needs(void)
         weir_request *r;
         weir_err err = {0};
         uint32_t n;
-        if (!CHECK(parse(needs[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", needs[i][0], err.text))
+        if (!CHECK(read_request(needs[i][0], &r, &err) == WEIR_OK, "[J1] %s: %s", needs[i][0], err.text))
             continue;
         list = weir_request_needs(r, &n);
         check_needs(list, n, needs[i][1], needs[i][0]);
@@ -595,7 +374,7 @@ static void check_repeat(const char *before, const char *piece, int n, const cha
     weir_buf_puts(&b, before);
     repeat(&b, piece, n);
     weir_buf_puts(&b, last);
-    rc = parse(b.data, &r, &err);
+    rc = read_request(b.data, &r, &err);
     CHECK(rc == code && check_same(err.text, error), "[J1] %d times %s: %s, %s", n, piece, weir_status_name(rc),
           err.text);
     weir_request_free(r);
@@ -615,7 +394,7 @@ static void check_nested(int n, int code, const char *error)
     weir_buf_puts(&b, "{\"type\":\"a\",\"count\":1}");
     repeat(&b, "]}", n);
     weir_buf_puts(&b, "]}");
-    rc = parse(b.data, &r, &err);
+    rc = read_request(b.data, &r, &err);
     CHECK(rc == code && check_same(err.text, error), "[J1] %d deep: %s, %s", n, weir_status_name(rc), err.text);
     weir_request_free(r);
     weir_buf_free(&b);
@@ -778,7 +557,7 @@ static void test_nomem(void)
     check_nomem(parse_once, yaml, "[J1] YAML");
     check_nomem(parse_once, good, "[J1] shape");
     check_nomem(parse_once, nested, "[J4] slots within slots");
-    CHECK(parse(shape, &r, &err) == WEIR_EINVAL, "[J1] an unknown key, after all was read: %s", err.text);
+    CHECK(read_request(shape, &r, &err) == WEIR_EINVAL, "[J1] an unknown key, after all was read: %s", err.text);
 }
 
 /* Cut and changed texts: none may do harm (run under the sanitizers). */
@@ -809,7 +588,6 @@ static void test_mangled(void)
 
 int main(void)
 {
-    test_refused();
     test_shapes();
     test_format();
     test_yaml();
