@@ -62,7 +62,8 @@ describe("a pool whose fields are set", function()
   end)
 
   for _, case in ipairs {
-    { "a node's size", function() g("/cluster0/rack0/node0").size = 2 end, "has vertices below: only a pool without them can be given another size" },
+    { "a node's size", function() g("/cluster0/rack0/node0").size = 2 end,
+      "has vertices below: only a pool without them can be given another size" },
     { "a negative size", function() memory.size = -1 end, "a size is 0 or more, not %-1" },
     { "a size that is no number", function() memory.size = "x" end, "number expected" },
     { "exclusive that is no boolean", function() memory.exclusive = 1 end, "boolean expected" },
