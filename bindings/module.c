@@ -201,6 +201,7 @@ static void open_classes(lua_State *L, struct weirlua *s)
         weirlua_request_open(L, s);
         weirlua_allocation_open(L, s);
         weirlua_walk_open(L, s);
+        weirlua_accumulator_open(L, s);
         weirlua_query_open(L, s);
         weirlua_map_open(L, s);
         weirlua_policy_open(L, s);

@@ -451,7 +451,9 @@ static int graph_validity(lua_State *L)
  *   order = "pre" | "post" | "both" | "breadth", upward =, reverse =, prune = function, evaluate = function, best = n,
  *   order_children = function, visit = function, fields = "type" | {"type", "id", "free"}}. The functions and the loop
  *   get the fields after all further arguments, at less than half the cost of reading the fields. With evaluate: the
- *   vertices with scores, best first. */
+ *   vertices with scores, best first.
+ * @method accumulator(best: integer?): accumulator -- An empty accumulator of the `best` highest scores, or of all, for
+ *   filters that add other vertices than the one they are called for, such as what a walk within a filter finds. */
 const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"roots", graph_roots},
                                           {"vertex", graph_vertex},
@@ -464,6 +466,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"now", graph_now},
                                           {"validity", graph_validity},
                                           {"walk", weirlua_walk},
+                                          {"accumulator", weirlua_graph_accumulator},
                                           {NULL, NULL}};
 
 void weirlua_graph_open(lua_State *L, struct weirlua *s)

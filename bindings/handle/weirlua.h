@@ -344,6 +344,8 @@ const char *weirlua_view_name(int kind);
 
 int weirlua_walk(lua_State *L); /* g:walk{...} */
 void weirlua_walk_open(lua_State *L, struct weirlua *s);
+int weirlua_graph_accumulator(lua_State *L); /* g:accumulator(best) */
+void weirlua_accumulator_open(lua_State *L, struct weirlua *s);
 
 /* ---- query.c: conditions on vertices ---- */
 

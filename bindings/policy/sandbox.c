@@ -337,6 +337,7 @@ static int build(lua_State *S)
     weirlua_json_open(S, s);
     weirlua_graph_open(S, s);
     weirlua_walk_open(S, s);
+    weirlua_accumulator_open(S, s);
     weirlua_vertex_open(S, s);
     weirlua_job_open(S);
     weirlua_sandbox_close_globals(S);

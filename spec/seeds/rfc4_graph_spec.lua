@@ -402,6 +402,31 @@ describe("RFC 4, graph model", function()
       end
     end)
 
+    it("[RFC4b:186][W5] a filter pushes other vertices than its own into an accumulator, which keeps the best", function()
+      local best = g:accumulator(3)
+      for node in g:walk { type = "node" } do
+        g:walk { start = node, evaluate = function(v) if v.type == "core" then best:add(v, -node.id - v.id / 10) end end }
+      end
+      local kept = {}
+      for i, entry in ipairs(best:list()) do kept[i] = ("%s %g"):format(entry.vertex.path, entry.score) end
+      assert.same({ "/cluster0/node0/core0 0", "/cluster0/node0/core1 -0.1", "/cluster0/node0/core2 -0.2" }, kept)
+      assert.same({ 3, g "/cluster0/node0/core1", -0.1 }, { #best, best:get(2) })
+      assert.is_nil((best:get(4)))
+    end)
+
+    it("[RFC4b:186][W5] equal scores keep the order of addition, and what is no score is refused", function()
+      local all = g:accumulator()
+      for i = 1, 4 do all:add(f.node[i], i % 2) end
+      local order = {}
+      for i = 1, #all do order[i] = all:get(i).id end
+      assert.same({ 0, 2, 1, 3 }, order)
+      assert.has_error(function() all:add(f.node[1], 0 / 0) end)
+      assert.has_error(function() all:add(f.node[1]) end)
+      assert.has_error(function() g:accumulator(0) end)
+      assert(g:add(f.cluster, { type = "node", id = 99 }))
+      assert.has_error(function() all:get(1) end, "the graph of the accumulator changed: vertices or edges were added or removed")
+    end)
+
     it("[RFC4b:189][M1] a subset is written with its pool data, and read", function()
       f.node[1].tags.x, f.node[1].data.y, f.node[1].state = "1", { 2 }, "failing"
       local part = assert(g:extract { f.node[1] })

@@ -170,6 +170,8 @@ group("walks", [[
   local n = 0 for u, event, depth in g:walk { order = "both" } do n = n + depth + #event + #u.name end return n
   local n = 0 for u in g:walk { order = "breadth", reverse = true, type = "core" } do n = n + #u.path end return n
   return g:walk { visit = function(u) return #u.name > 0 end }
+  local best = g:accumulator(2) for u in g:walk { type = "node" } do best:add(u, u.id):add(u, 0.5) end
+      return #best:list() + #best + select(2, best:get(1)) + #tostring(best)
   return g:walk { fields = { "type", "id", "free", "name" }, prune = function() return true end, evaluate =
       function(_, _, id) return id end, best = 3 }
   return g:walk { prune = { function() return true end }, evaluate = { function(u) return u.id end, function(u)

@@ -79,6 +79,9 @@ local function live(text) return 'local bridge = ... return function() return { 
 
 -- By class: how a handle dies, and the methods still at work without the dead object.
 local DEAD = {
+  accumulator = { { finished("accumulator", function(w) return w.g:accumulator() end) },
+    { with_closed_graph(function(w) return w.g:accumulator(3):add(w.v, 1) end) },
+    { without_its_vertex(function(w) return w.g:accumulator():add(w.v, 1) end) } },
   allocation = { { with_closed_graph(function(w) return w.a end), "vertices __index" },
     { without_its_vertex(function(w) return w.a end), "vertices __index" } },
   owner = {}, -- no script has an owner
@@ -151,6 +154,7 @@ local TAKES = {
     graph.unlink g:unlink(X, { force = true })
     graph.unlink g:unlink(X, "power")
     graph.walk g:walk { start = X }
+    accumulator.add g:accumulator():add(X, 1)
     graph.walk g:walk { start = X, evaluate = print }
     graph.walk g:walk { start = X, order_children = print }
     engine.shrink e:shrink(1, X)
@@ -266,13 +270,14 @@ local TAKES = {
 
 -- Methods without handles as arguments, or with plain values only.
 local NONE = [[
+  accumulator: __len get list
   allocation: __index format rset vertices
   constraint: map: graph
   editor: read remember
   engine: advance book free hierarchy job jobs now personal policy reload resources retire retired stages state stats visits watched
   flat: figures lines pop resume run steps submit waits
-  graph: __call advance apply begin bytes changed check coarsen count dup edges expand finish format hierarchy losses now pieces resolve
-    rewind root roots rset save set_validity subsystems types uuid validity vertex
+  graph: __call accumulator advance apply begin bytes changed check coarsen count dup edges expand finish format hierarchy losses
+    now pieces resolve rewind root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take

@@ -47,6 +47,8 @@ local ATTACKS = {
   { "string.format of many", "return ('%.99f'):rep(50000):format(table.unpack({}, 1, 50000))", "." },
   { "string.pack of many bytes", "return string.pack('c60000000', '')", "256 KB" },
   { "native memory of walks", "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:walk{upward = true} end", "memory" },
+  { "native memory of accumulators", "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:accumulator() end", "memory" },
+  { "native memory of an accumulator", "local a = v:graph():accumulator() for i = 1, 1e9 do a:add(v, i) end", "memory" },
   { "native memory of walks in breadth",
     "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:walk{order = 'breadth'} k[i]() end", "memory" },
 }
@@ -279,13 +281,15 @@ end)
 local HANDLES = {
   once = { "graph.count", "graph.twin", "graph.now", "graph.validity", "graph.root", "graph.aggregate", "graph.__tostring",
     "vertex.parent", "vertex.child", "vertex.children", "vertex.nchildren", "vertex.below", "vertex.aggregate", "vertex.graph",
-    "vertex.__tostring", "vertex.__newindex", "vertex.__index" },
+    "vertex.__tostring", "vertex.__newindex", "vertex.__index", "graph.accumulator", "accumulator.add", "accumulator.__len",
+    "accumulator.__tostring" },
   names = { "graph.roots", "graph.types", "graph.subsystems", "vertex.__len", "vertex.__pairs" },
   levels = { "vertex.uri", "vertex.ancestor", "vertex.within" },
-  steps = { "graph.edges", "vertex.edges", "vertex.uses" },
+  steps = { "graph.edges", "vertex.edges", "vertex.uses", "accumulator.get", "accumulator.list" },
   timed = { "graph.vertex", "graph.__call", "vertex.available", "vertex.jobs", "vertex.shared" },
   visits = { "graph.walk" },
-  refused = { "vertex.allocate", "vertex.release", "graph.__gc", "graph.__close", "vertex.__gc", "walk.__gc", "walk.__close" },
+  refused = { "vertex.allocate", "vertex.release", "graph.__gc", "graph.__close", "vertex.__gc", "walk.__gc", "walk.__close",
+    "accumulator.__gc", "accumulator.__close" },
 }
 -- Iterators: a call gives one more element.
 local ITERATORS = {
@@ -305,6 +309,8 @@ local MACHINE_ATTACKS = {
   { "edges of a vertex with many, in a subsystem", "local hub = g '/cluster0/switch0' for i = 1, 1e9 do hub:edges 'net' end" },
   { "an ordered walk of many edges", "while true do g:walk { subsystem = 'net', start = g '/cluster0/switch0', order_children = rawequal,"
     .. " visit = type } end" },
+  { "sorting again and again", "local a = g:accumulator() for i = 1, 1e5 do a:add(v, i) end while true do a:add(v, 1) a:get(1) end" },
+  { "listing again and again", "local a = g:accumulator() for i = 1, 1e5 do a:add(v, i) end while true do a:list() end" },
   { "all edges", "while true do for e in g:edges() do end end" },
   { "the first edge behind many that were removed", "while true do g:edges()() end" },
   { "walks, and none of it is told", "while true do for _ in g:walk { type = 'none' } do end end" },
@@ -343,9 +349,9 @@ describe("the methods that a policy can reach", function()
     end
     local e <close> = assert(weir.engine { resources = "node:1 core:1" })
     local missing = {}
-    for _, class in ipairs { "graph", "vertex", "walk" } do
+    for _, class in ipairs { "accumulator", "graph", "vertex", "walk" } do
       for _, name in ipairs(names_of(class)) do
-        local handle = class == "graph" and "v:graph()" or "v"
+        local handle = class == "graph" and "v:graph()" or class == "accumulator" and "v:graph():accumulator()" or "v"
         local there = name:find "^__" and "true" or class == "walk" and "false"
           or ("pcall(function() assert(type(%s.%s) == 'function') end)")
           :format(handle, name)
