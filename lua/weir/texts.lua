@@ -62,4 +62,7 @@ function M.seconds(t, number)
   return (whole and (number and number(t) or ("%d"):format(t)) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
 end
 
+--- Returns the name of the holder of a use: "job 7", or "stage 3" for minus the number of the stage.
+function M.holder(job) return job < 0 and ("stage %d"):format(-job) or ("job %d"):format(job) end
+
 return M

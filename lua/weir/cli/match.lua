@@ -25,7 +25,8 @@ local M = {
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
       .. "containment:rack, jobs get whole racks" },
-    { nil, "stage", "SECONDS", "lock what is found for this long, without a job; later jobs of the call go round it", kind = "time" },
+    { nil, "stage", "SECONDS", "lock what is found for this long, without a job; later jobs of the call go round it. The locks "
+      .. "end with the call, those of a service last: weir -s SOCKET match --stage", kind = "time" },
     { nil, "policies", "LIST", "policies that a job may choose by its attribute system.policy, separated by blanks" },
     { nil, "trace", nil, "what each match looked at: visited, cut and why, scored, chosen" },
     { nil, "stats", nil, "what the search cost: vertices visited, pruned and by what" },
@@ -203,6 +204,9 @@ function M.run(opts)
   for i, job in ipairs(jobs) do
     run.at = i
     if not match_one(run, job) then status = 1 end
+  end
+  if opts.stage and engine:stages()[1] and not (opts.json or opts.format or opts.quiet) then
+    out.warn "the stages end with this call; a service keeps stages: weir -s SOCKET match --stage, commit, drop"
   end
   return status
 end

@@ -1,6 +1,7 @@
 --- show_pool.lua - weir show --full: a single pool with all attributes.
 
 local core = require "weir.core"
+local holder = require "weir.texts".holder
 local out = require "weir.cli.output"
 local pool = require "weir.cli.vertex_report"
 local tables = require "weir.tables"
@@ -78,7 +79,7 @@ local function show_uses(t)
     local what = use.vertex ~= t.path and "has " .. use.vertex .. " as a whole"
       or use.exclusive and "has it as a whole" or use.amount == 0 and "shares it"
       or "has " .. amount(use.amount, t.unit)
-    line(i == 1 and "used by" or "", ("job %d, from %s%s, %s"):format(use.job, out.moment(use.start),
+    line(i == 1 and "used by" or "", ("%s, from %s%s, %s"):format(holder(use.job), out.moment(use.start),
       until_text(use["end"]), what))
   end
 end

@@ -8,7 +8,9 @@
 local boxes = require "weir.view.boxes"
 local core = require "weir.core"
 local own_name = require "weir.plain".own_name
-local plain = require "weir.texts".plain
+local texts = require "weir.texts"
+
+local plain = texts.plain
 
 local M = {}
 
@@ -78,7 +80,7 @@ local function use_text(f, box)
   if box.look.use == "part" and box.v.shape.count > 0 then return "partly in use" end
   if box.look.use ~= "used" then return nil end
   local job = not f.shapes and only_job(box)
-  return job and "job " .. job or "in use"
+  return job and texts.holder(job) or "in use"
 end
 
 -- Returns the resources below a cut box, such as "40 core, 4 gpu".

@@ -11,6 +11,7 @@
 
 local fold = require "weir.view.fold"
 local lines = require "weir.view.lines"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -73,13 +74,25 @@ function M.is_available(state) return state == "up" or state == "degraded" end
 
 local is_available = M.is_available
 
+-- Returns the names of the stages that hold units of a vertex, such as "stage 1"; nil for none.
+local function stages_of(v)
+  local names
+  for _, use in ipairs(v:uses()) do
+    if use.job < 0 and use.active then names = (names and names .. ", " or "") .. texts.holder(use.job) end
+  end
+  return names
+end
+
 -- `out`: a vertex above is not available. Whether a pool below is in use is not told then, as nothing below is free.
 local function new_item(v, out)
   local words, parts = basics(v)
+  local free = out and v.size or v.free
+  local staged = free < v.size and stages_of(v) or nil
+  words[7] = staged
   return {
-    words = words, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name,
+    words = words, staged = staged, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name,
     basename = v.basename, type = v.type, unit = v.unit or "",
-    state = v.state, each = v.size, size = v.size, free = out and v.size or v.free, n = 1,
+    state = v.state, each = v.size, size = v.size, free = free, n = 1,
   }
 end
 
@@ -96,13 +109,15 @@ end
 
 local function with_unit(amount, unit) return unit ~= "" and amount .. " " .. unit or tostring(amount) end
 
--- Returns the note about amounts, such as "12 of 40 free", "16 GB each" or "used".
+-- Returns the note about amounts, such as "12 of 40 free", "12 of 40 free, stage 3", "16 GB each" or "used".
 local function amount_note(item)
   if not is_available(item.state) then return "" end
   local used = item.size - item.free
-  if used > 0 and item.size == 1 then return "used" end
-  if used > 0 and item.kids and item.each == 1 and item.free == 0 then return "used" end
-  if used > 0 then return ("%s of %s free"):format(item.free, with_unit(item.size, item.unit)) end
+  if used > 0 and item.size == 1 then return item.staged or "used" end
+  if used > 0 and item.kids and item.each == 1 and item.free == 0 then return item.staged or "used" end
+  if used > 0 then
+    return ("%s of %s free%s"):format(item.free, with_unit(item.size, item.unit), item.staged and ", " .. item.staged or "")
+  end
   if item.each == 1 and item.unit == "" then return "" end
   return with_unit(item.each, item.unit) .. (item.n > 1 and " each" or "")
 end

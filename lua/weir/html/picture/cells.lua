@@ -67,7 +67,7 @@ local function where(box)
   return { box.path, ("to %s (%d)"):format(box.last, box.members) }
 end
 
-local function job_text(job) return job and "job " .. job or "other jobs" end
+local function job_text(job) return job and words.holder(job) or "other jobs" end
 
 local function add_states(lines, cell)
   for _, state in ipairs(scene.STATES) do
@@ -81,7 +81,7 @@ local function add_jobs(lines, cell)
   for _, share in ipairs(cell.heat and {} or cell.shares) do
     lines[#lines + 1] = job_text(share.job) .. (share.part < 1 and ": " .. texts.percent(share.part) or "")
   end
-  if cell.next then lines[#lines + 1] = "reserved for job " .. cell.next end
+  if cell.next then lines[#lines + 1] = "reserved for " .. words.holder(cell.next) end
 end
 
 --- Returns the words for a value of a property, such as "class: 2".

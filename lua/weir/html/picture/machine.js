@@ -25,9 +25,12 @@ function unitText(kind, n) { return grouped(n) + (kind.unit ? " " + kind.unit : 
 const units = new Map();
 for (const { type, unit } of machine.kinds) units.set(type, units.has(type) && units.get(type) !== unit ? "" : unit);
 
+// The name of a holder; a stage has minus its number.
+function bookerText(job) { return job < 0 ? "stage " + -job : "job " + job; }
+
 function jobLine(booking, part) {
   const end = booking.end === Infinity ? "no end" : "to " + timeText(booking.end);
-  return "job " + booking.job + (booking.reserved ? ", reserved" : "") + (part === null ? "" : ", " + percent(part)) + ", from "
+  return bookerText(booking.job) + (booking.reserved ? ", reserved" : "") + (part === null ? "" : ", " + percent(part)) + ", from "
     + timeText(booking.start) + " " + end;
 }
 
@@ -138,7 +141,8 @@ function jobRow(b) {
 function showJobs() {
   const all = [...new Set(use.list.map((s) => s.booking))].sort((a, b) => a.job - b.job), chosen = all.filter((b) => b.job === view.job);
   const list = chosen.concat(all.filter((b) => b.job !== view.job)).slice(0, SHOWN);
-  const heading = all.length === 1 ? "1 job" : grouped(all.length) + " jobs";
+  const stages = all.filter((b) => b.job < 0).length, jobs = all.length - stages;
+  const heading = (jobs === 1 ? "1 job" : grouped(jobs) + " jobs") + (stages ? stages === 1 ? ", 1 stage" : ", " + stages + " stages" : "");
   ui.jobs.replaceChildren(el("h2", {}, heading + " at " + timeText(use.time)), ...list.map(jobRow));
   if (all.length > list.length) ui.jobs.append(el("div", { class: "soft" }, "and " + grouped(all.length - list.length) + " more"));
 }
@@ -202,11 +206,11 @@ function timeBar() {
 
 // ---- search -------------------------------------------------------------------------------------------------------
 
-// Vertices whose name or path has the words, those whose name is just that first; "job 5" is a job.
+// Vertices whose name or path has the words, those whose name is just that first; "job 5" is a job, "stage 2" a stage.
 function search(text) {
   const words = text.trim().toLowerCase(), exact = [], others = [];
-  const job = words.match(/^job\s*(\d+)$/);
-  if (job) return { job: Number(job[1]), list: [] };
+  const job = words.match(/^(job|stage)\s*(\d+)$/);
+  if (job) return { job: Number(job[2]) * (job[1] === "stage" ? -1 : 1), list: [] };
   if (words === "") return { job: null, list: [] };
   if (words.includes("/")) {
     const v = vertexByPath(text.trim());

@@ -145,7 +145,7 @@ function cellLabel(v, fill, note, x, y, w, h) {
   const use = (px) => { c.font = px + "px " + FONT; }, fits = (text) => text !== null && c.measureText(text).width <= w - 2;
   const room = Math.max(0, Math.floor((h - size - 8) / (small + 3)));
   use(small);
-  const lines = (room ? [fill.holder && view.colour === "use" ? "job " + fill.holder.job : null, ...detailsOf(v, note)] : [])
+  const lines = (room ? [fill.holder && view.colour === "use" ? bookerText(fill.holder.job) : null, ...detailsOf(v, note)] : [])
     .filter(fits).slice(0, room);
   c.textAlign = "center";
   c.textBaseline = "middle";

@@ -71,19 +71,23 @@ local function count_jobs(page)
   local jobs = {}
   if not page.heat then jobs = page.shades end
   for _, booking in ipairs(page.heat and page.model.scene.bookings or {}) do jobs[booking[1]] = true end
-  return tables.size(jobs)
+  local stages = 0
+  for job in pairs(jobs) do stages = stages + (job < 0 and 1 or 0) end
+  return tables.size(jobs) - stages, stages
 end
 
 -- Returns the facts about the picture below the heading.
 local function facts_of(page)
   local m, words = page.model, totals_of(page)
-  local counts, jobs, now = m:count_states(), count_jobs(page), m.scene.now
+  local counts, now = m:count_states(), m.scene.now
+  local jobs, stages = count_jobs(page)
   for _, state in ipairs(scene.STATES) do
     if (counts[state] or 0) > 0 and state ~= "up" then
       words[#words + 1] = ("%s %s%s"):format(plain.number(counts[state]), m.top.totals.node and "node " or "", state)
     end
   end
   if jobs > 0 then words[#words + 1] = plain.counted(jobs, "job") end
+  if stages > 0 then words[#words + 1] = plain.counted(stages, "stage") end
   if now > 0 then words[#words + 1] = ("at %s s"):format(plain.number(math.floor(now))) end
   return words
 end
@@ -139,7 +143,7 @@ local function add_jobs(page, list)
     local words, picks = {}, page.model:picks(job)
     for i = 1, math.min(#picks, JOB_TYPES) do words[i] = amount_text(page.model, picks[i].type, picks[i].units) end
     list[#list + 1] = { mark = picks.reserved and "corner" or "fill", class = colours.job(page, job).class,
-      text = ("job %d%s%s"):format(job, #words > 0 and ": " or "", table.concat(words, ", ")) }
+      text = ("%s%s%s"):format(plain.holder(job), #words > 0 and ": " or "", table.concat(words, ", ")) }
   end
   if all == #jobs then return end
   list[#list + 1] = { text = "and " .. plain.counted(all - #jobs, "more job") }

@@ -173,7 +173,7 @@ local function text(p, class, x, y, size, words)
 end
 
 local function booking_text(p, b)
-  return ("job %d%s: %s to %s"):format(b.job, b.reserved and ", reserved" or "", times.text(b.start, 1, p.last),
+  return ("%s%s: %s to %s"):format(texts.holder(b.job), b.reserved and ", reserved" or "", times.text(b.start, 1, p.last),
     b.stop < math.huge and times.text(b.stop, 1, p.last) or "no end")
 end
 
@@ -185,7 +185,7 @@ local function draw_jobs(p, paths)
       say(p, '<path class="%s" fill="%s"%s d="%s"><title>%s</title></path>\n', b.reserved and "job r" or "job", colour,
         b.reserved and #p.lanes <= 40 and path.h >= 6 and (' stroke="%s"'):format(colour) or "", table.concat(path.words),
         markup.escape(booking_text(p, b)))
-      local name = "job " .. b.job
+      local name = texts.holder(b.job)
       if path.h >= 11 and path.w >= wide(name, 11) + 8 then
         text(p, b.reserved and "t" or palette.is_dark(colour) and "w" or "k", path.x + 5, path.y + path.h / 2 + 4, 11, name)
       end
