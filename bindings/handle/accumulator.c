@@ -1,5 +1,5 @@
-/* accumulator.c - g:accumulator(best): vertices with scores, best first (RFC 4, W5), for filters that push other vertices
- * than the one they were called for, or several. Invariant: the vertices are those of the graph as it was when the
+/* accumulator.c - g:accumulator(best): vertices with scores, best first (RFC 4, W5), for filters that push other
+ * vertices than the one they were called for. Invariant: the vertices are those of the graph as it was when the
  * accumulator was made; after a change of its structure the methods raise, as a number may mean another vertex. */
 #include "handle/weirlua.h"
 

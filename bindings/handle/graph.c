@@ -469,6 +469,79 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"accumulator", weirlua_graph_accumulator},
                                           {NULL, NULL}};
 
+/* @class script_graph What scripts can do with a graph besides; a policy can call none of these. What fails
+ *   changes nothing and returns nil, a message and a code; a wrong argument raises.
+ * @method add(parent: vertex?, pool: table, count: integer?, stride: integer?): vertex?, string?, string? -- Adds
+ *   a pool below a vertex, or with nil as a root: {type =, basename =, name =, id =, size =, unit =, rank =,
+ *   exclusive =, uuid =, properties =, tags =}. With count so many, whose ids and ranks go up by stride (1). Returns
+ *   the first.
+ * @method unlink(v: vertex, options: table?): any, string?, string?, integer[]? -- Takes a vertex with all below
+ *   out of {subsystem =}, by default out of containment; the subsystem may stand in place of the table. What jobs
+ *   have is refused (busy, with the list of the jobs), unless {force = true} takes it from them; then the list of
+ *   {job =, path =, type =, vertex =, amount =} that they lost is returned.
+ * @method attach(v: vertex, parent: vertex?): boolean?, string?, string? -- Gives a vertex that left containment,
+ *   and that another subsystem holds, a place below a vertex, or among the roots.
+ * @method add_edge(source: vertex, target: vertex, options: table): boolean?, string?, string? -- Adds an edge of
+ *   another subsystem than containment: {subsystem =, type = "contains" if not given, back = the opposite type}.
+ * @method remove_edge(source: vertex, target: vertex, options: table): boolean?, string?, string? -- Removes an
+ *   edge: {subsystem =, type = any if not given}.
+ * @method merge(other: graph, uri: string?, options: table?): boolean?, string?, string? -- Adds the vertices and
+ *   edges that the other graph has and this one has not. Vertices of one path are one; uri is the vertex that the
+ *   root of the other is, or a new path. {parts = true}: pools of one path are parts, whose units are added up.
+ * @method split(v: vertex, units: integer): vertex?, string?, string? -- Takes units out of a pool for a new pool
+ *   beside, which is returned.
+ * @method join(v: vertex, part: vertex): boolean?, string?, string? -- Adds the units of a pool beside v to v; the
+ *   other pool is no more.
+ * @method refine(v: vertex, n: integer): vertex[]?, string?, string? -- Splits a pool into n equal pools: the
+ *   list, v first.
+ * @method copy(v: vertex): graph?, string?, string? -- A new graph of what is available now at and below v, of all
+ *   above, and of what serves it in other subsystems; sizes are what is free, and nothing is allocated.
+ * @method extract(list: vertex[]): graph?, string?, string? -- A new graph of the vertices with all below and
+ *   above, and of the edges between these.
+ * @method dup(): graph?, string?, string? -- A new graph with everything: jobs, clock, UUIDs.
+ * @method hierarchy(name: string): graph?, string?, string? -- A duplicate in which another subsystem is the tree.
+ * @method coarsen(options: table): graph?, any, string? -- A coarse view that has the types {keep = {"rack"}} and
+ *   those above as vertices, and all below as pools of counts; and the map: map(v) of a fine vertex is the vertex of
+ *   the view, of a vertex of the view the list of the fine ones.
+ * @method expand(a: allocation, options: table?): allocation?, string?, string? -- Of a view: allocates on the
+ *   fine graph what an allocation took on the view; {job =} is the id.
+ * @method find(expression: any, options: table?): any, string?, string? -- The vertices that match an expression
+ *   or a query, in preorder: {start = a vertex, subsystem =, as = "list" or "graph"}. A graph has them with all
+ *   below and above.
+ * @method flow(options: table): table?, string?, string? -- The greatest flow in {subsystem =} to {to = a vertex
+ *   or a list}: {from = the source, if not any, units = wanted by each, at =, duration =, capacity = true to leave
+ *   out what jobs have}. The result has amount, all, served, shares and cut.
+ * @method compare(other: graph, books: boolean?): boolean?, string?, string? -- Whether two graphs are equal, with
+ *   books also their jobs; or nil and the first difference.
+ * @method diff(other: graph): string?, string?, string? -- What leads from this graph to the other, as a text.
+ * @method apply(difference: string, source: string?): graph?, string?, string? -- A new graph to which the
+ *   difference leads; source is the name for errors.
+ * @method save(path: string, options: table?): boolean?, string?, string? -- Writes a file: {format = by the
+ *   suffix if not given, changed = true for what changed since the last save alone}.
+ * @method changed(): vertex[] -- The vertices that changed since the last save.
+ * @method format(format: string, options: table?): string?, string?, string? -- The text of a format: jgf,
+ *   document, rv1, rv1_nosched, rlite, csv, dot, recipe, svg, tree; {start = a vertex: the part below} for csv and
+ *   pictures.
+ * @method write(file: file, format: string, options: table?): boolean?, string?, string? -- Writes such a text to
+ *   an open file.
+ * @method losses(format: string): string[] -- What a format cannot hold of this graph.
+ * @method rset(options: table?): any -- The R of the graph: {state = "all", "down" or "allocated", scheduling =
+ *   true for the graph in it, of all only}.
+ * @method resolve(text: string, options: table?): table[]?, string?, string? -- The picks {vertex =, amount =,
+ *   exclusive =} of the JSON graph of an allocation; {source =} is the name for errors.
+ * @method pieces(stamp: string?): any, string?, string? -- The graph as texts under keys, or what changed since a
+ *   save.
+ * @method fold(list: vertex[], levels: integer?): table -- Alike subtrees once, for pictures of large machines.
+ * @method set_validity(start: number?, stop: number?): boolean?, string?, string? -- Sets the time in which jobs
+ *   may use the resources.
+ * @method advance(to: number): boolean?, string?, string? -- Moves the clock on; jobs begin and end.
+ * @method rewind(to: number): boolean?, string?, string? -- Sets the clock back, and the times of jobs with it.
+ * @method uuid(text: string?): any, string?, string? -- The UUID of the graph, or gives the graph another one.
+ * @method begin(): nil -- Begins many additions: sums are computed once, by finish.
+ * @method finish(): boolean?, string?, string? -- Ends many additions.
+ * @method check(): boolean?, string?, string? -- Checks the whole structure, for tests.
+ * @method bytes(): integer -- The memory that the graph takes.
+ * @method close(): nil -- Frees the graph; its vertices and engines raise from then on. */
 void weirlua_graph_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg meta[] = {{"__gc", graph_gc},

@@ -203,7 +203,7 @@ static int coarsen_begin(struct coarsen *c, const weir_graph *g, const char *con
         c->keep = weir_mem_zalloc(g->ntypes, sizeof *c->keep);
         c->merged_into = weir_mem_alloc((size_t)g->limit * sizeof *c->merged_into);
     }
-    if (!c->keep || !c->merged_into) {
+    if (!c->keep || !c->merged_into || weir_words_copy(to, g)) {
         weir_graph_free(to);
         return weir_fail_nomem(err);
     }

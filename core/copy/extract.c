@@ -132,6 +132,10 @@ static int part_begin(struct weir_extract *c, const weir_graph *g, weir_err *err
     weir_graph *to = weir_graph_new();
     int rc = weir_extract_begin(c, g, to, err);
 
+    if (!rc && weir_words_copy(to, g)) {
+        weir_extract_end(c);
+        rc = weir_fail_nomem(err);
+    }
     if (rc)
         weir_graph_free(to);
     else

@@ -504,6 +504,7 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
 {
     struct merge m = {.moved = WEIR_NONE, .under = WEIR_NONE, .parts = parts, .err = err};
     int rc = weir_graph_writable(g, err);
+    bool empty = g->nroots == 0 && g->detached == 0;
 
     if (!rc && g == other)
         rc = weir_fail(err, WEIR_EINVAL, "a graph cannot be merged into itself");
@@ -516,6 +517,10 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
     rc = match_all(&m, uri);
     if (!rc && (rc = add_all(&m)))
         undo(&m);
+    if (!rc && empty && weir_words_copy(g, other)) {
+        undo(&m);
+        rc = weir_fail_nomem(err);
+    }
     weir_extract_end(&m.carry);
     weir_mem_free(m.tops);
     weir_mem_free(m.notes);

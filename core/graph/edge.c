@@ -174,6 +174,27 @@ bool weir_edge_get(const weir_graph *g, uint32_t i, weir_edge *out)
     return true;
 }
 
+/* Sets *to to the place of a word in g, for `word` in another graph. */
+static int copy_word(weir_graph *g, const weir_graph *from, weir_name word, weir_name *to)
+{
+    const char *text = word ? weir_strtab_text(&from->names, word - 1) : NULL;
+    weir_name name = text ? weir_strtab_add(&g->names, text, strlen(text)) : WEIR_NO_NAME;
+
+    *to = text && name != WEIR_NO_NAME ? name + 1 : 0;
+    return text && name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
+}
+
+int weir_words_copy(weir_graph *g, const weir_graph *from)
+{
+    weir_name down, up;
+
+    if (copy_word(g, from, from->word_down, &down) || copy_word(g, from, from->word_up, &up))
+        return WEIR_ENOMEM;
+    g->word_down = down;
+    g->word_up = up;
+    return WEIR_OK;
+}
+
 const char *weir_word_down(const weir_graph *g)
 {
     return g->word_down ? weir_strtab_text(&g->names, g->word_down - 1) : "contains";

@@ -409,6 +409,8 @@ int weir_edge_link(weir_graph *g, weir_vertex source, weir_vertex target, uint32
 void weir_edge_drop(weir_graph *g, uint32_t i);
 uint32_t weir_subsystem_find(const weir_graph *g, const char *name); /* WEIR_NONE: unknown */
 uint32_t weir_subsystem_add(weir_graph *g, const char *name);        /* finds or adds; WEIR_NONE: out of memory */
+/* Gives g the words of containment of another graph. WEIR_ENOMEM: nothing has changed. */
+int weir_words_copy(weir_graph *g, const weir_graph *from) WEIR_CHECKED;
 /* The word of the relation from a parent to its children. */
 const char *weir_word_down(const weir_graph *g);
 /* The first edge of a subsystem other than containment that leaves (or enters) v; WEIR_NONE: none. */

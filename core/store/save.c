@@ -360,9 +360,17 @@ static int put_meta(const struct weir_db_store *s, const char *stamp)
                                            {text("weir"), text(WEIR_VERSION)}};
     int rc = WEIR_OK;
 
+    const weir_name words[] = {s->g->word_down, s->g->word_up};
+
     weir_graph_uuid(s->g, uuid);
     for (size_t i = 0; !rc && i < sizeof rows / sizeof *rows; i++)
         rc = s->put(s->data, DB_META, rows[i]);
+    for (int up = 0; !rc && up < 2; up++)
+        if (words[up]) {
+            const struct weir_db_cell row[] = {text(up ? "word_up" : "word_down"),
+                                               text(weir_strtab_text(&s->g->names, words[up] - 1))};
+            rc = s->put(s->data, DB_META, row);
+        }
     return rc;
 }
 

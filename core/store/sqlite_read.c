@@ -13,6 +13,18 @@
 
 /* ---- the clock ---- */
 
+/* Takes a word of containment, + 1. */
+static int take_word(struct weir_db_reader *r, weir_name *word)
+{
+    const char *text = weir_db_text(r, 1);
+    weir_name name = weir_db_unfit(r) ? WEIR_NO_NAME : weir_strtab_add(&r->g->names, text, strlen(text));
+
+    if (weir_db_unfit(r))
+        return WEIR_EPARSE;
+    *word = name + 1;
+    return name == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
+}
+
 static int take_meta(struct weir_db_reader *r)
 {
     const char *key = weir_db_text(r, 0);
@@ -25,6 +37,8 @@ static int take_meta(struct weir_db_reader *r)
         r->g->valid_from = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "valid_until") == 0)
         r->g->valid_until = weir_db_int(r, 1, 1, WEIR_FOREVER);
+    else if (strcmp(key, "word_down") == 0 || strcmp(key, "word_up") == 0)
+        return take_word(r, strcmp(key, "word_up") == 0 ? &r->g->word_up : &r->g->word_down);
     else if (strcmp(key, "generations") == 0)
         r->g->generations = (uint16_t)weir_db_int(r, 1, 0, WEIR_GENERATION_MAX);
     else if (strcmp(key, "uuid") == 0 && !weir_uuid_parse(weir_db_text(r, 1), r->g->uuid))

@@ -13,6 +13,7 @@ local ORDER = {
   "policy", "choice", "vertex", "request", "job", "job_resource", "graph", "engine", "allocation", "loaded_policy",
   "queue_policy", "queue", "queue_job", "scenario",
 }
+local OF_SCRIPTS = "script_graph" -- methods of a graph that no policy can call: for :doc and for editors
 local TITLES = {
   policy = "The policy", choice = "A choice by name", vertex = "v: a vertex", request = "request", job = "job",
   job_resource = "A resource of a job", graph = "graph", engine = "The engine",
@@ -159,6 +160,9 @@ local function check()
   check_class("allocation", merged(members.allocation, { "id", "at", "end_", "duration", "state", "policy", "stage",
     "expires" }))
   check_class("graph", members.graph)
+  local rest = {}
+  for name in pairs(core.methods "graph") do rest[name] = not members.graph[name] or nil end
+  check_class(OF_SCRIPTS, rest)
 end
 
 -- ---- writing ------------------------------------------------------------------------------------------------
@@ -277,6 +281,7 @@ local function annotations()
     for _, m in ipairs(c.members) do
       if m.kind == "method" then annotate_method(out, name, m) end
     end
+    for _, m in ipairs(name == "graph" and class(OF_SCRIPTS).members or {}) do annotate_method(out, name, m) end
   end
   annotate_rest(out)
   return table.concat(out, "\n") .. "\n"
@@ -285,7 +290,7 @@ end
 -- {class = {text =, members = {{kind =, name =, signature =, text =}}}} as a module.
 local function module()
   local out = { "-- Made from the source of weir: what :help and :doc tell.", "return {" }
-  for _, name in ipairs { "weir", table.unpack(ORDER) } do
+  for _, name in ipairs { "weir", OF_SCRIPTS, table.unpack(ORDER) } do
     local c = class(name)
     out[#out + 1] = ("  [%q] = { text = %q, members = {"):format(name, c.text)
     for _, m in ipairs(c.members) do

@@ -8,8 +8,8 @@ local M = {}
 -- What each format holds of the state that was given to a machine. A document holds all, and so does a database.
 local HOLDS = {
   document = { all = true }, sqlite = { all = true },
-  jgf = { states = true, tags = true, data = true, subsystems = true },
-  rv1 = { states = true, tags = true, data = true, subsystems = true, names = "R" },
+  jgf = { states = true, tags = true, data = true, subsystems = true, words = true },
+  rv1 = { words = true, states = true, tags = true, data = true, subsystems = true, names = "R" },
   rv1_nosched = { names = "R", values = "R" }, rlite = {},
   csv = { states = true, tags = true, data = true },
   recipe = { states = true, tags = true, data = true, subsystems = true },
@@ -78,10 +78,16 @@ function M.of(g, format)
   local holds, list = HOLDS[format], {}
   if not holds then return nil end
   local function say(text) list[#list + 1] = text end
+  local stages = #core.engine({ resources = g }):stages()
+  if stages > 0 then say(plural(stages, "stage")) end
   if holds.all then return list end
   jobs(g, say)
   for _, name in ipairs(holds.subsystems and {} or g:subsystems()) do
     if name ~= "containment" then say("the subsystem " .. name) end
+  end
+  local edge = not holds.words and g:edges "containment"()
+  if edge and (edge.type ~= "contains" or edge.back ~= "in") then
+    say(("the words of containment, %s and %s"):format(edge.type, edge.back))
   end
   pools(g, holds, say)
   if holds.names then properties(g, holds, say) end

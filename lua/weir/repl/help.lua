@@ -61,14 +61,16 @@ local function class_page(name, class)
   return lines
 end
 
-local CLASSES = { "weir", "engine", "graph", "vertex", "allocation", "policy", "request", "loaded_policy" }
+-- Classes of the reference; the methods that scripts have besides are those of graphs.
+local OWNERS = { script_graph = "graph" }
+local CLASSES = { "weir", "engine", "graph", "script_graph", "vertex", "allocation", "policy", "request", "loaded_policy" }
 
 -- Returns the entries of a name in the reference: all members of the name, of any class.
 local function in_reference(last)
   local lines = {}
   for _, class in ipairs(CLASSES) do
     for _, m in ipairs((reference()[class] or { members = {} }).members) do
-      if m.name == last then lines[#lines + 1] = member(class .. (m.kind == "method" and ":" or "."), m) end
+      if m.name == last then lines[#lines + 1] = member((OWNERS[class] or class) .. (m.kind == "method" and ":" or "."), m) end
     end
   end
   return lines
@@ -141,7 +143,12 @@ M.page = page
 function M.class(name)
   if topics[name] and topics[name].text then return topics.lines(name) end
   local class = reference()[name]
-  return class and class_page(name, class)
+  if not class then return nil end
+  local lines = class_page(name, class)
+  for other, owner in pairs(OWNERS) do
+    for _, line in ipairs(owner == name and class_page(other, reference()[other]) or {}) do lines[#lines + 1] = line end
+  end
+  return lines
 end
 
 --- Returns the lines about a name, such as "e:match", "v.free", "find" or "weir.idset"; or nil and a message.
