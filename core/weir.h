@@ -693,9 +693,10 @@ typedef struct weir_policy {
     const char *name;
     const char *label; /* kept with each job, such as a name and a version; NULL: the name */
     void *data;        /* given to every hook */
-    /* Static preference: vertices with the smallest keys first, ties by vertex index. `order` lists up to
-     * WEIR_ORDER_KEYS fields: "id", "index", "size", "rank", "properties.KEY", or "TYPE.FIELD" of the ancestor of a
-     * type, each with '-' in front for descending. A vertex without the property, or without an ancestor of the type,
+    /* Static preference: vertices with the smallest keys first, ties in the order of the tree: parents before
+     * children, siblings as they were added. `order` lists up to WEIR_ORDER_KEYS fields: "id", "index" (the place in
+     * the tree), "size", "rank", "properties.KEY", or "TYPE.FIELD" of the ancestor of a type, each with '-' in front
+     * for descending. A vertex without the property, or without an ancestor of the type,
      * comes last in both directions. */
     const char *const *order;
     uint32_t norder;

@@ -235,6 +235,7 @@ struct weir_graph {
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
     bool whole_kinds;           /* some kinds are allocated as a whole only (A5) */
+    bool shuffled;              /* the vertices in the order of the tree may not have ascending numbers */
 };
 
 /* The record of v. O(1) */
@@ -288,6 +289,10 @@ static inline void vertices_part(const weir_graph *g, weir_vertex *a, weir_verte
         *b = vertex_at(g, *b)->parent;
     }
 }
+
+/* The number of siblings before v; of a detached vertex no number that says anything. O(1) where asked for sibling by
+ * sibling. */
+uint32_t weir_vertex_place(const weir_graph *g, weir_vertex v);
 
 /* The pool record of v, or NULL. */
 static inline struct pool *pool_of(const weir_graph *g, weir_vertex v)

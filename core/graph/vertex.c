@@ -291,6 +291,28 @@ weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i)
     return in->kids[in->holes == 0 ? i : place_of_kid(in, i)];
 }
 
+uint32_t weir_vertex_place(const weir_graph *g, weir_vertex v)
+{
+    uint32_t pos = vertex_at(g, v)->pos, holes = 0;
+    weir_vertex p = vertex_at(g, v)->parent;
+    struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
+
+    if (vertex_detached(g, v) || (in && in->holes == 0))
+        return pos;
+    if (!in) {
+        for (uint32_t i = 0; i < pos; i++)
+            holes += g->roots[i] == WEIR_NONE;
+        return pos - holes;
+    }
+    for (; in->seen_pos < pos; in->seen_pos++)
+        in->seen += in->kids[in->seen_pos] != WEIR_NONE;
+    while (in->seen_pos > pos) {
+        in->seen_pos--;
+        in->seen -= in->kids[in->seen_pos] != WEIR_NONE;
+    }
+    return in->seen;
+}
+
 weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type)
 {
     weir_type t = weir_type_find(g, type);

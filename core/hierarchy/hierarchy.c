@@ -248,6 +248,7 @@ static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *e
     if (rc)
         return rc;
     h->view->viewed = g;
+    h->view->shuffled = g->shuffled;
     h->view->viewed_serial = h->view->serial;
     h->view->expire = false; /* the clock of the graph releases jobs */
     h->serial = g->serial;

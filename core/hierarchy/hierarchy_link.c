@@ -2,10 +2,12 @@
  * has no cycles however the edges lead. */
 #include "hierarchy/hierarchy.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "copy/dup.h"
 #include "graph/builder.h"
+#include "graph/tree_order.h"
 
 enum { OUTSIDE, MEMBER, LINKED }; /* of a vertex: without edges of the subsystem; with; in the tree of the view */
 
@@ -73,12 +75,20 @@ static void link_below(struct linking *k, uint32_t from)
     }
 }
 
+static int by_tree(const void *a, const void *b, void *data)
+{
+    weir_vertex x = *(const weir_vertex *)a, y = *(const weir_vertex *)b;
+    return x == y ? 0 : vertex_before(data, x, y) ? -1 : 1;
+}
+
 /* Links the members: below the sources, all sources first; then what only cycles lead to, below its first vertex. */
 static void link_members(struct linking *k)
 {
     for (weir_vertex v = 0; v < k->g->limit; v++)
         if (k->place[v] == MEMBER && is_source(k, v))
             link(k, v, WEIR_NONE);
+    if (k->g->shuffled && k->n > 1)
+        qsort_r(k->order, k->n, sizeof *k->order, by_tree, (void *)(uintptr_t)k->g);
     link_below(k, 0);
     for (weir_vertex v = 0; v < k->g->limit; v++)
         if (k->place[v] == MEMBER) {

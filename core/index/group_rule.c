@@ -196,7 +196,7 @@ int64_t weir_group_position(const weir_graph *g, const struct group_rule *r, wei
 
     if (end != text && !*end && fabs(number) < 9e15 && floor(number) >= number)
         return (int64_t)number;
-    return id == WEIR_NO_ID ? (int64_t)v : id;
+    return id == WEIR_NO_ID ? (int64_t)weir_vertex_place(g, v) : id;
 }
 
 bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_vertex under)

@@ -364,18 +364,25 @@ int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDE
     return 0;
 }
 
-static int64_t id_or_index(const weir_graph *g, const struct order_field *f, weir_vertex v)
+/* Compares two vertices by a field that is an id or an index: negative, 0 or positive, smallest first. */
+static inline int by_id_or_index(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
 {
-    return f->what == ORDER_INDEX ? v : order_id(vertex_at(g, v));
+    int64_t x, y;
+
+    if (f->what == ORDER_INDEX)
+        return a == b ? 0 : vertex_before(g, a, b) ? -1 : 1;
+    x = order_id(vertex_at(g, a));
+    y = order_id(vertex_at(g, b));
+    return x < y ? -1 : x > y;
 }
 
 /* Compares two vertices by n fields that are ids or indexes: negative, 0 or positive. */
 static inline int by_ids(const weir_graph *g, const struct order_field *f, uint32_t n, weir_vertex a, weir_vertex b)
 {
     for (; n > 0; n--, f++) {
-        int64_t x = id_or_index(g, f, a), y = id_or_index(g, f, b);
-        if (x != y)
-            return (x < y) != f->descending ? -1 : 1;
+        int cmp = by_id_or_index(g, f, a, b);
+        if (cmp)
+            return f->descending ? -cmp : cmp;
     }
     return 0;
 }
@@ -395,13 +402,23 @@ static bool before_by_id(const weir_graph *g, const struct order *o, weir_vertex
     int cmp = o->nabove ? by_ids_above(g, o, a, b) : 0;
 
     cmp = cmp ? cmp : by_ids(g, o->fields + o->nabove, o->nkeys - o->nabove, a, b);
-    return cmp ? cmp < 0 : a < b;
+    return cmp ? cmp < 0 : vertex_before(g, a, b);
 }
 
 /* Whether a field of two siblings is the field of a common ancestor. */
 static bool is_common(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
 {
     return f->of != WEIR_NO_TYPE && kind_of(g, a)->type != f->of && kind_of(g, b)->type != f->of;
+}
+
+/* Compares two vertices by a field that is the index of an ancestor that both have. */
+static int by_index_above(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
+{
+    weir_vertex x = f->of == WEIR_NO_TYPE ? a : at_or_above(g, f->of, a);
+    weir_vertex y = f->of == WEIR_NO_TYPE ? b : at_or_above(g, f->of, b);
+    int cmp = by_id_or_index(g, f, x, y);
+
+    return f->descending ? -cmp : cmp;
 }
 
 static bool before_by_fields(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
@@ -414,10 +431,15 @@ static bool before_by_fields(const weir_graph *g, const struct order *o, weir_ve
             continue;
         x = field_value(g, &o->fields[i], a);
         y = field_value(g, &o->fields[i], b);
-        if (x < y || x > y)
+        if (g->shuffled && o->fields[i].what == ORDER_INDEX && x < HUGE_VAL && y < HUGE_VAL) {
+            int cmp = by_index_above(g, &o->fields[i], a, b);
+            if (cmp)
+                return cmp < 0;
+        } else if (x < y || x > y) {
             return x < y;
+        }
     }
-    return a < b;
+    return vertex_before(g, a, b);
 }
 
 static bool before_by_keys(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
@@ -427,7 +449,7 @@ static bool before_by_keys(const weir_graph *g, const struct order *o, weir_vert
     for (uint32_t i = 0; i < o->nkeys; i++)
         if (x[i] < y[i] || x[i] > y[i])
             return x[i] < y[i];
-    return a < b;
+    return vertex_before(g, a, b);
 }
 
 double weir_order_score_of(const weir_graph *g, const struct order *o, weir_vertex v)

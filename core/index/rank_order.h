@@ -1,9 +1,9 @@
-/* rank_order.h - static preference among vertices: up to WEIR_ORDER_KEYS numbers, smallest first, ties by vertex
- * number. */
+/* rank_order.h - static preference among vertices: up to WEIR_ORDER_KEYS numbers, smallest first, ties in the
+ * order of the tree. */
 #ifndef WEIR_ORDER_H
 #define WEIR_ORDER_H
 
-#include "graph/graph.h"
+#include "graph/tree_order.h"
 
 struct score_memory;
 
@@ -55,7 +55,7 @@ struct order {
         FIRST_FIELDS,      /* whatever the fields, keys and scores say */
         FIRST_SIBLING_IDS, /* between siblings the ids, in direction ids_descending; else the fields */
         FIRST_IDS,         /* the ids */
-        FIRST_NUMBERS      /* the vertex numbers: the order has no fields */
+        FIRST_NUMBERS      /* the order of the tree: the order has no fields */
     } first;
     bool ids_descending;
     bool numbers;            /* serial, scores or descent: numbers by vertex decide, at least first */
@@ -138,7 +138,7 @@ WEIR_INLINE bool order_before(const weir_graph *g, const struct order *o, weir_v
     const struct vertex *x = vertex_at(g, a), *y = vertex_at(g, b);
 
     if (o->first == FIRST_NUMBERS)
-        return a < b;
+        return vertex_before(g, a, b);
     if (o->first == FIRST_IDS || (o->first == FIRST_SIBLING_IDS && x->parent == y->parent)) {
         int64_t i = order_id(x), j = order_id(y);
         if (i != j)

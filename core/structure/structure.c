@@ -2,6 +2,7 @@
  * Invariant: rows are up to date before observers are called. */
 #include "graph/journal.h"
 #include "graph/observer.h"
+#include "graph/tree_order.h"
 #include "aggregate/rows.h"
 
 #include <string.h>
@@ -89,6 +90,7 @@ void weir_graph_begin(weir_graph *g)
 int weir_graph_end(weir_graph *g, weir_err *err)
 {
     g->building = false;
+    weir_tree_order_built(g);
     if (weir_rows_build(g))
         return weir_fail_nomem(err);
     WEIR_TELL(g, reset, g);
@@ -194,8 +196,10 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
     g->kinds[vertex_at(g, first)->kind].count += count;
     g->units += size * (int64_t)count;
     g->serial++;
-    if (!g->building)
-        WEIR_TELL(g, linked, g, p, pos, count);
+    if (g->building)
+        return WEIR_OK;
+    weir_tree_order_added(g, p, first, count);
+    WEIR_TELL(g, linked, g, p, pos, count);
     return WEIR_OK;
 }
 
@@ -440,6 +444,7 @@ int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err
     }
     g->detached--;
     g->serial++;
+    g->shuffled = true;
     WEIR_TELL(g, linked, g, parent, pos, 1);
     note_vertex(g, v);
     return WEIR_OK;

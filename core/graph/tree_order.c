@@ -1,0 +1,52 @@
+/* tree_order.c - see tree_order.h. */
+#include "graph/tree_order.h"
+
+bool weir_tree_precedes(const weir_graph *view, weir_vertex a, weir_vertex b)
+{
+    const weir_graph *g = weir_graph_edges(view);
+    weir_vertex p = a, q = b;
+
+    vertices_part(g, &p, &q);
+    if (p == q)
+        return p == a && a != b;
+    if (vertex_at(g, p)->pos != vertex_at(g, q)->pos)
+        return vertex_at(g, p)->pos < vertex_at(g, q)->pos;
+    return p < q;
+}
+
+/* Whether the numbers below v ascend in the order of the tree, from *last on; *last becomes the last of them. The depth
+ * of the tree is bounded. */
+static bool ascends(const weir_graph *g, weir_vertex v, weir_vertex *last)
+{
+    const struct inner *in = inner_of(g, v);
+    bool up = v >= *last;
+
+    *last = v + 1;
+    for (uint32_t i = 0; up && in && i < in->nkids; i++)
+        if (in->kids[i] != WEIR_NONE)
+            up = ascends(g, in->kids[i], last);
+    return up;
+}
+
+void weir_tree_order_built(weir_graph *g)
+{
+    weir_vertex last = 0;
+
+    g->shuffled = false;
+    for (uint32_t i = 0; !g->shuffled && i < g->nroots; i++)
+        g->shuffled = g->roots[i] != WEIR_NONE && !ascends(g, g->roots[i], &last);
+}
+
+/* Whether v is the last child of its parent, or the last root. */
+static bool is_last(const weir_graph *g, weir_vertex v)
+{
+    weir_vertex p = vertex_at(g, v)->parent;
+    return vertex_at(g, v)->pos + 1 == (p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids);
+}
+
+void weir_tree_order_added(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count)
+{
+    g->shuffled = g->shuffled || first + count != g->limit;
+    for (; !g->shuffled && p != WEIR_NONE; p = vertex_at(g, p)->parent)
+        g->shuffled = !is_last(g, p);
+}
