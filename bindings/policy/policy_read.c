@@ -113,6 +113,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   "TYPE.FIELD" of the nearest vertex above with a type, each with "-" in front for descending. The order is kept as
  *   an index: a match calls no Lua for the order, and a changed vertex is sorted anew. An order that reads what
  *   changes is refused.
+ * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. Called for vertices on the way down: false
  *   leaves out the vertex and all vertices below; true has to be returned for every other vertex. Answers are
  *   remembered as scores are (see evaluate): what prune refused stays refused, and is not looked at, until something
  *   that prune read has changed. So prune may also be called for vertices below a vertex that was left out.
