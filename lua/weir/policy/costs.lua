@@ -22,10 +22,14 @@ local function shuffled(n)
   return list
 end
 
---- A duplicate of the graph, with `percent` of the unused nodes taken, no matter where.
+-- The type of which a part is taken: nodes, or cores where there are no nodes.
+local function filled_type(graph) return graph:aggregate(nil, { all = true }).node and "node" or "core" end
+
+--- A duplicate of the graph, with `percent` of the unused nodes (of a machine without nodes, of the cores) taken, no matter
+--- where.
 function M.filled(graph, percent)
   local g, unused = assert(graph:dup()), {}
-  for v in g:walk { type = "node" } do
+  for v in g:walk { type = filled_type(graph) } do
     if v.state == "up" and #v:uses() == 0 then unused[#unused + 1] = v end
   end
   local order, job = shuffled(#unused), 1 << 40
@@ -47,25 +51,32 @@ end
 
 local WARM = 3 -- matches before the measured ones
 
--- Microseconds (median), calls and visits of a match; of each three jobs the oldest is released after the match.
+-- Makes room for the next job of a stream: releases the oldest job where `most` jobs have resources.
+local function make_room(engine, jobs, most)
+  while #jobs >= most do assert(engine:release(table.remove(jobs, 1).id)) end
+end
+
+-- Microseconds (median), calls and visits of a match in a stream, in which three jobs have resources, or as many as fit.
 local function measure(engine, request, opts)
-  local times, jobs, all, first, n = {}, {}, 0, nil, 0
+  local times, jobs, all, first, n, most = {}, {}, 0, nil, 0, WARM
   local calls, visits = 0, 0
   while n < WARM + opts.fewest or all < opts.longest do
     local begin = core.clock()
     local job, why = engine:match(request)
     local took = core.clock() - begin
-    if not job then
-      for _, other in ipairs(jobs) do engine:release(other.id) end
+    if job then
+      n, first, jobs[#jobs + 1] = n + 1, first or took, job
+      if n > WARM then
+        local stats = engine:stats()
+        times[n - WARM], all = took * 1e6, all + took
+        calls, visits = calls + stats.callbacks, visits + stats.visited
+      end
+    elseif #jobs == 0 then
       return nil, why
+    else
+      most = #jobs
     end
-    n, first, jobs[#jobs + 1] = n + 1, first or took, job
-    if n > WARM then
-      local stats = engine:stats()
-      times[n - WARM], all = took * 1e6, all + took
-      calls, visits = calls + stats.callbacks, visits + stats.visited
-    end
-    if #jobs == WARM then assert(engine:release(table.remove(jobs, 1).id)) end
+    make_room(engine, jobs, most)
   end
   for _, job in ipairs(jobs) do assert(engine:release(job.id)) end
   table.sort(times)

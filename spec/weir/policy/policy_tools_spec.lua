@@ -96,6 +96,14 @@ describe("weir policy", function()
     assert.is_truthy(report.errors[1]:find("its budget of 5000000 instructions (2 times in all)", 1, true))
   end)
 
+  it("bench -r has figures of machines that hold one job at a time, and of machines without nodes", function()
+    for machine, fits in pairs { ["cluster:1 node:1 core:4"] = { true, false, true }, ["cluster:1 core:8"] = { false, false, true } } do
+      local rows = assert(core.json_decode((weir(("policy bench --json -r '%s' best_fit"):format(machine)))))
+      assert.equal(4 * 2 * 3, #rows)
+      for i = 1, 6 do assert.equal(fits[(i - 1) % 3 + 1], rows[i].us ~= nil, machine .. " " .. rows[i].request) end
+    end
+  end)
+
   it("check tells misspelt types, and on a machine of the user's all that the machine lacks", function()
     local path = dir .. "/types.lua"
     write(path, 'return { order = { "nod.id", "id" }, exclusive = "node", locality = { "numa", "sokcet" } }')

@@ -25,7 +25,8 @@ local M = {
   weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
                                           policies if none is given
   weir policy bench -r R POLICY...        what a match costs on that machine, empty, half, 90 % and 99 % full: as multiples of
-                                          low, whose line has microseconds
+                                          low, whose line has microseconds; "-": the request does not fit. With --json
+                                          also how long the first match took, in which indices and scores are made
   weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
   weir policy new [--queue] NAME          writes NAME.lua, a commented policy to start from, NAME_spec.lua, its spec, and
                                           .luarc.json, with which an editor completes fields and methods
