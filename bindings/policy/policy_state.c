@@ -83,13 +83,109 @@ static void push_table(lua_State *S, const char *text)
     lua_newtable(S);
 }
 
-void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_spec *spec)
+/* ---- the last state, as a table ----
+ *
+ * A state is read once or twice a match, and a JSON text costs as much as the match: the last state that was read or
+ * written is kept, in the registry, with the texts that the table was made of. Invariant: no code of a policy ever gets
+ * a table of the cache, only copies. */
+
+static const char cache_key = 0;
+enum { CACHE_SAVED = 1, CACHE_DECLARED, CACHE_STATE, CACHE_FIRST }; /* two texts, and the tables */
+
+static void push_cache(lua_State *S)
+{
+    if (lua_rawgetp(S, LUA_REGISTRYINDEX, &cache_key) == LUA_TTABLE)
+        return;
+    lua_pop(S, 1);
+    lua_createtable(S, CACHE_FIRST, 0);
+    lua_pushvalue(S, -1);
+    lua_rawsetp(S, LUA_REGISTRYINDEX, &cache_key);
+}
+
+/* Whether entry i of the cache on top is a text equal to `text`. */
+static bool is_cached(lua_State *S, int i, const char *text)
+{
+    bool same = lua_rawgeti(S, -1, i) == LUA_TSTRING && strcmp(lua_tostring(S, -1), text) == 0;
+
+    lua_pop(S, 1);
+    return same;
+}
+
+/* Pushes a copy of the table at idx, and of all tables inside. */
+static void push_copy(lua_State *S, int idx)
+{
+    luaL_checkstack(S, 6, "a state");
+    idx = lua_absindex(S, idx);
+    lua_newtable(S);
+    for (lua_pushnil(S); lua_next(S, idx); lua_pop(S, 1)) {
+        lua_pushvalue(S, -2);
+        if (lua_istable(S, -2))
+            push_copy(S, -2);
+        else
+            lua_pushvalue(S, -2);
+        lua_rawset(S, -5);
+    }
+}
+
+/* Gives a state the declared fields that it lacks. */
+static void complete(lua_State *S, int state, int declared)
+{
+    for (lua_pushnil(S); lua_next(S, declared); lua_pop(S, 1)) {
+        int type;
+        lua_pushvalue(S, -2);
+        type = lua_rawget(S, state);
+        lua_pop(S, 1);
+        if (type != LUA_TNIL)
+            continue;
+        lua_pushvalue(S, -2);
+        if (lua_istable(S, -2))
+            push_copy(S, -2);
+        else
+            lua_pushvalue(S, -2);
+        lua_rawset(S, state);
+    }
+}
+
+/* Keeps a copy of the state at the top of the stack, made of a saved text. */
+static void cache_state(lua_State *S, const struct policy_spec *spec, const char *saved)
+{
+    int state = lua_gettop(S);
+
+    push_cache(S);
+    lua_pushnil(S);
+    lua_rawseti(S, -2, CACHE_SAVED); /* until all is there */
+    if (!is_cached(S, CACHE_DECLARED, spec->state)) {
+        push_table(S, spec->state);
+        lua_rawseti(S, -2, CACHE_FIRST);
+        lua_pushstring(S, spec->state);
+        lua_rawseti(S, -2, CACHE_DECLARED);
+    }
+    push_copy(S, state);
+    lua_rawseti(S, -2, CACHE_STATE);
+    lua_pushstring(S, saved);
+    lua_rawseti(S, -2, CACHE_SAVED);
+    lua_settop(S, state);
+}
+
+/* Pushes the table of the state as declared, not to be changed. */
+static void push_declared(lua_State *S, const struct policy_spec *spec)
+{
+    push_cache(S);
+    if (is_cached(S, CACHE_DECLARED, spec->state))
+        lua_rawgeti(S, -1, CACHE_FIRST);
+    else
+        push_table(S, spec->state);
+    lua_remove(S, -2);
+}
+
+/* Pushes the state: the declared fields, with the saved values of the declared types. */
+static void push_merged(lua_State *S, const char *text, const struct policy_spec *spec)
 {
     int declared, saved;
 
     push_table(S, spec->state);
     declared = lua_gettop(S);
-    push_table(S, saved_text(g, spec));
+    push_table(S, text);
     saved = lua_gettop(S);
     for (lua_pushnil(S); lua_next(S, declared); lua_pop(S, 1)) {
         lua_pushvalue(S, -2);
@@ -102,6 +198,25 @@ void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_s
         }
     }
     lua_settop(S, declared);
+}
+
+void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_spec *spec)
+{
+    const char *saved = saved_text(g, spec);
+
+    luaL_checkstack(S, 8, "a state");
+    saved = saved ? saved : "";
+    push_cache(S);
+    if (is_cached(S, CACHE_SAVED, saved) && is_cached(S, CACHE_DECLARED, spec->state)) {
+        lua_rawgeti(S, -1, CACHE_STATE);
+        push_copy(S, -1);
+        lua_replace(S, -3);
+        lua_pop(S, 1);
+        return;
+    }
+    lua_pop(S, 1);
+    push_merged(S, saved, spec);
+    cache_state(S, spec, saved);
 }
 
 /* ---- a state that can only be read ---- */
@@ -245,10 +360,15 @@ int weirlua_placed(lua_State *S)
     }
     lua_pushvalue(S, 5);
     lua_call(S, 4, 0);
-    push_table(S, p->spec->state);
+    push_declared(S, p->spec);
     text = push_text(S, state, lua_gettop(S), STATE_MAX);
     p->text = strdup(text);
     if (!p->text)
         return luaL_error(S, "out of memory");
+    lua_settop(S, state);
+    push_declared(S, p->spec);
+    complete(S, state, state + 1);
+    lua_settop(S, state);
+    cache_state(S, p->spec, p->text);
     return 0;
 }

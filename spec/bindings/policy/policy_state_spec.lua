@@ -242,6 +242,31 @@ describe("the state of a policy", function()
     assert.is_nil(table.concat(data):find(one, 1, true), "no path is in a document")
   end)
 
+  it("is not changed through a table that a policy has kept, nor by a state of another machine or policy", function()
+    local source = [[local kept
+      return { name = "%s", state = { n = 0, x = 0.1, list = { 1, 2.5 }, t = {} }, placed = function(_, state)
+        if kept then kept.n, kept.t.n, kept.list[1], kept.x = 100, 100, 100, 100 end
+        kept, state.n, state.t.n, state.list[3] = state, state.n + 1, state.n, "end"
+        if state.n == 2 then state.x = nil end
+      end }]]
+    local function trusted(text) return assert(load(text))() end
+    for _, make in ipairs { function(text) return assert(core.policy_source(text, "p")) end, trusted } do
+      local one, two = make(source:format "one"), make(source:format "two")
+      local e, other = assert(weir.engine { resources = MACHINE, policy = one }), assert(weir.engine { resources = MACHINE, policy = one })
+      for i = 1, 4 do
+        for k, policy in ipairs { one, two } do
+          assert(e:use(policy))
+          assert(e:match "slot=1/core=1")
+          assert.same({ n = i, x = 0.1, list = { 1, 2.5, "end" }, t = { n = i - 1 } }, e:state(), k)
+        end
+        if i > 2 then assert(other:match "slot=1/core=1") end
+      end
+      assert.same({ n = 2, x = 0.1, list = { 1, 2.5, "end" }, t = { n = 1 } }, other:state())
+      local again = assert(weir.engine { resources = assert(e:resources():dup()), policy = one })
+      assert.same(4, again:state().n)
+    end
+  end)
+
   it("belongs to one combination of policies", function()
     local dir = shell.directory()
     local mine = shell.path(dir, "mine.lua", counter())
