@@ -20,9 +20,10 @@ WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 OPT_release := -O2 -g -DNDEBUG
 OPT_debug := -O0 -g
 OPT_cov := -O0 -g -DNDEBUG --coverage
+OPT_tsan := -O1 -g -fno-omit-frame-pointer -fsanitize=thread
 OPT_san := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=undefined
 CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
-LDFLAGS += $(if $(filter san,$(V)),-fsanitize=address$(,)undefined) $(if $(filter cov,$(V)),--coverage)
+LDFLAGS += $(if $(filter tsan,$(V)),-fsanitize=thread) $(if $(filter san,$(V)),-fsanitize=address$(,)undefined) $(if $(filter cov,$(V)),--coverage)
 , := ,
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
 LUA_LIBS := -ledit -lssl -lcrypto
@@ -35,7 +36,7 @@ NEAR := $(foreach n,base strtab map32 graph observer structure vertex pool uuid 
 BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c' -print))
 BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))
 TEST_C := $(sort $(shell find spec -name 'test_*.c'))
-TESTS := $(patsubst %.c,$(OUT)/test/%,$(notdir $(TEST_C)))
+TESTS := $(patsubst %.c,$(OUT)/test/%,$(notdir $(TEST_C))) $(OUT)/test/drive_module
 # With what pages are made of.
 PAGE_FILES := \( -name '*.lua' -o -name '*.js' -o -name '*.css' \)
 LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(sort $(shell find lua/weir -path lua/weir/serve/systemd -prune -o $(PAGE_FILES) -print)))
@@ -51,7 +52,7 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
   repl/habits cli/topics
 
-.PHONY: always portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
+.PHONY: always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build
@@ -151,6 +152,28 @@ FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out binding
 flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
 check-flux: flux ## instances of Flux with weir as their scheduler, where flux-core is installed
 	@sh spec/flux/check.sh $(CURDIR)/$(OUT)
+# The module without Flux: a driver in place of the broker. The thread sanitizer looks at both of its threads.
+FAKE := -Ispec/bindings/flux/fake
+$(OBJ)/driver/%.o: bindings/flux/%.c
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+$(OBJ)/driver/%.o: spec/bindings/flux/%.c
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Ispec/bindings/flux -Ispec/c -Icore -c $< -o $@
+$(OBJ)/driver/%.o: spec/bindings/flux/fake/%.c
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -c $< -o $@
+DRIVER := $(patsubst bindings/flux/%.c,$(OBJ)/driver/%.o,$(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c))) \
+  $(OBJ)/driver/drive_module.o $(OBJ)/driver/fake_flux.o
+$(OUT)/test/drive_module: $(DRIVER) $(BIND) $(CORE) $(LUAS) | build/policies
+	@mkdir -p $(@D)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS) $(LUA_LIBS) -llua5.4
+tsan: ## the threads of the scheduler for Flux under the thread sanitizer, without Flux; ROUNDS=N
+	@if echo 'int main(void){return 0;}' | $(CC) -fsanitize=thread -x c - -o build/test/has_tsan 2>/dev/null && build/test/has_tsan; then \
+	  $(MAKE) --no-print-directory -j$(JOBS) V=tsan build/tsan/test/drive_module && $(MAKE) --no-print-directory V=tsan tsan-run; \
+	else echo "the compiler has no thread sanitizer, or it does not start here: the threads are not looked at"; fi
+tsan-run:
+	@TSAN_OPTIONS="halt_on_error=0 exitcode=66 die_after_fork=0" bash spec/tools/run.sh $(V) $(OUT)/test/drive_module
 no-flux:
 	@echo "pkg-config finds no flux-core: the scheduler of a Flux instance is not built"
 $(OBJ)/flux/%.o: bindings/flux/%.c
@@ -202,6 +225,7 @@ check-deep: deps ## what takes longer: random tests in full, the other specs and
 	$$make -k test-c spec TESTS="$(patsubst %.c,build/test/%,$(notdir $(RANDOM_C)))" SPECS="$(RANDOM_SPECS)" || failed=1; \
 	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
 	$$make -k $(if $(filter command line,$(origin SECONDS)),,SECONDS=30 FUZZ_RUNS="-runs=3000 -seed=1") fuzz || failed=1; \
+	$$make tsan || failed=1; \
 	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
 
 # Runs "$1 FILE" for each of the files, as many at once as there are cores; those that fail, five at most, once more, one by one.
@@ -296,6 +320,8 @@ lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; lua
 	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(TEST_C) $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
+	@for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FAKE) -Ispec/bindings/flux -Ispec/c -Icore -Ibindings $(LUA_CFLAGS) \
+	  $(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c)) spec/bindings/flux/*.c spec/bindings/flux/fake/*.c || exit 1; done
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
 PORT := gcc:-O0 clang:-O0 gcc:-O3 clang:-O3:-DNDEBUG gcc:-O3:-DNDEBUG clang:-O3 \

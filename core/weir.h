@@ -101,7 +101,7 @@ const char *weir_status_name(int code);
 /* Requests or ends an interruption. While the flag is set, matches, explanations, finds, the reading of files and the
  * writing of texts to files and sinks fail with WEIR_EINTERRUPTED and have changed nothing. Databases are read and
  * written to the end. A walk is a loop of the caller and goes on. The flag counts for the whole process. The function
- * is safe in a signal handler. */
+ * is safe in a signal handler and in any thread. */
 void weir_interrupt(bool on);
 /* Returns whether the flag of weir_interrupt() is set. */
 bool weir_interrupted(void);

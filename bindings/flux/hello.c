@@ -13,7 +13,7 @@
 
 /* A running job; listed until the worker has the job. */
 struct greeting {
-    struct greeting *next;
+    struct greeting *next, **at; /* in the list; `at` is NULL outside of the list */
     struct sched *sched;
     const flux_msg_t *msg;
     flux_jobid_t id;
@@ -23,12 +23,12 @@ struct greeting {
 
 static void unlist(struct greeting *g)
 {
-    struct greeting **at = &g->sched->greetings;
-
-    while (*at && *at != g)
-        at = &(*at)->next;
-    if (*at)
-        *at = g->next;
+    if (!g->at)
+        return;
+    *g->at = g->next;
+    if (g->next)
+        g->next->at = g->at;
+    g->at = NULL;
 }
 
 static void destroy(struct greeting *g)
@@ -222,7 +222,10 @@ static int begin(struct sched *s, const flux_msg_t *msg)
 
     if (!g)
         return -1;
-    *g = (struct greeting){.next = s->greetings, .sched = s, .msg = flux_msg_incref(msg), .missing = 2};
+    *g = (struct greeting){
+        .next = s->greetings, .at = &s->greetings, .sched = s, .msg = flux_msg_incref(msg), .missing = 2};
+    if (g->next)
+        g->next->at = &g->next;
     s->greetings = g;
     if (flux_msg_unpack(msg, "{s:I}", "id", &g->id) == 0 && (g->R = look_up(g, "R")) &&
         (g->jobspec = look_up(g, "jobspec")))

@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
-#include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -443,16 +443,18 @@ int weir_file_read(const char *path, const char *what, size_t max, char **text, 
 
 /* ---- interruption ---- */
 
-static volatile sig_atomic_t interruption;
+/* Set by signal handlers, and by threads other than those that read the flag. */
+static atomic_int interruption;
+_Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets the flag");
 
 void weir_interrupt(bool on)
 {
-    interruption = on;
+    atomic_store_explicit(&interruption, on, memory_order_relaxed);
 }
 
 bool weir_interrupted(void)
 {
-    return interruption != 0;
+    return atomic_load_explicit(&interruption, memory_order_relaxed) != 0;
 }
 
 /* ---- sizes of graphs ---- */
