@@ -45,11 +45,9 @@ end
 
 -- Returns the answer for resources, whose times are told in whole seconds, as scripts compute with them.
 local function answer(self, id, status, a)
-  local R = core.json_decode(assert(a:format(format_of(self))))
-  local execution = R.execution
-  execution.starttime = math.floor(a.at)
-  if execution.expiration then execution.expiration = math.floor(execution.expiration) end
-  return encode { jobid = id, status = status, overhead = 0.0, R = encode(R), at = math.floor(a.at) }
+  local R = assert(a:format(format_of(self)))
+  for _, key in ipairs { "starttime", "expiration" } do R = R:gsub(('("%s":%%d+)%%.%%d+'):format(key), "%1", 1) end
+  return encode { jobid = id, status = status, overhead = 0.0, R = R, at = math.floor(a.at) }
 end
 
 -- Returns whether a start is the end of a job past its time: the end of such a job is a guess, which is made anew as it goes on.
@@ -65,6 +63,16 @@ local MODES = { allocate = "now", allocate_with_satisfiability = "now", allocate
 local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
 local STATUS = { allocated = "ALLOCATED", reserved = "RESERVED" }
 
+-- Returns a type of a request that no vertex has, or nil: to Fluxion that is a mistake of the jobspec.
+local function unknown_type(graph, resources)
+  for _, r in ipairs(resources) do
+    local known = r.type == "slot" or r.type == "or_slot"
+    for _, name in ipairs(known and {} or graph:types()) do known = known or name == r.type end
+    local below = known and unknown_type(graph, r.with or {})
+    if not known or below then return below or r.type end
+  end
+end
+
 -- Matches a request. Returns an allocation, true for satisfiability; or nil, message, code.
 local function match(self, given, mode, id)
   local request, wrong = weir.request(tostring(given.jobspec), "jobspec")
@@ -72,6 +80,8 @@ local function match(self, given, mode, id)
   self:tick()
   self.engine:advance(self.now)
   local a, why, code = self.engine:match(request, { mode = mode, job = id, stats = false })
+  local unknown = code == "infeasible" and unknown_type(self.graph, request:resources())
+  if unknown then return nil, ("jobspec: nothing here is of the type %s"):format(unknown), "invalid" end
   if not a then return nil, why, CODE[code] or code end
   if mode == "reserve" and a.at > self.now and is_guess(self, a.at) then
     assert(self.engine:release(a.id))
@@ -110,11 +120,26 @@ function M.match(self, given)
   return (asks and question or take)(self, given, mode)
 end
 
---- Answers {jobid =, R = text}: takes the resources of an R, from now until its expiration.
+-- Returns a text of JSON without blanks between its tokens.
+local function compact(text)
+  if text:find("\\", 1, true) then return text end
+  local parts = {}
+  for between, quoted in (text .. '""'):gmatch '([^"]*)("[^"]*")' do parts[#parts + 1] = between:gsub("%s+", "") .. quoted end
+  return (table.concat(parts):sub(1, -3))
+end
+
+local function updated(self, id, R)
+  return encode { jobid = id, status = "ALLOCATED", overhead = 0.0, R = R, at = math.floor(self.engine:job(id).at) }
+end
+
+--- Answers {jobid =, R = text}: takes the resources of an R, from now until its expiration. A repeated request changes nothing.
 function M.update(self, given)
+  if type(given.R) ~= "string" then return nil, "R: a text is expected", "invalid" end
+  local taken = self.taken or {}
+  local R = compact(given.R)
+  if taken[given.jobid] == R and self.engine:job(given.jobid) then return updated(self, given.jobid, R) end
   local id, why, code = number_of(self, given.jobid)
   if not id then return nil, why, code end
-  if type(given.R) ~= "string" then return nil, "R: a text is expected", "invalid" end
   self:tick()
   self.engine:advance(self.now)
   local here
@@ -122,7 +147,8 @@ function M.update(self, given)
   if not here then return nil, why, "invalid" end
   if here:empty() then return nil, "R: none of its ranks is here", "invalid" end
   changed(self)
-  return encode { jobid = id, status = "ALLOCATED", overhead = 0.0, R = given.R, at = math.floor(self.engine:job(id).at) }
+  self.taken, taken[id] = taken, R
+  return updated(self, id, R)
 end
 
 --- Answers {jobid =}: gives resources back that match or update has taken.
@@ -130,6 +156,7 @@ function M.cancel(self, given)
   local a, why, code = beside(self, given.jobid)
   if not a then return nil, why, code end
   self:tick()
+  if self.taken then self.taken[a.id] = nil end
   self.follow:free(a.id)
   changed(self)
   return "{}"
@@ -143,6 +170,7 @@ M["partial-cancel"] = function(self, given)
   set, why = rset.new(given.R, "R")
   if not set then return nil, why, "invalid" end
   self:tick()
+  if self.taken then self.taken[a.id] = nil end
   local ok
   ok, why, code = self.follow:free(a.id, core.idset(set:ranks()))
   if not ok then return nil, why, code end

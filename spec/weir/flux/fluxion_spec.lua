@@ -63,11 +63,12 @@ describe("a request to Fluxion", function()
     { "set_status", { resource_path = "/x", status = "down" }, "could not find path", "invalid" },
     { "set_status", { resource_path = "/cluster0/n0", status = "foo" }, "unrecognized status", "invalid" },
     { "match", { cmd = "nonsense", jobspec = JOBSPEC }, "no command nonsense", "invalid" },
+    { "match", { cmd = "without_allocating", jobspec = (JOBSPEC:gsub('"core"', '"gizmo"')) }, "of the type gizmo", "invalid" },
     { "match", { cmd = "allocate", jobspec = JOBSPEC }, "jobid: a number", "invalid" },
     { "match", { cmd = "allocate", jobid = 1, jobspec = JOBSPEC }, "there is a job 1 already", "invalid" },
     { "match", { cmd = "without_allocating", jobspec = "{" }, "", "invalid" },
     { "cancel", { jobid = 1 }, "flux cancel", "rejected" }, { "cancel", { jobid = 7 }, "no resources", "unknown" },
-    { "cancel", {}, "no resources", "unknown" }, { "update", {}, "jobid: a number", "invalid" },
+    { "cancel", {}, "no resources", "unknown" }, { "update", { R = "{}" }, "jobid: a number", "invalid" },
     { "update", { jobid = 1, R = "{}" }, "there is a job 1", "invalid" }, { "update", { jobid = 7 }, "R: a text", "invalid" },
     { "update", { jobid = 7, R = "{" }, "R", "invalid" }, { "partial-cancel", { jobid = 2, R = "{}" }, "flux cancel", "rejected" },
     { "add_subgraph", {}, "subgraph", "invalid" }, { "add_subgraph", { subgraph = "{}" }, "", "invalid" },
@@ -268,6 +269,8 @@ describe("a request to Fluxion", function()
     end
     assert.equal("ALLOCATED", assert(ask(s, "update", { jobid = 5, R = R "1-2" })).status)
     assert.equal("1-2", ranks(ask(s, "find", { criteria = "jobid-alloc=5" })))
+    assert.equal("ALLOCATED", assert(ask(s, "update", { jobid = 5, R = R "1-2" })).status) -- the same again
+    assert.equal("invalid", select(3, ask(s, "update", { jobid = 5, R = R "1" })))
     assert.equal(0, ask(s, "partial-cancel", { jobid = 5, R = R "1" })["full-removal"])
     assert.equal("2", ranks(ask(s, "find", { criteria = "jobid-alloc=5" })))
     assert.equal(1, ask(s, "partial-cancel", { jobid = 5, R = R "2" })["full-removal"])
