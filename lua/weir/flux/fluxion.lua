@@ -299,12 +299,16 @@ QMANAGER["stats-clear"] = ANSWER["stats-clear"]
 
 local SERVICES = { ["sched-fluxion-resource"] = ANSWER, ["sched-fluxion-qmanager"] = QMANAGER }
 
+local NEEDS = { find = true, set_property = true, remove_property = true, get_property = true, set_status = true, match = true,
+  update = true, cancel = true, ["partial-cancel"] = true, info = true, add_subgraph = true, remove_subgraph = true }
+
 --- Answers a request of a topic such as "sched-fluxion-resource.find", with a payload as JSON text or nil. Returns JSON text; or
 --- nil, message, code: "unsupported" for what only Fluxion does.
 function M.answer(self, topic, payload)
   local service, name = topic:match "^([^.]+)%.(.+)$"
   local answer = SERVICES[service] and SERVICES[service][name]
   if not answer then return nil, ("%s: sched-weir does not serve this request"):format(topic), "unsupported" end
+  if not payload and NEEDS[name] then return nil, "could not unpack payload: there is none", "invalid" end
   local given = core.json_decode(payload or "{}")
   if type(given) ~= "table" then return nil, "an object is expected", "invalid" end
   return answer(self, given)

@@ -187,8 +187,8 @@ end
 
 --- Answers with {"jobid"}: a number that no job has.
 function M.next_jobid(self)
-  local id = self.asked or 0
-  repeat id = id < LARGEST and id + 1 or 1 until not self.engine:job(id) and not self.jobs[id]
+  local id = self.asked or -1 -- the first is 0, as Fluxion's
+  repeat id = id < LARGEST and id + 1 or 0 until not self.engine:job(id) and not self.jobs[id]
   self.asked = id
   return encode { jobid = id }
 end

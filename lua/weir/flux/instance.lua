@@ -691,13 +691,14 @@ end
 
 -- ---- queries --------------------------------------------------------------------------------------------------------
 
---- Serves feasibility.check. Returns true; or nil, message, "infeasible" or "invalid".
+--- Serves feasibility.check. Returns true; or nil, message, "unsatisfiable" or "invalid".
 function M:feasible(text)
   local message, why = decode(text)
   if not message then return nil, why, "invalid" end
   if not self.engine then return nil, "nothing has been acquired yet", "busy" end
   local job, code
   job, why, code = read_job(self, message)
+  if code == "infeasible" then code = "unsatisfiable" end -- ENODEV, as Fluxion answers
   if not job then return nil, (why:gsub("^unsatisfiable", "Unsatisfiable")), code end -- as Fluxion says it
   return true
 end

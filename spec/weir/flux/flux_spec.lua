@@ -208,7 +208,7 @@ describe("a scheduler for Flux", function()
     assert.matches("core", s.said[2][3])
     assert.equal("jobspec: attributes.system is missing", "jobspec: " .. s.said[4][3])
     local message = encode { jobspec = spec_of(5, {}) }
-    assert.same({ nil, "U" .. s.said[1][3]:sub(2), "infeasible" }, { s.service:feasible(message) })
+    assert.same({ nil, "U" .. s.said[1][3]:sub(2), "unsatisfiable" }, { s.service:feasible(message) })
     assert.is_true(s.service:feasible(encode { jobspec = spec_of(4, {}) }))
   end)
 

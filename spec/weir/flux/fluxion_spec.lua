@@ -88,6 +88,11 @@ describe("a request to Fluxion", function()
     end)
   end
 
+  it("without a payload that it needs is refused", function()
+    local _, why = busy().service:fluxion(nil, "sched-fluxion-resource.get_property")
+    assert.matches("could not unpack payload", why, 1, true)
+  end)
+
   it("that is no object is refused", function()
     assert.same({ nil, "an object is expected", "invalid" }, { busy().service:fluxion("7", "sched-fluxion-resource.find") })
   end)

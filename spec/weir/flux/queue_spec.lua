@@ -343,6 +343,8 @@ describe("a scheduler for Flux", function()
     local a = assert(jobspec.read(spec_of(1, { cwd = "here" }), {}))
     assert.equal(a, (jobspec.read(spec_of(1, { cwd = "there" }), {})))
     local _, what = jobspec.read(spec_of(1, { queue = "q" }), { q = { "p" } })
+    assert.same({ system = { duration = 60, queue = "q" } }, decode(what.attributes))
+    what.attributes = nil
     assert.same({ duration = 60, queue = "q", qos = "q" }, what)
     assert.equal(a, (jobspec.read(spec_of(1, { after = 0 }), {})))
     assert.equal(0, jobspec.about(spec_of(1, { after = 0 })).preemptible)
