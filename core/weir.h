@@ -864,7 +864,7 @@ typedef struct weir_match_options {
     unsigned reading;          /* enum weir_reading, or-ed (the last section of this header) */
     int64_t at;                /* the start; not before the clock of the graph */
     int64_t duration;          /* 0: the duration of the request */
-    bool met;                  /* the caller knows that the machine could satisfy the request: WEIR_EBUSY is returned
+    bool assume_feasible;      /* the caller knows that the machine could satisfy the request: WEIR_EBUSY is returned
                                 * without a test for WEIR_EINFEASIBLE */
     int64_t job;               /* the id to use, from 1 to INT64_MAX; 0: the next id that was never given for 0 and is
                                 * not in use, at most WEIR_NEXT_JOB_MAX, after which ids begin again with 1 */

@@ -6,7 +6,7 @@
 /* The length in bytes of the character at s; 0 if invalid. */
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
-    static const unsigned least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    static const unsigned smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
     unsigned c;
 
@@ -18,7 +18,7 @@ static size_t utf8_length(const unsigned char *s, size_t len)
             return 0;
         c = c << 6 | (s[i] & 0x3f);
     }
-    return c < least[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
+    return c < smallest[n] || c > 0x10ffff || (c >= 0xd800 && c < 0xe000) ? 0 : n;
 }
 
 bool weir_text_utf8(const char *s, size_t len)

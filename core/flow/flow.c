@@ -11,7 +11,7 @@ struct window {
     bool capacity;
 };
 
-static int64_t room_in(void *context, weir_vertex v)
+static int64_t capacity_in(void *context, weir_vertex v)
 {
     const struct window *x = context;
 
@@ -77,7 +77,7 @@ static int give_cut(struct flow_network *w, struct window *x, weir_flow *f)
         return WEIR_ENOMEM;
     cut = weir_mem_alloc(((size_t)f->ncut + 1) * sizeof *cut);
     for (uint32_t i = 0; cut && i < f->ncut; i++)
-        cut[i] = (weir_flow_limit){list[i], room_in(x, list[i])};
+        cut[i] = (weir_flow_limit){list[i], capacity_in(x, list[i])};
     weir_mem_free(list);
     f->cut = cut;
     return cut ? WEIR_OK : WEIR_ENOMEM;
@@ -112,7 +112,7 @@ int weir_flow_most(weir_graph *g, const weir_flow_options *o, weir_flow **out, w
     if (rc)
         return rc;
     l = weir_flow_layout(weir_graph_edges(g), subsystem);
-    w = l ? weir_flow_network_new(weir_graph_edges(g), l, o->from, room_in, &x) : NULL;
+    w = l ? weir_flow_network_new(weir_graph_edges(g), l, o->from, capacity_in, &x) : NULL;
     f = weir_mem_zalloc(1, sizeof *f);
     served = weir_mem_zalloc((size_t)o->nto + 1, sizeof *served);
     rc = w && f && served ? WEIR_OK : WEIR_ENOMEM;

@@ -38,13 +38,13 @@ struct flow_layouts {
 const struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem);
 
 /* Units that a vertex can pass on, 0 or more. */
-typedef int64_t weir_flow_room(void *context, weir_vertex v);
+typedef int64_t weir_flow_capacity(void *context, weir_vertex v);
 
 struct flow_network;
 /* Makes a network without demands. `from`: the one source; WEIR_NONE: the sources of the layout. NULL: out of
  * memory. */
 struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flow_layout *l, weir_vertex from,
-                                           weir_flow_room *room, void *context);
+                                           weir_flow_capacity *capacity, void *context);
 void weir_flow_network_free(struct flow_network *w);
 /* Adds the demand of `want` units at v. *got becomes `want`; or fewer, the most that the network can give v beside the
  * demands so far, which then remain alone, unless `part`: then *got units are the demand. WEIR_ENOMEM: the network is
@@ -56,8 +56,8 @@ uint32_t weir_flow_demands(const struct flow_network *w);
 void weir_flow_drop(struct flow_network *w, uint32_t n);
 /* Number of looks at units since the network was made. */
 uint64_t weir_flow_visits(const struct flow_network *w);
-/* Whether the room of each unit is a multiple of `step`, or `most` and more. O(units) */
-bool weir_flow_rooms_divide(struct flow_network *w, int64_t step, int64_t most);
+/* Whether the capacity of each unit is a multiple of `step`, or `most` and more. O(units) */
+bool weir_flow_capacities_divide(struct flow_network *w, int64_t step, int64_t most);
 /* Whether a flow enters v, by an edge of the subsystem. */
 bool weir_flow_enters(const weir_graph *g, weir_vertex v, uint32_t subsystem);
 

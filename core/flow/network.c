@@ -5,7 +5,7 @@
  *
  *     exit of u      -> entrance of w, or a vertex served    along an arc
  *     entrance of w, or a vertex served -> exit of u         back along an arc, as much as passes the arc
- *     entrance of u  -> exit of u                            the room of u, less what passes u
+ *     entrance of u  -> exit of u                            the capacity of u, less what passes u
  *     exit of u      -> entrance of u                        as much as passes u
  *
  * Main invariant: the label of a node is at most 1 more than the label of any node that precedes it, and 0 for the
@@ -23,14 +23,14 @@
 /* ---- the network ---- */
 
 struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flow_layout *l, weir_vertex from,
-                                           weir_flow_room *room, void *context)
+                                           weir_flow_capacity *capacity, void *context)
 {
     struct flow_network *w = weir_mem_zalloc(1, sizeof *w);
     size_t n = (size_t)l->n + 1, narcs = (size_t)l->narcs + 1;
 
     if (!w)
         return NULL;
-    *w = (struct flow_network){.g = g, .l = l, .from = WEIR_NONE, .room_of = room, .context = context};
+    *w = (struct flow_network){.g = g, .l = l, .from = WEIR_NONE, .capacity_of = capacity, .context = context};
     w->units = weir_mem_alloc(n * sizeof *w->units);
     w->arcs_cap = w->arcs_n = l->narcs;
     w->arcs = weir_mem_zalloc(narcs, sizeof *w->arcs);
@@ -45,7 +45,7 @@ struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flo
         w->from = weir_map32_get(&l->numbers, from);
     w->one_source = from != WEIR_NONE;
     for (uint32_t i = 0; i < l->n; i++)
-        w->units[i] = (struct flow_unit){.room = -1, .used = WEIR_NONE, .bound = INT64_MAX};
+        w->units[i] = (struct flow_unit){.capacity = -1, .used = WEIR_NONE, .bound = INT64_MAX};
     for (uint32_t i = 0; i < 2 * l->n; i++) {
         w->labels[i] = !w->one_source ? l->labels[i] : i == 2 * w->from && w->from != WEIR_NONE ? 0 : 1;
         if (w->labels[i] < FLOW_UNREACHED)
@@ -75,20 +75,20 @@ bool weir_flow_begins(const struct flow_network *w, uint32_t unit)
     return w->one_source ? unit == w->from : w->l->source[unit];
 }
 
-int64_t weir_flow_unit_room(struct flow_network *w, uint32_t unit)
+int64_t weir_flow_unit_capacity(struct flow_network *w, uint32_t unit)
 {
     struct flow_unit *u = &w->units[unit];
 
-    if (u->room < 0)
-        u->room = w->room_of(w->context, w->l->units[unit]);
-    return u->room;
+    if (u->capacity < 0)
+        u->capacity = w->capacity_of(w->context, w->l->units[unit]);
+    return u->capacity;
 }
 
-bool weir_flow_rooms_divide(struct flow_network *w, int64_t step, int64_t most)
+bool weir_flow_capacities_divide(struct flow_network *w, int64_t step, int64_t most)
 {
     for (uint32_t i = 0; i < w->l->n; i++) {
-        int64_t room = weir_flow_unit_room(w, i);
-        if (step == 0 || (room < most && room % step))
+        int64_t capacity = weir_flow_unit_capacity(w, i);
+        if (step == 0 || (capacity < most && capacity % step))
             return false;
     }
     return true;
@@ -247,7 +247,7 @@ static int find_end(struct flow_network *w, weir_vertex v, uint32_t *out)
 /* Nodes that precede a node: an iterator. */
 struct before {
     uint32_t node, stage, arc, end;
-    struct flow_step step; /* the current one; its room is above 0 */
+    struct flow_step step; /* the current one; its residual is above 0 */
 };
 
 static uint32_t arc_node(const struct flow_network *w, uint32_t arc)
@@ -292,11 +292,11 @@ static bool before_exit(struct flow_network *w, struct before *b)
     uint32_t unit = b->node / 2;
 
     if (b->stage == 0) {
-        int64_t room = weir_flow_unit_room(w, unit) - w->units[unit].through;
+        int64_t residual = weir_flow_unit_capacity(w, unit) - w->units[unit].through;
         b->stage = 1;
         b->arc = w->units[unit].used;
-        if (room > 0) {
-            b->step = (struct flow_step){b->node - 1, unit, FLOW_THROUGH, room};
+        if (residual > 0) {
+            b->step = (struct flow_step){b->node - 1, unit, FLOW_THROUGH, residual};
             return true;
         }
     }
@@ -367,11 +367,11 @@ static int find_way(struct flow_network *w, uint32_t end)
 }
 
 /* The most that the way found can pass, at most `want`. */
-static int64_t way_room(const struct flow_network *w, int64_t want)
+static int64_t way_residual(const struct flow_network *w, int64_t want)
 {
     for (uint32_t i = 0; i < w->nway; i++)
-        if (w->way[i].room < want)
-            want = w->way[i].room;
+        if (w->way[i].residual < want)
+            want = w->way[i].residual;
     return want;
 }
 
@@ -406,7 +406,7 @@ static int label_end(struct flow_network *w, uint32_t end)
     return w->labels[node] >= label || raise_label(w, node, label) == WEIR_OK ? 1 : WEIR_ENOMEM;
 }
 
-/* Whether a way at least as long as the labels tell has room for the whole demand: a search without any raise of
+/* Whether a way at least as long as the labels tell carries the whole demand: a search without any raise of
  * labels and without ways back, of at most `most` steps. Returns 1 with the way, 0: such a way was not found; or
  * negative. */
 static int find_whole_way(struct flow_network *w, uint32_t node, int64_t want, uint32_t *most)
@@ -420,7 +420,7 @@ static int find_whole_way(struct flow_network *w, uint32_t node, int64_t want, u
         int rc;
         if (b.step.kind == FLOW_BACK || b.step.kind == FLOW_OUT_OF)
             return 0;
-        if (b.step.room < want || w->labels[b.step.node] + 1 != w->labels[node])
+        if (b.step.residual < want || w->labels[b.step.node] + 1 != w->labels[node])
             continue;
         --*most;
         if (add_step(w, &b.step))
@@ -454,7 +454,7 @@ static int64_t serve(struct flow_network *w, uint32_t end, int64_t want)
     while (rc == 1 && left > 0) {
         rc = find_way(w, end);
         if (rc == 1) {
-            int64_t amount = way_room(w, left);
+            int64_t amount = way_residual(w, left);
             left -= amount;
             rc = pass_way(w, end, amount) ? WEIR_ENOMEM : 1;
         }

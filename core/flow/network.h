@@ -5,7 +5,7 @@
 #include "flow/flow.h"
 
 struct flow_unit {
-    int64_t room;    /* capacity in the window; -1: not asked for yet */
+    int64_t capacity; /* in the window; -1: not asked for yet */
     int64_t through; /* units of flow that pass */
     int64_t bound;   /* vertices served by this unit alone get no more than so much; INT64_MAX: not known */
     uint32_t used;   /* chain of the arcs that leave the unit and have, or had, a flow */
@@ -24,11 +24,11 @@ struct flow_end {
     int64_t got;
 };
 
-/* A step from a node up to a node that precedes it, and how much may pass. `at` is an arc or a unit. */
+/* A step from a node up to a node that precedes it, and how much more may pass. `at` is an arc or a unit. */
 struct flow_step {
     uint32_t node, at;
     enum { FLOW_ALONG, FLOW_BACK, FLOW_THROUGH, FLOW_OUT_OF } kind;
-    int64_t room;
+    int64_t residual;
 };
 
 struct flow_change {
@@ -43,7 +43,7 @@ struct flow_network {
     const struct flow_layout *l;
     uint32_t from; /* the unit that is the one source, if `one_source`; WEIR_NONE: that vertex is no unit */
     bool one_source;
-    weir_flow_room *room_of;
+    weir_flow_capacity *capacity_of;
     void *context;
     struct flow_unit *units;
     struct flow_arc *arcs; /* those of the layout, then those that enter vertices served */
@@ -66,6 +66,6 @@ struct flow_network {
 /* Whether flows begin at a unit. */
 bool weir_flow_begins(const struct flow_network *w, uint32_t unit);
 /* The capacity of a unit. */
-int64_t weir_flow_unit_room(struct flow_network *w, uint32_t unit);
+int64_t weir_flow_unit_capacity(struct flow_network *w, uint32_t unit);
 
 #endif

@@ -47,15 +47,15 @@ static void drop_circle(struct parting *p, uint32_t unit)
 {
     struct flow_network *w = p->w;
     uint32_t first = p->place[unit]; /* the arcs behind lead from the unit around to the unit */
-    int64_t least = INT64_MAX;
+    int64_t smallest = INT64_MAX;
 
     for (uint32_t i = first; i < p->nway; i++)
-        if (w->arcs[p->way[i]].flow < least)
-            least = w->arcs[p->way[i]].flow;
+        if (w->arcs[p->way[i]].flow < smallest)
+            smallest = w->arcs[p->way[i]].flow;
     while (p->nway > first) {
         uint32_t arc = p->way[--p->nway], from = arc_from(w, arc);
-        w->arcs[arc].flow -= least;
-        w->units[from].through -= least;
+        w->arcs[arc].flow -= smallest;
+        w->units[from].through -= smallest;
         if (from != unit)
             p->place[from] = 0;
     }
@@ -166,7 +166,7 @@ static void reach_from(struct reach *r, uint32_t node, const uint32_t *first, co
         for (; a < end; a++)
             if (w->arcs[a].flow > 0)
                 reach(r, 2 * arc_from(w, a) + 1);
-        if (node < 2 * n && weir_flow_unit_room(w, unit) > w->units[unit].through)
+        if (node < 2 * n && weir_flow_unit_capacity(w, unit) > w->units[unit].through)
             reach(r, node + 1);
         return;
     }

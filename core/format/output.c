@@ -176,7 +176,7 @@ void weir_write_name(weir_buf *b, const weir_graph *g, weir_vertex v)
 /* Bytes of the UTF-8 character at s, with *c set to the character; 0: no such character. */
 static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
 {
-    static const uint32_t least[5] = {0, 0, 0x80, 0x800, 0x10000};
+    static const uint32_t smallest[5] = {0, 0, 0x80, 0x800, 0x10000};
     size_t n = s[0] < 0x80 ? 1 : s[0] < 0xc0 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : s[0] < 0xf8 ? 4 : 0;
 
     if (n == 0 || n > len)
@@ -187,7 +187,7 @@ static size_t decode(const unsigned char *s, size_t len, uint32_t *c)
             return 0;
         *c = *c << 6 | (s[i] & 0x3f);
     }
-    return *c < least[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
+    return *c < smallest[n] || *c > 0x10ffff || (*c >= 0xd800 && *c < 0xe000) ? 0 : n;
 }
 
 /* Bytes at the start of s that need no escapes. */

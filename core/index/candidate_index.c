@@ -473,7 +473,7 @@ static struct index *find(weir_graph *g, const struct order *o, weir_type t, enu
 }
 
 /* Drops the least recently used index, where there are enough and no search uses it. */
-static void make_room(weir_graph *g)
+static void drop_oldest(weir_graph *g)
 {
     uint32_t oldest = WEIR_NONE;
 
@@ -517,7 +517,7 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read
             index_free(x);
             return rc;
         }
-        make_room(g);
+        drop_oldest(g);
         g->indexes.list[g->indexes.n++] = x;
     }
     x->last_use = ++g->uses;

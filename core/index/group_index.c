@@ -132,12 +132,12 @@ void weir_groups_set(struct group_index *x, uint32_t place, bool fits)
     write_bit(x->members, place, fits);
 }
 
-/* The less, the more room a group has; equal for all groups where room does not count. */
+/* The less, the more free units a group has; equal for all groups where free units do not count. */
 static uint32_t weight_of(const weir_graph *g, const struct group_index *x, uint32_t group)
 {
-    double room = x->emptiest ? weir_group_room(g, &x->rule, x->list[x->begin[group]]) + 1 : 0; /* 0: no group */
+    double units = x->emptiest ? weir_group_free(g, &x->rule, x->list[x->begin[group]]) + 1 : 0; /* 0: no group */
 
-    return UINT32_MAX - 1 - (room < UINT32_MAX - 1 ? (uint32_t)room : UINT32_MAX - 1);
+    return UINT32_MAX - 1 - (units < UINT32_MAX - 1 ? (uint32_t)units : UINT32_MAX - 1);
 }
 
 static uint64_t key_of(const weir_graph *g, const struct group_index *x, uint32_t group)
@@ -157,7 +157,7 @@ void weir_groups_rekey(const weir_graph *g, struct group_index *x)
         write_bit(x->stale_bits, group, false);
         weir_keyset_put(&x->set, group, key_of(g, x, group));
         if (x->emptiest)
-            weir_keyset_put(&x->rooms, group, group_sized(weight_of(g, x, group), group));
+            weir_keyset_put(&x->emptiest_first, group, group_sized(weight_of(g, x, group), group));
     }
 }
 
@@ -208,7 +208,7 @@ static void look_at(const weir_graph *g, struct group_index *x, uint32_t place)
 
     weir_groups_set(x, place, fits);
     if (!choice_of_runs(x->rule.kind))
-        note(x->stale_bits, x->stale, &x->nstale, x->groups[place]); /* the room of the group may have changed */
+        note(x->stale_bits, x->stale, &x->nstale, x->groups[place]); /* the free units of the group may have changed */
     if (fits && is_doubtful(g, x, v))
         note(x->doubt_bits, x->doubts, &x->ndoubts, place);
 }
@@ -283,7 +283,7 @@ static struct group_index *find(weir_graph *g, const struct group_index *like)
     return found;
 }
 
-static void make_room(weir_graph *g)
+static void drop_oldest(weir_graph *g)
 {
     uint32_t oldest = 0;
 
@@ -310,7 +310,7 @@ static int make(weir_graph *g, const struct group_index *like, struct group_inde
         weir_groups_free(x);
         return rc;
     }
-    make_room(g);
+    drop_oldest(g);
     for (uint32_t i = 0; i < x->n; i++)
         note(x->changed_bits, x->changed, &x->nchanged, i);
     g->groups.list[g->groups.n++] = *out = x;
@@ -322,7 +322,7 @@ int weir_groups_get(weir_graph *g, const struct group_question *q, struct group_
     const weir_choice *c = q->policy->choice;
     struct group_index like = {.asked = *q, .emptiest = c->emptiest, .hook = c->group ? q->policy->serial : 0,
                                .serial = g->serial, .set = {.root = WEIR_NONE},
-                               .rooms = {.root = WEIR_NONE}};
+                               .emptiest_first = {.root = WEIR_NONE}};
     int rc = weir_order_read(g, q->policy, &like.order, err);
 
     if (rc)
@@ -401,7 +401,7 @@ static bool group_right(const weir_graph *g, const struct group_index *x, uint32
 
     for (uint32_t i = weir_groups_next(x, x->begin[group], end); i < end; i = weir_groups_next(x, i + 1, end))
         count++;
-    if (x->emptiest && !noted && x->rooms.keys[group] != group_sized(weight_of(g, x, group), group))
+    if (x->emptiest && !noted && x->emptiest_first.keys[group] != group_sized(weight_of(g, x, group), group))
         return false;
     return count == x->counts[group] &&
            (choice_of_runs(x->rule.kind) || noted || x->set.keys[group] == key_of(g, x, group));

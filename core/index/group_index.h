@@ -61,7 +61,8 @@ struct group_index {
     uint64_t *joins;   /* bits by place, for runs: a member that continues a run */
     uint32_t total, *counts; /* members, by group */
     struct weir_keyset set;  /* groups by size, or runs by size, with the number of the first place */
-    struct weir_keyset rooms; /* where the emptiest groups come first: all groups by room, with or without members */
+    /* All groups by free units, with or without members, where the emptiest groups come first. */
+    struct weir_keyset emptiest_first;
 
     /* Changes */
     uint64_t *changed_bits, *doubt_bits, *stale_bits; /* by place, by place, by group: is in the list below */

@@ -77,7 +77,7 @@ static int reserve(const weir_graph *g, struct group_index *x, uint32_t n)
     x->doubts = weir_mem_zalloc((size_t)n + 1, sizeof *x->doubts);
     x->stale = weir_mem_zalloc((size_t)n + 1, sizeof *x->stale);
     x->starts = weir_mem_zalloc(6 * words, sizeof *x->starts); /* all bits */
-    if (weir_keyset_make(&x->set, n) || (x->emptiest && weir_keyset_make(&x->rooms, n)))
+    if (weir_keyset_make(&x->set, n) || (x->emptiest && weir_keyset_make(&x->emptiest_first, n)))
         return WEIR_ENOMEM;
     if (!x->list || !x->ranks || !x->groups || !x->places || !x->begin || !x->values || !x->counts || !x->changed ||
         !x->doubts || !x->stale || !x->starts)
@@ -170,7 +170,7 @@ void weir_groups_free(struct group_index *x)
     weir_mem_free(x->starts);
     weir_mem_free(x->wide);
     weir_keyset_free(&x->set);
-    weir_keyset_free(&x->rooms);
+    weir_keyset_free(&x->emptiest_first);
     weir_mem_free(x);
 }
 

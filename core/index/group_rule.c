@@ -216,7 +216,7 @@ weir_vertex weir_group_vertex(const weir_graph *g, const struct group_rule *r, w
     return r->by == GROUP_BY_TYPE ? at_or_above(g, v, r->type) : vertex_at(g, v)->parent;
 }
 
-double weir_group_room(const weir_graph *g, const struct group_rule *r, weir_vertex v)
+double weir_group_free(const weir_graph *g, const struct group_rule *r, weir_vertex v)
 {
     weir_vertex up = weir_group_vertex(g, r, v);
     const struct inner *in = up == WEIR_NONE ? NULL : inner_of(g, up);

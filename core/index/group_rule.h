@@ -43,7 +43,7 @@ bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_v
 /* The vertex of the tree that is the group of v, by parent or by type, or WEIR_NONE. */
 weir_vertex weir_group_vertex(const weir_graph *g, const struct group_rule *r, weir_vertex v);
 /* The free units of the type of v in the group of v, where the group is a vertex of the tree; -1: v has no group. */
-double weir_group_room(const weir_graph *g, const struct group_rule *r, weir_vertex v);
+double weir_group_free(const weir_graph *g, const struct group_rule *r, weir_vertex v);
 /* Whether the rule reads an entry of a map, or all entries change (WEIR_NO_NAME). */
 bool weir_group_rule_reads(const struct group_rule *r, int map, weir_name key);
 

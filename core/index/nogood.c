@@ -69,7 +69,7 @@ static struct nogoods *make(weir_graph *g)
 }
 
 /* The number for a new search: the next, or the number of the least recently used search. */
-static uint32_t make_room(const struct nogoods *x)
+static uint32_t take_slot(const struct nogoods *x)
 {
     uint32_t oldest = 0;
 
@@ -96,7 +96,7 @@ static uint32_t place_for(struct nogoods *x, const weir_buf *key)
         weir_buf_free(&made.key);
         return WEIR_NONE;
     }
-    i = make_room(x);
+    i = take_slot(x);
     weir_buf_free(&x->list[i].key);
     weir_mem_free(x->list[i].first);
     x->list[i] = made;

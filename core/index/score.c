@@ -18,7 +18,7 @@ static void memory_free(struct score_memory *x)
     weir_mem_free(x->leaf);
     weir_mem_free(x->inner);
     weir_mem_free(x->shared);
-    weir_mem_free(x->part);
+    weir_mem_free(x->common);
     weir_mem_free(x->reads);
     weir_mem_free(x->sources);
     weir_mem_free(x->stale);
@@ -59,14 +59,14 @@ void weir_scores_drop_all(weir_graph *g)
 size_t weir_score_bytes(const struct score_memory *x)
 {
     return sizeof *x + x->key_len + x->cap * sizeof *x->list + x->leaf_cap * sizeof *x->leaf +
-           x->inner_cap * (sizeof *x->inner + sizeof *x->shared + (x->part ? sizeof *x->part : 0)) +
+           x->inner_cap * (sizeof *x->inner + sizeof *x->shared + (x->common ? sizeof *x->common : 0)) +
            x->reads_cap * sizeof *x->reads +
            x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale +
            x->versions_cap * sizeof *x->versions + x->facts_cap * sizeof *x->facts + weir_map32_bytes(&x->source_of);
 }
 
 /* Drops memories, the least recently used first, until one more may be added. */
-static void make_room(weir_graph *g, const struct score_memory *keep)
+static void drop_oldest(weir_graph *g, const struct score_memory *keep)
 {
     struct score_memories *all = g->scores;
 
@@ -136,8 +136,8 @@ static int set_key(struct score_memory *x, const uint8_t *key, size_t len)
     return WEIR_OK;
 }
 
-/* Whether siblings share a part of what is asked for. */
-static bool has_parts(const struct score_query *q)
+/* Whether siblings have a common score for what is asked for. */
+static bool has_common(const struct score_query *q)
 {
     return q->kind == KIND_SCORES && q->policy->score_siblings;
 }
@@ -157,7 +157,7 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
     weir_graph *g = q->g;
     struct score_memory *x;
 
-    make_room(g, NULL);
+    drop_oldest(g, NULL);
     x = g->scores->n < SCORE_MEMORIES && !weir_scores_look(g) ? weir_mem_zalloc(1, sizeof *x) : NULL;
     if (!x)
         return NULL;
@@ -173,9 +173,9 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
     memset(x->free_facts, 0xff, sizeof x->free_facts);
     x->inner = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->inner);
     x->shared = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->shared);
-    if (has_parts(q))
-        x->part = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->part);
-    if (!x->inner || !x->shared || (has_parts(q) && !x->part) || set_key(x, key, len)) {
+    if (has_common(q))
+        x->common = weir_mem_zalloc((size_t)g->ninners + 1, sizeof *x->common);
+    if (!x->inner || !x->shared || (has_common(q) && !x->common) || set_key(x, key, len)) {
         memory_free(x);
         return NULL;
     }
@@ -210,7 +210,7 @@ int weir_scores_of(const struct score_query *q, weir_type t, struct score_memory
         x = NULL;
     }
     if (!x && q->g->scores->n == SCORE_MEMORIES)
-        make_room(q->g, NULL);
+        drop_oldest(q->g, NULL);
     x = x ? x : make(q, t, key, len);
     q->g->scores->duration = q->duration;
     if (!x)
@@ -263,20 +263,20 @@ static int reserve(struct score_memory *x)
 }
 
 /* What is asked for. */
-enum wanted { OWN_SCORE, SIBLINGS_PART };
+enum wanted { OWN_SCORE, SIBLINGS_COMMON };
 
-/* The place of the number of the part that v shares with siblings; NULL: v has no parent, or the policy no part. */
-static uint32_t *part_place(const weir_graph *g, const struct score_memory *x, weir_vertex v)
+/* The place of the number of the common score of v and its siblings; NULL: v has no parent, or the policy none. */
+static uint32_t *common_place(const weir_graph *g, const struct score_memory *x, weir_vertex v)
 {
     weir_vertex p = vertex_at(g, v)->parent;
-    return p == WEIR_NONE || !x->part ? NULL : &x->part[vertex_at(g, p)->inner];
+    return p == WEIR_NONE || !x->common ? NULL : &x->common[vertex_at(g, p)->inner];
 }
 
 /* Calls the policy. The score of a root has both parts. */
 static int call(const struct score_query *q, weir_vertex v, enum wanted what, double *score, bool *shared)
 {
     const weir_policy *p = q->policy;
-    double part = 0;
+    double common = 0;
     bool keep = true;
     int rc;
 
@@ -286,13 +286,13 @@ static int call(const struct score_query *q, weir_vertex v, enum wanted what, do
         *score = keep ? 0 : (double)NAN;
         return rc;
     }
-    if (what == SIBLINGS_PART)
+    if (what == SIBLINGS_COMMON)
         return p->score_siblings(p->data, q->g, q->r, v, score);
     rc = p->score(p->data, q->g, q->r, v, score, shared);
     if (rc <= 0 || !p->score_siblings || vertex_at(q->g, v)->parent != WEIR_NONE)
         return rc;
-    rc = p->score_siblings(p->data, q->g, q->r, v, &part);
-    *score += part;
+    rc = p->score_siblings(p->data, q->g, q->r, v, &common);
+    *score += common;
     return rc;
 }
 
@@ -341,7 +341,7 @@ static int renew_key(const struct score_query *q, struct score_memory *x)
 /* Adds a score, still stale. Returns the number; WEIR_NONE: out of memory. */
 static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vertex v, enum wanted what, bool shared)
 {
-    uint32_t *place = what == SIBLINGS_PART ? part_place(g, x, v) : shared ? shared_place(g, x, v) : NULL;
+    uint32_t *place = what == SIBLINGS_COMMON ? common_place(g, x, v) : shared ? shared_place(g, x, v) : NULL;
 
     shared = shared && place;
     place = place ? place : place_of(g, x, v);
@@ -354,7 +354,7 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
                                    .version = WEIR_NONE,
                                    .stale = true,
                                    .shared = shared,
-                                   .part = what == SIBLINGS_PART};
+                                   .common = what == SIBLINGS_COMMON};
     *place = ++x->n;
     return x->n - 1;
 }
@@ -365,18 +365,18 @@ static bool is_exact(double value)
     return isnan(value) || (fabs(value) <= 0x1p21 && floor(value * 0x1p30) == value * 0x1p30);
 }
 
-/* Whether the order of the siblings among themselves stays when a score changes that all of them share, or their part:
- * all move alike, unless a sum is rounded, or some have scores of their own. */
+/* Whether the order of the siblings among themselves stays when a score changes that all of them share, or the common
+ * one: all move alike, unless a sum is rounded, or some have scores of their own. */
 static bool moves_alike(const struct score_memory *x, const struct score *s, double value)
 {
-    return isnan(s->value) == isnan(value) && (x->own == 0 || (s->part && x->exact));
+    return isnan(s->value) == isnan(value) && (x->own == 0 || (s->common && x->exact));
 }
 
 /* Sets the value of a score, which is not stale any more. */
 static void set_value(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i, double value)
 {
     struct score *s = &x->list[i];
-    bool moved = !same_value(s->value, value), family = s->shared || s->part;
+    bool moved = !same_value(s->value, value), family = s->shared || s->common;
 
     x->exact = x->exact && is_exact(value);
     if (moved && x->indexed)
@@ -444,12 +444,12 @@ static int compute(const struct score_query *q, struct score_memory *x, weir_ver
 static int check_score(const struct score_query *q, struct score_memory *x, weir_vertex v, uint32_t i)
 {
     double value = 0, had = x->list[i].value;
-    bool part = x->list[i].part, shared;
+    bool common = x->list[i].common, shared;
     char path[128];
     int rc;
 
     x->busy = true;
-    rc = call(q, v, part ? SIBLINGS_PART : OWN_SCORE, &value, &shared);
+    rc = call(q, v, common ? SIBLINGS_COMMON : OWN_SCORE, &value, &shared);
     x->busy = false;
     if (rc == 0 || (rc > 0 && same_value(value, had)))
         return 1;
@@ -460,30 +460,30 @@ static int check_score(const struct score_query *q, struct score_memory *x, weir
         return weir_fail(q->err, WEIR_EINVAL, "prune %s %s, and a fresh call says otherwise: a bug of weir",
                          isnan(had) ? "left out" : "kept", path);
     return weir_fail(q->err, WEIR_EINVAL, "the remembered score of %s is %.17g, a fresh one %.17g: %s", path, had,
-                     value, part ? "siblings have different results of evaluate_siblings, or a bug of weir"
+                     value, common ? "siblings have different results of evaluate_siblings, or a bug of weir"
                      : x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"
                                          : "a bug of weir");
 }
 
-/* Gets the part that v shares with siblings. Returns as weir_score_get(). */
-static int get_part(const struct score_query *q, struct score_memory *x, weir_vertex v, double *part)
+/* Gets the common score of v and its siblings. Returns as weir_score_get(). */
+static int get_common(const struct score_query *q, struct score_memory *x, weir_vertex v, double *common)
 {
-    const uint32_t *place = part_place(q->g, x, v);
+    const uint32_t *place = common_place(q->g, x, v);
     uint32_t i = *place ? *place - 1 : WEIR_NONE;
     int rc = 1;
 
     if (i == WEIR_NONE || x->list[i].stale)
-        rc = compute(q, x, i == WEIR_NONE ? v : x->list[i].v, i, SIBLINGS_PART);
+        rc = compute(q, x, i == WEIR_NONE ? v : x->list[i].v, i, SIBLINGS_COMMON);
     else if (q->check)
         rc = check_score(q, x, v, i);
     if (rc == 1)
-        *part = x->list[*part_place(q->g, x, v) - 1].value;
+        *common = x->list[*common_place(q->g, x, v) - 1].value;
     return rc;
 }
 
 int weir_score_get(const struct score_query *q, struct score_memory *x, weir_vertex v, double *score)
 {
-    double part = 0;
+    double common = 0;
     uint32_t i = number_of(q->g, x, v);
     int rc = 1;
 
@@ -495,10 +495,10 @@ int weir_score_get(const struct score_query *q, struct score_memory *x, weir_ver
         rc = check_score(q, x, v, i);
     if (rc == 1 && number_of(q->g, x, v) == WEIR_NONE) /* siblings share the score no more */
         rc = compute(q, x, v, WEIR_NONE, OWN_SCORE);
-    if (rc == 1 && part_place(q->g, x, v))
-        rc = get_part(q, x, v, &part);
+    if (rc == 1 && common_place(q->g, x, v))
+        rc = get_common(q, x, v, &common);
     if (rc == 1)
-        *score = x->list[number_of(q->g, x, v)].value + part;
+        *score = x->list[number_of(q->g, x, v)].value + common;
     return rc;
 }
 
@@ -541,13 +541,13 @@ static int check_all(const struct score_query *q, struct score_memory *x)
     int rc = 1;
 
     for (weir_vertex v = 0; rc == 1 && v < g->limit; v++) {
-        const uint32_t *part;
+        const uint32_t *common;
         if (!vertex_valid(g, v) || vertex_detached(g, v) || kind_of(g, v)->type != x->type)
             continue;
         rc = check_score(q, x, v, number_of(g, x, v));
-        part = part_place(g, x, v);
-        if (rc == 1 && part)
-            rc = check_score(q, x, v, *part - 1);
+        common = common_place(g, x, v);
+        if (rc == 1 && common)
+            rc = check_score(q, x, v, *common - 1);
     }
     return rc;
 }
@@ -555,7 +555,7 @@ static int check_all(const struct score_query *q, struct score_memory *x)
 /* Whether the score number i is one in use: an ended sharing leaves a score that is not. */
 static bool in_use(const struct score_query *q, struct score_memory *x, uint32_t i)
 {
-    return x->list[i].part || number_of(q->g, x, x->list[i].v) == i;
+    return x->list[i].common || number_of(q->g, x, x->list[i].v) == i;
 }
 
 int weir_scores_settle(const struct score_query *q, struct score_memory *x)

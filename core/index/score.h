@@ -11,8 +11,9 @@
  * policy. A policy reads facts one after the other, and what it reads next follows from the numbers so far; so equal
  * numbers mean an equal score. Facts without numbers, such as tags, drop the versions when they change.
  *
- * A score may be shared by all siblings of a type (the policy says so), and may have a part that all siblings share:
- * the part is remembered once, as a score of the parent. A change of the tree drops all memories.
+ * A score may be shared by all siblings of a type (the policy says so), and may have a common score that all siblings
+ * add to their own: the common score is remembered once, as a score of the parent. A change of the tree drops all
+ * memories.
  */
 #ifndef WEIR_SCORE_H
 #define WEIR_SCORE_H
@@ -37,7 +38,7 @@ struct score {
     bool stale;        /* a fact has changed */
     bool queued;       /* in `stale` of the memory */
     bool shared;       /* of all siblings of the type */
-    bool part;         /* the part that all siblings of the type add to their own scores */
+    bool common;       /* what all siblings of the type add to their own scores */
 };
 
 /* A fact that a score depends on. */
@@ -88,9 +89,9 @@ struct score_memory {
     /* Number of a score plus 1, 0: none; by vertex for leaves, by inner record for further vertices; and shared scores
      * by the inner record of the parent. */
     uint32_t *leaf, *inner, *shared;
-    uint32_t own; /* scores that are neither shared nor parts */
-    bool exact;   /* all scores and parts are multiples of 2^-30 and small, so that sums are exact */
-    uint32_t *part; /* the parts that siblings share, by the inner record of the parent; NULL: the policy has none */
+    uint32_t own; /* scores that are neither shared nor common */
+    bool exact;   /* all scores are multiples of 2^-30 and small, so that sums are exact */
+    uint32_t *common; /* the common scores of siblings, by the inner record of the parent; NULL: the policy has none */
     uint32_t leaf_cap, inner_cap;
     struct score_read *reads;
     uint32_t nreads, reads_cap;
@@ -166,9 +167,10 @@ static inline double score_known(const weir_graph *g, const struct score_memory 
 
     if (i == 0 && at->parent != WEIR_NONE && vertex_at(g, at->parent)->inner < x->inner_cap)
         i = x->shared[vertex_at(g, at->parent)->inner];
-    if (i && x->part && at->parent != WEIR_NONE) {
-        uint32_t part = vertex_at(g, at->parent)->inner < x->inner_cap ? x->part[vertex_at(g, at->parent)->inner] : 0;
-        return part ? x->list[i - 1].value + x->list[part - 1].value : (double)NAN;
+    if (i && x->common && at->parent != WEIR_NONE) {
+        uint32_t inner = vertex_at(g, at->parent)->inner;
+        uint32_t common = inner < x->inner_cap ? x->common[inner] : 0;
+        return common ? x->list[i - 1].value + x->list[common - 1].value : (double)NAN;
     }
     return i ? x->list[i - 1].value : (double)NAN;
 }

@@ -19,7 +19,7 @@ struct trim {
 };
 
 /* Units that a unit passes on for the vertex. */
-static int64_t room_of(void *context, weir_vertex v)
+static int64_t capacity_of(void *context, weir_vertex v)
 {
     const struct trim *t = context;
     int64_t n = v == t->unit ? -t->less : 0;
@@ -33,7 +33,7 @@ static int64_t room_of(void *context, weir_vertex v)
 static int most(struct trim *t, const struct flow_layout *l, int64_t want, int64_t *got, struct flow_share **shares,
                 uint32_t *n)
 {
-    struct flow_network *w = weir_flow_network_new(t->g, l, WEIR_NONE, room_of, t);
+    struct flow_network *w = weir_flow_network_new(t->g, l, WEIR_NONE, capacity_of, t);
     int rc = w ? weir_flow_serve(w, t->endpoint, want, true, got) : WEIR_ENOMEM;
 
     rc = rc ? rc : weir_flow_shares(w, shares, n);

@@ -199,7 +199,7 @@ static int64_t allowed_more(const struct demand *d, int64_t got)
 static int place_units_of(struct backtrack *c, struct demand *d, int round)
 {
     struct match *m = c->m;
-    int64_t want = round ? d->max_units - d->units : demand_least(d), got;
+    int64_t want = round ? d->max_units - d->units : demand_minimum(d), got;
     uint32_t npicks = m->npicks;
 
     if (d->candidates || want <= 0)
@@ -426,7 +426,7 @@ static bool may_try(const struct backtrack *c, const struct demand *d, uint32_t 
 {
     if (c->gave_up || k >= d->n || d->units >= d->max_units)
         return false;
-    return c->ordered || d->npools > 0 || d->remaining[k] >= demand_least(d) - d->units;
+    return c->ordered || d->npools > 0 || d->remaining[k] >= demand_minimum(d) - d->units;
 }
 
 /* Solves demand i with the candidates from number `from` on, and then the demands behind. Returns 1, 0 or negative. */
@@ -460,7 +460,7 @@ static int assign_units(struct backtrack *c)
 
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
-        if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_least(d) > 0)
+        if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_minimum(d) > 0)
             rc = weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     }
     if (rc == 0)

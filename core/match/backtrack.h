@@ -91,7 +91,7 @@ static inline bool is_hosted(const struct demand *d)
 }
 
 /* Fewest units that satisfy a demand. */
-static inline int64_t demand_least(const struct demand *d)
+static inline int64_t demand_minimum(const struct demand *d)
 {
     return saturating_mul(d->r->count.min, d->times);
 }

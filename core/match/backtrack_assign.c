@@ -43,11 +43,11 @@ struct assignment {
 
 static int64_t missing_of(const struct demand *d, bool open)
 {
-    int64_t least = demand_least(d);
+    int64_t smallest = demand_minimum(d);
 
-    if (d->subsystem != WEIR_NONE || (open && d->n > 0) || d->units >= least)
+    if (d->subsystem != WEIR_NONE || (open && d->n > 0) || d->units >= smallest)
         return 0;
-    return least - d->units;
+    return smallest - d->units;
 }
 
 static bool is_within(const struct backtrack *c, const struct demand *d, weir_vertex within)
@@ -71,12 +71,12 @@ static uint32_t find_pool(const struct assignment *s, weir_vertex v)
 }
 
 /* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
-static int64_t room_of(const struct backtrack *c, weir_vertex v)
+static int64_t units_left(const struct backtrack *c, weir_vertex v)
 {
     struct match *m = c->m;
     const struct symmetry *own = weir_symmetry_find(&c->symmetries, v);
     uint32_t conflicts_from = m->conflicts_from;
-    int64_t room;
+    int64_t left;
 
     for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(m->g, up)->parent) {
         const struct symmetry *at = weir_symmetry_find(&c->symmetries, up);
@@ -85,9 +85,9 @@ static int64_t room_of(const struct backtrack *c, weir_vertex v)
     }
     if (!own || own->uses == 0)
         m->conflicts_from = m->npicks; /* no pick is at or below v */
-    room = weir_candidate_units_left(m, v);
+    left = weir_candidate_units_left(m, v);
     m->conflicts_from = conflicts_from;
-    return room;
+    return left;
 }
 
 /* Lists all claimed pools, each once, with the units left. */
@@ -103,7 +103,7 @@ static void list_pools(struct assignment *s)
             s->pools[kept++] = s->pools[i];
     s->npools = kept;
     for (uint32_t i = 0; i < s->npools; i++)
-        s->pools[i].left = room_of(s->c, s->pools[i].v);
+        s->pools[i].left = units_left(s->c, s->pools[i].v);
     for (uint32_t i = s->nclaims; i-- > 0;) {
         struct claim *q = &s->claims[i];
         q->pool = find_pool(s, q->v);

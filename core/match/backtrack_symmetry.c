@@ -180,7 +180,7 @@ int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by)
 int weir_symmetry_demand(struct symmetries *t, const struct demand *d, uint32_t i, int by)
 {
     uint64_t h = hash_add(hash_add(hash_add(hash_add(t->key + 19, d->r->index), (uint64_t)d->times), d->host),
-                          (uint64_t)(demand_least(d) - d->units));
+                          (uint64_t)(demand_minimum(d) - d->units));
 
     if (d->under == WEIR_NONE)
         return WEIR_OK;
@@ -228,7 +228,7 @@ int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
     *state = hash_add(c->symmetries.key + 7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
         const struct demand *d = &c->demands[k];
-        int64_t missing = demand_least(d) - d->units;
+        int64_t missing = demand_minimum(d) - d->units;
         bool told = c->symmetries.known && d->under != WEIR_NONE;
         uint64_t h = hash_add(c->symmetries.key + (k < i), d->r->index);
         h = hash_add(hash_add(hash_add(h, told ? 0 : d->under), d->host), (uint64_t)d->times);

@@ -176,14 +176,14 @@ static uint32_t choose_each(struct choosing *c, uint32_t *chosen)
 /* The difference of infinite values is no number, and never less. */
 static uint32_t choose_closest(struct choosing *c, uint32_t *chosen)
 {
-    double least = HUGE_VAL;
+    double smallest = HUGE_VAL;
     uint32_t from = 0;
 
     qsort(c->members, c->n, sizeof *c->members, by_value);
     for (uint32_t i = 0; i + c->max <= c->n; i++) {
         double difference = c->members[i + c->max - 1].value - c->members[i].value;
-        if (difference < least) {
-            least = difference;
+        if (difference < smallest) {
+            smallest = difference;
             from = i;
         }
     }

@@ -56,7 +56,7 @@ static weir_vertex domain_of(const struct match *m, weir_vertex v)
 }
 
 /* The number of candidates for r that a domain gives: for each set of the resources, the least number of r. */
-static int64_t room_of(const struct match *m, weir_vertex domain, const weir_resource *r)
+static int64_t count_left(const struct match *m, weir_vertex domain, const weir_resource *r)
 {
     const struct inner *in = domain == WEIR_NONE ? NULL : inner_of(m->g, domain);
     int64_t sets = WEIR_FOREVER;
@@ -83,8 +83,8 @@ struct domains {
     uint32_t n, cap;
 };
 
-/* Takes one from the room of the domain of v. Returns 1; 0: there is no room left; or WEIR_ENOMEM. */
-static int take_room(const struct match *m, struct domains *d, const weir_resource *r, weir_vertex v)
+/* Takes one of those left in the domain of v. Returns 1; 0: none is left; or WEIR_ENOMEM. */
+static int take_one(const struct match *m, struct domains *d, const weir_resource *r, weir_vertex v)
 {
     weir_vertex domain = domain_of(m, v);
     uint32_t i = domain == WEIR_NONE ? WEIR_NONE : weir_map32_get(&d->number, domain);
@@ -96,7 +96,7 @@ static int take_room(const struct match *m, struct domains *d, const weir_resour
             weir_map32_add(&d->number, domain, d->n))
             return WEIR_ENOMEM;
         i = d->n++;
-        d->left[i] = room_of(m, domain, r);
+        d->left[i] = count_left(m, domain, r);
     }
     return d->left[i]-- > 0;
 }
@@ -109,7 +109,7 @@ int64_t weir_choose_beside(struct match *m, const weir_resource *r, const weir_v
     int rc = rest ? 1 : WEIR_ENOMEM;
 
     for (uint32_t i = 0; rc >= 0 && i < n && count < max; i++) {
-        rc = take_room(m, &d, r, v[i]);
+        rc = take_one(m, &d, r, v[i]);
         if (rc > 0)
             chosen[count++] = i;
         else

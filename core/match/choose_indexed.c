@@ -190,7 +190,7 @@ static void choose_one(struct indexed *x)
 
 /* The next candidate of a group, in turn. */
 struct turn {
-    uint64_t key; /* the room of the group, and the number of the candidate in the order */
+    uint64_t key; /* the free units of the group, and the number of the candidate in the order */
     uint32_t place;
 };
 
@@ -241,15 +241,15 @@ static void choose_closest(struct indexed *x)
 {
     const struct group_index *g = x->index;
     uint32_t known = g->none == WEIR_NONE ? g->ngroups : g->none, best = 0, have = 0;
-    double least = HUGE_VAL;
+    double smallest = HUGE_VAL;
 
     for (uint32_t i = 0, k = 0; i < known; have -= g->counts[i++]) {
         while (k < known && have < x->max)
             have += g->counts[k++];
         if (have < x->max)
             break;
-        if (g->counts[i] && g->values[k - 1] - g->values[i] < least) {
-            least = g->values[k - 1] - g->values[i];
+        if (g->counts[i] && g->values[k - 1] - g->values[i] < smallest) {
+            smallest = g->values[k - 1] - g->values[i];
             best = i;
         }
     }

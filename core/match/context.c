@@ -24,15 +24,15 @@ int weir_match_policy_failed(struct match *m, const char *hook)
     return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
 }
 
-/* Scores vertices by the room in their groups. */
-static void score_room(const struct match *m, const weir_vertex *v, size_t n, double *score)
+/* Scores vertices by the free units in their groups. */
+static void score_groups(const struct match *m, const weir_vertex *v, size_t n, double *score)
 {
     struct group_rule rule;
 
     weir_group_rule_read(m->g, m->policy, &rule);
     for (size_t i = 0; i < n; i++) {
         bool sibling = i > 0 && vertex_at(m->g, v[i])->parent == vertex_at(m->g, v[i - 1])->parent;
-        score[i] = sibling && rule.by == GROUP_BY_PARENT ? score[i - 1] : weir_group_room(m->g, &rule, v[i]);
+        score[i] = sibling && rule.by == GROUP_BY_PARENT ? score[i - 1] : weir_group_free(m->g, &rule, v[i]);
     }
 }
 
@@ -91,7 +91,7 @@ int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_v
     if (rc == 0 && m->policy->evaluate)
         rc = ask_scores(m, r, v, n, score);
     else if (rc == 0)
-        score_room(m, v, n, score);
+        score_groups(m, v, n, score);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < n; i++)

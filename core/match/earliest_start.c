@@ -329,7 +329,7 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
         rc = weir_match_attempt(m, VIEW_RESERVED, t);
         m->has_busy_mask = false;
         *start = rc ? t : *start;
-        if (rc == 0 && tries == 0 && !m->options->met && (rc = weir_match_feasible(m, t)) == 1)
+        if (rc == 0 && tries == 0 && !m->options->assume_feasible && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;
     }
     return rc ? rc

@@ -41,7 +41,7 @@ uint32_t weir_flow_find(const weir_graph *view, const char *name)
 
 /* Units of a distribution unit left to the match, those that it has picked not considered: none below a vertex that a
  * job has as a whole. */
-static int64_t room_left(const struct match *m, const struct flow_net *f, weir_vertex v)
+static int64_t capacity_left(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
     if (!weir_candidate_unit(m, v, f->r) || (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state)))
         return 0;
@@ -65,17 +65,17 @@ static bool serves_alone(const struct match *m, const struct flow_net *f, weir_v
     return true;
 }
 
-/* The room of a unit. What a unit that alone serves its vertices has left beyond a multiple of the step serves
+/* The capacity of a unit. What a unit that alone serves its vertices has left beyond a multiple of the step serves
  * nobody. */
-static int64_t room_of(void *context, weir_vertex v)
+static int64_t capacity_of(void *context, weir_vertex v)
 {
     const struct flow_net *f = context;
-    int64_t room = room_left(f->m, f, v);
+    int64_t capacity = capacity_left(f->m, f, v);
 
     for (uint32_t i = 0; i < f->ntaken; i++)
-        room -= f->taken[i].vertex == v ? f->taken[i].amount : 0;
-    room = room > 0 ? room : 0;
-    return f->step > 1 && room % f->step && serves_alone(f->m, f, v) ? room - room % f->step : room;
+        capacity -= f->taken[i].vertex == v ? f->taken[i].amount : 0;
+    capacity = capacity > 0 ? capacity : 0;
+    return f->step > 1 && capacity % f->step && serves_alone(f->m, f, v) ? capacity - capacity % f->step : capacity;
 }
 
 static int64_t common_divisor(int64_t a, int64_t b)
@@ -194,7 +194,7 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
     f->group = group_type(m, subsystem);
     f->layout = weir_flow_layout(weir_graph_edges(m->g), subsystem);
     if (f->layout && !list_taken(m, f))
-        f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, room_of, f);
+        f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, capacity_of, f);
     if (!f->w) {
         net_free(f);
         return NULL;
@@ -416,7 +416,7 @@ static int place_shares(struct match *m, uint32_t pick, const struct flow_share 
     return WEIR_OK;
 }
 
-/* Whether a unit has room for the picks that are no flow, beside the flow. */
+/* Whether a unit has capacity for the picks that are no flow, beside the flow. */
 static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_t pick)
 {
     weir_vertex v = m->picks[pick].vertex;
@@ -426,7 +426,7 @@ static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_
         return true;
     for (uint32_t i = 0; i < m->npicks; i++)
         sum += m->picks[i].vertex == v ? m->picks[i].amount : 0;
-    return sum <= room_left(m, f, v);
+    return sum <= capacity_left(m, f, v);
 }
 
 /* Replaces the picks of the demands of one network by picks of all ways. Returns 1, 0 or negative. */
@@ -483,16 +483,16 @@ static int layers_are_enough(struct match *m, struct flow_net *f)
 {
     const struct flow_layout *l = f->layout;
     uint32_t n = l->depth < FLOW_UNREACHED / 2 ? l->depth + 1 : 0;
-    int64_t *sums = weir_mem_zalloc((size_t)n + 1, sizeof *sums), least = weir_flow_needed(m, f);
-    int rc = n > 0 || least == 0;
+    int64_t *sums = weir_mem_zalloc((size_t)n + 1, sizeof *sums), smallest = weir_flow_needed(m, f);
+    int rc = n > 0 || smallest == 0;
 
     if (!sums)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < l->n; i++)
         if (l->labels[2 * i] / 2 < n)
-            sums[l->labels[2 * i] / 2] += room_of(f, l->units[i]);
+            sums[l->labels[2 * i] / 2] += capacity_of(f, l->units[i]);
     for (uint32_t i = 0; i < n; i++)
-        rc = rc && sums[i] >= least;
+        rc = rc && sums[i] >= smallest;
     weir_mem_free(sums);
     return rc;
 }

@@ -33,7 +33,7 @@ static uint32_t askers(const struct match *m, const struct flow_net *f)
 }
 
 /* Whether all choices that cannot be added to are equally large: those of demands of one size in a network where the
- * room of each unit that matters is a multiple of that size, as then no demand has to be split (the choices are a
+ * capacity of each unit that matters is a multiple of that size, as then no demand has to be split (the choices are a
  * matroid). */
 static bool all_choices_alike(struct match *m, struct flow_net *f)
 {
@@ -42,7 +42,7 @@ static bool all_choices_alike(struct match *m, struct flow_net *f)
     for (uint32_t i = 0; i < f->nstack; i++)
         if (m->flow->demands[f->stack[i].stamp - 1].units != f->step)
             return false;
-    return f->step == 1 || weir_flow_rooms_divide(f->w, f->step, weir_flow_needed(m, f));
+    return f->step == 1 || weir_flow_capacities_divide(f->w, f->step, weir_flow_needed(m, f));
 }
 
 /* Whether some choice may serve more than the demands found. Lets the vertices refused take what is left, each up to

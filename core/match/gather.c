@@ -476,14 +476,14 @@ int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resour
 
 int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
-    int64_t least = saturating_mul(r->count.min, times), count;
+    int64_t smallest = saturating_mul(r->count.min, times), count;
     int64_t most = saturating_mul(count_most(m, &r->count), times);
     struct gains gs = {.from = m->npicks};
     int rc;
 
-    if (!weir_search_bound_ok(m, under, r, least, weir_candidate_idle(m, r)))
-        return least == 0;
-    rc = least == most ? weir_allocate_bulk(m, under, r, most) : 0;
+    if (!weir_search_bound_ok(m, under, r, smallest, weir_candidate_idle(m, r)))
+        return smallest == 0;
+    rc = smallest == most ? weir_allocate_bulk(m, under, r, most) : 0;
     if (rc)
         return rc;
     rc = gather(m, under, r, most, &gs);

@@ -205,7 +205,7 @@ static int check_validity(struct match *m, int64_t *start)
 /* Fails where a job that is to start at o->at would start before the resources are valid. */
 static int not_yet(struct match *m, int64_t start)
 {
-    int rc = m->options->met ? WEIR_OK : weir_match_feasible(m, start);
+    int rc = m->options->assume_feasible ? WEIR_OK : weir_match_feasible(m, start);
     return rc < 0 ? rc
                   : weir_fail(m->err, WEIR_EBUSY, "the resources are valid from %.15g s on", seconds(m->g->valid_from));
 }
@@ -223,7 +223,7 @@ static int busy(struct match *m)
 
 static int not_now(struct match *m)
 {
-    int rc = m->options->met ? WEIR_OK : weir_match_feasible(m, m->g->now);
+    int rc = m->options->assume_feasible ? WEIR_OK : weir_match_feasible(m, m->g->now);
     return rc < 0 ? rc : busy(m);
 }
 

@@ -7,7 +7,7 @@
  *   allocate.c            the recursion: resources of a request below a vertex
  *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
  *   or_slot.c             slots that are alternatives
- *   slot.c                slots, each inside one node; room_hosts.c: hosts by the room of their groups
+ *   slot.c                slots, each inside one node; group_hosts.c: hosts by the free units of their groups
  *   gather.c              units of one resource; choose.c, choose_indexed.c: choices of the engine for a policy
  *   allocate_bulk.c       many whole vertices at once
  *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
@@ -74,7 +74,7 @@ struct match {
     bool has_order;
     const char **whole_types; /* of whole_policy, the policy with o->whole among the exclusive types; or NULL */
     weir_policy whole_policy;
-    bool scored;  /* scores decide between candidates: by `evaluate`, or by the room in the group of a candidate */
+    bool scored;  /* scores decide between candidates: by `evaluate`, or by the free units in a candidate's group */
     bool chooses; /* the policy has a `select` or a choice */
     const weir_match_options *options; /* never NULL */
     const struct job *growing;    /* the job to grow; NULL: the request is for a new job */

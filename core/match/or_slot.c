@@ -52,7 +52,7 @@ static int note_type(struct or_slots *x, uint32_t slot, const weir_resource *r)
     return WEIR_OK;
 }
 
-static int begin_mix(struct or_slots *x, struct match *m, const weir_resource *list, uint32_t n)
+static int begin_or_slots(struct or_slots *x, struct match *m, const weir_resource *list, uint32_t n)
 {
     int rc = WEIR_OK;
 
@@ -125,7 +125,7 @@ static int explore(struct or_slots *x, uint32_t i, int64_t sum)
 }
 
 /* Finds the best mix below v. */
-static int find_mix(struct or_slots *x, weir_vertex v)
+static int find_or_slots(struct or_slots *x, weir_vertex v)
 {
     int rc = measure(x, v);
 
@@ -140,7 +140,7 @@ static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
     struct match *m = x->m;
     uint32_t npicks = m->npicks;
     int64_t placed = 0;
-    int rc = find_mix(x, v);
+    int rc = find_or_slots(x, v);
 
     if (rc)
         return rc;
@@ -178,13 +178,13 @@ static int place_slot(struct or_slots *x, weir_vertex v, const weir_resource *sl
 }
 
 /* Places the whole mix for v, slot by slot. Picks below other vertices do not conflict. */
-static int place_mix(struct or_slots *x, weir_vertex v)
+static int place_or_slots(struct or_slots *x, weir_vertex v)
 {
     uint32_t conflicts_from = x->m->conflicts_from;
     int rc;
 
     x->m->conflicts_from = conflicts_from == x->from ? x->m->npicks : conflicts_from;
-    rc = find_mix(x, v);
+    rc = find_or_slots(x, v);
     for (uint32_t i = 0; rc >= 0 && i < x->n; i++)
         for (int64_t k = 0; rc >= 0 && k < x->best[i]; k++)
             rc = place_slot(x, v, &x->list[i]);
@@ -276,13 +276,13 @@ static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int
     int rc = weir_order_read(x->m->g, x->m->policy, &x->order, x->m->err);
 
     if (!rc && under != WEIR_NONE && has_slot_at(x, under)) {
-        rc = place_mix(x, under);
+        rc = place_or_slots(x, under);
     } else if (!rc) {
         rc = begin_hosts(x, &s, under);
         if (rc)
             return rc;
         while ((rc = weir_search_next(&s, &v)) > 0)
-            if ((rc = place_mix(x, v)) < 0)
+            if ((rc = place_or_slots(x, v)) < 0)
                 break;
         weir_search_end(&s);
     }
@@ -317,7 +317,7 @@ int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resourc
     uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     struct or_slots x;
     int64_t want;
-    int rc = begin_mix(&x, m, list, n);
+    int rc = begin_or_slots(&x, m, list, n);
 
     if (rc)
         return rc;

@@ -94,28 +94,28 @@ static bool is_known_busy(const struct search *s, weir_vertex v)
            (s->type == m->occupancy->type || m->has_fit_index) && occupancy_busy(m->g, m->occupancy, v);
 }
 
-/* Whether an item belongs to the part of the order that is searched. A row, or a vertex above candidates, may belong to
- * both parts; a candidate belongs to one, and a host to that of the last vertex below. `key`: the first candidate;
- * `last`: the last key of the item. */
-static bool in_part(const struct search *s, weir_vertex key, double last, bool whole)
+/* Whether an item belongs to the segment of the order that is searched. A row, or a vertex above candidates, may
+ * belong to both segments; a candidate belongs to one, and a host to that of the last vertex below. `key`: the first
+ * candidate; `last`: the last key of the item. */
+static bool in_segment(const struct search *s, weir_vertex key, double last, bool whole)
 {
     double turn = *s->m->policy->turn;
 
-    if (s->part == FROM_TURN)
+    if (s->segment == FROM_TURN)
         return last >= turn;
     return whole ? last < turn : weir_order_first(s->m->g, &s->index->order, key) < turn;
 }
 
 static bool is_host(const struct search *s, weir_vertex v);
 
-/* Whether v belongs to the part. */
-static bool kid_in_part(const struct search *s, weir_vertex v, weir_vertex key, bool typed)
+/* Whether v belongs to the segment. */
+static bool kid_in_segment(const struct search *s, weir_vertex v, weir_vertex key, bool typed)
 {
     const struct inner *in = inner_of(s->m->g, v);
 
     if (typed)
-        return in_part(s, v, weir_order_first(s->m->g, &s->index->order, v), true);
-    return in_part(s, key, s->index->last[in->row], s->slot && is_host(s, v));
+        return in_segment(s, v, weir_order_first(s->m->g, &s->index->order, v), true);
+    return in_segment(s, key, s->index->last[in->row], s->slot && is_host(s, v));
 }
 
 /* Pushes v with the first candidate at or below v as key. In views other than VIEW_NOW the index holds every vertex. */
@@ -124,7 +124,7 @@ static int push_kid(struct search *s, weir_vertex v)
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE || is_known_busy(s, v) || (s->part && !kid_in_part(s, v, key, typed)))
+    if (key == WEIR_NONE || is_known_busy(s, v) || (s->segment && !kid_in_segment(s, v, key, typed)))
         return WEIR_OK;
     if (s->learner.bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
@@ -168,7 +168,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
     const struct inner *in = inner_of(g, v);
     weir_vertex key = s->index->best[in->row + row];
 
-    if (key == WEIR_NONE || (s->part && !in_part(s, key, s->index->last[in->row + row], false)))
+    if (key == WEIR_NONE || (s->segment && !in_segment(s, key, s->index->last[in->row + row], false)))
         return WEIR_OK;
     if (weir_nogood_row(s, in->row + row, &key))
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
@@ -422,12 +422,12 @@ int weir_search_next_free(struct search *s, weir_vertex *v)
 
 static int push_first(struct search *s, weir_vertex under);
 
-/* Begins the part of the order before the turn, once all from the turn on is searched. */
-static int next_part(struct search *s)
+/* Begins the segment of the order before the turn, once all from the turn on is searched. */
+static int next_segment(struct search *s)
 {
-    if (s->part != FROM_TURN || s->frontier.n > 0)
+    if (s->segment != FROM_TURN || s->frontier.n > 0)
         return WEIR_OK;
-    s->part = BEFORE_TURN;
+    s->segment = BEFORE_TURN;
     return push_first(s, s->under);
 }
 
@@ -438,7 +438,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
     weir_nogood_found(s);
     for (;;) {
         struct item it;
-        int rc = next_part(s);
+        int rc = next_segment(s);
         if (rc || s->frontier.n == 0)
             return rc;
         it = weir_search_pop(s);
@@ -535,7 +535,7 @@ static bool uses_free_list(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
     return m->has_busy_mask && m->view == VIEW_RESERVED && under == WEIR_NONE && s->type == m->occupancy->type &&
-           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune && !s->part;
+           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune && !s->segment;
 }
 
 static bool is_nogood(const struct search *s, weir_vertex v)
@@ -588,7 +588,7 @@ static int push_first(struct search *s, weir_vertex under)
         return weir_free_list_begin(&s->free_list, m->g, s->index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
     if (has_few_fits(s, under))
         return push_fits(s);
-    if (!s->part) /* items outside of the part are not pushed, and may yet serve */
+    if (!s->segment) /* items outside of the segment are not pushed, and may yet serve */
         weir_nogood_begin(s);
     if (under != WEIR_NONE)
         rc = below_bound_ok(s, under) && !is_nogood(s, under) ? open_row(s, under, 0, 0) : WEIR_OK;
@@ -597,8 +597,8 @@ static int push_first(struct search *s, weir_vertex under)
     return rc || !follows_links(m, under, s->r) ? rc : push_linked(s, under);
 }
 
-/* Begins with the part of the order from the turn of the policy on, if any. Types that lie in one another have no turn:
- * a candidate and the candidates below may belong to different parts. */
+/* Begins with the segment of the order from the turn of the policy on, if any. Types that lie in one another have no
+ * turn: a candidate and the candidates below may belong to different segments. */
 static int begin_turn(struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
@@ -609,7 +609,7 @@ static int begin_turn(struct search *s, weir_vertex under)
         return WEIR_OK;
     if (weir_turn_check(p, m->err))
         return WEIR_EINVAL;
-    s->part = FROM_TURN;
+    s->segment = FROM_TURN;
     return weir_index_last(m->g, s->index) ? weir_fail_nomem(m->err) : WEIR_OK;
 }
 

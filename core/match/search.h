@@ -95,8 +95,8 @@ struct search {
     const weir_resource *slot; /* NULL: no hosts */
     uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
 
-    /* A turn of the policy: first the part of the order from the turn on is searched, then the part before. */
-    enum { WHOLE_ORDER, FROM_TURN, BEFORE_TURN } part;
+    /* A turn of the policy: first the segment of the order from the turn on is searched, then the segment before. */
+    enum { WHOLE_ORDER, FROM_TURN, BEFORE_TURN } segment;
     weir_vertex under; /* the start */
 
     struct order_scores by; /* scores that decide before the order of the policy */

@@ -14,7 +14,7 @@
 
 #include "match/match.h"
 #include "index/rank_order.h"
-#include "match/room_hosts.h"
+#include "match/group_hosts.h"
 #include "aggregate/schema.h"
 
 struct host {
@@ -365,22 +365,22 @@ static int score_hosts(struct hosts *h)
 }
 
 /* Gives slots host by host, hosts of the emptiest groups first. */
-static int fill_by_room(struct hosts *h, weir_type host, int64_t want)
+static int fill_by_group(struct hosts *h, weir_type host, int64_t want)
 {
-    struct room_hosts by_room;
+    struct group_hosts by_group;
     weir_vertex v;
-    int rc = weir_room_hosts_begin(&by_room, h->m, h->slot, host);
+    int rc = weir_group_hosts_begin(&by_group, h->m, h->slot, host);
 
     if (rc)
         return rc;
-    while (h->norder < want && (rc = weir_room_hosts_next(&by_room, &v)) > 0) {
+    while (h->norder < want && (rc = weir_group_hosts_next(&by_group, &v)) > 0) {
         rc = add_host(h, v, want - h->norder);
         while (rc > 0 && h->norder < want && h->list[h->n - 1].given < h->list[h->n - 1].most)
             rc = give_slot(h, h->n - 1) ? WEIR_ENOMEM : 1;
         if (rc < 0)
             break;
     }
-    weir_room_hosts_end(&by_room);
+    weir_group_hosts_end(&by_group);
     return rc < 0 ? rc : WEIR_OK;
 }
 
@@ -514,8 +514,8 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
     struct order_scores by = {NULL, host};
     int rc;
 
-    if (h->m->scored && weir_room_hosts_apply(h->m, under, host))
-        return fill_by_room(h, host, want);
+    if (h->m->scored && weir_group_hosts_apply(h->m, under, host))
+        return fill_by_group(h, host, want);
     rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by)
                          : weir_match_rank_kept(h->m, under, h->first, host, &by);
     by.of = host;

@@ -55,7 +55,7 @@ static bool is_number(int field)
 }
 
 /* The JSON object of a node or edge of a recipe; NULL: out of memory. */
-static json_t *part_json(const struct part *p)
+static json_t *element_json(const struct element *p)
 {
     int first = p->source ? NODE_FIELDS : 0, last = p->source ? FIELDS : NODE_FIELDS;
     json_t *o = json_object();
@@ -72,12 +72,12 @@ static json_t *part_json(const struct part *p)
     return NULL;
 }
 
-static json_t *parts_json(const struct part *parts, uint32_t n)
+static json_t *elements_json(const struct element *elements, uint32_t n)
 {
     json_t *list = json_array();
 
     for (uint32_t i = 0; list && i < n; i++)
-        if (json_array_append_new(list, part_json(&parts[i])) != 0) {
+        if (json_array_append_new(list, element_json(&elements[i])) != 0) {
             json_decref(list);
             return NULL;
         }
@@ -90,8 +90,8 @@ static int read_recipe(const char *text, size_t len, const char *source, json_t 
     int rc = weir_recipe_read(&r, text, len);
     json_t *o = rc == WEIR_OK ? json_object() : NULL;
 
-    if (rc == WEIR_OK && (json_object_set_new(o, "nodes", parts_json(r.nodes, r.nnodes)) != 0 ||
-                          json_object_set_new(o, "edges", parts_json(r.edges, r.nedges)) != 0)) {
+    if (rc == WEIR_OK && (json_object_set_new(o, "nodes", elements_json(r.nodes, r.nnodes)) != 0 ||
+                          json_object_set_new(o, "edges", elements_json(r.edges, r.nedges)) != 0)) {
         json_decref(o);
         o = NULL;
         rc = weir_fail_nomem(err);

@@ -100,13 +100,13 @@ static void add_alternatives(struct needs_builder *s, const weir_resource *list,
 
     for (uint32_t i = first->first; i < first->first + first->count; i++) {
         const char *type = s->req->needs[i].type;
-        int64_t least = s->demands[i].taken;
+        int64_t smallest = s->demands[i].taken;
         for (uint32_t k = 1; k < n; k++) {
             int64_t taken = taken_of(s, &list[k], type);
-            least = taken < least ? taken : least;
+            smallest = taken < smallest ? taken : smallest;
         }
-        if (least > 0)
-            demand(s, find_type(s, type), times(least, times_all), 0);
+        if (smallest > 0)
+            demand(s, find_type(s, type), times(smallest, times_all), 0);
     }
 }
 

@@ -39,7 +39,7 @@ struct flat {
 };
 
 /* Fails if the graph would be too large, and allocates arrays, before any vertex is added. */
-static int make_room(struct flat *f)
+static int reserve(struct flat *f)
 {
     uint64_t total = 1;
 
@@ -250,7 +250,7 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     if (weir_rset_has_topology(r))
         rc = read_topology(&f);
     if (rc == WEIR_OK)
-        rc = make_room(&f);
+        rc = reserve(&f);
     if (rc == WEIR_OK)
         rc = add_nodes(&f);
     if (rc == WEIR_OK)

@@ -303,7 +303,7 @@ static struct fit_key key_of(const struct fit_request *q)
 void weir_fit_set_time(struct fit_table *x, uint32_t bit, int64_t t)
 {
     uint32_t begin = bit / FIT_GROUP * FIT_GROUP;
-    int64_t was = x->times[bit], least = t;
+    int64_t was = x->times[bit], smallest = t;
 
     x->times[bit] = t;
     if (t < x->first[bit / FIT_GROUP])
@@ -311,8 +311,8 @@ void weir_fit_set_time(struct fit_table *x, uint32_t bit, int64_t t)
     if (was > x->first[bit / FIT_GROUP] || t <= was)
         return;
     for (uint32_t i = begin; i < begin + FIT_GROUP; i++)
-        least = x->times[i] < least ? x->times[i] : least;
-    x->first[bit / FIT_GROUP] = least;
+        smallest = x->times[i] < smallest ? x->times[i] : smallest;
+    x->first[bit / FIT_GROUP] = smallest;
 }
 
 static void clear_table(const weir_graph *g, const struct occupancy *c, struct fit_table *x)

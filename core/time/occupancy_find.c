@@ -205,8 +205,8 @@ static void settle_known(struct occupancy *c)
 
     for (uint32_t i = 0; i < c->nknown && c->freed > c->known_from; i++) {
         struct known_start x = c->known[i];
-        int64_t least = x.duration < c->freed ? c->freed - x.duration : 0;
-        x.start = least < x.start ? least : x.start;
+        int64_t smallest = x.duration < c->freed ? c->freed - x.duration : 0;
+        x.start = smallest < x.start ? smallest : x.start;
         if (x.start > c->known_from)
             c->known[n++] = x;
     }

@@ -35,7 +35,7 @@ struct list {
 };
 
 /* A <node> or an <edge> of a recipe. */
-struct part {
+struct element {
     char *id, *source, *target; /* source and target: edges only */
     char *text[FIELDS];
     int64_t number[FIELDS];
@@ -49,7 +49,7 @@ struct part {
     uint32_t first_edge, last_edge;
     int64_t made; /* pools made so far */
     bool seen, open, grown, listed, leaf;
-    struct part *by;   /* the MULTIPLY edge to this node */
+    struct element *by;   /* the MULTIPLY edge to this node */
     struct list pools; /* the pools of this node, in order; kept when `listed` */
     struct weir_props props;
 };
@@ -62,7 +62,7 @@ struct key {
 };
 
 struct recipe {
-    struct part *nodes, *edges;
+    struct element *nodes, *edges;
     uint32_t nnodes, nodes_cap, nedges, edges_cap;
     struct key *keys;
     uint32_t nkeys, keys_cap;
@@ -71,7 +71,7 @@ struct recipe {
     int rc;
     /* while reading */
     XML_Parser xml;
-    struct part *part; /* the open node or edge */
+    struct element *element; /* the open node or edge */
     struct key *key;   /* the open key */
     uint32_t data;     /* the key of the open <data>, or NONE */
     bool graph, in_default;
@@ -82,8 +82,8 @@ struct recipe {
     uint64_t total;
 };
 
-/* Fails with the line of a part. */
-#define FAIL(r, part, code, ...) weir_fail_at((r)->err, code, (r)->source, (part)->line, 0, __VA_ARGS__)
+/* Fails with the line of an element. */
+#define FAIL(r, element, code, ...) weir_fail_at((r)->err, code, (r)->source, (element)->line, 0, __VA_ARGS__)
 
 /* Reads and checks a recipe. On success each node is reached from a root, by at most one MULTIPLY edge, no deeper
  * than WEIR_PATH_DEPTH, and `total` is the number of pools of all MULTIPLY edges from the roots. To be freed in

@@ -37,7 +37,7 @@ static const struct field_rule {
 
 static const char *const methods[METHODS] = {"MULTIPLY", "ASSOCIATE_IN", "ASSOCIATE_BY_PATH_IN"};
 
-static void free_part(struct part *p)
+static void free_element(struct element *p)
 {
     weir_mem_free(p->id);
     weir_mem_free(p->source);
@@ -51,9 +51,9 @@ static void free_part(struct part *p)
 void weir_recipe_free(struct recipe *r)
 {
     for (uint32_t i = 0; i < r->nnodes; i++)
-        free_part(&r->nodes[i]);
+        free_element(&r->nodes[i]);
     for (uint32_t i = 0; i < r->nedges; i++)
-        free_part(&r->edges[i]);
+        free_element(&r->edges[i]);
     for (uint32_t i = 0; i < r->nkeys; i++) {
         weir_mem_free(r->keys[i].id);
         weir_mem_free(r->keys[i].fallback);
@@ -141,10 +141,10 @@ static void start_key(struct recipe *r, const char **attrs)
     r->key = k;
 }
 
-/* Adds an empty part; NULL: failed, and the parser stopped. */
-static struct part *new_part(struct recipe *r, bool edge)
+/* Adds an empty element; NULL: failed, and the parser stopped. */
+static struct element *new_element(struct recipe *r, bool edge)
 {
-    struct part **array = edge ? &r->edges : &r->nodes, *p;
+    struct element **array = edge ? &r->edges : &r->nodes, *p;
     uint32_t *count = edge ? &r->nedges : &r->nnodes, *cap = edge ? &r->edges_cap : &r->nodes_cap;
 
     if (*count == PARTS_MAX) {
@@ -164,25 +164,25 @@ static struct part *new_part(struct recipe *r, bool edge)
 
 static void start_node(struct recipe *r, const char **attrs)
 {
-    struct part *p = new_part(r, false);
+    struct element *p = new_element(r, false);
 
     if (!p)
         return;
     p->id = take_attribute(r, "node", attrs, "id");
     if (!p->id)
         return;
-    for (const struct part *o = r->nodes; o < p; o++)
+    for (const struct element *o = r->nodes; o < p; o++)
         if (strcmp(o->id, p->id) == 0) {
             STOP(r, "node \"%.200s\" is there already, on line %d", p->id, o->line);
             return;
         }
-    r->part = p;
+    r->element = p;
 }
 
 static void start_edge(struct recipe *r, const char **attrs)
 {
     const char *id = attribute(attrs, "id");
-    struct part *p = new_part(r, true);
+    struct element *p = new_element(r, true);
 
     if (!p)
         return;
@@ -193,25 +193,25 @@ static void start_edge(struct recipe *r, const char **attrs)
     p->id = weir_mem_strdup(id ? id : "");
     if (!p->id)
         stop(r, weir_fail_nomem(r->err));
-    r->part = p;
+    r->element = p;
 }
 
-static bool part_is_edge(const struct recipe *r)
+static bool is_edge(const struct recipe *r)
 {
-    return r->part && r->part->source;
+    return r->element && r->element->source;
 }
 
 static void start_data(struct recipe *r, const char **attrs)
 {
     const char *id = attribute(attrs, "key");
 
-    if (!r->part)
+    if (!r->element)
         return; /* the <data> is about the graph */
     for (uint32_t i = 0; id && i < r->nkeys; i++)
         if (strcmp(r->keys[i].id, id) == 0) {
             r->data = i;
-            if ((r->keys[i].field >= NODE_FIELDS) != part_is_edge(r))
-                STOP(r, "\"%s\" does not belong to %s", id, part_is_edge(r) ? "an edge" : "a node");
+            if ((r->keys[i].field >= NODE_FIELDS) != is_edge(r))
+                STOP(r, "\"%s\" does not belong to %s", id, is_edge(r) ? "an edge" : "a node");
             return;
         }
     STOP(r, "<data key=\"%.200s\">: no <key> has this id", id ? id : "");
@@ -227,7 +227,7 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
     r->rc = weir_xml_check_attributes(r->xml, name, attrs, r->source, r->err);
     if (r->rc < 0)
         XML_StopParser(r->xml, XML_FALSE);
-    else if (r->part && (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0 || strcmp(name, "graph") == 0))
+    else if (r->element && (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0 || strcmp(name, "graph") == 0))
         STOP(r, "<%s> inside another node or edge", name);
     else if (strcmp(name, "key") == 0)
         start_key(r, attrs);
@@ -269,7 +269,7 @@ static char *take_chars(struct recipe *r)
 
 static void end_data(struct recipe *r)
 {
-    char **text = &r->part->text[r->keys[r->data].field];
+    char **text = &r->element->text[r->keys[r->data].field];
 
     if (*text)
         STOP(r, "\"%s\" is given twice", r->keys[r->data].id);
@@ -293,7 +293,7 @@ static void XMLCALL on_end(void *user, const char *name)
     } else if (strcmp(name, "key") == 0) {
         r->key = NULL;
     } else if (strcmp(name, "node") == 0 || strcmp(name, "edge") == 0) {
-        r->part = NULL;
+        r->element = NULL;
     }
 }
 
@@ -334,7 +334,7 @@ static const char *fallback_of(const struct recipe *r, int field)
     return rules[field].fallback;
 }
 
-static int read_number(struct recipe *r, struct part *p, int field)
+static int read_number(struct recipe *r, struct element *p, int field)
 {
     const struct field_rule *rule = &rules[field];
     char *end;
@@ -351,7 +351,7 @@ static int read_number(struct recipe *r, struct part *p, int field)
 }
 
 /* Fills in the fields missing in the recipe. */
-static int complete(struct recipe *r, struct part *p)
+static int complete(struct recipe *r, struct element *p)
 {
     int last = p->source ? FIELDS : NODE_FIELDS;
 
@@ -370,7 +370,7 @@ static int complete(struct recipe *r, struct part *p)
     return WEIR_OK;
 }
 
-static int read_properties(struct recipe *r, struct part *p)
+static int read_properties(struct recipe *r, struct element *p)
 {
     const char *s = p->text[PROPERTIES];
 
@@ -385,9 +385,9 @@ static int read_properties(struct recipe *r, struct part *p)
     return WEIR_OK;
 }
 
-static int check_node(struct recipe *r, struct part *p)
+static int check_node(struct recipe *r, struct element *p)
 {
-    static const enum field parts[] = {TYPE, BASENAME, SUBSYSTEM, UNIT};
+    static const enum field fields[] = {TYPE, BASENAME, SUBSYSTEM, UNIT};
     int rc = complete(r, p);
 
     if (rc < 0)
@@ -398,10 +398,10 @@ static int check_node(struct recipe *r, struct part *p)
         if (!p->text[BASENAME])
             return weir_fail_nomem(r->err);
     }
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
-        const char *text = p->text[parts[i]], *fault = weir_text_fault(text, parts[i] == BASENAME);
-        if (fault && (parts[i] != UNIT || *text))
-            return FAIL(r, p, WEIR_EINVAL, "\"%s\" of node \"%.200s\" %s", rules[parts[i]].name, p->id, fault);
+    for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+        const char *text = p->text[fields[i]], *fault = weir_text_fault(text, fields[i] == BASENAME);
+        if (fault && (fields[i] != UNIT || *text))
+            return FAIL(r, p, WEIR_EINVAL, "\"%s\" of node \"%.200s\" %s", rules[fields[i]].name, p->id, fault);
     }
     return read_properties(r, p);
 }
@@ -414,12 +414,12 @@ static uint32_t find_node(const struct recipe *r, const char *id)
     return NONE;
 }
 
-static bool in_containment(const struct part *edge)
+static bool in_containment(const struct element *edge)
 {
     return strcmp(edge->text[E_SUBSYSTEM], "containment") == 0;
 }
 
-static int read_method(struct recipe *r, struct part *e)
+static int read_method(struct recipe *r, struct element *e)
 {
     int m = 0;
 
@@ -437,7 +437,7 @@ static int read_method(struct recipe *r, struct part *e)
 /* Resolves the nodes of an edge. */
 static int link_edge(struct recipe *r, uint32_t i)
 {
-    struct part *e = &r->edges[i], *from, *to;
+    struct element *e = &r->edges[i], *from, *to;
 
     e->from = find_node(r, e->source);
     e->to = find_node(r, e->target);
@@ -466,7 +466,7 @@ static int link_edge(struct recipe *r, uint32_t i)
     return WEIR_OK;
 }
 
-static int check_parts(struct recipe *r)
+static int check_elements(struct recipe *r)
 {
     int rc = WEIR_OK;
 
@@ -486,9 +486,9 @@ static int check_parts(struct recipe *r)
 
 /* Sets the wrap of an edge. Ids of scope s are consecutive over the source pools below an ancestor s levels above
  * the source. */
-static void set_wrap(struct recipe *r, struct part *e)
+static void set_wrap(struct recipe *r, struct element *e)
 {
-    const struct part *above = r->nodes[e->from].by;
+    const struct element *above = r->nodes[e->from].by;
 
     e->wrap = 1;
     for (int64_t s = 0; s < e->number[ID_SCOPE] && s < WEIR_PATH_DEPTH && above; s++) {
@@ -502,7 +502,7 @@ static void set_wrap(struct recipe *r, struct part *e)
 /* Follows the edges from node n, which gets `count` pools: finds cycles, depth, and the size of the machine. */
 static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
 {
-    struct part *node = &r->nodes[n];
+    struct element *node = &r->nodes[n];
     int rc = WEIR_OK;
 
     if (node->open)
@@ -517,7 +517,7 @@ static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
                     (unsigned long long)count, node->id);
     node->seen = node->open = true;
     for (uint32_t i = node->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
-        struct part *e = &r->edges[i];
+        struct element *e = &r->edges[i];
         set_wrap(r, e);
         rc = survey(r, e->to, e->method == MULTIPLY ? count * (uint64_t)e->number[MULTI_SCALE] : 0, depth + 1);
     }
@@ -527,7 +527,7 @@ static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
 
 static int check_recipe(struct recipe *r)
 {
-    int rc = check_parts(r);
+    int rc = check_elements(r);
     bool root = false;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnodes; i++)

@@ -20,7 +20,7 @@
 require "weir.lua_version"
 
 local about = require "weir.about"
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
 local files = require "weir.files"
 local graft = require "weir.scenario.attach"
@@ -456,7 +456,7 @@ function S.remove(s, x, fate)
   check_fate(fate, "remove")
   local list = s:find(x)
   act(s, function()
-    asking.drop_reservations(s.sim)
+    broker.drop_reservations(s.sim)
     for _, v in ipairs(list) do
       if fate then end_jobs_on(s, v, fate) end
       local ok, why = s.graph:unlink(v)

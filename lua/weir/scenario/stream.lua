@@ -4,7 +4,7 @@
 --- Jobs on targets taken by a shrink fail, as by the exception raised in a service; in the newer wording jobs run to
 --- their end, and the target goes afterwards. Jobs on offline targets go on.
 
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local blame = require "weir.scenario.error_location"
 local core = require "weir.core"
 local files = require "weir.files"
@@ -33,7 +33,7 @@ end
 
 -- Removes leaving targets without jobs; the rest is tried again when a job has ended.
 local function sweep(self)
-  asking.drop_reservations(self.s.sim)
+  broker.drop_reservations(self.s.sim)
   for target in (self.leaving & self.targets.all):ids() do
     if not next(self.targets:jobs(target)) then
       self.targets:unlink(target)

@@ -18,7 +18,7 @@
 --- of preemptions), why and code (reason of the last failed start).
 
 local about = require "weir.about"
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local dependency = require "weir.sim.dependency"
 local heap = require "weir.sim.event_heap"
 local instant = require "weir.sim.instant"
@@ -107,10 +107,10 @@ local function by_id(a, b) return a.id < b.id end
 --- Sets a new queue policy; waiting jobs are handed over, reservations are dropped. texts: sources by path, for files that
 --- are not to be read. Or nil, message, code.
 function M:use_queue(x, budget, texts)
-  local sandbox, name, code = queue_policy.open(x, function(...) return asking.answer(self, ...) end, budget, texts)
+  local sandbox, name, code = queue_policy.open(x, function(...) return broker.answer(self, ...) end, budget, texts)
   if not sandbox then return nil, name, code end
   self:keep_state()
-  asking.drop_reservations(self)
+  broker.drop_reservations(self)
   self.queue, self.queue_name, self.queue_seconds = sandbox, name, budget and budget.seconds or queue_policy.SECONDS
   self.keeps, self.state_key = queue_policy.keep(sandbox, x, self.graph)
   local list = {}
@@ -503,12 +503,12 @@ end
 
 HANDLE[SUBMIT] = function(self, job)
   if job.state ~= "submitted" then return end
-  local verdict = asking.memo(self, job).verdict
+  local verdict = broker.memo(self, job).verdict
   if not verdict or verdict.machine ~= self.machine then
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = about.of(job) })
     if code == "policy" then self:placement_failed(why) end
     verdict = { feasible = ok and true or false, why = why, code = code, machine = self.machine }
-    asking.memo(self, job).verdict = verdict
+    broker.memo(self, job).verdict = verdict
   end
   if job.wrong or not verdict.feasible then
     job.why, job.code = job.wrong or verdict.why, job.wrong and "dependency" or verdict.code
@@ -564,7 +564,7 @@ end
 -- Extends jobs running beyond their estimate, by the time they have run so far; the end is unknown, so reservations
 -- are dropped to be made again.
 local function extend(self, t)
-  asking.drop_reservations(self)
+  broker.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
     job.due = later(job, t)
     assert(self.engine:attach(assert(self.engine:detach(job.id)), job.due))
@@ -582,7 +582,7 @@ local function advance(self, t)
   if self.late[t] then extend(self, t) end
   self.now, self.began = t, true
   self.engine:advance(t)
-  if self.nreserved > 0 and (self.held or t >= self.soonest) then asking.begin_reserved(self) end
+  if self.nreserved > 0 and (self.held or t >= self.soonest) then broker.begin_reserved(self) end
 end
 
 -- Calls the queue policy. Calls between which nothing happens share the seconds of a single call.
@@ -656,7 +656,7 @@ function M:cancel(job)
     self:stop(job)
     leave(self, job, "cancelled")
   elseif job.state == "pending" then
-    if job.reserved then asking.unreserve(self, job) end
+    if job.reserved then broker.unreserve(self, job) end
     if not job.waits then
       self:ask("finish", job.id, false, self.now)
       self.npending = self.npending - 1
@@ -685,7 +685,7 @@ end
 function M:requeue(job)
   if job.state ~= "running" then return false end
   if not job.released then assert(self.engine:release(job.id)) end
-  asking.back(self, job, "requeue")
+  broker.back(self, job, "requeue")
   self:ask("back", job.id, self.now)
   self.dirty = true
   return true
@@ -731,7 +731,7 @@ end
 function M:changed()
   self.releases = self.releases + 1
   forget_requests(self)
-  asking.drop_reservations(self)
+  broker.drop_reservations(self)
   self:ask("units", self:total())
   self:ask("change", true)
   self.dirty = true

@@ -25,7 +25,7 @@ static weir_request *request(const char *shape)
 /* Matches a shape for 10 seconds; the status. */
 static int match(weir_graph *g, const char *shape, int64_t job, int mode, int64_t at)
 {
-    weir_match_options o = {.mode = mode, .at = at * SECOND, .duration = 10 * SECOND, .job = job, .met = true};
+    weir_match_options o = {.mode = mode, .at = at * SECOND, .duration = 10 * SECOND, .job = job, .assume_feasible = true};
     const weir_allocation *a;
     weir_request *r = request(shape);
     int rc = weir_match(g, r, &o, &a, NULL);

@@ -88,7 +88,7 @@ static int by_trying(weir_graph *copy, const weir_request *r, const weir_allocat
     int rc = WEIR_EBUSY;
 
     for (uint32_t i = 0; rc == WEIR_EBUSY && i < n; i++) {
-        weir_match_options o = {.mode = WEIR_NOW, .at = times[i], .met = true};
+        weir_match_options o = {.mode = WEIR_NOW, .at = times[i], .assume_feasible = true};
         rc = weir_match(copy, r, &o, a, NULL);
     }
     free(times);
@@ -109,7 +109,7 @@ static bool reserve(weir_graph *g, int queue)
 {
     weir_request *r = some_request(queue);
     char *shape = weir_request_format(r, "resources", NULL);
-    weir_match_options o = {.mode = WEIR_RESERVE, .at = weir_graph_now(g), .met = true};
+    weir_match_options o = {.mode = WEIR_RESERVE, .at = weir_graph_now(g), .assume_feasible = true};
     const weir_allocation *a = NULL, *b = NULL;
     weir_graph *copy = NULL;
     bool good;
@@ -206,7 +206,7 @@ static void run(uint64_t from, int steps, int queue)
 static int once(void *arg)
 {
     weir_graph *g = arg;
-    weir_match_options o = {.mode = WEIR_RESERVE, .met = true};
+    weir_match_options o = {.mode = WEIR_RESERVE, .assume_feasible = true};
     const weir_allocation *a;
     weir_request *r = NULL;
     weir_err err = {0};

@@ -1,9 +1,9 @@
-/* room_hosts.c - see room_hosts.h. Invariant: each search that is kept has found a host that was not given yet. */
-#include "match/room_hosts.h"
+/* group_hosts.c - see group_hosts.h. Invariant: each search that is kept has found a host that was not given yet. */
+#include "match/group_hosts.h"
 
 #include <string.h>
 
-bool weir_room_hosts_apply(const struct match *m, weir_vertex under, weir_type host)
+bool weir_group_hosts_apply(const struct match *m, weir_vertex under, weir_type host)
 {
     return m->view <= VIEW_RESERVED && !m->policy->evaluate && m->policy->choice && m->policy->choice->emptiest &&
            (under == WEIR_NONE || (m->g->nroots == 1 && under == m->g->roots[0])) && host != SEARCH_PARENT &&
@@ -11,7 +11,7 @@ bool weir_room_hosts_apply(const struct match *m, weir_vertex under, weir_type h
            !weir_type_above(m->g, host, host);
 }
 
-int weir_room_hosts_begin(struct room_hosts *h, struct match *m, const weir_resource *slot, weir_type host)
+int weir_group_hosts_begin(struct group_hosts *h, struct match *m, const weir_resource *slot, weir_type host)
 {
     struct group_question q = {.policy = m->policy, .type = host};
     int rc;
@@ -28,14 +28,14 @@ int weir_room_hosts_begin(struct room_hosts *h, struct match *m, const weir_reso
     return WEIR_OK;
 }
 
-static void drop_search(struct room_hosts *h, uint32_t i)
+static void drop_search(struct group_hosts *h, uint32_t i)
 {
     weir_search_end(&h->groups[i].search);
     h->groups[i] = h->groups[--h->n];
 }
 
 /* Finds the next host of a search, or drops the search. */
-static int advance(struct room_hosts *h, uint32_t i)
+static int advance(struct group_hosts *h, uint32_t i)
 {
     const struct group_index *x = h->index;
     weir_vertex *v = &h->groups[i].found;
@@ -43,13 +43,13 @@ static int advance(struct room_hosts *h, uint32_t i)
 
     do
         rc = weir_search_next(&h->groups[i].search, v);
-    while (rc > 0 && h->filtered && x->rooms.keys[x->groups[x->places[*v]]] >> 32 != h->room);
+    while (rc > 0 && h->filtered && x->emptiest_first.keys[x->groups[x->places[*v]]] >> 32 != h->level);
     if (rc <= 0)
         drop_search(h, i);
     return rc;
 }
 
-static int begin_search(struct room_hosts *h, weir_vertex under)
+static int begin_search(struct group_hosts *h, weir_vertex under)
 {
     struct search *s = &h->groups[h->n].search;
     int rc = weir_search_hosts(s, h->m, under, h->slot, weir_slot_first(h->m, h->slot), h->host);
@@ -61,7 +61,7 @@ static int begin_search(struct room_hosts *h, weir_vertex under)
 }
 
 /* Whether a group may have a host: by aggregates, and by the vertices above. Returns 1, 0 or negative. */
-static int may_have_host(struct room_hosts *h, weir_vertex group)
+static int may_have_host(struct group_hosts *h, weir_vertex group)
 {
     const weir_graph *g = h->m->g;
     const struct inner *in = inner_of(g, group);
@@ -78,26 +78,26 @@ static int may_have_host(struct room_hosts *h, weir_vertex group)
     return go;
 }
 
-/* Lists the next groups of equal room that may have hosts, at most ROOM_GROUPS; *more: there are more groups of the
- * room, or a group that is no vertex. Returns the number of groups, or a negative status. */
-static int list_groups(struct room_hosts *h, weir_vertex groups[ROOM_GROUPS], bool *more)
+/* Lists the next groups of equally many free units that may have hosts, at most EQUAL_GROUPS; *more: there are more
+ * groups of the level, or a group that is no vertex. Returns the number of groups, or a negative status. */
+static int list_groups(struct group_hosts *h, weir_vertex groups[EQUAL_GROUPS], bool *more)
 {
     const struct group_index *x = h->index;
     int n = 0;
 
     *more = false;
-    for (uint32_t k = weir_keyset_from(&x->rooms, h->next); k != WEIR_NONE && !*more;
-         k = weir_keyset_from(&x->rooms, h->next)) {
+    for (uint32_t k = weir_keyset_from(&x->emptiest_first, h->next); k != WEIR_NONE && !*more;
+         k = weir_keyset_from(&x->emptiest_first, h->next)) {
         weir_vertex group = weir_group_vertex(h->m->g, &x->rule, x->list[x->begin[k]]);
         int go;
-        if (n > 0 && x->rooms.keys[k] >> 32 != h->room)
+        if (n > 0 && x->emptiest_first.keys[k] >> 32 != h->level)
             return n;
-        h->room = x->rooms.keys[k] >> 32;
-        h->next = x->rooms.keys[k] + 1;
+        h->level = x->emptiest_first.keys[k] >> 32;
+        h->next = x->emptiest_first.keys[k] + 1;
         go = group == WEIR_NONE ? 1 : may_have_host(h, group);
         if (go < 0)
             return go;
-        *more = go && (group == WEIR_NONE || n == ROOM_GROUPS);
+        *more = go && (group == WEIR_NONE || n == EQUAL_GROUPS);
         if (go && !*more)
             groups[n++] = group;
     }
@@ -105,9 +105,9 @@ static int list_groups(struct room_hosts *h, weir_vertex groups[ROOM_GROUPS], bo
 }
 
 /* Begins the searches of the next groups with hosts. */
-static int next_groups(struct room_hosts *h)
+static int next_groups(struct group_hosts *h)
 {
-    weir_vertex groups[ROOM_GROUPS];
+    weir_vertex groups[EQUAL_GROUPS];
     int rc = WEIR_OK, n;
 
     while (!rc && h->n == 0) {
@@ -115,7 +115,7 @@ static int next_groups(struct room_hosts *h)
         if (n <= 0 && !h->filtered)
             return n;
         if (h->filtered) {
-            h->next = (h->room + 1) << 32;
+            h->next = (h->level + 1) << 32;
             rc = begin_search(h, WEIR_NONE);
         }
         for (int i = 0; !rc && !h->filtered && i < n; i++)
@@ -124,7 +124,7 @@ static int next_groups(struct room_hosts *h)
     return rc;
 }
 
-int weir_room_hosts_next(struct room_hosts *h, weir_vertex *v)
+int weir_group_hosts_next(struct group_hosts *h, weir_vertex *v)
 {
     uint32_t first = 0;
     int rc = next_groups(h);
@@ -140,7 +140,7 @@ int weir_room_hosts_next(struct room_hosts *h, weir_vertex *v)
     return rc < 0 ? rc : 1;
 }
 
-void weir_room_hosts_end(struct room_hosts *h)
+void weir_group_hosts_end(struct group_hosts *h)
 {
     while (h->n > 0)
         drop_search(h, h->n - 1);
