@@ -86,7 +86,7 @@ void flat_close(struct flat *s)
     free(s->ended);
     free(s->measure.users);
     free(s->measure.waits);
-    free(s->measure.steps);
+    flat_series_close(&s->measure.series);
     free(s->lines.data);
     free(s->names.data);
     free(s->placer_data);

@@ -8,6 +8,7 @@
  *   clock.c      events and the clock     profile.c  free units over time
  *   passes.c     the queue policies       units.c    which units a job has
  *   measure.c    sums for the metrics     levels.c   vertices above the units: how many are in use
+ *   series.c     usage over time
  *   lines.c      a line of CSV a job      placer.c   units chosen by somebody else, in Lua */
 #ifndef WEIRLUA_FLAT_H
 #define WEIRLUA_FLAT_H
@@ -200,13 +201,18 @@ struct user {
     double wait, slowdown, used;
 };
 
-struct step {
-    double from, dt, used, queued;
+/* Usage and queue length over time, as lua/weir/replay/series.lua gathers them: sums over at most `most` steps of equal
+ * length, which doubles when there would be more. */
+struct series {
+    bool began;
+    size_t n, most; /* most 0: there is no series */
+    double start, width;
+    double *used, *queued;
 };
 
 /* Sums, as lua/weir/replay/metrics.lua defines them. */
 struct measure {
-    bool began, stale, moved, steps_wanted;
+    bool began, stale, moved;
     double tau;
     int64_t from; /* jobs that were submitted earlier do not count */
     int64_t first, last, last_end;
@@ -223,10 +229,13 @@ struct measure {
     size_t nusers, users_cap;
     double *waits; /* since taken last */
     size_t nwaits, waits_cap;
-    struct step *steps; /* likewise */
-    size_t nsteps, steps_cap;
+    struct series series;
 };
 
+/* Returns false without memory. */
+bool flat_series_open(struct series *series, size_t most);
+void flat_series_add(struct series *series, double t, double dt, double used, double queued);
+void flat_series_close(struct series *series);
 void flat_measure_look(struct flat *s); /* before the clock moves on */
 void flat_measure_submit(struct flat *s, const struct job *job);
 void flat_measure_start(struct flat *s, struct job *job);

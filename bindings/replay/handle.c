@@ -230,6 +230,7 @@ static void read_queue(lua_State *L, struct flat *s, int options)
 static void read_measure(lua_State *L, struct flat *s, int options)
 {
     struct measure *m = &s->measure;
+    int64_t points;
 
     lua_getfield(L, options, "tau");
     m->tau = luaL_optnumber(L, -1, 10);
@@ -242,13 +243,16 @@ static void read_measure(lua_State *L, struct flat *s, int options)
     lua_getfield(L, options, "from");
     m->from = lua_isnil(L, -1) ? 0 : check_instant(L, -1);
     m->last_end = -1;
-    m->steps_wanted = weirlua_field_boolean(L, options, "series", false);
+    points = weirlua_field_integer(L, options, "series", 0);
+    luaL_argcheck(L, points >= 0 && points <= 1 << 24, 1, "series: a number of steps up to 2^24 expected");
+    if (points > 0 && !flat_series_open(&m->series, (size_t)points))
+        luaL_error(L, "out of memory");
     lua_settop(L, options);
 }
 
 /* flat{...}: a simulator of plain jobs. Fields: units, the number of units; queue (fcfs, easy, sjbf, hybrid,
  * conservative), k (of hybrid); per_event, the event rule; overrun, whether jobs run on beyond their estimates; start,
- * of the clock (seconds); tau, from (seconds), series: see weir.replay.metrics;
+ * of the clock (seconds); tau, from (seconds): see weir.replay.metrics; series, its number of steps, 0 for none;
  * levels, a list of lists, the first unit of each vertex of a type above the units; node, which of the levels has the
  * nodes, and per_node, the units of a node in the mean; weight (1), what a unit counts in the measurement; naming, how
  * units are written; lines and ended, what to keep of jobs that have ended. Units are followed where there are levels
@@ -480,24 +484,6 @@ static int flat_method_waits(lua_State *L)
     return 1;
 }
 
-/* s:steps(): the intervals since the last call, a list of from, length (seconds), units used, jobs waiting. */
-static int flat_method_steps(lua_State *L)
-{
-    struct flat *s = check_flat(L);
-
-    lua_createtable(L, (int)(4 * s->measure.nsteps), 0);
-    for (size_t i = 0; i < s->measure.nsteps; i++) {
-        const struct step *step = &s->measure.steps[i];
-        double values[] = {step->from, step->dt, step->used, step->queued};
-        for (int k = 0; k < 4; k++) {
-            push_sum(L, values[k]);
-            lua_rawseti(L, -2, 4 * (lua_Integer)i + k + 1);
-        }
-    }
-    s->measure.nsteps = 0;
-    return 1;
-}
-
 static void set_sum(lua_State *L, const char *name, double sum)
 {
     push_sum(L, sum);
@@ -516,6 +502,33 @@ static void push_users(lua_State *L, const struct measure *m)
         set_sum(L, "used", m->users[i].used);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+}
+
+static void set_list(lua_State *L, const char *name, const double *list, size_t n)
+{
+    lua_createtable(L, (int)n, 0);
+    for (size_t i = 0; i < n; i++) {
+        lua_pushnumber(L, list[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+    lua_setfield(L, -2, name);
+}
+
+/* s:series(): the fields of a series, as weir.replay.series has them: start, width, n, used and queued. After
+ * figures().
+ */
+static int flat_method_series(lua_State *L)
+{
+    const struct series *series = &check_flat(L)->measure.series;
+
+    lua_createtable(L, 0, 5);
+    if (series->began)
+        set_sum(L, "start", series->start);
+    set_sum(L, "width", series->width);
+    set_sum(L, "n", (double)series->n);
+    set_list(L, "used", series->used, series->n);
+    set_list(L, "queued", series->queued, series->n);
+    return 1;
 }
 
 /* s:figures(): ends the measurement, and returns the sums by the names of weir.replay.metrics; used, the sum over time
@@ -583,7 +596,7 @@ void weirlua_flat_open(lua_State *L, struct weirlua *s)
     static const luaL_Reg methods[] = {
         {"submit", flat_method_submit}, {"resume", flat_method_resume},   {"run", flat_method_run},
         {"lines", flat_method_lines},   {"pop", flat_method_pop},         {"waits", flat_method_waits},
-        {"steps", flat_method_steps},   {"figures", flat_method_figures}, {NULL, NULL}};
+        {"series", flat_method_series}, {"figures", flat_method_figures}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", flat_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, FLAT, methods, meta);

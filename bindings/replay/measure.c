@@ -9,13 +9,6 @@ static double seconds(int64_t us)
     return (double)us / (double)FLAT_SECOND;
 }
 
-static void keep_step(struct measure *m, double from, double dt)
-{
-    if (!flat_grow(&m->steps, &m->steps_cap, m->nsteps + 1, sizeof *m->steps))
-        return; /* a step less in the series */
-    m->steps[m->nsteps++] = (struct step){from, dt, (double)m->used, m->seen};
-}
-
 /* Adds the state seen last, which lasted until `now`. */
 static void pass_time(struct flat *s, int64_t now)
 {
@@ -36,8 +29,8 @@ static void pass_time(struct flat *s, int64_t now)
         m->fragmented += (idle > whole ? idle - whole : 0) * dt;
         m->free_sum += idle * dt;
     }
-    if (m->steps_wanted)
-        keep_step(m, from, dt);
+    if (m->series.most > 0)
+        flat_series_add(&m->series, from, dt, (double)m->used, m->seen);
 }
 
 void flat_measure_look(struct flat *s)

@@ -301,10 +301,10 @@ group("sets", [[
   local n = 0 for id in must(core.idset "1-3,5"):ids() do n = n + id end for lo, hi in must(core.idset
       "1-3,5"):ranges() do n = n + hi - lo end return n
   local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, node = 1, per_node = 2, lines = true, ended = true,
-      series = true, naming = { type = "core", stretches = { 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 4, 2, 0, 0, 1 } } }
+      series = 20, naming = { type = "core", stretches = { 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 4, 2, 0, 0, 1 } } }
       for i = 1, 9 do s:submit(i % 2 == 0 and i or "j" .. i, i // 3, 9 - i, 3, i % 5 + 1, i) end
       while s:run() do end
-      return #s:lines() > 0 and s:pop() and #s:waits() == 9 and #s:steps() > 0 and s:figures().jobs == 9
+      return #s:lines() > 0 and s:pop() and #s:waits() == 9 and s:figures().jobs == 9 and #s:series().used > 0
   local s = core.flat { units = 300, queue = "conservative", lines = true,
       naming = { texts = { "core0", "" }, stretches = { 0, 0, 0, 0, 1, 9, 9, 1, 0, 1 } } }
       for i = 1, 99 do s:submit(i, 0, 9 + i % 7, 3, i * 3, 1) end

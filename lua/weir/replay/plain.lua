@@ -142,14 +142,11 @@ end
 
 -- Takes from the simulator what has happened since the last call.
 local function drain(plan, run, gathered)
-  local flat, waits = plan.flat, gathered.waits
-  for _, wait in ipairs(flat:waits()) do
-    waits:add(wait)
-    if run.progress then run.progress(plan.simulator) end
-  end
-  if gathered.series then
-    local steps = flat:steps()
-    for i = 1, #steps, 4 do gathered.series:add(steps[i], steps[i + 1], steps[i + 2], steps[i + 3]) end
+  local flat = plan.flat
+  local waits = flat:waits()
+  gathered.waits:add_all(waits)
+  if run.progress then
+    for _ = 1, #waits do run.progress(plan.simulator) end
   end
   if #run.files > 0 then
     local text = flat:lines()
@@ -160,20 +157,23 @@ end
 
 -- ---- running --------------------------------------------------------------------------------------------------------
 
--- Opens the simulator, and what the results need of a simulator: a table with the fields that weir.sim has.
-local function open(plan, run)
-  local opts, machine, totals = run.opts, plan.machine, plan.graph:aggregate(nil, { all = true })
-  local total = totals[plan.type].total
-  local start = instant.of(opts.from or 0)
+-- Makes what the results need of a simulator: a table with the fields that weir.sim has.
+local function facade(plan, opts)
+  local start, total = instant.of(opts.from or 0), plan.graph:aggregate(nil, { all = true })[plan.type].total
   plan.engine:advance(start)
-  plan.simulator = { engine = plan.engine, graph = plan.graph, type = plan.type, now = start, made = 0, nrunning = 0, matches = 0,
+  return { engine = plan.engine, graph = plan.graph, type = plan.type, now = start, made = 0, nrunning = 0, matches = 0,
     passes = 0, total = function() return total end }
-  plan.flat = core.flat {
+end
+
+-- Opens the simulator.
+local function open(plan, run, gathered)
+  local opts, machine = run.opts, plan.machine
+  return core.flat {
     units = machine.units, weight = plan.weight, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
-    from = run.from, levels = machine.levels, node = machine.node, per_node = machine.node and total / totals.node.total,
-    start = start, overrun = plan.overrun == "run",
+    from = run.from, levels = machine.levels, node = machine.node, per_node = gathered.per_node,
+    start = plan.simulator.now, overrun = plan.overrun == "run",
     placer = plan.placed and placer.new(plan.engine, machine.numbers, plan.entered, not run.ended) or nil,
-    naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = opts.series ~= false,
+    naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = gathered.series and gathered.series.most,
   }
 end
 
@@ -270,7 +270,8 @@ local function simulate(plan, run, gathered, next_job)
   if limit and limit >= instant.LAST then limit = nil end
   while check_late(plan.flat:run(limit)) do drain(plan, run, gathered) end
   hand_over(plan, gathered, users)
-  drain(plan, run, gathered) -- with the last step of the series
+  drain(plan, run, gathered)
+  if gathered.series then gathered.series:take(plan.flat:series()) end
 end
 
 --- Replays a trace as planned. run: {opts; from, the first submission that counts, or nil; files, writers of the kind `jobs`
@@ -280,8 +281,9 @@ end
 --- Returns the collector of metrics, and a table with the fields of a simulator.
 function M.run(plan, run, next_job)
   plan.entered = (run.ended or plan.placed) and {} or nil
-  open(plan, run)
+  plan.simulator = facade(plan, run.opts)
   local gathered = metrics.new(plan.simulator, { tau = run.opts.tau, points = run.opts.points, series = run.opts.series })
+  plan.flat = open(plan, run, gathered)
   simulate(plan, run, gathered, next_job)
   return gathered, plan.simulator
 end

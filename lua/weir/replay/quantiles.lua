@@ -36,6 +36,17 @@ function M:add(x)
   count(self.counts, x)
 end
 
+--- Adds all numbers of a list.
+function M:add_all(list)
+  local more = #list
+  if self.n + more > self.limit then
+    for i = 1, more do self:add(list[i]) end
+    return
+  end
+  table.move(list, 1, more, self.n + 1, self.list)
+  self.n = self.n + more
+end
+
 -- Returns the steps of the histogram in ascending order, and the cumulative counts.
 local function cumulated(self)
   local steps, upto, n = {}, {}, 0

@@ -41,6 +41,11 @@ function M:add(t, dt, used, queued)
   until at >= stop
 end
 
+--- Takes over what was gathered elsewhere in the same way: a table of start, width, n, used and queued.
+function M:take(fields)
+  for key, value in pairs(fields) do self[key] = value end
+end
+
 --- Returns {start, step, used = {...}, queued = {...}}: means over each step.
 function M:result()
   local used, queued = {}, {}
