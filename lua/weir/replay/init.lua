@@ -199,7 +199,7 @@ local function go_plain(run, plan, request_of, next_job)
     list[#list + 1], writer.sim = writer, plan
   end
   local own = { opts = run.opts, from = run.from, files = files, ended = recorder(run, others), request_of = request_of,
-    rejected = function(job) refuse(run, job) end,
+    rejected = function(job) refuse(run, job) end, spare = run.trace.spare,
     progress = progress and function(simulator) progress(simulator, run.trace) end }
   local gathered, simulator = plain.run(plan, own, next_job)
   run.began = own.began

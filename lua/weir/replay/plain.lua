@@ -240,6 +240,7 @@ local function enter(plan, run, gathered, user_of, next_job)
   local flat, simulator, units_of, entered, ranked = plan.flat, plan.simulator, plan.units_of, plan.entered, plan.ranked
   local limit, n = run.opts["until"], 0
   limit = limit and limit < instant.LAST and instant.of(limit) or nil
+  local spare = not entered and run.spare
   for job in next_job do
     local made = simulator.made + 1
     simulator.made = made
@@ -252,6 +253,8 @@ local function enter(plan, run, gathered, user_of, next_job)
       ranked and job.priority or 0)) then
       if entered then entered[made] = nil end
       refuse(plan, run, gathered, job)
+    elseif spare then
+      spare[#spare + 1] = job
     end
     n = n + 1
     if n % BATCH == 0 then drain(plan, run, gathered) end
@@ -277,8 +280,9 @@ end
 --- Replays a trace as planned. run: {opts; from, the first submission that counts, or nil; files, writers of the kind `jobs`
 --- (see weir.replay.jobs); ended, a function called with each job that has ended, or nil; request_of, a function from a
 --- job to its request; rejected, called with each refused job; progress, called with the simulator for each job that has
---- ended, or nil}; run.began is set where the replay begins in the middle, see from.lua; next_job: the source of jobs.
---- Returns the collector of metrics, and a table with the fields of a simulator.
+--- ended, or nil; spare, the tables of jobs that are of no use any more, see weir.trace.swf, or nil}; run.began is set where
+--- the replay begins in the middle, see from.lua. next_job: the source of jobs. Returns the collector of metrics, and a
+--- table with the fields of a simulator.
 function M.run(plan, run, next_job)
   plan.entered = (run.ended or plan.placed) and {} or nil
   plan.simulator = facade(plan, run.opts)

@@ -131,6 +131,14 @@ local function complete(job, known)
   if procs % 1 ~= 0 then return ("it asks for %.14g processors: a whole number is expected"):format(procs), true end
 end
 
+-- Whether nothing is to be filled in or left out of a job: complete(), for what nearly all jobs of a log are.
+local function is_plain(job)
+  local submit, runtime, estimate, procs = job.submit, job.runtime, job.estimate, job.procs
+  return submit and runtime and estimate and procs and submit >= 0 and runtime >= 0 and estimate > 0 and procs > 0
+    and procs <= PROCS_MAX and procs % 1 == 0 and 0.0 + submit + runtime + estimate <= TIME_MAX
+    and job.request == nil
+end
+
 -- ---- in order -----------------------------------------------------------------------------------------------
 
 -- Sorts jobs by submission, within the lookahead; sorting is stable. Returns a function fill(), which reads jobs, and a
@@ -214,6 +222,10 @@ local function whole(self, next)
     while true do
       local job, line, wrong = next()
       if not line then return nil end
+      if job and not wrong and not self.detailed and is_plain(job) then
+        job.qos, self.read = job.qos or job.queue, self.read + 1
+        return job, line
+      end
       local malformed, estimate = wrong ~= nil, job and job.estimate
       local left = job and not wrong and job.left
       if not wrong and not left then wrong, malformed = complete(job, known) end

@@ -132,7 +132,7 @@ function M.trace(trace, change, seed)
     jobs[#jobs + 1] = job
   end
   local made, i = M.jobs(jobs, change(#jobs), seed), 0
-  trace.added = #made - #jobs
+  trace.added, trace.spare = #made - #jobs, nil
   trace.next = function()
     i = i + 1
     return made[i]

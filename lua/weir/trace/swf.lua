@@ -18,13 +18,22 @@ end
 
 -- Fields: number submit wait run procs cpu used_memory asked_procs asked_time asked_memory status user group app queue
 -- partition before think.
-local function read_job(line)
+local function read_job(line, spare)
   local n, id, submit, wait, run, procs, _, _, asked, time, memory, _, user, group, _, queue = numbers(line)
   if n < 18 or not (id and submit and run and procs and asked and time) then return nil end
   queue = queue and queue >= 0 and queue or nil
-  return { number = id, submit = submit, runtime = run, estimate = time, procs = asked > 0 and asked or procs,
-    memory = memory and memory >= 0 and memory or nil, user = user and user >= 0 and user or nil,
-    bank = group and group >= 0 and group or nil, queue = queue, recorded = wait and wait >= 0 and submit + wait or nil }
+  procs, memory = asked > 0 and asked or procs, memory and memory >= 0 and memory or nil
+  user, group = user and user >= 0 and user or nil, group and group >= 0 and group or nil
+  wait = wait and wait >= 0 and submit + wait or nil
+  local job = spare[#spare]
+  if not job then
+    return { number = id, submit = submit, runtime = run, estimate = time, procs = procs, memory = memory, user = user, bank = group,
+      queue = queue, recorded = wait }
+  end
+  spare[#spare] = nil
+  job.number, job.submit, job.runtime, job.estimate, job.procs, job.memory = id, submit, run, time, procs, memory
+  job.user, job.bank, job.queue, job.recorded, job.qos, job.priority = user, group, queue, wait, nil, nil
+  return job
 end
 
 local function comment_reader(header)
@@ -36,15 +45,18 @@ local function comment_reader(header)
   end
 end
 
+--- Sets trace.spare, a list into which whoever has taken a job may put its table once it is done with it, with no fields
+--- added but qos and priority: the table becomes another job, which saves half of what reading costs.
 --- Returns next(), which returns a job and a line number; or nil, the line number, and a message; or nothing at the
 --- end.
 function M.reader(trace, lines)
-  local read_comment = comment_reader(trace.header)
+  local read_comment, spare = comment_reader(trace.header), {}
+  trace.spare = spare
   return function()
     while true do
       local line, n = lines()
       if not line then return end
-      local job = read_job(line)
+      local job = read_job(line, spare)
       if job then return job, n end
       if line:find "^%s*;" then
         read_comment(line)
