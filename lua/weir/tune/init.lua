@@ -10,6 +10,7 @@
 --- Equal input and an equal seed give an equal report, however many trials run at once.
 
 local core = require "weir.core"
+local jobs = require "weir.tune.jobs"
 local objective = require "weir.tune.objective"
 local rank = require "weir.tune.rank"
 local search = require "weir.tune.search"
@@ -35,24 +36,23 @@ end
 -- ---- the jobs -----------------------------------------------------------------------------------------------
 
 local function read_jobs(run)
-  local t, list = run.trace, {}
+  local t, kept = run.trace, jobs.new()
   while true do
     local job, why = t.next()
     if not job then
       if why then must(nil, why) end
-      return list
+      return kept
     end
-    list[#list + 1] = job
+    kept:add(job)
+    if t.spare then t.spare[#t.spare + 1] = job end
   end
 end
 
 -- Drops the jobs that were refused under the policies in force.
 local function keep_started(run, was)
-  local jobs = {}
-  for i, job in ipairs(run.jobs) do
-    if was.start[i] then jobs[#jobs + 1] = job end
-  end
-  run.refused, run.jobs = #run.jobs - #jobs, jobs
+  local n = run.jobs.n
+  run.jobs:keep(was.start)
+  run.refused = n - run.jobs.n
 end
 
 -- ---- trials side by side ------------------------------------------------------------------------------------
@@ -88,10 +88,10 @@ end
 -- Replays settings on the first part, or with `all` the whole trace; returns what is told of each part.
 local function tell_parts(run, settings)
   return must(workers.map(settings, function(setting)
-    local was, why = run.trial:play(setting, #run.jobs)
+    local was, why = run.trial:play(setting, run.jobs.n)
     if not was then return nil, why end
     local part = { wait = {}, bsld = {} }
-    for i = run.cut + 1, #run.jobs do part.wait[#part.wait + 1], part.bsld[#part.bsld + 1] = was.wait[i], was.bsld[i] end
+    for i = run.cut + 1, run.jobs.n do part.wait[#part.wait + 1], part.bsld[#part.bsld + 1] = was.wait[i], was.bsld[i] end
     return core.array(objective.values(run.objectives, part))
   end, { workers = run.opts.workers }))
 end
@@ -202,7 +202,7 @@ local function report_of(run, interrupted)
   local report = {
     version = 1, trace = run.trace.path, interrupted = interrupted or nil, seed = run.opts.seed or 1, budget = run.opts.budget,
     spent = looked.spent, search = run.opts.search or "halving",
-    jobs = { first = run.cut, second = #run.jobs - run.cut, refused = run.refused },
+    jobs = { first = run.cut, second = run.jobs.n - run.cut, refused = run.refused },
     objectives = core.array {}, options = options, fixed = core.array(run.space.fixed), samples = core.array {},
     failed = run.failed, failure = run.failure, now = entry(run, { values = run.space:present(), result = run.present }),
     found = choose(run, found), tried = tried(run, found), looked_at = n,
@@ -225,7 +225,7 @@ local function prepare(run)
   run.trace = type(opts.trace) == "table" and opts.trace
     or must(trace.open(opts.trace, { format = opts.format, malformed = opts.malformed }))
   run.jobs = read_jobs(run)
-  if #run.jobs < LEAST then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(#run.jobs, LEAST)) end
+  if run.jobs.n < LEAST then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(run.jobs.n, LEAST)) end
   local graph = must(weir.resources(opts.resources))
   local function trials()
     return trial.new { graph = graph, map = opts.map, overrun = opts.overrun, tau = opts.tau, jobs = run.jobs,
@@ -234,12 +234,12 @@ local function prepare(run)
   run.trial = trials()
   run.phase "now"
   local now = setting_of(run, run.space:present())
-  local was = must(run.trial:play(now, #run.jobs))
+  local was = must(run.trial:play(now, run.jobs.n))
   keep_started(run, was)
-  run.trial, run.cut = trials(), math.floor(#run.jobs * (opts.train or 0.5))
+  run.trial, run.cut = trials(), math.floor(run.jobs.n * (opts.train or 0.5))
   if run.cut < LEAST // 4 then
-    must(nil, ("%d of %d jobs fit into the machine, too few to learn from; --map says what a processor is"):format(#run.jobs,
-      #run.jobs + run.refused))
+    must(nil, ("%d of %d jobs fit into the machine, too few to learn from; --map says what a processor is"):format(run.jobs.n,
+      run.jobs.n + run.refused))
   end
   local first = must(run.trial:play(now, run.cut))
   run.present = objective.values(run.objectives, first)

@@ -30,32 +30,32 @@ local function starts_until(was)
   end
 end
 
--- Returns the job near `target` at whose submission the fewest jobs waited.
-local function cut_near(jobs, started, target, reach)
+-- Returns the one of n jobs near `target` at whose submission the fewest jobs waited.
+local function cut_near(submits, n, started, target, reach)
   local best, fewest
-  for i = math.max(2, target - reach), math.min(#jobs, target + reach) do
-    local waiting = i - 1 - started(jobs[i].submit)
-    if jobs[i].submit > jobs[i - 1].submit and (not fewest or waiting < fewest) then best, fewest = i, waiting end
+  for i = math.max(2, target - reach), math.min(n, target + reach) do
+    local waiting = i - 1 - started(submits[i])
+    if submits[i] > submits[i - 1] and (not fewest or waiting < fewest) then best, fewest = i, waiting end
   end
   return best
 end
 
---- Cuts jobs into pieces {first =, last =, weight =}, where the weight is what the jobs of the piece add to the waits and
---- slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under the policies in force. Returns nil for
---- fewer jobs than are worth it.
-function M.pieces(jobs, was)
-  local n = math.min(PIECES, #jobs // LEAST)
+--- Cuts the first njobs jobs of a store (jobs.lua) into pieces {first =, last =, weight =}, where the weight is what the
+--- jobs of the piece add to the waits and slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under
+--- the policies in force. Returns nil for fewer jobs than are worth it.
+function M.pieces(jobs, njobs, was)
+  local n = math.min(PIECES, njobs // LEAST)
   if n < FEWEST then return nil end
-  local started, list, first, step = starts_until(was), {}, 1, #jobs // n
+  local started, list, first, step = starts_until(was), {}, 1, njobs // n
   for k = 1, n do
-    local cut = k < n and cut_near(jobs, started, k * step, step // 4) or #jobs + 1
+    local cut = k < n and cut_near(jobs.columns.submit, njobs, started, k * step, step // 4) or njobs + 1
     if cut > first then
       list[#list + 1] = { first = first, last = cut - 1 }
       first = cut
     end
   end
   local waits, slowdowns = 1e-9, 1e-9
-  for i = 1, #jobs do waits, slowdowns = waits + was.wait[i], slowdowns + was.bsld[i] - 1 end
+  for i = 1, njobs do waits, slowdowns = waits + was.wait[i], slowdowns + was.bsld[i] - 1 end
   for _, piece in ipairs(list) do
     piece.weight = 0
     for i = piece.first, piece.last do piece.weight = piece.weight + was.wait[i] / waits + (was.bsld[i] - 1) / slowdowns end
@@ -80,41 +80,57 @@ end
 
 -- ---- a piece as a trace -------------------------------------------------------------------------------------
 
-local function copy(job, at, index)
-  local new = {}
-  for key, value in pairs(job) do new[key] = value end
-  new.submit, new.index = at or job.submit, index
-  return new
+--- Returns a function that gives the jobs from `first` to `last` one by one, each with its index.
+function M.source(jobs, first, last)
+  local i = first - 1
+  return function()
+    i = i + 1
+    if i > last then return nil end
+    local job = jobs:get(i)
+    job.index = i
+    return job
+  end
+end
+
+--- Adds to a piece the numbers of the jobs that ran and waited when it began. Returns the number of jobs that a replay of
+--- it has.
+function M.prepare(piece, jobs, was)
+  local submits = jobs.columns.submit
+  local at, running, waiting = submits[piece.first], {}, {}
+  for i = 1, piece.first - 1 do
+    if was.start[i] >= at then
+      waiting[#waiting + 1] = i
+    elseif was.finish[i] > at then
+      running[#running + 1] = i
+    end
+  end
+  piece.at, piece.running, piece.waiting = at, running, waiting
+  return #running + #waiting + piece.last - piece.first + 1
 end
 
 -- A running job, with the time that it has left.
 local function rest_of(job, at, start, finish)
-  local new = copy(job, at - 2 * SOON)
-  new.runtime = finish - at
-  new.estimate = math.max(start + job.estimate - at, new.runtime, SOON)
-  return new
+  job.submit, job.runtime = at - 2 * SOON, finish - at
+  job.estimate = math.max(start + job.estimate - at, job.runtime, SOON)
+  return job
 end
 
---- Returns the jobs of a piece, in the order of submission, for a replay of their own; jobs that count have their index.
-function M.jobs_of(piece, jobs, was)
-  local at, running, list = jobs[piece.first].submit, {}, {}
-  for i = 1, piece.first - 1 do
-    if was.start[i] < at and was.finish[i] > at then
-      running[#running + 1] = rest_of(jobs[i], at, was.start[i], was.finish[i])
-    elseif was.start[i] >= at then
-      list[#list + 1] = copy(jobs[i], at - SOON)
+--- Returns a function that gives the jobs of a prepared piece one by one, in the order of submission, for a replay of their
+--- own; jobs that count have their index.
+function M.source_of(piece, jobs, was)
+  local i, running, waiting, rest = 0, piece.running, piece.waiting, M.source(jobs, piece.first, piece.last)
+  return function()
+    i = i + 1
+    if i <= #running then
+      local k = running[i]
+      return rest_of(jobs:get(k), piece.at, was.start[k], was.finish[k])
     end
+    local k = waiting[i - #running]
+    if not k then return rest() end
+    local job = jobs:get(k)
+    job.submit = piece.at - SOON
+    return job
   end
-  list = table.move(list, 1, #list, #running + 1, running)
-  for i = piece.first, piece.last do list[#list + 1] = copy(jobs[i], nil, i) end
-  return list
-end
-
---- Returns copies of the jobs from `first` to `last`, each with its index.
-function M.copies(jobs, first, last)
-  local list = {}
-  for i = first, last do list[#list + 1] = copy(jobs[i], nil, i) end
-  return list
 end
 
 return M

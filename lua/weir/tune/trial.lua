@@ -8,21 +8,17 @@ local sample = require "weir.tune.sample"
 local M = {}
 M.__index = M
 
---- Makes a table for trials. opts: graph, map, overrun; format, of the trace; tau (10); jobs, a list in the order of
---- submission, as weir.trace gives them; objectives (objective.read).
+--- Makes a table for trials. opts: graph, map, overrun; format, of the trace; tau (10); jobs, a store
+--- (jobs.lua) in the order of submission; objectives (objective.read).
 function M.new(opts)
   return setmetatable({ opts = opts, jobs = opts.jobs, objectives = opts.objectives, tau = opts.tau or 10, samples = {} }, M)
 end
 
--- Replays jobs; calls ended(job) for each that has ended. Returns true; or nil, message.
-local function play(self, jobs, setting, ended)
-  local i = 0
+-- Replays jobs from a source; calls ended(job) for each that has ended. Returns true; or nil, message.
+local function play(self, source, setting, ended)
   local result, why = replay.run {
     resources = self.opts.graph:dup(), policy = setting.policy, queue = setting.queue, map = self.opts.map, overrun = self.opts.overrun,
-    series = false, each = ended, trace = { format = self.opts.format, next = function()
-      i = i + 1
-      return jobs[i]
-    end },
+    series = false, each = ended, trace = { format = self.opts.format, next = source },
   }
   if not result then return nil, why end
   return true
@@ -32,7 +28,7 @@ end
 --- without the jobs that were refused; or nil, message.
 function M:play(setting, last)
   local was = { start = {}, finish = {}, wait = {}, bsld = {} }
-  local ok, why = play(self, sample.copies(self.jobs, 1, last), setting, function(job)
+  local ok, why = play(self, sample.source(self.jobs, 1, last), setting, function(job)
     local i = job.index
     was.start[i], was.finish[i] = job.start, job.finish
     was.wait[i], was.bsld[i] = objective.measures(job.submit, job.start, job.finish, self.tau)
@@ -59,37 +55,23 @@ end
 --- Takes the replay of the jobs under the policies in force, and makes the samples with about these shares of the jobs.
 --- Returns a list of the shares of the work that they cost, each more than the one before and all below 1.
 function M:sample(was, last, shares)
-  local jobs = dense(self.jobs, 1, last)
-  local pieces, costs = sample.pieces(jobs, was), {}
-  self.was, self.last, self.sampled = was, last, jobs
+  local pieces, costs = sample.pieces(self.jobs, last, was), {}
+  self.was, self.last = was, last
   for _, share in ipairs(pieces and shares or {}) do
-    local chosen, n, list = sample.heaviest(pieces, share, last), 0, {}
-    for k, piece in ipairs(chosen) do
-      list[k] = sample.jobs_of(piece, jobs, was)
-      n = n + #list[k]
-    end
+    local chosen, n = sample.heaviest(pieces, share, last), 0
+    for _, piece in ipairs(chosen) do n = n + sample.prepare(piece, self.jobs, was) end
     if n / last < 0.7 and n / last > (costs[#costs] or 0) then
-      costs[#costs + 1], self.samples[#self.samples + 1] = n / last, list
+      costs[#costs + 1], self.samples[#self.samples + 1] = n / last, chosen
     end
   end
   return costs
-end
-
--- The jobs of a piece once more, as a replay changes them.
-local function fresh(jobs)
-  local list = {}
-  for i, job in ipairs(jobs) do
-    list[i] = {}
-    for key, value in pairs(job) do list[i][key] = value end
-  end
-  return list
 end
 
 --- Returns the values of the objectives on sample k; or nil, message.
 function M:sampled_values(setting, k)
   local wait, bsld = table.move(self.was.wait, 1, self.last, 1, {}), table.move(self.was.bsld, 1, self.last, 1, {})
   for _, piece in ipairs(self.samples[k]) do
-    local ok, why = play(self, fresh(piece), setting, function(job)
+    local ok, why = play(self, sample.source_of(piece, self.jobs, self.was), setting, function(job)
       local i = job.index
       if i then wait[i], bsld[i] = objective.measures(job.submit, job.start, job.finish, self.tau) end
     end)

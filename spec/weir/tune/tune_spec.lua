@@ -10,6 +10,7 @@ local sample = require "weir.tune.sample"
 local search = require "weir.tune.search"
 local shell = require "spec.support.shell"
 local space = require "weir.tune.space"
+local store = require "weir.tune.jobs"
 local text = require "weir.tune.text"
 local tune = require "weir.tune"
 
@@ -172,40 +173,46 @@ describe("a piece of a trace", function()
 
   setup(function()
     local t = lublin.new { jobs = 7000, units = 32, seed = 2, load = 0.9 }
-    jobs, was = {}, { start = {}, finish = {}, wait = {}, bsld = {} }
-    for job in t.next do jobs[#jobs + 1] = job end
-    local list, i = sample.copies(jobs, 1, #jobs), 0
+    jobs, was = store.new(), { start = {}, finish = {}, wait = {}, bsld = {} }
+    for job in t.next do jobs:add(job) end
     assert(replay.run { resources = "cluster:1 core:32", queue = "fcfs", series = false, each = function(job)
       local k = job.index
       was.start[k], was.finish[k] = job.start, job.finish
       was.wait[k], was.bsld[k] = objective.measures(job.submit, job.start, job.finish, 10)
-    end, trace = { next = function()
-      i = i + 1
-      return list[i]
-    end } })
+    end, trace = { next = sample.source(jobs, 1, jobs.n) } })
   end)
 
   it("is one of those that hold each job once", function()
     local after = 1
-    for _, piece in ipairs(sample.pieces(jobs, was)) do
+    for _, piece in ipairs(sample.pieces(jobs, jobs.n, was)) do
       assert.equal(after, piece.first)
       after = piece.last + 1
     end
-    assert.equal(#jobs + 1, after)
+    assert.equal(jobs.n + 1, after)
   end)
 
   it("begins as it was: under fcfs each of its jobs starts when it did", function()
-    local piece = sample.heaviest(sample.pieces(jobs, was), 0.2, #jobs)[1]
-    local list, i, n = sample.jobs_of(piece, jobs, was), 0, 0
+    local piece = sample.heaviest(sample.pieces(jobs, jobs.n, was), 0.2, jobs.n)[1]
+    local n, all = 0, sample.prepare(piece, jobs, was)
     assert(replay.run { resources = "cluster:1 core:32", queue = "fcfs", series = false, each = function(job)
       if not job.index then return end
       n = n + 1
       assert.near(was.start[job.index], job.start, 1e-3)
-    end, trace = { next = function()
-      i = i + 1
-      return list[i]
-    end } })
+    end, trace = { next = sample.source_of(piece, jobs, was) } })
     assert.equal(piece.last - piece.first + 1, n)
+    assert.is_true(all >= n)
+  end)
+end)
+
+describe("the jobs of a trace", function()
+  it("are given again as they were, each time as a table of its own", function()
+    local jobs = store.new()
+    local list = { { submit = 1, user = "a" }, { submit = 2, queue = "q" }, { submit = 3, user = "c", bank = 0 } }
+    for _, job in ipairs(list) do jobs:add(job) end
+    for i, job in ipairs(list) do assert.same(job, jobs:get(i)) end
+    jobs:get(1).submit = 9
+    jobs:keep { true, nil, true }
+    assert.same({ 2, list[1], list[3] }, { jobs.n, jobs:get(1), jobs:get(2) })
   end)
 end)
 
