@@ -30,10 +30,12 @@ end
 local function note(map, key, wait, slowdown, area)
   local row = map[key]
   if not row then
-    row = { jobs = 0, wait = 0, slowdown = 0, area = 0 }
+    row = { jobs = 0, wait = 0, slowdown = 0, area = 0, waits = {}, slowdowns = {} }
     map[key] = row
   end
   row.jobs, row.wait, row.slowdown, row.area = row.jobs + 1, row.wait + wait, row.slowdown + slowdown, row.area + area
+  count(row.waits, M.WAITS, wait)
+  count(row.slowdowns, M.SLOWDOWNS, slowdown)
 end
 
 -- The number k of the class of sizes above 2^(k-1) and up to 2^k.
@@ -97,15 +99,17 @@ local function filled(classes, limits)
   return list
 end
 
-local function means(row, more)
+-- Adds to `more` what is told of the jobs of a size or of a user.
+local function told(row, more)
   more.jobs, more.wait, more.slowdown, more.area = row.jobs, row.wait / row.jobs, row.slowdown / row.jobs, row.area
+  more.waits, more.slowdowns = filled(row.waits, M.WAITS), filled(row.slowdowns, M.SLOWDOWNS)
   return more
 end
 
 local function sizes_of(self)
   local list = {}
   for k, row in pairs(self.sizes) do
-    list[#list + 1] = means(row, { from = k == 0 and 1 or (1 << k - 1) + 1, to = 1 << k })
+    list[#list + 1] = told(row, { from = k == 0 and 1 or (1 << k - 1) + 1, to = 1 << k })
   end
   table.sort(list, function(a, b) return a.to < b.to end)
   return list
@@ -115,7 +119,7 @@ local function users_of(self)
   local list, n = {}, 0
   for user, row in pairs(self.users) do
     n = n + 1
-    list[n] = means(row, { user = user })
+    list[n] = told(row, { user = user })
   end
   table.sort(list, function(a, b)
     if a.area ~= b.area then return a.area > b.area end
@@ -139,8 +143,8 @@ local function waits_over_time(self)
 end
 
 --- Returns a table: jobs; area, units times seconds; waits and slowdowns, the number of jobs in each class of WAITS and
---- SLOWDOWNS; sizes, a list of {from, to, jobs, wait, slowdown, area}, the smallest first; users, the ten with the most
---- area, as {user, jobs, wait, slowdown, area}; nusers; worst, the ten jobs that waited longest, as {id, user, size,
+--- SLOWDOWNS; sizes, a list of {from, to, jobs, wait, slowdown, area, waits, slowdowns}, the smallest first; users, the ten
+--- with the most area, as {user, jobs, wait, slowdown, area, waits, slowdowns}; nusers; worst, the ten jobs that waited longest, as {id, user, size,
 --- submit, start, finish, wait, slowdown}; over_time, mean waits by time of submission as a step function. wait and
 --- slowdown of sizes and users are means.
 function M:result()

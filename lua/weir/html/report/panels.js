@@ -29,27 +29,37 @@ function barsOf(titles, pick) {
 function slowdownText(x) { return x >= 100 ? grouped(Math.round(x)) : x.toPrecision(3); }
 
 // A value of a run beside that of the first run: less is better.
-function comparedCell(text, value, base) {
+function compared(text, value, base) {
   const moved = base === undefined || value === base ? "" : value < base ? " good" : " bad";
-  return el("td", { class: "number moved-value" + moved }, text);
+  return el("div", { class: "moved-value" + moved }, text);
 }
 
-// Rows of groups of jobs: {key, and the row of each run, if any}.
+// How the jobs of a row are spread over the classes: a field a class, the darker the more of the jobs are in it.
+function stripOf(run, names, counts, jobs) {
+  const fields = counts.map((n, k) => {
+    const field = el("i", { title: names[k] + ": " + percent(n / jobs) + " of " + grouped(jobs) + (jobs === 1 ? " job" : " jobs") });
+    if (n > 0) field.style.cssText = "background:" + runColour(run.number) + ";opacity:" + (0.1 + 0.9 * Math.sqrt(n / jobs)).toFixed(3);
+    return el("b", {}, field);
+  });
+  return el("div", { class: "strip" }, ...fields);
+}
+
+// Rows of groups of jobs: {key, and the row of each run, if any}. A line a run: the mean, and how the jobs are spread.
 function groupTable(head, list, shareOf) {
-  const heads = [head, "jobs", "share of use"];
-  const tops = runs.map((run) => el("th", { class: "number", colspan: 2 }, runs.length > 1 ? swatch(run) : null,
-    runs.length > 1 ? run.raw.title : "mean"));
+  const waits = classNames(data.limits.waits, spanText), slowdowns = classNames(data.limits.slowdowns, String);
   const rows = list.map(({ key, rows: found }) => {
     const first = found.find((row) => row), base = found[0];
-    const cells = found.flatMap((row, i) => (row ? [
-      comparedCell(spanText(row.wait), row.wait, i && base ? base.wait : undefined),
-      comparedCell(slowdownText(row.slowdown), row.slowdown, i && base ? base.slowdown : undefined)]
-      : [el("td"), el("td")]));
-    return el("tr", {}, numberCell(key), numberCell(grouped(first.jobs)), numberCell(percent(shareOf(first))), ...cells);
+    const lines = (line) => found.map((row, i) => (row ? line(row, i) : el("div", {}, "\u00a0")));
+    const told = (text, name) => lines((row, i) => compared(text(row[name]), row[name], i && base ? base[name] : undefined));
+    const spread = (names, name) => lines((row, i) => stripOf(runs[i], names, row[name], row.jobs));
+    return el("tr", {}, numberCell(key), numberCell(grouped(first.jobs)), numberCell(percent(shareOf(first))),
+      el("td", { class: "number" }, ...told(spanText, "wait")), el("td", {}, ...spread(waits, "waits")),
+      el("td", { class: "number" }, ...told(slowdownText, "slowdown")), el("td", {}, ...spread(slowdowns, "slowdowns")));
   });
-  return el("table", { class: "rows" }, el("tr", { class: "soft" }, el("th"), el("th"), el("th"), ...tops),
-    el("tr", { class: "soft" }, ...heads.map((x) => el("th", { class: "number" }, x)),
-      ...runs.flatMap(() => [el("th", { class: "number" }, "wait"), el("th", { class: "number" }, "slowdown")])), ...rows);
+  const ends = (from, to) => el("th", {}, el("div", { class: "ends" }, el("span", {}, from), el("span", {}, to)));
+  const titles = [head, "jobs", "share of use", "mean wait"].map((x) => el("th", { class: "number" }, x));
+  return el("table", { class: "rows groups" }, el("tr", { class: "soft" }, ...titles, ends("no wait", "> " + waits[waits.length - 2].slice(2)),
+    el("th", { class: "number" }, "slowdown"), ends("1", "> " + slowdowns[slowdowns.length - 2].slice(2))), ...rows);
 }
 
 // The groups of all runs by key, in the order of the first run.
