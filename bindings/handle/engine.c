@@ -533,6 +533,8 @@ static int engine_jobs(lua_State *L)
         push_job(L, handle, weir_job_at(handle->g, i));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
+    if (weir_job_count(handle->g) == 0)
+        weirlua_note_empty(L, NULL);
     return 1;
 }
 

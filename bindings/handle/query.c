@@ -212,6 +212,8 @@ static int push_list(lua_State *L, struct weirlua_owner *found, uint32_t n, uint
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     weirlua_owner_clear(found);
+    if (n == 0)
+        weirlua_note_empty(L, lua_type(L, 4) == LUA_TSTRING ? lua_tostring(L, 4) : "the query");
     return 1;
 }
 
@@ -241,6 +243,7 @@ static int graph_find(lua_State *L)
 
     luaL_checkany(L, 2);
     lua_settop(L, 3);
+    lua_pushvalue(L, 2); /* the expression, which query_at replaces by its query */
     weirlua_options(L, 3, known);
     start = start_of(L, handle);
     graph = wants_graph(L);

@@ -281,6 +281,19 @@ static void wrong(lua_State *L, const char *key, const char *expected)
     luaL_error(L, "field '%s': %s expected, got %s", key, expected, luaL_typename(L, -1));
 }
 
+void weirlua_note_empty(lua_State *L, const char *what)
+{
+    if (lua_getfield(L, LUA_REGISTRYINDEX, WEIRLUA_EMPTIES) == LUA_TTABLE) {
+        lua_pushvalue(L, -2);
+        if (what)
+            lua_pushstring(L, what);
+        else
+            lua_pushboolean(L, true);
+        lua_rawset(L, -3);
+    }
+    lua_pop(L, 1);
+}
+
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise)
 {
     const char *s;

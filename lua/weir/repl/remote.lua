@@ -3,6 +3,7 @@
 
 local clients = require "weir.serve.client"
 local core = require "weir.core"
+local results = require "weir.repl.results"
 local tables = require "weir.tables"
 local view = require "weir.view"
 local weir = require "weir"
@@ -260,7 +261,7 @@ function E:jobs()
   local answer, why, code = self.service:ask "jobs"
   if not answer then return nil, why, code end
   for i, job in ipairs(answer.jobs) do answer.jobs[i] = allocation(self.service, job) end
-  return answer.jobs
+  return results.note(answer.jobs, true)
 end
 
 --- Explains why a request does not fit; opts.columns adds .text, formatted to a width.
@@ -345,7 +346,7 @@ function G:find(expression, opts)
   })
   if not answer then return nil, why, code end
   for i, base in ipairs(answer.vertices) do answer.vertices[i] = vertex(self.service, base) end
-  return answer.vertices
+  return results.note(answer.vertices, expression)
 end
 
 --- Returns the best vertices by a filter, a list of {vertex =, score =}: opts.filter, Lua source; .type, .start,
@@ -375,9 +376,9 @@ function G:trees(limits) return assert(self.service:ask("show", { depth = limits
 -- Runs f in a coroutine. Ctrl-C then raises the error in f, and never in callbacks of the event loop, where no caller
 -- would catch the error.
 local function guarded(f, ...)
-  local results = table.pack(coroutine.resume(coroutine.create(core.guarded), f, ...))
-  if not results[1] then return false, results[2] end
-  return table.unpack(results, 2, results.n)
+  local returned = table.pack(coroutine.resume(coroutine.create(core.guarded), f, ...))
+  if not returned[1] then return false, returned[2] end
+  return table.unpack(returned, 2, returned.n)
 end
 
 local function names_of(methods)

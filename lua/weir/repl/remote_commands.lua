@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local groups = require "weir.cli.remote.groups"
 local out = require "weir.cli.output"
+local results = require "weir.repl.results"
 local show = require "weir.repl.show"
 local shorthand = require "weir.repl.shorthand"
 
@@ -107,7 +108,7 @@ local function top(session)
     for _, pick in ipairs(job.vertices) do row[pick.type] = (row[pick.type] or 0) + pick.amount end
     list[i] = row
   end
-  return list
+  return results.note(list, true)
 end
 
 local function absent(name, what)

@@ -1,8 +1,24 @@
 --- results.lua - words for results that have no text of their own: empty lists and iterators.
+---
+--- An empty list tells what it is empty of by a note beside it: find and jobs() make one, for as long as the list lives, where
+--- a REPL runs.
 
+local kinds = require "weir.repl.kinds"
 local suggest = require "weir.suggest"
 
 local M = {}
+
+-- By list: the expression that no vertex matched; true for no jobs.
+local EMPTIES = setmetatable({}, { __mode = "k" })
+
+--- Lets the methods of the library note what an empty list is empty of.
+function M.watch() debug.getregistry()["weir.empties"] = EMPTIES end
+
+--- Notes what a list is empty of: the expression that nothing matched, or true for jobs. Returns the list.
+function M.note(list, what)
+  if type(list) == "table" and next(list) == nil then EMPTIES[list] = what end
+  return list
+end
 
 -- Returns the words for a search without a hit: the types there are, where no vertex has the type of the expression.
 local function no_vertex(session, expression)
@@ -15,17 +31,21 @@ local function no_vertex(session, expression)
   return ("%s%s; the types here are %s"):format(text, suggest.hint(wanted, types), table.concat(types, ", "))
 end
 
-local ITERATOR = "an iterator: for x in _ do print(x) end shows what it gives"
+-- Whether values are what a generic for takes: a function with its state, or a function that keeps a vertex.
+local function is_iterator(values)
+  if type(values[1]) ~= "function" then return false end
+  if values.n > 1 then return true end
+  local _, kept = debug.getupvalue(values[1], 2)
+  return debug.getinfo(values[1], "S").what == "C" and kinds.of(kept) == "vertex"
+end
 
---- Returns the words to print for an empty list or an iterator, by the input that gave the values; nil for any other
---- values.
-function M.words(session, text, values)
+--- Returns the words to print for an empty list or an iterator; nil for any other values.
+function M.words(session, values)
   local value = values[1]
-  if type(value) == "function" and (values.n > 1 or text:find "[:.]%a+%b()%s*$") then return ITERATOR end
-  if values.n > 1 or type(value) ~= "table" or next(value) ~= nil then return nil end
-  local _, expression = text:match "find%s*%(?%s*([\"'])(.-)%1"
-  if expression then return no_vertex(session, expression) end
-  if text:find "top%s*%(" or text:find "jobs%s*%(" then return "no jobs" end
+  if is_iterator(values) then return "an iterator: for x in _ do print(x) end shows what it gives" end
+  local what = values.n == 1 and type(value) == "table" and next(value) == nil and EMPTIES[value]
+  if not what then return nil end
+  return what == true and "no jobs" or no_vertex(session, what)
 end
 
 return M

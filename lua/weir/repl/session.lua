@@ -35,6 +35,7 @@ local function watched_coroutines()
 end
 
 local function environment(self, locals)
+  results.watch()
   local env = setmetatable({}, { __index = _G })
   env._G, env.weir, env.coroutine = env, weir, watched_coroutines()
   if self.remote then remotes.fill(env, self) else shorthand.fill(env, self) end
@@ -121,10 +122,10 @@ local function tell_error(self, raised, trace)
 end
 
 -- Prints the results of an input; for people an empty list says what was not found, and an iterator how it is used.
-local function print_values(self, values, text)
+local function print_values(self, values)
   if values.n == 0 or values[1] == shorthand.quiet then return end
   self.env._ = values[1]
-  local words = self.mode ~= "json" and self.mode ~= "csv" and text and results.words(self, text, values)
+  local words = self.mode ~= "json" and self.mode ~= "csv" and results.words(self, values)
   if words then return out.line(words) end
   modes.print(self.mode, values)
 end
@@ -156,7 +157,7 @@ local function run_chunk(self, text)
     return false
   end
   local values = { n = returned.n - 1, table.unpack(returned, 2, returned.n) }
-  local shown, raised, trace = self:guarded(print_values, self, values, text)
+  local shown, raised, trace = self:guarded(print_values, self, values)
   if not shown then tell_error(self, raised, trace) end
   return shown and not (values.n > 1 and values[1] == nil and type(values[2]) == "string")
 end

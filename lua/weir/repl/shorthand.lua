@@ -1,6 +1,7 @@
 --- shorthand.lua - functions of the REPL besides g and e: find, tree, top, why, undo, save, load.
 
 local core = require "weir.core"
+local results = require "weir.repl.results"
 local show = require "weir.repl.show"
 local weir = require "weir"
 
@@ -36,7 +37,7 @@ local function top(session)
     if m ~= n then return m > n end
     return a.job < b.job
   end)
-  return core.array(list)
+  return results.note(core.array(list), true)
 end
 
 local function why(session, request, opts)

@@ -54,6 +54,10 @@ describe("the REPL says what a value is:", function()
     { "no vertex, with a near type", 'find "type=nod"',
       'no vertex matches type=nod (did you mean "node"?); the types here are cluster, node, core\n' },
     { "no vertex of a known type", 'find "type=node and free=9"', "no vertex matches type=node and free=9\n" },
+    { "no jobs, kept in a variable", "x = e:jobs()\nx", "no jobs\n" },
+    { "no vertex, kept in a table", 'x = { g:find "type=core and free=9" }\nx[1]', "no vertex matches type=core and free=9\n" },
+    { "an empty list of one's own beside the word find", '(function() local t = {} return t end)() -- find "type=nod"', "{}\n" },
+    { "a function of one's own", "(function() return function() end end)()", "function, line 1\n" },
     { "an empty map", 'g"/cluster0/node0".properties', "{}\n" },
     { "a table with a text of its own", 'setmetatable({ 1 }, { __tostring = function() return "mine" end })', "mine\n" },
   } do

@@ -39,7 +39,7 @@ function stripOf(run, names, counts, jobs) {
   const fields = counts.map((n, k) => {
     const field = el("i", { title: names[k] + ": " + percent(n / jobs) + " of " + grouped(jobs) + (jobs === 1 ? " job" : " jobs") });
     if (n > 0) field.style.cssText = "background:" + runColour(run.number) + ";opacity:" + (0.1 + 0.9 * Math.sqrt(n / jobs)).toFixed(3);
-    return el("b", {}, field);
+    return el("span", {}, field);
   });
   return el("div", { class: "strip" }, ...fields);
 }
