@@ -3,8 +3,8 @@
 --- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"},
 ---   "read", "malformed", "left_out", "metrics": {...}}. "metrics" is from weir.replay.metrics: jobs, rejected,
 ---   killed, failed,
----   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, wait {mean,
----   median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
+---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, told [the types
+---   that tables tell], wait {mean, median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
 ---   fragmentation,
 ---   backfilled, fairness {users, index, worst_user, worst_user_bounded_slowdown}, users [{user, jobs, mean_wait,
 ---   mean_bounded_slowdown, unit_seconds}], decisions, passes, decisions_per_job, visits_per_job.

@@ -250,6 +250,17 @@ local function utilisation(self, span)
   return used, whole, touched
 end
 
+-- Returns the types of which a reader wants to know: nodes, and what is in them, as far as some job had any. That a rack or a
+-- switch has a job somewhere tells nothing.
+local function told_types(self)
+  local list = {}
+  for _, t in ipairs(self.types) do
+    local is_main = self.main and t.name == self.main.name
+    if is_main or (t.name == "node" or not t.outer) and (t.sum > 0 or t.touched_sum > 0) then list[#list + 1] = t.name end
+  end
+  return list
+end
+
 -- Ends the measurement, at the last end of a job or at the time the clock stopped. Returns the time span measured.
 local function finish(self)
   if not self.last then return 0 end
@@ -269,7 +280,7 @@ function M:result()
   return {
     jobs = n, rejected = self.rejected, killed = self.killed, failed = self.failed, preempted = self.preempted,
     unfinished = sim.nrunning + self.queued, first_submit = self.first or 0, last_end = (self.first or 0) + span, makespan = span,
-    utilisation = used, whole = whole, touched = touched,
+    utilisation = used, whole = whole, touched = touched, told = told_types(self),
     wait = wait_of(self),
     mean_flow = over(self.flow, n), bounded_slowdown = { mean = over(self.slowdown, n), max = self.worst, tau = self.tau },
     queue = { mean = over(self.queue_sum, span), max = self.queue_most },

@@ -28,12 +28,17 @@ local function number(x) return ("%.2f"):format(x) end
 local function precise(x) return ("%.3f"):format(x) end
 local function count(x) return ("%d"):format(x) end
 
-local function types_of(m)
-  return tables.keys(m.utilisation)
+-- Returns the types that some result tells of (see metrics.lua), in alphabetical order.
+local function types_of(results)
+  local known = {}
+  for _, result in ipairs(results) do
+    for _, type in ipairs(result.metrics.told or tables.keys(result.metrics.utilisation)) do known[type] = true end
+  end
+  return tables.keys(known)
 end
 
 -- Returns a list of {name, value, format, which value is better: "less", "more" or nil}. units: {wait =, span =}.
-local function lines_of(m, units)
+local function lines_of(m, units, types)
   local list, wait, span = {}, times_in(units.wait), times_in(units.span)
   local function add(name, value, how, better) list[#list + 1] = value and { name, value, how, better } end
   local function wrong(name, value) if value and value ~= 0 then add(name, value, count, "less") end end
@@ -44,8 +49,8 @@ local function lines_of(m, units)
   wrong("failed", m.failed)
   wrong("preempted", m.preempted)
   add(("makespan, %s"):format(units.span), m.makespan, span, "less")
-  for _, type in ipairs(types_of(m)) do
-    local used, whole, touched = m.utilisation[type], m.whole[type], m.touched[type]
+  for _, type in ipairs(types) do
+    local used, whole, touched = m.utilisation[type] or 0, m.whole[type] or 0, m.touched[type] or 0
     add("utilisation, " .. type, used, share, "more")
     if whole > 0.0005 and whole < used - 0.0005 then add("taken whole, " .. type, whole, share) end
     if touched > used + 0.0005 then add("in use, " .. type, touched, share) end
@@ -109,8 +114,9 @@ end
 --- first, and whether it is better or worse. Waits and flow times have one unit in the whole table.
 function M.rows(results)
   local columns, head, units = {}, { "" }, { wait = wait_unit(results), span = span_unit(results) }
+  local types = types_of(results)
   for i, result in ipairs(results) do
-    columns[i] = lines_of(result.metrics, units)
+    columns[i] = lines_of(result.metrics, units, types)
     head[#head + 1] = result.name or result.queue .. "@" .. result.policy
     if i > 1 then head[#head + 1] = "moved" end
   end

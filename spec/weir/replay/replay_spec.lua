@@ -277,6 +277,16 @@ describe("metrics", function()
     end)
   end
 
+  -- {shape of a job, the types that tables tell}
+  for _, case in ipairs { { "core", "core node" }, { "node", "core gpu memory node" }, { "slot=N/gpu", "core gpu node" } } do
+    it("tell of nodes and of what is in them that is used, not of racks: " .. case[1], function()
+      local m = run(swf({ 1, 0, 100, 1 }), { resources = "cluster:1 rack:2 node:2 core:4 gpu:2 memory:1(size=8)", policy = "first",
+        map = case[1] }).metrics
+      assert.equal(case[2], table.concat(m.told, " "))
+      assert.near(0.5, m.utilisation.rack, 1e-9)
+    end)
+  end
+
   it("do not take what is down for used", function()
     local graph = weir.synthetic "cluster:1 node:2 core:4"
     graph:find("name=node1")[1].state = "down"
