@@ -171,8 +171,8 @@ int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t 
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t otherwise);
 bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherwise);
-/* Notes what was looked for without a hit beside the empty list on top of the stack, for a REPL that tells so: `what` is
- * a text, or NULL for jobs. Nothing happens where no REPL has a table for it in the registry. */
+/* Notes what was looked for without a hit beside the empty list on top of the stack, for a REPL that tells so: `what`
+ * is a text, or NULL for jobs. Nothing happens where no REPL has a table for it in the registry. */
 #define WEIRLUA_EMPTIES "weir.empties"
 void weirlua_note_empty(lua_State *L, const char *what);
 /* Returns the bits of enum weir_reading, from the booleans with these names. */
