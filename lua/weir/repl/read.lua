@@ -47,12 +47,13 @@ end
 
 local QUESTION = "^%s*%?%s*([%a_][%w_.:]*)%s*$"
 local ASKED = "^%s*([%a_][%w_.:]*)%s*%?%s*$"
+local METHOD = "^%s*([%a_][%w_.]*:[%a_][%w_]*)%s*$" -- without arguments
 
---- Returns the input that stands behind the spelling of another shell: `=x` is x, `x?` and `?x` are `:doc x`, and
---- help, exit, quit and q are commands unless the session has a variable of that name. Any other text is returned
---- unchanged.
+--- Returns the input that stands behind the spelling of another shell: `=x` is x, `x?`, `?x` and the bare name of a method,
+--- `x:y`, are `:doc` of it, and help, exit, quit and q are commands unless the session has a variable of that name. Any
+--- other text is returned unchanged.
 function M.translated(text, env)
-  local asked = text:match(QUESTION) or text:match(ASKED)
+  local asked = text:match(QUESTION) or text:match(ASKED) or text:match(METHOD)
   if asked then return ":doc " .. asked end
   if text:match "^%s*%?%s*$" then return ":help" end
   local word, rest = text:match "^%s*(%a+)%s*(.-)%s*$"
@@ -69,7 +70,7 @@ end
 
 --- Returns whether a text needs no more lines.
 function M.is_complete(text)
-  if text:match "^%s*:" or text:match "^%s*$" then return true end
+  if text:match "^%s*:" or text:match "^%s*$" or text:match(METHOD) then return true end
   local _, why = M.chunk((text:gsub("^%s*=%s*", "", 1)))
   return why ~= "incomplete"
 end

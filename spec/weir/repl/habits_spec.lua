@@ -20,6 +20,8 @@ describe("the REPL takes the spellings of other shells:", function()
     { "=x", "=1+1\n", "2\n" },
     { "x? for the documentation", "e.match?\n", "^engine:match%(" },
     { "?x for the documentation", "?e.match\n", "^engine:match%(" },
+    { "the name of a method", "e:match\n", "^engine:match%(" },
+    { "a wrong name of a method", "e:mach\n", "did you mean" },
     { "help", "help\n", "^g is the machine" },
     { "help of a name", "help find\n", "^find%(expression" },
     { "exit", "exit\n1\n", "^$" },

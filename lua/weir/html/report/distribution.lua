@@ -144,9 +144,9 @@ end
 
 --- Returns a table: jobs; area, units times seconds; waits and slowdowns, the number of jobs in each class of WAITS and
 --- SLOWDOWNS; sizes, a list of {from, to, jobs, wait, slowdown, area, waits, slowdowns}, the smallest first; users, the ten
---- with the most area, as {user, jobs, wait, slowdown, area, waits, slowdowns}; nusers; worst, the ten jobs that waited longest, as {id, user, size,
---- submit, start, finish, wait, slowdown}; over_time, mean waits by time of submission as a step function. wait and
---- slowdown of sizes and users are means.
+--- with the most area, as {user, jobs, wait, slowdown, area, waits, slowdowns}; nusers; worst, the ten jobs that waited
+--- longest, as {id, user, size, submit, start, finish, wait, slowdown}; over_time, mean waits by time of submission as a step
+--- function. wait and slowdown of sizes and users are means.
 function M:result()
   local users, nusers = users_of(self)
   return { tau = self.tau, jobs = self.jobs, area = self.area, waits = filled(self.waits, M.WAITS),
