@@ -26,6 +26,7 @@ local M = {
     { "F", "format", "FORMAT", "the format of OUT, which is told by its name if not given" },
     { "n", "no-clobber", nil, "fail where OUT is there already, instead of replacing it" },
     { nil, "apply", "DIFF", "apply a difference, as weir diff prints it, to the machine: as a whole or not at all" },
+    { nil, "hosts", "HOSTLIST", "the names of the nodes, one for each hwloc XML; of a single one, as many nodes like it" },
     { nil, "types", "DIR", "where RDL files find types of their own; can be given several times", many = true },
   },
   notes = [[
@@ -40,12 +41,14 @@ standard output. OUT is written whole or not at all, is none of the INs, and is 
              written  json, yaml, resources (what is asked for, as a shape, without the rest), shape (where there is no rest)
 
 Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
-the order given, and called by their host names, or like their files where there is none. Other machines are
+the order given, and called by their host names, or like their files where there is none; --hosts names them anew, and makes
+many of one. Other machines are
 merged: what has the same path is the same, and a rank that is taken already gives way to the next free one.
 What a format cannot hold, such as the jobs of a machine, is told on standard error; a document (.weir) and a database hold
 all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:node,socket,L3cache,core.
 
   weir convert node*.xml cluster.json
+  weir convert --hosts "cab[1-60]" node1.xml cluster.json
   weir convert cab.lua cab.db
   weir convert job.yaml -F resources -]],
 }
@@ -129,6 +132,18 @@ local function check_stdin(names)
   if n > 1 then out.fail(2, "convert: - is given twice: there is one standard input") end
 end
 
+-- Returns the names of hosts, one for each input, or any number for a single input.
+local function hosts_of(names, text)
+  local ok, list = pcall(weir.hostlist, text)
+  if not ok or not list then out.fail(2, "convert: --hosts: %q is no list of hosts, such as cab[1-60]", text) end
+  local hosts = {}
+  for i = 1, list:count() do hosts[i] = list[i] end
+  if #hosts == 0 or #names > 1 and #hosts ~= #names then
+    out.fail(2, "convert: --hosts: %d hosts for %d files; one each is wanted", #hosts, #names)
+  end
+  return hosts
+end
+
 -- Merges all inputs. Returns {graph=} or {request=}.
 local function read_all(names, opts)
   local graphs, nodes, first = {}, true, nil
@@ -139,6 +154,10 @@ local function read_all(names, opts)
       out.fail(2, "convert: %s is a jobspec; these are converted one by one", input.name)
     end
     graphs[i], nodes = input.graph, nodes and input.format and input.format:find "^hwloc" ~= nil
+  end
+  if opts.hosts then
+    if not nodes then out.fail(2, "convert: --hosts names the nodes of hwloc XML files, and %s is none", first.name) end
+    return { graph = out.check(join.nodes(graphs, names, hosts_of(names, opts.hosts))) }
   end
   if #names == 1 then return first end
   return { graph = out.check((nodes and join.nodes or join.merged)(graphs, names)) }

@@ -51,9 +51,14 @@ function M.words(path, words)
   return table.move(words, 2, #words, 4, { "show", "-r", path })
 end
 
---- Takes a file that was given as an operand in place of -r; nothing with -r, or if there is no such file.
-function M.resources(opts)
-  if opts.resources or not opts[1] or not files.exists(opts[1]) then return end
+--- Takes a file that was given as an operand in place of -r; nothing with -r, or for the path of a vertex. Fails for anything
+--- else that is no file.
+function M.resources(opts, command)
+  if opts.resources or not opts[1] then return end
+  if not files.exists(opts[1]) then
+    if opts[1]:find "^[^/]*:/" or opts[1]:find "^/" then return end
+    out.fail(2, "%s: %s: there is no such file; -r takes other names of machines, and the path of a vertex begins with /", command, opts[1])
+  end
   opts.resources = table.remove(opts, 1)
 end
 

@@ -45,7 +45,7 @@ local function remote_of(opts)
 end
 
 function M.run(opts)
-  guess.resources(opts)
+  guess.resources(opts, "repl")
   if opts[1] then out.fail(2, "repl: %s: there is no such file; -r takes other names of machines", opts[1]) end
   local input = input_of(opts)
   local remote = remote_of(opts)

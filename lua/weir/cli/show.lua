@@ -114,7 +114,7 @@ local function check_options(opts)
 end
 
 function M.run(opts)
-  guess.resources(opts)
+  guess.resources(opts, "show")
   if opts[2] then out.fail(2, "show: one URI too many: %s", opts[2]) end
   check_options(opts)
   local g <close> = inputs.booked(opts)

@@ -50,38 +50,46 @@ end
 -- The base name of a file: "machines/tux3.xml" -> "tux3".
 local function stem(name) return name:match "([^/]+)$":gsub("%.[^.]*$", "") end
 
--- The pool of a node in the cluster. A node without a host name (hwloc's "node0") is named after the file.
-local function node_pool(node, name, rank)
-  local pool = pool_of(node)
-  pool.rank = rank
-  if pool.basename ~= "node" or pool.name or node.id ~= 0 then return pool end
-  pool.name = stem(name)
-  pool.basename, pool.id = pool.name:match "^(.-%D)(%d+)$"
-  pool.basename, pool.id = pool.basename or pool.name, math.tointeger(tonumber(pool.id))
+-- Gives a pool the name of a host.
+local function name_pool(pool, name)
+  pool.name = name
+  pool.basename, pool.id = name:match "^(.-%D)(%d+)$"
+  pool.basename, pool.id = pool.basename or name, math.tointeger(tonumber(pool.id))
   return pool
 end
 
-local function grow_nodes(g, graphs, names)
+-- The pool of a node in the cluster, called `host` if given. A node without a host name (hwloc's "node0") is named after the file.
+local function node_pool(node, name, rank, host)
+  local pool = pool_of(node)
+  pool.rank = rank
+  if host then return name_pool(pool, host) end
+  if pool.basename ~= "node" or pool.name or node.id ~= 0 then return pool end
+  return name_pool(pool, stem(name))
+end
+
+local function grow_nodes(g, graphs, names, hosts)
   local seen, root = {}, add(g, nil, pool_of(graphs[1]:root()))
   copy_maps(graphs[1]:root(), root)
-  for i, from in ipairs(graphs) do
-    local node = only_node(from) or error { text = names[i] .. ": is no cluster of one node", code = "invalid" }
-    local pool = node_pool(node, names[i], i - 1)
+  for i = 1, hosts and #hosts or #graphs do
+    local from, file = graphs[i] or graphs[1], names[i] or names[1]
+    local node = only_node(from) or error { text = file .. ": is no cluster of one node", code = "invalid" }
+    local pool = node_pool(node, file, i - 1, hosts and hosts[i])
     local name = pool.name or node.name
     if seen[name] then
-      error { text = ("%s: the host %s is in %s already"):format(names[i], name, seen[name]), code = "exists" }
+      error { text = ("%s: the host %s is in %s already"):format(file, name, seen[name]), code = "exists" }
     end
-    seen[name] = names[i]
+    seen[name] = file
     copy_tree(g, root, node, pool)
   end
 end
 
 --- Makes a cluster of graphs with a single node each. `names`: the files' names, for errors and for nodes without a
---- host name. Returns a new graph; or nil, message, code.
-function M.nodes(graphs, names)
+--- host name. `hosts`: the names of the nodes, or nil; with a single graph there may be any number of them, and the nodes are
+--- alike. Returns a new graph; or nil, message, code.
+function M.nodes(graphs, names, hosts)
   local g = core.new()
   g:begin()
-  local ok, why = pcall(grow_nodes, g, graphs, names)
+  local ok, why = pcall(grow_nodes, g, graphs, names, hosts)
   g:finish()
   if ok then return g end
   g:close()

@@ -129,6 +129,10 @@ local REFUSED = {
   { "a database on standard output", { "-F", "sqlite", SYNTHETIC, "-" }, "not to standard output" },
   { "several jobspecs", { "slot=1/node", "slot=1/core", "-" }, "one by one" },
   { "a machine with a jobspec", { SYNTHETIC, "slot=1/core", "-" }, "slot=1/core is a jobspec" },
+  { "--hosts that are none", { "--hosts", "a[1-", HWLOC .. "box7.xml", "-" }, '"a[1-" is no list of hosts' },
+  { "too many --hosts", { "--hosts", "a[1-3]", HWLOC .. "box7.xml", HWLOC .. "nameless3.xml", "-" }, "3 hosts for 2 files" },
+  { "one of --hosts twice", { "--hosts", "a,a", "-F", "tree", HWLOC .. "box7.xml", "-" }, "the host a is in" },
+  { "--hosts of a machine that is no hwloc", { "--hosts", "a", "-F", "tree", "node:1", "-" }, "node:1 is none" },
   { "one node twice", { HWLOC .. "box7.xml", HWLOC .. "box7.xml", "-" }, "the host box7 is in" },
   { "a directory that is not there", { SYNTHETIC, "/nonexistent/x.json" }, "/nonexistent/x.json: cannot be written: No such file" },
 }
@@ -225,6 +229,14 @@ describe("weir convert", function()
   it("writes short recipes of large machines", function()
     local text = assert(weir.synthetic "cluster:1 node:1000 socket:2 core:48"):format "recipe"
     assert.is_true(#text < 500, text)
+  end)
+
+  it("names nodes by --hosts, and makes many of one", function()
+    local r = shell.weir { "convert", "--hosts", "cab[08-10],login", "-F", "rv1_nosched", HWLOC .. "box7.xml", "-" }
+    local execution = weir.json.decode(r.out).execution
+    assert.same({ { "cab[08-10],login" }, "0-3" }, { execution.nodelist, execution.R_lite[1].rank })
+    local two = shell.weir { "convert", "--hosts", "a1,b", "-F", "tree", HWLOC .. "box7.xml", HWLOC .. "nameless3.xml", "-" }
+    assert.matches("|%-%- a1\n.*`%-%- b\n", two.out)
   end)
 
   it("[L2] makes one cluster of the nodes that hwloc describes", function()

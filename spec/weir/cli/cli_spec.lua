@@ -181,6 +181,7 @@ describe("weir", function()
       'slot=1/node: constraint: attributes.system.constraints: unknown constraint operator "foo"' },
     { { "show", "-r", MACHINE, "-p", "lwo" }, 'no policy "lwo"' },
     { { "show", "-r", MACHINE, "--reserve" }, "--reserve is for -j" },
+    { { "show", "nope.xml" }, "show: nope.xml: there is no such file" },
     { { "convert", MACHINE, "" }, 'convert: "" is no OUT' },
     { { "convert", "/", "x.json" }, "/: is a directory, a file is wanted" },
     { { "replay", "-r", "core:4", "nope.swf.gz", "--compare", "easy fcfs" }, "nope.swf.gz: there is no such file" },
