@@ -2,7 +2,8 @@
 -- class. Nodes without a class count as slowest.
 local function class_of(v)
   while v do
-    local class = tonumber(v.properties.perf_class)
+    local text = v.properties.perf_class -- mostly nil above the node, and then no number is read
+    local class = text and tonumber(text)
     if class and class >= 0 and class <= 9999 then return class end
     v = v:parent()
   end

@@ -189,6 +189,24 @@ describe("turns", function()
   end)
 end)
 
+describe("turns, whose first job has a reservation,", function()
+  it("lets short jobs overtake, and gives the turn on when that job is cancelled, or its user starts another", function()
+    local s = scenario { machine = "cluster:1 node:4 core:1", queue = "turns" }
+    local long = s:submit { "slot=3/node", lasts = 100, user = "ada" }
+    local first = s:submit { "slot=4/node", lasts = 50, user = "bob" }
+    local short = s:submit { "slot=1/node", lasts = 90, user = "bob" }
+    assert.running(long, short)
+    local other = s:submit { "slot=4/node", lasts = 50, user = "eve" }
+    assert.reserved(other, 100)
+    assert.pending(first)
+    s:cancel(other)
+    s:settle()
+    assert.reserved(first, 100)
+    s:run()
+    assert.starts_at(first, 100)
+  end)
+end)
+
 describe("a job of a queue", function()
   it("has what its jobspec says where the host says nothing", function()
     local path = file [[return { schedule = function(queue)
