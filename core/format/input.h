@@ -49,7 +49,7 @@ static inline uint32_t weir_vertices_allowed(void)
 
 /* A reader makes the graph of a text; in->rest is NULL unless the registry says that the reader streams. */
 typedef int weir_reader(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);
-weir_reader weir_grug_read, weir_synthetic_read, weir_jgf_read;
+weir_reader weir_grug_read, weir_synthetic_read;
 
 /* Reads the XML of hwloc. in->option names the types of the graph, or is ""; see hwloc_types.h. */
 weir_reader weir_hwloc_read;

@@ -3,13 +3,22 @@
 
 local M = {}
 
-local HERE = debug.getinfo(1, "S").short_src:match "^(.*)method_errors%.lua$" -- "/usr/share/lua/5.4/weir/"
+local HERE = debug.getinfo(1, "S").source:match "^@(.*)method_errors%.lua$" -- "/usr/share/lua/5.4/weir/"
+
+-- Returns the text behind the line of the library that a message begins with; nil: the message begins otherwise. Lua
+-- shows the end of a path only, behind "...", where the path is longer than 60 bytes.
+local function behind_line(message)
+  local place, text = message:match "^([^\n]-%.lua):%d+: (.*)$"
+  if not place then return nil end
+  local tail = place:match "^%.%.%.(.*/weir/)"
+  local ours = place:sub(1, #HERE) == HERE or tail and HERE:sub(-#tail) == tail
+  return ours and text or nil
+end
 
 -- What a caller is told in place of a message; nil: the message is right as it is. One that Lua itself raised in the library is a fault
 -- of the library, whose line is kept.
 local function told(name, message)
-  if type(message) ~= "string" or message:sub(1, #HERE) ~= HERE then return nil end
-  local text = message:sub(#HERE + 1):match "^[%w_/]+%.lua:%d+: (.*)$"
+  local text = type(message) == "string" and behind_line(message)
   if not text or text:find "^attempt to " then return nil end
   return (text:gsub("^bad argument #%d+ to '[^']*' ", ("bad argument to '%s' "):format(name)))
 end

@@ -627,11 +627,6 @@ static int read_with(struct jgf *r, const struct weir_input *in, weir_graph **ou
     return rc;
 }
 
-int weir_jgf_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
-{
-    return read_with(&(struct jgf){.source = source, .err = err}, in, out);
-}
-
 int weir_jgf_read_scheduling(const char *text, const char *source, weir_graph **out, weir_err *err)
 {
     const struct weir_input in = {.text = text, .len = strlen(text)};

@@ -159,20 +159,6 @@ static bool wanted(const weir_graph *g, weir_vertex u, weir_vertex top)
     return false;
 }
 
-static weir_vertex find_uuid(const weir_graph *g, const char *uuid)
-{
-    char text[37];
-
-    for (weir_vertex v = 0; v < weir_graph_limit(g); v++) {
-        if (!weir_vertex_live(g, v))
-            continue;
-        weir_vertex_uuid(g, v, text);
-        if (strcmp(text, uuid) == 0)
-            return v;
-    }
-    return WEIR_NONE;
-}
-
 static void check_copied(const weir_graph *g, weir_vertex u, weir_vertex top, const weir_graph *copy)
 {
     int64_t size = weir_vertex_size(g, u), now = weir_graph_now(g);
@@ -180,7 +166,7 @@ static void check_copied(const weir_graph *g, weir_vertex u, weir_vertex top, co
     weir_vertex v;
 
     weir_vertex_uuid(g, u, uuid);
-    v = find_uuid(copy, uuid);
+    v = weir_graph_find_uuid(copy, uuid);
     if (!CHECK(v != WEIR_NONE, "[M2] [P2] vertex %u is found by its UUID", u))
         return;
     if (weir_vertex_within(g, u, top))
@@ -213,7 +199,7 @@ static uint32_t count_sources(const weir_graph *g, weir_vertex top, const weir_g
         if (!weir_vertex_live(copy, v))
             continue;
         weir_vertex_uuid(copy, v, uuid);
-        u = find_uuid(g, uuid);
+        u = weir_graph_find_uuid(g, uuid);
         if (!CHECK(u != WEIR_NONE, "[M2] vertex %u of the copy has the UUID of none", v) || wanted(g, u, top))
             continue;
         CHECK(root_of(g, u) != root_of(g, top), "[M2] vertex %u of the tree was not asked for", u);
@@ -287,7 +273,7 @@ static void test_parts_of(const weir_graph *g)
             weir_vertex_uuid(x, v, uuids[n++]);
     qsort(uuids, in_any, sizeof *uuids, by_uuid);
     for (uint32_t i = 0; i < in_any; i++) {
-        CHECK(find_uuid(g, uuids[i]) != WEIR_NONE, "[P2] UUIDs are those of the original");
+        CHECK(weir_graph_find_uuid(g, uuids[i]) != WEIR_NONE, "[P2] UUIDs are those of the original");
         CHECK(i == 0 || strcmp(uuids[i], uuids[i - 1]) != 0, "[P2] and unique");
     }
     free(uuids);

@@ -232,4 +232,25 @@ describe("the memory of pools", function()
     g("/cluster0/node7").tags.note = "x"
     assert.is_true(g:bytes() - before < 8192)
   end)
+
+  -- What a graph keeps for matches: {what, its match}
+  local KEPT = {
+    { "an order of its own", "slot=1/core", {}, { name = "mine", order = { "id" } } },
+    { "scores", "slot=1/core", {}, { name = "mine", evaluate = function(v) return v.free end } },
+    { "groups by rack", "slot=2/node", {}, { name = "mine", select = { "fewest", group = { type = "rack" } } } },
+    { "flows", "slot=1/[core=1;pdu=1]", {}, {} },
+    { "a hierarchy", "slot=1/core", { subsystem = "power" }, {} },
+    { "the occupancy of times to come", "slot=1/node", { mode = "reserve", at = 100, duration = 10 }, {} },
+  }
+
+  for _, case in ipairs(KEPT) do
+    it("[P14] is told with " .. case[1] .. " in it", function()
+      local g <close> = assert(weir.synthetic "cluster:1 rack:4 node:8 core:4")
+      local pdu = assert(g:add(nil, { type = "pdu", size = 100 }))
+      for _, node in ipairs(g:find "type=node") do assert(g:add_edge(pdu, node, { subsystem = "power", type = "supplies" })) end
+      local e, before = assert(weir.engine { resources = g, policy = case[4] }), g:bytes()
+      assert(e:match(case[2], case[3]))
+      assert.is_true(g:bytes() > before + 64, g:bytes() - before)
+    end)
+  end
 end)

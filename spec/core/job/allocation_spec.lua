@@ -286,3 +286,44 @@ describe("allocations", function()
     assert.equal("busy", select(3, at("rack0/node0"):allocate { job = 9 }))
   end)
 end)
+
+describe("resources that are listed for a job", function()
+  local g, e, node
+  before_each(function()
+    g = weir.synthetic "cluster:1 node:4 core:2 memory:1(size=16)"
+    e = weir.engine { resources = g }
+    e:advance(100)
+    node = g "/cluster0/node0"
+  end)
+  after_each(function()
+    assert(g:check())
+    g:close()
+  end)
+
+  -- {what, list, options, code, message}
+  for _, case in ipairs {
+    { "none are listed", function() return {} end, {}, "invalid", "no resources are listed" },
+    { "it starts before the clock", function() return { node } end, { start = 50, duration = 10 }, "invalid", "before the clock" },
+    { "its id is there", function() return { node } end, { job = 7 }, "exists", "job 7 is there already" },
+    { "more units than there are", function() return { { vertex = g:find("type=memory")[1], amount = 17 } } end, {}, "invalid", "16" },
+    { "a part of an exclusive pool", function()
+      local memory = g:find("type=memory")[2]
+      memory.exclusive = true
+      return { { vertex = memory, amount = 3 } }
+    end, {}, "invalid", "all 16 units or none" },
+    { "of one that a job has", function() return { g "/cluster0/node3" } end, {}, "busy", "" },
+  } do
+    it("are refused where " .. case[1], function()
+      assert(e:allocate({ g "/cluster0/node3" }, { job = 7 }))
+      local none, why, code = e:allocate(case[2](), case[3])
+      assert.same({ nil, case[4] }, { none, code })
+      assert.matches(case[5], why, 1, true)
+      assert.equal(1, #e:jobs())
+    end)
+  end
+
+  it("are one pick where they lie inside each other", function()
+    local a = assert(e:allocate { node, node:child(1), { vertex = node:child(2), amount = 0 } })
+    assert.same({ "/cluster0/node0" }, { a:vertices()[1].vertex.path, a:vertices()[2] and a:vertices()[2].vertex.path })
+  end)
+end)

@@ -108,3 +108,67 @@ describe("a pool whose fields are set", function()
     end
   end)
 end)
+
+describe("a pool that is split or joined", function()
+  local g, e, memory, node
+  before_each(function()
+    g = weir.synthetic "cluster:1 rack:2 node:2 core:4 memory:1(size=16,unit=GB)"
+    e = weir.engine { resources = g }
+    node = g "/cluster0/rack0/node0"
+    memory = g "/cluster0/rack0/node0/memory0"
+  end)
+  after_each(function()
+    assert(g:check())
+    g:close()
+  end)
+
+  local function unlinked()
+    local pool = assert(g:add(node, { type = "bb", size = 8 }))
+    assert(g:add_edge(node, pool, { subsystem = "storage", type = "has" }))
+    assert(g:unlink(pool, "containment"))
+    return pool
+  end
+
+  -- {what, call, code, message}
+  for _, case in ipairs {
+    { "with vertices below", function() return g:split(node, 1) end, "invalid",
+      "has vertices below: only a pool without them can be split" },
+    { "of which nothing would be left", function() return g:split(memory, 16) end, "invalid", "16 of 16 units cannot be split off" },
+    { "for no units", function() return g:split(memory, 0) end, "invalid", "0 of 16 units cannot be split off" },
+    { "out of containment", function() return g:split(unlinked(), 1) end, "invalid", "taken out of containment" },
+    { "that a job has as a whole", function()
+      for _, pool in ipairs(g:find "type=memory") do pool.exclusive = true end
+      for _ = 1, 4 do assert(e:match "slot=1/memory=3") end
+      return g:split(memory, 1)
+    end, "busy", "a job has /cluster0/rack0/node0/memory0 as a whole" },
+    { "with a pool elsewhere", function() return g:join(memory, g:find("type=memory")[4]) end, "invalid", "" },
+    { "with itself", function() return g:join(memory, memory) end, "invalid", "" },
+    { "with one that has vertices below", function() return g:join(memory, node) end, "invalid", "can be joined" },
+  } do
+    it("is refused " .. case[1], function()
+      local none, why, code = case[2]()
+      assert.same({ nil, case[3] }, { none, code })
+      assert.matches(case[4], why, 1, true)
+      assert.equal(16, memory.size)
+    end)
+  end
+
+  it("gives its state to the new pool", function()
+    memory.state = "down"
+    local part = assert(g:split(memory, 4))
+    assert.same({ "down", 4, 12 }, { part.state, part.size, memory.size })
+  end)
+
+  it("at the root has the next number of its name", function()
+    local root = assert(g:add(nil, { type = "pdu", size = 10, id = 3 }))
+    local part = assert(g:split(root, 4))
+    assert.same({ 4, "/pdu4" }, { part.id, part.path })
+  end)
+
+  it("[P9] keeps the units that jobs have while it is down", function()
+    assert(e:match("slot=1/memory=10", { duration = 10 }))
+    memory.state = "down"
+    assert.error_matches(function() memory.size = 9 end, "jobs have 10 units")
+    memory.size = 10
+  end)
+end)

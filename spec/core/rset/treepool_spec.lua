@@ -138,6 +138,29 @@ describe("the topology of an R", function()
   end)
 end)
 
+describe("unions of sets with topologies", function()
+  local TWO = { socket = { { cores = "0-1" }, { cores = "2-3" } } }
+  local ONE = { socket = { { cores = "0-3" } } }
+
+  local function set(ranks, children) return assert(weir.rset(R { ranks = ranks, core = "0-3", children = children })) end
+
+  -- {what, sets, children of the union}
+  for _, case in ipairs {
+    { "name equal topologies once",
+      { set("0-1", { { ranks = "0-1", topo = TWO } }), set("2-3", { { ranks = "2", topo = TWO }, { ranks = "3", topo = ONE } }) },
+      { { ranks = "0-2", topo = TWO }, { ranks = "3", topo = ONE } } },
+    { "of parts have what belongs to the parts",
+      { set("0-3", { { ranks = "0-3", topo = TWO } }) - set("0-1", { { ranks = "0-1", topo = TWO } }),
+      set("7", { { ranks = "7", topo = ONE } }) }, { { ranks = "2-3", topo = TWO }, { ranks = "7", topo = ONE } } },
+  } do
+    it(case[1], function()
+      local both = weir.json.decode((case[2][1] | case[2][2]):format "rv1")
+      assert.equal("TreePool", both.scheduling.writer)
+      assert.same(case[3], both.scheduling.children)
+    end)
+  end
+end)
+
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
 -- The picks of each shape on a machine, match after match: R_lite, shortly "0: core 0-7 gpu 0".

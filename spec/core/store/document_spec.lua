@@ -227,3 +227,27 @@ describe("a document with a fault", function()
     end)
   end
 end)
+
+describe("a text that is no UTF-8", function()
+  local BAD = "x\xff"
+  for _, case in ipairs {
+    { "a type", function(g, root) g:add(root, { type = BAD }) end, "the text of the type" },
+    { "a name", function(g, root) g:add(root, { type = "node", name = BAD }) end, "the text of the name" },
+    { "a unit", function(g, root) g:add(root, { type = "memory", unit = BAD }) end, "the text of the unit" },
+    { "a tag", function(_, root) root.tags.note = BAD end, "is no UTF-8" },
+    { "a property", function(_, root) root.properties.class = BAD end, "is no UTF-8" },
+    { "a subsystem", function(g, root) g:add_edge(root, g:add(nil, { type = "pdu" }), { subsystem = BAD, type = "feeds" }) end,
+      "a subsystem, a relation of an edge" },
+    { "the relation of an edge", function(g, root) g:add_edge(root, g:add(nil, { type = "pdu" }), { subsystem = "power", type = BAD }) end,
+      "a subsystem, a relation of an edge" },
+  } do
+    it("is told where a document is written: " .. case[1], function()
+      local g <close> = assert(weir.synthetic "cluster:1 node:2")
+      local added = pcall(case[2], g, g:root())
+      local text, why, code = g:format "document"
+      if not added then return assert.is_string(text) end -- refused when it was given
+      assert.same({ nil, "invalid" }, { text, code })
+      assert.matches(case[3], why, 1, true)
+    end)
+  end
+end)
