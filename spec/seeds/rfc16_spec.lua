@@ -84,6 +84,17 @@ describe("RFC 16", function()
     assert.equal(7, e:resources() "/cluster0/rack0/node0/core0":uses()[1].job)
   end)
 
+  it("[RFC16:53][A11] weir show names the jobs below a vertex", function()
+    local e = engine()
+    must(e:match("slot=1/core", { job = 7 }))
+    must(e:match("slot=1/node", { job = 8 }))
+    local path = select(2, reload(e:resources(), "m.db"))
+    local shown = shell.weir { "show", "-r", path, "--full", "/cluster0/rack0" }.out
+    assert.truthy(shown:find("jobs 7, 8, below", 1, true))
+    shown = shell.weir { "show", "-r", path, "--full", "/cluster0/rack0/node1" }.out
+    assert.truthy(shown:find("job 8, from 0 s, no end, has it as a whole", 1, true))
+  end)
+
   it("[RFC16:55][W8] the goals apply to the service and the library alike", function()
     local w = state.new(MACHINE, {})
     local admin = w:client "administrator"
@@ -228,15 +239,23 @@ describe("RFC 16", function()
 
   local maybe = missing.it_with(etcds.available(), missing.program("etcd", "etcd-server"), it, pending)
 
-  maybe("[RFC16:205][L3] loads from a key-value store, [RFC16:208][L5] and saves to one", function()
-    local url = etcds.start().url
+  maybe("[RFC16:205][L3] loads from a key-value store, as a library and from the command line", function()
+    local url = "etcd:" .. etcds.start().url .. "/machine"
     local g = must(weir.synthetic(MACHINE))
-    must(g:save("etcd:" .. url .. "/children/1/R"))
-    assert.is_true(g:compare(must(weir.load("etcd:" .. url .. "/children/1/R"))))
-    local a = must(engine(g):match "slot=1/node")
-    must(g:save("etcd:" .. url .. "/part", { format = "rv1" }))
-    assert.is_nil((weir.load("etcd:" .. url .. "/nothing")))
-    assert.equal(1, #a:vertices())
+    must(g:save(url))
+    assert.is_true(g:compare(must(weir.load(url))))
+    assert.equal("cluster0 rack0 rack1", (shell.weir { "find", "-r", url, "type=cluster or type=rack" }.out:gsub("/[^\n]*/", ""):gsub(
+      "[/\n]", " "):gsub("^ *(.-) *$", "%1")))
+    assert.is_nil((weir.load(url .. "/nothing")))
+  end)
+
+  maybe("[RFC16:208][L5] saves to a key-value store: a machine, and the R of a child", function()
+    local url = "etcd:" .. etcds.start().url .. "/children/1/R"
+    local g = must(weir.synthetic(MACHINE))
+    must(g:save(url, { format = "rv1" }))
+    local child = engine(must(weir.load(url)))
+    must(child:match "slot=4/node")
+    assert.equal(16, must(weir.load(url)):aggregate().core.total)
   end)
 
   it("[RFC16:206][L4] loads from a database, [RFC16:208][L7] and saves to one", function()
@@ -295,6 +314,12 @@ describe("RFC 16", function()
     assert.has_error(function() e:allocate({ node }, { start = 50 }) end)
     local a = must(e:allocate({ node }, { start = 50, duration = 10 }))
     assert.same({ 50, 60, "reserved" }, { a.at, a.end_, a.state })
+  end)
+
+  -- Decided: a request without a duration says that the job has no end, now as later.
+  it("[RFC16:232][A8] a request for the future without a duration has no end", function()
+    local a = must(engine():match("slot=1/core", { at = 100, mode = "reserve" }))
+    assert.same({ 100, math.huge }, { a.at, a.end_ })
   end)
 
   it("[RFC16:234][A9] an allocation grows and shrinks", function()

@@ -76,6 +76,16 @@ describe("RFC 20, overview and goals", function()
     assert(child:match("slot=2/node", { duration = 10 }))
   end)
 
+  it("[RFC20:57][R9] a child knows the other hierarchies of its resources", function()
+    local g = machine()
+    local pdu = assert(g:add(nil, { type = "pdu", id = 0, size = 10, unit = "kW" }))
+    for _, v in ipairs(g:find "type=node") do assert(g:add_edge(pdu, v, { subsystem = "power", type = "supplies" })) end
+    local child = weir.parse(assert(weir.engine { resources = g }:match "slot=2/node/power=3"):format "rv1")
+    assert.same({ "containment", "power" }, child:subsystems())
+    assert.equal(6, child "power:/pdu0".size)
+    assert.equal("infeasible", select(3, weir.engine { resources = child }:match "slot=2/node/power=4"))
+  end)
+
   it("[RFC20:67][R6] data of the resource model is serialized and deserialized without loss", function()
     local g = machine()
     local v = g "/cluster0/rack0/node1"
@@ -186,6 +196,12 @@ describe("RFC 20, the document", function()
 end)
 
 describe("RFC 20, execution", function()
+  it("[RFC20:129][R1] weir's own key there, nslots, is no fault", function()
+    local d = (job()):table "rv1"
+    assert.equal(2, d.execution.nslots)
+    assert.same({}, weir.check_R(d))
+  end)
+
   it("[RFC20:132][R2] R_lite is a strict list of dictionaries", function()
     assert.is_nil((R(function(d) d.execution.R_lite = d.execution.R_lite[1] end)))
     assert.truthy(fault(function(d) d.execution.R_lite = { 1 } end))
@@ -367,6 +383,13 @@ describe("RFC 20, scheduling", function()
       assert.equal(('the key "%s" is missing'):format(key), weir.check_R(d)[1].text)
     end
   end)
+end)
+
+it("[RFC20:264][R6] the relationship is the word of the document, in R, sets and machines", function()
+  local text = (job()):format("rv1"):gsub('"contains"', '"has-a"')
+  for _, again in ipairs { weir.parse(text):format "rv1", weir.R(text):format "rv1", weir.R(text):graph():format "rv1" } do
+    for _, e in ipairs(core.json_decode(again).scheduling.graph.edges) do assert.equal("has-a", e.metadata.relationship) end
+  end
 end)
 
 describe("RFC 20, attributes", function()

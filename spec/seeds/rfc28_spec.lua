@@ -7,10 +7,10 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4" -- targets 0-7
 
--- A provider of MACHINE and a scheduler that has acquired groups. sent: requests; heard: responses; said: events.
-local function both(groups, targets)
+-- A provider of MACHINE, or of another machine of targets 0-7, and a scheduler that has acquired groups. sent: requests; heard: responses; said: events.
+local function both(groups, targets, machine)
   local it = { sent = {}, heard = {}, said = {} }
-  local g = weir.synthetic(MACHINE)
+  local g = machine or weir.synthetic(MACHINE)
   local all = assert(g:rset { scheduling = true })
   it.p = providers.new {
     targets = "0-7", groups = targets,
@@ -123,6 +123,17 @@ describe("RFC 28, design criteria", function()
     assert.is_false(feasible(it, 9))
   end)
 
+  it("[RFC28:67][Q4][Q5] the state of a rack reaches schedulers as that of its targets", function()
+    local service = require "spec.support.state".new(MACHINE, {})
+    local admin = service:client "administrator"
+    assert(service:ask(admin, "state", { uri = "/cluster0/rack0", state = "down" }))
+    assert.equal("busy", code(service:ask(admin, "match", { request = "slot=5/node" })))
+    assert.equal("0-3", assert(service:ask(admin, "resource.status")).groups[1].offline)
+    assert(service:ask(admin, "state", { uri = "/cluster0/rack0", state = "up" }))
+    assert(service:ask(admin, "match", { request = "slot=5/node" }))
+    service:close()
+  end)
+
   it("[RFC28:72][Q11] drain", function()
     local it = both()
     assert(it.p:drain("0-6", "fan"))
@@ -222,6 +233,19 @@ describe("RFC 28, shrink", function()
     assert.equal("infeasible", code(it.f:match "slot=2/node"))
     assert(it.p:include "0-6")
     assert(it.f:match "slot=8/node")
+  end)
+
+  it("[RFC28:187][Q3] nor where a further hierarchy holds the target", function()
+    local g = weir.synthetic(MACHINE)
+    local pdu = assert(g:add(nil, { type = "pdu", size = 10 }))
+    for _, v in ipairs(g:find "type=node") do
+      assert(g:add_edge(pdu, v, { subsystem = "power", type = "supplies" }))
+    end
+    local it = both(nil, nil, g)
+    assert(it.p:exclude "0-6")
+    assert.same({ "containment", "power" }, it.f.engine:resources():subsystems())
+    assert.equal("7", ranks(assert(it.f:match "slot=1/node")))
+    assert.equal("infeasible", code(it.f:match "slot=2/node"))
   end)
 
   it("[RFC28:190][Q13] a job that has some gets a fatal exception", function()

@@ -74,6 +74,8 @@ end
 
 local function until_text(stop) return stop == core.null and ", no end" or " to " .. out.moment(stop) end
 
+local BELOW = 20 -- jobs below a vertex that are listed
+
 local function show_uses(t)
   for i, use in ipairs(t.uses) do
     local what = use.vertex ~= t.path and "has " .. use.vertex .. " as a whole"
@@ -82,6 +84,9 @@ local function show_uses(t)
     line(i == 1 and "used by" or "", ("%s, from %s%s, %s"):format(holder(use.job), out.moment(use.start),
       until_text(use["end"]), what))
   end
+  local below = t.jobs_below or {}
+  local names = table.concat(below, ", ", 1, math.min(#below, BELOW)) .. (#below > BELOW and (" and %d more"):format(#below - BELOW) or "")
+  if below[1] then line(t.uses[1] and "" or "used by", ("job%s %s, below"):format(#below == 1 and "" or "s", names)) end
 end
 
 -- ---- the plan -----------------------------------------------------------------------------------------------

@@ -95,12 +95,23 @@ local function plan_of(v)
   return list
 end
 
+-- Returns the jobs that have something below a vertex, but not the vertex itself, now or later; nil for none.
+local function jobs_below(v, uses)
+  local own, list = {}, core.array {}
+  for _, use in ipairs(uses) do own[use.job] = true end
+  for _, job in ipairs(v:jobs()) do
+    if not own[job] then list[#list + 1] = job end
+  end
+  return list[1] and list or nil
+end
+
 --- Returns all fields of a vertex.
 function M.describe(v)
   local t, above = M.base(v), blocked_by(v)
   t.basename, t.uuid, t.exclusive, t.data = v.basename, v.uuid, v.exclusive, map_of(v.data)
   t.blocked_by = above and above.path or nil
   t.edges, t.uses, t.plan = edges_of(v), uses_of(v), plan_of(v)
+  t.jobs_below = jobs_below(v, t.uses)
   t.below = v:nchildren() > 0 and v:aggregate { all = true } or nil
   return t
 end

@@ -76,6 +76,10 @@ local CASES = {
   { "execution.nodelist", { "node[1-2]" }, E .. ".nodelist: names 2 hosts, but R_lite has 1 ranks" },
   { "execution.nodelist", { 5 }, E .. '.nodelist[0]: a string with hosts, such as "node[0-3]", is wanted' },
   { "execution.properties.a|b", "0", E .. [[.properties: the name "a|b" has a '|' in it; none of !&'"^`|() may be]] },
+  { "execution.properties", { "fast" }, E .. ".properties: a dictionary is wanted" },
+  { "execution.expiration", "x", E .. ".expiration: a number of seconds since 1970 is wanted" },
+  { "scheduling.graph.nodes", { a = 1 }, "scheduling.graph.nodes: a list is wanted" },
+  { "scheduling.graph.edges", { a = 1 }, "scheduling.graph.edges: a list is wanted" },
   { "execution.properties.fast", "0-1", E .. ".properties.fast: rank 1 is not in R_lite" },
   { "execution.starttime", -1, E .. ".starttime: is before 1970" },
   { "execution.starttime", "now", E .. ".starttime: a number of seconds since 1970 is wanted" },
@@ -100,7 +104,33 @@ for _, key in ipairs { "type", "uuid", "basename", "name", "id", "properties", "
   CASES[#CASES + 1] = { N .. ".2.metadata." .. key, nil, N .. ('[1].metadata: the key "%s" is missing'):format(key) }
 end
 
+-- Every SHALL and MUST of the text of RFC 20, by line, 38 in all: the paths of CASES that break the statement, or "=" and what
+-- it says that no document can break.
+local STATEMENTS = {
+  [102] = "=names the documents", [104] = "more", [106] = "version", [108] = "execution.R_lite", [110] = "scheduling.graph",
+  [111] = "=says what attributes are for", [120] = "version", [127] = "execution.nodelist", [132] = "execution.R_lite",
+  [136] = "execution.R_lite.1.rank", [138] = "=says what ranks mean", [143] = "execution.R_lite.1.children",
+  [148] = "execution.R_lite.1.children.core", [152] = "execution.R_lite.1.children.gpu", [156] = "execution.nodelist",
+  [164] = "execution.properties", [165] = "execution.properties.fast", [167] = "=a text that is not UTF-8 is no JSON: see below",
+  [168] = "execution.properties.a|b", [175] = "=says to whom a property applies: [RFC20:174]",
+  [179] = "=says to whom a property applies: [RFC20:174]", [186] = "execution.starttime", [188] = "execution.starttime",
+  [194] = "execution.expiration", [197] = "execution.expiration", [210] = N, [221] = N .. ".3.id", [224] = N .. ".2.metadata.uuid",
+  [249] = G, [250] = G .. ".1.target", [252] = G .. ".1.source", [253] = G .. ".1.target", [254] = G .. ".1.metadata",
+  [256] = G .. ".1.metadata.relationship", [259] = G .. ".1.metadata.subsystem", [264] = G .. ".1.metadata.relationship",
+  [266] = "=says where the words of relations are defined: a subsystem has any words", [273] = "attributes",
+}
+
 describe("weir.check_R", function()
+  it("[R1][R6] breaks each SHALL and MUST of the text", function()
+    local cases, n, told = {}, 0, 0
+    for _, case in ipairs(CASES) do cases[case[1]] = true end
+    for line, path in pairs(STATEMENTS) do
+      n, told = n + 1, told + (path:find "^=" and 1 or 0)
+      assert.is_true(path:find "^=" ~= nil or cases[path] or false, ("line %d: %s"):format(line, path))
+    end
+    assert.same({ 38, 7 }, { n, told })
+  end)
+
   it("[R1][R2][R3][R4][R5][R6][R7] finds nothing in a valid R, in R of weir, and in the example of the text", function()
     assert.same({}, faults(valid()))
     local g = weir.synthetic "cluster:1 rack:2 node:2 core:4 gpu:1"
@@ -140,6 +170,7 @@ describe("weir.check_R", function()
   it("[R1] a text that is no JSON, a list, and texts cut anywhere", function()
     assert.truthy(weir.check_R("{1}")[1].text:find("line 1", 1, true))
     assert.same({ { place = "", text = "a dictionary is wanted" } }, weir.check_R "[]")
+    assert.is_true(#weir.check_R((text(valid()):gsub("fast", "f\xffst"))) > 0)
     local whole = text(valid())
     for n = 1, #whole - 1, 7 do assert.is_true(#weir.check_R(whole:sub(1, n)) > 0) end
     assert.has_error(function() weir.check_R(text(valid()), 0) end)
