@@ -9,8 +9,8 @@ local M = {}
 local HOLDS = {
   document = { all = true }, sqlite = { all = true },
   jgf = { states = true, tags = true, data = true, subsystems = true, words = true },
-  rv1 = { words = true, states = true, tags = true, data = true, subsystems = true, names = "R" },
-  rv1_nosched = { names = "R", values = "R" }, rlite = {},
+  rv1 = { validity = true, words = true, states = true, tags = true, data = true, subsystems = true, names = "R" },
+  rv1_nosched = { validity = true, names = "R", values = "R" }, rlite = {},
   csv = { states = true, tags = true, data = true },
   recipe = { states = true, tags = true, data = true, subsystems = true },
 }
@@ -34,6 +34,12 @@ local function jobs(g, say)
   if held > 0 then say(plural(held, "job")) end
   if reserved > 0 then say(plural(reserved, "reservation")) end
   if g:now() ~= 0 then say "the clock" end
+end
+
+-- Whether jobs may use a machine at some times only.
+local function is_bounded(g)
+  local from, to = g:validity()
+  return from ~= nil or to ~= nil
 end
 
 local function pools(g, holds, say)
@@ -82,6 +88,7 @@ function M.of(g, format)
   if stages > 0 then say(plural(stages, "stage")) end
   if holds.all then return list end
   jobs(g, say)
+  if not holds.validity and is_bounded(g) then say "the time of validity" end
   for _, name in ipairs(holds.subsystems and {} or g:subsystems()) do
     if name ~= "containment" then say("the subsystem " .. name) end
   end
