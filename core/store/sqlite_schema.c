@@ -13,7 +13,6 @@ const struct weir_db_layout weir_db_layout[DB_TABLES] = {
                  "  --   now       the clock, in microseconds\n"
                  "  --   next_job  the id that the next job gets\n"
                  "  --   valid_from, valid_until  when jobs may use the resources, in microseconds\n"
-                 "  --   word_down, word_up  the relation from a parent to a child and back, unless contains and in\n"
                  "  --   saves     how often this file was saved to\n"
                  "  --   stamp     of the last save: no two have the same\n"
                  "  --   weir      the version of weir that saved last\n"

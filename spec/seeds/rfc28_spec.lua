@@ -7,7 +7,8 @@ local weir = require "weir"
 
 local MACHINE = "cluster:1 rack:2 node:4 core:4" -- targets 0-7
 
--- A provider of MACHINE, or of another machine of targets 0-7, and a scheduler that has acquired groups. sent: requests; heard: responses; said: events.
+-- A provider of MACHINE, or of another machine of targets 0-7, and a scheduler that has acquired groups. sent: requests;
+-- heard: responses; said: events.
 local function both(groups, targets, machine)
   local it = { sent = {}, heard = {}, said = {} }
   local g = machine or weir.synthetic(MACHINE)
