@@ -881,6 +881,9 @@ typedef struct weir_match_options {
      * in the order of the policy. The schedule does not contain these picks. *inside is to be freed with weir_free. */
     weir_pick **inside;
     uint32_t *ninside;
+    /* The queue of the job, which the R of the job names (RFC 20, attributes); NULL: attributes.system.queue of the
+     * request, if any; "": none. A stage has the queue, too. */
+    const char *queue;
     /* The hierarchy in which the match searches (weir_graph_hierarchy); NULL: containment. */
     const char *subsystem;
     /* A type that jobs get as a whole only, such as "rack": a job that asks for anything inside gets all of it (G10).
@@ -1029,6 +1032,8 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job);
 /* Returns the label of the policy (weir_policy) that placed the job; "" for a job placed without a label, NULL: no
  * such job. */
 const char *weir_job_policy(const weir_graph *g, int64_t job);
+/* Returns the queue that the match of a job named, without a NUL behind its *len bytes; NULL: none, or no such job. */
+const char *weir_job_queue(const weir_graph *g, int64_t job, size_t *len);
 /* Returns the number of jobs. O(1) */
 uint32_t weir_job_count(const weir_graph *g);
 /* Returns the i-th job, for i below weir_job_count(), in no particular order. O(1) */

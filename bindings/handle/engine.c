@@ -179,6 +179,19 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
+#define ABOUT  11 /* stack index, in `search`, of opts.about or nil */
+
+/* The queue in the table at ABOUT, which holds the text; NULL: no queue there, or a number. */
+static const char *queue_of(lua_State *L)
+{
+    const char *queue = NULL;
+
+    if (lua_istable(L, ABOUT) && lua_getfield(L, ABOUT, "queue") == LUA_TSTRING)
+        queue = lua_tostring(L, -1);
+    lua_settop(L, ABOUT);
+    return queue;
+}
+
 /* Details of a match that a caller can ask for besides the result, or (`brief`) the result left out. */
 struct details {
     bool brief;
@@ -191,7 +204,6 @@ struct details {
 
 #define TRACE  6 /* stack index, in `search`, of the table of opts.trace */
 #define INSIDE 8 /* stack index, in `search`, of the table of opts.inside */
-#define ABOUT  11 /* stack index, in `search`, of opts.about or nil */
 
 /* Fills the tables at stack indices `trace` and `inside`. */
 static void tell_details(lua_State *L, const struct weirlua_graph *handle, const struct details *d, int trace,
@@ -334,6 +346,7 @@ static int search(lua_State *L, struct engine *e, int64_t grown)
     ask_details(L, 3, &details, &o); /* 6 to 9 */
     weirlua_change_read(L, 3, handle, &change); /* 10 */
     weirlua_push_about(L, 3); /* ABOUT */
+    o.queue = queue_of(L);
     weirlua_hierarchy_read(L, 3, 5, &hierarchy);
     if (!weirlua_change_admitted(L, 2, 5, handle, &change, &job))
         return 3;

@@ -36,7 +36,7 @@
 /* Reads the arguments 3 to 6 of place. */
 static weir_match_options read_place(lua_State *L)
 {
-    weir_match_options o = {.assume_feasible = true};
+    weir_match_options o = {.assume_feasible = true, .queue = ""}; /* the caller knows the queues of its jobs */
 
     o.job = luaL_checkinteger(L, 3);
     o.at = weirlua_check_time(L, 4);

@@ -400,7 +400,20 @@ const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
 const char *weir_job_policy(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    return i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
+    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
+    const char *end = text ? strchr(text, JOB_QUEUE_END) : NULL;
+
+    return end ? end + 1 : text;
+}
+
+const char *weir_job_queue(const weir_graph *g, int64_t job, size_t *len)
+{
+    uint32_t i = weir_job_index(g, job);
+    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
+    const char *end = text ? strchr(text, JOB_QUEUE_END) : NULL;
+
+    *len = end ? (size_t)(end - text) : 0;
+    return end ? text : NULL;
 }
 
 uint32_t weir_job_count(const weir_graph *g)

@@ -72,7 +72,7 @@ static int take_flows(const struct errand *e, uint32_t i, uint32_t from, struct 
 }
 
 /* Books in the graph what the view has given to a job. */
-static int carry(const struct errand *e, const weir_match_options *o, const weir_allocation *a,
+static int carry(const struct errand *e, const weir_request *r, const weir_match_options *o, const weir_allocation *a,
                  const weir_allocation **out)
 {
     struct pick_list picks = {0};
@@ -82,7 +82,7 @@ static int carry(const struct errand *e, const weir_match_options *o, const weir
     rc = take_flows(e, weir_job_index(e->h->view, a->job), 0, &found) ? WEIR_ENOMEM : rc;
     found.a.picks = found.picks = picks.list;
     found.a.npicks = picks.n;
-    rc = rc ? weir_fail_nomem(e->err) : weir_match_book(e->g, o, e->own, &found, out, e->err);
+    rc = rc ? weir_fail_nomem(e->err) : weir_match_book(e->g, r, o, e->own, &found, out, e->err);
     weir_mem_free(picks.list);
     weir_mem_free(found.flows);
     return rc;
@@ -101,7 +101,7 @@ static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_matc
     rc = weir_match_here(e.h->view, r, &e.o, &a, err);
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
-    return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, o, a, out);
+    return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, r, o, a, out);
 }
 
 static void clear_nested(const weir_match_options *o)

@@ -14,6 +14,8 @@
 #include "time/availability.h"
 #include "time/usage_totals.h"
 
+#define QUEUE_MAX 1024 /* bytes of the name of a queue */
+
 static int by_vertex(const void *a, const void *b)
 {
     const weir_pick *x = a, *y = b;
@@ -321,11 +323,20 @@ static void tell_chosen(const struct match *m)
     }
 }
 
-/* Name of a policy's label; the empty name where the policy has no label. */
-static weir_name label_of(weir_graph *g, const weir_policy *p)
+/* Name of a policy's label, the empty name where the policy has no label; of the queue and the label for a job with a
+ * queue. A queue whose name could not be told from the label counts as none. */
+static weir_name label_of(weir_graph *g, const weir_policy *p, const char *queue)
 {
     const char *label = p->label ? p->label : p->name ? p->name : "";
-    return weir_strtab_add(&g->names, label, strlen(label));
+    weir_buf b = {0};
+    weir_name name;
+
+    if (!queue || !*queue || strlen(queue) > QUEUE_MAX || strchr(queue, JOB_QUEUE_END))
+        return weir_strtab_add(&g->names, label, strlen(label));
+    weir_buf_printf(&b, "%s%c%s", queue, JOB_QUEUE_END, label);
+    name = b.failed ? WEIR_NO_NAME : weir_strtab_add(&g->names, b.data, b.len);
+    weir_buf_free(&b);
+    return name;
 }
 
 static void clear_nested(const weir_match_options *o)
@@ -364,13 +375,13 @@ static int book_stage(weir_graph *g, const weir_match_options *o, struct job *fo
     return o->unlocked ? weir_claim_make(g, found, out, err) : weir_stage_make(g, found, out, err);
 }
 
-int weir_match_book(weir_graph *g, const weir_match_options *o, const weir_policy *p, struct job *found,
-                    const weir_allocation **out, weir_err *err)
+int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_policy *p,
+                    struct job *found, const weir_allocation **out, weir_err *err)
 {
     uint32_t job;
     int rc;
 
-    found->policy = label_of(g, p);
+    found->policy = label_of(g, p, o->queue ? o->queue : weir_request_attribute(r, "queue"));
     if (found->policy == WEIR_NO_NAME)
         return weir_fail_nomem(err);
     if (o->stage)
@@ -413,7 +424,7 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
                          .picks = m->picks,
                          .flows = m->flows,
                          .nflows = m->nflows};
-    return weir_match_book(m->g, o, m->policy, &found, out, m->err);
+    return weir_match_book(m->g, m->original, o, m->policy, &found, out, m->err);
 }
 
 static void end_match(struct match *m)

@@ -309,10 +309,10 @@ int weir_match_whole(struct match *m) WEIR_CHECKED;
 int weir_match_trim(struct match *m) WEIR_CHECKED;
 /* WEIR_EINVAL and others: the graph or the options do not allow a match. */
 int weir_match_check(const weir_graph *g, const weir_match_options *o, weir_err *err);
-/* Makes a job, or with o->stage a stage, of what was found: picks, flows, slots, start and end of `found` count, and
- * are copied. Tells the policy before. */
-int weir_match_book(weir_graph *g, const weir_match_options *o, const weir_policy *p, struct job *found,
-                    const weir_allocation **out, weir_err *err) WEIR_CHECKED;
+/* Makes a job, or with o->stage a stage, of what was found for r: picks, flows, slots, start and end of `found` count,
+ * and are copied. Tells the policy before. */
+int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_policy *p,
+                    struct job *found, const weir_allocation **out, weir_err *err) WEIR_CHECKED;
 /* Tells the policy of picks that job a is to get. Returns a status. */
 int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_allocation *a, const weir_pick *picks,
                           uint32_t n, weir_err *err);

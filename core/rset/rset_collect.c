@@ -19,6 +19,8 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "base/utf8.h"
+#include "job/job.h"
 #include "time/schedule.h"
 #include "format/input.h"
 #include "rset/rank_numbers.h"
@@ -639,6 +641,18 @@ static void set_times(weir_rset *r, const weir_allocation *a)
     r->nslots = a->nslots;
 }
 
+/* Gives the set the attributes that name the queue of a job, if any. */
+static int set_queue(weir_rset *r, const weir_graph *g, int64_t job)
+{
+    size_t len;
+    const char *queue = weir_job_queue(g, job, &len);
+
+    if (!queue)
+        return WEIR_OK;
+    r->document = json_pack("{s:{s:{s:{s:s%}}}}", "attributes", "system", "scheduler", "queue", queue, len);
+    return r->document || !weir_text_utf8(queue, len) ? WEIR_OK : WEIR_ENOMEM;
+}
+
 /* The set of a machine is valid as long as the machine. */
 static void set_validity(weir_rset *r, const weir_graph *g)
 {
@@ -675,6 +689,10 @@ int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_
         set_times(w.r, in->a);
     else
         set_validity(w.r, in->g);
+    if (in->a && set_queue(w.r, in->g, in->a->job)) {
+        weir_rset_free(w.r);
+        return weir_fail_nomem(err);
+    }
     *out = w.r;
     return WEIR_OK;
 }

@@ -231,13 +231,18 @@ static int write_scheduling(const weir_rset *r, weir_buf *b, weir_err *err)
     return rc;
 }
 
+int weir_rset_write_rest(const weir_rset *r, weir_buf *b)
+{
+    return write_members(r->document, b);
+}
+
 static int write_document(const weir_rset *r, bool scheduling, weir_buf *b, weir_err *err)
 {
     int rc = weir_rset_write_head(r, b, err);
 
     if (rc == WEIR_OK && scheduling)
         rc = write_scheduling(r, b, err);
-    if (rc == WEIR_OK && write_members(r->document, b) < 0)
+    if (rc == WEIR_OK && weir_rset_write_rest(r, b) < 0)
         rc = weir_fail_nomem(err);
     WEIR_WRITE(b, "}");
     return rc;

@@ -23,6 +23,8 @@ static int write_r(const struct weir_written *in, enum weir_detail detail, weir_
 
     if (rc == WEIR_OK)
         rc = weir_rset_write_head(r, b, err);
+    if (rc == WEIR_OK && weir_rset_write_rest(r, b) < 0)
+        rc = weir_fail_nomem(err);
     weir_rset_free(r);
     if (rc == WEIR_OK && detail != WEIR_NO_GRAPH) {
         WEIR_WRITE(b, ",\"scheduling\":{");

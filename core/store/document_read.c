@@ -22,6 +22,7 @@ struct document {
     int64_t version, now, next_job, valid_from, valid_until;
     bool expire;
     struct weir_loaded_jobs jobs; /* vertices of picks are positions until translate() */
+    weir_buf policy, queue; /* of the job that is being read */
     struct job_flow *flows;
     uint32_t nflows, flows_cap;
     weir_vertex *vertices; /* by position in "nodes" */
@@ -122,17 +123,35 @@ static int take_list(struct document *d, struct weir_loaded_job *job, const char
     return rc;
 }
 
-static int take_policy(struct document *d, struct weir_loaded_job *job, int type)
+/* Takes the policy or the queue of a job. */
+static int take_text(struct document *d, const char *field, int type, weir_buf *b)
 {
     const char *text;
     size_t len;
 
     if (type != WEIR_JSON_STRING)
-        return type < 0 ? type : bad_field(d, true, "policy", "a string is wanted");
+        return type < 0 ? type : bad_field(d, true, field, "a string is wanted");
     text = weir_json_text(d->jgf.json, &len);
     if (len > WEIR_NAME_MAX)
-        return bad_field(d, true, "policy", "is longer than 65536 bytes");
-    job->policy = weir_strtab_add(&d->jgf.g->names, text, len);
+        return bad_field(d, true, field, "is longer than 65536 bytes");
+    b->len = 0;
+    weir_buf_add(b, text, len);
+    return b->failed ? weir_fail_nomem(d->jgf.err) : WEIR_OK;
+}
+
+/* Gives the job what was taken, as job_table.h says. */
+static int set_policy(struct document *d, struct weir_loaded_job *job)
+{
+    const weir_buf *both;
+
+    if (d->queue.len > 0) {
+        weir_buf_printf(&d->queue, "%c", JOB_QUEUE_END);
+        weir_buf_add(&d->queue, d->policy.data, d->policy.len);
+    }
+    if (d->queue.failed)
+        return weir_fail_nomem(d->jgf.err);
+    both = d->queue.len > 0 ? &d->queue : &d->policy;
+    job->policy = weir_strtab_add(&d->jgf.g->names, both->len > 0 ? both->data : "", both->len);
     return job->policy == WEIR_NO_NAME ? weir_fail_nomem(d->jgf.err) : WEIR_OK;
 }
 
@@ -147,6 +166,7 @@ static int take_member(struct document *d, struct weir_loaded_job *job)
     int64_t nslots = 0;
     bool picks = strcmp(key, "picks") == 0, flows = strcmp(key, "flows") == 0, held = strcmp(key, "held") == 0;
     bool slots = strcmp(key, "nslots") == 0, policy = strcmp(key, "policy") == 0;
+    bool queue = strcmp(key, "queue") == 0;
     int type = weir_json_next(d->jgf.json), rc;
 
     if (n)
@@ -158,8 +178,8 @@ static int take_member(struct document *d, struct weir_loaded_job *job)
         return take_list(d, job, picks ? "picks" : "flows", type, picks ? take_pick : take_flow);
     if (held)
         return take_bool(d, true, "held", type, &job->put_off);
-    if (policy)
-        return take_policy(d, job, type);
+    if (policy || queue)
+        return take_text(d, policy ? "policy" : "queue", type, policy ? &d->policy : &d->queue);
     if (!slots)
         return weir_json_skip(d->jgf.json, type);
     rc = take_integer(d, true, "nslots", type, 1, UINT32_MAX, &nslots);
@@ -172,9 +192,8 @@ static int take_job(struct document *d)
     struct weir_loaded_job job = {.start = -1, .end = WEIR_FOREVER, .first = d->jobs.npicks};
     int rc = WEIR_OK, type = WEIR_JSON_END;
 
-    job.policy = weir_strtab_add(&d->jgf.g->names, "", 0);
-    if (job.policy == WEIR_NO_NAME ||
-        weir_array_reserve(&d->jobs.list, &d->jobs.cap, (size_t)d->jobs.count + 1, sizeof job) < 0)
+    d->policy.len = d->queue.len = 0;
+    if (weir_array_reserve(&d->jobs.list, &d->jobs.cap, (size_t)d->jobs.count + 1, sizeof job) < 0)
         return weir_fail_nomem(d->jgf.err);
     while (rc == WEIR_OK && (type = weir_json_next(d->jgf.json)) == WEIR_JSON_KEY)
         rc = take_member(d, &job);
@@ -184,6 +203,9 @@ static int take_job(struct document *d)
         return bad_field(d, true, job.job ? "start" : "id", "is missing");
     if (job.start >= job.end)
         return bad_field(d, true, "end", "is not after the start");
+    rc = set_policy(d, &job);
+    if (rc < 0)
+        return rc;
     d->jobs.list[d->jobs.count++] = job;
     return WEIR_OK;
 }
@@ -374,6 +396,8 @@ int weir_document_read(const struct weir_input *in, const char *source, weir_gra
     weir_jgf_free(&d.jgf);
     weir_loaded_jobs_free(&d.jobs);
     weir_mem_free(d.flows);
+    weir_buf_free(&d.policy);
+    weir_buf_free(&d.queue);
     weir_mem_free(d.vertices);
     return rc;
 }

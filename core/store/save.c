@@ -346,8 +346,8 @@ static int write_jobs(const struct weir_db_store *s, bool all)
 
 /* ---- the whole ---- */
 
-/* Table meta, except for `saves`; word_down and word_up, the relation from a parent to a child and back, only where they
- * are not contains and in. */
+/* Table meta, except for `saves`; word_down and word_up, the relation from a parent to a child and back, only where
+ * they are not contains and in. */
 static int put_meta(const struct weir_db_store *s, const char *stamp)
 {
     char uuid[37];

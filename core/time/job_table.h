@@ -12,6 +12,8 @@ struct flow_use {
 
 struct claim;
 
+#define JOB_QUEUE_END '\x1f' /* in no label, and in no name of a queue */
+
 /* A job, or a stage with locks: a stage has a.expires, and minus its number as a.job. */
 struct job {
     struct flow_use *flows;
@@ -21,7 +23,8 @@ struct job {
     uint32_t cap;
     uint32_t queue_place; /* position in the start queue, or WEIR_NONE */
     uint32_t place;       /* position in `order` */
-    /* Label of the policy that placed the job; "" for none. */
+    /* Label of the policy that placed the job; "" for none. Where the job has a queue: its name, JOB_QUEUE_END, and the
+     * label. */
     weir_name policy;
     int64_t takes; /* units of takes_type, a cache of usage_totals.c */
     weir_type takes_type;

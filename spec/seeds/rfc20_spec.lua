@@ -407,6 +407,51 @@ describe("RFC 20, attributes", function()
     assert.same({ queue = "batch", more = { 1, 2 } }, R():on_ranks("22"):table("rv1").attributes.system.scheduler)
   end)
 
+  -- What the R of jobs of an engine, a database, a document and a stage says of their queues.
+  local function queue_of(a)
+    local d = core.json_decode(a:format "rv1")
+    assert.same({}, weir.check_R(a:format "rv1"))
+    assert.same(d.attributes, a:rset():table("rv1_nosched").attributes)
+    return d.attributes and d.attributes.system.scheduler.queue or "none"
+  end
+
+  it("[RFC20:288][R7] the R of a job names the queue that the match or the jobspec says", function()
+    local e = weir.engine { resources = machine() }
+    local spec = { version = 1, resources = { { type = "slot", count = 1, label = "x", with = { { type = "core", count = 1 } } } },
+      tasks = { { command = { "x" }, slot = "x", count = { per_slot = 1 } } }, attributes = { system = { queue = "night", duration = 9 } } }
+    assert.equal("batch", queue_of(assert(e:match("slot=1/core", { about = { queue = "batch" } }))))
+    assert.equal("night", queue_of(assert(e:match(spec))))
+    assert.equal("batch", queue_of(assert(e:match(spec, { about = { queue = "batch" } }))))
+    assert.equal("none", queue_of(assert(e:match "slot=1/core")))
+    assert.truthy(e:job(1).policy:find "^low@")
+  end)
+
+  it("[RFC20:288][R7] stages, files, duplicates and a restarted service keep the queue", function()
+    local shell, state = require "spec.support.shell", require "spec.support.state"
+    local path = shell.path(shell.directory(), "x.db")
+    local e = weir.engine { resources = machine() }
+    for _, lock in ipairs { true, false } do
+      local stage = assert(e:stage("slot=1/core", { lock = lock, about = { queue = "batch" } }))
+      assert.equal("batch", queue_of(assert(e:commit(stage))))
+    end
+    local g = e:resources()
+    assert(g:save(path))
+    for name, again in pairs { database = assert(weir.load(path)), document = assert(weir.parse((g:format "document"))),
+      duplicate = g:dup(), pieces = assert(g:pieces():graph()), difference = assert(machine():apply(assert(machine():diff(g)))) } do
+      assert.equal("batch", queue_of(weir.engine({ resources = again }):job(1)), name)
+      assert.truthy(weir.engine({ resources = again }):job(1).policy:find "^low@")
+    end
+    path = shell.path(shell.directory(), "y.db")
+    for _, method in ipairs { "match", "job" } do
+      local w = state.new(MACHINE, { path = path })
+      local told = assert(w:ask(w:client "administrator", method, method == "match"
+        and { request = "slot=1/core", job = 5, about = { queue = "batch" }, format = "rv1" } or { job = 5, format = "rv1" }))
+      assert.equal("batch", told.resources.attributes.system.scheduler.queue)
+      w:close()
+    end
+    shell.clean()
+  end)
+
   it("[RFC20:288][R7] a scheduler with queues may add queue=batch: in Flux the R of a job names its queue", function()
     local s = flux.started({}, 4, 4, { queues = { batch = {} } })
     flux.submit(s, 1, 1, { queue = "batch" })

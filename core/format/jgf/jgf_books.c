@@ -13,6 +13,7 @@
  *     end       left out where the job has no end
  *     nslots    slots of the request; left out where unknown
  *     policy    label of the policy that placed the job; left out where empty
+ *     queue     the queue of the job; left out where it has none
  *     held      true: the start was put off, as the resources were in use
  *     picks     arrays [vertex, amount, exclusive (0 or 1), number of the resource in the request (-1: unknown)]; an
  *               amount of 0 is shared use
@@ -23,6 +24,7 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/output.h"
 #include "job/job.h"
@@ -66,7 +68,7 @@ static void write_flows(weir_buf *b, const weir_graph *g, const struct job *j, c
 void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b)
 {
     const weir_allocation *a = &j->a;
-    const char *policy = weir_strtab_text(&g->names, j->policy);
+    const char *policy = weir_strtab_text(&g->names, j->policy), *queue_end = strchr(policy, JOB_QUEUE_END);
 
     write_number(b, "{\"id\":", a->job);
     write_number(b, ",\"start\":", a->start);
@@ -74,9 +76,14 @@ void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t
         write_number(b, ",\"end\":", a->end);
     if (a->nslots)
         write_number(b, ",\"nslots\":", a->nslots);
-    if (*policy) {
+    if (queue_end ? queue_end[1] : *policy) {
         WEIR_WRITE(b, ",\"policy\":");
-        weir_write_string(b, policy);
+        weir_write_string(b, queue_end ? queue_end + 1 : policy);
+    }
+    if (queue_end) {
+        WEIR_WRITE(b, ",\"queue\":\"");
+        weir_write_escaped(b, policy, (size_t)(queue_end - policy));
+        WEIR_WRITE(b, "\"");
     }
     if (j->put_off && a->state == WEIR_RESERVED)
         WEIR_WRITE(b, ",\"held\":true");

@@ -14,15 +14,15 @@ M.FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "j
 
 -- ---- description of a job -------------------------------------------------------------------------------------------
 
---- Returns an allocation in a format, as a table or a text; nil for "none". about: what policies know of the job, or nil. The
--- R of a job in a queue names the queue (RFC 20, attributes).
+--- Returns an allocation in a format, as a table or a text; nil for "none". about: what the match was told; the queue there
+-- goes into the R of a preview, which is no job that has a queue.
 function M.document(a, format, about)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
   local text = service_state.strip_text(params.check(a:format(format)))
   if format == "rlite" then return core.json_decode(text) end
   if not format:find "^rv1" then return text end
-  local R, queue = core.json_decode(text), about and about.queue
+  local R, queue = core.json_decode(text), a.state == "matched" and about and about.queue
   if type(queue) == "string" then R.attributes = { system = { scheduler = { queue = queue } } } end
   return R
 end
@@ -35,13 +35,11 @@ function M.brief(self, a)
   return t
 end
 
---- Returns the state and the resources of an allocation, with the text of a format. about: what policies know of the job, by
--- default what the request of the job said since the service was started.
+--- Returns the state and the resources of an allocation, with the text of a format. about: what the match was told, or nil.
 function M.full(self, a, format, about)
-  local known = self.requests[a.id]
   self:tells(a.count)
   local t = M.brief(self, a)
-  t.vertices, t.resources = plain.vertices(a), M.document(a, format, about or known and known.about)
+  t.vertices, t.resources = plain.vertices(a), M.document(a, format, about)
   return t
 end
 
