@@ -15,14 +15,14 @@ M.FORMATS = { "none", "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "j
 -- ---- description of a job -------------------------------------------------------------------------------------------
 
 --- Returns an allocation in a format, as a table or a text; nil for "none". about: what the match was told; the queue there
--- goes into the R of a preview, which is no job that has a queue.
+-- goes into the R of a preview or a stage, which is no job that has a queue.
 function M.document(a, format, about)
   if format == "none" then return nil end
   if format == "tree" then return view.allocation(a) end
   local text = service_state.strip_text(params.check(a:format(format)))
   if format == "rlite" then return core.json_decode(text) end
   if not format:find "^rv1" then return text end
-  local R, queue = core.json_decode(text), a.state == "matched" and about and about.queue
+  local R, queue = core.json_decode(text), a.id == 0 and about and about.queue
   if type(queue) == "string" then R.attributes = { system = { scheduler = { queue = queue } } } end
   return R
 end

@@ -80,7 +80,7 @@ function M.stage(self, call, p)
   self.stages[a.stage] = { client = not p.keep and client or nil, by = client.name, name = client.role == "owner" and client.name or nil }
   self:tells(a.count)
   local t = described(self, a)
-  t.vertices, t.resources = plain.vertices(a), job_calls.document(a, p.format)
+  t.vertices, t.resources = plain.vertices(a), job_calls.document(a, p.format, about)
   call.answer(t)
 end
 
