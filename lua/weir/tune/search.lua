@@ -3,10 +3,12 @@
 --- A budget counts replays of the whole trace: a trial on a sample counts as the share of the work that it takes. Every
 --- choice depends on the seed and on earlier values only, never on the number of trials that run at once.
 ---
---- Halving: many settings, one in each layer of each option (a Latin hypercube), are tried on the small sample; the best of
---- them on the larger one; the best of those on the whole trace. Steps: the best so far are varied, crossed, and now and then
---- replaced by a setting drawn anew; these go the same way from the small sample to the whole trace. A fifth of the budget
---- goes to each stage of the halving, what is left to the steps.
+--- Probe: settings all over the ranges are tried on the whole trace and on the samples, with a third of the budget. A sample under
+--- which they come in another order than on the whole trace tells nothing, and is left out from then on; so where no sample is
+--- right the search is at least as good as one at random. Halving: many settings, one in each layer of each option (a Latin
+--- hypercube), are tried on the smallest sample; the best of them on the larger one; the best of those on the whole trace. Steps:
+--- the best so far are varied, crossed, and now and then replaced by a setting drawn anew; these go the same way from the smallest
+--- sample to the whole trace. A fifth of the budget goes to each stage of the halving, what is left to the steps.
 
 local random = require "weir.random"
 local rank = require "weir.tune.rank"
@@ -16,6 +18,7 @@ M.__index = M
 
 -- Settings of a round of steps by stage, the smallest sample first, and of a round within a budget below SMALL.
 local ROUND, SMALL_ROUND, SMALL = { 12, 5, 2 }, { 6, 3, 1 }, 30
+local PROBE, RIGHT = 1 / 3, 0.5        -- share of the budget for the probe; agreement of the orders from which a sample is right
 local PARENTS = 4                      -- settings varied
 local WIDEST, NARROWEST = 0.25, 0.02   -- the reach of a step, as a share of the range
 
@@ -23,7 +26,7 @@ local WIDEST, NARROWEST = 0.25, 0.02   -- the reach of a step, as a share of the
 --- tries a list of {values =, sample = number, or 0 for the whole trace} and returns a list of values of objectives, math.huge
 --- for what failed.
 function M.new(opts)
-  local self = setmetatable({ space = opts.space, budget = opts.budget, try = opts.try, costs = opts.costs, spent = 0,
+  local self = setmetatable({ space = opts.space, budget = opts.budget, try = opts.try, costs = opts.costs, spent = 0, steps = 0,
     random = random.fractions(opts.seed), stages = {}, known = {} }, M)
   for k = 1, #opts.costs do self.stages[k] = k end
   self.stages[#self.stages + 1] = 0
@@ -138,6 +141,35 @@ local function through(self, list, counts)
   return true
 end
 
+-- ---- the probe ----------------------------------------------------------------------------------------------
+
+-- Returns how far two orders of the same settings agree: 1, the same; 0, no more than by chance (rank correlation).
+local function agreement(a, b)
+  local n, place, sum = #a, {}, 0
+  for i, at in ipairs(a) do place[at] = i end
+  for i, at in ipairs(b) do sum = sum + (place[at] - i) ^ 2 end
+  return 1 - 6 * sum / (n * (n * n - 1))
+end
+
+-- Tries settings all over the ranges on the whole trace and on the samples, and leaves out the samples that order them otherwise.
+local function probe(self)
+  local cost = 1
+  for k = 1, #self.costs do cost = cost + self.costs[k] end
+  local n = math.max(2, math.floor(PROBE * self.budget / cost))
+  local list = layered(self, n)
+  if not try_all(self, list, 0) then return end
+  local tried = self.known[0].list
+  local whole = {}
+  for i, one in ipairs(tried) do whole[i] = one.result end
+  whole = rank.order(whole)
+  for k = #self.stages - 1, 1, -1 do
+    local sample, found = self.stages[k], {}
+    if not try_all(self, tried, sample) then return end
+    for i, one in ipairs(tried) do found[i] = self.known[sample].by_key[self.space.key(one.values)].result end
+    if #tried < 3 or agreement(whole, rank.order(found)) < RIGHT then table.remove(self.stages, k) end
+  end
+end
+
 -- ---- the ways -----------------------------------------------------------------------------------------------
 
 -- The settings of the halving by stage: a fifth of the budget each.
@@ -152,7 +184,8 @@ end
 local function round(self, parents, reach, n)
   local list = {}
   for i = 1, n do
-    if i % 8 == 0 then
+    self.steps = self.steps + 1
+    if self.steps % (self.stages[2] and 8 or 4) == 0 then
       list[i] = drawn(self)
     else
       local a = parents[math.floor(self.random() ^ 1.5 * #parents) + 1]
@@ -174,7 +207,7 @@ function M:halve(defaults, result)
   local present = setting(self, defaults)
   present.values, present.result = self.space:present(), result
   self.known[0].by_key[self.space.key(present.values)], self.known[0].list[1], self.spent = present, present, self.spent + 1
-  for k = 1, #self.stages - 1 do try_all(self, { present }, self.stages[k]) end
+  if self.stages[2] then probe(self) end
   local counts = halving_counts(self)
   through(self, layered(self, counts[1]), counts)
   local reach, stale, still = WIDEST, 0, round_counts(self)
