@@ -184,7 +184,7 @@ function Client:step(handle)
     put(self, nil, wire.error(request.id, ("%d requests are in flight, which is as many as may be"):format(self.ncalls), "limit"))
   else
     local call = self:call(request)
-    call.size = #line
+    call.size, call.line = #line, line
     handle(call)
   end
   return "done"

@@ -261,6 +261,7 @@ local function open(self, graph)
   self.graph, self.queue, self.ids, self.stashed = graph, {}, ids_of(known), service_state.stashes(graph)
   -- published: job of a child -> R; fresh: the texts in the store are not known yet
   self.published, self.fresh = {}, true
+  self.shadow_before = known and type(known.shadow) == "table" and known.shadow or nil
   self.late = false -- acquire as soon as none of the groups is empty
   open_provider(self, known, found)
   self.requests = {} -- job -> {request, about, submit} of its match, for forecasts
@@ -291,16 +292,6 @@ function Service:matched(job, client)
   if self.owners:set(job, client.role == "owner" and client.name or nil) then self:keeps() end
 end
 
-local ENDLESS = 8e12 -- seconds that a job without an end is told to last
-
---- Tells the shadow of a new job.
-function Service:tell_match(a)
-  local known, now = self.requests[a.id], self.engine:now()
-  self.shadow:tell { what = "submit", id = a.id, at = now, request = assert(known.request:format "json"),
-    estimate = math.min(a.duration, ENDLESS), promise = a.state == "reserved" and a.at or nil, about = known.about }
-  if a.state ~= "reserved" then self.shadow:tell { what = "start", id = a.id, at = now } end
-end
-
 --- Returns true if anything is left of a job: in the schedules, or on targets taken away.
 function Service:there(job) return self.engine:job(job) ~= nil or self.follower:owes(job) end
 
@@ -308,7 +299,7 @@ function Service:there(job) return self.engine:job(job) ~= nil or self.follower:
 function Service:ended(job, at)
   if not self:there(job) then
     self.requests[job] = nil
-    if self.shadow then self.shadow:tell { what = "stop", id = job, at = at or self.engine:now() } end
+    if self.shadow then self.shadow:stopped(job, at or self.engine:now()) end
   end
   if self.owners:forget(job) then self:keeps() end
 end
@@ -321,7 +312,8 @@ local function keep_rest(self)
   if last >= self.ids then self.ids, self.kept = math.min(last + IDS, scheduler_client.IDS_MOST), false end
   if self.kept then return end
   service_state.put(self.graph, { provider = self.provider:save(), users = users_as_data(self.follower:owing()), ids = self.ids,
-    children = self.child_instances:save(), owners = self.owners:save() })
+    children = self.child_instances:save(), owners = self.owners:save(),
+    shadow = self.shadow and not self.shadow.ended and self.shadow.names or nil })
   self.kept = true
 end
 
@@ -420,7 +412,7 @@ function Service:advance(to)
       self.stages[x.stage] = nil
     else
       self.child_instances:touch(x.job)
-      if x.event == "start" and self.shadow then self.shadow:tell { what = "start", id = x.job, at = x.time } end
+      if x.event == "start" and self.shadow then self.shadow:started(x.job, x.time) end
       self:ended(x.job, x.time)
       self:changed()
     end
@@ -570,13 +562,26 @@ function Service:book(call, record)
   run(self, methods.match, call)
 end
 
--- Methods that change the machine in ways that a shadow does not follow.
+-- Methods after which a shadow looks at the machine; and those after which it knows its machine no more.
+local MACHINE = { state = "looks", set = "lost", data = "lost", split = "lost", join = "lost", ["edge.add"] = "lost",
+  ["edge.remove"] = "lost", copy = "lost", merge = "lost", unlink = "lost", tag = "lost", ["resource.property"] = "lost",
+  ["resource.expiration"] = "lost" }
+local READING = { ["resource.status"] = true, ["resource.acquire"] = true, ["parent.status"] = true }
+
 local function changes_machine(name)
-  return name == "state" or name:find "^resource%." ~= nil and name ~= "resource.status" and name ~= "resource.acquire"
+  return MACHINE[name] or (name:find "^resource%." or name:find "^parent%.") and not READING[name] and "looks" or nil
 end
 
-local function run_way(self, call, way)
-  if self.shadow and changes_machine(call.method) then self.shadow:tell { what = "machine" } end
+local run_way
+
+-- Runs a call, and lets the shadow look at what it has done to the machine.
+local function run_beside_shadow(self, call, way)
+  local shadow, change = self.shadow, changes_machine(call.method)
+  run_way(self, call, way)
+  if shadow and shadow == self.shadow and change then shadow:look(change == "lost") end
+end
+
+function run_way(self, call, way)
   if way == "copy" then
     if call.method == "match" then self.counts.matches = self.counts.matches + 1 end
     return copy(self, call)
@@ -602,7 +607,7 @@ function Service:handle(call)
   if self.lost and not STILL[name] then
     return call.fail("the state can neither be saved nor read now, and is tried again every second: " .. self.lost, "io")
   end
-  run_way(self, call, self.opts.copies and effort.of(self, call) or "here")
+  run_beside_shadow(self, call, self.opts.copies and effort.of(self, call) or "here")
 end
 
 --- Sets the policy. Returns the policy; or nil, message, code.

@@ -1,11 +1,23 @@
 --- shadow.lua - a shadow (weir.shadow) of a service, in a process of its own: of low priority, with bounded memory and a bounded
 -- queue of what it is told.
 --
--- The process begins as a copy of the service. It reads a line of JSON for each thing told, and writes a line for each status
--- asked for. It knows no socket and no store of the service, and ends with it.
+-- The process begins as a copy of the service. It knows no socket and no store of the service, and ends with it. What the service tells
+-- costs it little: the line of a match as it came from the client, with a line before it that says what came of it, kept for up to
+-- a tenth of a second and written together. The process reads the request again, and does all the rest.
+--
+--   m ID NOW ESTIMATE PROMISE ROLE NAME   a job was matched; the next line is the request. PROMISE: its start if it waits, else -;
+--                                         times in whole microseconds, an ESTIMATE below 0: without an end
+--   b ID AT                               a job that waited has started
+--   s ID AT                               a job has ended
+--   {"what": ...}                         states of the machine, or a question
+--
+-- Where the machine grows, or is changed in its structure, the shadow begins anew on a copy of it; what was found until then is kept.
 
 local core = require "weir.core"
+local job_calls = require "weir.serve.job_calls"
+local params = require "weir.serve.params"
 local shadow = require "weir.shadow"
+local tables = require "weir.tables"
 local trial = require "weir.serve.trial"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
@@ -19,23 +31,52 @@ local MB = 1 << 20
 local REAPED = 100 -- milliseconds between looks whether a killed process is gone
 -- Priority; bytes of memory besides twice the machine, of what is not read yet, of an answer.
 local NICE, MEMORY, QUEUE, LINE = 19, 512 * MB, 64 * MB, 64 * MB
+local KEPT, LATEST = 1 * MB, 100 -- bytes told that are written together, at most so many milliseconds after the first
+local ENDLESS = 8e12             -- seconds that a job without an end is told to last
+local PERIODS = 20               -- periods before the present one that are told of
 
 -- ---- in the process -------------------------------------------------------------------------------------------------
 
-local TOLD = {}
-
-function TOLD.submit(own, x)
-  local spec = x.about or {}
-  spec.id, spec.at, spec.request, spec.estimate, spec.promise = x.id, x.at, x.request, x.estimate, x.promise
-  own:submit(spec)
+-- A time of a line, in seconds; nil for "-".
+local function seconds(word)
+  local t = tonumber(word)
+  return t and t / 1e6
 end
 
-function TOLD.start(own, x) own:start(x.id, x.at) end
-function TOLD.stop(own, x) own:stop(x.id, x.at) end
-function TOLD.machine(own) own:machine_changed() end
+-- Takes a job that was matched: the words of the line before, and the request of the client.
+local function on_match(own, words, line)
+  local id, now, estimate, promise, role, name = words:match "^m (%d+) (%S+) (%S+) (%S+) (%S+) (.*)$"
+  id, now, promise, estimate = math.tointeger(tonumber(id)), seconds(now), seconds(promise), seconds(estimate)
+  local p = params.read("match", core.json_decode(line).params)
+  local spec = job_calls.about({ client = { role = role, name = name } }, p) or {}
+  spec.id, spec.at, spec.request, spec.promise = id, now, job_calls.request(p), promise
+  spec.estimate = estimate >= 0 and estimate or ENDLESS
+  own:submit(spec)
+  if not promise then own:start(id, now) end
+end
+
+-- Takes the states of the machine: x.states, by path those that are not up; x.gone, targets that are there no more.
+local function on_states(service, own, x)
+  own:change(x.at, function(player)
+    local graph = service.graph
+    for _, v in ipairs(graph:find "not state=up") do
+      if not x.states[v.path] then v.state = "up" end
+    end
+    for path, state in pairs(x.states) do
+      local v = graph:vertex(path)
+      if v and v.state ~= state then v.state = state end
+    end
+    for v in service.follower.targets:each(core.idset(x.gone) & service.follower.targets.all) do v.state = "down" end
+    player:changed(true)
+  end, true)
+end
+
+local TOLD = {}
+
+TOLD.states = on_states
 
 -- Answers a question.
-function TOLD.status(own, x, write)
+function TOLD.status(_, own, x, write)
   own:advance(x.at)
   write(core.json_encode { n = x.n, status = own:status() } .. "\n")
 end
@@ -51,31 +92,52 @@ local function run(service, made, write)
     queue = made.queue, texts = made.texts }
   write(core.json_encode { began = own ~= nil, failed = why } .. "\n")
   if not own then return end
-  local pipe = io.stdin -- of the service
-  for line in pipe:lines() do
-    local x = core.json_decode(line)
-    TOLD[x.what](own, x, write)
+  local next_line = io.stdin:lines() -- of the service
+  for line in next_line do
+    local kind = line:sub(1, 1)
+    if kind == "m" then
+      on_match(own, line, next_line())
+    elseif kind == "{" then
+      local x = core.json_decode(line)
+      TOLD[x.what](service, own, x, write)
+    else
+      local id, at = line:match "^. (%d+) (%S+)$"
+      own[kind == "b" and "start" or "stop"](own, math.tointeger(tonumber(id)), seconds(at))
+    end
   end
 end
 
 -- ---- in the service -------------------------------------------------------------------------------------------------
 
--- Ends the process, and fails the calls that wait for an answer.
-local function finish(self, why)
-  if self.ended then return end
-  self.ended = why
-  for _, handle in ipairs { self.input, self.output } do
+-- Kills the process, and closes what leads to it.
+local function drop(self)
+  for _, handle in ipairs { self.input, self.output, self.later } do
     if not handle:is_closing() then handle:close() end
   end
   self.child:kill()
-  local child, timer = self.child, self.timer
+  local dying, timer = self.dying, self.timer
+  dying[#dying + 1] = self.child
   timer:start(REAPED, REAPED, function()
-    if child:reap() and not timer:is_closing() then timer:close() end
+    while dying[1] and dying[1]:reap() do table.remove(dying, 1) end
+    if dying[1] then return end
+    if self.ended and not timer:is_closing() then timer:close() else timer:stop() end
   end)
+end
+
+-- Fails the calls that wait for an answer.
+local function fail_calls(self, why)
   for _, call in pairs(self.calls) do
-    if not call.over then call.fail("the shadow has ended: " .. why, "internal") end
+    if not call.over then call.fail(why, "internal") end
   end
   self.calls = {}
+end
+
+-- Ends the shadow.
+local function finish(self, why)
+  if self.ended then return end
+  self.ended = why
+  drop(self)
+  fail_calls(self, "the shadow has ended: " .. why)
 end
 
 -- Handles a line of the process.
@@ -88,42 +150,129 @@ local function hear(self, line)
   if not call.over then call.answer(self:about(x.status)) end
 end
 
---- Makes a shadow of a service. made: as trial.prepare returns it; names: {policy =, queue =} for people. Returns the shadow; or
--- nil, message, code.
-function M.start(service, made, names)
+-- Starts the process of a shadow, and listens to it. Returns true; or nil, message, code.
+local function begin(self)
+  local service, made = self.service, self.made
   local guard = service.opts.copies and service.opts.copies.guard or function(f) return f end
   local child, why, code = core.worker(function(write) run(service, made, write) end,
     { input = true, nice = NICE, memory = MEMORY + 2 * service.graph:bytes() })
   if not child then return nil, why, code end
-  local self = setmetatable({
-    service = service, child = child, names = names, since = service.engine:now(), calls = {}, asked = 0, told = 0,
-    input = uv.new_pipe(false), output = uv.new_pipe(false), timer = uv.new_timer(), lines = wire.lines(LINE),
-  }, Shadow)
+  self.child, self.since, self.targets = child, service.engine:now(), service.follower.targets.all
+  self.input, self.output, self.lines = uv.new_pipe(false), uv.new_pipe(false), wire.lines(LINE)
+  self.later, self.buffer, self.nbuffer, self.bytes = uv.new_timer(), {}, 0, 0
+  self.flush = guard(function() self:write() end)
   self.input:open(child:input())
   self.output:open(child:take())
-  self.output:read_start(guard(function(err, piece)
+  local output = self.output
+  output:read_start(guard(function(err, piece)
+    if output ~= self.output then return end
     if err or not piece then return finish(self, "its process is gone: it failed, was killed, or took more memory than it may") end
     self.lines:put(piece)
     for line in function() return self.lines:next() or nil end do hear(self, line) end
   end))
+  return true
+end
+
+--- Makes a shadow of a service. made: as trial.prepare returns it; names: {policy =, queue =} for people. Returns the shadow; or
+-- nil, message, code.
+function M.start(service, made, names)
+  local self = setmetatable({ service = service, made = made, names = names, calls = {}, asked = 0, told = 0, periods = core.array {},
+    timer = uv.new_timer(), dying = {} }, Shadow)
+  local ok, why, code = begin(self)
+  if not ok then return nil, why, code end
   return self
 end
 
---- Tells what happened, or asks; without waiting. A shadow that does not read what it is told ends.
-function Shadow:tell(x)
-  if self.ended then return end
+-- ---- what is told ---------------------------------------------------------------------------------------------------
+
+--- Writes what is kept. A shadow that does not read what it is told ends.
+function Shadow:write()
+  if self.ended or self.nbuffer == 0 then return end
   if self.input:get_write_queue_size() > QUEUE then
     return finish(self, ("it fell behind by more than %d MB of what it was told"):format(QUEUE // MB))
   end
-  self.told = self.told + 1
-  self.input:write(core.json_encode(x) .. "\n")
+  self.input:write(table.concat(self.buffer, "", 1, self.nbuffer))
+  self.buffer, self.nbuffer, self.bytes = {}, 0, 0
 end
+
+-- Keeps a text, to be written with others.
+local function keep(self, text)
+  local n = self.nbuffer + 1
+  self.buffer[n], self.nbuffer, self.told, self.bytes = text, n, self.told + 1, self.bytes + #text
+  if n == 1 then self.later:start(LATEST, 0, self.flush) end
+  if self.bytes > KEPT then self:write() end
+end
+
+-- A time as text: whole microseconds, as a number with a fraction costs ten times as much to write.
+local function micro(t) return (t * 1e6 + 0.5) // 1 | 0 end
+
+--- Tells of a job that a call has matched.
+function Shadow:matched(a, call)
+  if self.ended then return end
+  local client, line, lasts = call.client, call.line or core.json_line { params = call.params }, a.duration
+  local role = client.role
+  keep(self, ("m %d %d %d %s %s %s\n%s\n"):format(a.id, micro(self.service.engine:now()), lasts < ENDLESS and micro(lasts) or -1,
+    a.state == "reserved" and micro(a.at) or "-", role, role ~= "administrator" and client.name or "", line))
+end
+
+--- Tells that a job that waited has started at a time; that a job has ended.
+function Shadow:started(id, at)
+  if not self.ended then keep(self, ("b %d %d\n"):format(id, micro(at))) end
+end
+
+function Shadow:stopped(id, at)
+  if not self.ended then keep(self, ("s %d %d\n"):format(id, micro(at))) end
+end
+
+-- Tells a table, at once.
+local function tell(self, x)
+  keep(self, core.json_encode(x) .. "\n")
+  self:write()
+end
+
+-- Begins anew on the machine as it is; what was found until now is kept.
+local function begin_anew(self)
+  drop(self)
+  self.anew = nil
+  local ok, why = begin(self)
+  if not ok then self.ended = why end
+  local calls = self.calls
+  self.calls = {}
+  for _, n in ipairs(tables.keys(calls)) do self:ask(calls[n]) end
+end
+
+-- Begins anew when the shadow has told what it has found.
+local function ask_and_begin_anew(self)
+  if self.anew then return end
+  local at = self.service.engine:now()
+  self.anew = { over = false, fail = function() end, answer = function(told)
+    local s = told.status
+    if not s or self.ended then return end
+    table.insert(self.periods, { since = s.since, told = at, jobs = s.jobs, compared = s.compared, wait = s.wait })
+    if #self.periods > PERIODS then table.remove(self.periods, 1) end
+    begin_anew(self)
+  end }
+  self:ask(self.anew)
+end
+
+--- Looks at the machine after a change: states are told; where targets have come, or lost is true, the shadow begins anew.
+function Shadow:look(lost)
+  if self.ended then return end
+  local service, states = self.service, {}
+  local targets = service.follower.targets.all
+  if lost or not self.targets:contains(targets) then return ask_and_begin_anew(self) end
+  for _, v in ipairs(service.graph:find "not state=up") do states[v.path] = v.state end
+  tell(self, { what = "states", at = service.engine:now(), states = states, gone = tostring(self.targets - targets) })
+end
+
+-- ---- what is asked --------------------------------------------------------------------------------------------------
 
 --- Returns what a status tells, with what is known here.
 function Shadow:about(status)
   return { running = not self.ended, ended = self.ended, policy = self.names.policy, queue = self.names.queue,
     in_force = self.service.policy.name, since = self.since, told = self.told,
-    unread = self.ended and 0 or self.input:get_write_queue_size(), status = status }
+    unread = self.ended and 0 or self.input:get_write_queue_size() + self.bytes, periods = self.periods[1] and self.periods or nil,
+    status = status }
 end
 
 --- Answers a call with the status.
@@ -131,7 +280,7 @@ function Shadow:ask(call)
   if self.ended then return call.answer(self:about()) end
   self.asked = self.asked + 1
   self.calls[self.asked] = call
-  self:tell { what = "status", n = self.asked, at = self.service.engine:now() }
+  tell(self, { what = "status", n = self.asked, at = self.service.engine:now() })
 end
 
 --- Ends the shadow; why: the reason, for its status.
@@ -142,7 +291,7 @@ function Shadow:stop(why) finish(self, why or "it was stopped") end
 -- may happen anywhere, and must not run the loop there.
 function Shadow.__gc(self)
   local left = false
-  for _, handle in ipairs { self.input, self.output, self.timer } do
+  for _, handle in ipairs { self.input, self.output, self.later, self.timer } do
     if not handle:is_closing() then
       handle:close()
       left = true

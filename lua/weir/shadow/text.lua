@@ -47,6 +47,11 @@ local function remarks(told)
   local s, list = told.status, {}
   if s.followed > 0 then list[1] = ("%d changes of the machine or its queues were followed."):format(s.followed) end
   if (told.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(told.lost) end
+  for _, period in ipairs(told.periods or {}) do
+    list[#list + 1] = ("Before it began anew on a changed machine, %d jobs had started on both sides in %s: they waited %s on the mean, "
+      .. "and would have waited %s."):format(period.compared, seconds(period.told - period.since), seconds(period.wait.truth.mean),
+      seconds(period.wait.shadow.mean))
+  end
   if told.remark then list[#list + 1] = ("It says: %s."):format(told.remark) end
   return list[1] and table.concat(list, " ") or nil
 end

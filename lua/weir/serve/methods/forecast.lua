@@ -10,9 +10,9 @@ local weir = require "weir"
 local M = {}
 
 params.takes("try", "", { policy = "name", source = "source", queue = "name", queue_source = "source", seconds = "seconds" })
-params.takes("shadow.start", "", { policy = "name", source = "source", queue = "name", queue_source = "source" })
+params.takes("shadow.start", "policy", { policy = "name", source = "source", queue = "name", queue_source = "source" })
 params.takes("shadow.status", "", {})
-params.takes("shadow.stop", "", {})
+params.takes("shadow.stop", "policy", {})
 
 -- What is told of all jobs in figures: how many start now, earlier and later, and the mean of the waits from now on.
 local function summary_of(jobs, now)
@@ -63,6 +63,7 @@ M["shadow.start"] = function(self, call, p)
   if made.wrong then error(made.wrong, 0) end
   if made.why then params.fail(made.code or "invalid", "%s", made.why) end
   if self.shadow then self.shadow:stop() end
+  self:keeps()
   self.shadow = params.check(shadow.start(self, made,
     { policy = made.policy.name, queue = p.queue or p.queue_source and "source" or "easy" }))
   call.answer(self.shadow:about())
@@ -70,13 +71,20 @@ end
 
 --- {"id":10,"method":"shadow.status"}: what the shadow has found: waits, utilisation and promises of both sides, how far it is
 M["shadow.status"] = function(self, call)
+  local before = self.shadow_before
+  if not self.shadow and before then
+    return call.answer { running = false, ended = "the service was started again", policy = before.policy, queue = before.queue,
+      in_force = self.policy.name }
+  end
   if not self.shadow then return call.answer { running = false } end
   self.shadow:ask(call)
 end
 
 --- {"id":11,"method":"shadow.stop"}: ends the shadow
 M["shadow.stop"] = function(self, call)
-  local was = self.shadow ~= nil
+  local was = self.shadow ~= nil or self.shadow_before ~= nil
+  self.shadow_before = nil
+  self:keeps()
   if was then self.shadow:stop() end
   self.shadow = nil
   call.answer { stopped = was }

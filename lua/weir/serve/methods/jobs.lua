@@ -76,7 +76,7 @@ function M.match(self, call, p)
   if a.state ~= "matched" then
     self:matched(a.id, call.client)
     self.requests[a.id] = { request = asked, about = opts.about, submit = self.engine:now() }
-    if self.shadow then self:tell_match(a) end
+    if self.shadow then self.shadow:matched(a, call) end
   end
   call.answer(job_calls.full(self, a, p.format, opts.about))
 end
