@@ -563,22 +563,23 @@ function Service:book(call, record)
 end
 
 -- Methods after which a shadow looks at the machine; and those after which it knows its machine no more.
-local MACHINE = { state = "looks", set = "lost", data = "lost", split = "lost", join = "lost", ["edge.add"] = "lost",
+local MACHINE = setmetatable({ state = "looks", set = "lost", data = "lost", split = "lost", join = "lost", ["edge.add"] = "lost",
   ["edge.remove"] = "lost", copy = "lost", merge = "lost", unlink = "lost", tag = "lost", ["resource.property"] = "lost",
-  ["resource.expiration"] = "lost" }
-local READING = { ["resource.status"] = true, ["resource.acquire"] = true, ["parent.status"] = true }
-
-local function changes_machine(name)
-  return MACHINE[name] or (name:find "^resource%." or name:find "^parent%.") and not READING[name] and "looks" or nil
-end
+  ["resource.expiration"] = "lost", ["resource.status"] = false, ["resource.acquire"] = false, ["parent.status"] = false },
+  { __index = function(list, name)
+    list[name] = (name:find "^resource%." or name:find "^parent%.") and "looks" or false
+    return list[name]
+  end })
 
 local run_way
 
 -- Runs a call, and lets the shadow look at what it has done to the machine.
 local function run_beside_shadow(self, call, way)
-  local shadow, change = self.shadow, changes_machine(call.method)
+  local shadow = self.shadow
   run_way(self, call, way)
-  if shadow and shadow == self.shadow and change then shadow:look(change == "lost") end
+  if not shadow or shadow ~= self.shadow then return end
+  local change = MACHINE[call.method]
+  if change then shadow:look(change == "lost") end
 end
 
 function run_way(self, call, way)

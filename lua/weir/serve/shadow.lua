@@ -2,14 +2,14 @@
 -- queue of what it is told.
 --
 -- The process begins as a copy of the service. It knows no socket and no store of the service, and ends with it. What the service tells
--- costs it little: the line of a match as it came from the client, with a line before it that says what came of it, kept for up to
--- a tenth of a second and written together. The process reads the request again, and does all the rest.
+-- costs it little: the line of a match as it came from the client, with a few numbers that say what came of it, kept for up to a tenth
+-- of a second and written together. The process reads the request again, and does all the rest.
 --
---   m ID NOW ESTIMATE PROMISE ROLE NAME   a job was matched; the next line is the request. PROMISE: its start if it waits, else -;
---                                         times in whole microseconds, an ESTIMATE below 0: without an end
---   b ID AT                               a job that waited has started
---   s ID AT                               a job has ended
---   {"what": ...}                         states of the machine, or a question
+-- A record begins with a letter; numbers are those of string.pack, times are whole microseconds:
+--   m  id, now, estimate (-1: without an end), start promised (-1: it has started), role and name of the client, line   MATCH
+--   b  id, time: a job that waited has started                                                                          EVENT
+--   s  id, time: a job has ended                                                                                        EVENT
+--   {  JSON: states of the machine, or a question                                                                       TEXT
 --
 -- Where the machine grows, or is changed in its structure, the shadow begins anew on a copy of it; what was found until then is kept.
 
@@ -21,6 +21,8 @@ local tables = require "weir.tables"
 local trial = require "weir.serve.trial"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
+
+local pack = string.pack
 
 local M = {}
 
@@ -35,24 +37,29 @@ local KEPT, LATEST = 1 * MB, 100 -- bytes told that are written together, at mos
 local ENDLESS = 8e12             -- seconds that a job without an end is told to last
 local PERIODS = 20               -- periods before the present one that are told of
 
+local MATCH, EVENT, TEXT = "<c1i8i8i8i8s2s2s4", "<c1i8i8", "<c1s4"
+
 -- ---- in the process -------------------------------------------------------------------------------------------------
 
--- A time of a line, in seconds; nil for "-".
-local function seconds(word)
-  local t = tonumber(word)
-  return t and t / 1e6
+-- Returns the numbers of a record, so many after the letter.
+local function numbers(n) return string.unpack("<" .. ("i8"):rep(n), io.read(8 * n)) end
+
+-- Returns a text of a record, whose length has so many bytes.
+local function text_of(bytes)
+  local n = string.unpack("<I" .. bytes, io.read(bytes))
+  return n > 0 and io.read(n) or ""
 end
 
--- Takes a job that was matched: the words of the line before, and the request of the client.
-local function on_match(own, words, line)
-  local id, now, estimate, promise, role, name = words:match "^m (%d+) (%S+) (%S+) (%S+) (%S+) (.*)$"
-  id, now, promise, estimate = math.tointeger(tonumber(id)), seconds(now), seconds(promise), seconds(estimate)
+-- Takes a job that was matched.
+local function on_match(own)
+  local id, now, estimate, promise = numbers(4)
+  local role, name, line = text_of(2), text_of(2), text_of(4)
   local p = params.read("match", core.json_decode(line).params)
   local spec = job_calls.about({ client = { role = role, name = name } }, p) or {}
-  spec.id, spec.at, spec.request, spec.promise = id, now, job_calls.request(p), promise
-  spec.estimate = estimate >= 0 and estimate or ENDLESS
+  spec.id, spec.at, spec.request, spec.promise = id, now / 1e6, job_calls.request(p), promise >= 0 and promise / 1e6 or nil
+  spec.estimate = estimate >= 0 and estimate / 1e6 or ENDLESS
   own:submit(spec)
-  if not promise then own:start(id, now) end
+  if promise < 0 then own:start(id, spec.at) end
 end
 
 -- Takes the states of the machine: x.states, by path those that are not up; x.gone, targets that are there no more.
@@ -92,17 +99,15 @@ local function run(service, made, write)
     queue = made.queue, texts = made.texts }
   write(core.json_encode { began = own ~= nil, failed = why } .. "\n")
   if not own then return end
-  local next_line = io.stdin:lines() -- of the service
-  for line in next_line do
-    local kind = line:sub(1, 1)
+  for kind in function() return io.read(1) end do -- from the service
     if kind == "m" then
-      on_match(own, line, next_line())
+      on_match(own)
     elseif kind == "{" then
-      local x = core.json_decode(line)
+      local x = core.json_decode(text_of(4))
       TOLD[x.what](service, own, x, write)
     else
-      local id, at = line:match "^. (%d+) (%S+)$"
-      own[kind == "b" and "start" or "stop"](own, math.tointeger(tonumber(id)), seconds(at))
+      local id, at = numbers(2)
+      own[kind == "b" and "start" or "stop"](own, id, at / 1e6)
     end
   end
 end
@@ -203,30 +208,28 @@ local function keep(self, text)
   if self.bytes > KEPT then self:write() end
 end
 
--- A time as text: whole microseconds, as a number with a fraction costs ten times as much to write.
 local function micro(t) return (t * 1e6 + 0.5) // 1 | 0 end
 
---- Tells of a job that a call has matched.
-function Shadow:matched(a, call)
+--- Tells of a job that a call has matched at a time; lasts: what it asked for, in seconds; promise: its start, or nil.
+function Shadow:matched(id, now, lasts, promise, call)
   if self.ended then return end
-  local client, line, lasts = call.client, call.line or core.json_line { params = call.params }, a.duration
-  local role = client.role
-  keep(self, ("m %d %d %d %s %s %s\n%s\n"):format(a.id, micro(self.service.engine:now()), lasts < ENDLESS and micro(lasts) or -1,
-    a.state == "reserved" and micro(a.at) or "-", role, role ~= "administrator" and client.name or "", line))
+  local client = call.client
+  keep(self, pack(MATCH, "m", id, micro(now), lasts < ENDLESS and micro(lasts) or -1, promise and micro(promise) or -1, client.role, client.role ~= "administrator" and client.name or "",
+    call.line or core.json_line { params = call.params }))
 end
 
 --- Tells that a job that waited has started at a time; that a job has ended.
 function Shadow:started(id, at)
-  if not self.ended then keep(self, ("b %d %d\n"):format(id, micro(at))) end
+  if not self.ended then keep(self, pack(EVENT, "b", id, micro(at))) end
 end
 
 function Shadow:stopped(id, at)
-  if not self.ended then keep(self, ("s %d %d\n"):format(id, micro(at))) end
+  if not self.ended then keep(self, pack(EVENT, "s", id, micro(at))) end
 end
 
 -- Tells a table, at once.
 local function tell(self, x)
-  keep(self, core.json_encode(x) .. "\n")
+  keep(self, pack(TEXT, "{", core.json_encode(x)))
   self:write()
 end
 

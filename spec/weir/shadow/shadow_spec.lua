@@ -218,6 +218,18 @@ describe("weir -s SOCKET shadow", function()
     assert.matches("Before it began anew on a changed machine, 1 jobs had started", done("shadow", "status"), 1, true)
   end)
 
+  it("is told to have ended when the service is started again", function()
+    local dir = shell.directory()
+    local function again() return service.start(dir, { "-r", "node:4 core:2", "--clock", "manual", "--state", shell.path(dir, "state") }) end
+    s = again()
+    done("shadow", "start", "-q", "fcfs")
+    s:stop()
+    s = again()
+    assert.matches("The shadow of low and fcfs has ended: the service was started again", done("shadow", "status"), 1, true)
+    done("shadow", "stop")
+    assert.equal(1, run("shadow", "status").status)
+  end)
+
   it("costs the service nothing when it dies: the status says so", function()
     done("shadow", "start")
     os.execute(("kill -9 %d"):format(s:copies()[1]))

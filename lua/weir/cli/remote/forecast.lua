@@ -118,7 +118,7 @@ M.shadow = {
   notes = [[
 A shadow is a process of its own, of the lowest priority and with bounded memory. It plays the jobs that the service takes from its start
 on; a job lasts there as long as it lasted in truth. What it starts earlier than the service is known to end only later, so it may be
-behind, and says so. It does not follow changes of the machine, and ends with the service.
+behind, and says so. It follows the states of nodes, begins anew where the machine grows, and ends with the service.
 
   weir -s unix:/run/weir.sock shadow start -q easy
   weir -s unix:/run/weir.sock shadow status --report out

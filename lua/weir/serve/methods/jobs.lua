@@ -72,11 +72,13 @@ function M.match(self, call, p)
     return call.fail(why, code)
   end
   if a == true then return call.answer { feasible = true } end
-  if a.state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
-  if a.state ~= "matched" then
-    self:matched(a.id, call.client)
-    self.requests[a.id] = { request = asked, about = opts.about, submit = self.engine:now() }
-    if self.shadow then self.shadow:matched(a, call) end
+  local state = a.state
+  if state ~= "matched" and call.choose then return call.choose(params.check(self.engine:record(a.id))) end
+  if state ~= "matched" then
+    local id, now = a.id, self.engine:now()
+    self:matched(id, call.client)
+    self.requests[id] = { request = asked, about = opts.about, submit = now }
+    if self.shadow then self.shadow:matched(id, now, a.duration, state == "reserved" and a.at or nil, call) end
   end
   call.answer(job_calls.full(self, a, p.format, opts.about))
 end
