@@ -214,8 +214,8 @@ local function micro(t) return (t * 1e6 + 0.5) // 1 | 0 end
 function Shadow:matched(id, now, lasts, promise, call)
   if self.ended then return end
   local client = call.client
-  keep(self, pack(MATCH, "m", id, micro(now), lasts < ENDLESS and micro(lasts) or -1, promise and micro(promise) or -1, client.role, client.role ~= "administrator" and client.name or "",
-    call.line or core.json_line { params = call.params }))
+  keep(self, pack(MATCH, "m", id, micro(now), lasts < ENDLESS and micro(lasts) or -1, promise and micro(promise) or -1,
+    client.role, client.role ~= "administrator" and client.name or "", call.line or core.json_line { params = call.params }))
 end
 
 --- Tells that a job that waited has started at a time; that a job has ended.

@@ -727,15 +727,15 @@ function M:settle()
 end
 
 --- Calls the queue policy after external changes: states of vertices, resources added or removed. Reservations are
---- dropped to be made again, as their resources may be gone. later: the policy is called when the events of the time are over.
-function M:changed(later)
+--- dropped to be made again, as their resources may be gone. waits: the policy is called when the events of the time are over.
+function M:changed(waits)
   self.releases = self.releases + 1
   forget_requests(self)
   broker.drop_reservations(self)
   self:ask("units", self:total())
   self:ask("change", true)
   self.dirty = true
-  if not later then pass(self) end
+  if not waits then pass(self) end
 end
 
 return M

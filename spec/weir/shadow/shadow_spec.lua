@@ -220,7 +220,8 @@ describe("weir -s SOCKET shadow", function()
 
   it("is told to have ended when the service is started again", function()
     local dir = shell.directory()
-    local function again() return service.start(dir, { "-r", "node:4 core:2", "--clock", "manual", "--state", shell.path(dir, "state") }) end
+    local words = { "-r", "node:4 core:2", "--clock", "manual", "--state", shell.path(dir, "state") }
+    local function again() return service.start(dir, words) end
     s = again()
     done("shadow", "start", "-q", "fcfs")
     s:stop()

@@ -85,7 +85,7 @@ M["shadow.stop"] = function(self, call)
   local was = self.shadow ~= nil or self.shadow_before ~= nil
   self.shadow_before = nil
   self:keeps()
-  if was then self.shadow:stop() end
+  if self.shadow then self.shadow:stop() end
   self.shadow = nil
   call.answer { stopped = was }
 end
