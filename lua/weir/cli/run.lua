@@ -25,13 +25,27 @@ local function compile(path)
   return out.check(load(text, "@" .. path, "t"))
 end
 
--- Adds a traceback to errors of a script, for the author of the script: it ends with the script's main chunk, as what
--- stands below is weir's own. Failures of commands pass unchanged.
+local LIBRARY = debug.getinfo(1, "S").short_src:match "^(.*)cli/run%.lua$" -- the directory of weir's own files
+
+-- Cuts the levels at the top of a traceback that are weir's own: a method that raises, and error.
+local function from_caller(trace)
+  local head, levels = trace:match "^(.-\nstack traceback:\n)(.*)$"
+  local kept = {}
+  for line in (levels or ""):gmatch "[^\n]+" do
+    local own = line:match "^%s*(.*)":sub(1, #LIBRARY) == LIBRARY or line:find "^%s*%[C%]: in function 'error'"
+      or line:find "^%s*%(%.%.%.tail calls%.%.%.%)"
+    if #kept > 0 or not own then kept[#kept + 1] = line end
+  end
+  return #kept > 0 and head .. table.concat(kept, "\n") or trace
+end
+
+-- Adds a traceback to errors of a script, for the author of the script: from the script's line that failed to its main chunk,
+-- as what stands above and below is weir's own. Failures of commands pass unchanged.
 local function explain(raised)
   if out.failure(raised) or raised == "interrupted" then return raised end
   local trace = debug.traceback(tostring(raised), 2)
   local _, last = trace:find("in main chunk\n%s*%[C%]: in function 'xpcall'")
-  return last and trace:sub(1, last):gsub("\n[^\n]*$", "") or trace
+  return from_caller(last and trace:sub(1, last):gsub("\n[^\n]*$", "") or trace)
 end
 
 function M.run(opts)

@@ -59,21 +59,25 @@ local function intro(session)
   return lines
 end
 
+-- Prints what is known of a class, a grammar or a command. Returns whether there is one of the name.
+local function explained(session, topic)
+  local class = help.class(topic)
+  local c = not class and named(session, (topic:gsub("^:", "")))
+  if class then help.page(class) elseif c then out.line((":%s %s\n  %s"):format(c.name, c.arguments, c.doc)) end
+  return class ~= nil or c ~= nil
+end
+
 command("help", "[TOPIC]", "this, or about a class, a command or a name", { "vertex", "graph", "engine", "allocation", "policy", "request",
   "weir", "shapes", "machines", "expressions" }, function(session, topic)
   if topic == "" then return help.page(intro(session)) end
-  local class = help.class(topic)
-  if class then return help.page(class) end
-  local c = named(session, (topic:gsub("^:", "")))
-  if c then return out.line((":%s %s\n  %s"):format(c.name, c.arguments, c.doc)) end
-  M.documented(session, topic)
+  if not explained(session, topic) then M.documented(session, topic) end
 end)
 
---- Prints the documentation of a name, such as "e:match", "v.free" or "match".
+--- Prints the documentation of a name, such as "e:match", "v.free" or "match"; of a class or a command that is no such name.
 function M.documented(session, name)
   local lines, why = help.name(name, session.env)
-  if not lines then fail("%s", why) end
-  help.page(lines)
+  if lines then return help.page(lines) end
+  if not explained(session, name) then fail("%s", why) end
 end
 
 command("doc", "NAME", "what a field or method is, such as :doc e:match, or e:match?", "name", function(session, name)

@@ -1,6 +1,7 @@
 --- help.lua - what :help and :doc tell: the classes of the reference, the shorthand of the session, and any other
 --- value by its members. Texts wrap at words; on a terminal, texts longer than the screen go through a pager.
 
+local examples = require "weir.repl.examples"
 local out = require "weir.cli.output"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
@@ -51,18 +52,22 @@ local function entry(title, text, example)
   return table.concat(lines, "\n")
 end
 
-local function member(owner, m) return entry(owner .. m.name .. m.signature, m.text) end
+-- Classes of the reference; the methods that scripts have besides are those of graphs.
+local OWNERS = { script_graph = "graph" }
+
+local function member(owner, m, class)
+  local list = examples[OWNERS[class] or class]
+  return entry(owner .. m.name .. m.signature, m.text, list and list[m.name])
+end
 
 local function class_page(name, class)
   local lines = { wrapped(class.text, "") }
   for _, m in ipairs(class.members) do
-    lines[#lines + 1] = member(name == "weir" and "weir." or m.kind == "method" and ":" or ".", m)
+    lines[#lines + 1] = member(name == "weir" and "weir." or m.kind == "method" and ":" or ".", m, name)
   end
   return lines
 end
 
--- Classes of the reference; the methods that scripts have besides are those of graphs.
-local OWNERS = { script_graph = "graph" }
 local CLASSES = { "weir", "engine", "graph", "script_graph", "vertex", "allocation", "policy", "request", "loaded_policy" }
 
 -- Returns the entries of a name in the reference: all members of the name, of any class.
@@ -70,7 +75,7 @@ local function in_reference(last)
   local lines = {}
   for _, class in ipairs(CLASSES) do
     for _, m in ipairs((reference()[class] or { members = {} }).members) do
-      if m.name == last then lines[#lines + 1] = member((OWNERS[class] or class) .. (m.kind == "method" and ":" or "."), m) end
+      if m.name == last then lines[#lines + 1] = member((OWNERS[class] or class) .. (m.kind == "method" and ":" or "."), m, class) end
     end
   end
   return lines
@@ -160,7 +165,7 @@ function M.name(name, env)
   local lines = {}
   if owner == "weir" then
     for _, m in ipairs(reference().weir.members) do
-      if m.name == last then lines[1] = member("weir.", m) end
+      if m.name == last then lines[1] = member("weir.", m, "weir") end
     end
   else
     lines = in_reference(last)

@@ -111,7 +111,8 @@ local function locals_of(level)
 end
 
 --- weir.repl(opts), for any script. The caller's locals are globals of the session, and keep assigned values after
---- the session. depth: the number of functions between the caller and M.here.
+--- the session. Where nobody can type, what stands on standard input is run, as by weir repl. depth:
+--- the number of functions between the caller and M.here.
 function M.here(opts, depth)
   opts = opts or {}
   local level = 2 + (depth or 0)
@@ -119,7 +120,7 @@ function M.here(opts, depth)
   local engine = opts.engine or not opts.resources and values.e or nil
   local status, session = M.run {
     resources = opts.resources or engine and engine:resources() or values.g, engine = engine, policy = opts.policy,
-    locals = values, input = opts.input, mode = opts.mode,
+    locals = values, input = opts.input or not core.is_terminal(0) and io.read "a" or nil, mode = opts.mode,
   }
   if not status then return nil, session end
   for name, place in pairs(places) do debug.setlocal(level, place, session.env[name]) end

@@ -181,8 +181,9 @@ describe("weir FILE", function()
   for _, case in ipairs {
     { "runs a script that uses weir", 'print(weir.synthetic "node:2":count())', "^3\n$", 0 },
     { "runs a script that requires it", 'local weir = require "weir" -- scenario\nprint(#weir.policy.list() > 5)', "^true\n$", 0 },
+    { "begins a traceback with it", 'weir.synthetic "node:2":write("x")', "\nstack traceback:\n[^\n]+:1: in main chunk\n$", 1 },
     { "ends a traceback with the script", 'local g = weir.synthetic "node:2"\nlocal function f() error "bad" end\nf()',
-      "bad\nstack traceback:\n[^\n]+\n[^\n]+:2: in [^\n]+\n[^\n]+:3: in main chunk\n$", 1 },
+      "bad\nstack traceback:\n[^\n]+:2: in [^\n]+\n[^\n]+:3: in main chunk\n$", 1 },
   } do
     it(case[1], function()
       local path = os.tmpname() .. ".lua"
@@ -203,5 +204,58 @@ describe("weir FILE", function()
   end)
   it("that is not there is told", function()
     assert.matches("there is no such file", (run "repl /nowhere.json"))
+  end)
+end)
+
+describe("the help of the REPL", function()
+  local examples = require "weir.repl.examples"
+  local repl = require "weir.repl"
+  local weir = require "weir"
+
+  -- By class of the reference: the class of the examples, and whether they run as they stand.
+  local CLASSES = { weir = { "weir", true }, engine = { "engine", true }, graph = { "graph", true }, script_graph = { "graph", true },
+    vertex = { "vertex", true }, allocation = { "allocation", true }, loaded_policy = { "loaded_policy", true }, policy = { "policy" },
+    request = { "request" } }
+  local ALONE = { ["weir.repl"] = true } -- takes over the input
+  local EXPECTED = { ["weir.load"] = "io", ["engine.book"] = "busy" } -- codes of examples that tell why something fails
+
+  -- Runs an example as the REPL does.
+  local function try(class, name, text)
+    local env = repl.environment { resources = "cluster:1 rack:2 node:2 core:4" }
+    env.print, env.io = function() end, { stdout = io.tmpfile() }
+    env.e:match "slot=1/node"
+    local f = assert(load("return " .. text, "=example", "t", env) or load(text, "=example", "t", env))
+    local value, why, code = f()
+    local wanted = EXPECTED[class .. "." .. name]
+    if wanted then assert.equal(wanted, code) else assert.is_true(value ~= nil or code == nil, why) end
+  end
+
+  for class, how in pairs(CLASSES) do
+    it("[K3] has an example of each member of " .. class .. ", and they run", function()
+      local dir = io.popen "mktemp -d":read "l"
+      for _, m in ipairs(require "weir.reference"[class].members) do
+        local text = examples[how[1]][m.name]
+        assert.is_string(text, class .. "." .. m.name)
+        text = text:gsub("machine%.db", dir .. "/machine.db")
+        if how[2] and not ALONE[class .. "." .. m.name] then try(class, m.name, text) end
+      end
+      os.execute("rm -r " .. dir)
+    end)
+  end
+
+  it("[K3] has policies for examples of the fields of policies", function()
+    for name, text in pairs(examples.policy) do
+      assert(weir.engine { resources = "cluster:1 rack:2 node:2 core:4", policy = assert(load("return " .. text))() }, name)
+    end
+  end)
+
+  it("[K3] shows the example", function()
+    assert.matches("example: e:jobs%(%)", said ":doc e.jobs\n")
+    assert.matches("example: g:types%(%)", said ":help graph\n")
+  end)
+
+  it("[K3] takes names of grammars and of commands for :doc", function()
+    assert.matches("^shapes %- ", said ":doc shapes\n")
+    assert.matches("^:time on|off", said "time?\n")
   end)
 end)
