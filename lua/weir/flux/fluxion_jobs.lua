@@ -185,12 +185,14 @@ function M.info(self, given)
   return encode { jobid = a.id, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
 end
 
---- Answers with {"jobid"}: a number that no job has.
+--- Answers with {"jobid"}: a number that no job has, one above those of what is taken beside Flux; the first is 0.
 function M.next_jobid(self)
-  local id = self.asked or -1 -- the first is 0, as Fluxion's
-  repeat id = id < LARGEST and id + 1 or 0 until not self.engine:job(id) and not self.jobs[id]
-  self.asked = id
-  return encode { jobid = id }
+  local last = -1
+  for _, a in ipairs(self.engine:jobs()) do
+    if not self.jobs[a.id] then last = math.max(last, a.id) end
+  end
+  repeat last = last < LARGEST and last + 1 or 0 until not self.engine:job(last)
+  return encode { jobid = last }
 end
 
 --- Drops the reservations that requests have made. Returns how many there were.

@@ -225,11 +225,12 @@ describe("a request to Fluxion", function()
 
   it("takes resources under a number that no job has", function()
     local s = taken()
-    s.service.scheduler.asked = 6
     assert.equal(8, ask(s, "next_jobid").jobid)
     submit(s, 8, 1)
     settle(s)
     assert.equal(9, ask(s, "next_jobid").jobid)
+    assert(ask(s, "cancel", { jobid = 7 }))
+    assert.equal(0, ask(s, "next_jobid").jobid)
   end)
 
   it("has no job of Flux mixed with what has its number", function()
