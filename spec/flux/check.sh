@@ -42,6 +42,11 @@ run queues 1 $small
 run slow 1 $small
 run preempt 1 $small
 run cut 1 $large
+# A part of a real trace, where there is one: TRACE=FILE HOURS=N. A whole day: CHECKS=day HOURS=24 LIMIT=1500.
+export TRACE="${TRACE:-${WEIR_DATA:-../shared/data}/traces/KTH-SP2-1996-2.predictsim-filtered.swf.gz}"
+if [ -e "$TRACE" ]; then
+  run day 1 --conf=resource.noverify=true --conf=fake-resources.nnodes=100 --conf=fake-resources.cores-per-node=1 --conf=sched-weir.queue=easy
+fi
 run kill 4 --test-exit-mode=leader -Stbon.topo=kary:0
 run nest 4
 if [ -e "$(pkg-config --variable=fluxmoddir flux-core)/sched-fluxion-resource.so" ]; then

@@ -121,6 +121,20 @@ local function soon(s)
   return (" for as long as wanted, and %s free now but reserved too soon"):format(texts.number(s.reserved))
 end
 
+local show_ranks = false -- within with_ranks
+
+-- Returns the path of a vertex, with the rank where ranks are shown.
+local function path_of(v) return show_ranks and v.rank and ("%s (rank %d)"):format(v.path, v.rank) or v.path end
+
+--- Calls f(...); the texts that it makes by this module name ranks beside paths, as hosts may have several ranks. Returns its results.
+function M.with_ranks(f, ...)
+  show_ranks = true
+  local results = table.pack(pcall(f, ...))
+  show_ranks = false
+  if not results[1] then error(results[2], 0) end
+  return table.unpack(results, 2, results.n)
+end
+
 -- Whether a list of resources is a single resource without children.
 local function is_plain(list)
   if #list ~= 1 then return false end
@@ -132,7 +146,7 @@ end
 local function compound(s)
   local fits = s.have == 0 and "Not one of" or ("At most %s of"):format(texts.number(s.have))
   local into = s.ideal and "all there is" or "what is free"
-  local where = s.level and (" in one %s%s"):format(s.level, s.best and "; the best is " .. s.best.path or "") or ""
+  local where = s.level and (" in one %s%s"):format(s.level, s.best and "; the best is " .. path_of(s.best) or "") or ""
   return ("Needed: %s. %s %s %s into %s%s%s."):format(describe(s.part), fits, M.amount(s.need, s.type, s.unit),
     s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
@@ -167,7 +181,7 @@ function M.shortage(s, where)
   if s.type == "slot" or (not is_plain(s.part) and not s.slots) then return compound(s) end
   local level = s.level and " in one " .. s.level or ""
   if s.level and s.best then
-    return ("%s%s; the best, %s, has %s%s."):format(needed(s), level, s.best.path, supply(s), scope(s))
+    return ("%s%s; the best, %s, has %s%s."):format(needed(s), level, path_of(s.best), supply(s), scope(s))
   elseif s.level then
     return ("%s%s, and there is no %s."):format(needed(s), level, s.level)
   elseif s.total == 0 and s.have == 0 then
@@ -217,7 +231,7 @@ end
 
 function KINDS.state(list)
   local names = {}
-  for i, ob in ipairs(list) do names[i] = ("%s (%s)"):format(ob.vertex.path, ob.state) end
+  for i, ob in ipairs(list) do names[i] = ("%s (%s)"):format(path_of(ob.vertex), ob.state) end
   return ("once %s %s up"):format(join(names, FEW), be(#list))
 end
 
@@ -324,7 +338,7 @@ local function places(report)
   local names = {}
   for i, pick in ipairs(report.vertices) do
     local part = pick.amount > 0 and not pick.exclusive and (" (%s)"):format(texts.number(pick.amount)) or ""
-    names[i] = pick.vertex.path .. part
+    names[i] = path_of(pick.vertex) .. part
   end
   return join(names, FEW)
 end

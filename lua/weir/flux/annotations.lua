@@ -123,7 +123,7 @@ local function explained(self, request, known)
   local report = self.host.engine:explain(request, { about = known })
   if not report then return nil end
   if report.fits then return "it would fit; it is not its turn" end
-  local text = report.shortage and explain_text.shortage(report.shortage) or explain_text.headline(report)
+  local text = report.shortage and explain_text.with_ranks(explain_text.shortage, report.shortage) or explain_text.headline(report)
   return jobid.with_ids(text .. about_constraint(report, request), self.host.jobs)
 end
 

@@ -138,15 +138,23 @@ function M:fluxion(text, topic) return guarded(self, topic, fluxion.answer, self
 
 local ACTIONS = {}
 
--- Returns a path without parts such as "a/../".
-local function plain(path)
-  local n
-  repeat path, n = path:gsub("/[^/]+/%.%./", "/", 1) until n == 0
-  return path
+-- Returns what a placement policy says that it does, or why it cannot be read.
+local function doc_of(path)
+  local loaded, why = core.policy_load(path)
+  return loaded and (loaded.doc or "") or "cannot be read: " .. why
+end
+
+-- The same of a queue policy.
+local function queue_doc_of(path)
+  local sandbox, why = queue_policy.open(path, function() end)
+  if not sandbox then return "cannot be read: " .. why end
+  local _, _, doc = sandbox:call "about"
+  sandbox:close()
+  return doc or ""
 end
 
 -- Adds the lines of a kind of policies: those found by name, and before them those in use that are files. used: {name = true}.
-local function add_list(lines, head, entries, used)
+local function add_list(lines, head, entries, used, doc)
   lines[#lines + 1] = head
   local known = {}
   for _, entry in ipairs(entries) do known[entry.name] = true end
@@ -154,15 +162,15 @@ local function add_list(lines, head, entries, used)
     if not known[name] then lines[#lines + 1] = ("* %s"):format(name) end
   end
   for _, entry in ipairs(entries) do
-    lines[#lines + 1] = ("%s %-18s %s"):format(used[entry.name] and "*" or " ", entry.name, plain(entry.path))
+    lines[#lines + 1] = ("%s %-18s %s"):format(used[entry.name] and "*" or " ", entry.name, doc(entry.path))
   end
 end
 
 function ACTIONS.list(self)
   local lines, used, s = {}, {}, self.scheduler
   for _, line in ipairs(s.lines:about()) do used[line.policy] = true end
-  add_list(lines, "placement:", policy.list(), { [s.placement.instead or (policy.parse(self.settings.policy))] = true })
-  add_list(lines, "queue:", queue_policy.list(), used)
+  add_list(lines, "placement:", policy.list(), { [s.placement.instead or (policy.parse(self.settings.policy))] = true }, doc_of)
+  add_list(lines, "queue:", queue_policy.list(), used, queue_doc_of)
   return table.concat(lines, "\n") .. "\n"
 end
 

@@ -92,7 +92,7 @@ end
 
 -- Returns a report as text, with job ids and times in the usual form. The start is of the job by itself, whatever the queue.
 local function in_words(self, report, prefix)
-  local text = jobid.with_ids(explain_text.text(report, 100), self.jobs, prefix)
+  local text = jobid.with_ids(explain_text.with_ranks(explain_text.text, report, 100), self.jobs, prefix)
   text = text:gsub("Earliest start: ", "Room for it, whoever is ahead: ")
   return (text:gsub("(%d[%d,]*%d)%.?%d* s%f[%W]", function(digits)
     local t = tonumber((digits:gsub(",", "")))
