@@ -15,9 +15,16 @@ local M = {}
 local encode = core.json_encode
 local LARGEST = (1 << 53) - 1 -- numbers that all readers of JSON tell apart
 
+-- The number in the engine, where no job is 0, of resources with the number 0; and back.
+local ZERO = LARGEST + 1
+local function inner(id) return id == 0 and ZERO or id end
+local function outer(id) return id == ZERO and 0 or id end
+
+local function job_of(self, id) return math.type(id) == "integer" and self.engine:job(inner(id)) or nil end
+
 -- Returns the job of the engine with a number that is not one of Flux; or nil, message, code.
 local function beside(self, id)
-  local a = math.type(id) == "integer" and self.engine:job(id)
+  local a = job_of(self, id)
   if not a then return nil, "the scheduler has no resources for this job", "unknown" end
   if self.jobs[id] then
     return nil, ("%s is a job of Flux: flux cancel ends it, and gives its resources back"):format(jobid.f58(id)), "rejected"
@@ -34,7 +41,7 @@ end
 -- Returns a number for new resources: the given one; or nil, message, code.
 local function number_of(self, id)
   if math.type(id) ~= "integer" or id < 0 then return nil, "jobid: a number is expected", "invalid" end
-  if self.jobs[id] or self.engine:job(id) then return nil, ("there is a job %d already"):format(id), "invalid" end
+  if self.jobs[id] or job_of(self, id) then return nil, ("there is a job %d already"):format(id), "invalid" end
   return id
 end
 
@@ -79,7 +86,7 @@ local function match(self, given, mode, id)
   if not request then return nil, wrong, "invalid" end
   self:tick()
   self.engine:advance(self.now)
-  local a, why, code = self.engine:match(request, { mode = mode, job = id, stats = false })
+  local a, why, code = self.engine:match(request, { mode = mode, job = inner(id), stats = false })
   local unknown = code == "infeasible" and unknown_type(self.graph, request:resources())
   if unknown then return nil, ("jobspec: nothing here is of the type %s"):format(unknown), "invalid" end
   if not a then return nil, why, CODE[code] or code end
@@ -129,7 +136,7 @@ local function compact(text)
 end
 
 local function updated(self, id, R)
-  return encode { jobid = id, status = "ALLOCATED", overhead = 0.0, R = R, at = math.floor(self.engine:job(id).at) }
+  return encode { jobid = id, status = "ALLOCATED", overhead = 0.0, R = R, at = math.floor(job_of(self, id).at) }
 end
 
 --- Answers {jobid =, R = text}: takes the resources of an R, from now until its expiration. A repeated request changes nothing.
@@ -137,13 +144,13 @@ function M.update(self, given)
   if type(given.R) ~= "string" then return nil, "R: a text is expected", "invalid" end
   local taken = self.taken or {}
   local R = compact(given.R)
-  if taken[given.jobid] == R and self.engine:job(given.jobid) then return updated(self, given.jobid, R) end
+  if taken[given.jobid] == R and job_of(self, given.jobid) then return updated(self, given.jobid, R) end
   local id, why, code = number_of(self, given.jobid)
   if not id then return nil, why, code end
   self:tick()
   self.engine:advance(self.now)
   local here
-  here, why = recover.book(self.follow.targets, id, given.R)
+  here, why = recover.book(self.follow.targets, inner(id), given.R)
   if not here then return nil, why, "invalid" end
   if here:empty() then return nil, "R: none of its ranks is here", "invalid" end
   changed(self)
@@ -156,7 +163,7 @@ function M.cancel(self, given)
   local a, why, code = beside(self, given.jobid)
   if not a then return nil, why, code end
   self:tick()
-  if self.taken then self.taken[a.id] = nil end
+  if self.taken then self.taken[outer(a.id)] = nil end
   self.follow:free(a.id)
   changed(self)
   return "{}"
@@ -170,28 +177,28 @@ M["partial-cancel"] = function(self, given)
   set, why = rset.new(given.R, "R")
   if not set then return nil, why, "invalid" end
   self:tick()
-  if self.taken then self.taken[a.id] = nil end
+  if self.taken then self.taken[outer(a.id)] = nil end
   local ok
   ok, why, code = self.follow:free(a.id, core.idset(set:ranks()))
   if not ok then return nil, why, code end
   changed(self)
-  return encode { ["full-removal"] = self.engine:job(given.jobid) and 0 or 1 }
+  return encode { ["full-removal"] = job_of(self, given.jobid) and 0 or 1 }
 end
 
 --- Answers {jobid =} with {"jobid", "status", "at", "overhead"}: of a job of Flux, too.
 function M.info(self, given)
-  local a = math.type(given.jobid) == "integer" and self.engine:job(given.jobid)
+  local a = job_of(self, given.jobid)
   if not a then return nil, "the scheduler has no resources for this job", "unknown" end
-  return encode { jobid = a.id, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
+  return encode { jobid = given.jobid, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
 end
 
 --- Answers with {"jobid"}: a number that no job has, one above those of what is taken beside Flux; the first is 0.
 function M.next_jobid(self)
   local last = -1
   for _, a in ipairs(self.engine:jobs()) do
-    if not self.jobs[a.id] then last = math.max(last, a.id) end
+    if not self.jobs[a.id] then last = math.max(last, outer(a.id)) end
   end
-  repeat last = last < LARGEST and last + 1 or 0 until not self.engine:job(last)
+  repeat last = last < LARGEST and last + 1 or 0 until not job_of(self, last)
   return encode { jobid = last }
 end
 
@@ -201,7 +208,7 @@ function M.drop_reservations(self)
   for _, a in ipairs(self.engine:jobs()) do
     if a.state == "reserved" and not self.jobs[a.id] then
       self.log("warning", ("the reservation %d, made by match allocate_orelse_reserve, is lost: a job needs its resources for longer")
-        :format(a.id))
+        :format(outer(a.id)))
       assert(self.engine:release(a.id))
       n = n + 1
     end
