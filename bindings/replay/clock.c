@@ -144,7 +144,7 @@ static int64_t next_time(const struct flat *s)
 
 /* ---- starting ---- */
 
-/* Whether a job that begins now ends by the end of the clock; the simulator stops where it does not. */
+/* Whether a job that begins now ends by the end of the clock; otherwise the simulator stops. */
 static bool ends_in_time(struct flat *s, uint32_t job)
 {
     const struct job *j = &s->jobs[job];
@@ -175,7 +175,7 @@ int64_t flat_later(const struct job *job, int64_t time)
     return flat_after(time, ran > 60 * FLAT_SECOND ? ran : 60 * FLAT_SECOND);
 }
 
-/* Notes when a job that runs since `began` is due, and how it ends. Returns its end. */
+/* Notes when a job that runs since `began` is due, and how the job ends. Returns the end. */
 static int64_t end_of(struct flat *s, struct job *j, int64_t began)
 {
     int64_t end = flat_after(began, j->runtime);
@@ -193,7 +193,7 @@ static int64_t end_of(struct flat *s, struct job *j, int64_t began)
     return end;
 }
 
-/* Moves a waiting job, whose units are booked, to the running ones. */
+/* Moves a waiting job with booked units to the running jobs. */
 static void run(struct flat *s, uint32_t job, int64_t began)
 {
     struct job *j = &s->jobs[job];
@@ -225,7 +225,7 @@ void flat_begin(struct flat *s, uint32_t job)
     run(s, job, s->now);
 }
 
-/* Orders two reservations that have begun. */
+/* Orders two begun reservations. */
 static bool sooner(const struct flat *s, uint32_t a, uint32_t b)
 {
     const struct job *x = &s->jobs[a], *y = &s->jobs[b];
@@ -233,7 +233,7 @@ static bool sooner(const struct flat *s, uint32_t a, uint32_t b)
     return x->reserved != y->reserved ? x->reserved < y->reserved : x->made < y->made;
 }
 
-/* Starts the jobs whose reservations have begun, in the order of their starts. */
+/* Starts the jobs of begun reservations, in the order of the starts. */
 static void begin_reserved(struct flat *s)
 {
     for (;;) {
@@ -248,7 +248,7 @@ static void begin_reserved(struct flat *s)
         }
         if (first == FLAT_NONE || s->jobs[first].reserved > s->now || !flat_ok(s))
             return;
-        flat_begin(s, first); /* its units are booked from now on */
+        flat_begin(s, first); /* the units are booked from now on */
     }
 }
 
@@ -277,7 +277,7 @@ static void drop_reservations(struct flat *s)
     s->freed = s->early = true;
 }
 
-/* Extends the jobs that are due at `time` and run on: first what the others know of them, before the clock goes on. */
+/* Extends the jobs due at `time` that run on: before the clock goes on, only the ends known to the policy. */
 static void announce_late(struct flat *s, int64_t time)
 {
     bool any = false;
@@ -295,7 +295,7 @@ static void announce_late(struct flat *s, int64_t time)
     s->dirty = s->dirty || any;
 }
 
-/* Books the units of these jobs for longer, when the clock has gone on. */
+/* Books the units of the extended jobs for longer, after the clock has gone on. */
 static void extend_late(struct flat *s)
 {
     s->late = FLAT_NEVER;
@@ -315,7 +315,7 @@ static void extend_late(struct flat *s)
     }
 }
 
-/* Releases the units of jobs whose estimates end at `time`: their events are at the top of the heap. */
+/* Releases the units of jobs with estimates up to `time`: the events of the jobs are at the top of the heap. */
 static void let_go(struct flat *s, size_t i, int64_t time)
 {
     struct job *j;

@@ -1,5 +1,5 @@
-/* lines.c - a line of CSV for each job that has ended, and the short form of its resources: "rank[0-1]/core[0-3]
- * rank2/core0". Ranks with the same ids stand together, in the order of the first rank; as core/rset writes them. */
+/* lines.c - a line of CSV for each ended job, and the short form of its resources: "rank[0-1]/core[0-3]
+ * rank2/core0". Ranks with equal ids are named together, in the order of the first rank, as core/rset writes sets. */
 #include "replay/flat.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@
 struct rank_ids {
     uint32_t rank, npieces;
     size_t piece;
-    uint32_t leader; /* the first rank with the same ids */
-    uint32_t next;   /* the next one with the same ids; FLAT_NONE: none */
-    uint32_t last;   /* of a leader: the last one */
+    uint32_t leader; /* the first rank with equal ids */
+    uint32_t next;   /* the next rank with equal ids; FLAT_NONE: none */
+    uint32_t last;   /* of a leader: the last rank with equal ids */
 };
 
 /* ---- texts ---- */
@@ -45,7 +45,7 @@ static void add_integer(struct text *t, int64_t n)
     flat_text_add(t, at, (size_t)(digits + sizeof digits - at));
 }
 
-/* Adds a time in seconds, with no more decimals than it has. */
+/* Adds a time in seconds, without zeros at the end of the decimals. */
 static void add_time(struct text *t, int64_t us)
 {
     int64_t part = us % FLAT_SECOND;
@@ -59,7 +59,7 @@ static void add_time(struct text *t, int64_t us)
     }
 }
 
-/* Adds a field of CSV, quoted where it must be. */
+/* Adds a field of CSV, quoted where needed. */
 static void add_quoted(struct text *t, const char *field, size_t len)
 {
     if (len == 0 || strcspn(field, "\",\r\n") >= len) {
@@ -85,11 +85,11 @@ static void add_number(struct text *t, const struct number *n)
 
 /* ---- sets of ids ---- */
 
-/* A set that is written while its ranges come in order: "7", "[7-9]", "[1,3]". */
+/* A set, written while the ranges come in order: "7", "[7-9]", "[1,3]". */
 struct writing {
     struct text *t;
     size_t begin;
-    uint32_t from, to; /* the range that is not yet written */
+    uint32_t from, to; /* the range not yet written */
     bool many, open;
 };
 
@@ -167,7 +167,7 @@ static int by_group(const void *a, const void *b)
     return x->from < y->from ? -1 : x->from > y->from;
 }
 
-/* Lists the pieces of a job by group and id. Returns their number, or -1 without memory. */
+/* Lists the pieces of a job by group and id. Returns the number of pieces, or -1 without memory. */
 static int64_t list_pieces(struct flat *s, const struct job *job)
 {
     struct naming *names = &s->naming;
@@ -205,7 +205,7 @@ static bool same_ids(const struct naming *names, const struct rank_ids *a, const
     return true;
 }
 
-/* Finds the first rank with the ids of rank number `n`: that of the rank before, mostly. */
+/* Finds the first rank with the ids of rank number `n`: mostly the first rank of the rank before. */
 static uint32_t leader_of(const struct naming *names, uint32_t n)
 {
     const struct rank_ids *ranks = names->ranks;
@@ -218,7 +218,7 @@ static uint32_t leader_of(const struct naming *names, uint32_t n)
     return n;
 }
 
-/* Lists the ranks of n pieces. Returns their number, or -1 without memory. */
+/* Lists the ranks of n pieces. Returns the number of ranks, or -1 without memory. */
 static int64_t list_ranks(struct naming *names, size_t n)
 {
     uint32_t nranks = 0;
@@ -266,8 +266,8 @@ static bool write_cores(struct naming *names, size_t n, struct text *out)
 
 /* ---- nodes ---- */
 
-/* Writes the class of nodes whose first rank is the smallest that is larger than *last, the nodes without anything in
- * them behind all others. Returns false where there is none. */
+/* Writes the class of nodes with the smallest first rank above *last, empty nodes behind all nodes with cores. Returns
+ * false without a further class. */
 static bool write_class(const struct naming *names, size_t n, bool bare, int64_t *last, struct text *out)
 {
     size_t first = n;

@@ -1,5 +1,5 @@
-/* map32.c - see map32.h. Invariant: at most two thirds of the slots are in use, so a search ends. Many slots have pages
- * of their own, so a table that grows leaves no hole as large as itself behind. */
+/* map32.c - see map32.h. Invariant: at most two thirds of the slots are in use, so a search ends. Large tables
+ * have pages of their own, so growth leaves no hole of the size of the table in the heap. */
 #include "base/map32.h"
 
 #include <string.h>
@@ -48,7 +48,7 @@ void weir_map32_remove(struct weir_map32 *m, uint32_t key, uint32_t number)
         hole = (hole + 1) & mask;
     for (at = (hole + 1) & mask; m->slots[at].at; at = (at + 1) & mask)
         if (((at - weir_map32_home(m, m->slots[at].key)) & mask) >= ((at - hole) & mask)) {
-            m->slots[hole] = m->slots[at]; /* an entry behind the hole moves up, unless that is before its home */
+            m->slots[hole] = m->slots[at]; /* an entry moves up into the hole, unless its home is behind the hole */
             hole = at;
         }
     m->slots[hole].at = 0;

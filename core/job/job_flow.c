@@ -1,6 +1,5 @@
-/* job_flow.c - gives back units of a distribution unit that a job has for the flow to a vertex: as many on all ways
- * that lead through the unit to the vertex. Invariant: what can fail comes before any change.
- */
+/* job_flow.c - gives back units of a distribution unit, used by a job for the flow to a vertex, on all ways through the
+ * unit to the vertex. Invariant: steps that can fail come before any change. */
 #include "job/job.h"
 
 #include <string.h>
@@ -9,13 +8,13 @@
 #include "time/schedule.h"
 #include "time/usage_totals.h"
 
-/* The uses of a job, of which some become smaller. */
+/* The uses of a job, some of which become smaller. */
 struct trim {
     weir_graph *g;
     struct flow_use *uses;
     uint32_t n;
-    weir_vertex endpoint, unit; /* of the flow that is made smaller */
-    int64_t less;               /* units that `unit` is to pass less */
+    weir_vertex endpoint, unit; /* of the flow to be made smaller */
+    int64_t less;               /* units to be given back by `unit` */
 };
 
 /* Units that a unit passes on for the vertex. */
@@ -41,8 +40,8 @@ static int most(struct trim *t, const struct flow_layout *l, int64_t want, int64
     return rc;
 }
 
-/* Sets the uses of the vertex to the shares of a smaller flow; the unit itself gives back as much as it was asked for,
- * also where the smaller flow could do without more of it. */
+/* Sets the uses of the vertex to the shares of a smaller flow; the unit itself gives back exactly the units asked for,
+ * even if the smaller flow needs fewer of the unit. */
 static void use_shares(struct trim *t, const struct flow_layout *l, const struct flow_share *shares, uint32_t n)
 {
     for (uint32_t i = 0; i < t->n; i++) {
@@ -59,7 +58,7 @@ static void use_shares(struct trim *t, const struct flow_layout *l, const struct
     }
 }
 
-/* Makes the flow to the vertex smaller in the subsystem that it comes by. */
+/* Makes the flow to the vertex smaller, in the subsystem of the flow. */
 static int trim_flow(struct trim *t, int64_t less)
 {
     for (uint32_t s = 1; s < t->g->nsubsystems; s++) {
@@ -101,14 +100,14 @@ static int64_t sum_of(const struct flow_use *uses, uint32_t n, weir_vertex unit)
     return sum;
 }
 
-/* Units of a pick that are left. */
+/* The remaining units of a pick. */
 static int64_t left_of(const struct trim *t, const struct job *j, const weir_pick *p, int64_t direct)
 {
     return p->amount - sum_of(j->flows, j->nflows, p->vertex) + sum_of(t->uses, t->n, p->vertex) -
            (p->vertex == t->unit ? direct : 0);
 }
 
-/* Reserves what settle() takes. */
+/* Reserves the memory for settle(). */
 static int get_ready(const struct trim *t, uint32_t job, int64_t direct)
 {
     const struct job *j = &t->g->jobs->list[job];
@@ -121,7 +120,7 @@ static int get_ready(const struct trim *t, uint32_t job, int64_t direct)
     return WEIR_OK;
 }
 
-/* Gives back what the uses have become less, and `direct` units of the unit. Cannot fail. */
+/* Gives back the units by which the uses have become smaller, and `direct` units of the unit. Cannot fail. */
 static void settle(const struct trim *t, uint32_t job, int64_t direct)
 {
     struct job *j = &t->g->jobs->list[job];

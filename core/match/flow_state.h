@@ -16,15 +16,15 @@ struct flow_net {
     struct flow_network *w;
     weir_pick *taken; /* distribution units picked otherwise before the network was made */
     uint32_t ntaken;
-    /* The demands that the network serves, in order, with the pick that stood for each when it was served. */
+    /* The demands served by the network, in order, each with the pick of the time when the demand was served. */
     struct flow_applied {
         uint32_t pick, stamp;
     } *stack;
     uint32_t nstack, stack_cap;
-    weir_vertex *refused; /* vertices that got no flow, in order, perhaps more than once */
+    weir_vertex *refused; /* vertices without a flow, in order, perhaps more than once */
     uint32_t nrefused, refused_cap;
-    /* The type of the vertices with a demand each for vertices inside them that need units (of the racks, for 2 racks
-     * with 3 nodes each); WEIR_NO_TYPE: there are not several. */
+    /* The type of the vertices with a demand each for vertices inside (of the racks, for 2 racks with 3 nodes that need
+     * units); WEIR_NO_TYPE: one group only. */
     weir_type group;
     bool crossed; /* a vertex got no flow while a vertex of another group had one */
 };
@@ -43,7 +43,7 @@ struct flow_state {
     struct weir_map32 barred; /* vertices that must get no flow in this attempt */
 };
 
-/* Units that the request needs of the subsystem, at least. */
+/* The fewest units of the subsystem that serve the request. */
 int64_t weir_flow_needed(const struct match *m, const struct flow_net *f);
 
 #endif

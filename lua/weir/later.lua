@@ -1,7 +1,7 @@
---- later.lua - modules that are read when they are first used, so that a command reads what it needs and no more.
+--- later.lua - modules that are read at their first use, so that a command reads the modules it needs and no more.
 
---- Returns a table that stands for a module: the first look at a field reads the module, and fails as `require` does.
---- The module is a table of functions and other values that stay as they are.
+--- Returns a table in place of a module: the first look at a field reads the module, and fails as `require` does.
+--- The fields of the module, functions and other values, must not change later.
 return function(name)
   return setmetatable({}, {
     __index = function(self, key)

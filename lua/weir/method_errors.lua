@@ -1,5 +1,5 @@
---- method_errors.lua - methods that are written in Lua raise errors as those in C do: with the line of the caller, not with one of the
---- library, and with the name that was called.
+--- method_errors.lua - methods written in Lua raise errors as methods in C do: with the line of the caller, not a line of the
+--- library, and with the name of the method called.
 
 local M = {}
 
@@ -15,16 +15,16 @@ local function behind_line(message)
   return ours and text or nil
 end
 
--- What a caller is told in place of a message; nil: the message is right as it is. One that Lua itself raised in the library is a fault
--- of the library, whose line is kept.
+-- Returns the text for the caller in place of a message; nil: the message is right. An error raised by Lua itself in the
+-- library is a fault of the library, and keeps its line.
 local function told(name, message)
   local text = type(message) == "string" and behind_line(message)
   if not text or text:find "^attempt to " then return nil end
   return (text:gsub("^bad argument #%d+ to '[^']*' ", ("bad argument to '%s' "):format(name)))
 end
 
--- The level of `error`, 2, is that of the caller, as the method ends in a tail call of this; one more where the method in
--- Lua is called by the method in C.
+-- The level of `error`, 2, is the level of the caller, as the method ends in a tail call of pass(); one more where the
+-- method in Lua is called by the method in C.
 local function pass(name, level, ok, ...)
   if ok then return ... end
   local message = ...
@@ -33,12 +33,12 @@ local function pass(name, level, ok, ...)
   error(message, 0)
 end
 
---- Returns f, which is written in Lua and called by the method `name` in C.
+--- Returns f, written in Lua, for calls by the method `name` in C.
 function M.below(name, f)
   return function(...) return pass(name, 3, pcall(f, ...)) end
 end
 
---- Those methods of a class that are written in Lua.
+--- Mends the errors of the methods of a class that are written in Lua.
 function M.mend(methods)
   for name, f in pairs(methods) do
     if type(f) == "function" and debug.getinfo(f, "S").what ~= "C" then

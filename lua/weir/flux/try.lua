@@ -1,5 +1,6 @@
---- try.lua - what the waiting jobs of a Flux instance would do under other policies, beside those in force. M.text changes the
---- scheduler that it is given, so it is called in a forked copy, which forks once more for the policies in force.
+--- try.lua - the starts of the waiting jobs of a Flux instance under other policies, beside the starts under the policies in
+--- force. M.text changes the given scheduler, so M.text is called in a forked copy, which forks once more for the policies in
+--- force.
 
 local core = require "weir.core"
 local future = require "weir.flux.future"
@@ -24,7 +25,7 @@ local function waiting(scheduler)
   return list
 end
 
--- Returns the starts of jobs, -1 where none is known; and whether it took too long to find out all of them.
+-- Returns the starts of jobs, -1 for an unknown start; and whether the time was too short for all jobs.
 local function starts_of(scheduler, jobs)
   local starts = core.array {}
   local began = {}
@@ -61,7 +62,7 @@ local function moved(a, b)
   return (b < a and "-" or "+") .. span(math.abs(b - a))
 end
 
--- Counts the jobs by what becomes of them.
+-- Counts the jobs by the change of their starts.
 local function count(was, would, now)
   local n = { now = 0, earlier = 0, later = 0, same = 0, unknown = 0, was = 0, would = 0, known = 0 }
   for i, b in ipairs(would) do
@@ -87,7 +88,7 @@ local function summary(n, jobs, words)
   return lines
 end
 
--- Appends the rows of the jobs that would start at another time.
+-- Appends the rows of the jobs with another start.
 local function add_rows(lines, jobs, was, would, prefix)
   local rows, left = {}, 0
   for i, job in ipairs(jobs) do

@@ -1,7 +1,7 @@
---- machine/flux.lua - a Flux instance as its configuration describes it: what `flux config get` prints, with the R that
---- resource.path names, the hosts of resource.config, or else a file R or R.json beside it (`flux kvs get resource.R`).
+--- machine/flux.lua - a Flux instance by its configuration: the output of `flux config get`, with the R named by
+--- resource.path, the hosts of resource.config, or else a file R or R.json beside the configuration (`flux kvs get resource.R`).
 ---
---- Queues have the properties that they require; limits of policy.limits, of all queues and of one, are kept with them. See
+--- Queues have their required properties; limits of policy.limits, of all queues and of single queues, are kept. See
 --- machine/queues.lua.
 
 local core = require "weir.core"
@@ -104,7 +104,7 @@ end
 
 local function beside(name, file) return file:find "^/" and file or (name:match "^(.*/)[^/]*$" or "") .. file end
 
--- Returns the path of the R: the one that the configuration names, or one beside it.
+-- Returns the path of the R: named by the configuration, or beside the configuration.
 local function path_of(resource, name)
   if resource.path then return beside(name, resource.path) end
   for _, file in ipairs { "R", "R.json" } do
@@ -127,7 +127,7 @@ end
 
 -- ---- the whole ----------------------------------------------------------------------------------------------
 
---- Whether the beginning of a text looks like such a configuration.
+--- Whether the beginning of a text looks like a configuration of Flux.
 function M.is(head)
   if not head:find "^%s*{" or core.guess(head) then return false end
   return head:find '"resource"%s*:%s*{' ~= nil or head:find '"queues"%s*:%s*{' ~= nil

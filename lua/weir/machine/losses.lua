@@ -1,11 +1,11 @@
---- losses.lua - what of a machine a format cannot hold.
+--- losses.lua - the parts of a machine that a format cannot hold.
 
 local core = require "weir.core"
 local tables = require "weir.tables"
 
 local M = {}
 
--- What each format holds of the state that was given to a machine. A document holds all, and so does a database.
+-- The state of a machine that each format holds. Documents and databases hold all.
 local HOLDS = {
   document = { all = true }, sqlite = { all = true },
   jgf = { states = true, tags = true, data = true, subsystems = true, words = true },
@@ -15,7 +15,7 @@ local HOLDS = {
   recipe = { states = true, tags = true, data = true, subsystems = true },
 }
 
---- The formats of which losses are known.
+--- The formats with known losses.
 M.formats = tables.keys(HOLDS)
 
 local function plural(n, one) return ("%d %s%s"):format(n, one, n == 1 and "" or "s") end
@@ -25,7 +25,7 @@ local function has_keys(map)
   return iterate(state, first) ~= nil
 end
 
--- What is said of the jobs of a graph.
+-- Returns the words for lost jobs of a graph.
 local function jobs(g, say)
   local held, reserved = 0, 0
   for _, job in ipairs(core.engine({ resources = g }):jobs()) do
@@ -58,7 +58,7 @@ end
 
 local ILLEGAL = "[!&'\"^`|()]" -- in names of properties of an R (RFC 20)
 
--- What is said of properties: names that an R cannot have, values, and properties of pools below nodes.
+-- Returns the words for lost properties: names forbidden in R, values, and properties of pools below nodes.
 local function properties(g, holds, say)
   local names, values, below = {}, 0, 0
   for _, v in ipairs(assert(g:find "size>=0")) do
@@ -78,8 +78,8 @@ local function properties(g, holds, say)
   if holds.values and below > 0 then say(("the properties of %s that are no nodes"):format(others)) end
 end
 
---- Lists what of a graph is not in its text in a format: {"2 jobs", "the subsystem power"}; nil for a picture, which no
---- reader takes.
+--- Lists the parts of a graph that are missing in a text of the format: {"2 jobs", "the subsystem power"}; nil for pictures, as no
+--- reader reads a picture.
 function M.of(g, format)
   local holds, list = HOLDS[format], {}
   if not holds then return nil end

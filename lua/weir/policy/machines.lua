@@ -1,4 +1,4 @@
---- machines.lua - small machines to try policies on: a plain one, and one that has what policies are about.
+--- machines.lua - small machines to try policies on: a plain one, and one with everything that policies ask for.
 
 local weir = require "weir"
 
@@ -6,7 +6,7 @@ local M = {}
 
 local MACHINE = "cluster:1 rack:3 node:4 socket:2 core:4 gpu:1 memory:1(size=16,unit=GB)"
 
---- A machine of 12 nodes in three racks: classes of performance, nodes that are down or under maintenance.
+--- A machine of 12 nodes in three racks: classes of performance, nodes down or under maintenance.
 function M.plain()
   local g = assert(weir.synthetic(MACHINE))
   for i, v in ipairs(g:find "type=node") do

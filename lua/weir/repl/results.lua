@@ -1,20 +1,19 @@
---- results.lua - words for results that have no text of their own: empty lists and iterators.
+--- results.lua - words for results without a text of their own: empty lists and iterators.
 ---
---- An empty list tells what it is empty of by a note beside it: find and jobs() make one, for as long as the list lives, where
---- a REPL runs.
+--- While a REPL runs, find and jobs() note beside each empty list what was looked for, for as long as the list lives.
 
 local kinds = require "weir.repl.kinds"
 local suggest = require "weir.suggest"
 
 local M = {}
 
--- By list: the expression that no vertex matched; true for no jobs.
+-- By list: the expression without a matching vertex; true for no jobs.
 local EMPTIES = setmetatable({}, { __mode = "k" })
 
---- Lets the methods of the library note what an empty list is empty of.
+--- Lets the methods of the library make these notes.
 function M.watch() debug.getregistry()["weir.empties"] = EMPTIES end
 
---- Notes what a list is empty of: the expression that nothing matched, or true for jobs. Returns the list.
+--- Notes why a list is empty: the expression without a match, or true for jobs. Returns the list.
 function M.note(list, what)
   if type(list) == "table" and next(list) == nil then EMPTIES[list] = what end
   return list
@@ -31,7 +30,7 @@ local function no_vertex(session, expression)
   return ("%s%s; the types here are %s"):format(text, suggest.hint(wanted, types), table.concat(types, ", "))
 end
 
--- Whether values are what a generic for takes: a function with its state, or a function that keeps a vertex.
+-- Whether values fit a generic for: a function with its state, or a function that keeps a vertex.
 local function is_iterator(values)
   if type(values[1]) ~= "function" then return false end
   if values.n > 1 then return true end

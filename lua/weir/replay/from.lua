@@ -1,9 +1,9 @@
---- from.lua - a replay that begins in the middle of a trace: jobs that ran at that time by their recorded starts run on, jobs
---- that waited wait from when they were submitted, and what had ended is left out.
+--- from.lua - a replay from a time in the middle of a trace: jobs that ran at the time, by their recorded starts, run on;
+--- jobs that waited wait from their submission; jobs that had ended are left out.
 ---
---- If the recorded starts are those of a replay under fcfs, easy or sjbf, each later start is the same as in that replay. What
---- a queue policy remembers is not in a trace: `priority` begins without the usage of users, and `conservative` makes its
---- reservations anew, so that jobs may start earlier than by the promises that they had.
+--- If the recorded starts are those of a replay under fcfs, easy or sjbf, each later start is equal to the recorded
+--- one. The memory of a queue policy is not in a trace: `priority` begins without the usage of users, and `conservative` makes its
+--- reservations anew, so that jobs may start earlier than promised.
 
 local M = {}
 
@@ -39,8 +39,8 @@ local function read(feed, from, kill, result)
   end
 end
 
---- Begins the jobs that run at a time, in a simulator whose clock stands there: resume(job, start) enters a job that runs,
---- and returns whether there is room for it. `feed`: the source of jobs; kill: whether
+--- Begins the jobs that run at a time, in a simulator whose clock is at the time: resume(job, start) enters a running job,
+--- and returns whether the job fits. `feed`: the source of jobs; kill: whether
 --- jobs end at their estimates. Returns the source of all further jobs, and {running =, waiting =, ended =, unknown = jobs
 --- without a recorded start, crowded = running jobs for which the machine has no room}.
 function M.begin(resume, feed, from, kill)
@@ -60,7 +60,7 @@ function M.begin(resume, feed, from, kill)
   end, result
 end
 
---- Returns what is to be said of the result of begin().
+--- Returns the words for the result of begin().
 function M.sentences(result)
   local list = { ("%d jobs ran then and %d waited; %d had ended"):format(result.running, result.waiting, result.ended) }
   if result.unknown > 0 then list[2] = ("%d jobs submitted before have no recorded start, and are left out"):format(result.unknown) end

@@ -1,5 +1,5 @@
---- kept.lua - the jobs of a replay that a report shows: at most a number of them, those with the largest areas (units times
---- run time), in the order of their ends.
+--- kept.lua - the jobs of a replay for a report: up to a number of jobs, chosen by the largest areas (units times run
+--- time), in the order of their ends.
 
 local M = {}
 M.__index = M
@@ -7,7 +7,7 @@ M.__index = M
 --- Returns an empty store of at most `most` jobs.
 function M.new(most) return setmetatable({ most = most, jobs = {}, areas = {}, n = 0, least = -1, left = 0 }, M) end
 
--- Drops the smallest jobs, so that `most` remain; of equal areas the jobs that ended first remain.
+-- Drops the smallest jobs until `most` remain; of equal areas the first to end remain.
 local function trim(self)
   if self.n <= self.most then return end
   local sorted = table.move(self.areas, 1, self.n, 1, {})
@@ -27,7 +27,7 @@ local function trim(self)
   self.jobs, self.areas, self.n, self.least = jobs, areas, n, least
 end
 
---- Adds a job of the simulator that has ended. Memory is that of one and a half times the largest number of jobs.
+--- Adds an ended job of the simulator. Memory: one and a half times the largest number of jobs.
 function M:add(job)
   local area = (job.finish - job.start) * job.units
   if area <= self.least then
@@ -42,7 +42,7 @@ function M:add(job)
 end
 
 --- Returns the list of jobs as {id, user, submit, start, end, units, resources, backfilled, killed}; self.left is then the
---- number of jobs that are not in it.
+--- number of jobs left out.
 function M:list()
   trim(self)
   return self.jobs

@@ -1,13 +1,13 @@
---- placer.lua - units for the jobs of a plain replay, chosen by the engine: the simulator in C says when a job starts, and for
---- when it has a reservation, as that depends on the number of free units alone; a placement policy that is more than an
---- order says which units these are. The engine is asked once for each start and each reservation, in the turn in which
---- the general simulator asks it, so that its answers are the same.
+--- placer.lua - units for the jobs of a plain replay, chosen by the engine. The simulator in C decides the times of starts and
+--- reservations, as times depend on the number of free units alone; a placement policy with more than an order decides
+--- the units. The engine is asked once for each start and each reservation, in the same turn as by the general simulator,
+--- so both get equal answers.
 
 local broker = require "weir.sim.broker"
 
 local M = {}
 
--- Returns the units of a job as the simulator wants them: first unit, number of units, and so on. `numbers`: the number of
+-- Returns the units of a job in the form of the simulator: first unit, number of units, and so on. `numbers`: the number of
 -- each unit by the index of its vertex.
 local function runs_of(allocation, numbers)
   local list, runs, n = {}, {}, 0
@@ -27,7 +27,7 @@ end
 
 local function fail(why) error({ replay = why, code = "policy" }, 0) end
 
---- Returns the functions that the simulator calls, see struct placer in bindings/replay/flat.h. engine; numbers: the number
+--- Returns the functions called by the simulator, see struct placer in bindings/replay/flat.h. engine; numbers: the number
 --- of each unit by the index of its vertex; jobs: by the order of submission, each with id, request and estimate; forget:
 --- whether jobs that have ended are removed from the list.
 function M.new(engine, numbers, jobs, forget)

@@ -1,5 +1,5 @@
---- trial.lua - what the methods about other policies share: the policies of a call, read before it runs in a copy of the
---- service, which cannot read files; the jobs of the service.
+--- trial.lua - shared by the methods about other policies: the policies of a call, read before the call runs in a copy of
+--- the service, as copies cannot read files; the jobs of the service.
 
 local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
@@ -10,7 +10,7 @@ local M = {}
 
 local SECONDS, MOST = 10, 60 -- of a forecast, if not given and at most
 
--- Returns the placement policy of a call, the one in use if none is named; or nil, message, code.
+-- Returns the placement policy of a call, by default the policy in use; or nil, message, code.
 local function placement_of(self, p)
   if p.source then
     local name, options = policies.parse(p.policy or "policy")
@@ -24,7 +24,7 @@ local function placement_of(self, p)
   return policies.load(p.policy)
 end
 
--- Returns the queue policy of a call as sim.new takes it, and the sources that it takes; or nil, message, code.
+-- Returns the queue policy of a call as for sim.new, and the sources of the policy; or nil, message, code.
 local function queue_of(p)
   local name = p.queue or "easy"
   if p.queue_source then
@@ -39,9 +39,9 @@ local function queue_of(p)
   return next(texts) .. (name:match ":.*" or ""), texts
 end
 
---- Reads the policies of a call of try in the service, as its copy cannot read files. Returns what the copy needs.
+--- Reads the policies of a call of try in the service, as a copy cannot read files. Returns a table for the copy.
 function M.prepare(self, given)
-  local ok, p = pcall(params.read, "try", given) -- shadow.start takes the same
+  local ok, p = pcall(params.read, "try", given) -- shadow.start has the same parameters
   if not ok then return { wrong = p } end
   local made = { p = p }
   made.policy, made.why, made.code = placement_of(self, p)
@@ -50,8 +50,8 @@ function M.prepare(self, given)
   return made
 end
 
---- Returns the jobs of the service, as a forecast takes them: those that run, and those that wait, in the order in which they
--- came; and the starts that the service has promised, by job.
+--- Returns the jobs of the service in the form of weir.forecast: the running jobs, and the waiting jobs in the order of
+-- submission; and the starts promised by the service, by job.
 function M.jobs_of(self)
   local running, waiting, promised = {}, {}, {}
   for _, a in ipairs(self.engine:jobs()) do
@@ -70,10 +70,10 @@ function M.jobs_of(self)
   return running, waiting, promised
 end
 
---- Returns the seconds that a forecast may take, from those of a call.
+--- Returns the seconds for a forecast, from the parameters of a call.
 function M.seconds(given) return math.max(0.1, math.min(type(given) == "number" and given or SECONDS, MOST)) end
 
---- Returns the milliseconds that the copy may take for a call with these parameters.
+--- Returns the milliseconds for a copy that runs a call with the parameters.
 function M.ms(given) return math.ceil(2000 * M.seconds(type(given) == "table" and given.seconds)) + 10000 end
 
 return M

@@ -1,9 +1,9 @@
 --- shadow - other policies beside those in force, on the same jobs, for as long as one likes.
 ---
---- A shadow is told what happens: a job came, started, ended. It plays the same jobs under policies of its own, on a copy of
---- the machine, and a job lasts there as long as it lasted in truth. How long that is may not be known yet when the shadow
---- starts the job earlier than it was started in truth: then the shadow waits until it is known, so it lags behind by as much
---- as it is ahead.
+--- A shadow gets messages: a job came, started, ended. The shadow plays these jobs under policies of its own, on a copy of
+--- the machine, and each job lasts in the shadow as long as in truth. Where the shadow starts a job earlier than in truth, the
+--- length may not be known yet: then the shadow waits for the end of the job in truth, and lags behind by as much as it is
+--- ahead.
 ---
 ---   local s = shadow.new { graph = copy, now = 0, queue = "easy", running = {}, waiting = {} }
 ---   s:submit { id = 1, at = 0, request = "slot=1/node", estimate = 60 }
@@ -29,11 +29,11 @@ local sim = require "weir.sim"
 local M = {}
 M.__index = M
 
-local ENDLESS = 8e12 -- seconds that a job lasts as long as its end is not known
+local ENDLESS = 8e12 -- seconds of a job with an unknown end
 
 -- ---- what is measured -----------------------------------------------------------------------------------------------
 
--- One of the two sides: units in use and jobs that wait, over time, and what was promised.
+-- One of the two sides: units in use and waiting jobs over time, and promised starts.
 local function side()
   return { used = 0, queued = 0, area = 0, steps = series.new(), waits = quantiles.new(), wait = 0, longest = 0, promises = 0, late = 0,
     changes = heap.new(), made = 0 }
@@ -45,7 +45,7 @@ local function note(own, t, units, queued)
   own.changes:push { time = t, kind = 1, id = own.made, units = units, queued = queued }
 end
 
--- Adds what a side was from self.measured up to a time.
+-- Adds the time from self.measured up to a time to the sums of a side.
 local function integrate(self, own, to)
   local at = self.measured
   while true do
@@ -233,14 +233,14 @@ function M:stop(id, at)
   play(self)
 end
 
---- It is a time now, and nothing happened until then that was not told.
+--- The clock has reached a time, and everything up to the time has been told.
 function M:advance(t)
   hear(self, t)
   play(self)
 end
 
---- The machine, or what is asked of it, has changed at a time: f(player) is called when the shadow comes to that time. counts: it is
---- counted among the changes that the status tells.
+--- The machine or its queues have changed at a time: f(player) is called when the shadow reaches the time. counts: the
+--- change is counted in the status.
 function M:change(at, f, counts)
   local t = hear(self, at)
   if counts then self.followed = self.followed + 1 end
@@ -248,7 +248,7 @@ function M:change(at, f, counts)
   play(self)
 end
 
---- The machine has changed in a way that the shadow does not follow.
+--- The machine has changed, and the shadow does not follow the change.
 function M:machine_changed() self.changes = self.changes + 1 end
 
 -- ---- what is known --------------------------------------------------------------------------------------------------

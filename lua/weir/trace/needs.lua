@@ -1,11 +1,11 @@
---- needs.lua - turns what a job of an accounting had into a request: nodes with cores, memory and gpus, in its queue.
+--- needs.lua - turns the resources of a job in an accounting into a request: nodes with cores, memory and gpus, in the job's queue.
 ---
 ---   nodes given to one job alone   slot=N/node
 ---   parts of nodes                 node=N/slot=1/[core=C/N;memory=M/N;gpu=G/N], each rounded up
 ---   processors wherever they are   slot=C/[core=1;memory=M/C], where the job left the number of nodes open
 ---
---- What a machine counts is told by its data (see weir.machine.queues): processors of a core, whether memory counts,
---- whether nodes are shared. Of what the machine lacks, such as memory in a machine without, nothing is asked.
+--- The data of a machine (see weir.machine.queues) say how the machine counts: processors of a core, whether memory counts,
+--- whether nodes are shared. Nothing is asked of types that the machine lacks, such as memory in a machine without memory.
 
 local core = require "weir.core"
 local queues = require "weir.machine.queues"
@@ -26,7 +26,7 @@ local BYTES = { B = 1, kB = 1e3, KB = 1e3, MB = 1e6, GB = 1e9, TB = 1e12, KiB = 
 local function memory_factor(graph)
   local pool = graph:walk { type = "memory" } ()
   if not pool then return nil end
-  if pool.unit == "MB" or pool.unit == "MiB" then return 1 end -- Slurm says MB of what is MiB
+  if pool.unit == "MB" or pool.unit == "MiB" then return 1 end -- Slurm's MB are MiB
   return (1 << 20) / (BYTES[pool.unit] or 1e6)
 end
 
@@ -55,7 +55,7 @@ local function add_gres(machine, with, gres, by)
   end
 end
 
--- What a slot has that is one of `by` equal parts of the job.
+-- Returns the resources of a slot, one of `by` equal parts of the job.
 local function part(machine, job, cores, by)
   local with = {}
   if machine.types.core then with[1] = level("core", up(cores, by)) end
@@ -71,7 +71,7 @@ local function slot(count, with) return { type = "slot", count = count, label = 
 local function resources_of(machine, job, queue)
   local cores = up(job.procs, queue and queue.cpus_per_core or machine.cpus_per_core)
   local nodes = job.nodes
-  cores = math.max(cores, nodes or 1) -- a node that a job has is one with a core of the job
+  cores = math.max(cores, nodes or 1) -- a job has at least a core in each of its nodes
   if nodes and (queue and queue.exclusive or machine.unit == "node" or job.exclusive or not machine.types.core) then
     return { slot(nodes, { level("node", 1) }) }
   end
@@ -79,7 +79,7 @@ local function resources_of(machine, job, queue)
   return { level("node", nodes, { slot(1, part(machine, job, cores, nodes)) }) }
 end
 
--- Returns the constraint of a job: the properties of its queue, and the features it asked for, names joined by "&".
+-- Returns the constraint of a job: the properties of its queue, and the requested features, names joined by "&".
 local function properties_of(job, queue)
   local list = {}
   for _, property in ipairs(queue and queue.requires or {}) do list[#list + 1] = property end
@@ -105,7 +105,7 @@ local function queue_of(machine, job)
     table.concat(machine.names, ", "))
 end
 
--- Returns a text that is equal for jobs with equal requests.
+-- Returns a text, equal for jobs with equal requests.
 local function key_of(job)
   local parts = { job.procs, job.nodes or "", job.spread and "s" or "", job.megabytes or "", job.queue or "", job.features or "",
     job.exclusive and "x" or "" }
@@ -113,7 +113,7 @@ local function key_of(job)
   return table.concat(parts, "|")
 end
 
---- Returns a function from a job of a trace to a request; or nil, message, for a job that can be none on this machine.
+--- Returns a function from a job of a trace to a request; or nil, message, for a job without a request on the machine.
 function M.new(graph)
   local machine, cache, count = survey(graph), {}, 0
   return function(job)
@@ -135,7 +135,7 @@ end
 
 -- ---- jobs that get whole nodes -------------------------------------------------------------------------------------
 
--- Returns the cores of a node, where all nodes have as many; and the properties that all nodes have.
+-- Returns the cores of a node, if all nodes have equally many; and the properties of all nodes.
 local function common(graph)
   local cores, properties
   for v in graph:walk { type = "node" } do
@@ -161,9 +161,9 @@ local function all_of(resources, cores)
   return only.type == "core" and only.count == cores and first.count, "core"
 end
 
---- Returns a function from a job of a trace to the number of nodes that it gets whole, and in which way: "node", or "core"
---- for a job that asks for all cores of its nodes and nothing else; or false for any other job; or nil, message, for one
---- that can be none on this machine. Returns nil for a machine whose nodes have different numbers of cores.
+--- Returns a function from a job of a trace to the number of whole nodes of the job, and the way: "node", or "core" for a
+--- job that asks for all cores of its nodes and nothing else; or false for any other job; or nil, message, for a job without
+--- a request on the machine. Returns nil for a machine whose nodes have different numbers of cores.
 function M.whole(graph)
   local machine, known = survey(graph), {}
   local cores, properties = common(graph)
@@ -188,7 +188,7 @@ function M.whole(graph)
   end
 end
 
---- Whether a machine tells what jobs are given, so that the jobs of an accounting are to be read by this module.
+--- Whether a machine has data about jobs, so that jobs of an accounting are read by this module.
 function M.fits(graph)
   local list, consumption = queues.of(graph)
   return next(list) ~= nil or next(consumption) ~= nil

@@ -1,5 +1,4 @@
---- write.lua - jobs of a trace as a CSV that trace.open reads again, with all that is told of them but a request of their
---- own.
+--- write.lua - jobs of a trace as a CSV for trace.open, with all fields of the jobs but requests of their own.
 
 local M = {}
 
@@ -30,7 +29,7 @@ function M.head()
   return table.concat(names, ",") .. "\n"
 end
 
---- Returns the line of a job. A job with a guessed estimate has none there.
+--- Returns the line of a job. A guessed estimate is left out.
 function M.line(job)
   local cells = {}
   for i, column in ipairs(COLUMNS) do

@@ -1,18 +1,18 @@
---- sample.lua - the parts of a trace on which settings are tried cheaply: the pieces in which jobs waited most.
+--- sample.lua - pieces of a trace for cheap trials of settings: the pieces with the longest waits.
 ---
---- The jobs are cut into pieces of about equal numbers, at moments when few jobs wait. A piece is replayed on its own: the
---- jobs that ran at its beginning run on for as long as they had left, those that waited wait, all as under the policies in
---- force. What the jobs outside of the pieces meet is taken to be what they met under these: so the figures of a sample are
---- on the scale of the whole.
+--- The jobs are cut into pieces of about equal numbers, at moments when few jobs wait. A piece is replayed on its own: at
+--- the beginning, running jobs run on for their remaining time and waiting jobs wait, as under the policies in force. Jobs
+--- outside of the pieces count with their waits under the policies in force: so the figures of a sample are on the scale of
+--- the whole trace.
 ---
---- A piece is long, as jobs that a setting holds back for weeks start at the end of a short one, where nothing comes any
---- more: with pieces of 700 jobs the figures of a sample told the opposite of those of the whole trace (correlation -0.3
+--- Pieces are long, as jobs held back for weeks by a setting start at the end of a short piece, where no further jobs
+--- come: with pieces of 700 jobs the figures of a sample told the opposite of the whole trace (correlation -0.3
 --- over 16 settings on KTH), with 1,780 jobs they were right (0.89).
 
 local M = {}
 
-local PIECES, LEAST, FEWEST = 40, 1500, 4 -- pieces of a trace at most, jobs of a piece at least; pieces that are worth it
-local SOON = 1e-6             -- seconds between the jobs that run at the beginning of a piece, those that wait, and the others
+local PIECES, LEAST, FEWEST = 40, 1500, 4 -- pieces of a trace at most, jobs of a piece at least; pieces worth a sample
+local SOON = 1e-6             -- seconds between running jobs, waiting jobs and new jobs at the beginning of a piece
 
 -- ---- cutting ------------------------------------------------------------------------------------------------
 
@@ -30,7 +30,7 @@ local function starts_until(was)
   end
 end
 
--- Returns the one of n jobs near `target` at whose submission the fewest jobs waited.
+-- Returns the job, of n jobs near `target`, with the fewest waiting jobs at its submission.
 local function cut_near(submits, n, started, target, reach)
   local best, fewest
   for i = math.max(2, target - reach), math.min(n, target + reach) do
@@ -40,9 +40,9 @@ local function cut_near(submits, n, started, target, reach)
   return best
 end
 
---- Cuts the first njobs jobs of a store (jobs.lua) into pieces {first =, last =, weight =}, where the weight is what the
---- jobs of the piece add to the waits and slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under
---- the policies in force. Returns nil for fewer jobs than are worth it.
+--- Cuts the first njobs jobs of a store (jobs.lua) into pieces {first =, last =, weight =}, where the weight is the share
+--- of the jobs of the piece in all waits and slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under
+--- the policies in force. Returns nil for too few jobs.
 function M.pieces(jobs, njobs, was)
   local n = math.min(PIECES, njobs // LEAST)
   if n < FEWEST then return nil end
@@ -80,7 +80,7 @@ end
 
 -- ---- a piece as a trace -------------------------------------------------------------------------------------
 
---- Returns a function that gives the jobs from `first` to `last` one by one, each with its index.
+--- Returns an iterator over the jobs from `first` to `last`, each with its index.
 function M.source(jobs, first, last)
   local i = first - 1
   return function()
@@ -92,8 +92,8 @@ function M.source(jobs, first, last)
   end
 end
 
---- Adds to a piece the numbers of the jobs that ran and waited when it began. Returns the number of jobs that a replay of
---- it has.
+--- Adds to a piece the numbers of the jobs that ran and waited at its beginning. Returns the number of jobs in a replay of
+--- the piece.
 function M.prepare(piece, jobs, was)
   local submits = jobs.columns.submit
   local at, running, waiting = submits[piece.first], {}, {}
@@ -108,15 +108,15 @@ function M.prepare(piece, jobs, was)
   return #running + #waiting + piece.last - piece.first + 1
 end
 
--- A running job, with the time that it has left.
+-- Returns a running job, with its remaining time.
 local function rest_of(job, at, start, finish)
   job.submit, job.runtime = at - 2 * SOON, finish - at
   job.estimate = math.max(start + job.estimate - at, job.runtime, SOON)
   return job
 end
 
---- Returns a function that gives the jobs of a prepared piece one by one, in the order of submission, for a replay of their
---- own; jobs that count have their index.
+--- Returns an iterator over the jobs of a prepared piece, in the order of submission, for a replay of the piece; jobs that
+--- count have their index.
 function M.source_of(piece, jobs, was)
   local i, running, waiting, rest = 0, piece.running, piece.waiting, M.source(jobs, piece.first, piece.last)
   return function()

@@ -1,4 +1,5 @@
---- forecast.lua - methods about other policies: try, what the jobs would do under them; shadow, what they would have done.
+--- forecast.lua - methods about other policies: try, how the jobs would go on under other policies; shadow, how the jobs would
+--- have gone so far.
 
 local core = require "weir.core"
 local forecast = require "weir.forecast"
@@ -14,7 +15,7 @@ params.takes("shadow.start", "policy", { policy = "name", source = "source", que
 params.takes("shadow.status", "", {})
 params.takes("shadow.stop", "policy", {})
 
--- What is told of all jobs in figures: how many start now, earlier and later, and the mean of the waits from now on.
+-- The figures of all jobs: how many start now, earlier and later, and the mean of the waits from now on.
 local function summary_of(jobs, now)
   local s = { waiting = #jobs, now = 0, earlier = 0, later = 0, same = 0, unknown = 0 }
   local was, would, known = 0, 0, 0
