@@ -22,8 +22,8 @@
  * @field domain: string? -- For "beside": types with "+" between them, "numanode+socket": the domain of a candidate is
  *   the nearest vertex above of the first type that lies above, else the node.
  * @field position: string? -- The property that holds the position in a run, a whole number; without one, the id.
- * @field sort: function? -- fun(candidates, request, min, max, scores): table?, as a function in `select`: puts the
- *   candidates in order, best first, before the choice.
+ * @field sort: function? -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores: number[]):
+ *   table?. As a function in `select`: puts the candidates in order, best first, before the choice.
  * @field emptiest: boolean? -- For "each", by parent or by type, without evaluate: the groups with the most free units
  *   of the type of the candidates come first, also where hosts for slots are chosen. */
 #include "policy/policy.h"

@@ -202,6 +202,58 @@ local function type_of(m)
   return optional or kind, optional ~= nil, m.text
 end
 
+-- Tables of options, by method; and what editors know of them.
+local OPTIONS = { ["engine:match"] = "weir.match_options", ["engine:levels"] = "weir.match_options",
+  ["engine:grow"] = "weir.match_options" }
+local TABLES = [[
+---@class weir.option_declaration
+---@field type? "boolean" | "integer" | "number" | "string" | "table"
+---@field default? any
+---@field min? number
+---@field max? number
+---@field choices? string[]
+---@field doc? string
+
+---@alias weir.option boolean | number | string | weir.option_declaration
+
+---@class weir.about What the host of a match knows of a job.
+---@field user? string | integer
+---@field bank? string | integer
+---@field project? string | integer
+---@field queue? string | integer
+---@field qos? string | number
+---@field name? string | integer
+---@field urgency? number
+---@field priority? number
+---@field submit? number
+
+---@class weir.match_options See engine:match.
+---@field mode? "now" | "reserve" | "feasible" | "preview"
+---@field at? number
+---@field duration? number
+---@field job? integer
+---@field about? weir.about
+---@field policy? string
+---@field trace? table
+---@field inside? table
+---@field stats? boolean
+---@field brief? boolean
+---@field stage? number
+---@field lock? boolean
+---@field within? weir.vertex
+---@field without? string[]
+---@field subsystem? string
+
+---@class weir.engine_options
+---@field resources any A graph, a file or a description such as "node:4 core:8".
+---@field policy? string | table | weir.loaded_policy
+---@field policies? string[]
+---@field budget? { instructions?: integer, memory?: integer, seconds?: number }
+---@field overrun? "hold" | "expire"
+---@field scores? "remember" | "check" | "call"
+---@field granularity? string
+]]
+
 -- Writes "(a: string, b: integer?): x, y" as annotations of one method.
 local function annotate_method(out, owner, m)
   local arguments, results = m.signature:match "^(%b())%s*:?%s*(.*)$"
@@ -211,6 +263,8 @@ local function annotate_method(out, owner, m)
     local name, kind = argument:match "^%s*([%w_]+)%s*:%s*(.-)%s*$"
     if name then
       local optional = kind:match "^(.*)%?$"
+      kind = name == "options" and OPTIONS[owner .. ":" .. m.name] or kind
+      if optional and kind:find "^weir%." then optional = kind end
       out[#out + 1] = ("---@param %s%s %s"):format(name, optional and "?" or "", qualify(optional or kind))
       names[#names + 1] = name
     end
@@ -226,7 +280,7 @@ local function annotate_rest(out)
     local names = {}
     for word in m.signature:gmatch "[%w_]+" do names[#names + 1] = word .. "?: any" end
     local kind = m.name == "policy" and "weir.policies" or ("fun(%s): any"):format(table.concat(names, ", "))
-    kind = m.name == "engine" and "fun(options: table): weir.engine, string?, string?" or kind
+    kind = m.name == "engine" and "fun(options: weir.engine_options): weir.engine, string?, string?" or kind
     out[#out + 1] = ("---@field %s %s %s"):format(m.name, kind, m.text)
   end
   out[#out + 1] = "local weir = {}\n\n---@class weir.policies"
@@ -261,13 +315,13 @@ local function annotations()
     "---@meta weir\n-- Made from the source of weir: annotations for editors.\n",
     "---@class weir.edge\n---@field source weir.vertex\n---@field target weir.vertex\n---@field subsystem string",
     "---@field type string\n---@field back string?\n",
-    "---@alias weir.option any\n",
+    TABLES,
     "--- A request, RFC 14.\n---@class weir.jobspec\n---@field version integer\n---@field resources weir.resource[]",
     "---@field attributes table\n---@field tasks table[]\n",
     "---@class weir.resource\n---@field type string\n---@field count integer | table | string\n---@field unit? string",
     "---@field label? string\n---@field exclusive? boolean\n---@field with? weir.resource[]\n",
   }
-  for _, name in ipairs(ORDER) do
+  for _, name in ipairs { "accumulator", table.unpack(ORDER) } do
     local c = class(name)
     out[#out + 1] = "--- " .. c.text
     out[#out + 1] = "---@class weir." .. name

@@ -6,7 +6,7 @@
 -- @field name: string? -- The name.
 -- @field doc: string? -- A line for weir policy list --queue.
 -- @field version: string? -- For readers.
--- @field options: table<string, any>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, type =,
+-- @field options: table<string, option>? -- Values that users may set, by -q NAME:k=4: a default, or {default =, type =,
 --   min =, max =, choices =, doc =}, as placement policies declare them. Types: boolean, integer, number, string; that of the
 --   default if not given.
 -- @field schedule: function -- fun(queue: queue, options: table, state: table?). Called after each change: a job came or ended, or

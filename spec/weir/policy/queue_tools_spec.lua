@@ -48,6 +48,11 @@ describe("weir policy, of queue policies,", function()
       assert.matches("---@class weir." .. class .. "\n", annotations, 1, true)
     end
     assert.matches("\nreturn weir\n", annotations, 1, true)
+    local defined = {}
+    for name in annotations:gmatch "\n%-%-%-@%l+ (weir%.[%l_]+)" do defined[name] = true end
+    for line in annotations:gmatch "\n(%-%-%-@[pr]%l+ [^\n]*)" do
+      for name in line:gmatch "weir%.[%l_]+" do assert.is_true(defined[name], line) end
+    end
     for name in contents "lua/weir/scenario/assertions.lua":gmatch "\nfunction CHECK%.([%w_]+)" do
       assert.matches("---@field " .. name .. " fun", annotations, 1, true)
     end

@@ -48,6 +48,11 @@ local policy = {
   -- select = {"fewest", group = "rack"},
   -- select = function(candidates, request, min, max, scores) return { 1 } end,
 
+  -- What the policy keeps from job to job, over reloads and with the machine: hooks read request.state, and `placed`,
+  -- called for each job that gets resources, changes it.
+  -- state = { next = 0 },
+  -- placed = function(job, state, vertices, options) state.next = vertices[1].index + 1 end,
+
   -- Asked once for each job: return false and a reason to refuse it, or a changed jobspec.
   -- admit = function(jobspec, options) if #jobspec.resources > 9 then return false, "too many" end end,
 }
@@ -117,8 +122,11 @@ local policy = {
     end
   end,
 
-  -- Called when a job has ended or was preempted: for accounts of who used how much.
-  -- finished = function(job, now, options) end,
+  -- What the policy keeps, over reloads and with the machine: schedule and order read it; started and finished (a job has
+  -- ended, or was preempted), change it. Values in variables are lost with a reload.
+  -- state = { starts = 0 },
+  -- started = function(job, now, options, state) state.starts = state.starts + 1 end,
+  -- finished = function(job, now, options, state) end,
 }
 
 return policy
