@@ -62,6 +62,13 @@ describe("an SVG picture", function()
     assert.truthy(text:find(">socket1   4 L3 of 4 MB<", 1, true))
   end)
 
+  it("frames no cores of a socket where further cores of it are elsewhere", function()
+    local g <close> = weir.synthetic "node:1 socket:1[numanode:1[core:8] core:8]"
+    g:find("type=socket")[1].properties.caches = "8 L3 of 4 MB"
+    local text = draw(g)
+    assert.same({ 0, 1 }, { count(text, 'class="v"'), count(text, ">socket0   8 L3 of 4 MB<") })
+  end)
+
   it("draws network adapters where they hang, and where devices are on PCI", function()
     local g <close> = weir.synthetic "node:1 socket:2[core:4 gpu:1]"
     local socket, gpu = g:find "type=socket"[2], g:find "type=gpu"[2]

@@ -270,7 +270,7 @@ local function draw_extras(page, box)
     if name and w > 20 and h > 8 then
       local size = math.floor(math.max(LETTERS_MIN, math.min(h * 0.3, 12)))
       say(page, '<rect class="d" rx="3" x="%d" y="%d" width="%d" height="%d"/>', x, y, w, h)
-      local two = address and h >= 2 * size + 6
+      local two = address and h >= 2 * size + 6 and texts.width("PCI " .. address, size - 1) <= w - 4
       M.text(page, "m c", x + w // 2, y + h // 2 + (two and -2 or size // 3), size, "nic " .. name, w - 4)
       if two then M.text(page, "m c", x + w // 2, y + h // 2 + size, size - 1, "PCI " .. address, w - 4) end
     end

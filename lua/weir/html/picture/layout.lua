@@ -64,7 +64,7 @@ local function items_of(c, shape, hint)
     ordinal = ordinal + run.count
   end
   for i, item in ipairs(items) do
-    if hint and item.type == "core" and not item.layout then
+    if hint and item.type == "core" and not item.layout and item.count == shape.totals.core then -- else caches are others', too
       item.groups, item.shared, item.note = caches_of(hint.caches, item.count)
     end
     words[i] = ("%s\0%d\0%s\0%s\0%s\0%s"):format(item.type, item.count, item.layout and item.layout.number or item.w, item.groups,

@@ -213,6 +213,14 @@ function drawBlock(v, layout, x, y, w, h, k) {
   c.restore();
 }
 
+// A text cut to a width; null where too little would be left.
+function cut(c, text, width) {
+  if (c.measureText(text).width <= width) return text;
+  let n = text.length - 1;
+  while (n > 2 && c.measureText(text.slice(0, n) + "\u2026").width > width) n--;
+  return n > 2 ? text.slice(0, n) + "\u2026" : null;
+}
+
 // Frames around the cells that share a cache, and adapters of the network, which are no pools.
 function drawExtras(v, layout, x, y, k) {
   const c = view.c, place = (r) => [x + (layout.pad + r.x) * k, y + (layout.head + r.y) * k, r.w * k, r.h * k];
@@ -243,11 +251,9 @@ function drawExtras(v, layout, x, y, k) {
     c.font = size + "px " + FONT;
     c.textAlign = "center";
     const [, name, address] = nics[i].match(/^(.*?)\s+([\da-f]+:[\da-f]+:[\da-f]+\.[\da-f]+)$/i) || [null, nics[i], null];
-    const lines = ["nic " + name].concat(address && h >= 2 * size + 6 ? "PCI " + address : []);
-    lines.forEach((line, n) => {
-      if (c.measureText(line).width <= w - 4)
-        c.fillText(line, nx + w / 2, ny + h / 2 + (n - (lines.length - 1) / 2) * (size + 3));
-    });
+    const where = address && h >= 2 * size + 6 && c.measureText("PCI " + address).width <= w - 4 ? "PCI " + address : null;
+    const lines = [cut(c, "nic " + name, w - 4), where].filter(Boolean);
+    lines.forEach((line, n) => c.fillText(line, nx + w / 2, ny + h / 2 + (n - (lines.length - 1) / 2) * (size + 3)));
   });
 }
 
