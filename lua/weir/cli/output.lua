@@ -89,6 +89,9 @@ local function plain(text) return text end
 
 local STATES = { down = true, failing = true, draining = true, degraded = true }
 
+--- Returns the name of the colour of M.style() for a cell of a table that is a state other than up; else nil.
+function M.state_colour(cell) return STATES[cell] and "bad" or nil end
+
 -- Colours a note of a tree part by part: states other than up red, what is in use yellow, the rest dim.
 local function paint_note(text)
   local dim, red, yellow, parts = painter "2", painter "31", painter "33", {}

@@ -5,6 +5,7 @@ local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
 local rows = require "weir.repl.rows"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 local view = require "weir.view"
 
@@ -242,7 +243,7 @@ local function show_table(heads, list, total)
   local right = {}
   for i, head in ipairs(heads) do right[i] = rows.is_number(head) end
   table.insert(list, 1, heads)
-  out.table(list, right)
+  out.table(list, right, tables.has(heads, "state") and out.state_colour or nil)
   if total > #list - 1 then out.line(("... %s more"):format(texts.number(total - #list + 1))) end
 end
 

@@ -253,6 +253,7 @@ describe("weir repl on a terminal", function()
     assert.matches("\27%[31mweir: no luck", raw "error('no luck', 0)")
     raw 'g"/cluster0/rack0/node1".state = "down"'
     assert.matches("\27%[31mdown", raw "g")
+    assert.matches("node  \27%[31mdown", raw 'find "type=node"')
     raw 'e:match "slot=1/core=2"'
     assert.matches("\27%[33m%d+ of %d+ free", raw "tree()")
   end)
