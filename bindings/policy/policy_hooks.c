@@ -115,6 +115,7 @@ struct filtering {
     size_t n;
     double *score;  /* evaluate */
     uint32_t calls; /* number made */
+    weir_vertex at; /* of the last call */
     bool go_on;     /* the result of prune for the only vertex */
 };
 
@@ -124,10 +125,27 @@ static void call_filter(lua_State *L, struct filtering *f, weir_vertex v, int nr
     const struct hooks *h = f->h;
 
     f->calls++;
+    f->at = v;
     lua_pushvalue(L, 2);
     weirlua_push_vertex(L, h->handle, v);
     lua_pushvalue(L, 3);
     lua_call(L, 2 + weirlua_fields_push(L, h->handle, v, &h->policy->spec.fields), nresults);
+}
+
+/* Writes to the end of the traceback for which vertex a hook was called: "FILE:LINE: in evaluate, for /PATH" instead of
+ * "FILE:LINE: in the hook". */
+static void trace_vertex(const struct hooks *h, int hook, weir_vertex v)
+{
+    static const char end[] = "the hook";
+    struct sandbox *sb = sandbox_of(h);
+    size_t len = sb ? strlen(sb->trace) : 0;
+    char path[160];
+
+    if (len < sizeof end || v == WEIR_NONE || strcmp(sb->trace + len - (sizeof end - 1), end) != 0)
+        return;
+    weir_vertex_path(h->handle->g, v, path, sizeof path);
+    len -= sizeof end - 1;
+    snprintf(sb->trace + len, sizeof sb->trace - len, "%s, for %s", weirlua_hook_names[hook], path);
 }
 
 /* (filtering, function, request, unused) */
@@ -218,13 +236,15 @@ static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filte
     rc = call_hook(h, hook, 4, 0);
     if (h->policy->profile)
         h->policy->profile->calls[hook] += f->calls - (uint64_t)1;
+    if (rc != LUA_OK)
+        trace_vertex(h, hook, f->at);
     return rc == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
 }
 
 static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
 {
     struct hooks *h = data;
-    struct filtering f = {.h = h, .v = &v, .n = 1};
+    struct filtering f = {.h = h, .v = &v, .n = 1, .at = WEIR_NONE};
     int rc;
 
     (void)g;
@@ -237,7 +257,7 @@ static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir
 static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
                          double *score)
 {
-    struct filtering f = {.h = data, .v = v, .n = n, .score = score};
+    struct filtering f = {.h = data, .v = v, .n = n, .score = score, .at = WEIR_NONE};
     int rc = run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
 
     (void)g;
@@ -268,6 +288,8 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     s->ordered = v;
     rc = call_hook(h, HOOK_ORDER, 2, LUA_MULTRET);
     s->watching = watching;
+    if (rc != LUA_OK)
+        trace_vertex(h, HOOK_ORDER, v);
     if (rc != LUA_OK)
         return fail(h, "order", NULL);
     alike = lua_gettop(L) > top + 1 && lua_isboolean(L, -1) && lua_toboolean(L, -1);

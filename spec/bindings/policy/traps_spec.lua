@@ -231,7 +231,7 @@ describe("an error of a policy", function()
     local why, code, _, p = try(TEXT)
     assert.equal("policy", code)
     assert.matches("^policy mine: evaluate: mine:2: a vertex has no field or method 'nothing'", why)
-    assert.equal("mine:2: in upvalue 'deepest'\nmine:4: in upvalue 'middle'\nmine:6: in the hook",
+    assert.equal("mine:2: in upvalue 'deepest'\nmine:4: in upvalue 'middle'\nmine:6: in evaluate, for /cluster0/rack0/node0",
       (p.traceback:gsub("in '(%w+)'", "in upvalue '%1'")))
   end)
 

@@ -84,7 +84,7 @@ describe("weir policy", function()
     assert.equal(1, status)
     assert.equal(1, select(2, text:gsub("error ", "")))
     assert.is_truthy(text:find "deep.lua:2: a vertex has no field or method 'x' %(%d%d times in all%)\n", text)
-    assert.is_truthy(text:find "deep.lua:2: in 'inner'\n *[^\n]*deep.lua:5: in the hook\n", text)
+    assert.is_truthy(text:find "deep.lua:2: in 'inner'\n *[^\n]*deep.lua:5: in evaluate, for /cluster0/rack0/node0\n", text)
   end)
 
   it("check ends a loop after a tenth of the instructions of a match, and leaves the other requests", function()

@@ -77,7 +77,7 @@ describe("weir repl on a terminal", function()
     assert.equal("there was no error\n", say(t, ":trace"))
     say(t, ("e:use(%q)"):format(path .. "")) -- no ending .lua: a path by its slash
     say(t, 'x = e:match "slot=1/node"')
-    assert.equal(("policy mine\n%s:2: in 'f'\n%s:5: in the hook\n"):format(path, path), say(t, ":trace"))
+    assert.equal(("policy mine\n%s:2: in 'f'\n%s:5: in evaluate, for /cluster0/rack0/node0\n"):format(path, path), say(t, ":trace"))
     os.remove(path)
   end)
 
