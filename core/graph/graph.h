@@ -52,7 +52,8 @@ struct kind {
     uint32_t count; /* live vertices of the kind */
 };
 
-enum { VERTEX_LIVE = 1 };
+/* VERTEX_SHUFFLED: the number is not in the order of the tree (tree_order.h). */
+enum { VERTEX_LIVE = 1, VERTEX_SHUFFLED = 2 };
 /* A vertex of the type has or once had children; a vertex of the type has or once had a size other than 1. */
 enum { TYPE_HAS_KIDS = 1, TYPE_POOLED = 2 };
 
@@ -222,6 +223,7 @@ struct weir_graph {
     int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
     uint32_t unavailable;         /* vertices with a state of their own that is not available */
     uint32_t detached;            /* vertices taken out of containment (vertex_detached) */
+    uint32_t shuffled;            /* vertices with VERTEX_SHUFFLED; 1 more where the tree was built in another order */
     struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
     struct weir_text_save *text_save; /* the last save as text, or NULL */
     struct weir_follower *followers;  /* further lists of what changed (journal.h) */
@@ -235,7 +237,6 @@ struct weir_graph {
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
     bool whole_kinds;           /* some kinds are allocated as a whole only (A5) */
-    bool shuffled;              /* the vertices in the order of the tree may not have ascending numbers */
 };
 
 /* The record of v. O(1) */

@@ -32,7 +32,7 @@ void weir_tree_order_built(weir_graph *g)
 {
     weir_vertex last = 0;
 
-    g->shuffled = false;
+    g->shuffled = 0;
     for (uint32_t i = 0; !g->shuffled && i < g->nroots; i++)
         g->shuffled = g->roots[i] != WEIR_NONE && !ascends(g, g->roots[i], &last);
 }
@@ -44,9 +44,16 @@ static bool is_last(const weir_graph *g, weir_vertex v)
     return vertex_at(g, v)->pos + 1 == (p == WEIR_NONE ? g->nroots : inner_of(g, p)->nkids);
 }
 
-void weir_tree_order_added(weir_graph *g, weir_vertex p, weir_vertex first, uint32_t count)
+void weir_tree_order_added(weir_graph *g, weir_vertex first, uint32_t count)
 {
-    g->shuffled = g->shuffled || first + count != g->limit;
-    for (; !g->shuffled && p != WEIR_NONE; p = vertex_at(g, p)->parent)
-        g->shuffled = !is_last(g, p);
+    weir_vertex p = vertex_at(g, first)->parent;
+    bool last = first + count == g->limit;
+
+    for (; last && p != WEIR_NONE; p = vertex_at(g, p)->parent)
+        last = is_last(g, p);
+    for (uint32_t i = 0; !last && i < count; i++)
+        if (!(vertex_at(g, first + i)->flags & VERTEX_SHUFFLED)) {
+            vertex_at(g, first + i)->flags |= VERTEX_SHUFFLED;
+            g->shuffled++;
+        }
 }

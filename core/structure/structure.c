@@ -198,7 +198,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
     g->serial++;
     if (g->building)
         return WEIR_OK;
-    weir_tree_order_added(g, p, first, count);
+    weir_tree_order_added(g, first, count);
     WEIR_TELL(g, linked, g, p, pos, count);
     return WEIR_OK;
 }
@@ -335,6 +335,7 @@ static void reclaim_one(weir_graph *g, weir_vertex v)
     weir_pool_drop(g, v);
     weir_uuid_drop(g, v);
     drop_inner(g, v);
+    g->shuffled -= (vertex_at(g, v)->flags & VERTEX_SHUFFLED) != 0;
     give_back(g, v, 1);
     g->live--;
     note_vertex(g, v);
@@ -444,7 +445,7 @@ int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err
     }
     g->detached--;
     g->serial++;
-    g->shuffled = true;
+    weir_tree_order_added(g, v, 1);
     WEIR_TELL(g, linked, g, parent, pos, 1);
     note_vertex(g, v);
     return WEIR_OK;
