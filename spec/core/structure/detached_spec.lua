@@ -98,7 +98,7 @@ local ASKS = {
     assert.is_nil(seen.node0)
   end,
   ["a choice in groups"] = function(g)
-    local e = weir.engine { resources = g, policy = { select = { "each", group = "rack" } } }
+    local e = weir.engine { resources = g, policy = { order = { "id" }, select = { "each", group = "rack" } } }
     assert.equal("node1", picked(assert(e:match "slot=1/node")))
   end,
   ["feasible"] = function(g)
