@@ -22,9 +22,15 @@ static bool ascends(const weir_graph *g, weir_vertex v, weir_vertex *last)
     bool up = v >= *last;
 
     *last = v + 1;
-    for (uint32_t i = 0; up && in && i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE)
-            up = ascends(g, in->kids[i], last);
+    for (uint32_t i = 0; up && in && i < in->nkids; i++) {
+        weir_vertex kid = in->kids[i];
+        if (kid != WEIR_NONE && vertex_at(g, kid)->inner != WEIR_NONE) {
+            up = ascends(g, kid, last);
+        } else if (kid != WEIR_NONE) {
+            up = kid >= *last;
+            *last = kid + 1;
+        }
+    }
     return up;
 }
 

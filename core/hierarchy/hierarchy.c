@@ -165,13 +165,17 @@ static void clear(weir_graph *g, struct hierarchy *h)
     weir_follow_end(g, &h->changes);
     weir_graph_free(h->view);
     weir_mem_free(h->flags);
+    weir_mem_free(h->shared);
     h->view = NULL;
     h->flags = NULL;
+    h->shared = NULL;
+    h->nshared = 0;
 }
 
 static void free_one(weir_graph *g, struct hierarchy *h)
 {
     clear(g, h);
+    weir_mem_free(h->choice);
     weir_mem_free(h->name);
     weir_mem_free(h);
 }
@@ -192,7 +196,8 @@ static size_t bytes(const weir_graph *g)
     size_t n = 0;
 
     for (const struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL; h; h = h->next)
-        n += sizeof *h + strlen(h->name) + 1 + (h->view ? weir_graph_bytes(h->view) + h->view->limit : 0);
+        n += sizeof *h + strlen(h->name) + 1 + (h->view ? weir_graph_bytes(h->view) + h->view->limit : 0) +
+             h->nshared * sizeof *h->shared + (h->choice && h->view ? h->view->limit * sizeof *h->choice : 0);
     return n;
 }
 
@@ -257,11 +262,11 @@ static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *e
     return WEIR_OK;
 }
 
-static struct hierarchy *find_or_add(weir_graph *g, const char *name)
+static struct hierarchy *find_or_add(weir_graph *g, const char *name, bool chosen)
 {
     struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL;
 
-    while (h && strcmp(h->name, name) != 0)
+    while (h && (strcmp(h->name, name) != 0 || (h->choice != NULL) != chosen))
         h = h->next;
     if (h)
         return h;
@@ -278,6 +283,19 @@ static struct hierarchy *find_or_add(weir_graph *g, const char *name)
     return h;
 }
 
+/* Brings a view up to date. */
+static int refresh(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *err)
+{
+    int rc = is_current(g, h) ? WEIR_OK : make_view(g, s, h, err);
+
+    rc = rc ? rc : follow(g, h, err);
+    if (rc)
+        clear(g, h);
+    else
+        weir_follow_clear(&h->changes);
+    return rc;
+}
+
 int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out, weir_err *err)
 {
     uint32_t s = weir_subsystem_find(g, name);
@@ -290,18 +308,29 @@ int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out,
         return weir_fail(err, WEIR_ENOENT, "there is no hierarchy '%.100s' beside containment", name);
     if (g->building)
         return weir_fail(err, WEIR_EINVAL, "the graph is still being built");
-    h = find_or_add(g, name);
-    if (!h)
-        return weir_fail_nomem(err);
-    rc = is_current(g, h) ? WEIR_OK : make_view(g, s, h, err);
-    rc = rc ? rc : follow(g, h, err);
-    if (rc) {
-        clear(g, h);
-        return rc;
-    }
-    weir_follow_clear(&h->changes);
+    h = find_or_add(g, name, false);
     *out = h;
-    return WEIR_OK;
+    return h ? refresh(g, s, h, err) : weir_fail_nomem(err);
+}
+
+int weir_hierarchy_choose(weir_graph *g, const char *name, const weir_vertex *choice, struct hierarchy **out,
+                          weir_err *err)
+{
+    size_t size = ((size_t)g->limit + 1) * sizeof *choice;
+    struct hierarchy *h = find_or_add(g, name, true);
+    weir_vertex *own = weir_mem_alloc(size);
+
+    if (!own || !h) {
+        weir_mem_free(own);
+        return weir_fail_nomem(err);
+    }
+    memcpy(own, choice, size);
+    if (!h->view || h->serial != g->serial || memcmp(h->choice, own, size) != 0)
+        clear(g, h);
+    weir_mem_free(h->choice);
+    h->choice = own;
+    *out = h;
+    return refresh(g, weir_subsystem_find(g, name), h, err);
 }
 
 int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir_err *err)

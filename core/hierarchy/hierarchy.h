@@ -7,6 +7,9 @@
  *   - a vertex without such edges stays below its parent in containment, where this parent is in the tree of the view;
  *   - every other vertex (the racks above nodes that hang on power units) is detached in the view;
  *   - a root without children and with edges of further subsystems stays a root.
+ * A vertex whose edges come from several vertices is *shared*. A match that fails in this tree may be tried in a second
+ * view, in which the shared vertices are below other parents (match/deal.c).
+ *
  * In the view, subsystem number 0 has the name of the subsystem, and edges named "containment" lead to the vertices
  * that have a different parent in containment, or are detached in the view.
  *
@@ -35,6 +38,9 @@ struct hierarchy {
     uint8_t *flags;  /* VIEW_ bits by vertex */
     uint64_t serial; /* of the graph when the view was made */
     struct weir_follower changes;
+    weir_vertex *shared; /* the vertices of the tree with several parents */
+    uint32_t nshared;
+    weir_vertex *choice; /* of a second view: the parents chosen, by vertex; WEIR_NONE: the first. Else NULL */
     struct hierarchy *next;
 };
 
@@ -52,6 +58,10 @@ struct pick_list {
  * WEIR_EINVAL, WEIR_ELIMIT: the subsystem is no hierarchy that can be searched. The view belongs to the graph.
  * O(changes since the last call), O(n) the first time and after changes of the tree or of edges. */
 int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out, weir_err *err) WEIR_CHECKED;
+/* As weir_hierarchy_find(), for the second view, with the parents in choice[], by vertex. A parent in choice[] must not
+ * be below its vertex. O(n) where choice[] is another than the last time. */
+int weir_hierarchy_choose(weir_graph *g, const char *name, const weir_vertex *choice, struct hierarchy **out,
+                          weir_err *err) WEIR_CHECKED;
 /* Whether v is in the tree of the view. */
 bool weir_hierarchy_has(const struct hierarchy *h, weir_vertex v);
 /* Makes the view of subsystem number s: h->view and h->flags. */

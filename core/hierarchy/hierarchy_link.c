@@ -18,6 +18,7 @@ struct linking {
     weir_vertex *parent; /* by vertex: in the view; WEIR_NONE: a root */
     weir_vertex *order;  /* the vertices linked, parents first */
     uint32_t n;
+    const weir_vertex *choice; /* as in struct hierarchy */
     weir_err *err;
 };
 
@@ -70,9 +71,41 @@ static void link_below(struct linking *k, uint32_t from)
     for (uint32_t i = from; i < k->n; i++) {
         struct weir_ends below = weir_ends(k->g, k->order[i], k->s, true);
         for (weir_vertex v; (v = weir_ends_next(&below)) != WEIR_NONE;)
-            if (k->place[v] == MEMBER)
+            if (k->place[v] == MEMBER &&
+                (!k->choice || k->choice[v] == WEIR_NONE || k->choice[v] == k->order[i]))
                 link(k, v, k->order[i]);
     }
+}
+
+/* Whether edges lead to v from several vertices of the tree. */
+static bool is_shared(const struct linking *k, weir_vertex v)
+{
+    struct weir_ends above = weir_ends(k->g, v, k->s, false);
+    weir_vertex first = WEIR_NONE;
+
+    for (weir_vertex up; k->place[v] == LINKED && (up = weir_ends_next(&above)) != WEIR_NONE;) {
+        if (up == v || k->place[up] != LINKED || up == first)
+            continue;
+        if (first != WEIR_NONE)
+            return true;
+        first = up;
+    }
+    return false;
+}
+
+/* Lists the shared vertices. */
+static int list_shared(const struct linking *k, struct hierarchy *h)
+{
+    uint32_t cap = 0;
+
+    for (uint32_t i = 0; i < k->n; i++) {
+        if (!is_shared(k, k->order[i]))
+            continue;
+        if (weir_array_reserve(&h->shared, &cap, (size_t)h->nshared + 1, sizeof *h->shared))
+            return weir_fail_nomem(k->err);
+        h->shared[h->nshared++] = k->order[i];
+    }
+    return WEIR_OK;
 }
 
 static int by_tree(const void *a, const void *b, void *data)
@@ -188,13 +221,14 @@ static void set_states(const weir_graph *g, const struct hierarchy *h)
 
 int weir_hierarchy_link(const weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *err)
 {
-    struct linking k = {.g = g, .s = s, .err = err};
+    struct linking k = {.g = g, .s = s, .err = err, .choice = h->choice};
     int rc = begin(&k) ? weir_dup_vertices(g, &h->view, err) : weir_fail_nomem(err);
 
     if (!rc) {
         link_members(&k);
+        rc = list_shared(&k, h);
         link_contents(&k);
-        rc = write_tree(&k, h->view);
+        rc = rc ? rc : write_tree(&k, h->view);
     }
     end(&k);
     rc = rc ? rc : weir_build_tree(h->view, err);

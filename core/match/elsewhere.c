@@ -3,11 +3,14 @@
  * Invariant: only the graph keeps jobs. A view has the job of a match until the match ends, and follows the graph
  * after that. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "hierarchy/hierarchy.h"
 #include "job/job.h"
+#include "match/deal.h"
 #include "match/match.h"
+#include "time/availability.h"
 
 /* A match elsewhere. */
 struct errand {
@@ -88,6 +91,121 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
     return rc;
 }
 
+/* ---- shared vertices ---- */
+
+enum { DEAL_TIMES = 64 }; /* later starts at which shared vertices are dealt out */
+
+/* Whether shared vertices may be dealt out. The hooks of a policy know the first view only. */
+static bool may_deal(const struct errand *e)
+{
+    const weir_policy *p = e->own;
+
+    return e->h->nshared > 0 && !e->o.trace && !p->keys && !p->prune && !p->judge && !p->evaluate && !p->score &&
+           !p->select && !(p->choice && p->choice->group);
+}
+
+/* Matches with the shared vertices dealt out for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
+ * the view in which it was found; 0: that serves nothing; or negative. */
+static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
+{
+    int64_t duration = e->o.duration ? e->o.duration : weir_request_duration(r);
+    struct deal_window window = {t, time_add(t, duration), all};
+    weir_match_options o = e->o;
+    struct hierarchy *h = NULL;
+    weir_vertex *choice;
+    weir_err own = {0};
+    int rc = weir_deal_choose(e->g, e->h, r, window, &choice);
+
+    if (rc == WEIR_ELIMIT)
+        return weir_fail(e->err, WEIR_ELIMIT, "vertices with several parents in the hierarchy '%.100s' can be dealt out "
+                         "in too many ways to tell whether the request fits", e->h->name);
+    if (rc <= 0)
+        return rc ? weir_fail_nomem(e->err) : 0;
+    rc = weir_hierarchy_choose(e->g, e->h->name, choice, &h, e->err);
+    weir_mem_free(choice);
+    if (rc)
+        return rc;
+    o.mode = all ? WEIR_FEASIBLE : o.mode == WEIR_PREVIEW ? WEIR_PREVIEW : WEIR_NOW;
+    o.at = all ? o.at : t;
+    rc = weir_match_here(h->view, r, &o, a, &own);
+    if (rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE)
+        return 0;
+    if (rc < 0 && e->err)
+        *e->err = own;
+    e->h = rc ? e->h : h;
+    return rc ? rc : 1;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Lists `from` and the ends of jobs between the two times, each once, at most DEAL_TIMES. */
+static int list_times(const weir_graph *view, int64_t from, int64_t to, int64_t **out, uint32_t *n)
+{
+    uint32_t all = live_jobs(view), kept = 0;
+    int64_t *list = weir_mem_alloc(((size_t)all + 1) * sizeof *list);
+
+    *out = list;
+    if (!list)
+        return WEIR_ENOMEM;
+    list[0] = from;
+    *n = 1;
+    for (uint32_t i = 0; i < all; i++) {
+        int64_t end = view->jobs->list[view->jobs->order[i]].a.end;
+        if (end > from && end < to)
+            list[(*n)++] = end;
+    }
+    qsort(list, *n, sizeof *list, by_time);
+    for (uint32_t i = 1; i < *n; i++)
+        if (list[i] != list[kept])
+            list[++kept] = list[i];
+    *n = kept + 1 < DEAL_TIMES ? kept + 1 : DEAL_TIMES;
+    return WEIR_OK;
+}
+
+/* Looks for a start before the one found in the first view, if any: its job is dropped, and made again where there is
+ * no earlier start. Returns 1 with *a, 0 (none was found at all) or negative. */
+static int match_earlier(struct errand *e, const weir_request *r, bool found, const weir_allocation **a)
+{
+    weir_graph *view = e->h->view;
+    int64_t at = e->o.at > view->now ? e->o.at : view->now, to = found ? (*a)->start : WEIR_FOREVER, *times;
+    uint32_t n;
+    int rc = 0;
+
+    if (found)
+        weir_job_drop(view, weir_job_index(view, (*a)->job));
+    if (list_times(view, at, e->o.mode == WEIR_RESERVE ? to : at, &times, &n))
+        return weir_fail_nomem(e->err);
+    for (uint32_t i = 0; rc == 0 && i < n; i++)
+        rc = match_dealt(e, r, times[i], false, a);
+    weir_mem_free(times);
+    if (rc == 0 && found)
+        rc = weir_match_here(view, r, &e->o, a, e->err) ? e->err->code : 1;
+    return rc;
+}
+
+/* Takes the result of a match in the first view further, in which each shared vertex is below its first parent. */
+static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_allocation **a)
+{
+    bool found = rc == WEIR_OK && e->o.mode == WEIR_RESERVE && (*a)->start > e->o.at && (*a)->start > e->g->now;
+    int other = 0;
+
+    if (!found && rc != WEIR_EBUSY && rc != WEIR_EINFEASIBLE)
+        return rc;
+    if (e->o.mode != WEIR_FEASIBLE)
+        other = match_earlier(e, r, found, a);
+    if (other == 0 && rc == WEIR_EINFEASIBLE) {
+        const weir_allocation *none;
+        other = match_dealt(e, r, e->g->now, true, &none);
+        if (other == 1 && e->o.mode != WEIR_FEASIBLE)
+            return weir_fail(e->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
+    }
+    return other == 0 ? rc : other < 0 ? other : WEIR_OK;
+}
+
 static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_match_options *o,
                            const weir_allocation **out, weir_err *err)
 {
@@ -99,6 +217,7 @@ static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_matc
         return rc;
     e.o.job = o->job ? o->job : weir_job_next_id(g);
     rc = weir_match_here(e.h->view, r, &e.o, &a, err);
+    rc = may_deal(&e) ? deal_out(&e, r, rc, &a) : rc;
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
     return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, r, o, a, out);

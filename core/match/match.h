@@ -15,6 +15,7 @@
  *   candidate.c           the units that one vertex can give for one resource
  *   flow_search.c         choices of vertices for which one flow exists, where the first choice fails
  *   elsewhere.c           matches in another hierarchy than containment
+ *   deal.c                vertices with several parents in such a hierarchy
  *   whole.c               matches that give a type as a whole
  *   flow.c                units on the ways to the sources of another subsystem
  *   constraint_filter.c   the nodes that a constraint allows

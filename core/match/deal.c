@@ -1,0 +1,379 @@
+/* deal.c - see deal.h.
+ *
+ * The groups are the vertices of the innermost type of the request above shared vertices; what each group needs is an
+ * amount of one type at or below the shared vertices. A shared vertex brings the free units of that type at or below
+ * it; each goes to one group. Where each brings one unit, groups are served by augmenting paths, so a set of groups is
+ * refused only where no deal serves all of them.
+ *
+ * Invariant: `at` of an item is WEIR_NONE, or the number of one of its ways.
+ */
+#include "match/deal.h"
+
+#include <string.h>
+
+#include "aggregate/schema.h"
+#include "match/match.h"
+#include "time/availability.h"
+
+#define DEAL_VISITS 2000000 /* looks at ways before a search gives up */
+
+struct deal_item {
+    weir_vertex v;
+    int64_t weight;
+    uint32_t first, nways;
+    uint32_t at; /* number of the way dealt; WEIR_NONE: none */
+};
+
+struct deal_way {
+    uint32_t item, group;
+    weir_vertex parent;
+    uint32_t next; /* next way into the group */
+};
+
+struct deal_group {
+    weir_vertex v;
+    int64_t own;    /* units of vertices with one parent */
+    int64_t all;    /* with those of all its ways */
+    uint32_t ways;  /* the first */
+    uint32_t seen;  /* round of the last visit */
+    uint32_t takes; /* way by which it takes an item from the group that was visited before */
+};
+
+struct deal {
+    const weir_graph *g;
+    struct hierarchy *h;
+    struct deal_window window;
+    weir_type group_type, need_type;
+    bool whole;      /* what is needed must be unused */
+    int64_t each;    /* needed by each group */
+    int64_t wanted; /* units of groups */
+    struct deal_item *items;
+    uint32_t nitems;
+    struct deal_way *ways;
+    uint32_t nways, ways_cap;
+    struct deal_group *groups;
+    uint32_t ngroups, groups_cap;
+    struct weir_map32 item_numbers, group_numbers; /* by vertex */
+    uint32_t *queue;
+    uint32_t round;
+    uint64_t visits;
+};
+
+static weir_vertex ancestor(const weir_graph *g, weir_vertex v, weir_type t)
+{
+    while (v != WEIR_NONE && kind_of(g, v)->type != t)
+        v = vertex_at(g, v)->parent;
+    return v;
+}
+
+/* ---- the question ---- */
+
+/* Whether some shared vertex has a vertex of a type above it in the view, and is of the type `need` or has such below. */
+static bool concerns(const struct deal *d, weir_type above, weir_type need)
+{
+    const weir_graph *view = d->h->view;
+
+    for (uint32_t i = 0; i < d->h->nshared; i++) {
+        weir_vertex v = d->h->shared[i];
+        const struct inner *in = inner_of(view, v);
+        if ((kind_of(view, v)->type == need || (in && type_cell(schema_at(view, in->schema), need))) &&
+            ancestor(view, vertex_at(view, v)->parent, above) != WEIR_NONE)
+            return true;
+    }
+    return false;
+}
+
+/* Finds the innermost level of a list whose vertices are groups. `times`: how often the list is asked for. */
+static void find_level(struct deal *d, const weir_request *r, const weir_resource *list, uint32_t n, int64_t times)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        const weir_resource *level = &list[i];
+        int64_t all = saturating_mul(times, level->count.min);
+        weir_type t = level->slot ? WEIR_NO_TYPE : weir_type_find(d->h->view, level->type);
+        uint32_t nneeds = 0;
+        const struct weir_need *needs = t == WEIR_NO_TYPE ? NULL : weir_resource_needs(r, level->index, &nneeds);
+        for (uint32_t k = 0; k < nneeds; k++) {
+            weir_type need = weir_type_find(d->h->view, needs[k].type);
+            if (need == WEIR_NO_TYPE || needs[k].amount == 0 || !concerns(d, t, need))
+                continue;
+            d->group_type = t;
+            d->need_type = need;
+            d->each = needs[k].amount;
+            d->wanted = all;
+            break;
+        }
+        find_level(d, r, level->with, level->nwith, all);
+    }
+}
+
+/* Whether the request takes vertices of the needed type for itself. */
+static bool takes_whole(const struct deal *d, const weir_request *r)
+{
+    for (uint32_t i = 0; i < r->count; i++) {
+        const weir_resource *at = weir_request_resource(r, i);
+        if (!at->slot && weir_type_find(d->h->view, at->type) == d->need_type)
+            return at->takes || at->exclusive == WEIR_EXCLUSIVE_YES;
+    }
+    return false;
+}
+
+/* ---- supply ---- */
+
+static uint32_t group_number(struct deal *d, weir_vertex v)
+{
+    uint32_t i = weir_map32_get(&d->group_numbers, v);
+
+    if (i != WEIR_NONE)
+        return i;
+    if (weir_array_reserve(&d->groups, &d->groups_cap, (size_t)d->ngroups + 1, sizeof *d->groups) ||
+        weir_map32_add(&d->group_numbers, v, d->ngroups))
+        return WEIR_NONE;
+    d->groups[d->ngroups] = (struct deal_group){.v = v, .ways = WEIR_NONE};
+    return d->ngroups++;
+}
+
+/* Units of v that the window leaves. */
+static int64_t units_of(const struct deal *d, weir_vertex v)
+{
+    const weir_graph *view = d->h->view;
+
+    if (d->window.all)
+        return kind_of(view, v)->size;
+    for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(view, up)->parent)
+        if (!state_available(vertex_at(view, up)->state))
+            return 0;
+    if (!weir_availability_above(view, v, d->window.t0, d->window.t1) ||
+        (d->whole && inner_of(view, v) && !weir_availability_unused(view, v, d->window.t0, d->window.t1)))
+        return 0;
+    return weir_availability_free(view, v, d->window.t0, d->window.t1);
+}
+
+/* Adds the units of v to the shared vertex at or above v, or to the group above. */
+static int add_supply(struct deal *d, weir_vertex v)
+{
+    const weir_graph *view = d->h->view;
+    int64_t units = units_of(d, v);
+    uint32_t i;
+
+    if (units == 0)
+        return WEIR_OK;
+    for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(view, up)->parent) {
+        i = weir_map32_get(&d->item_numbers, up);
+        if (i != WEIR_NONE) {
+            d->items[i].weight += units;
+            return WEIR_OK;
+        }
+        if (kind_of(view, up)->type != d->group_type || up == v)
+            continue;
+        i = group_number(d, up);
+        if (i == WEIR_NONE)
+            return WEIR_ENOMEM;
+        d->groups[i].own += units;
+        d->groups[i].all += units;
+        return WEIR_OK;
+    }
+    return WEIR_OK;
+}
+
+/* Adds the ways of an item: its parents with a group at or above them. */
+static int add_ways(struct deal *d, uint32_t number, uint32_t subsystem)
+{
+    const weir_graph *view = d->h->view;
+    struct deal_item *it = &d->items[number];
+    struct weir_ends above = weir_ends(d->g, it->v, subsystem, false);
+
+    it->first = d->nways;
+    for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;) {
+        weir_vertex group = up == it->v || vertex_detached(view, up) || weir_vertex_within(view, up, it->v)
+                                ? WEIR_NONE
+                                : ancestor(view, up, d->group_type);
+        uint32_t i = group == WEIR_NONE ? WEIR_NONE : group_number(d, group);
+        if (group == WEIR_NONE)
+            continue;
+        if (i == WEIR_NONE ||
+            weir_array_reserve(&d->ways, &d->ways_cap, (size_t)d->nways + 1, sizeof *d->ways))
+            return WEIR_ENOMEM;
+        d->ways[d->nways] = (struct deal_way){number, i, up, d->groups[i].ways};
+        d->groups[i].ways = d->nways++;
+        d->groups[i].all += it->weight;
+        it->nways++;
+    }
+    return WEIR_OK;
+}
+
+/* Lists the shared vertices, what they and the groups have, and the ways. */
+static int list_supply(struct deal *d, const char *name)
+{
+    const weir_graph *view = d->h->view;
+    uint32_t s = weir_subsystem_find(d->g, name);
+    int rc = WEIR_OK;
+
+    d->items = weir_mem_zalloc((size_t)d->h->nshared + 1, sizeof *d->items);
+    if (!d->items)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; !rc && i < d->h->nshared; i++) {
+        d->items[i] = (struct deal_item){.v = d->h->shared[i], .at = WEIR_NONE};
+        rc = weir_map32_add(&d->item_numbers, d->h->shared[i], i);
+    }
+    d->nitems = d->h->nshared;
+    for (weir_vertex v = 0; !rc && v < view->limit; v++)
+        if (vertex_valid(view, v) && !vertex_detached(view, v) && kind_of(view, v)->type == d->need_type)
+            rc = add_supply(d, v);
+    for (uint32_t i = d->nitems; !rc && i-- > 0;) /* so that the ways into a group are in the order of the items */
+        rc = d->items[i].weight > 0 ? add_ways(d, i, s) : WEIR_OK;
+    d->queue = rc ? NULL : weir_mem_alloc(((size_t)d->ngroups + 1) * sizeof *d->queue);
+    return d->queue ? WEIR_OK : WEIR_ENOMEM;
+}
+
+/* ---- dealing ---- */
+
+/* Deals the item of the last way of a path: it goes to the group visited last, whose item goes to the group before. */
+static void move_along(struct deal *d, uint32_t way, uint32_t start)
+{
+    while (true) {
+        uint32_t group = d->ways[way].group;
+        d->items[d->ways[way].item].at = way;
+        if (group == start)
+            return;
+        way = d->groups[group].takes;
+    }
+}
+
+/* Finds an item for a group: one that is not dealt, or one of another group that finds a replacement. Returns the
+ * weight, 0: there is none. */
+static int64_t find_item(struct deal *d, uint32_t start)
+{
+    uint32_t end = 0;
+
+    d->round++;
+    d->groups[start].seen = d->round;
+    d->queue[end++] = start;
+    for (uint32_t k = 0; k < end; k++)
+        for (uint32_t w = d->groups[d->queue[k]].ways; w != WEIR_NONE; w = d->ways[w].next) {
+            const struct deal_item *it = &d->items[d->ways[w].item];
+            uint32_t holder = it->at == WEIR_NONE ? WEIR_NONE : d->ways[it->at].group;
+            d->visits++;
+            if (holder == WEIR_NONE) {
+                move_along(d, w, start);
+                return it->weight;
+            }
+            if (d->groups[holder].seen == d->round)
+                continue;
+            d->groups[holder].seen = d->round;
+            d->groups[holder].takes = w; /* queue[k] takes this item from its holder */
+            d->queue[end++] = holder;
+        }
+    return 0;
+}
+
+/* Deals a group what it needs beside the groups dealt so far. */
+static bool serve(struct deal *d, uint32_t group)
+{
+    int64_t missing = d->each - d->groups[group].own;
+
+    while (missing > 0) {
+        int64_t units = find_item(d, group);
+        if (units == 0)
+            return false;
+        missing -= units;
+    }
+    return true;
+}
+
+static void save(const struct deal *d, uint32_t *at)
+{
+    for (uint32_t i = 0; i < d->nitems; i++)
+        at[i] = d->items[i].at;
+}
+
+static void restore(struct deal *d, const uint32_t *at)
+{
+    for (uint32_t i = 0; i < d->nitems; i++)
+        d->items[i].at = at[i];
+}
+
+/* Chooses `left` units of groups from number `from` on. Returns 1, 0 or negative. */
+static int choose(struct deal *d, uint32_t from, int64_t left)
+{
+    uint32_t *before;
+    int rc = 0;
+
+    if (left <= 0)
+        return 1;
+    before = weir_mem_alloc(((size_t)d->nitems + 1) * sizeof *before);
+    if (!before)
+        return WEIR_ENOMEM;
+    save(d, before);
+    for (uint32_t i = from; rc == 0 && i < d->ngroups; i++) {
+        int64_t size = kind_of(d->g, d->groups[i].v)->size;
+        if (d->groups[i].all < d->each)
+            continue;
+        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT : serve(d, i) ? choose(d, i + 1, left - size) : 0;
+        if (rc == 0)
+            restore(d, before);
+        d->visits += d->nitems / 16;
+    }
+    weir_mem_free(before);
+    return rc;
+}
+
+/* Whether there is enough for all groups together. */
+static bool is_enough(const struct deal *d)
+{
+    int64_t sum = 0, fit = 0, largest = 1;
+
+    for (uint32_t i = 0; i < d->ngroups; i++) {
+        int64_t size = kind_of(d->g, d->groups[i].v)->size;
+        fit += d->groups[i].all >= d->each ? size : 0;
+        sum += d->groups[i].own < d->each ? d->groups[i].own : d->each;
+        largest = size > largest ? size : largest;
+    }
+    for (uint32_t i = 0; i < d->nitems; i++)
+        sum += d->items[i].nways ? d->items[i].weight : 0;
+    return fit >= d->wanted && sum >= saturating_mul(d->each, (d->wanted - 1) / largest + 1);
+}
+
+static void end(struct deal *d)
+{
+    weir_mem_free(d->items);
+    weir_mem_free(d->ways);
+    weir_mem_free(d->groups);
+    weir_mem_free(d->queue);
+    weir_map32_free(&d->item_numbers);
+    weir_map32_free(&d->group_numbers);
+}
+
+static int write_choice(const struct deal *d, weir_vertex **choice)
+{
+    size_t n = (size_t)d->g->limit + 1;
+
+    *choice = weir_mem_alloc(n * sizeof **choice);
+    if (!*choice)
+        return WEIR_ENOMEM;
+    for (size_t i = 0; i < n; i++)
+        (*choice)[i] = WEIR_NONE;
+    for (uint32_t i = 0; i < d->nitems; i++)
+        if (d->items[i].at != WEIR_NONE)
+            (*choice)[d->items[i].v] = d->ways[d->items[i].at].parent;
+    return 1;
+}
+
+int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
+                     weir_vertex **choice)
+{
+    struct deal d = {.g = g, .h = h, .window = at, .group_type = WEIR_NO_TYPE};
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(r, &n);
+    int rc = 0;
+
+    *choice = NULL;
+    find_level(&d, r, list, n, 1);
+    if (d.group_type == WEIR_NO_TYPE || d.wanted == 0)
+        return 0;
+    d.whole = takes_whole(&d, r);
+    rc = list_supply(&d, h->name);
+    rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
+    rc = rc == 1 ? write_choice(&d, choice) : rc;
+    end(&d);
+    return rc;
+}

@@ -1,0 +1,25 @@
+/* deal.h - vertices with several parents in a hierarchy (struct hierarchy: shared), dealt out to the groups of a
+ * request. Private to the matcher.
+ *
+ * In a match each shared vertex is below one of its parents. A deal chooses parents such that as many groups as the
+ * request asks for (2 power units) hold as much as each needs (4 nodes): by a flow for each set of groups, and a
+ * bounded search for the set. */
+#ifndef WEIR_DEAL_H
+#define WEIR_DEAL_H
+
+#include "hierarchy/hierarchy.h"
+#include "request/request.h"
+
+/* A window, and how the resources in it are seen. */
+struct deal_window {
+    int64_t t0, t1;
+    bool all; /* whatever is used, down or reserved */
+};
+
+/* Chooses parents for the shared vertices of h, a view of g. Returns 1 with *choice, by vertex as in struct hierarchy,
+ * to be freed; 0: no choice serves the request, or none other than the first parents is needed; or negative.
+ * WEIR_ELIMIT: the search took too long to tell. O(n + edges of shared vertices) for each group tried. */
+int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
+                     weir_vertex **choice) WEIR_CHECKED;
+
+#endif

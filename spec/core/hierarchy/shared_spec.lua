@@ -1,0 +1,132 @@
+-- Vertices with several parents in a hierarchy (nodes on two power units): matches of groups against all ways of
+-- dealing them out, tried one by one (the condition of Gale), in random histories.
+local weir = require "weir"
+local dice = require "spec.support.dice"
+
+local SCALE = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1
+
+-- 4 units and 7 nodes with a core each; every node on one, two or three of the units.
+local function machine(roll)
+  local g = weir.synthetic "cluster:1 node:7 core:1"
+  local units, on = {}, {}
+  for i = 1, 4 do units[i] = assert(g:add(nil, { type = "unit", id = i })) end
+  for n, node in ipairs(g:find "type=node") do
+    on[n] = {}
+    for i in pairs { [roll(4)] = true, [roll(4)] = true, [roll(4)] = true } do on[n][#on[n] + 1] = i end
+    table.sort(on[n])
+    for _, i in ipairs(on[n]) do assert(g:add_edge(units[i], node, { subsystem = "power", type = "supplies" })) end
+  end
+  return g, on
+end
+
+-- Whether `groups` of units from `from` on can have `each` free nodes, in a set of units of which `need` tells what is
+-- still needed of each; tries all units for each node.
+local function deal(on, free, need, missing, node)
+  if missing == 0 then return true end
+  if node > #on then return false end
+  if free(node) then
+    for _, i in ipairs(on[node]) do
+      if need[i] and need[i] > 0 then
+        need[i] = need[i] - 1
+        local done = deal(on, free, need, missing - 1, node + 1)
+        need[i] = need[i] + 1
+        if done then return true end
+      end
+    end
+  end
+  return deal(on, free, need, missing, node + 1)
+end
+
+local function possible(on, free, groups, each)
+  for set = 0, 15 do
+    local need, n = {}, 0
+    for i = 1, 4 do
+      if set >> (i - 1) & 1 == 1 then need[i], n = each, n + 1 end
+    end
+    if n == groups and deal(on, free, need, groups * each, 1) then return true end
+  end
+  return false
+end
+
+local function history(seed)
+  local roll = dice(seed)
+  local g, on = machine(roll)
+  local e = weir.engine { resources = g }
+  local nodes = g:find "type=node"
+  local busy, now = {}, 0 -- by node: a list of {start, stop, job}
+  for n = 1, #nodes do busy[n] = {} end
+  local function free_at(from, to)
+    return function(n)
+      for _, use in ipairs(busy[n]) do
+        if use.start < to and from < use.stop then return false end
+      end
+      return nodes[n].state == "up"
+    end
+  end
+  local given = 0
+  for _ = 1, 14 do
+    local what = roll(7)
+    if what <= 4 then
+      local groups, each, lasts, mode = roll(3), roll(3), 10 * roll(3), roll(2) == 1 and "now" or "reserve"
+      local shape = ("unit=%d/slot=%d/node"):format(groups, each)
+      local starts, expected = { now }, nil
+      for n = 1, #nodes do
+        for _, use in ipairs(busy[n]) do
+          if use.stop > now then starts[#starts + 1] = use.stop end
+        end
+      end
+      table.sort(starts)
+      for _, t in ipairs(starts) do
+        if not expected and (mode == "reserve" or t == now) and possible(on, free_at(t, t + lasts), groups, each) then expected = t end
+      end
+      local a, why, code = e:match(shape, { subsystem = "power", mode = mode, at = now, duration = lasts })
+      local told = ("seed %d, %s at %d: %s"):format(seed, shape, now, why)
+      assert.equal(expected, a and a.at, told)
+      if not a then
+        local ever = possible(on, function() return true end, groups, each)
+        assert.equal(ever and "busy" or "infeasible", code, told)
+      else
+        given = given + 1
+        local own, count = {}, 0
+        for _, pick in ipairs(a:vertices()) do
+          if pick.vertex.type == "node" then own[pick.vertex.id + 1], count = true, count + 1 end
+        end
+        assert.equal(groups * each, count, told)
+        assert.is_true(possible(on, function(n) return own[n] end, groups, each), told)
+        for n in pairs(own) do
+          assert.is_true(free_at(a.at, a.at + lasts)(n), told)
+          table.insert(busy[n], { start = a.at, stop = a.at + lasts, job = a.id })
+        end
+      end
+      assert.equal(possible(on, function() return true end, groups, each),
+        e:match(shape, { subsystem = "power", mode = "feasible" }) ~= nil, told)
+    elseif what == 5 then
+      local node = nodes[roll(#nodes)]
+      node.state = node.state == "up" and "down" or "up"
+    else
+      now = now + 5 * roll(2)
+      for _, job in ipairs(e:jobs()) do
+        if job.at + job.duration <= now then
+          assert(e:release(job.id))
+          for n = 1, #nodes do
+            for i = #busy[n], 1, -1 do
+              if busy[n][i].job == job.id then table.remove(busy[n], i) end
+            end
+          end
+        end
+      end
+      assert(e:advance(now))
+    end
+    assert(g:check())
+  end
+  g:close()
+  return given
+end
+
+describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", function()
+  it("are given wherever some way of dealing them out serves a request, in random histories", function()
+    local given, seeds = 0, math.max(5, math.floor(100 * SCALE))
+    for seed = 1, seeds do given = given + history(seed) end
+    assert.is_true(given > seeds, given)
+  end)
+end)
