@@ -415,7 +415,8 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
 /* Any subsystem can be searched as containment is: weir_graph_hierarchy() gives the graph as a tree of the subsystem.
  * This view is a second graph with the same vertex numbers, names, data, states and jobs. A vertex with edges of the
  * subsystem is below the vertex that its edges come from: of several, below the one nearest to a source, and of these
- * the first. Vertices without such edges stay below their parents in containment, where those are in the view; all
+ * the first. A match that fails there is tried with other parents (a node on two power units is below one of them in
+ * each match), by policies without hooks. Vertices without such edges stay below their parents in containment, where those are in the view; all
  * others, such as the racks above nodes that hang on power units, are detached in the view. The edges of the view that
  * are named "containment" lead to vertices that have a different parent there. A vertex below one that is not up in
  * containment is not up in the view either, and a job that has a vertex as a whole in the view has all that is below
@@ -441,6 +442,11 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
  * O(vertices and jobs that changed since the last call), O(n) at first and after changes of the tree or of edges.
  * WEIR_ENOENT: no such subsystem; WEIR_ELIMIT: deeper than a tree may be. */
 int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir_err *err);
+/* Gives a view in which everything that edges lead to from v is below v, also what has further parents: for sums and
+ * searches below v. As weir_graph_hierarchy() where nothing below v has several parents. Valid until the graph is freed
+ * or changed, or a view is asked for again. O(vertices below v), O(n) where the tree is another than that of the last
+ * call. WEIR_ENOENT: no such subsystem or vertex. */
+int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, weir_graph **out, weir_err *err);
 
 /* ---- aggregates -------------------------------------------------------------------------------------------------- */
 

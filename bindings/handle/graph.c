@@ -282,7 +282,8 @@ static bool check_all(lua_State *L, int arg)
     return weirlua_field_boolean(L, arg, "all", false);
 }
 
-const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_err *err)
+const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_vertex below,
+                                  weir_err *err)
 {
     const char *name = weirlua_field_string(L, options, "subsystem", NULL);
     weir_graph *view;
@@ -292,7 +293,8 @@ const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_grap
     if (weirlua_of(L)->readonly)
         luaL_error(L, "field 'subsystem': policies see one hierarchy, that of the match");
     weirlua_check_writable(L, weirlua_of(L), handle);
-    err->code = weir_graph_hierarchy(handle->g, name, &view, err);
+    err->code = below == WEIR_NONE ? weir_graph_hierarchy(handle->g, name, &view, err)
+                                   : weir_graph_hierarchy_below(handle->g, name, below, &view, err);
     return err->code ? NULL : view;
 }
 
@@ -305,7 +307,7 @@ int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v,
 
     weirlua_options(L, options, known);
     all = check_all(L, options);
-    view = weirlua_view_of(L, options, handle, &err);
+    view = weirlua_view_of(L, options, handle, v, &err);
     return view ? weirlua_push_aggregate(L, view, v, all) : weirlua_fail(L, &err, err.code);
 }
 

@@ -250,7 +250,7 @@ static int graph_find(lua_State *L)
     q = query_at(L, 2);
     if (!q)
         return 3;
-    view = weirlua_view_of(L, 3, handle, &err);
+    view = weirlua_view_of(L, 3, handle, start, &err);
     if (!view)
         return weirlua_fail(L, &err, err.code);
     found = weirlua_owner_push(L, weir_free);

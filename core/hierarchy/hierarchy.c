@@ -346,3 +346,84 @@ int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir
     *out = rc ? NULL : h->view;
     return rc;
 }
+
+/* ---- below one vertex ---- */
+
+struct below {
+    weir_graph *g;
+    const weir_graph *view;
+    uint32_t s, n;
+    weir_vertex top, *list, *choice;
+    bool *seen, any;
+};
+
+/* Visits w, which u leads to. */
+static void reach(struct below *b, weir_vertex u, weir_vertex w)
+{
+    if (b->seen[w] || vertex_detached(b->view, w) || weir_vertex_within(b->view, b->top, w))
+        return;
+    b->seen[w] = true;
+    b->list[b->n++] = w;
+    if (vertex_at(b->view, w)->parent == u)
+        return;
+    b->choice[w] = u;
+    b->any = true;
+}
+
+/* Visits all that edges lead to from the top, breadth first, with what is inside. */
+static void reach_all(struct below *b)
+{
+    for (uint32_t i = 0; i < b->n; i++) {
+        weir_vertex u = b->list[i];
+        struct weir_ends ends = weir_ends(b->g, u, b->s, true);
+        const struct inner *in = inner_of(b->view, u);
+        for (weir_vertex w; (w = weir_ends_next(&ends)) != WEIR_NONE;)
+            reach(b, u, w);
+        for (uint32_t k = 0; in && k < in->nkids; k++)
+            if (in->kids[k] != WEIR_NONE)
+                reach(b, u, in->kids[k]);
+    }
+}
+
+/* Gives the view in which everything that edges lead to from b->top is below it. */
+static int view_below(struct below *b, struct hierarchy *first, weir_graph **out, weir_err *err)
+{
+    size_t n = (size_t)b->g->limit + 1;
+    struct hierarchy *h = first;
+    int rc = WEIR_OK;
+
+    b->list = weir_mem_alloc(n * sizeof *b->list);
+    b->choice = weir_mem_alloc(n * sizeof *b->choice);
+    b->seen = weir_mem_zalloc(n, sizeof *b->seen);
+    if (!b->list || !b->choice || !b->seen)
+        rc = weir_fail_nomem(err);
+    for (size_t i = 0; !rc && i < n; i++)
+        b->choice[i] = WEIR_NONE;
+    if (!rc) {
+        b->list[b->n++] = b->top;
+        reach_all(b);
+        rc = b->any ? weir_hierarchy_choose(b->g, first->name, b->choice, &h, err) : WEIR_OK;
+    }
+    weir_mem_free(b->list);
+    weir_mem_free(b->choice);
+    weir_mem_free(b->seen);
+    *out = rc ? NULL : h->view;
+    return rc;
+}
+
+int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, weir_graph **out, weir_err *err)
+{
+    struct hierarchy *h;
+    struct below b = {.g = g, .s = weir_subsystem_find(g, name), .top = v};
+    int rc = b.s == 0 ? WEIR_OK : weir_hierarchy_find(g, name, &h, err);
+
+    *out = rc ? NULL : b.s == 0 ? g : h->view;
+    if (rc || b.s == 0 || h->nshared == 0)
+        return rc;
+    if (!vertex_valid(g, v))
+        return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
+    if (vertex_detached(h->view, v))
+        return WEIR_OK;
+    b.view = h->view;
+    return view_below(&b, h, out, err);
+}

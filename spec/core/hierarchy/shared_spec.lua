@@ -129,4 +129,78 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     for seed = 1, seeds do given = given + history(seed) end
     assert.is_true(given > seeds, given)
   end)
+
+  -- Nodes 0 and 1 on unit 0, 2 and 3 on both units, 4 on unit 1; 2 cores each.
+  local g, e, units
+  before_each(function()
+    g = weir.synthetic "cluster:1 node:5 core:2"
+    local nodes = g:find "type=node"
+    units = {}
+    for i, list in ipairs { { 1, 2, 3, 4 }, { 3, 4, 5 } } do
+      units[i] = assert(g:add(nil, { type = "unit", id = i - 1 }))
+      for _, n in ipairs(list) do assert(g:add_edge(units[i], nodes[n], { subsystem = "power", type = "supplies" })) end
+    end
+    e = assert(weir.engine { resources = g, granularity = "power" })
+  end)
+  after_each(function() g:close() end)
+
+  local function names(a)
+    local list = {}
+    for _, pick in ipairs(a:vertices()) do
+      if pick.exclusive then list[#list + 1] = pick.vertex.name end
+    end
+    table.sort(list)
+    return table.concat(list, " ")
+  end
+
+  for shape, expected in pairs {
+    ["unit=1/slot=4/node"] = "node0 node1 node2 node3", ["unit=2/slot=2/node"] = 4,
+    ["unit=2/slot=1/node"] = 2, ["slot=5/node"] = "node0 node1 node2 node3 node4", ["unit=2/slot=3/node"] = false,
+    ["slot=6/node"] = false, ["unit=1/slot=5/node"] = false, ["unit=1/slot=8/core=1"] = 8,
+  } do
+    it("are given once: " .. shape, function()
+      local a, why, code = e:match(shape)
+      if expected == false then return assert.equal("infeasible", code) end
+      if math.type(expected) then return assert.equal(expected, #a:vertices()) end
+      assert.equal(expected, names(assert(a, why)))
+    end)
+  end
+
+  it("make the second unit hold three nodes, for a preview, a stage and a job", function()
+    assert(g:vertex "/cluster0/node0":allocate { job = 90 }) -- node0
+    local function three(opts) return e:match("unit=1/slot=3/node", opts) end
+    assert.equal(3, #assert(three { mode = "preview" }):vertices())
+    assert(e:match "unit=1/slot=1/node") -- node1
+    assert.equal("node2 node3 node4", names(assert(three { mode = "preview" })))
+    assert(e:drop(assert(three { stage = 60 })))
+    assert.equal("node2 node3 node4", names(assert(three {})))
+    assert.equal("busy", select(3, e:match "slot=1/node"))
+    assert(g:check())
+  end)
+
+  it("count below each of their parents in sums and searches", function()
+    assert.equal(8, units[1]:aggregate { subsystem = "power" }.core.free)
+    assert.equal(6, units[2]:aggregate { subsystem = "power" }.core.free)
+    local found = {}
+    for i, v in ipairs(g:find("type=node", { subsystem = "power", start = units[2] })) do found[i] = v.name end
+    table.sort(found)
+    assert.equal("node2 node3 node4", table.concat(found, " "))
+    assert.equal(5, #g:find("type=node", { subsystem = "power" }))
+  end)
+
+  it("are below their first parents for policies with hooks", function()
+    assert(e:use { name = "all", subsystem = "power", prune = function() return true end })
+    assert(e:match "unit=1/slot=4/node")
+    assert.equal("busy", select(3, e:match "unit=1/slot=2/node"))
+  end)
+
+  it("follow edges that come and go", function()
+    assert.equal("infeasible", select(3, e:match("unit=2/slot=3/node", { mode = "feasible" })))
+    assert(g:add_edge(units[2], g "/cluster0/node1", { subsystem = "power", type = "supplies" }))
+    assert.equal("infeasible", select(3, e:match("unit=2/slot=3/node", { mode = "feasible" })))
+    local more = assert(g:add(g:root(), { type = "node", id = 5 }))
+    assert(g:add_edge(units[2], more, { subsystem = "power", type = "supplies" }))
+    assert.equal(6, #assert(e:match "unit=2/slot=3/node"):vertices())
+    assert(g:check())
+  end)
 end)
