@@ -42,6 +42,7 @@ struct deal_group {
 struct deal {
     const weir_graph *g;
     struct hierarchy *h;
+    uint32_t subsystem; /* of the graph */
     struct deal_window window;
     weir_type group_type, need_type;
     bool whole;      /* what is needed must be unused */
@@ -68,7 +69,18 @@ static weir_vertex ancestor(const weir_graph *g, weir_vertex v, weir_type t)
 
 /* ---- the question ---- */
 
-/* Whether some shared vertex has a vertex of a type above it in the view, and is of the type `need` or has such below. */
+/* Whether v has a vertex of a type above one of its parents. */
+static bool has_above(const struct deal *d, weir_vertex v, weir_type t)
+{
+    struct weir_ends above = weir_ends(d->g, v, d->subsystem, false);
+
+    for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;)
+        if (!vertex_detached(d->h->view, up) && ancestor(d->h->view, up, t) != WEIR_NONE)
+            return true;
+    return false;
+}
+
+/* Whether some shared vertex has a vertex of a type above it, and is of the type `need` or has such below. */
 static bool concerns(const struct deal *d, weir_type above, weir_type need)
 {
     const weir_graph *view = d->h->view;
@@ -77,7 +89,7 @@ static bool concerns(const struct deal *d, weir_type above, weir_type need)
         weir_vertex v = d->h->shared[i];
         const struct inner *in = inner_of(view, v);
         if ((kind_of(view, v)->type == need || (in && type_cell(schema_at(view, in->schema), need))) &&
-            ancestor(view, vertex_at(view, v)->parent, above) != WEIR_NONE)
+            has_above(d, v, above))
             return true;
     }
     return false;
@@ -176,11 +188,11 @@ static int add_supply(struct deal *d, weir_vertex v)
 }
 
 /* Adds the ways of an item: its parents with a group at or above them. */
-static int add_ways(struct deal *d, uint32_t number, uint32_t subsystem)
+static int add_ways(struct deal *d, uint32_t number)
 {
     const weir_graph *view = d->h->view;
     struct deal_item *it = &d->items[number];
-    struct weir_ends above = weir_ends(d->g, it->v, subsystem, false);
+    struct weir_ends above = weir_ends(d->g, it->v, d->subsystem, false);
 
     it->first = d->nways;
     for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;) {
@@ -202,10 +214,9 @@ static int add_ways(struct deal *d, uint32_t number, uint32_t subsystem)
 }
 
 /* Lists the shared vertices, what they and the groups have, and the ways. */
-static int list_supply(struct deal *d, const char *name)
+static int list_supply(struct deal *d)
 {
     const weir_graph *view = d->h->view;
-    uint32_t s = weir_subsystem_find(d->g, name);
     int rc = WEIR_OK;
 
     d->items = weir_mem_zalloc((size_t)d->h->nshared + 1, sizeof *d->items);
@@ -220,7 +231,7 @@ static int list_supply(struct deal *d, const char *name)
         if (vertex_valid(view, v) && !vertex_detached(view, v) && kind_of(view, v)->type == d->need_type)
             rc = add_supply(d, v);
     for (uint32_t i = d->nitems; !rc && i-- > 0;) /* so that the ways into a group are in the order of the items */
-        rc = d->items[i].weight > 0 ? add_ways(d, i, s) : WEIR_OK;
+        rc = d->items[i].weight > 0 ? add_ways(d, i) : WEIR_OK;
     d->queue = rc ? NULL : weir_mem_alloc(((size_t)d->ngroups + 1) * sizeof *d->queue);
     return d->queue ? WEIR_OK : WEIR_ENOMEM;
 }
@@ -361,7 +372,8 @@ static int write_choice(const struct deal *d, weir_vertex **choice)
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice)
 {
-    struct deal d = {.g = g, .h = h, .window = at, .group_type = WEIR_NO_TYPE};
+    struct deal d = {.g = g, .h = h, .window = at, .group_type = WEIR_NO_TYPE,
+                     .subsystem = weir_subsystem_find(g, h->name)};
     uint32_t n;
     const weir_resource *list = weir_request_resources(r, &n);
     int rc = 0;
@@ -371,7 +383,7 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
     if (d.group_type == WEIR_NO_TYPE || d.wanted == 0)
         return 0;
     d.whole = takes_whole(&d, r);
-    rc = list_supply(&d, h->name);
+    rc = list_supply(&d);
     rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
     rc = rc == 1 ? write_choice(&d, choice) : rc;
     end(&d);

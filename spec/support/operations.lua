@@ -41,6 +41,10 @@ function M.world(dir)
   assert(g:add_edge(pdu, w.v, { subsystem = "power", type = "supplies", back = "from" }))
   local spare = assert(g:add(nil, { type = "spare", id = 0 }))
   assert(g:add_edge(pdu, spare, { subsystem = "power", type = "supplies" }) and g:unlink(spare))
+  local strip = assert(g:add(nil, { type = "strip" })) -- shares a node with the pdu
+  for _, node in ipairs { w.v, g "/cluster0/rack0/node1" } do
+    assert(g:add_edge(strip, node, { subsystem = "power", type = "supplies" }))
+  end
   w.e = assert(core.engine { resources = g })
   w.a = assert(w.e:match("slot=1/core=2", { job = 1, duration = 100 }))
   assert(w.e:match("slot=1/memory=4", { job = 2, duration = 50 }))
@@ -218,6 +222,8 @@ group("matches", [[
   return e:match("slot=1/core", { subsystem = "containment:node", job = 9, duration = 5 })
   return e:grow(1, "slot=1/memory=1", { subsystem = "power" })
   return must(g:hierarchy "power"):aggregate()
+  return e:match("strip=1/slot=2/node", {subsystem = "power", mode = "reserve", duration = 5, job = 9})
+  return must(g:find "type=strip")[1]:aggregate {subsystem = "power"}
   local ok, why, code = e:match "slot=99/node=1" return ok or code == "infeasible", why, code
   return e:match("slot=1/core=1", { policy = policies.hooked, job = 9 })
   return e:match("slot=1/core=1", { policy = policies.sandboxed, job = 9 })

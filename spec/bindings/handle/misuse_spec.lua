@@ -222,7 +222,7 @@ local GOOD = {
     return said:match "a finalizer may not change a graph"
   end, "a finalizer may not change a graph" },
   { "shows the graph to a policy, but not to close", function(w)
-    local p = policy "init = function(graph) if tostring(graph) ~= 'graph of 25 vertices' then error(tostring(graph), 0) end end"
+    local p = policy "init = function(graph) if tostring(graph) ~= 'graph of 26 vertices' then error(tostring(graph), 0) end end"
     return select(2, w.e:match("slot=1/core=1", { job = 9, policy = p })) or "fine"
   end, "fine" },
   { "merges what is left of a machine", function(w)

@@ -188,6 +188,14 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     assert.equal(5, #g:find("type=node", { subsystem = "power" }))
   end)
 
+  it("may have parents of different types", function()
+    local strip = assert(g:add(nil, { type = "strip", id = 0 }))
+    for _, n in ipairs { 0, 4 } do
+      assert(g:add_edge(strip, g("/cluster0/node" .. n), { subsystem = "power", type = "supplies" }))
+    end
+    assert.equal("node0 node4", names(assert(e:match "strip=1/slot=2/node")))
+  end)
+
   it("are below their first parents for policies with hooks", function()
     assert(e:use { name = "all", subsystem = "power", prune = function() return true end })
     assert(e:match "unit=1/slot=4/node")
