@@ -416,11 +416,11 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
  * This view is a second graph with the same vertex numbers, names, data, states and jobs. A vertex with edges of the
  * subsystem is below the vertex that its edges come from: of several, below the one nearest to a source, and of these
  * the first. A match that fails there is tried with other parents (a node on two power units is below one of them in
- * each match), by policies without hooks. Vertices without such edges stay below their parents in containment, where those are in the view; all
- * others, such as the racks above nodes that hang on power units, are detached in the view. The edges of the view that
- * are named "containment" lead to vertices that have a different parent there. A vertex below one that is not up in
- * containment is not up in the view either, and a job that has a vertex as a whole in the view has all that is below
- * in the view.
+ * each match), by policies without hooks. Vertices without such edges stay below their parents in containment, where
+ * those are in the view; all others, such as the racks above nodes that hang on power units, are detached in the view.
+ * The edges of the view that are named "containment" lead to vertices that have a different parent there. A vertex
+ * below one that is not up in containment is not up in the view either, and a job that has a vertex as a whole in the
+ * view has all that is below in the view.
  *
  * weir_match(), weir_job_grow() and weir_soonest() search in a view by the option `subsystem`; the hooks of the policy
  * are called with the view then. Sums, rows and expressions of a view are those of its hierarchy. Units of flows

@@ -221,8 +221,8 @@ int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, boo
 /* The same with a table of options: {all = with types of which nothing is free, subsystem = the hierarchy}.
  * Returns 1, or 3 for nil, message, code. */
 int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v, int options);
-/* The view of the field `subsystem` of a table of options, for what is below a vertex (WEIR_NONE: all); the graph itself
- * without the field. Raises where the graph must not be changed; NULL: err says why. */
+/* The view of the field `subsystem` of a table of options, for what is below a vertex (WEIR_NONE: all); the graph
+ * itself without the field. Raises where the graph must not be changed; NULL: err says why. */
 const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_vertex below,
                                   weir_err *err);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);

@@ -117,8 +117,10 @@ static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool 
     int rc = weir_deal_choose(e->g, e->h, r, window, &choice);
 
     if (rc == WEIR_ELIMIT)
-        return weir_fail(e->err, WEIR_ELIMIT, "vertices with several parents in the hierarchy '%.100s' can be dealt out "
-                         "in too many ways to tell whether the request fits", e->h->name);
+        return weir_fail(e->err, WEIR_ELIMIT,
+                         "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
+                         "to tell whether the request fits",
+                         e->h->name);
     if (rc <= 0)
         return rc ? weir_fail_nomem(e->err) : 0;
     rc = weir_hierarchy_choose(e->g, e->h->name, choice, &h, e->err);
