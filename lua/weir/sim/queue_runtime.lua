@@ -180,12 +180,22 @@ local function asked(job, key)
   if own[key] ~= "" then return own[key] end
 end
 
--- A field that is read often, and absent or asked for seldom, costs a call; a policy may have fields of its own.
+-- Whether two words differ by one letter too many or too few, by one wrong letter, or by two that are swapped.
+local function is_slip(a, b)
+  local same = 0
+  while same < #a and a:byte(same + 1) == b:byte(same + 1) do same = same + 1 end
+  local x, y = a:sub(same + 1), b:sub(same + 1)
+  return x:sub(2) == y or x == y:sub(2) or x:sub(2) == y:sub(2) or x:sub(2, 2) .. x:sub(1, 1) .. x:sub(3) == y
+end
+
+-- A field that is absent costs a call. A policy may have fields of its own, and read them before it sets them, so that only
+-- words of five letters and more that are a slip away from a field of a job are errors.
 local JOB = { __index = function(job, key)
   if ASKED[key] then return asked(job, key) end
   if known_fields[key] or type(key) ~= "string" then return nil end
-  local near = nearest(key, FIELDS_OF_JOB)
-  if near then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 2) end
+  local near = #key > 4 and nearest(key, FIELDS_OF_JOB)
+  if near and is_slip(key, near) then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 2) end
+  known_fields[key] = true -- one of the policy's own
 end }
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------

@@ -228,11 +228,16 @@ describe("a job of a queue", function()
   it("may have fields of a policy's own; a name that is nearly one of a job's is an error", function()
     local s = open(file [[return { schedule = function(queue)
       local job = queue:first()
-      assert(job.colour == nil and job.reserved == nil)
+      for own in ("colour rank last share waited used state started parts at unit"):gmatch "%l+" do assert(job[own] == nil) end
+      for _, slip in ipairs { "strat", "prioritty", "duraton", "usser", "qeue" } do
+        local ok, why = pcall(function() return job[slip] end)
+        assert(ok == (#slip < 5) and (ok or why:find "did you mean"))
+      end
+      assert(job.reserved == nil)
       job.colour = "red"
       assert(job.colour == "red")
       return job.estimat
     end }]])
-    assert.matches("counter.lua:6: a job has no field 'estimat' (did you mean \"estimate\"?)", failure(s), 1, true)
+    assert.matches("counter.lua:11: a job has no field 'estimat' (did you mean \"estimate\"?)", failure(s), 1, true)
   end)
 end)
