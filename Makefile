@@ -148,7 +148,9 @@ FLUX_PKGS := flux-core flux-schedutil
 FLUX := $(shell pkg-config --exists $(FLUX_PKGS) 2>/dev/null && echo yes)
 FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore -Ibindings $(LUA_CFLAGS)
 FLUX_LIBS = $(shell pkg-config --libs $(FLUX_PKGS)) -Wl,-rpath,$(shell pkg-config --variable=libdir flux-core)
-FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(filter-out bindings/flux/command.c bindings/flux/shadow.c,$(wildcard bindings/flux/*.c)))
+# What the broker loads; the other files are of the command `flux weir`.
+MODULE := $(filter-out $(addprefix bindings/flux/,command.c shadow.c),$(wildcard bindings/flux/*.c))
+FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(MODULE))
 flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
 check-flux: flux ## instances of Flux with weir as their scheduler, where flux-core is installed
 	@sh spec/flux/check.sh $(CURDIR)/$(OUT)
@@ -163,7 +165,7 @@ $(OBJ)/driver/%.o: spec/bindings/flux/%.c
 $(OBJ)/driver/%.o: spec/bindings/flux/fake/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -c $< -o $@
-DRIVER := $(patsubst bindings/flux/%.c,$(OBJ)/driver/%.o,$(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c))) \
+DRIVER := $(patsubst bindings/flux/%.c,$(OBJ)/driver/%.o,$(MODULE)) \
   $(OBJ)/driver/drive_module.o $(OBJ)/driver/fake_flux.o
 $(OUT)/test/drive_module: $(DRIVER) $(BIND) $(CORE) $(LUAS) | build/policies
 	@mkdir -p $(@D)
@@ -321,7 +323,7 @@ lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; lua
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
 	@for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FAKE) -Ispec/bindings/flux -Ispec/c -Icore -Ibindings $(LUA_CFLAGS) \
-	  $(filter-out bindings/flux/command.c,$(wildcard bindings/flux/*.c)) spec/bindings/flux/*.c spec/bindings/flux/fake/*.c || exit 1; done
+	  $(MODULE) spec/bindings/flux/*.c spec/bindings/flux/fake/*.c || exit 1; done
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
 PORT := gcc:-O0 clang:-O0 gcc:-O3 clang:-O3:-DNDEBUG gcc:-O3:-DNDEBUG clang:-O3 \
