@@ -50,7 +50,7 @@ local M = {
     { nil, "report", "DIR", "a directory for the report: index.html, a page with charts, and what it shows as replay.json and jobs.csv; "
       .. "with --compare a page for all of them" },
     { nil, "json", nil, "the metrics as JSON" },
-    { nil, "against-actual", nil, "compare the starts with those that the trace has recorded" },
+    { nil, "against-actual", nil, "compare the starts with those that the trace has recorded; with --report also a page, against.html" },
     { nil, "from", "TIME", "begin there, with what ran and what waited then by the recorded starts: a number on the clock of the trace, or "
       .. "2024-03-01T12:00:00" },
     { nil, "scale", "WHAT", "more or fewer jobs and resources: jobs=1.2,nodes=+100; jobs are made up after those of the TRACE, by --seed" },
@@ -302,6 +302,10 @@ local function show_one(opts, path, which)
   if bar then bar.done() end
   remark(opts, result, out.warn)
   if opts.report then out.check(data.write(opts.report, result)) end
+  if opts.report and result.against then
+    local page = require("weir.replay.against_page").page(result.against, result.trace, ("-p %s -q %s"):format(result.policy, result.queue))
+    out.check(files.write(opts.report .. "/against.html", require("weir.html.report.findings").html(page)))
+  end
   if opts.json then return out.json(data.summary(result)) end
   if opts.jobs == "-" or opts.evalys == "-" then return end
   out.table(said.rows { result }, { false, true })

@@ -76,12 +76,16 @@ local function queues_of(graph, maps)
     local one = tables.copy(list[name])
     one.requires = {}
     for i, property in ipairs(list[name].requires or {}) do one.requires[i] = maps.property(property) end
+    for field, map in pairs { accounts = maps.bank, not_accounts = maps.bank, qos = maps.qos } do
+      if one[field] then one[field] = {} end
+      for i, own in ipairs(list[name][field] or {}) do one[field][i] = map(own) end
+    end
     out[maps.queue(name)] = one
   end
   return out, consumption
 end
 
---- Returns a copy of a graph without names. maps: {property =, queue =}, functions from a name to the new one as from
+--- Returns a copy of a graph without names. maps: {property =, queue =, bank =, qos =}, functions from a name to the new one as from
 --- names(), which the trace needs too. Jobs are not copied. Or nil, message, code.
 function M.copy(graph, maps)
   local ok, made, why, code = pcall(chunk.build, function(new)

@@ -6,13 +6,14 @@
 ---
 --- A queue has: requires, the properties that its nodes have, all of them; default, true for the queue of jobs that name
 --- none; state, "up" unless "down", "drain" or "inactive"; exclusive, true where jobs get whole nodes; max_time and
---- default_time in seconds; min_nodes, max_nodes; priority_tier and priority_job_factor; cpus_per_core, the processors
+--- default_time in seconds; min_nodes, max_nodes; accounts and qos, those that may use it, not_accounts, those that may not (all may
+--- where there is no list); priority_tier and priority_job_factor; cpus_per_core, the processors
 --- that are counted for a core.
 
 local M = {}
 
-local FIELDS = { "requires", "default", "state", "exclusive", "max_time", "default_time", "min_nodes", "max_nodes", "priority_tier",
-  "priority_job_factor", "cpus_per_core" }
+local FIELDS = { "requires", "default", "state", "exclusive", "max_time", "default_time", "min_nodes", "max_nodes", "accounts",
+  "not_accounts", "qos", "priority_tier", "priority_job_factor", "cpus_per_core" }
 
 --- Keeps queues by name, and what jobs are given, in the data of a root.
 function M.set(root, queues, consumption)

@@ -121,11 +121,24 @@ local function unexplained(self)
   return { jobs = #list, median = at(list, 0.5), p90 = at(list, 0.9) }
 end
 
+local POINTS = 100 -- of a distribution
+
+-- Returns a distribution of waits in seconds as points {seconds, share of jobs that waited no longer, ...}.
+local function distribution(waits)
+  local list, points, n = table.move(waits, 1, #waits, 1, {}), {}, #waits
+  table.sort(list)
+  for k = 1, POINTS do
+    points[2 * k - 1], points[2 * k] = math.max(0, list[math.max(1, math.ceil(k / POINTS * n))]), k / POINTS
+  end
+  return points
+end
+
 --- Returns the comparison: jobs, without (jobs without a recorded start), the fields of a row (recorded and simulated, mean
 --- waits, with _median and _p95; typical and p90, differences of starts; distance between the distributions of waits, from
 --- 0 to 1), within = {minute =, ten_minutes =, hour =} as shares, earlier and later, shares of jobs that start before
 --- and after they did; by_queue and by_size, lists of rows with a name; at_once = {jobs =, median =, p90 =}, the
---- recorded waits of jobs that start at once here. Returns nil without a job to compare.
+--- recorded waits of jobs that start at once here; waits = {recorded =, simulated =} and apart, distributions: lists of seconds and of
+--- the share of jobs up to them. Returns nil without a job to compare.
 function M:result()
   if self.n == 0 then return nil end
   local all, early, late = {}, 0, 0
@@ -137,10 +150,13 @@ function M:result()
   local result = row_of(self, "all", all)
   result.within = { minute = share_within(result.apart, 60), ten_minutes = share_within(result.apart, 600),
     hour = share_within(result.apart, 3600) }
+  result.waits = { recorded = distribution(self.recorded), simulated = distribution(self.simulated) }
+  result.spread = distribution(result.apart)
   result.apart, result.without, result.earlier, result.later = nil, self.without, early / self.n, late / self.n
   result.by_queue = rows_by(self, function(i) return self.queues[i] end, function(key) return key end)
   result.by_size = rows_by(self, function(i) return class_of(self.sizes[i]) end, function(key) return class_name(key, noun) end)
   result.at_once = unexplained(self)
+  result.apart, result.spread = result.spread, nil
   return result
 end
 
@@ -185,5 +201,8 @@ function M.sentences(result, trace)
   end
   return list
 end
+
+--- A time in words.
+M.seconds = seconds
 
 return M

@@ -66,8 +66,8 @@ local function feeder(run, request_of)
         local request, wrong = request_of(job)
         if request then
           if request ~= true then job.request = request end
-          if run.complete then run.complete(job) end
-          return job
+          wrong = run.complete and run.complete(job)
+          if not wrong or not run.trace.detailed then return job end
         end
         if not (run.trace.detailed and job.line) then error({ replay = ("job %s: %s"):format(job.number or "?", wrong) }, 0) end
         run.trace.leave(job.line, wrong)

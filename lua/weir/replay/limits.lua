@@ -1,7 +1,8 @@
---- limits.lua - what the queues of a machine say of the jobs of a trace: limits of time for jobs without an estimate, and
---- priorities.
+--- limits.lua - what the queues of a machine say of the jobs of a trace: limits of time for jobs without an estimate, priorities, and
+--- which jobs a queue does not take.
 
 local queues = require "weir.machine.queues"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -19,9 +20,23 @@ local function priorities(list)
   return differ and by_queue or nil
 end
 
---- Returns a function that completes a job by its queue, and whether the jobs are ranked by priority; nil for a machine
---- without queues. A job without an estimate gets the default or else the longest time of its queue, and counts no longer
---- as guessed in the trace.
+-- Returns why a queue does not take a job, or nil. What is not known of a job is taken to be right.
+local function refusal(name, queue, job)
+  local function says(limit, value) return ("partition %s does not take it: %s %s"):format(name, limit, value) end
+  local account, qos = job.bank ~= nil and tostring(job.bank), job.qos ~= nil and tostring(job.qos)
+  if queue.max_time and not job.guessed and job.estimate > queue.max_time then
+    return says("it asks for more than MaxTime", ("%d s"):format(queue.max_time // 1))
+  end
+  if job.nodes and queue.max_nodes and job.nodes > queue.max_nodes then return says("more nodes than MaxNodes", queue.max_nodes) end
+  if job.nodes and queue.min_nodes and job.nodes < queue.min_nodes then return says("fewer nodes than MinNodes", queue.min_nodes) end
+  if account and queue.accounts and not tables.has(queue.accounts, account) then return says("AllowAccounts lacks", account) end
+  if account and queue.not_accounts and tables.has(queue.not_accounts, account) then return says("DenyAccounts has", account) end
+  if qos and queue.qos and not tables.has(queue.qos, qos) then return says("AllowQos lacks", qos) end
+end
+
+--- Returns a function that completes a job by its queue, and returns why the queue does not take it, or nil; and whether the jobs are
+--- ranked by priority; nil for a machine without queues. A job without an estimate gets the default or else the longest time of its
+--- queue, and counts no longer as guessed in the trace.
 function M.new(graph, trace)
   local list = queues.of(graph)
   if next(list) == nil then return nil, false end
@@ -35,6 +50,7 @@ function M.new(graph, trace)
       trace.guessed = trace.guessed - 1
     end
     if ranks and not job.priority then job.priority = ranks[tostring(job.queue)] end
+    return refusal(tostring(job.queue), queue, job)
   end
   return complete, ranks ~= nil
 end

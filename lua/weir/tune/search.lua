@@ -5,7 +5,7 @@
 ---
 --- Probe: settings all over the ranges are tried on the whole trace and on the samples, with a third of the budget. A sample under
 --- which they come in another order than on the whole trace tells nothing, and is left out from then on; so where no sample is
---- right the search is at least as good as one at random. Halving: many settings, one in each layer of each option (a Latin
+--- right the search goes on with steps on the whole trace, as it does with a budget too small for a probe. Halving: many settings, one in each layer of each option (a Latin
 --- hypercube), are tried on the smallest sample; the best of them on the larger one; the best of those on the whole trace. Steps:
 --- the best so far are varied, crossed, and now and then replaced by a setting drawn anew; these go the same way from the smallest
 --- sample to the whole trace. A fifth of the budget goes to each stage of the halving, what is left to the steps.
@@ -19,6 +19,7 @@ M.__index = M
 -- Settings of a round of steps by stage, the smallest sample first, and of a round within a budget below SMALL.
 local ROUND, SMALL_ROUND, SMALL = { 12, 5, 2 }, { 6, 3, 1 }, 30
 local PROBE, RIGHT = 1 / 3, 0.5        -- share of the budget for the probe; agreement of the orders from which a sample is right
+local LEAST = 12                       -- the smallest budget with which samples are used: below it the probe would take all of it
 local PARENTS = 4                      -- settings varied
 local WIDEST, NARROWEST = 0.25, 0.02   -- the reach of a step, as a share of the range
 
@@ -207,6 +208,7 @@ function M:halve(defaults, result)
   local present = setting(self, defaults)
   present.values, present.result = self.space:present(), result
   self.known[0].by_key[self.space.key(present.values)], self.known[0].list[1], self.spent = present, present, self.spent + 1
+  if self.budget < LEAST then self.stages = { 0 } end
   if self.stages[2] then probe(self) end
   local counts = halving_counts(self)
   through(self, layered(self, counts[1]), counts)

@@ -243,10 +243,29 @@ describe("a replay of the accounting of a real cluster", function()
   end)
 
   it("tells the line and the size of a job that is larger than the machine", function()
-    local log = file_of(HEAD .. line { Partition = "fat", AllocTRES = "cpu=900,node=9" })
+    local log = file_of(HEAD .. line { Partition = "gpu", AllocTRES = "cpu=900,node=9" })
     local said = shell.weir { "replay", "-r", DATA .. "slurm.conf", log }
-    assert.matches(":2: job 7, 900 processors on 9 nodes of fat: .*; refused", said.err)
+    assert.matches(":2: job 7, 900 processors on 9 nodes of gpu: .*; refused", said.err)
   end)
+
+  for _, case in ipairs {
+    { "MaxTime=30", { Timelimit = "31:00" }, "it asks for more than MaxTime 1800 s" }, { "MaxTime=31", { Timelimit = "31:00" } },
+    { "MaxNodes=1", {}, "more nodes than MaxNodes 1" }, { "MinNodes=3", {}, "fewer nodes than MinNodes 3" },
+    { "MinNodes=2 MaxNodes=2", {} }, { "AllowAccounts=phys,chem", { Account = "bio" }, "AllowAccounts lacks bio" },
+    { "AllowAccounts=phys,chem", { Account = "chem" } }, { "DenyAccounts=bio", { Account = "bio" }, "DenyAccounts has bio" },
+    { "AllowAccounts=bio DenyAccounts=bio", { Account = "bio" } }, { "AllowQos=high", { QOS = "low" }, "AllowQos lacks low" },
+    { "AllowQos=ALL", { QOS = "low" } },
+  } do
+    it("holds the limits of partitions: " .. case[1] .. (case[3] and ", left out" or ", taken"), function()
+      local conf = file_of("NodeName=n[1-4] CPUs=8\nPartitionName=p Nodes=n[1-4] " .. case[1] .. "\n")
+      local own = { Partition = "p", NNodes = "2", NCPUS = "16", ReqTRES = "", AllocTRES = "", Timelimit = "10:00" }
+      for key, value in pairs(case[2]) do own[key] = value end
+      local result = assert(replay.run { resources = conf, trace = file_of(HEAD .. line(own)) })
+      local reason = result.trace.reasons[1]
+      assert.equal(case[3] and "partition p does not take it: " .. case[3], reason and reason.text)
+      assert.equal(case[3] and 0 or 1, result.metrics.jobs)
+    end)
+  end
 
   it("tells a partition that the machine lacks", function()
     local log = file_of(HEAD .. line { Partition = "thin" } .. line { Partition = "fat" })
@@ -269,6 +288,17 @@ PartitionName=high Nodes=n1 PriorityTier=2
     local order = {}
     for i, one in ipairs(result.kept) do order[i] = one.id end
     assert.equal("1 3 2", table.concat(order, " "))
+  end)
+
+  it("has a page of the starts against the recorded ones", function()
+    local dir = shell.path(shell.directory(), "out")
+    local said = shell.weir { "replay", "-r", DATA .. "slurm.conf", DATA .. "sacct.txt", "--quiet", "--against-actual", "--report", dir }
+    assert.equal(0, said.status)
+    local page = shell.slurp(shell.path(dir, "against.html"))
+    for _, part in ipairs { "Half of the simulated starts are within", "Waits: recorded in violet", "by partition", "by size" } do
+      assert.truthy(page:find(part, 1, true), part)
+    end
+    shell.clean()
   end)
 
   it("is told in words by weir replay --against-actual", function()

@@ -92,8 +92,8 @@ function M.bars(rows, label)
   return open(math.max(1, #rows) * line, label) .. table.concat(parts) .. "</svg>"
 end
 
---- Steps over time. lines: {name =, class = "now" or "found", points = {t, y, t, y, ...}}; names: {x =, y =}; time(t) is the
---- text of a time.
+--- Steps over time. lines: {name =, class = "now" or "found", points = {t, y, t, y, ...}}; names: {x =, y =, low = true
+--- for the names of the lines below}; time(t) is the text of a time.
 function M.steps(lines, names, time)
   local xs, ys = {}, {}
   for _, line in ipairs(lines) do
@@ -107,7 +107,7 @@ function M.steps(lines, names, time)
       path[#path + 1] = #path == 0 and ("M%.1f %.1f"):format(x, y) or ("H%.1fV%.1f"):format(x, y)
     end
     parts[#parts + 1] = ('<path d="%s" class="line %s"><title>%s</title></path>'):format(table.concat(path), line.class, escape(line.name))
-    parts[#parts + 1] = text(LEFT + 8 + (k - 1) * 200, TOP + 12, "legend " .. line.class, line.name)
+    parts[#parts + 1] = text(LEFT + 8 + (k - 1) * 200, names.low and HEIGHT - BOTTOM - 8 or TOP + 12, "legend " .. line.class, line.name)
   end
   return open(HEIGHT, names.y) .. table.concat(parts) .. "</svg>"
 end

@@ -142,6 +142,13 @@ local function limit(values, key, place, name)
   return lines.whole(text, place, name)
 end
 
+-- Returns a list of names, such as those of AllowAccounts; nil where all are meant.
+local function name_list(values, key)
+  local text = values[key]
+  if not text or text:upper() == "ALL" then return nil end
+  return lines.items(text)
+end
+
 local QUEUE_STATES = { up = "up", down = "down", drain = "drain", inactive = "inactive" }
 
 local function add_partition(build, values, keys, place)
@@ -160,6 +167,8 @@ local function add_partition(build, values, keys, place)
       default = (values.default or "NO"):upper() == "YES" or nil, exclusive = share:find "^EXCLUSIVE" and true or nil,
       max_time = duration(values, "maxtime", place, "MaxTime"), default_time = duration(values, "defaulttime", place, "DefaultTime"),
       min_nodes = limit(values, "minnodes", place, "MinNodes"), max_nodes = limit(values, "maxnodes", place, "MaxNodes"),
+      accounts = name_list(values, "allowaccounts"), not_accounts = not values.allowaccounts and name_list(values, "denyaccounts") or nil,
+      qos = name_list(values, "allowqos"),
       priority_tier = limit(values, values.prioritytier and "prioritytier" or "priority", place, "PriorityTier"),
       priority_job_factor = limit(values, values.priorityjobfactor and "priorityjobfactor" or "priority", place, "PriorityJobFactor") }
     build.queues[#build.queues + 1], build.queues_by_name[name] = queue, queue

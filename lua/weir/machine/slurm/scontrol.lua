@@ -65,11 +65,19 @@ local function limit(record, key)
   return text and text:find "^%d+$" and math.tointeger(tonumber(text)) or nil
 end
 
+local function name_list(record, key)
+  local text, list = value(record, key), {}
+  if not text or text == "ALL" or text == "(null)" or text == "NONE" then return nil end
+  for name in text:gmatch "[^,]+" do list[#list + 1] = name end
+  return list
+end
+
 local function queue_of(record)
   return { name = record.name, place = record.place, nodes = {}, state = (value(record, "State") or "UP"):lower(),
     default = value(record, "Default") == "YES" or nil, exclusive = value(record, "OverSubscribe") == "EXCLUSIVE" or nil,
     max_time = time(record, "MaxTime"), default_time = time(record, "DefaultTime"), min_nodes = limit(record, "MinNodes"),
-    max_nodes = limit(record, "MaxNodes"), priority_tier = limit(record, "PriorityTier"),
+    max_nodes = limit(record, "MaxNodes"), accounts = name_list(record, "AllowAccounts"), not_accounts = name_list(record, "DenyAccounts"),
+    qos = name_list(record, "AllowQos"), priority_tier = limit(record, "PriorityTier"),
     priority_job_factor = limit(record, "PriorityJobFactor") }
 end
 
