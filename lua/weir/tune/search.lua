@@ -5,7 +5,8 @@
 ---
 --- Probe: settings all over the ranges are tried on the whole trace and on the samples, with a third of the budget. A sample under
 --- which they come in another order than on the whole trace tells nothing, and is left out from then on; so where no sample is
---- right the search goes on with steps on the whole trace, as it does with a budget too small for a probe. Halving: many settings, one in each layer of each option (a Latin
+--- right the search goes on with steps on the whole trace, as it does with a budget too small for a probe. Halving: many
+--- settings, one in each layer of each option (a Latin
 --- hypercube), are tried on the smallest sample; the best of them on the larger one; the best of those on the whole trace. Steps:
 --- the best so far are varied, crossed, and now and then replaced by a setting drawn anew; these go the same way from the smallest
 --- sample to the whole trace. A fifth of the budget goes to each stage of the halving, what is left to the steps.
