@@ -54,7 +54,7 @@ local M = {
     { nil, "from", "TIME", "begin there, with what ran and what waited then by the recorded starts: a number on the clock of the trace, or "
       .. "2024-03-01T12:00:00" },
     { nil, "scale", "WHAT", "more or fewer jobs and resources: jobs=1.2,nodes=+100; jobs are made up after those of the TRACE, by --seed" },
-    { nil, "anonymize", "DIR", "no replay: write TRACE and machine without names to DIR/trace.csv and DIR/machine.json" },
+    { nil, "anonymize", "DIR", "no replay: write TRACE (trace.csv, or trace.jsonl) and machine (machine.json) without names to DIR" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
     { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
     { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", least = 1e-6, most = 1e6 },
@@ -176,7 +176,7 @@ local function check_anonymize(opts, path)
     "speed" } do
     if opts[name] then out.fail(2, "replay: --anonymize and --%s: one of them is wanted", name) end
   end
-  for _, name in ipairs { "trace.csv", "machine.json" } do
+  for _, name in ipairs { "trace.csv", "trace.jsonl", "machine.json" } do
     inputs.check_output(opts.anonymize .. "/" .. name, "replay: --anonymize", { path or false, opts.resources })
   end
 end
@@ -351,11 +351,11 @@ local function write_anonymous(opts, path)
   local _ <close> = out.check(data.make(opts.anonymize))
   local graph <close> = out.check(weir.resources(opts.resources))
   local log = out.check(trace.open(path, { format = opts.format, malformed = opts.malformed }))
-  local n, why = anonymize.write(opts.anonymize, log, graph)
-  out.check(n, why)
+  local n, name = anonymize.write(opts.anonymize, log, graph)
+  out.check(n, name)
   if not opts.quiet then
     remark(opts, { trace = log, metrics = { rejected = 0 }, refused = {} }, out.warn)
-    out.line(("%s/trace.csv: %s; %s/machine.json"):format(opts.anonymize, texts.counted(n, "job"), opts.anonymize))
+    out.line(("%s/%s: %s; %s/machine.json"):format(opts.anonymize, name, texts.counted(n, "job"), opts.anonymize))
   end
   return 0
 end

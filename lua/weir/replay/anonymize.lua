@@ -1,10 +1,11 @@
---- anonymize.lua - writes a trace and its machine without names, so that they may be given away: DIR/trace.csv and
---- DIR/machine.json, of which a replay is the replay of the originals.
+--- anonymize.lua - writes a trace and its machine without names, so that they may be given away: DIR/trace.csv, or DIR/trace.jsonl
+--- where jobs have jobspecs of their own, and DIR/machine.json, of which a replay is the replay of the originals.
 ---
 --- Users, accounts, queues, QOS, properties and job numbers are numbered through; times are moved by whole weeks, so that
 --- hours and weekdays stay; names, scripts and what else a job carries are left out.
 
 local anonymous = require "weir.machine.anonymous"
+local core = require "weir.core"
 local files = require "weir.files"
 local writer = require "weir.trace.write"
 
@@ -14,7 +15,7 @@ local WEEK = 604800
 
 local function maps_of()
   local maps = {}
-  for field, letter in pairs { user = "u", bank = "a", queue = "q", qos = "s", property = "p", gres = "g" } do
+  for field, letter in pairs { user = "u", bank = "a", queue = "q", qos = "s", property = "p", gres = "g", label = "slot" } do
     maps[field] = anonymous.names(letter)
   end
   return maps
@@ -40,23 +41,112 @@ local function nameless(job, number, shift, maps)
     qos = maps.qos(text_of(job.qos)), features = features, priority = job.priority, recorded = job.recorded and job.recorded - shift }
 end
 
-local function write_jobs(trace, file, maps)
-  local n, shift = 0, nil
+-- ---- jobspecs -------------------------------------------------------------------------------------------------
+
+local KEPT = { type = true, count = true, unit = true, exclusive = true, label = true, with = true } -- of a resource (RFC 14)
+
+-- Renames the properties of a constraint (RFC 31). Returns the constraint; or nil and why it cannot be told.
+local function constraint_of(constraint, maps)
+  local out = {}
+  for operator, values in pairs(constraint) do
+    out[operator] = core.array {}
+    for i, value in ipairs(values) do
+      if operator == "properties" then
+        local no, name = value:match "^(%^?)(.*)$"
+        out[operator][i] = no .. maps.property(name)
+      elseif operator == "and" or operator == "or" or operator == "not" then
+        local inner, why = constraint_of(value, maps)
+        if not inner then return nil, why end
+        out[operator][i] = inner
+      elseif operator == "ranks" then
+        out[operator][i] = value
+      else
+        return nil, ('its constraint names nodes ("%s")'):format(operator)
+      end
+    end
+  end
+  return out
+end
+
+local function resources_of(list, maps)
+  local out = core.array {}
+  for i, resource in ipairs(list) do
+    out[i] = {}
+    for key, value in pairs(resource) do
+      if KEPT[key] then out[i][key] = value end
+    end
+    if resource.label then out[i].label = maps.label(resource.label) end
+    if resource.with then out[i].with = resources_of(resource.with, maps) end
+  end
+  return out
+end
+
+local function tasks_of(list, maps)
+  local out = core.array {}
+  for i, task in ipairs(list) do
+    out[i] = { command = core.array { "app" }, slot = task.slot and maps.label(task.slot), count = task.count }
+  end
+  return out
+end
+
+-- Returns the jobspec of a job without names: resources, counts, the limit, and constraints with properties numbered through. Or nil
+-- and why it cannot be told.
+local function jobspec_of(text, maps)
+  local request = assert(core.request(text))
+  local spec = core.json_decode(assert(request:format "json"))
+  local system = spec.attributes and spec.attributes.system or {}
+  local constraints, why
+  if type(system.constraints) == "table" then
+    constraints, why = constraint_of(system.constraints, maps)
+    if not constraints then return nil, why end
+  end
+  return { version = spec.version, resources = resources_of(spec.resources, maps), tasks = tasks_of(spec.tasks or {}, maps),
+    attributes = { system = { duration = system.duration or 0, constraints = constraints } } }
+end
+
+-- Returns the line of a job; or nil and why the job cannot be told.
+local function line_of(job, own, maps, as_json)
+  if not as_json then return writer.line(own) end
+  if not job.request then return writer.json(own) end
+  local spec, why = jobspec_of(job.request, maps)
+  if not spec then return nil, why end
+  return writer.json(own, spec)
+end
+
+-- ---- the files ------------------------------------------------------------------------------------------------
+
+local function write_jobs(trace, file, maps, as_json)
+  local n, read, shift = 0, 0, nil
   while true do
     local job, why, code = trace.next()
     if why then return nil, why, code end
     if not job then return n end
-    if job.request then
-      return nil, ("%s: job %s has a jobspec of its own, which may tell names; such a trace is not made anonymous"):format(trace.path,
-        job.number or n + 1), "invalid"
-    end
-    n = n + 1
+    read = read + 1
     shift = shift or math.floor(job.submit // WEEK) * WEEK
-    file:write(writer.line(nameless(job, n, shift, maps)))
+    local line, wrong = line_of(job, nameless(job, n + 1, shift, maps), maps, as_json)
+    if line then
+      n = n + 1
+      file:write(line)
+    else
+      trace.leave(job.line or read, wrong)
+    end
   end
 end
 
---- Writes trace.csv and machine.json into a directory that exists. Returns the number of jobs; or nil, message, code.
+-- Returns the first job of a trace, which the trace will give again.
+local function peek(trace)
+  local rest, first = trace.next, table.pack(trace.next())
+  function trace.next()
+    if not first then return rest() end
+    local given = first
+    first = nil
+    return table.unpack(given, 1, given.n)
+  end
+  return first[1]
+end
+
+--- Writes trace.csv or trace.jsonl and machine.json into a directory that exists. Jobs whose constraints name nodes are left out, and
+--- counted by the trace. Returns the number of jobs, and the name of the file of the trace; or nil, message, code.
 function M.write(dir, trace, graph)
   local maps = maps_of()
   local machine, why, code = anonymous.copy(graph, maps)
@@ -66,11 +156,14 @@ function M.write(dir, trace, graph)
   machine:close()
   if not text then return nil, why, code end
   local file
-  file, why, code = files.draft(dir .. "/trace.csv")
+  local first = peek(trace)
+  local as_json = first and first.request ~= nil
+  local name = as_json and "trace.jsonl" or "trace.csv"
+  file, why, code = files.draft(dir .. "/" .. name)
   if not file then return nil, why, code end
-  file:write(writer.head())
+  if not as_json then file:write(writer.head()) end
   local n
-  n, why, code = write_jobs(trace, file, maps)
+  n, why, code = write_jobs(trace, file, maps, as_json)
   if not n then
     file:drop()
     return nil, why, code
@@ -80,7 +173,7 @@ function M.write(dir, trace, graph)
   if not ok then return nil, why, code end
   ok, why, code = files.write(dir .. "/machine.json", text)
   if not ok then return nil, why, code end
-  return n
+  return n, name
 end
 
 return M

@@ -64,8 +64,8 @@ local function read_job(value)
   return job
 end
 
---- Returns a source of jobs, as swf.reader does.
-function M.reader(_, lines)
+--- Returns a source of jobs, as swf.reader does. Jobs with a recorded start are those of an accounting, and told in detail.
+function M.reader(trace, lines)
   return function()
     local line, n = lines()
     while line and not line:find "%S" do line, n = lines() end
@@ -73,6 +73,7 @@ function M.reader(_, lines)
     local value, why = core.json_decode(line)
     if type(value) ~= "table" then return nil, n, why or "an object is expected" end
     local job, wrong = read_job(value)
+    if job and job.recorded then trace.detailed = true end
     return job, n, wrong
   end
 end

@@ -1,4 +1,6 @@
---- write.lua - jobs of a trace as a CSV for trace.open, with all fields of the jobs but requests of their own.
+--- write.lua - jobs of a trace for trace.open, with all their fields: as a CSV, or as JSON lines where jobs have requests of their own.
+
+local core = require "weir.core"
 
 local M = {}
 
@@ -38,6 +40,16 @@ function M.line(job)
     cells[i] = text_of(value)
   end
   return table.concat(cells, ",") .. "\n"
+end
+
+--- Returns a job as a line of JSON, with a request, a jobspec as a table.
+function M.json(job, request)
+  local own = { jobspec = request }
+  for _, column in ipairs(COLUMNS) do
+    local value = job[column[2]]
+    if not (column[2] == "estimate" and job.guessed) and type(value) ~= "table" then own[column[1]] = value end
+  end
+  return core.json_encode(own, { sort = true }) .. "\n"
 end
 
 return M
