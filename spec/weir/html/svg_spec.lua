@@ -62,6 +62,11 @@ describe("an SVG picture", function()
     assert.truthy(text:find(">socket1   4 L3 of 4 MB<", 1, true))
   end)
 
+  it("names nodes in a line of their own on a narrow sheet, too", function()
+    local g <close> = weir.synthetic "cluster:1 rack:4 node:8 socket:2 core:6 gpu:1"
+    assert.equal(32, count(draw(g, { width = 500 }), '<text class="m" [^>]*>node%d+<'))
+  end)
+
   it("frames no cores of a socket where further cores of it are elsewhere", function()
     local g <close> = weir.synthetic "node:1 socket:1[numanode:1[core:8] core:8]"
     g:find("type=socket")[1].properties.caches = "8 L3 of 4 MB"

@@ -325,7 +325,7 @@ function M.draw(page, x, y, most)
   end
   for _, entry in ipairs(page.over) do
     if page.bytes > most then break end
-    M.text(page, "t c g", entry.box.x + entry.box.w // 2, entry.box.y + entry.box.h // 2 + 3, 9, entry.name, entry.box.w)
+    M.text(page, "t c u", entry.box.x + entry.box.w // 2, entry.box.y + entry.box.h // 2 + 3, 9, entry.name, entry.box.w)
   end
   say(page, "</g>\n")
 end

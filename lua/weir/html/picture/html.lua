@@ -73,7 +73,7 @@ end
 function M.machine(g, opts)
   opts = opts or {}
   local data = M.colours(scene.of(g, opts.start))
-  data.layout = layout_of(data, opts.start)
+  data.layout, data.degraded = layout_of(data, opts.start), palette.degraded
   data.title, data.colour = opts.title or title_of(g, opts.start), opts.colour or "use"
   if not has_colour(data) then return nil, ("no vertex has the %s"):format((data.colour:gsub(":", " ", 1))), "unknown" end
   return markup.page { title = data.title, data = data,

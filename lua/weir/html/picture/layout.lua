@@ -305,15 +305,17 @@ local function leaves_of(shape)
 end
 
 --- Returns the layout of a model: {page = the layout of the sheet, list = all layouts, of_shape = by shape, single =
---- whether the only root is the sheet}. Time is linear in the different looks of vertices, at most a few hundred trials
+--- whether the only root is the sheet}. width: of the sheet in pixels, which decides where there is room for names; 1100 if not
+--- given. Time is linear in the different looks of vertices, at most a few hundred trials
 --- for each.
-function M.of(m)
+function M.of(m, width)
   local hints = hints_of(m)
   local single = m.top.count == 1 and m.top.runs[1].shape.count > 0
   local top = single and m.top.runs[1].shape or m.top
   local leaves = math.max(1, leaves_of(top))
   local aspect = leaves < FEW and FLAT or ASPECT
-  local scale = SHEET / math.sqrt(leaves * 1.4 * aspect)
+  width = width or SHEET
+  local scale = width / math.sqrt(leaves * 1.4 * aspect)
   local c, page
   for _ = 1, 3 do
     c = { scale = scale, list = {}, of_shape = {} }
@@ -325,7 +327,7 @@ function M.of(m)
     for i = #c.list, 1, -1 do hand_down(c.list[i], c.list[i].target or nearest(aspect)) end
     for _, layout in ipairs(c.list) do settle(c, layout, TARGETS[layout.target or nearest(aspect)]) end
     settle(c, page, aspect, true)
-    scale = SHEET / math.max(page.w, page.h * aspect, 1e-9)
+    scale = width / math.max(page.w, page.h * aspect, 1e-9)
   end
   return { page = page, list = c.list, of_shape = c.of_shape, single = single }
 end

@@ -102,6 +102,7 @@ function linesRow(colour, state) {
   c.fillRect(0, 0, 12, 12);
   c.fillStyle = state === "degraded" ? theme.free : patternOf(state);
   c.fillRect(0, 0, 12, 12);
+  if (state === "degraded") degradedMark(c, 0, 0, 12, 12);
   return el("div", {}, sample, state + " (corner: something in it)", el("span", { class: "swatch after", style: "background:" + colour }));
 }
 

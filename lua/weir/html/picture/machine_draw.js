@@ -101,11 +101,20 @@ function stateBelow(v) {
 
 function isLined(state) { return state !== "up" && state !== "degraded" && view.colour !== "state"; }
 
+// A frame, as what is degraded can be used.
+function degradedMark(c, x, y, w, h) {
+  c.strokeStyle = data.degraded;
+  c.lineWidth = Math.min(2, w / 6);
+  c.strokeRect(x + 1, y + 1, w - 2, h - 2);
+}
+
 function stateMarks(v, state, x, y, w, h) {
   const c = view.c;
   if (isLined(state) && w >= 3) {
     c.fillStyle = patternOf(state);
     c.fillRect(x, y, w, h);
+  } else if (state === "degraded" && view.colour !== "state" && w > 4) {
+    degradedMark(c, x, y, w, h);
   }
   const below = v.run.each > 1 && state === "up" ? stateBelow(v) : null;
   if (!below) return;

@@ -38,6 +38,9 @@ function M.rules(rules)
   return filled(M.light) .. "@media(prefers-color-scheme:dark){" .. filled(M.dark) .. "}"
 end
 
+--- The colour of the frame of what is degraded.
+M.degraded = "#b7791f"
+
 --- Colours of states.
 M.states = { up = "#9fd3c1", down = "#4d5661", degraded = "#e3c34a", failing = "#b3382c", unknown = "#b9aed6",
   null = "#cfd6dd", draining = "#ee8866" }

@@ -204,10 +204,11 @@ local RULES = ".bg{fill:$page}.t{fill:$text}.m{fill:$soft}.w{fill:#fff}.k{fill:#
   .. ".f{fill:$free}.fgpu{fill:$freegpu}.fmemory{fill:$freememory}.fstorage{fill:$freestorage}.fnic{fill:$freenic}"
   .. ".x{fill:$none}.o{fill:$others}.l{fill:none;stroke:$line;stroke-width:1.2}.bad{stroke:$bad;stroke-width:2}"
   .. ".hd{fill:$onhigh}.hl{fill:$onlow}.e{stroke:$page}"
-  .. ".g{paint-order:stroke;stroke:$page;stroke-width:3px;stroke-linejoin:round}"
+  .. ".g{paint-order:stroke;stroke:$page;stroke-width:2px;stroke-linejoin:round}"
+  .. ".u{paint-order:stroke;stroke:$page;stroke-width:3px;stroke-linejoin:round}"
 local FIXED = [[text{font-family:system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}]]
   .. ".s{font-weight:600}.r{text-anchor:end}.c{text-anchor:middle}.cell:hover{opacity:.7}"
-  .. ".q{fill:none;stroke:#b7791f;stroke-width:2}.z{fill:none;stroke:#6e7781;stroke-dasharray:2 2}"
+  .. ".q{fill:none;stroke:" .. palette.degraded .. ";stroke-width:2}.z{fill:none;stroke:#6e7781;stroke-dasharray:2 2}"
   .. ".v{fill:none;stroke:#8c96a0;stroke-opacity:.6}.d{fill:none;stroke:#8c96a0;stroke-dasharray:4 2}"
 
 local STRIPES = "M-1 1l2-2M0 6l6-6M5 7l2-2"
@@ -270,7 +271,7 @@ function M.svg(g, opts)
   end
   local m, limit = model.of(scene.of(g, opts.start), opts.start), boxes.MOST
   local page, width, height
-  local property, types, plan = word and m:property(word), g:types(), layout.of(m)
+  local property, types, plan = word and m:property(word), g:types(), layout.of(m, opts.width and opts.width - 2 * MARGIN)
   repeat
     page = boxes.choose(m, plan, limit, (opts.width or WIDTH) - 2 * MARGIN)
     page.start, page.by, page.key, page.property = opts.start, by, key and plain.utf8(key), property
