@@ -24,7 +24,7 @@ local weir = require "weir"
 local M = {}
 
 local REFUSED = 5 -- rejected jobs that the result names
-local KEPT = 50000 -- jobs kept for a report, as many as a page shows
+local KEPT, TEXT = 50000, 1 << 23 -- jobs kept for a report, as many as a page shows, and bytes of text of their resources
 
 -- ---- jobs of the trace --------------------------------------------------------------------------------------
 
@@ -90,7 +90,7 @@ end
 -- Returns a function that notes an ended job: writes a line to all writers, keeps the job for the report; nil where nobody
 -- asks.
 local function recorder(run, writers)
-  local kept = run.opts.jobs_kept and kept_jobs.new(KEPT) or nil
+  local kept = run.opts.jobs_kept and kept_jobs.new(KEPT, TEXT) or nil
   local spread, from, compared, each = kept and distribution.new(run.opts.tau), run.from or -math.huge, run.against, run.opts.each
   run.kept, run.spread = kept, spread
   if #writers == 0 and not kept and not compared and not each then return nil end
@@ -306,9 +306,9 @@ end
 ---   jobs, evalys  files to write, see weir.replay.jobs
 ---   jobs_csv    a further file of the kind of `jobs`
 ---   against     whether result.against compares starts with recorded ones, see against.lua; nil if none is recorded
----   jobs_kept   whether result.kept has the jobs for the report, in the order of their ends: at most 50,000, those with
----               the largest areas (units times run time), and result.left the number of the others; result.spread tells
----               about all of them, see weir.html.report.distribution
+---   jobs_kept   whether result.kept has the jobs for the report, in the order of their ends: at most 50,000, and as many as
+---               have 8 MiB of resources as text, those with the largest areas (units times run time), and result.left the
+---               number of the others; result.spread tells about all of them, see weir.html.report.distribution
 ---   series      false: no series
 ---   progress(simulator, trace)  called after each end of a job
 ---   note(job)   called with each rejected job

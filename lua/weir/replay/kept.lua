@@ -1,33 +1,47 @@
---- kept.lua - the jobs of a replay for a report: up to a number of jobs, chosen by the largest areas (units times run
---- time), in the order of their ends.
+--- kept.lua - the jobs of a replay that a report shows: those with the largest areas (units times run time), as many as a
+--- page can show, in the order of their ends.
 
 local M = {}
 M.__index = M
 
---- Returns an empty store of at most `most` jobs.
-function M.new(most) return setmetatable({ most = most, jobs = {}, areas = {}, n = 0, least = -1, left = 0 }, M) end
+--- Returns an empty store of at most `most` jobs, whose resources are at most `bytes` of text together (default: any).
+function M.new(most, bytes)
+  return setmetatable({ most = most, bytes = bytes or math.huge, jobs = {}, areas = {}, n = 0, held = 0, least = -1, left = 0 }, M)
+end
 
--- Drops the smallest jobs until `most` remain; of equal areas the first to end remain.
+local function size_of(job) return #(job.resources or "") end
+
+-- Returns which jobs are the largest that there is room for, as a set of places; of equal areas those that ended first.
+local function largest(self)
+  local places, chosen, n, held, areas = {}, {}, 0, 0, self.areas
+  for i = 1, self.n do places[i] = i end
+  table.sort(places, function(a, b)
+    if areas[a] ~= areas[b] then return areas[a] > areas[b] end
+    return a < b
+  end)
+  for _, i in ipairs(places) do
+    held = held + size_of(self.jobs[i])
+    if n == self.most or held > self.bytes and n > 0 then break end
+    n, chosen[i] = n + 1, true
+  end
+  return chosen
+end
+
+-- Drops the smallest jobs, so that there is room for the others.
 local function trim(self)
-  if self.n <= self.most then return end
-  local sorted = table.move(self.areas, 1, self.n, 1, {})
-  table.sort(sorted, function(a, b) return a > b end)
-  local least, larger = sorted[self.most], 0
-  while larger < self.most and sorted[larger + 1] > least do larger = larger + 1 end
-  local jobs, areas, equal, n = {}, {}, self.most - larger, 0
+  if self.n <= self.most and self.held <= self.bytes then return end
+  local chosen, jobs, areas, n, held, least = largest(self), {}, {}, 0, 0, math.huge
   for i = 1, self.n do
-    local area = self.areas[i]
-    if area == least then equal = equal - 1 end
-    if area > least or area == least and equal >= 0 then
+    if chosen[i] then
       n = n + 1
-      jobs[n], areas[n] = self.jobs[i], area
+      jobs[n], areas[n], held, least = self.jobs[i], self.areas[i], held + size_of(self.jobs[i]), math.min(least, self.areas[i])
     end
   end
   self.left = self.left + self.n - n
-  self.jobs, self.areas, self.n, self.least = jobs, areas, n, least
+  self.jobs, self.areas, self.n, self.held, self.least = jobs, areas, n, held, least
 end
 
---- Adds an ended job of the simulator. Memory: one and a half times the largest number of jobs.
+--- Adds a job of the simulator that has ended. Memory is that of one and a half times the largest number of jobs, and of text.
 function M:add(job)
   local area = (job.finish - job.start) * job.units
   if area <= self.least then
@@ -35,10 +49,10 @@ function M:add(job)
     return
   end
   local n = self.n + 1
-  self.n, self.areas[n] = n, area
+  self.n, self.areas[n], self.held = n, area, self.held + size_of(job)
   self.jobs[n] = { id = job.number, user = job.user, submit = job.submit, start = job.start, ["end"] = job.finish,
     units = job.units, resources = job.resources, backfilled = job.backfilled, killed = job.killed }
-  if 2 * n >= 3 * self.most then trim(self) end
+  if 2 * n >= 3 * self.most or 2 * self.held >= 3 * self.bytes then trim(self) end
 end
 
 --- Returns the list of jobs as {id, user, submit, start, end, units, resources, backfilled, killed}; self.left is then the

@@ -131,6 +131,17 @@ describe("the jobs kept for a report", function()
       assert.same({ case[3], case[4] }, { numbers, store.left })
     end)
   end
+
+  it("are the largest whose resources have no more text than there is room for", function()
+    local store, numbers = kept.new(100, 20), {}
+    for i, area in ipairs { 3, 9, 1, 8, 2, 7 } do
+      local one = sim_job(i, 1, area)
+      one.resources = ("x"):rep(area)
+      store:add(one)
+    end
+    for i, x in ipairs(store:list()) do numbers[i] = x.id end
+    assert.same({ { 2, 4 }, 4 }, { numbers, store.left }) -- 17 bytes; with job 6, 24
+  end)
 end)
 
 describe("the data of a report", function()
