@@ -8,7 +8,8 @@
 ---
 --- The host of the functions, a simulator or a scheduler (see flux/instance.lua), has the fields engine, now, jobs,
 --- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
---- A simulator also has the method turn, called before each preemption.
+--- A simulator also has the method turn, called before each preemption, and the field steady: true where only the clock and
+--- the simulator change what is in use, so that a job refused is refused until the simulator has released or moved something.
 
 local job_fields = require "weir.sim.job_fields"
 
@@ -194,7 +195,11 @@ end
 -- Starts a job beside the reservations. Sums are checked first. Reservations are moved for a job at most once as long
 -- as no reservation changes: a further attempt would rarely succeed, unless all resources are alike.
 local function book_beside(self, job)
-  if was_refused(self, job) or soonest(self, job) ~= self.now then return false end
+  if was_refused(self, job) then return false end
+  if soonest(self, job) ~= self.now then
+    job.short = self.steady and job.shape.plain
+    return false
+  end
   if place(self, job, self.now) then return true end
   if job.cramped == self.promises then return refuse(self, job) end
   if make_room(self, job, self.now) then return true end
@@ -205,8 +210,10 @@ end
 local function book_now(self, job)
   if has_others(self, job) then
     if not book_beside(self, job) then return false end
-  elseif not place(self, job, self.now) then
+  elseif self.steady and was_refused(self, job) then
     return false
+  elseif not place(self, job, self.now) then
+    return refuse(self, job)
   end
   return told(self, job)
 end
@@ -242,6 +249,7 @@ local function book_over(self, job, victims)
     local victim = self.jobs[id]
     if not victim or victim.state ~= "running" then break end
     detached[i] = not victim.released and assert(self.engine:detach(id))
+    self.releases = self.releases + 1 -- what was refused is asked again
     if book_now(self, job) then
       forget_detached(detached)
       return i
@@ -263,10 +271,12 @@ end
 
 local ASK = {}
 
--- Returns the number of victims preempted for the start (0 for a start without), or false.
+-- Returns the number of victims preempted for the start (0 for a start without); or false, and true where the sums of units
+-- say so to any job with as many units that lasts as long, until units come back or a reservation changes.
 ASK[START] = function(self, job, ...)
+  job.short = nil
   if start(self, job) then return 0 end
-  if select("#", ...) == 0 then return false end
+  if select("#", ...) == 0 then return false, job.short end
   self:turn()
   return start_over(self, job, { ... })
 end

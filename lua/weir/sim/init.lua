@@ -92,6 +92,7 @@ function M.new(opts)
   ok, why, code = self:use_queue(opts.queue or "fcfs", opts.budget, opts.texts)
   if not ok then return nil, why, code end
   local valid = self.graph:validity()
+  self.steady = not valid and #engine:jobs() == 0
   if valid and valid > self.now then self:wake(valid, true) end -- no job starts before
   return self
 end
@@ -140,6 +141,12 @@ end
 -- Forgets measurements and feasibility of all requests. Existing jobs keep their units.
 local function forget_requests(self)
   self.requests, self.nrequests, self.sizes, self.machine = {}, 0, {}, self.machine + 1
+end
+
+-- Forgets what was refused: scripts may change what is in use between two calls of the simulator, or in an action.
+local function unsure(self)
+  self.releases = self.releases + 1
+  self:ask "unsure"
 end
 
 --- Sets a new placement policy, for starts from now on.
@@ -219,6 +226,7 @@ local function read_request(self, x, job)
   if not request then return nil, why, code end
   known = { request = request }
   known.units, known.least = measure(self, request, job)
+  known.plain = size.is_plain(request, self.type)
   if self.nrequests == REQUESTS then self.requests, self.nrequests = {}, 0 end
   self.requests[x], self.nrequests = known, self.nrequests + 1
   return known
@@ -527,6 +535,7 @@ end
 
 HANDLE[ACTION] = function(self, event)
   event.action(self)
+  unsure(self)
   self.dirty = true
 end
 
@@ -639,6 +648,7 @@ end
 --- Runs to the end, or until the clock is at `limit` (seconds) and all events up to `limit` were handled.
 function M:run(limit)
   limit = limit and instant.of(limit)
+  unsure(self)
   while self:step(limit) do end
   if limit and limit > self.now then advance(self, limit) end
   self:keep_state()
@@ -719,6 +729,7 @@ end
 
 --- Handles all events up to now, and calls the queue policy.
 function M:settle()
+  unsure(self)
   repeat
     while self:step(self.now) do end
     pass(self)

@@ -56,4 +56,14 @@ function M.of(request, main, graph, known)
   return math.ceil(units - 1e-9), asked
 end
 
+local function is_fixed(r) return type(r.count) ~= "table" or r.count.min == r.count.max end
+
+--- Whether a request is for a number of units of type `main`, wherever they are, and for nothing else.
+function M.is_plain(request, main)
+  local list = request:resources()
+  local slot = list[1]
+  local unit = #list == 1 and slot.type == "slot" and slot.with and #slot.with == 1 and slot.with[1]
+  return unit and unit.type == main and not unit.with and is_fixed(slot) and is_fixed(unit) or false
+end
+
 return M

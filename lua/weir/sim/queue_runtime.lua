@@ -40,7 +40,8 @@
 --   running jobs, the job may replace as few of them as needed, the first ones first; replaced jobs wait again. On failure
 --   nothing has changed.
 -- @method reserve(job: queue_job): boolean -- Starts the job now (true), or reserves its earliest start as job.reserved, nil where
---   no start is in sight. A job with a reservation keeps it, or gets an earlier one.
+--   no start is in sight. A job with a reservation keeps it, or gets an earlier one, also when another job comes before it in the
+--   order: a reservation is a promise, until the policy drops it with unreserve.
 -- @method unreserve(job: queue_job) -- Drops a reservation.
 -- @method earliest(job: queue_job): number? -- A possible start.
 -- @method fits(job: queue_job): boolean -- false if too few units are free now.
@@ -96,6 +97,9 @@ local sorted, freed, early = true, true, true   -- early: an earlier start may e
 local moved = false
 local free = 0                                  -- free units, or an upper bound
 local ranked = false                            -- by priority
+-- Of jobs that could not start for lack of units: units and estimates, parallel. A job of as many units and as long an
+-- estimate cannot start either, until units come back or a reservation changes.
+local short_units, short_times, nshort = {}, {}, 0
 local counts, smallest = {}, math.huge          -- number of waiting jobs by least units; the smallest least
 local state, shown                              -- of the policy, and as schedule and order read it; nil: none
 local moved_state = false                       -- whether a hook was given the state to change since it was last saved
@@ -408,7 +412,7 @@ local function back(job)
   ended(job)
   job.start = nil
   add(job)
-  sorted, freed, early = false, true, true
+  sorted, freed, early, nshort = false, true, true, 0
 end
 
 local function preempted(job)
@@ -435,13 +439,40 @@ local function start_over(job, victims)
   return begins(job)
 end
 
+-- Whether a smaller or equal job, not longer, could not start for lack of units.
+local function is_short(job)
+  local units, time = job.least, job.estimate
+  for i = 1, nshort do
+    if short_units[i] <= units and short_times[i] <= time then return true end
+  end
+  return false
+end
+
+-- Notes a job that could not start for lack of units, in place of larger and longer ones.
+local function note_short(job)
+  local units, time, n = job.least, job.estimate, 0
+  for i = 1, nshort do
+    if short_units[i] < units or short_times[i] < time then
+      n = n + 1
+      short_units[n], short_times[n] = short_units[i], short_times[i]
+    end
+  end
+  nshort = n + 1
+  short_units[nshort], short_times[nshort] = units, time
+end
+
 function queue.start(_, job, victims)
   check_job(job)
   if not job.waits then return false end
   if victims ~= nil and type(victims) ~= "table" then error("a list of running jobs is expected", 2) end
   if victims and #victims > 0 then return start_over(job, victims) end
-  if job.least > free or job.reserved and not early or not bridge(START, job.id) then return false end
-  moved = moved or job.reserved ~= nil
+  if job.least > free or job.reserved and not early or not job.reserved and is_short(job) then return false end
+  local started, short = bridge(START, job.id)
+  if not started then
+    if short then note_short(job) end
+    return false
+  end
+  if job.reserved then moved, nshort = true, 0 end
   return begins(job)
 end
 
@@ -449,7 +480,7 @@ function queue.reserve(_, job)
   check_job(job)
   if not job.waits or job.reserved and not early then return false end
   local t = bridge(RESERVE, job.id)
-  moved = moved or job.reserved ~= nil and job.reserved ~= t
+  if job.reserved and job.reserved ~= t then moved, nshort = true, 0 end
   if t == queue.now then return begins(job) end
   job.reserved = t
   return false
@@ -459,7 +490,7 @@ function queue.unreserve(_, job)
   check_job(job)
   if job.waits and job.reserved then
     bridge(UNRESERVE, job.id)
-    job.reserved, early, freed = nil, true, true
+    job.reserved, early, freed, nshort = nil, true, true, 0
   end
 end
 
@@ -496,7 +527,10 @@ end
 
 local host = {}
 
-function host.units(n) queue.units = n end
+function host.units(n) queue.units, nshort = n, 0 end
+
+-- Forgets which jobs could not start: somebody else may have changed what is in use.
+function host.unsure() nshort = 0 end
 
 -- Orders jobs by priority from now on, where the policy has no order.
 function host.ranked() ranked = true end
@@ -521,12 +555,12 @@ function host.finish(id, sooner, now)
   queue.now = now
   jobs[id] = nil
   if job.waits then
-    early, answers[id] = early or job.reserved ~= nil, nil
+    early, answers[id], nshort = early or job.reserved ~= nil, nil, job.reserved and 0 or nshort
     return gone(job)
   end
   ended(job)
   answers[id] = nil
-  freed, early = true, early or sooner or moved
+  freed, early, nshort = true, early or sooner or moved, 0
 end
 
 -- Notes that the reservation of a job has begun.
@@ -549,10 +583,10 @@ function host.back(id, now)
 end
 
 -- Notes the loss of a reservation.
-function host.lost(id) jobs[id].reserved, freed, early = nil, true, true end
+function host.lost(id) jobs[id].reserved, freed, early, nshort = nil, true, true, 0 end
 
 -- Notes that resources became free. sooner: earlier than expected.
-function host.change(sooner) freed, early = true, early or sooner end
+function host.change(sooner) freed, early, nshort = true, early or sooner, 0 end
 
 function host.priority(id, value)
   local job = jobs[id]
