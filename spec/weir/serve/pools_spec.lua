@@ -48,6 +48,18 @@ describe("the service, on pools,", function()
     assert.equal(8, ask("show", { uri = uri, as = "pool" }).size)
   end)
 
+  it("[RFC4b:33][G10] refines a pool into equal parts", function()
+    local uri = "/cluster0/rack0/node0/core1"
+    ask("set", { uri = uri, size = 8 })
+    local list = ask("refine", { uri = uri, parts = 4 }).pools
+    assert.equal(4, #list)
+    assert.equal(uri, list[1].path)
+    for _, part in ipairs(list) do assert.equal(2, ask("show", { uri = part.path, as = "pool" }).size) end
+    local result, why = w:ask(admin, "refine", { uri = uri, parts = 3 })
+    assert.is_nil(result)
+    assert.matches("parts", why)
+  end)
+
   it("[G4] adds edges, lists and removes them", function()
     local edge = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "cooling", type = "cools",
       back = "is cooled by" }

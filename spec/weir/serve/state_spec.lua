@@ -91,6 +91,7 @@ local ANSWERED = {
 -- Requests of the remaining methods, about objects absent here.
 local OTHERS = {
   split = { uri = "/cluster0/rack0/node0/core0", units = 1 },
+  refine = { uri = "/cluster0/rack0/node0/core0", parts = 3 },
   join = { uri = "/cluster0/rack0/node0/core0", part = "/cluster0/rack0/node0/core0" },
   ["edge.remove"] = { source = "/cluster0/rack0", target = "/cluster0/rack0/node0", subsystem = "power" },
   ["clock.follow"] = {}, cancel = { id = 5 }, ["resource.release"] = { group = "debug", targets = "6" },

@@ -1,4 +1,4 @@
---- pools.lua - methods about pools and their edges: set, data, split, join, edges, edge.add, edge.remove, copy, save, merge,
+--- pools.lua - methods about pools and their edges: set, data, split, refine, join, edges, edge.add, edge.remove, copy, save, merge,
 -- unlink.
 
 local core = require "weir.core"
@@ -19,6 +19,7 @@ needs.reader("edges", "copy", "save")
 params.takes("set", "machine", { uri = "path!", properties = "tags", size = "count", unit = "words", exclusive = "flag" })
 params.takes("data", "machine", { uri = "path!", set = "table!" })
 params.takes("split", "machine", { uri = "path!", units = "positive!" })
+params.takes("refine", "machine", { uri = "path!", parts = "positive!" })
 params.takes("join", "machine", { uri = "path!", part = "path!" })
 params.takes("edges", "", { uri = "path", subsystem = "name" })
 params.takes("edge.add", "machine", { source = "path!", target = "path!", subsystem = "name!", type = "name", back = "name" })
@@ -92,6 +93,18 @@ end
 --- job has; answers with the new pool
 function M.split(self, call, p)
   changed(self, call, params.check_field("units", self.graph:split(vertex(self, p, "uri"), p.units)))
+end
+
+--- {"id":8,"method":"refine","params":{"uri":"/cluster0/rack0/node0/memory0","parts":4}}: splits a pool without children into
+--- pools of equal sizes; answers with all of them, the pool itself first
+function M.refine(self, call, p)
+  local most = self.opts.limits and self.opts.limits.add or ADD
+  if p.parts > most then params.fail("limit", "field 'parts': %d; one request may add %d (--limit add=N allows more)", p.parts, most) end
+  local list = core.array(params.check_field("parts", self.graph:refine(vertex(self, p, "uri"), p.parts)))
+  self.child_instances:touch()
+  self:changed()
+  for i, v in ipairs(list) do list[i] = pool.base(v) end
+  call.answer { pools = list }
 end
 
 --- {"id":9,"method":"join","params":{"uri":"/cluster0/rack0/node0/memory0","part":"/cluster0/rack0/node0/memory1"}}: gives the
