@@ -434,6 +434,12 @@ static bool match_type(const weir_query *q, const struct query_subject *s, const
     return match_text(q, t, type, strlen(type));
 }
 
+static bool match_basename(const weir_query *q, const struct query_subject *s, const struct query_test *t)
+{
+    const char *basename = weir_vertex_basename(s->g, s->v);
+    return match_text(q, t, basename, strlen(basename));
+}
+
 static bool match_path(const weir_query *q, struct query_subject *s, const struct query_test *t)
 {
     const char *path;
@@ -457,13 +463,12 @@ __attribute__((always_inline)) static inline bool match_test(const weir_query *q
     const struct query_test *t = &q->tests[i];
     const weir_graph *g = s->g;
     uint32_t bound = s->bound ? s->bound[i] : 0;
-    const char *basename = weir_vertex_basename(g, s->v);
 
     switch (t->field) {
     case QUERY_TYPE: return match_type(q, s, t, bound);
     case QUERY_STATE: return vertex_at(g, s->v)->state == t->lo;
     case QUERY_NAME: return fetch_name(s) && match_text(q, t, s->name, s->name_len);
-    case QUERY_BASENAME: return match_text(q, t, basename, strlen(basename));
+    case QUERY_BASENAME: return match_basename(q, s, t);
     case QUERY_PATH: return match_path(q, s, t);
     case QUERY_UUID: return match_uuid(s, t);
     case QUERY_UNIT: return strcmp(weir_vertex_unit(g, s->v), t->text) == 0;
