@@ -489,6 +489,17 @@ end
 
 -- ---- looking ------------------------------------------------------------------------------------------------
 
+--- Returns what the placement policy keeps (its `state`), or with "queue" what the queue policy keeps; nil for a policy
+--- without a state.
+function S:state(which)
+  if which ~= nil and which ~= "queue" and which ~= "policy" then
+    fail('s:state: "policy" or "queue" is wanted, not "%s"', tostring(which))
+  end
+  self:settle()
+  if which == "queue" then return self.sim:queue_state() end
+  return self.engine:state()
+end
+
 --- Returns the free units of a type; by default of the type jobs are counted in.
 function S:free(type)
   self:settle()

@@ -186,6 +186,12 @@ describe("turns", function()
     local starts = {}
     for i, job in ipairs(jobs) do starts[i] = job.start end
     assert.same({ 0, 30, 50, 60, 10, 40, 20 }, starts)
+    assert.same({ starts = 7, last = { ada = 7, bob = 5, eve = 3 } }, s:state "queue")
+    assert.is_nil(s:state())
+    s:policy "round_robin"
+    s:submit { "slot=1/node", lasts = 10 }
+    assert.is_true(s:state().next > 0)
+    assert.has_error(function() s:state "queues" end)
   end)
 end)
 
