@@ -144,6 +144,14 @@ describe("RFC 20, overview and goals", function()
     assert(weir.R '{"version":1,"execution":{"R_lite":[{"rank":"0","children":{"core":"0"}}],"nodelist":["a"]}}')
   end)
 
+  it("[RFC20:91][R10] utilities show what an R has", function()
+    local shell = require "spec.support.shell"
+    local path = shell.path(shell.directory(), "R", (job()):format "rv1")
+    local shown = shell.weir { "list", "-s", "all", "-o", "rlist", path }.out
+    assert.truthy(shown:find("rank[0-1]/core[0-3],gpu0", 1, true), shown)
+    shell.clean()
+  end)
+
   it("[RFC20:95][R8] a valid R releases a subset", function()
     local all = job()
     assert.same({}, weir.check_R(all:on_ranks("1"):format "rv1"))
@@ -189,14 +197,14 @@ describe("RFC 20, the document", function()
     assert.truthy(fault(function(d) d.execution.R_lite = nil end):find "R_lite")
   end)
 
-  it("[RFC20:129][R1] other keys are reserved: they are kept", function()
+  it("[RFC20:129][R11] other keys are reserved: they are kept", function()
     local set = assert(R(function(d) d.execution.future = { 1, "x" } end))
     assert.same({ 1, "x" }, set:table("rv1").execution.future)
   end)
 end)
 
 describe("RFC 20, execution", function()
-  it("[RFC20:129][R1] weir's own key there, nslots, is no fault", function()
+  it("[RFC20:129][R11] weir's own key there, nslots, is no fault", function()
     local d = (job()):table "rv1"
     assert.equal(2, d.execution.nslots)
     assert.same({}, weir.check_R(d))
@@ -313,7 +321,7 @@ describe("RFC 20, execution", function()
     assert.equal(1e12, e:match("slot=1/core", { at = 1e12, duration = 1e9, mode = "reserve" }).at)
   end)
 
-  it("[RFC20:193b][R5] a new expiration, by the acquisition protocol, replaces it", function()
+  it("[RFC20:193b][R5][Q16] a new expiration, by the acquisition protocol, replaces it", function()
     local f = scheduler_client.new { send = function() end, groups = { "default" }, style = "keyed", policy = "low" }
     f:start()
     assert(f:receive("default", { resources = document(), up = "19-20,22" }))

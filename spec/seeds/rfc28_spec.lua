@@ -193,7 +193,7 @@ describe("RFC 28, grow", function()
     end
   end)
 
-  it("[RFC28:139][Q2] the example: R_lite is a dictionary there, which RFC 20 forbids, and is refused with a word", function()
+  it("[RFC28:139][Q14] the example: R_lite is a dictionary there, which RFC 20 forbids, and is refused with a word", function()
     local entry = { rank = "1-6", children = { core = "" } }
     local example = {
       type = "grow", online = "2-3", offline = "1,4-6",
@@ -367,5 +367,17 @@ describe("RFC 28, errors, release, disconnect", function()
     assert(new.f:hello { { id = 7, R = a:format "rv1" } })
     assert.equal("0-1", ranks(new.f.engine:job(7)))
     assert.equal("2-7", ranks(assert(new.f:match "slot=6/node")))
+  end)
+end)
+
+describe("RFC 28, the newer wording", function()
+  it("[Q15] property-add and property-remove change the properties of targets", function()
+    local f = scheduler_client.new { send = function() end, groups = { "default" }, style = "keyed", policy = "low" }
+    f:start()
+    assert(f:receive("default", { resources = R "0-3", up = "0-3" }))
+    assert(f:receive("default", { ["property-add"] = { fast = "1-2" } }))
+    assert.equal(2, #f.engine:resources():find "type=node and property=fast")
+    assert(f:receive("default", { ["property-remove"] = { fast = "1" } }))
+    assert.equal(2, f.engine:resources():find("type=node and property=fast")[1].rank)
   end)
 end)

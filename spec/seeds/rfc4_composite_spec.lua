@@ -66,7 +66,7 @@ describe("RFC 4, composite resource pools: the model", function()
     assert.equal("feed0 pdu0 node0 node1 pdu1 node2 node3", names(again:walk { subsystem = "power" }))
   end)
 
-  it("[RFC4a:37][P9][P10][A5] size, unit and the exclusive flag can be set; type, name and id make the pool what it is", function()
+  it("[RFC4a:37][M16] size, unit and the exclusive flag can be set; type, name and id make the pool what it is", function()
     local v = machine()(NODE .. "/memory0")
     v.size, v.unit, v.exclusive = 32, "GiB", true
     assert.same({ 32, "GiB", true }, { v.size, v.unit, v.exclusive })
@@ -75,7 +75,7 @@ describe("RFC 4, composite resource pools: the model", function()
     end
   end)
 
-  it("[RFC4a:37][P7][P8][P11] one interface stores, changes and discovers", function()
+  it("[RFC4a:37][M16] one interface stores, changes and discovers", function()
     local g = machine()
     local v = g(NODE)
     v.properties.gen, v.tags.lent, v.state, v.data.note = "3", true, "degraded", { 1 }
@@ -94,7 +94,7 @@ describe("RFC 4, composite resource pools: the model", function()
     assert.equal(1, #g:roots())
   end)
 
-  it("[RFC4a:67][A3] a group is treated as a single instance", function()
+  it("[RFC4a:67][G12] a group is treated as a single instance", function()
     local a = assert(weir.engine { resources = machine() }:match "slot=1/rack")
     assert.equal(1, #a:vertices())
   end)
@@ -131,7 +131,7 @@ describe("RFC 4, composite resource pools: the model", function()
     end
   end)
 
-  it("[RFC4a:81][G10] resource sets range from a centre to what one instance was given", function()
+  it("[RFC4a:81][G13] resource sets range from a centre to what one instance was given", function()
     local g = machine()
     local a = assert(weir.engine { resources = g }:match "slot=1/node")
     local child = assert(weir.parse(assert(a:format "rv1")))

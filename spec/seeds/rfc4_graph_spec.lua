@@ -257,7 +257,7 @@ describe("RFC 4, graph model", function()
   end)
 
   describe("common patterns", function()
-    it("[RFC4b:105][M1] resource sets range from all resources to a small subset", function()
+    it("[RFC4b:105][G14] resource sets range from all resources to a small subset", function()
       local part = assert(g:extract { f.node[1] })
       assert.equal(4, part:aggregate().core.total)
       assert(weir.engine({ resources = part }):match "slot=1/core=2")
