@@ -1454,6 +1454,12 @@ int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const c
  * order of g; for each vertex out of order, in addition, the children of its parent. */
 int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
                        uint32_t *n, weir_err *err);
+/* Tells a job that was booked by such picks which of its units of switches and the like flow to which vertex, as the
+ * `shares` in the text say: weir_job_shrink() gives these units back with the vertex (G8). WEIR_ENOENT: no such job, or
+ * no such vertex. WEIR_EEXIST: the job has flows. WEIR_EINVAL: the job has fewer units. Costs as
+ * weir_graph_resolve(). */
+int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source,
+                           weir_err *err);
 
 /* Returns the content of a text as JSON, to be freed with weir_free; NULL: err says why. Formats: "yaml"; "json";
  * "grug", a recipe as {nodes, edges} with all fields, edges with the positions `from` and `to` in addition; "hwloc",

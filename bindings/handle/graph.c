@@ -531,6 +531,9 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   true for the graph in it, of all only}.
  * @method resolve(text: string, options: table?): table[]?, string?, string? -- The picks {vertex =, amount =,
  *   exclusive =} of the JSON graph of an allocation; {source =} is the name for errors.
+ * @method resolve_flows(job: integer, text: string, options: table?): boolean?, string?, string? -- Tells a job that
+ *   was booked by such picks which units of switches and the like flow to which vertex, as the text says, so that they
+ *   are given back with the vertex; {source =} is the name for errors.
  * @method pieces(stamp: string?): any, string?, string? -- The graph as texts under keys, or what changed since a
  *   save.
  * @method fold(list: vertex[], levels: integer?): table -- Alike subtrees once, for pictures of large machines.
@@ -555,6 +558,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                       {"write", weirlua_graph_write},
                                       {"fold", weirlua_graph_fold},
                                       {"resolve", weirlua_graph_resolve},
+                                      {"resolve_flows", weirlua_graph_resolve_flows},
                                       {"flow", weirlua_graph_flow},
                                       {"check", graph_check},
                                       {"bytes", graph_bytes},

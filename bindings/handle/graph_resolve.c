@@ -1,5 +1,5 @@
 /* graph_resolve.c - g:resolve(text, {source = name}): the vertices of the graph named by the JSON graph of an
- * allocation, as a list like allocation:vertices(). */
+ * allocation, as a list like allocation:vertices(); and g:resolve_flows(job, text, {source = name}). */
 #include "handle/weirlua.h"
 
 static void push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *pick)
@@ -9,6 +9,21 @@ static void push_pick(lua_State *L, const struct weirlua_graph *handle, const we
     lua_setfield(L, -2, "vertex");
     weirlua_set_integer(L, "amount", pick->amount);
     weirlua_set_boolean(L, "exclusive", pick->exclusive);
+}
+
+int weirlua_graph_resolve_flows(lua_State *L)
+{
+    static const char *const known[] = {"source", NULL};
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    int64_t job = luaL_checkinteger(L, 2);
+    size_t len;
+    const char *text = luaL_checklstring(L, 3, &len), *source;
+    weir_err err = {0};
+
+    weirlua_check_writable(L, weirlua_of(L), handle);
+    weirlua_options(L, 4, known);
+    source = weirlua_field_string(L, 4, "source", "<string>");
+    return weirlua_status(L, weir_job_resolve_flows(handle->g, job, text, len, source, &err), &err);
 }
 
 int weirlua_graph_resolve(lua_State *L)

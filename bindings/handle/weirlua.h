@@ -241,6 +241,7 @@ int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
+int weirlua_graph_resolve_flows(lua_State *L);
 int weirlua_graph_resolve(lua_State *L); /* g:resolve */
 int weirlua_graph_flow(lua_State *L);    /* g:flow */
 extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */

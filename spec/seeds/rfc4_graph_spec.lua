@@ -507,6 +507,26 @@ describe("RFC 4, graph model", function()
       end)
     end
 
+    it("[RFC4b:141][G8] another scheduler that finds the job again gives the way back with a node, too", function()
+      local scheduler_client = require "weir.acquire.scheduler_client"
+      local function client(m)
+        local c, all = scheduler_client.new { groups = { "default" }, policy = "low", style = "keyed", send = function() end }, m:rset {
+          scheduling = true }
+        c:start()
+        assert(c:receive("default", { resources = all:table "rv1", up = tostring(all:ranks()) }))
+        return c, c.engine:resources()
+      end
+      local a = assert(client(g):match("slot=3/node/[core=2;power=2;bandwidth=4]", {}))
+      local later, m = client(figures.unified().graph)
+      assert(later:hello { { id = a.id, R = a:format "rv1" } })
+      assert.same({ 12, 6 }, { m "bandwidth:/PFS1".allocated, m "power:/panel0".allocated })
+      assert(later.engine:shrink(a.id, m "/cluster0/node0"))
+      assert.same({ 8, 4 }, { m "bandwidth:/PFS1".allocated, m "power:/panel0".allocated })
+      assert.equal("exists", select(3, m:resolve_flows(a.id, a:format "rv1")))
+      assert.equal("unknown", select(3, m:resolve_flows(99, a:format "rv1")))
+      assert(m:check())
+    end)
+
     it("[RFC4b:141][G8] parts of the R of a job have what flows to them, and add up to the whole", function()
       local a = assert(weir.engine({ resources = g, policy = "low" }):match "slot=3/node/[core=2;power=2;bandwidth=4]")
       local all = a:rset()

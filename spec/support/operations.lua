@@ -98,6 +98,7 @@ group("graphs", [[
   local p = must(g:pieces()) return #p:at(1) + #p:stamp() > 0 and must(p:graph())
   return must(g:pieces()):stored(g)
   return g:resolve(texts.job)
+  return g:resolve_flows(1, texts.job)
   return g:flow { subsystem = "power", to = { v }, units = 2 }
 ]])
 

@@ -159,6 +159,7 @@ struct jgf {
      * skipped. `data` is for the function. */
     int (*on_weir)(struct jgf *r);
     void *data;
+    bool keep_shares;        /* keep the text of `shares` of each vertex, for on_node */
     struct jgf_array *marks; /* receives where nodes and edges lie in the text, two arrays; NULL: not wanted */
     uint32_t *positions;     /* receives, by vertex, the position in "nodes"; NULL: not wanted */
 
@@ -182,6 +183,7 @@ struct jgf {
     bool has_graph, has_nodes, has_edges, has_weir;
     uint32_t nodes_seen, edges_seen; /* elements of "nodes" and "edges" so far */
     struct jgf_node node;
+    weir_buf shares;         /* of the vertex that is being read; empty: none */
     struct jgf_element mark; /* ends, names and rank of the vertex or edge read last */
     weir_buf value;         /* value of the entry that is being read */
     struct jgf_edge *names; /* metadata.name of the edge that is being read */

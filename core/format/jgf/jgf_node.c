@@ -373,6 +373,12 @@ static int read_metadata(struct jgf *r)
             rc = take_foreign(r);
             continue;
         }
+        if (shares && r->keep_shares) {
+            r->shares.len = 0;
+            type = weir_json_capture(r->json, &r->shares);
+            rc = type < 0 ? type : WEIR_OK;
+            continue;
+        }
         if (field < JGF_FIELDS && (r->node.seen & BIT(field)))
             return bad_field(r, WEIR_EINVAL, field, "is given twice");
         r->node.seen |= field < JGF_FIELDS ? BIT(field) : 0;
@@ -708,6 +714,7 @@ static void start_node(struct jgf *r)
     struct jgf_node *n = &r->node;
 
     n->texts.len = 0;
+    r->shares.len = 0;
     *n =
         (struct jgf_node){.texts = n->texts, .places = n->places, .entries = n->entries, .entries_cap = n->entries_cap};
 }

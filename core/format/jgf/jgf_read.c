@@ -611,6 +611,7 @@ void weir_jgf_free(struct jgf *r)
     weir_map32_free(&r->node.places);
     weir_buf_free(&r->node.texts);
     weir_buf_free(&r->value);
+    weir_buf_free(&r->shares);
     weir_buf_free(&r->execution_text);
     weir_buf_free(&r->children_text);
 }

@@ -9,6 +9,10 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include <jansson.h>
+
+#include "job/job.h"
+
 /* Position of the vertex found last: in a sorted document the next vertex is there, or soon after. */
 struct step {
     weir_vertex parent;
@@ -22,6 +26,13 @@ struct resolved {
     bool leads;   /* items below depend on the item */
 };
 
+/* Units that the job has of the vertex of an item for a flow. */
+struct share {
+    uint32_t unit;      /* item */
+    weir_name endpoint; /* id in the document of the vertex that the units flow to */
+    int64_t amount;
+};
+
 struct resolver {
     struct jgf r;         /* first, as on_node gets its address */
     struct resolved *resolved; /* by item */
@@ -29,6 +40,8 @@ struct resolver {
     const weir_graph *within;
     struct step steps[WEIR_PATH_DEPTH + 1];
     struct weir_map32 items; /* by vertex */
+    struct share *shares;    /* in the order of items */
+    uint32_t nshares, shares_cap;
 };
 
 /* ---- vertices by path ----------------------------------------------------------------------------------------- */
@@ -115,6 +128,30 @@ static int find_vertex(struct jgf *r, const struct jgf_item *it, weir_vertex *v)
                         "there is no vertex %.200s of rank %" PRId64, path ? path : other, jgf_rank(it));
 }
 
+/* Notes the shares of an item that are for flows: {"JOB:VERTEX": amount, ...}. Other values are passed over. */
+static int note_shares(struct resolver *s, uint32_t item)
+{
+    json_error_t what;
+    json_t *value, *object = json_loadb(s->r.shares.data, s->r.shares.len, JSON_DECODE_ANY, &what);
+    const char *key;
+    int rc = !object && json_error_code(&what) == json_error_out_of_memory ? WEIR_ENOMEM : WEIR_OK;
+
+    json_object_foreach(object, key, value) {
+        const char *colon = strchr(key, ':');
+        weir_name endpoint = colon ? weir_strtab_add(&s->r.g->names, colon + 1, strlen(colon + 1)) : WEIR_NO_NAME;
+        if (!colon || json_integer_value(value) <= 0)
+            continue;
+        if (endpoint == WEIR_NO_NAME ||
+            weir_array_reserve(&s->shares, &s->shares_cap, (size_t)s->nshares + 1, sizeof *s->shares) < 0) {
+            rc = WEIR_ENOMEM;
+            break;
+        }
+        s->shares[s->nshares++] = (struct share){item, endpoint, json_integer_value(value)};
+    }
+    json_decref(object);
+    return rc == WEIR_OK ? WEIR_OK : weir_fail_nomem(s->r.err);
+}
+
 static int resolve_item(struct jgf *r, uint32_t item)
 {
     struct resolver *s = (struct resolver *)r;
@@ -137,7 +174,9 @@ static int resolve_item(struct jgf *r, uint32_t item)
     if (weir_array_reserve(&s->resolved, &s->resolved_cap, r->count, sizeof *s->resolved) < 0)
         return weir_fail_nomem(r->err);
     s->resolved[item] = (struct resolved){.v = v};
-    return weir_map32_add(&s->items, v, item) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
+    if (weir_map32_add(&s->items, v, item) < 0)
+        return weir_fail_nomem(r->err);
+    return r->shares.len > 0 ? note_shares(s, item) : WEIR_OK;
 }
 
 /* ---- picks ------------------------------------------------------------------------------------------------------ */
@@ -196,23 +235,86 @@ static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
     return WEIR_OK;
 }
 
-int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
-                       uint32_t *n, weir_err *err)
+/* Reads a document, and finds its vertices. resolve_end() is needed even on failure. */
+static int resolve_begin(struct resolver *s, const char *text, size_t len)
 {
     const struct weir_input in = {.text = text, .len = len};
-    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
     int rc;
 
     for (uint32_t i = 0; i <= WEIR_PATH_DEPTH; i++)
-        s.steps[i].parent = WEIR_NONE;
-    rc = weir_jgf_document(&s.r, &in);
-    if (rc == WEIR_OK && !s.r.has_graph)
-        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0,
+        s->steps[i].parent = WEIR_NONE;
+    rc = weir_jgf_document(&s->r, &in);
+    if (rc == WEIR_OK && !s->r.has_graph)
+        rc = weir_fail_at(s->r.err, WEIR_EINVAL, s->r.source, 0, 0,
                           "there is no graph in it: graph or scheduling.graph is wanted");
+    return rc;
+}
+
+static void resolve_end(struct resolver *s)
+{
+    weir_map32_free(&s->items);
+    weir_mem_free(s->resolved);
+    weir_mem_free(s->shares);
+    weir_jgf_free(&s->r);
+}
+
+int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
+                       uint32_t *n, weir_err *err)
+{
+    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
+    int rc = resolve_begin(&s, text, len);
+
     if (rc == WEIR_OK)
         rc = pick_all(&s, picks, n);
-    weir_map32_free(&s.items);
-    weir_mem_free(s.resolved);
-    weir_jgf_free(&s.r);
+    resolve_end(&s);
+    return rc;
+}
+
+/* ---- flows ------------------------------------------------------------------------------------------------------ */
+
+/* Turns the shares into flows of job j, in `flows`, and returns their number. WEIR_EINVAL: the job has fewer units. */
+static int64_t flows_of(const struct resolver *s, const struct job *j, struct flow_use *flows)
+{
+    int64_t left = 0;
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < s->nshares; i++) {
+        const struct share *x = &s->shares[i];
+        const char *id = jgf_text(&s->r, x->endpoint);
+        uint32_t endpoint = weir_jgf_keys_find(&s->r.keys, id, strlen(id));
+        const weir_pick *p = weir_job_pick(j, s->resolved[x->unit].v);
+        if (i == 0 || x->unit != s->shares[i - 1].unit)
+            left = p ? p->amount : 0;
+        if (x->amount > left)
+            return WEIR_EINVAL;
+        left -= x->amount;
+        if (endpoint != WEIR_NONE)
+            flows[n++] = (struct flow_use){s->resolved[endpoint].v, s->resolved[x->unit].v, x->amount};
+    }
+    return n;
+}
+
+int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source,
+                           weir_err *err)
+{
+    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item, .keep_shares = true},
+                         .within = g};
+    uint32_t index = weir_job_index(g, job);
+    struct flow_use *flows = NULL;
+    int64_t n = 0;
+    int rc = index == WEIR_NONE ? weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job) : WEIR_OK;
+
+    if (rc == WEIR_OK && g->jobs->list[index].nflows > 0)
+        rc = weir_fail(err, WEIR_EEXIST, "the flows of job %" PRId64 " are known already", job);
+    rc = rc ? rc : resolve_begin(&s, text, len);
+    flows = rc == WEIR_OK ? weir_mem_alloc(((size_t)s.nshares + 1) * sizeof *flows) : NULL;
+    if (rc == WEIR_OK)
+        n = flows ? flows_of(&s, &g->jobs->list[index], flows) : WEIR_ENOMEM;
+    if (n == WEIR_EINVAL)
+        rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "job %" PRId64 " has fewer units than `shares` tell", job);
+    if (rc == WEIR_OK && (n < 0 || weir_job_flow(g, index, flows, (uint32_t)n) < 0))
+        rc = weir_fail_nomem(err);
+    weir_mem_free(flows);
+    resolve_end(&s);
     return rc;
 }

@@ -77,6 +77,8 @@ local function from_graph(targets, text, id, times)
     end
     done[#done + 1] = pick.vertex
   end
+  -- an R whose shares do not fit gives the units of switches back with the job, not with each vertex
+  local _ = targets.graph:resolve_flows(id, text, { source = "R" })
   return true
 end
 

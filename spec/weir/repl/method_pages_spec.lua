@@ -53,6 +53,7 @@ local CALLS = {
   losses = [[g:losses "rv1"]],
   rset = [[g:rset { state = "all", scheduling = true }]],
   resolve = [[g:resolve(job:format "jgf", { source = "job" })]],
+  resolve_flows = [[g:resolve_flows(1, job:format "jgf", { source = "job" })]],
   pieces = [[g:pieces "stamp"]],
   fold = [[g:fold({ v }, 2)]],
   set_validity = [[g:set_validity(0, 1000)]],
