@@ -23,7 +23,16 @@ flux ion-resource set-status "$node" up
 flux run --dry-run -N2 -n2 -t1m true > "$TMP/job.json"
 ion match satisfiability "$TMP/job.json" > /dev/null || fail "a job that fits is not"
 ion match without_allocating "$TMP/job.json" | grep -q R_lite || fail "what a job would get is not told"
-flux ion-resource match allocate "$TMP/job.json" 2>&1 | grep -q 'given to jobs only' || fail "no word about resources without a job"
+# Flux counts what jobs have; the scheduler knows what else is taken.
+free() { FLUX_RESOURCE_LIST_RPC=sched.resource-status flux resource list -s free -no '{ncores}' | awk '{ n += $1 } END { print n + 0 }'; }
+all=$(free)
+taken=$(flux ion-resource match allocate "$TMP/job.json" | awk '$2 == "ALLOCATED" { print $1 }')
+[ "$(free)" -lt "$all" ] || fail "match allocate takes nothing"
+ion info "$taken" | grep -q ALLOCATED || fail "what was taken is not told"
+flux ion-resource cancel "$job" 2> /dev/null && fail "a job of Flux was cancelled by Fluxion's request"
+flux ion-resource cancel "$taken" || fail "what was taken cannot be given back"
+[ "$(free)" = "$all" ] || fail "$(free) of $all cores are free after cancel"
+flux ion-resource remove-subgraph "$node" 2> /dev/null && fail "a node with a job was removed"
 flux ion-resource stats > /dev/null || fail "no stats"
 flux module stats sched-fluxion-qmanager | grep -q '"running"' || fail "no stats of queues"
 flux cancel "$job"
