@@ -69,7 +69,7 @@ local function lines_of(m, units, types)
   add("backfilled", m.backfilled, share)
   add("fairness over " .. texts.counted(m.fairness.users, "user"), m.fairness.index, precise, "more")
   add("decisions per job", m.decisions_per_job, number)
-  add("vertices visited per job", m.visits_per_job, number)
+  if m.visits_per_job > 0 then add("vertices visited per job", m.visits_per_job, number) end -- none are where units are counted
   return list
 end
 

@@ -68,7 +68,7 @@ end
 
 -- ---- metrics and series -------------------------------------------------------------------------------------------
 
--- {name, path in the metrics, unit, better, doc}. Rows in WRONG are left out where 0.
+-- {name, path in the metrics, unit, better, doc}. Rows in OPTIONAL are left out where 0.
 local ROWS = {
   { "jobs", "jobs" }, { "refused", "rejected", nil, "less", "more than the machine has" }, { "unfinished", "unfinished", nil, "less" },
   { "longer than estimated", "killed", nil, "less" }, { "failed", "failed", nil, "less" }, { "preempted", "preempted", nil, "less" },
@@ -86,7 +86,7 @@ local ROWS = {
   { "decisions per job", "decisions_per_job" }, { "vertices visited per job", "visits_per_job" },
 }
 
-local WRONG = { rejected = true, unfinished = true, killed = true, failed = true, preempted = true }
+local OPTIONAL = { rejected = true, unfinished = true, killed = true, failed = true, preempted = true, visits_per_job = true }
 
 local function lookup(metrics, path)
   local value = metrics
@@ -98,7 +98,7 @@ local function metrics_of(m)
   local list, types = {}, m.told or tables.keys(m.utilisation)
   for _, row in ipairs(ROWS) do
     local value = lookup(m, row[2])
-    if value and (value ~= 0 or not WRONG[row[2]]) then
+    if value and (value ~= 0 or not OPTIONAL[row[2]]) then
       list[#list + 1] = { name = row[1], value = value, unit = row[3], better = row[4], doc = row[5] }
     end
     for _, type in ipairs(row[2] == "makespan" and types or {}) do
