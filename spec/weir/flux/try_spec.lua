@@ -66,6 +66,33 @@ describe("flux weir try", function()
     end)
   end
 
+  it("plays with nodes that are drained as they are", function()
+    local s = flux.started { "queue=fcfs" }
+    assert(s.service:acquire(core.json_encode { down = "3" }))
+    flux.submit(s, 1, 2, { duration = 100 })
+    flux.submit(s, 2, 2, { duration = 60 })
+    flux.submit(s, 3, 1, { duration = 30 })
+    flux.settle(s)
+    local text = try(s, { "queue=easy" })
+    assert.matches("2 jobs wait. With queue=easy, 1 would start now; 1 earlier than now planned, 0 later, 1 at the same time.", text, 1,
+      true)
+  end)
+
+  it("changes the policy of the queues that have none of their own", function()
+    local config = { queues = { a = { requires = { "x" } }, b = { requires = { "y" } } },
+      ["sched-weir"] = { queues = { b = { queue = "fcfs" } } } }
+    local s = flux.started({ "queue=fcfs" }, 8, 4, config, { properties = { x = "0-3", y = "4-7" } })
+    for i, queue in ipairs { "a", "b" } do
+      flux.submit(s, 10 * i + 1, 3, { duration = 100, queue = queue })
+      flux.submit(s, 10 * i + 2, 4, { duration = 60, queue = queue })
+      flux.submit(s, 10 * i + 3, 1, { duration = 30, queue = queue })
+    end
+    flux.settle(s)
+    local text = try(s, { "queue=easy" })
+    assert.matches("4 jobs wait. With queue=easy, 1 would start now; 1 earlier than now planned, 0 later, 3 at the same time.", text, 1,
+      true)
+  end)
+
   it("leaves the scheduler as it is", function()
     local s = queue_of "fcfs"
     local before = s.service:stats()
