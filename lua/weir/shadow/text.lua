@@ -1,6 +1,7 @@
 --- text.lua - what a shadow tells, in words and tables: for the terminal and for the page.
 
 local figures = require "weir.html.report.figures"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -45,7 +46,7 @@ end
 -- What else is to be known, in a sentence; or nil.
 local function remarks(told)
   local s, list = told.status, {}
-  if s.followed > 0 then list[1] = ("%d changes of the machine or its queues were followed."):format(s.followed) end
+  if s.followed > 0 then list[1] = ("Followed: %s of the machine or its queues."):format(texts.counted(s.followed, "change")) end
   if (told.lost or 0) > 0 then list[#list + 1] = ("%d jobs that ran before it could not be placed."):format(told.lost) end
   for _, period in ipairs(told.periods or {}) do
     list[#list + 1] = ("Before it began anew on a changed machine, %d jobs had started on both sides in %s: they waited %s on the mean, "
@@ -120,14 +121,16 @@ end
 --- Returns the page of a shadow, for weir.html.report.findings.
 function M.page(told)
   local s = told.status
-  local page = { title = ("weir shadow: %s and %s"):format(told.policy, told.queue), sentences = M.sentences(told) }
+  local said = M.sentences(told)
+  local page = { title = ("weir shadow: %s and %s"):format(told.policy, told.queue),
+    sentences = table.move(said, 1, math.min(3, #said), 1, {}) }
   if not s then return page end
   local rows = M.rows(told)
   page.figures = { { title = "Jobs that wait: in force in violet, the shadow in green", svg = picture(s, "queued", 1, "jobs") },
     { title = "Utilisation", svg = picture(s, "used", 100 / math.max(1, s.total), "per cent of " .. s.type) } }
   page.tables = { { title = "Side by side", head = rows[1], rows = table.move(rows, 2, #rows, 1, {}) } }
-  page.notes = { ("Waits are those of the %d jobs that have started on both sides. A job lasts in the shadow as long as in truth. "
-    .. "Utilisation is up to the time that the shadow has come to."):format(s.compared) }
+  page.notes = table.move(said, 4, #said, 2, { ("Waits are those of the %d jobs that have started on both sides. A job lasts in the "
+    .. "shadow as long as in truth. Utilisation is up to the time that the shadow has come to."):format(s.compared) })
   return page
 end
 

@@ -267,7 +267,7 @@ describe("flux weir shadow", function()
     finish(t)
     said = core.json_decode(t.own:status())
     assert.matches("1 would have started earlier, 0 later, 2 at the same time", said.text, 1, true)
-    assert.matches("1 changes of the machine or its queues were followed", said.text, 1, true)
+    assert.matches("Followed: 1 change of the machine or its queues", said.text, 1, true)
     assert.matches("starts promised +%- +1", said.text)
   end)
 

@@ -181,7 +181,7 @@ describe("weir -s SOCKET shadow", function()
     end
     assert.equal(400, core.json_decode(shell.slurp(shell.path(out, "shadow.json"))).status.told)
     call("state", '{"uri":"/cluster0/node0","state":"down"}')
-    assert.matches("1 changes of the machine or its queues were followed", done("shadow", "status"), 1, true)
+    assert.matches("Followed: 1 change of the machine or its queues", done("shadow", "status"), 1, true)
     done("shadow", "stop")
     assert.equal(1, run("shadow", "status").status)
   end)
