@@ -22,6 +22,7 @@ describe("why a job waits in Flux", function()
 
   local cases = {
     { "fcfs: the first", "fcfs", 2, nil, "It is the first in the queue (fcfs)" },
+    { "fcfs: ranks beside paths", "fcfs", 2, nil, "/cluster0/n0 (rank 0)" },
     { "fcfs: when the first starts", "fcfs", 2, nil, "It starts at " .. when(T0 + 100) },
     { "fcfs: who is ahead", "fcfs", 3, { 2, { duration = 30 } }, "1 job is ahead of it in the queue (fcfs): ƒ3" },
     { "fcfs: no sooner than who is ahead", "fcfs", 3, { 2, { duration = 30 } }, "It starts at " .. when(T0 + 160) },
