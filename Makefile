@@ -349,6 +349,7 @@ bench: deps build build/test/bench_jansson build/test/bench_serve build/test/fla
 	@build/weir run spec/bench/policy.lua
 	@build/weir run spec/bench/policies.lua
 	@build/weir run spec/bench/replay.lua
+	@build/weir run spec/bench/decide.lua
 	@build/weir run spec/bench/serve.lua
 	@build/weir run spec/bench/copies.lua
 
