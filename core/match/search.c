@@ -96,14 +96,15 @@ static bool is_known_busy(const struct search *s, weir_vertex v)
 
 /* Whether an item belongs to the segment of the order that is searched. A row, or a vertex above candidates, may
  * belong to both segments; a candidate belongs to one, and a host to that of the last vertex below. `key`: the first
- * candidate; `last`: the last key of the item. */
+ * candidate; `last`: the last key of the item. Where vertex numbers are not in the order of the tree, the first
+ * candidate need not have the lowest one, so what is not whole may belong to the segment before the turn. */
 static bool in_segment(const struct search *s, weir_vertex key, double last, bool whole)
 {
     double turn = *s->m->policy->turn;
 
     if (s->segment == FROM_TURN)
         return last >= turn;
-    return whole ? last < turn : weir_order_first(s->m->g, &s->index->order, key) < turn;
+    return whole ? last < turn : s->m->g->shuffled || weir_order_first(s->m->g, &s->index->order, key) < turn;
 }
 
 static bool is_host(const struct search *s, weir_vertex v);

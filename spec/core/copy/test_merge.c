@@ -292,12 +292,23 @@ static void nomem_merge_own(void)
     weir_graph_free(g);
 }
 
+/* A random graph with one root, so that the graph can be merged at a URI. */
+static weir_graph *random_tree(uint64_t from, int steps)
+{
+    for (;; from++) {
+        weir_graph *g = random_graph(from, steps);
+        if (weir_graph_root(g, NULL, 1) == WEIR_NONE)
+            return g;
+        weir_graph_free(g);
+    }
+}
+
 static void test_nomem(void)
 {
     weir_graph *g, *most = NULL, *two = parse("cluster:1 rack:2 node:2", "synthetic");
     weir_vertex list[4];
 
-    g = random_graph(77, 200);
+    g = random_tree(77, 200);
     templates = true;
     for (int i = 0; i < 4; i++)
         list[i] = some_vertex(g);

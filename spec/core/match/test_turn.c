@@ -29,6 +29,16 @@ static struct {
     double turn;
 } now;
 
+/* The place of each vertex in the tree: parents before children, siblings as they were added. */
+static uint32_t places[4096], nplaces;
+
+static void find_places(const weir_graph *g, weir_vertex v)
+{
+    places[v] = nplaces++;
+    for (uint32_t i = 0; i < weir_vertex_children(g, v); i++)
+        find_places(g, weir_vertex_child(g, v, i));
+}
+
 /* Two numbers of a vertex, the first of these behind all others before the turn; then the order. */
 static int keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS])
 {
@@ -37,9 +47,9 @@ static int keys(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_
     (void)data;
     while (now.by->node && of != WEIR_NONE && strcmp(weir_vertex_type(g, of), "node") != 0)
         of = weir_vertex_parent(g, of);
-    out[1] = of == WEIR_NONE ? HUGE_VAL : now.by->index ? (double)of : (double)weir_vertex_id(g, of);
-    out[0] = out[1] < now.turn;
-    out[2] = strcmp(now.by->fields[1], "id") == 0 ? (double)weir_vertex_id(g, v) : (double)v;
+    out[1] = of == WEIR_NONE ? HUGE_VAL : now.by->index ? (double)places[of] : (double)weir_vertex_id(g, of);
+    out[0] = of == WEIR_NONE ? false : (now.by->index ? (double)of : out[1]) < now.turn;
+    out[2] = strcmp(now.by->fields[1], "id") == 0 ? (double)weir_vertex_id(g, v) : (double)places[v];
     return 3;
 }
 
@@ -71,6 +81,9 @@ static void compare(weir_graph *g, uint32_t step)
     static uint64_t serial;
     char turned[2000], sorted[2000];
 
+    CHECK(weir_graph_limit(g) <= sizeof places / sizeof *places, "room for the places");
+    nplaces = 0;
+    find_places(g, weir_graph_root(g, NULL, 0));
     for (size_t i = 0; i < ORDERS; i++) {
         double turn = dice(8) ? dice(weir_graph_limit(g)) % (i % 2 ? 12 : UINT32_MAX) : dice(2) * 1e9;
         weir_policy p = {.name = "turn", .order = orders[i].fields, .norder = 2, .turn = &turn};
