@@ -143,13 +143,13 @@ run() {
   case=$1 nodes=$2 jobs=${JOBS:-$3}
   shift 3
   case " ${CASES:-$case} " in *" $case "*) ;; *) return ;; esac
-  if [ "$deadline" ] && [ "$(date +%s)" -ge "$deadline" ]; then
-    echo "$case: left out, the time is over"
-    return
-  fi
   echo "$case: $jobs jobs on $nodes nodes"
   for name in ${SCHEDULERS:-sched-simple sched-backfill sched-fluxion-qmanager sched-weir}; do
     present "$name" || continue
+    if [ "$deadline" ] && [ "$(date +%s)" -ge "$deadline" ]; then
+      echo "  $name: left out, the time is over"
+      continue
+    fi
     instance "$name" "$nodes" sh "$SCRIPT" "$name" "$case" "$nodes" "$jobs" "$@" || echo "  $name: gave up"
   done
 }
