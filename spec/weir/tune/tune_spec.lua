@@ -271,6 +271,21 @@ describe("a search", function()
     assert.is_true(lower >= 9)
   end)
 
+  for _, case in ipairs { { "keeps samples that order settings as the whole trace does", 1, 3 },
+    { "leaves out samples that order them otherwise", -1, 1 } } do
+    it(case[1], function()
+      for seed = 1, 5 do
+        local own = search.new { space = plain_space(4), seed = seed, budget = 40, costs = { 0.1, 0.3 }, try = function(list)
+          local results = {}
+          for i, one in ipairs(list) do results[i] = { depth(one.values) * (one.sample > 0 and case[2] or 1) } end
+          return results
+        end }
+        own:halve(own.space.defaults(), { depth(own.space.defaults()) })
+        assert.equal(case[3], #own.stages, "seed " .. seed)
+      end
+    end)
+  end
+
   it("ends where there is nothing left to try", function()
     local s = plain_space(1)
     function s.values(_, point) return { point[1] < 0.5 } end
