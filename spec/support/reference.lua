@@ -230,7 +230,7 @@ local function node_of(v)
   return v
 end
 
--- "high" goes by ids; "low" by the nodes first, and vertices outside of nodes come last.
+-- "high" goes by ids; "low" by the nodes first, and vertices outside of nodes come last. Ties go by the tree.
 local function before(self, a, b)
   local order = type(self.policy) == "table" and self.policy.order or self.policy
   local x, y = node_of(a), node_of(b)
@@ -241,7 +241,7 @@ local function before(self, a, b)
     a, b = x, y
   end
   if a.id ~= b.id then return a.id < b.id end
-  return a.number < b.number
+  return a.index < b.index
 end
 
 --- The vertices for r below `under`, best first.

@@ -118,9 +118,15 @@ function M.here(opts, depth)
   local level = 2 + (depth or 0)
   local values, places = locals_of(level)
   local engine = opts.engine or not opts.resources and values.e or nil
+  local input = opts.input
+  if not input and not core.is_terminal(0) then
+    local why, code
+    input, why, code = files.read("-", "input")
+    if not input then return nil, why, code end
+  end
   local status, session = M.run {
     resources = opts.resources or engine and engine:resources() or values.g, engine = engine, policy = opts.policy,
-    locals = values, input = opts.input or not core.is_terminal(0) and io.read "a" or nil, mode = opts.mode,
+    locals = values, input = input, mode = opts.mode,
   }
   if not status then return nil, session end
   for name, place in pairs(places) do debug.setlocal(level, place, session.env[name]) end
