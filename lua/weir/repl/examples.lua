@@ -97,6 +97,7 @@ return {
     losses = 'g:losses "rlite"',
     rset = 'g:rset()',
     resolve = 'g:resolve(e:job(1):format "rv1")',
+    resolve_flows = 'g:resolve_flows(1, e:job(1):format "jgf")',
     pieces = 'g:pieces()',
     fold = 'g:fold(g:roots()).count',
     set_validity = 'g:set_validity(0, 86400)',
