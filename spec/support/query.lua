@@ -42,6 +42,9 @@ local HEAD = [[<?xml version="1.0" encoding="UTF-8"?>
 <key id="e_subsystem" for="edge" attr.name="e_subsystem" attr.type="string"><default>containment</default></key>
 <key id="gen_method" for="edge" attr.name="gen_method" attr.type="string"><default>MULTIPLY</default></key>
 <key id="scale" for="edge" attr.name="multi_scale" attr.type="int"><default>1</default></key>
+<key id="id_scope" for="edge" attr.name="id_scope" attr.type="int"><default>0</default></key>
+<key id="id_start" for="edge" attr.name="id_start" attr.type="int"><default>0</default></key>
+<key id="id_stride" for="edge" attr.name="id_stride" attr.type="int"><default>1</default></key>
 <graph id="G" edgedefault="directed">
 ]]
 
@@ -51,7 +54,7 @@ local function data(fields)
   return table.concat(parts)
 end
 
---- A recipe: nodes {id, fields} and edges {source, target, fields}.
+--- A recipe that resource-query reads too, so that each vertex has an id of its own: nodes {id, fields} and edges {source, target, fields}.
 function M.recipe(nodes, edges)
   local lines = { HEAD }
   for _, n in ipairs(nodes) do

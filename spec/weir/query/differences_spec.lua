@@ -1,4 +1,6 @@
--- weir query where it once differed from resource-query. The expected outputs were seen from resource-query, on these machines.
+-- weir query where it once differed from resource-query. The expected outputs were seen from resource-query, on these machines, whose
+-- recipes give each vertex an id of its own: without a default of id_stride resource-query gives all vertices of a type the id 0. Weir's
+-- own are the words "execution.nodelist is missing" and "no subsystem power": resource-query refuses both, and does not say why.
 
 local query = require "spec.support.query"
 local shell = require "spec.support.shell"
