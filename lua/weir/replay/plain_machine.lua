@@ -95,25 +95,46 @@ local function inside(v)
   return table.concat(list, " "), totals
 end
 
+-- Returns the numbers of the keys that units take from a vertex above, and the keys that are fields of the units.
+local function split(order, type)
+  local common, own = {}, {}
+  for i, key in ipairs(order) do
+    if key.above and key.above ~= type then
+      common[#common + 1] = i
+    else
+      own[#own + 1] = { at = i, by_id = key.field == "id", sign = key.sign }
+    end
+  end
+  return common, own
+end
+
 -- Returns the units as lists in parallel: vertex indexes, ids, ranks, what their parents share, and the keys of the order;
 -- or nil.
 local function list_units(graph, type, order)
   local units, known = { index = {}, id = {}, rank = {}, about = {}, keys = {}, n = 0, below = {} }, {}
-  for i = 1, #order do units.keys[i] = {} end
+  local indexes, ids, ranks, abouts, keys, whole = units.index, units.id, units.rank, units.about, units.keys, type == "node"
+  local common, own = split(order, type)
+  for i = 1, #order do keys[i] = {} end
   local n, content = 0, nil
-  for v in graph:walk { type = type } do
+  for v, _, _, index, id, size, rank in graph:walk { type = type, fields = { "index", "id", "size", "rank" } } do
     local parent = v:parent()
-    local at = parent and parent.index or 0
-    local about = known[at]
+    local about = known[parent or 0]
     if about == nil then
       about = shared(parent, type, order)
-      known[at] = about
+      known[parent or 0] = about
     end
-    if not about or v.size ~= 1 or v.exclusive and type ~= "node" then return nil end
+    if not about or size ~= 1 or not whole and v.exclusive then return nil end
     n = n + 1
-    units.index[n], units.id[n], units.about[n] = v.index, v.id, about
-    if type == "node" then units.rank[n] = v.rank else units.rank[n] = about.rank end
-    for i, key in ipairs(order) do units.keys[i][n] = about.keys[i] or value(v, key) end
+    indexes[n], ids[n], abouts[n] = index, id, about
+    if whole then ranks[n] = rank else ranks[n] = about.rank end
+    for i = 1, #common do
+      local at = common[i]
+      keys[at][n] = about.keys[at]
+    end
+    for i = 1, #own do
+      local key = own[i]
+      keys[key.at][n] = key.sign * (key.by_id and (id or -1) or index)
+    end
     if content ~= "" then
       local text, totals = "", {}
       if v:nchildren() > 0 then text, totals = inside(v) end
