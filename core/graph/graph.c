@@ -98,10 +98,12 @@ static uint32_t kind_intern(weir_graph *g, const struct kind *k)
 static int kind_from_desc(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err)
 {
     struct kind k = {d->size, 0, 0, WEIR_NO_TYPE, d->exclusive, 0};
-    const char *basename = d->basename ? d->basename : d->type;
 
     k.type = weir_type_add(g, d->type, strlen(d->type));
-    k.basename = weir_strtab_add(&g->names, basename, strlen(basename));
+    if (d->basename)
+        k.basename = weir_strtab_add(&g->names, d->basename, strlen(d->basename));
+    else if (k.type != WEIR_NO_TYPE)
+        k.basename = g->types[k.type].name;
     k.unit = d->unit ? weir_strtab_add(&g->names, d->unit, strlen(d->unit)) : 0;
     if (k.type == WEIR_NO_TYPE && g->ntypes >= WEIR_TYPES_MAX)
         return weir_fail(err, WEIR_ELIMIT, "more than %d types of pools", WEIR_TYPES_MAX);

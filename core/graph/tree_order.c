@@ -14,33 +14,36 @@ bool weir_tree_precedes(const weir_graph *view, weir_vertex a, weir_vertex b)
     return p < q;
 }
 
-/* Whether the numbers below v ascend in the order of the tree, from *last on; *last becomes the last of them. The depth
- * of the tree is bounded. */
-static bool ascends(const weir_graph *g, weir_vertex v, weir_vertex *last)
+/* Returns one more than the last number at or below v, or WEIR_NONE unless these numbers ascend in the order of the
+ * tree, from `next` on. The depth of the tree is bounded. */
+static weir_vertex ascending(const weir_graph *g, weir_vertex v, weir_vertex next)
 {
     const struct inner *in = inner_of(g, v);
-    bool up = v >= *last;
 
-    *last = v + 1;
-    for (uint32_t i = 0; up && in && i < in->nkids; i++) {
+    if (v < next)
+        return WEIR_NONE;
+    next = v + 1;
+    for (uint32_t i = 0, n = in ? in->nkids : 0; i < n; i++) {
         weir_vertex kid = in->kids[i];
-        if (kid != WEIR_NONE && vertex_at(g, kid)->inner != WEIR_NONE) {
-            up = ascends(g, kid, last);
-        } else if (kid != WEIR_NONE) {
-            up = kid >= *last;
-            *last = kid + 1;
-        }
+        if (kid == WEIR_NONE)
+            continue;
+        if (kid < next)
+            return WEIR_NONE;
+        next = kid + 1;
+        if (vertex_at(g, kid)->inner != WEIR_NONE && (next = ascending(g, kid, kid)) == WEIR_NONE)
+            return WEIR_NONE;
     }
-    return up;
+    return next;
 }
 
 void weir_tree_order_built(weir_graph *g)
 {
-    weir_vertex last = 0;
+    weir_vertex next = 0;
 
-    g->shuffled = 0;
-    for (uint32_t i = 0; !g->shuffled && i < g->nroots; i++)
-        g->shuffled = g->roots[i] != WEIR_NONE && !ascends(g, g->roots[i], &last);
+    for (uint32_t i = 0; i < g->nroots && next != WEIR_NONE; i++)
+        if (g->roots[i] != WEIR_NONE)
+            next = ascending(g, g->roots[i], next);
+    g->shuffled = next == WEIR_NONE;
 }
 
 /* Whether v is the last child of its parent, or the last root. */
