@@ -153,6 +153,12 @@ static bool counts(const struct census *c, weir_vertex v)
     return c->where == WEIR_NONE || weir_vertex_within(c->m.g, v, c->where) || weir_vertex_within(c->m.g, c->where, v);
 }
 
+/* Whether the causes at v are asked for: v is counted, or hands causes on to vertices below. */
+static bool matters(const struct census *c, weir_vertex v)
+{
+    return kind_of(c->m.g, v)->type == c->type || inner_of(c->m.g, v);
+}
+
 /* Counts all vertices of c->type. */
 static int count_level(struct census *c)
 {
@@ -162,7 +168,7 @@ static int count_level(struct census *c)
     int rc = w ? WEIR_OK : WEIR_ENOMEM;
 
     while (!rc && (rc = weir_walk_next(w, &v, c->m.err)) > 0) {
-        rc = marks_of(c, v, &c->marks[v]);
+        rc = matters(c, v) ? marks_of(c, v, &c->marks[v]) : WEIR_OK;
         if (!rc && kind_of(c->m.g, v)->type == c->type && counts(c, v))
             rc = classify(c, v);
     }
