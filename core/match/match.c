@@ -333,7 +333,9 @@ static weir_name label_of(weir_graph *g, const weir_policy *p, const char *queue
 
     if (!queue || !*queue || strlen(queue) > QUEUE_MAX || strchr(queue, JOB_QUEUE_END))
         return weir_strtab_add(&g->names, label, strlen(label));
-    weir_buf_printf(&b, "%s%c%s", queue, JOB_QUEUE_END, label);
+    weir_buf_puts(&b, queue);
+    weir_buf_add(&b, &(char){JOB_QUEUE_END}, 1);
+    weir_buf_puts(&b, label);
     name = b.failed ? WEIR_NO_NAME : weir_strtab_add(&g->names, b.data, b.len);
     weir_buf_free(&b);
     return name;
@@ -381,7 +383,7 @@ int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_optio
     uint32_t job;
     int rc;
 
-    found->policy = label_of(g, p, o->queue ? o->queue : weir_request_attribute(r, "queue"));
+    found->policy = label_of(g, p, o->queue ? o->queue : r->queue);
     if (found->policy == WEIR_NO_NAME)
         return weir_fail_nomem(err);
     if (o->stage)

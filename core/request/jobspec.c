@@ -424,6 +424,7 @@ int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *er
     }
     c.req->root = d->root;
     d->root = NULL;
+    c.req->queue = weir_request_attribute(c.req, "queue");
     *out = c.req;
     return WEIR_OK;
 }

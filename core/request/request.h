@@ -38,6 +38,7 @@ struct weir_request {
     uint32_t count, top;         /* number of resources: in all, at the top level */
     int64_t duration;            /* microseconds, or WEIR_FOREVER */
     weir_constraint *constraint; /* NULL: no constraint */
+    const char *queue;           /* attributes.system.queue, which belongs to root; NULL: none */
     struct weir_need *needs;
     struct weir_need_span *spans; /* by preorder number; entry `count` is for the whole request */
 };
