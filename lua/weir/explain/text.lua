@@ -56,9 +56,10 @@ local function describe_one(r)
     one.count = n
     return describe_one(one)
   end
-  local head = M.amount(n, r.type, r.unit)
-  if #with == 0 then return head end
-  local each = n > 1 and r.type ~= "slot" and " each" or ""
+  if #with == 0 then return M.amount(n, r.type, r.unit) end
+  -- What is nested is wanted in each pool, whatever the number of its units: one unit of a pool is "1 pdu with ...".
+  local head, each = M.amount(n, r.type, n > 1 and r.unit), n > 1 and r.type ~= "slot" and " each" or ""
+  if n > 1 and r.unit and r.unit ~= "" then each = " in each " .. r.type end
   return ("%s %s %s%s"):format(head, r.type == "slot" and "of" or "with", describe(with), each)
 end
 
