@@ -423,6 +423,20 @@ static int write_jobs(struct difference *d)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
+/* Writes the words of containment, where they are not the usual ones. */
+static void write_words(const weir_graph *g, weir_buf *b)
+{
+    if (!g->word_down)
+        return;
+    weir_buf_puts(b, "\"contains\":");
+    weir_write_string(b, weir_word_down(g));
+    if (g->word_up) {
+        weir_buf_puts(b, ",\"in\":");
+        weir_write_string(b, weir_strtab_text(&g->names, g->word_up - 1));
+    }
+    weir_buf_puts(b, ",\n");
+}
+
 static int write_difference(struct difference *d)
 {
     weir_buf *b = &d->out;
@@ -432,7 +446,9 @@ static int write_difference(struct difference *d)
     weir_graph_uuid(d->b.g, uuid);
     weir_buf_puts(b, "{\"weir_difference\":{\"version\":");
     weir_write_int(b, DIFFERENCE_VERSION);
-    weir_buf_printf(b, ",\"from\":\"%s\",\"to\":\"%s\",\"uuid\":\"%s\",\n\"state\":{", d->a.hash, d->b.hash, uuid);
+    weir_buf_printf(b, ",\"from\":\"%s\",\"to\":\"%s\",\"uuid\":\"%s\",\n", d->a.hash, d->b.hash, uuid);
+    write_words(d->b.g, b);
+    weir_buf_puts(b, "\"state\":{");
     weir_jgf_write_clock(d->b.g, b);
     weir_buf_puts(b, "},\n\"nodes\":[");
     rc = pair_vertices(d);

@@ -2,6 +2,7 @@
  *
  * A difference says how the document of a graph becomes that of a second graph:
  *   {"weir_difference":{"version":1,"from":HASH,"to":HASH,"uuid":UUID,
+ *   "contains":WORD,    the relation from a parent to its children, and "in":WORD back, unless the usual ones
  *   "state":{...},      graph.metadata.weir of the second graph, without jobs
  *   "nodes":[...],      steps, which go through the vertices in preorder:
  *     {"keep":n}        the next n vertices stay
@@ -15,7 +16,8 @@
  * positions among the vertices of the second graph. Jobs are written as in a document (format/jgf/jgf_books.c). Edges
  * and jobs that stay follow their vertices to the new positions. Hashes are those of the documents, 32 hexadecimal
  * digits; the UUID is that of the second graph. A difference is for one graph, and what is made of it is the second
- * graph, byte for byte.
+ * graph, byte for byte. Not carried are foreign keys of edges and of the graph (format/jgf/jgf_foreign.c): a difference
+ * of graphs that have such keys is made, and refused because of its hash when it is applied.
  */
 #ifndef WEIR_DIFFERENCE_H
 #define WEIR_DIFFERENCE_H

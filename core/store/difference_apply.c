@@ -24,6 +24,7 @@ struct application {
     int64_t version;
     bool has_state, has_nodes, has_edges, has_jobs;
     weir_buf state, nodes, contains, edges, jobs, value;
+    weir_buf down, up;              /* the words of containment, as JSON; empty: the usual ones */
     uint32_t *moved;                /* by vertex of a: position in the new document, or WEIR_NONE */
     uint32_t at;                    /* vertices of a, or edges, passed so far */
     uint32_t made;                  /* vertices of the new document so far */
@@ -85,6 +86,21 @@ static int next_key(struct application *p, const char **key)
 
 /* ---- vertices --------------------------------------------------------------------------------------------------- */
 
+/* Adds an edge of containment between positions. */
+static void contain(struct application *p, uint32_t source, uint32_t target)
+{
+    weir_buf *b = &p->contains;
+
+    weir_buf_printf(b, "%s{\"source\":\"%" PRIu32 "\",\"target\":\"%" PRIu32 "\",\"metadata\":{\"relationship\":",
+                    b->len ? ",\n" : "\n", source, target);
+    weir_buf_puts(b, p->down.len ? p->down.data : "\"contains\"");
+    if (p->up.len) {
+        weir_buf_puts(b, ",\"back\":");
+        weir_buf_puts(b, p->up.data);
+    }
+    weir_buf_puts(b, "}}");
+}
+
 /* Adds a vertex at a depth below the last vertices; its metadata, `"metadata":{...}}`, is to follow. */
 static int begin_vertex(struct application *p, uint32_t depth)
 {
@@ -96,9 +112,7 @@ static int begin_vertex(struct application *p, uint32_t depth)
     weir_write_int(&p->nodes, at);
     weir_buf_puts(&p->nodes, "\",");
     if (depth > 0)
-        weir_buf_printf(&p->contains,
-                        "%s{\"source\":\"%lu\",\"target\":\"%lu\",\"metadata\":{\"relationship\":\"contains\"}}",
-                        p->contains.len ? ",\n" : "\n", (unsigned long)p->way[depth - 1], (unsigned long)at);
+        contain(p, p->way[depth - 1], at);
     p->way[depth] = at;
     p->depth = depth + 1;
     return WEIR_OK;
@@ -429,6 +443,17 @@ static int check_from(const struct application *p)
     return WEIR_OK;
 }
 
+/* Reads a word of containment, which the edges to the vertices that follow have. */
+static int take_word(struct application *p, const char *key, weir_buf *word)
+{
+    int rc;
+
+    if (p->has_nodes || word->len > 0)
+        return bad(p, "%s: is given twice, or behind nodes", key);
+    rc = capture(p, word);
+    return rc < 0 || (word->len > 0 && word->data[0] == '"') ? rc : bad(p, "%s: a text is wanted", key);
+}
+
 static int take_part(struct application *p, const char *key)
 {
     bool state = strcmp(key, "state") == 0, nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
@@ -443,6 +468,8 @@ static int take_part(struct application *p, const char *key)
         return take_text(p, "to", p->to, sizeof p->to);
     if (strcmp(key, "uuid") == 0)
         return take_text(p, "uuid", p->uuid, sizeof p->uuid);
+    if (strcmp(key, "contains") == 0 || strcmp(key, "in") == 0)
+        return take_word(p, key, strcmp(key, "in") == 0 ? &p->up : &p->down);
     if ((state && p->has_state) || (nodes && p->has_nodes) || (edges && (p->has_edges || !p->has_nodes)) ||
         (jobs && p->has_jobs))
         return bad(p, "%s: is given twice, or before nodes", key);
@@ -493,7 +520,8 @@ static int compose(struct application *p)
 {
     weir_buf *b = &p->value;
 
-    if (p->state.failed || p->nodes.failed || p->contains.failed || p->edges.failed || p->jobs.failed)
+    if (p->state.failed || p->nodes.failed || p->contains.failed || p->edges.failed || p->jobs.failed ||
+        p->down.failed || p->up.failed)
         return weir_fail_nomem(p->err);
     if (p->state.len < 3 || p->state.data[0] != '{')
         return bad(p, "state: an object with fields is wanted");
@@ -558,7 +586,7 @@ int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const ch
         weir_graph_free(made);
     weir_json_close(p.json);
     weir_document_view_free(&p.a);
-    weir_buf *const texts[] = {&p.state, &p.nodes, &p.contains, &p.edges, &p.jobs, &p.value};
+    weir_buf *const texts[] = {&p.state, &p.nodes, &p.contains, &p.edges, &p.jobs, &p.value, &p.down, &p.up};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         weir_buf_free(texts[i]);
     weir_mem_free(p.moved);

@@ -65,6 +65,18 @@ describe("a difference", function()
     assert.is_true(#lead(a, a, "nothing") < 400)
   end)
 
+  it("carries the words of containment, where they are not the usual ones", function()
+    local plain = weir.synthetic "cluster:1 node:2 core:2"
+    for _, words in ipairs { '"has"', '"has","back":"within"' } do
+      local other = assert(weir.parse((assert(plain:format "jgf"):gsub('"contains"', words))))
+      local later = assert(other:dup())
+      later("/cluster0/node1").state = "down"
+      lead(plain, other, "to " .. words)
+      lead(other, plain, "from " .. words)
+      lead(other, later, "within " .. words)
+    end
+  end)
+
   it("keeps what is moved among the others in order", function()
     local a, b = weir.recipe { type = "cluster", id = 0, { type = "node", count = 6 } },
       weir.recipe { type = "cluster", id = 0, { type = "node", count = 6 } }
