@@ -5,11 +5,13 @@
 --- one. The memory of a queue policy is not in a trace: `priority` begins without the usage of users, and `conservative` makes its
 --- reservations anew, so that jobs may start earlier than promised.
 
+local instant = require "weir.sim.instant"
+
 local M = {}
 
 -- Returns when a job ended, by its recorded start; jobs are killed at their estimate where `kill` says so.
 local function stop_of(job, kill)
-  return job.recorded + (kill and math.min(job.runtime, job.estimate) or job.runtime)
+  return instant.after(job.recorded, kill and math.min(job.runtime, job.estimate) or job.runtime)
 end
 
 local function by_start(a, b)
@@ -23,6 +25,9 @@ local function read(feed, from, kill, result)
   local running, waiting = {}, {}
   while true do
     local job = feed()
+    if job then
+      job.submit, job.recorded = instant.of(job.submit), job.recorded and instant.of(job.recorded)
+    end
     if not job or job.submit >= from then
       table.sort(running, by_start)
       return running, waiting, job
