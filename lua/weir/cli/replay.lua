@@ -266,6 +266,9 @@ local function missing_type(opts, graph)
   if missing and opts.map then
     out.fail(2, 'replay: --map %s: there is no "%s" in the machine%s', opts.map, missing, suggest.hint(missing, graph:types()))
   end
+  if missing and opts.report then
+    out.fail(2, 'replay: --report: the machine has no "%s" to count jobs in: --map says what a processor is', missing)
+  end
   return missing
 end
 

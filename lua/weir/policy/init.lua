@@ -77,6 +77,7 @@ local function unknown(name)
   for _, entry in ipairs(M.list()) do known[#known + 1] = entry.name end
   local hint = suggest.hint(name, known)
   if hint == "" then hint = " (known: " .. table.concat(known, ", ") .. ")" end
+  if readable(name .. ".lua") then hint = (" (the file here is ./%s.lua)"):format(name) end
   return nil, ('no policy "%s"%s'):format(name:sub(1, 64), hint), "unknown"
 end
 
