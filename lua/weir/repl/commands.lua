@@ -138,6 +138,7 @@ local function use_policy(session, name)
   local ok, why = session.engine:use(name, { watch = false })
   if not ok then fail("%s", why) end
   session.policy = name
+  session:record(("assert(e:use(%q, { watch = false }))"):format(name))
   out.line("policy " .. policy_of(session).label)
 end
 
@@ -179,6 +180,7 @@ local function check_output(session, path)
 end
 
 command("record", "FILE|off", "writes what follows as a script that checks itself", "file", function(session, path)
+  if session.recording and path == "" then return out.line(("recording in %s; :record off ends it"):format(session.recording.path)) end
   if session.recording then
     record.close(session.recording)
     out.line("recorded in " .. session.recording.path)

@@ -5,6 +5,7 @@ local core = require "weir.core"
 local files = require "weir.files"
 local out = require "weir.cli.output"
 local read = require "weir.repl.read"
+local recording = require "weir.repl.recording"
 local sessions = require "weir.repl.session"
 local show = require "weir.repl.show"
 
@@ -136,6 +137,7 @@ end
 --- Returns the environment of a new session, for recorded scripts.
 function M.environment(opts)
   local session = assert(sessions.new(opts))
+  recording.belongs(session.env, session)
   return session.env
 end
 

@@ -95,6 +95,18 @@ local function present(engine)
   return table.concat(lines)
 end
 
+local sessions = setmetatable({}, { __mode = "k" }) -- by the environment
+
+--- Tells which session an environment belongs to, for M.input.
+function M.belongs(env, session) sessions[env] = session end
+
+--- For recorded scripts: tells the session of an environment that a new input begins, so that undo() reverts what one
+--- input did, as it was typed, and not all of the script.
+function M.input(env)
+  local session = sessions[env]
+  if session and session.journal then session.journal:begin() end
+end
+
 local HEAD = [[
 -- Recorded by weir repl; `weir test %s` does the same again, and fails where the books come out differently.
 local record, env = require "weir.repl.recording", require("weir.repl").environment { resources = %q, policy = %q }
@@ -132,7 +144,9 @@ function M.note(recording, text, engine, failed)
   local books = M.books(engine)
   local check = books ~= recording.books and ("record.check(e, %q)\n"):format(books) or ""
   recording.books = books
-  return put(recording, (failed and "pcall(function()\n" or "do\n") .. text .. (failed and "\nend)\n" or "\nend\n") .. check)
+  local from, to = "do\n", "\nend\n"
+  if failed then from, to = "pcall(function()\n", "\nend)\n" end
+  return put(recording, "record.input(_ENV)\n" .. from .. text .. to .. check)
 end
 
 --- Returns the inputs and checks of a recording's text; nil if the text is no recording.

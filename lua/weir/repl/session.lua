@@ -134,7 +134,9 @@ local function timed(self, began)
   if self.settings.time then out.line(("%.3f ms"):format((core.clock() - began) * 1e3)) end
 end
 
-local function record_input(self, text, failed)
+--- Adds an input to the recording, if there is one.
+function M:record(text, failed)
+  if not self.recording then return end
   local why
   self.recording, why = record.note(self.recording, text, self.engine, failed)
   if not self.recording then out.warn("the recording ends here: " .. why) end
@@ -151,7 +153,7 @@ local function run_chunk(self, text)
   if self.journal then self.journal:begin() end
   local returned = table.pack(self:guarded(chunk))
   timed(self, began)
-  if self.recording then record_input(self, expression and "_ = " .. text or text, not returned[1]) end
+  self:record(expression and "_ = " .. text or text, not returned[1])
   if not returned[1] then
     tell_error(self, returned[2], returned[3])
     return false
