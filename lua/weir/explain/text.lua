@@ -113,6 +113,7 @@ end
 local function supply(s)
   local have = texts.number(s.have)
   if s.ideal then return have .. (s.constrained and "" or " in all") end
+  if s.constrained then return have .. " free" end -- the total counts what the constraint excludes
   return ("%s of %s free"):format(have, texts.number(s.total))
 end
 
