@@ -26,6 +26,11 @@ end
 
 local function command(name)
   if is_command(name) then return require("weir.cli." .. name) end
+  for _, known in ipairs(require("weir.cli.remote").names()) do
+    if known == name then
+      out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
+    end
+  end
   out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, { "help", table.unpack(COMMANDS) }))
 end
 

@@ -113,7 +113,11 @@ local function add_variants(list, word, policies, opts)
     for _, one in ipairs(policies) do add(word, one, #policies > 1 and word .. "@" .. one or word) end
     return
   end
-  out.check(inputs.policy(word))
+  local placement, why = weir.policy(word)
+  if not placement and not name:find "[/.]" and not why:find("did you mean", 1, true) then
+    why = select(2, queue_policy.find(name)) .. ". No policy of placement (weir policy list) is called so, either"
+  end
+  out.check(placement, why)
   add(opts.queue or "easy", word, word)
 end
 

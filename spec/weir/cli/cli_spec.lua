@@ -104,6 +104,7 @@ describe("weir", function()
   local WRONG = {
     { {}, "a command is wanted" },
     { { "mach" }, 'unknown command "mach" (did you mean "match"?)' },
+    { { "try" }, "try is a command of a service: weir -s SOCKET try" },
     { { "--versoin" }, 'did you mean "--version"' },
     { { "match", "-r", MACHINE }, "JOB is missing" },
     { { "match", "slot=1/node" }, "-r RESOURCES is missing" },

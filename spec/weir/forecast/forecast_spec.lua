@@ -169,7 +169,7 @@ describe("weir -s SOCKET try", function()
   it("shows the jobs that would start at another time", function()
     local result = run("try", "-q", "fcfs")
     assert.equal("", result.err)
-    assert.matches("1 jobs run, 3 wait. With low and fcfs: none would start now, 1 later than promised, 2 as promised.\n", result.out, 1,
+    assert.matches("1 job runs, 3 wait. With low and fcfs: none would start now, 1 later than promised, 2 as promised.\n", result.out, 1,
       true)
     assert.matches("it waits behind job 3", result.out, 1, true)
   end)

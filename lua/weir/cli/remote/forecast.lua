@@ -63,7 +63,8 @@ local function sentence(told)
     { s.unknown, "at a time that is not known" } } do
     parts[#parts + 1] = counted(row[1], row[2])
   end
-  return ("%d jobs run, %d wait. With %s and %s: %s."):format(told.running, s.waiting, told.policy, told.queue, table.concat(parts, ", "))
+  return ("%d %s, %d %s. With %s and %s: %s."):format(told.running, told.running == 1 and "job runs" or "jobs run",
+    s.waiting, s.waiting == 1 and "waits" or "wait", told.policy, told.queue, table.concat(parts, ", "))
 end
 
 local function mean_line(told)

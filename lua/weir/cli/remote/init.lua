@@ -15,7 +15,8 @@ local COMMANDS = {
   { "metrics", "service" }, { "parent", "parent" }, { "call", "service" },
 }
 
-local function names()
+--- Returns the names of the commands, in the order of the help.
+function M.names()
   local list = {}
   for i, entry in ipairs(COMMANDS) do list[i] = entry[1] end
   return list
@@ -25,7 +26,7 @@ local function command(name)
   for _, entry in ipairs(COMMANDS) do
     if entry[1] == name then return require("weir.cli.remote." .. entry[2])[name] end
   end
-  out.fail(2, 'a service has no command "%s"%s; it has %s, top', name, suggest.hint(name, names()), table.concat(names(), ", "))
+  out.fail(2, 'a service has no command "%s"%s; it has %s, top', name, suggest.hint(name, M.names()), table.concat(M.names(), ", "))
 end
 
 local function help()
@@ -34,7 +35,7 @@ local function help()
   out.line "Asks the service that listens at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
   out.line "  --token-file FILE  for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given"
   out.line "  --ca FILE          for TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given\n"
-  for _, name in ipairs(names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
+  for _, name in ipairs(M.names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
   return 0
 end
@@ -83,7 +84,7 @@ function M.run(words)
   if socket == "--help" or access and access.help then return help() end
   if not access then out.fail(2, "%s; see weir -s SOCKET --help", wrong) end
   local name = access[1]
-  if not name then out.fail(2, "a command is wanted: %s, top; see weir -s SOCKET --help", table.concat(names(), ", ")) end
+  if not name then out.fail(2, "a command is wanted: %s, top; see weir -s SOCKET --help", table.concat(M.names(), ", ")) end
   local rest = table.move(access, 2, #access, 1, {})
   if name == "top" then return top(socket, access, rest) end
   local chosen = command(name)
