@@ -47,10 +47,16 @@ local function frame(x, y, names, time)
   local parts = {}
   local function across(v) return LEFT + (v - x.from) / (x.to - x.from) * (WIDTH - LEFT - RIGHT) end
   local function up(v) return HEIGHT - BOTTOM - (v - y.from) / (y.to - y.from) * (HEIGHT - BOTTOM - TOP) end
-  for i = 0, math.floor((x.to - x.from) / x.step + 0.5) do
+  local last = math.floor((x.to - x.from) / x.step + 0.5)
+  for i = 0, last do
     local v = x.from + i * x.step
     parts[#parts + 1] = ('<line x1="%.1f" x2="%.1f" y1="%d" y2="%d" class="grid"/>'):format(across(v), across(v), TOP, HEIGHT - BOTTOM)
-    parts[#parts + 1] = text(across(v), HEIGHT - BOTTOM + 14, "tick middle", (time or number_text)(v))
+    local said, at = (time or number_text)(v), across(v)
+    if i == last and #said > 4 then -- a long text centred at the edge would be cut off there
+      parts[#parts + 1] = text(math.min(at + RIGHT, WIDTH) - 1, HEIGHT - BOTTOM + 14, "tick end", said)
+    else
+      parts[#parts + 1] = text(at, HEIGHT - BOTTOM + 14, "tick middle", said)
+    end
   end
   for i = 0, math.floor((y.to - y.from) / y.step + 0.5) do
     local v = y.from + i * y.step
@@ -93,7 +99,7 @@ function M.bars(rows, label)
 end
 
 --- Steps over time. lines: {name =, class = "now" or "found", points = {t, y, t, y, ...}}; names: {x =, y =, low = true
---- for the names of the lines below}; time(t) is the text of a time.
+--- for the names of the lines at the right below, where distributions are not}; time(t) is the text of a time.
 function M.steps(lines, names, time)
   local xs, ys = {}, {}
   for _, line in ipairs(lines) do
@@ -107,7 +113,8 @@ function M.steps(lines, names, time)
       path[#path + 1] = #path == 0 and ("M%.1f %.1f"):format(x, y) or ("H%.1fV%.1f"):format(x, y)
     end
     parts[#parts + 1] = ('<path d="%s" class="line %s"><title>%s</title></path>'):format(table.concat(path), line.class, escape(line.name))
-    parts[#parts + 1] = text(LEFT + 8 + (k - 1) * 200, names.low and HEIGHT - BOTTOM - 8 or TOP + 12, "legend " .. line.class, line.name)
+    local x = names.low and LEFT + (WIDTH - LEFT - RIGHT) * 0.6 + (k - 1) * 120 or LEFT + 8 + (k - 1) * 200
+    parts[#parts + 1] = text(x, names.low and HEIGHT - BOTTOM - 8 or TOP + 12, "legend " .. line.class, line.name)
   end
   return open(HEIGHT, names.y) .. table.concat(parts) .. "</svg>"
 end

@@ -155,6 +155,12 @@ function cycleColours() {
   changeColours(words[(words.indexOf(ui.by) + 1) % words.length]);
 }
 
+// The list stands below the charts: opened by a key, it is brought into view.
+function toggleKeys() {
+  ui.keys.open = !ui.keys.open;
+  if (ui.keys.open) ui.keys.scrollIntoView({ block: "end" });
+}
+
 function key(e) {
   if (e.key === "Escape" && document.activeElement) document.activeElement.blur();
   if (e.target.tagName === "INPUT" || e.target.tagName === "SELECT" || e.ctrlKey || e.metaKey || e.altKey) return;
@@ -163,7 +169,7 @@ function key(e) {
   const actions = { ArrowLeft: move(-dt, 0), ArrowRight: move(dt, 0),
     ArrowUp: e.shiftKey && move(0, -dr), ArrowDown: e.shiftKey && move(0, dr),
     "+": () => zoom(0.5, 0.5, 0.7, 1), "-": () => zoom(0.5, 0.5, 1 / 0.7, 1), 0: () => look(all.t0, all.t1, 0, 1),
-    "/": () => ui.search.focus(), "?": () => { ui.keys.open = !ui.keys.open; }, c: () => cycleColours() };
+    "/": () => ui.search.focus(), "?": toggleKeys, c: () => cycleColours() };
   if (!actions[e.key]) return;
   e.preventDefault();
   actions[e.key]();
