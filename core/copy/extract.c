@@ -127,7 +127,7 @@ int weir_extract_edges(struct weir_extract *c, weir_err *err)
 
 /* ---- the new graph ---- */
 
-static int part_begin(struct weir_extract *c, const weir_graph *g, weir_err *err)
+static int graph_begin(struct weir_extract *c, const weir_graph *g, weir_err *err)
 {
     weir_graph *to = weir_graph_new();
     int rc = weir_extract_begin(c, g, to, err);
@@ -144,7 +144,7 @@ static int part_begin(struct weir_extract *c, const weir_graph *g, weir_err *err
 }
 
 /* Completes and hands over the new graph, or frees the graph after a failure (in rc, or in a step here). */
-static int part_end(struct weir_extract *c, int rc, weir_graph **out, weir_err *err)
+static int graph_end(struct weir_extract *c, int rc, weir_graph **out, weir_err *err)
 {
     rc = rc ? rc : weir_extract_edges(c, err);
     rc = rc ? rc : weir_graph_end(c->to, err);
@@ -271,7 +271,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
 
     if (!rc && vertex_detached(g, v))
         rc = weir_fail(err, WEIR_ENOENT, "vertex %u is not in containment any more", v);
-    rc = rc ? rc : part_begin(&c, g, err);
+    rc = rc ? rc : graph_begin(&c, g, err);
     if (rc)
         return rc;
     open = weir_availability_above(g, v, g->now, g->now + 1);
@@ -284,7 +284,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
         rc = copy_free(&c, v, parent, err);
     if (!rc && g->nedges > 0)
         rc = copy_sources(&c, root_of(g, v), err);
-    return part_end(&c, rc, out, err);
+    return graph_end(&c, rc, out, err);
 }
 
 /* ---- extract (M1, M12) ---- */
@@ -335,7 +335,7 @@ int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n,
     struct weir_extract c;
     int rc = marks ? mark_listed(g, list, n, marks, err) : weir_fail_nomem(err);
 
-    rc = rc ? rc : part_begin(&c, g, err);
+    rc = rc ? rc : graph_begin(&c, g, err);
     if (rc) {
         weir_mem_free(marks);
         return rc;
@@ -347,5 +347,5 @@ int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n,
         if (marks[v] && vertex_detached(g, v))
             rc = weir_extract_detached(&c, v, err);
     weir_mem_free(marks);
-    return part_end(&c, rc, out, err);
+    return graph_end(&c, rc, out, err);
 }

@@ -1,5 +1,5 @@
-/* shares.c - takes a flow apart, and finds the minimum cut. Invariant: a way that was taken apart is a way without
- * repetitions; flow in a circle serves nobody, and is dropped.
+/* shares.c - decomposes a flow into paths, and finds the minimum cut. Invariant: a path of the decomposition meets no
+ * unit twice; flow along a cycle serves no vertex, and is dropped.
  */
 #include <string.h>
 
@@ -7,12 +7,12 @@
 
 /* ---- shares ---- */
 
-struct parting {
+struct decomposition {
     struct flow_network *w;
-    uint32_t *way, nway;  /* arcs from the vertex served upward */
-    uint32_t *place;      /* by unit: number on the way + 1; 0: not on the way */
-    int64_t *amounts;     /* by unit: for the vertex that is taken apart */
-    uint32_t *touched, ntouched; /* units with an amount, in the order of the ways */
+    uint32_t *path, npath;  /* arcs from the vertex served upward */
+    uint32_t *position;      /* by unit: number on the path + 1; 0: not on the path */
+    int64_t *amounts;     /* by unit: for the vertex whose flow is decomposed */
+    uint32_t *touched, ntouched; /* units with an amount, in the order of the paths */
     struct flow_share *list;
     uint32_t n, cap;
 };
@@ -42,54 +42,55 @@ static uint32_t arc_into(const struct flow_network *w, uint32_t unit)
     return a;
 }
 
-/* Drops the circle that the last arc of the way has closed at a unit. */
-static void drop_circle(struct parting *p, uint32_t unit)
+/* Drops the cycle that the last arc of the path has closed at a unit. */
+static void drop_cycle(struct decomposition *p, uint32_t unit)
 {
     struct flow_network *w = p->w;
-    uint32_t first = p->place[unit]; /* the arcs behind lead from the unit around to the unit */
+    uint32_t first = p->position[unit]; /* the arcs behind lead from the unit around to the unit */
     int64_t smallest = INT64_MAX;
 
-    for (uint32_t i = first; i < p->nway; i++)
-        if (w->arcs[p->way[i]].flow < smallest)
-            smallest = w->arcs[p->way[i]].flow;
-    while (p->nway > first) {
-        uint32_t arc = p->way[--p->nway], from = arc_from(w, arc);
+    for (uint32_t i = first; i < p->npath; i++)
+        if (w->arcs[p->path[i]].flow < smallest)
+            smallest = w->arcs[p->path[i]].flow;
+    while (p->npath > first) {
+        uint32_t arc = p->path[--p->npath], from = arc_from(w, arc);
         w->arcs[arc].flow -= smallest;
         w->units[from].through -= smallest;
         if (from != unit)
-            p->place[from] = 0;
+            p->position[from] = 0;
     }
 }
 
-/* Follows one way up from a vertex served, and takes its flow away. Returns the amount, at most `most`. */
-static int64_t take_way(struct parting *p, const struct flow_end *e, int64_t most)
+/* Follows one path up from a vertex served, and subtracts the path from the flow. Returns the amount, at most
+ * `most`. */
+static int64_t take_path(struct decomposition *p, const struct flow_end *e, int64_t most)
 {
     struct flow_network *w = p->w;
     uint32_t arc = e->first, unit;
 
     while (w->arcs[arc].flow == 0)
         arc++;
-    p->nway = 0;
+    p->npath = 0;
     for (;;) {
         unit = arc_from(w, arc);
-        p->way[p->nway++] = arc;
-        if (p->place[unit])
-            drop_circle(p, unit);
+        p->path[p->npath++] = arc;
+        if (p->position[unit])
+            drop_cycle(p, unit);
         else
-            p->place[unit] = p->nway;
+            p->position[unit] = p->npath;
         if (weir_flow_begins(w, unit) && begun(w, unit) > 0)
             break;
         arc = arc_into(w, unit);
     }
     most = begun(w, unit) < most ? begun(w, unit) : most;
-    for (uint32_t i = 0; i < p->nway; i++)
-        if (w->arcs[p->way[i]].flow < most)
-            most = w->arcs[p->way[i]].flow;
-    for (uint32_t i = 0; i < p->nway; i++) {
-        unit = arc_from(w, p->way[i]);
-        w->arcs[p->way[i]].flow -= most;
+    for (uint32_t i = 0; i < p->npath; i++)
+        if (w->arcs[p->path[i]].flow < most)
+            most = w->arcs[p->path[i]].flow;
+    for (uint32_t i = 0; i < p->npath; i++) {
+        unit = arc_from(w, p->path[i]);
+        w->arcs[p->path[i]].flow -= most;
         w->units[unit].through -= most;
-        p->place[unit] = 0;
+        p->position[unit] = 0;
         if (p->amounts[unit] == 0)
             p->touched[p->ntouched++] = unit;
         p->amounts[unit] += most;
@@ -97,11 +98,11 @@ static int64_t take_way(struct parting *p, const struct flow_end *e, int64_t mos
     return most;
 }
 
-static int part_end(struct parting *p, const struct flow_end *e)
+static int decompose_end(struct decomposition *p, const struct flow_end *e)
 {
     p->ntouched = 0;
     for (int64_t left = e->got; left > 0;)
-        left -= take_way(p, e, left);
+        left -= take_path(p, e, left);
     if (weir_array_reserve(&p->list, &p->cap, (size_t)p->n + p->ntouched, sizeof *p->list))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < p->ntouched; i++) {
@@ -115,20 +116,20 @@ static int part_end(struct parting *p, const struct flow_end *e)
 int weir_flow_shares(struct flow_network *w, struct flow_share **out, uint32_t *n)
 {
     size_t units = (size_t)w->l->n + 1;
-    struct parting p = {.w = w};
+    struct decomposition p = {.w = w};
     int rc = WEIR_ENOMEM;
 
-    p.way = weir_mem_alloc((units + 1) * sizeof *p.way);
-    p.place = weir_mem_zalloc(units, sizeof *p.place);
+    p.path = weir_mem_alloc((units + 1) * sizeof *p.path);
+    p.position = weir_mem_zalloc(units, sizeof *p.position);
     p.amounts = weir_mem_zalloc(units, sizeof *p.amounts);
     p.touched = weir_mem_alloc(units * sizeof *p.touched);
-    if (p.way && p.place && p.amounts && p.touched)
+    if (p.path && p.position && p.amounts && p.touched)
         rc = WEIR_OK;
     for (uint32_t k = 0; !rc && k < w->nends; k++)
         if (w->ends[k].got > 0)
-            rc = part_end(&p, &w->ends[k]);
-    weir_mem_free(p.way);
-    weir_mem_free(p.place);
+            rc = decompose_end(&p, &w->ends[k]);
+    weir_mem_free(p.path);
+    weir_mem_free(p.position);
     weir_mem_free(p.amounts);
     weir_mem_free(p.touched);
     if (rc)

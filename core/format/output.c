@@ -1,8 +1,8 @@
 /* output.c - services for writers of machines and allocations: the tree of an allocation, escaped texts, the run of a
  * writer. See output.h.
  *
- * Main invariant: the parts above a part of a tree are in the tree, too, and a chain of parts is in the order of the
- * graph, whatever the order of the picks.
+ * Main invariant: a tree has an entry for the parent of each of its vertices, and a chain of entries is in the order of
+ * the graph, whatever the order of the picks.
  */
 #include "format/output.h"
 
@@ -14,120 +14,121 @@
 
 /* ---- the tree of an allocation -------------------------------------------------------------------------------- */
 
-/* Appends part i to the chain of its parent, or to the roots. */
-static void chain_part(const weir_graph *g, struct weir_parts *p, uint32_t i)
+/* Appends entry i to the chain of its parent, or to the roots. */
+static void chain_entry(const weir_graph *g, struct weir_pick_tree *p, uint32_t i)
 {
-    struct weir_part *part = &p->list[i];
-    uint32_t *first = part->above == WEIR_NONE ? &p->first : &p->list[part->above].first;
-    uint32_t *last = part->above == WEIR_NONE ? &p->last : &p->list[part->above].last;
+    struct weir_pick_entry *entry = &p->entries[i];
+    uint32_t *first = entry->above == WEIR_NONE ? &p->first : &p->entries[entry->above].first;
+    uint32_t *last = entry->above == WEIR_NONE ? &p->last : &p->entries[entry->above].last;
 
-    part->next = WEIR_NONE;
+    entry->next = WEIR_NONE;
     if (*last == WEIR_NONE) {
         *first = i;
     } else {
-        p->list[*last].next = i;
-        if (vertex_at(g, p->list[*last].v)->pos > vertex_at(g, part->v)->pos)
+        p->entries[*last].next = i;
+        if (vertex_at(g, p->entries[*last].v)->pos > vertex_at(g, entry->v)->pos)
             p->unsorted = true;
     }
     *last = i;
 }
 
-/* Number of the part of v, made with all parts above where missing; WEIR_NONE: out of memory. */
-static uint32_t get_part(const weir_graph *g, struct weir_parts *p, weir_vertex v)
+/* Returns the number of the entry of v, and makes the missing entries of v and of all above v. WEIR_NONE: out of
+ * memory. */
+static uint32_t get_entry(const weir_graph *g, struct weir_pick_tree *p, weir_vertex v)
 {
     uint32_t i = weir_map32_get(&p->numbers, v), above = WEIR_NONE;
 
     if (i != WEIR_NONE)
         return i;
     if (vertex_at(g, v)->parent != WEIR_NONE) {
-        above = get_part(g, p, vertex_at(g, v)->parent);
+        above = get_entry(g, p, vertex_at(g, v)->parent);
         if (above == WEIR_NONE)
             return WEIR_NONE;
     }
     i = p->count;
-    if (weir_array_reserve(&p->list, &p->cap, (size_t)i + 1, sizeof *p->list) < 0 ||
+    if (weir_array_reserve(&p->entries, &p->cap, (size_t)i + 1, sizeof *p->entries) < 0 ||
         weir_map32_add(&p->numbers, v, i) < 0)
         return WEIR_NONE;
-    p->list[i] = (struct weir_part){v, above, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, false, false};
+    p->entries[i] = (struct weir_pick_entry){v, above, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, false, false};
     p->count++;
-    chain_part(g, p, i);
+    chain_entry(g, p, i);
     return i;
 }
 
-struct place {
-    uint32_t above, pos, part;
+struct position {
+    uint32_t above, pos, entry;
 };
 
-static int compare_places(const void *a, const void *b)
+static int compare_positions(const void *a, const void *b)
 {
-    const struct place *x = a, *y = b;
+    const struct position *x = a, *y = b;
     if (x->above != y->above)
         return x->above < y->above ? -1 : 1;
     return x->pos < y->pos ? -1 : x->pos > y->pos;
 }
 
 /* Rebuilds all chains in the order of the graph. */
-static int sort_parts(const weir_graph *g, struct weir_parts *p)
+static int sort_entries(const weir_graph *g, struct weir_pick_tree *p)
 {
-    struct place *places = weir_mem_alloc(p->count * sizeof *places);
+    struct position *positions = weir_mem_alloc(p->count * sizeof *positions);
 
-    if (!places)
+    if (!positions)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < p->count; i++) {
-        places[i] = (struct place){p->list[i].above, vertex_at(g, p->list[i].v)->pos, i};
-        p->list[i].first = p->list[i].last = WEIR_NONE;
+        positions[i] = (struct position){p->entries[i].above, vertex_at(g, p->entries[i].v)->pos, i};
+        p->entries[i].first = p->entries[i].last = WEIR_NONE;
     }
     p->first = p->last = WEIR_NONE;
-    qsort(places, p->count, sizeof *places, compare_places);
+    qsort(positions, p->count, sizeof *positions, compare_positions);
     for (uint32_t i = 0; i < p->count; i++)
-        chain_part(g, p, places[i].part);
-    weir_mem_free(places);
+        chain_entry(g, p, positions[i].entry);
+    weir_mem_free(positions);
     return WEIR_OK;
 }
 
-static int add_pick(const weir_graph *g, struct weir_parts *p, const weir_pick *pick, weir_err *err)
+static int add_pick(const weir_graph *g, struct weir_pick_tree *p, const weir_pick *pick, weir_err *err)
 {
-    struct weir_part *part;
+    struct weir_pick_entry *entry;
     uint32_t i;
 
     if (!vertex_valid(g, pick->vertex))
         return weir_fail(err, WEIR_EINVAL, "the allocation has vertex %u, which is not in the graph (any more)",
                          pick->vertex);
-    i = get_part(g, p, pick->vertex);
+    i = get_entry(g, p, pick->vertex);
     if (i == WEIR_NONE)
         return weir_fail_nomem(err);
-    part = &p->list[i];
-    part->picked = true;
-    part->whole |= pick->exclusive;
-    if (part->whole || pick->amount > kind_of(g, part->v)->size - part->amount)
-        part->amount = kind_of(g, part->v)->size;
+    entry = &p->entries[i];
+    entry->picked = true;
+    entry->whole |= pick->exclusive;
+    if (entry->whole || pick->amount > kind_of(g, entry->v)->size - entry->amount)
+        entry->amount = kind_of(g, entry->v)->size;
     else
-        part->amount += pick->amount;
+        entry->amount += pick->amount;
     return WEIR_OK;
 }
 
-int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_parts *out, weir_err *err)
+int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out, weir_err *err)
 {
-    struct weir_parts p = {.first = WEIR_NONE, .last = WEIR_NONE};
+    struct weir_pick_tree p = {.first = WEIR_NONE, .last = WEIR_NONE};
     int rc = WEIR_OK;
 
-    if (weir_array_reserve(&p.list, &p.cap, a->npicks, sizeof *p.list) < 0 ||
+    if (weir_array_reserve(&p.entries, &p.cap, a->npicks, sizeof *p.entries) < 0 ||
         weir_map32_reserve(&p.numbers, a->npicks) < 0)
         rc = weir_fail_nomem(err);
     for (uint32_t i = 0; rc == WEIR_OK && i < a->npicks; i++)
         rc = add_pick(g, &p, &a->picks[i], err);
-    if (rc == WEIR_OK && p.unsorted && sort_parts(g, &p) < 0)
+    if (rc == WEIR_OK && p.unsorted && sort_entries(g, &p) < 0)
         rc = weir_fail_nomem(err);
     if (rc == WEIR_OK)
         *out = p;
     else
-        weir_parts_free(&p);
+        weir_pick_tree_free(&p);
     return rc;
 }
 
-void weir_parts_free(struct weir_parts *p)
+void weir_pick_tree_free(struct weir_pick_tree *p)
 {
-    weir_mem_free(p->list);
+    weir_mem_free(p->entries);
     weir_map32_free(&p->numbers);
     memset(p, 0, sizeof *p);
 }
@@ -288,12 +289,12 @@ char *weir_write_text(weir_writer *writer, const struct weir_written *w, weir_er
 
 char *weir_write_allocation(weir_writer *writer, const weir_graph *g, const weir_allocation *a, weir_err *err)
 {
-    struct weir_parts parts = {0};
+    struct weir_pick_tree tree = {0};
     char *text;
 
-    if (weir_parts_build(g, a, &parts, err) < 0)
+    if (weir_pick_tree_build(g, a, &tree, err) < 0)
         return NULL;
-    text = weir_write_text(writer, &(struct weir_written){.g = g, .parts = &parts, .a = a}, err);
-    weir_parts_free(&parts);
+    text = weir_write_text(writer, &(struct weir_written){.g = g, .tree = &tree, .a = a}, err);
+    weir_pick_tree_free(&tree);
     return text;
 }

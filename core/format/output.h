@@ -8,29 +8,31 @@
 
 #include "graph/graph.h"
 
-/* A vertex of the tree of an allocation: a pick, or a vertex above a pick. Vertices below a whole part belong to the
- * allocation, too, but are parts only if picked once more. Parts are in no order; the chains are in the order of the
- * graph. */
-struct weir_part {
+/* A vertex in the tree of an allocation: picked, or above a pick. Vertices below a vertex picked as a whole belong to
+ * the allocation, too, but have an entry only if picked once more. Entries are in no order; the chains are in the order
+ * of the graph. */
+struct weir_pick_entry {
     weir_vertex v;
-    uint32_t above;             /* number of the part above, WEIR_NONE for a root */
-    uint32_t first, last, next; /* the chain of the parts below; WEIR_NONE: ends */
+    uint32_t above;             /* number of the parent's entry, WEIR_NONE for a root */
+    uint32_t first, last, next; /* the chain of the children's entries; WEIR_NONE: ends */
     int64_t amount;             /* units taken, 0 for shared use and for vertices without a pick */
     bool picked, whole;
 };
 
-struct weir_parts {
-    struct weir_part *list;
+/* The picks of an allocation with all vertices above, in the form of the containment tree. */
+struct weir_pick_tree {
+    struct weir_pick_entry *entries;
     uint32_t count, cap;
     uint32_t first, last; /* the roots */
     struct weir_map32 numbers;
     bool unsorted;
 };
 
-/* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + p log p for p
- * parts). */
-int weir_parts_build(const weir_graph *g, const weir_allocation *a, struct weir_parts *out, weir_err *err) WEIR_CHECKED;
-void weir_parts_free(struct weir_parts *p);
+/* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + n log n for n
+ * entries). */
+int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out,
+                         weir_err *err) WEIR_CHECKED;
+void weir_pick_tree_free(struct weir_pick_tree *p);
 
 /* Adds a number. */
 void weir_write_int(weir_buf *b, int64_t n);
@@ -79,8 +81,8 @@ static inline uint32_t run_of_kids(const weir_graph *g, const weir_vertex *kids,
 /* Arguments of a writer: a graph, or a graph with the tree of an allocation. */
 struct weir_written {
     const weir_graph *g;
-    const struct weir_parts *parts;
-    const weir_allocation *a; /* NULL without parts */
+    const struct weir_pick_tree *tree;
+    const weir_allocation *a; /* NULL without a tree */
     const weir_format_options *o; /* NULL with an allocation */
     weir_sink sink;               /* NULL: all of the text stays in the buffer */
     void *sink_data;
@@ -113,9 +115,9 @@ int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, 
                          weir_err *err) WEIR_CHECKED;
 /* WEIR_EINVAL: some text of the graph is no UTF-8, so no document can hold it; the error names the place. */
 int weir_jgf_check_texts(const weir_graph *g, weir_err *err) WEIR_CHECKED;
-/* Writes the member "shares" of a part of an allocation that has units, with a comma in front (jgf_write.c); nothing
+/* Writes the member "shares" of an entry that has units, with a comma in front (jgf_write.c); nothing
  * if the job has all units of the vertex and none is for a flow. */
-void weir_jgf_write_shares(const struct weir_written *w, const struct weir_part *p, weir_buf *b);
+void weir_jgf_write_shares(const struct weir_written *w, const struct weir_pick_entry *p, weir_buf *b);
 /* Writes a job of a document, with the fields of jgf_books.c. */
 struct job;
 void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b);

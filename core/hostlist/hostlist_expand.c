@@ -82,20 +82,20 @@ int weir_hostlist_expand(weir_hostlist *h)
 /* ---- comparing ---- */
 
 /* A position in a list: a number in a run. */
-struct place {
+struct position {
     const weir_hostlist *h;
     const struct run *run;
     uint64_t number;
 };
 
 /* The prefix, digits and suffix of a name. */
-struct parts {
+struct affixes {
     const char *text[3];
     size_t len[3];
     char digits[WEIR_HOSTLIST_DIGITS];
 };
 
-static void take_apart(const struct place *p, struct parts *out)
+static void split_name(const struct position *p, struct affixes *out)
 {
     weir_name_number(out->digits, p->number, p->run->digits);
     out->text[0] = prefix_text(p->h, p->run);
@@ -106,13 +106,13 @@ static void take_apart(const struct place *p, struct parts *out)
     out->len[2] = strlen(out->text[2]);
 }
 
-static bool same_name(const struct place *a, const struct place *b)
+static bool same_name(const struct position *a, const struct position *b)
 {
-    struct parts x, y;
+    struct affixes x, y;
     int i = 0, j = 0;
 
-    take_apart(a, &x);
-    take_apart(b, &y);
+    split_name(a, &x);
+    split_name(b, &y);
     if (x.len[0] + x.len[1] + x.len[2] != y.len[0] + y.len[1] + y.len[2])
         return false;
     while (i < 3 && j < 3) {
@@ -129,13 +129,13 @@ static bool same_name(const struct place *a, const struct place *b)
     return true;
 }
 
-static bool same_kind(const struct place *a, const struct place *b)
+static bool same_kind(const struct position *a, const struct position *b)
 {
     return a->run->digits == b->run->digits && strcmp(prefix_text(a->h, a->run), prefix_text(b->h, b->run)) == 0 &&
            strcmp(suffix_text(a->h, a->run), suffix_text(b->h, b->run)) == 0;
 }
 
-static void advance(struct place *p, uint64_t by)
+static void advance(struct position *p, uint64_t by)
 {
     if (by <= p->run->hi - p->number) {
         p->number += by;
@@ -149,14 +149,14 @@ static void advance(struct place *p, uint64_t by)
  * common, since the digit counting from name to name is in a different place, and are compared name by name. */
 bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b)
 {
-    struct place x, y;
+    struct position x, y;
 
     if (weir_hostlist_count(a) != weir_hostlist_count(b))
         return false;
     if (weir_hostlist_count(a) == 0)
         return true;
-    x = (struct place){a, a->runs, a->runs->lo};
-    y = (struct place){b, b->runs, b->runs->lo};
+    x = (struct position){a, a->runs, a->runs->lo};
+    y = (struct position){b, b->runs, b->runs->lo};
     while (x.run < a->runs + a->n && y.run < b->runs + b->n) {
         uint64_t left_x = x.run->hi - x.number;
         uint64_t left_y = y.run->hi - y.number;

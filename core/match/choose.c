@@ -1,7 +1,7 @@
 /* choose.c - the choices that the engine makes for a policy (weir_choice), from a list of candidates. The list is cut
- * into parts: the candidates of a group, or a run. Parts are put in the order of the choice, and candidates are chosen
- * part by part. Invariant: among equally good parts the part with the first candidate in the list comes first, and the
- * candidates of a group keep the order of the list.
+ * into blocks: the candidates of a group, or neighbours in a row. Blocks are put in the order of the choice, and
+ * candidates are chosen block by block. Invariant: among equally good blocks the block with the first candidate in the
+ * list comes first, and the candidates of a group keep the order of the list.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -17,9 +17,9 @@ struct member {
     uint32_t at;   /* number of the candidate */
 };
 
-struct part {
+struct block {
     uint32_t first, n; /* in the list of members */
-    uint32_t at;       /* number of the first candidate of the part */
+    uint32_t at;       /* number of the first candidate of the block */
     bool none;         /* the candidates have no group */
 };
 
@@ -28,8 +28,8 @@ struct choosing {
     struct group_rule rule;
     uint32_t n, min, max;
     struct member *members;
-    struct part *parts;
-    uint32_t nparts;
+    struct block *blocks;
+    uint32_t nblocks;
 };
 
 /* ---- order ---- */
@@ -47,7 +47,7 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int by_turn(const void *a, const void *b)
+static int by_round(const void *a, const void *b)
 {
     const struct member *x = a, *y = b;
 
@@ -65,12 +65,12 @@ static int by_value(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* Parts with enough candidates first, the smallest of them first; then the largest of the parts that are too small.
- * For WEIR_CHOOSE_LONGEST always the largest first. */
+/* Blocks with enough candidates first, in ascending size; then the blocks that are too small, in descending size.
+ * For WEIR_CHOOSE_LONGEST all in descending size. */
 static int by_use(const void *a, const void *b, void *data)
 {
     const struct choosing *c = data;
-    const struct part *x = a, *y = b;
+    const struct block *x = a, *y = b;
     bool fits_x = c->rule.kind != WEIR_CHOOSE_LONGEST && x->n >= c->max;
     bool fits_y = c->rule.kind != WEIR_CHOOSE_LONGEST && y->n >= c->max;
 
@@ -83,7 +83,7 @@ static int by_use(const void *a, const void *b, void *data)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-/* ---- members and parts ---- */
+/* ---- members and blocks ---- */
 
 /* Sorts the members by group and place. The order of a policy mostly is that already. */
 static void sort_members(struct choosing *c)
@@ -119,8 +119,8 @@ static int list_members(struct choosing *c, const weir_vertex *v)
     return rc;
 }
 
-/* Cuts the sorted members into parts. */
-static void list_parts(struct choosing *c)
+/* Cuts the sorted members into blocks. */
+static void list_blocks(struct choosing *c)
 {
     bool runs = choice_of_runs(c->rule.kind);
 
@@ -128,8 +128,8 @@ static void list_parts(struct choosing *c)
         const struct member *x = &c->members[i];
         bool joins = i > 0 && group_same(x[-1].group, x->group) && (!runs || x->place - 1 == x[-1].place);
         if (!joins)
-            c->parts[c->nparts++] = (struct part){i, 0, x->at, !runs && x->group.space == GROUP_NONE};
-        c->parts[c->nparts - 1].n++;
+            c->blocks[c->nblocks++] = (struct block){i, 0, x->at, !runs && x->group.space == GROUP_NONE};
+        c->blocks[c->nblocks - 1].n++;
     }
 }
 
@@ -142,13 +142,13 @@ static uint32_t write_members(const struct choosing *c, uint32_t from, uint32_t 
     return n;
 }
 
-static uint32_t choose_parts(struct choosing *c, uint32_t *chosen)
+static uint32_t choose_blocks(struct choosing *c, uint32_t *chosen)
 {
     uint32_t count = 0;
 
-    qsort_r(c->parts, c->nparts, sizeof *c->parts, by_use, c);
-    for (uint32_t i = 0; i < c->nparts && count < c->max; i++) {
-        const struct part *p = &c->parts[i];
+    qsort_r(c->blocks, c->nblocks, sizeof *c->blocks, by_use, c);
+    for (uint32_t i = 0; i < c->nblocks && count < c->max; i++) {
+        const struct block *p = &c->blocks[i];
         count += write_members(c, p->first, p->n < c->max - count ? p->n : c->max - count, chosen + count);
     }
     return count;
@@ -156,9 +156,9 @@ static uint32_t choose_parts(struct choosing *c, uint32_t *chosen)
 
 static uint32_t choose_one(struct choosing *c, uint32_t *chosen)
 {
-    const struct part *p = c->parts;
+    const struct block *p = c->blocks;
 
-    qsort_r(c->parts, c->nparts, sizeof *c->parts, by_use, c);
+    qsort_r(c->blocks, c->nblocks, sizeof *c->blocks, by_use, c);
     if (p->none || p->n < c->min)
         return 0;
     return write_members(c, p->first, p->n < c->max ? p->n : c->max, chosen);
@@ -166,10 +166,10 @@ static uint32_t choose_one(struct choosing *c, uint32_t *chosen)
 
 static uint32_t choose_each(struct choosing *c, uint32_t *chosen)
 {
-    for (uint32_t i = 0; i < c->nparts; i++)
-        for (uint32_t k = 0; k < c->parts[i].n; k++)
-            c->members[c->parts[i].first + k].place = k;
-    qsort(c->members, c->n, sizeof *c->members, by_turn);
+    for (uint32_t i = 0; i < c->nblocks; i++)
+        for (uint32_t k = 0; k < c->blocks[i].n; k++)
+            c->members[c->blocks[i].first + k].place = k;
+    qsort(c->members, c->n, sizeof *c->members, by_round);
     return write_members(c, 0, c->max, chosen);
 }
 
@@ -195,11 +195,11 @@ static uint32_t choose(struct choosing *c, uint32_t *chosen)
     if (c->rule.kind == WEIR_CHOOSE_CLOSEST)
         return choose_closest(c, chosen);
     sort_members(c);
-    list_parts(c);
+    list_blocks(c);
     switch (c->rule.kind) {
     case WEIR_CHOOSE_EACH: return choose_each(c, chosen);
     case WEIR_CHOOSE_ONE: return choose_one(c, chosen);
-    default: return choose_parts(c, chosen);
+    default: return choose_blocks(c, chosen);
     }
 }
 
@@ -214,13 +214,13 @@ int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_v
         return weir_choose_beside(m, r, v, n, max, chosen);
     weir_group_rule_read(m->g, m->policy, &c.rule);
     c.members = weir_mem_alloc((size_t)n * sizeof *c.members);
-    c.parts = weir_mem_alloc((size_t)n * sizeof *c.parts);
-    if (!c.members || !c.parts)
+    c.blocks = weir_mem_alloc((size_t)n * sizeof *c.blocks);
+    if (!c.members || !c.blocks)
         rc = weir_fail_nomem(m->err);
     rc = rc ? rc : list_members(&c, v);
     count = rc ? rc : (int64_t)choose(&c, chosen);
     weir_mem_free(c.members);
-    weir_mem_free(c.parts);
+    weir_mem_free(c.blocks);
     return count;
 }
 

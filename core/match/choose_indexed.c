@@ -135,7 +135,7 @@ static void add_members(struct indexed *x, uint32_t from, uint32_t end)
 }
 
 /* Adds the members of an element of the set: a run, or a group. */
-static void add_part(struct indexed *x, uint32_t element)
+static void add_element(struct indexed *x, uint32_t element)
 {
     const struct group_index *g = x->index;
 
@@ -145,31 +145,31 @@ static void add_part(struct indexed *x, uint32_t element)
         add_members(x, g->begin[element], g->begin[element + 1]);
 }
 
-/* Adds the parts from the largest size down. */
+/* Adds the elements of the set in descending size. */
 static void add_largest(struct indexed *x)
 {
     const struct weir_keyset *set = &x->index->set;
-    uint32_t part = weir_keyset_below(set, KEYSET_OUT);
+    uint32_t element = weir_keyset_below(set, KEYSET_OUT);
 
-    while (x->n < x->max && part != WEIR_NONE) {
-        uint64_t size = set->keys[part] >> 32;
-        part = weir_keyset_from(set, size << 32);
-        for (; x->n < x->max && part != WEIR_NONE && set->keys[part] >> 32 == size;
-             part = weir_keyset_from(set, set->keys[part] + 1))
-            add_part(x, part);
-        part = weir_keyset_below(set, size << 32);
+    while (x->n < x->max && element != WEIR_NONE) {
+        uint64_t size = set->keys[element] >> 32;
+        element = weir_keyset_from(set, size << 32);
+        for (; x->n < x->max && element != WEIR_NONE && set->keys[element] >> 32 == size;
+             element = weir_keyset_from(set, set->keys[element] + 1))
+            add_element(x, element);
+        element = weir_keyset_below(set, size << 32);
     }
 }
 
-static void choose_parts(struct indexed *x)
+static void choose_elements(struct indexed *x)
 {
     const struct group_index *g = x->index;
-    uint32_t part = WEIR_NONE;
+    uint32_t element = WEIR_NONE;
 
     if (g->rule.kind != WEIR_CHOOSE_LONGEST)
-        part = weir_keyset_from(&g->set, group_sized(x->max, 0));
-    if (part != WEIR_NONE)
-        add_part(x, part);
+        element = weir_keyset_from(&g->set, group_sized(x->max, 0));
+    if (element != WEIR_NONE)
+        add_element(x, element);
     else
         add_largest(x);
     if (x->n < x->max && g->none != WEIR_NONE)
@@ -179,59 +179,60 @@ static void choose_parts(struct indexed *x)
 static void choose_one(struct indexed *x)
 {
     const struct weir_keyset *set = &x->index->set;
-    uint32_t part = weir_keyset_from(set, group_sized(x->max, 0)), largest = weir_keyset_below(set, KEYSET_OUT);
+    uint32_t element = weir_keyset_from(set, group_sized(x->max, 0)), largest = weir_keyset_below(set, KEYSET_OUT);
 
-    if (part == WEIR_NONE && largest != WEIR_NONE && set->keys[largest] >> 32 >= x->min)
-        part = weir_keyset_from(set, set->keys[largest] >> 32 << 32);
+    if (element == WEIR_NONE && largest != WEIR_NONE && set->keys[largest] >> 32 >= x->min)
+        element = weir_keyset_from(set, set->keys[largest] >> 32 << 32);
     x->m->stats.visited++;
-    if (part != WEIR_NONE)
-        add_part(x, part);
+    if (element != WEIR_NONE)
+        add_element(x, element);
 }
 
-/* The next candidate of a group, in turn. */
-struct turn {
+/* The next candidate of a group, for a choice that takes one candidate of each group in each round. */
+struct cursor {
     uint64_t key; /* the free units of the group, and the number of the candidate in the order */
     uint32_t place;
 };
 
 static int by_key(const void *a, const void *b)
 {
-    const struct turn *x = a, *y = b;
+    const struct cursor *x = a, *y = b;
     return x->key < y->key ? -1 : x->key > y->key;
 }
 
-/* Replaces each turn by the next of the same group. Returns how many are left. */
-static uint32_t next_turns(const struct group_index *g, struct turn *turns, uint32_t n)
+/* Advances each cursor to the next candidate of its group, and drops the cursors at the end of a group. Returns the
+ * number of cursors left. */
+static uint32_t advance_cursors(const struct group_index *g, struct cursor *cursors, uint32_t n)
 {
     uint32_t left = 0;
 
     for (uint32_t i = 0; i < n; i++) {
-        uint32_t end = g->begin[g->groups[turns[i].place] + 1], next = weir_groups_next(g, turns[i].place + 1, end);
+        uint32_t end = g->begin[g->groups[cursors[i].place] + 1], next = weir_groups_next(g, cursors[i].place + 1, end);
         if (next < end)
-            turns[left++] = (struct turn){turns[i].key >> 32 << 32 | g->ranks[next], next};
+            cursors[left++] = (struct cursor){cursors[i].key >> 32 << 32 | g->ranks[next], next};
     }
     if (left)
-        qsort(turns, left, sizeof *turns, by_key);
+        qsort(cursors, left, sizeof *cursors, by_key);
     return left;
 }
 
 static int choose_each(struct indexed *x)
 {
     const struct group_index *g = x->index;
-    struct turn *turns = weir_mem_alloc((size_t)x->max * sizeof *turns);
+    struct cursor *cursors = weir_mem_alloc((size_t)x->max * sizeof *cursors);
     uint32_t n = 0;
 
-    if (!turns)
+    if (!cursors)
         return weir_fail_nomem(x->m->err);
     for (uint32_t k = weir_keyset_from(&g->set, 0); n < x->max && k != WEIR_NONE;
          k = weir_keyset_from(&g->set, g->set.keys[k] + 1))
-        turns[n++] = (struct turn){g->set.keys[k], weir_groups_next(g, g->begin[k], g->begin[k + 1])};
-    for (; n > 0 && x->n < x->max; n = next_turns(g, turns, n)) {
+        cursors[n++] = (struct cursor){g->set.keys[k], weir_groups_next(g, g->begin[k], g->begin[k + 1])};
+    for (; n > 0 && x->n < x->max; n = advance_cursors(g, cursors, n)) {
         x->m->stats.visited += n;
         for (uint32_t i = 0; i < n && x->n < x->max; i++)
-            x->chosen[x->n++] = g->list[turns[i].place];
+            x->chosen[x->n++] = g->list[cursors[i].place];
     }
-    weir_mem_free(turns);
+    weir_mem_free(cursors);
     return WEIR_OK;
 }
 
@@ -262,7 +263,7 @@ static int choose(struct indexed *x)
     case WEIR_CHOOSE_EACH: return choose_each(x);
     case WEIR_CHOOSE_CLOSEST: choose_closest(x); break;
     case WEIR_CHOOSE_ONE: choose_one(x); break;
-    default: choose_parts(x);
+    default: choose_elements(x);
     }
     return WEIR_OK;
 }

@@ -429,7 +429,7 @@ static int fill_ranked(struct hosts *h, int64_t want)
 static int place_in(struct hosts *h, weir_vertex v, int64_t count);
 
 /* The resource of a slot that a pick serves, directly or by a nested resource. */
-static const weir_resource *part_of(const weir_resource *slot, const weir_pick *p)
+static const weir_resource *resource_of(const weir_resource *slot, const weir_pick *p)
 {
     uint32_t i = slot->nwith - 1;
 
@@ -445,7 +445,7 @@ void weir_slot_sum(const struct match *m, const weir_resource *slot, const struc
 
     memset(sums, 0, WEIR_ORDER_KEYS * sizeof *sums);
     for (uint32_t i = from; i < m->npicks; i++) {
-        const weir_resource *r = part_of(slot, &m->picks[i]);
+        const weir_resource *r = resource_of(slot, &m->picks[i]);
         weir_vertex v = served_by(m->g, weir_type_find(m->g, r->type), m->picks[i].vertex);
         if (v == last || m->notes[i].endpoint != WEIR_NONE)
             continue;

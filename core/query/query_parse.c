@@ -76,7 +76,7 @@ struct exits {
     uint32_t first, last; /* NO_EXIT: empty list */
 };
 
-struct part {
+struct branches {
     struct exits yes, no;
 };
 
@@ -320,7 +320,7 @@ static const struct field *find_field(const char *text, size_t len)
 /* ---- tests --------------------------------------------------------------------------------------------------- */
 
 /* Appends a test. Both exits of the test become the exits of *out, exchanged if `unlike`. */
-static int add_test(struct reader *r, const struct query_test *t, bool unlike, struct part *out)
+static int add_test(struct reader *r, const struct query_test *t, bool unlike, struct branches *out)
 {
     weir_query *q = r->q;
     uint32_t yes = 2 * q->ntests, no = yes + 1;
@@ -449,7 +449,7 @@ static int split_field(const struct reader *r, const struct token *w, const stru
     return WEIR_OK;
 }
 
-static int read_test(struct reader *r, struct part *out)
+static int read_test(struct reader *r, struct branches *out)
 {
     struct query_test t = {0};
     struct token word = r->token;
@@ -499,9 +499,9 @@ static struct exits join(weir_query *q, struct exits a, struct exits b)
     return (struct exits){a.first, b.last};
 }
 
-static int read_any(struct reader *r, struct part *out);
+static int read_any(struct reader *r, struct branches *out);
 
-static int read_group(struct reader *r, struct part *out)
+static int read_group(struct reader *r, struct branches *out)
 {
     size_t open = r->token.start;
     int rc = next(r, false);
@@ -519,9 +519,9 @@ static int read_group(struct reader *r, struct part *out)
     return next(r, false);
 }
 
-static int read_not(struct reader *r, struct part *out);
+static int read_not(struct reader *r, struct branches *out);
 
-static int read_one(struct reader *r, struct part *out)
+static int read_one(struct reader *r, struct branches *out)
 {
     int rc;
 
@@ -535,9 +535,9 @@ static int read_one(struct reader *r, struct part *out)
     return rc;
 }
 
-static int read_not(struct reader *r, struct part *out)
+static int read_not(struct reader *r, struct branches *out)
 {
-    struct part inner;
+    struct branches inner;
     int rc = next(r, false);
 
     rc = rc ? rc : read_one(r, &inner);
@@ -548,9 +548,9 @@ static int read_not(struct reader *r, struct part *out)
     return WEIR_OK;
 }
 
-static int read_all(struct reader *r, struct part *out)
+static int read_all(struct reader *r, struct branches *out)
 {
-    struct part right;
+    struct branches right;
     int rc = read_one(r, out);
 
     while (!rc && r->token.kind == AND) {
@@ -565,9 +565,9 @@ static int read_all(struct reader *r, struct part *out)
     return rc;
 }
 
-static int read_any(struct reader *r, struct part *out)
+static int read_any(struct reader *r, struct branches *out)
 {
-    struct part right;
+    struct branches right;
     int rc = read_all(r, out);
 
     while (!rc && r->token.kind == OR) {
@@ -584,7 +584,7 @@ static int read_any(struct reader *r, struct part *out)
 
 static int read_expression(struct reader *r)
 {
-    struct part whole;
+    struct branches whole;
     char quoted[WEIR_QUOTE];
     int rc = next(r, false);
 

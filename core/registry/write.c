@@ -37,14 +37,14 @@ int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const c
                           weir_err *err)
 {
     const struct format *to = find_writer(format, FOR_ALLOCATIONS, err);
-    struct weir_parts parts = {0};
-    struct weir_written w = {.g = g, .parts = &parts, .a = a, .sink = sink, .sink_data = data};
+    struct weir_pick_tree tree = {0};
+    struct weir_written w = {.g = g, .tree = &tree, .a = a, .sink = sink, .sink_data = data};
     weir_buf b = {0};
-    int rc = to ? weir_parts_build(g, a, &parts, err) : WEIR_EINVAL;
+    int rc = to ? weir_pick_tree_build(g, a, &tree, err) : WEIR_EINVAL;
 
     if (rc == WEIR_OK)
         rc = weir_write_run(to->write, &w, &b, err);
-    weir_parts_free(&parts);
+    weir_pick_tree_free(&tree);
     weir_buf_free(&b);
     return rc;
 }

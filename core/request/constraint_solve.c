@@ -22,11 +22,11 @@ static int solve_all(const weir_constraint *c, const struct weir_subjects *s, we
     int rc = weir_idset_copy(s->all, &set);
 
     for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs && weir_idset_count(set) > 0; i++) {
-        weir_idset *part = NULL;
-        rc = weir_constraint_solve(&c->args[i], s, &part);
+        weir_idset *operand = NULL;
+        rc = weir_constraint_solve(&c->args[i], s, &operand);
         if (rc == WEIR_OK)
-            rc = keep_common(&set, part);
-        weir_idset_free(part);
+            rc = keep_common(&set, operand);
+        weir_idset_free(operand);
     }
     if (rc == WEIR_OK)
         *out = set;
@@ -40,11 +40,11 @@ static int add_any(const weir_constraint *c, const struct weir_subjects *s, weir
     int rc = c->nargs == 0 ? weir_idset_add(set, s->all) : WEIR_OK;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs; i++) {
-        weir_idset *part = NULL;
-        rc = weir_constraint_solve(&c->args[i], s, &part);
+        weir_idset *operand = NULL;
+        rc = weir_constraint_solve(&c->args[i], s, &operand);
         if (rc == WEIR_OK)
-            rc = weir_idset_add(set, part);
-        weir_idset_free(part);
+            rc = weir_idset_add(set, operand);
+        weir_idset_free(operand);
     }
     return rc;
 }

@@ -20,7 +20,7 @@ typedef struct weir_rack_table weir_rack_table;
 
 /* Reads the value of `scheduling`, and keeps a reference. Errors name the place in the document. */
 int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out,
-                         weir_err *err) WEIR_CHECKED;
+                        weir_err *err) WEIR_CHECKED;
 void weir_rack_table_free(weir_rack_table *t);
 /* Returns an upper bound for the pools added by weir_rack_table_add() to a node besides the resources of R_lite. */
 uint32_t weir_rack_table_extra(const weir_rack_table *t);
@@ -33,8 +33,8 @@ int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex nod
 
 /* Makes the value of `scheduling` for a part of the ranks; with `to`, the i-th of `ranks` becomes to[i]. *out is a new
  * reference. */
-int weir_rack_table_part(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
-                         weir_err *err) WEIR_CHECKED;
+int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
+                        weir_err *err) WEIR_CHECKED;
 /* Joins two values of `scheduling`. Entries that differ only in their ranks become one entry. */
 int weir_rack_table_join(const json_t *a, const json_t *b, json_t **out, weir_err *err) WEIR_CHECKED;
 

@@ -93,8 +93,8 @@ static int append_changed(json_t *list, json_t *entry, const struct change *c)
     return json_array_append_new(list, with_ranks(entry, ranks));
 }
 
-int weir_rack_table_part(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
-                         weir_err *err)
+int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
+                        weir_err *err)
 {
     const json_t *children = json_object_get(scheduling, "children");
     const struct change c = {ranks, to};

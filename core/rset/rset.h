@@ -175,11 +175,11 @@ int weir_rset_map_ranks(const weir_idset *old, const uint32_t *to, const weir_id
 
 /* The operations on `scheduling` for the writers (RFC 20) of a scheme. Values of unknown writers are kept unchanged
  * and never cut.
- *   part  writes the part that belongs to r; with `to`, the i-th rank of r becomes to[i]
+ *   cut   writes the part that belongs to r; with `to`, the i-th rank of r becomes to[i]
  *   join  writes the parts that belong to a and b as one value */
 struct rset_writer {
     const char *scheme;
-    int (*part)(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err);
+    int (*cut)(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err);
     int (*join)(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err);
 };
 
@@ -240,7 +240,7 @@ int weir_rset_shares_give(struct rset_items *items, struct rset_item *item, cons
  * has no shares. WEIR_ENOMEM. */
 int weir_rset_shares_join(struct rset_items *items, struct rset_item *x, const struct rset_item *y) WEIR_CHECKED;
 
-int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err) WEIR_CHECKED;
+int weir_rset_jgf_cut(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err) WEIR_CHECKED;
 /* Joins two JSON graphs; a graph that the reader refuses is left out. Fails with WEIR_EEXIST if an id names different
  * vertices in the two graphs. */
 int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err) WEIR_CHECKED;

@@ -56,8 +56,8 @@ struct group {
 
 struct collecting {
     const weir_graph *g;
-    const struct weir_parts *parts; /* NULL: the whole graph */
-    int what;                       /* enum weir_rset_what */
+    const struct weir_pick_tree *tree; /* NULL: the whole graph */
+    int what;                          /* enum weir_rset_what */
     weir_err *err;
     weir_rset *r;
     weir_type core, gpu, node;
@@ -260,7 +260,7 @@ static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool
     }
 }
 
-static void take_part(struct collecting *w, const struct weir_part *p, struct spot *above)
+static void collect_entry(struct collecting *w, const struct weir_pick_entry *p, struct spot *above)
 {
     int type = ids_of(w, p->v);
     struct spot own, *s = enter(w, p->v, above, &own);
@@ -274,8 +274,8 @@ static void take_part(struct collecting *w, const struct weir_part *p, struct sp
         add_run(w, s, p->v, (uint32_t)type, 1);
     else if (p->whole)
         take_below(w, p->v, s, in);
-    for (uint32_t i = p->first; i != WEIR_NONE && !p->whole && w->rc == WEIR_OK; i = w->parts->list[i].next)
-        take_part(w, &w->parts->list[i], s);
+    for (uint32_t i = p->first; i != WEIR_NONE && !p->whole && w->rc == WEIR_OK; i = w->tree->entries[i].next)
+        collect_entry(w, &w->tree->entries[i], s);
 }
 
 /* Walks the picks of the allocation. A graph is walked as if all roots had been picked. */
@@ -284,15 +284,15 @@ static void take(struct collecting *w)
     const weir_graph *g = w->g;
     struct spot none = {WEIR_NO_RANK, WEIR_NONE, WEIR_NONE};
 
-    if (w->parts) {
-        for (uint32_t i = w->parts->first; i != WEIR_NONE && w->rc == WEIR_OK; i = w->parts->list[i].next)
-            take_part(w, &w->parts->list[i], &none);
+    if (w->tree) {
+        for (uint32_t i = w->tree->first; i != WEIR_NONE && w->rc == WEIR_OK; i = w->tree->entries[i].next)
+            collect_entry(w, &w->tree->entries[i], &none);
         return;
     }
     for (uint32_t i = 0; i < g->nroots && w->rc == WEIR_OK; i++) {
-        struct weir_part root = {g->roots[i], WEIR_NONE, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, true, true};
+        struct weir_pick_entry root = {g->roots[i], WEIR_NONE, WEIR_NONE, WEIR_NONE, WEIR_NONE, 0, true, true};
         if (g->roots[i] != WEIR_NONE)
-            take_part(w, &root, &none);
+            collect_entry(w, &root, &none);
     }
 }
 
@@ -565,7 +565,7 @@ static int make_hosts(struct collecting *w)
 static bool may_keep(const struct collecting *w, const char *key)
 {
     char fault[160];
-    return !weir_rset_name_fault(key, fault) && !(w->parts && key[0] == '+');
+    return !weir_rset_name_fault(key, fault) && !(w->tree && key[0] == '+');
 }
 
 /* Returns the index of a property, added if missing, or WEIR_NONE if out of memory. */
@@ -664,7 +664,7 @@ static void set_validity(weir_rset *r, const weir_graph *g)
 
 int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_rset **out, weir_err *err)
 {
-    struct collecting w = {.g = in->g, .parts = in->parts, .what = what, .err = err, .r = weir_rset_new()};
+    struct collecting w = {.g = in->g, .tree = in->tree, .what = what, .err = err, .r = weir_rset_new()};
 
     w.core = weir_type_find(in->g, "core");
     w.gpu = weir_type_find(in->g, "gpu");
@@ -737,11 +737,11 @@ int weir_graph_rset(const weir_graph *g, enum weir_rset_what what, bool scheduli
 
 int weir_allocation_rset(const weir_graph *g, const weir_allocation *a, bool scheduling, weir_rset **out, weir_err *err)
 {
-    struct weir_parts parts = {0};
-    int rc = weir_parts_build(g, a, &parts, err);
+    struct weir_pick_tree tree = {0};
+    int rc = weir_pick_tree_build(g, a, &tree, err);
 
     if (rc == WEIR_OK)
-        rc = make_rset(&(struct weir_written){.g = g, .parts = &parts, .a = a}, WEIR_RSET_ALL, scheduling, out, err);
-    weir_parts_free(&parts);
+        rc = make_rset(&(struct weir_written){.g = g, .tree = &tree, .a = a}, WEIR_RSET_ALL, scheduling, out, err);
+    weir_pick_tree_free(&tree);
     return rc;
 }

@@ -141,7 +141,7 @@ static const struct rset_class *look_up(const struct lookup *l, int64_t rank)
 
 struct cutting {
     const weir_graph *g;
-    struct lookup whole, part;
+    struct lookup whole, subset;
     int64_t *ranks; /* by vertex */
     uint32_t *left; /* by vertex: children that stay */
     bool *gone;     /* by vertex */
@@ -152,7 +152,7 @@ static bool is_outside(const struct cutting *c, weir_vertex v)
 {
     int64_t rank = c->ranks[v], id = vertex_at(c->g, v)->id;
     const struct rset_class *had = rank >= 0 ? look_up(&c->whole, rank) : NULL;
-    const struct rset_class *has = had ? look_up(&c->part, rank) : NULL;
+    const struct rset_class *has = had ? look_up(&c->subset, rank) : NULL;
     const char *type = weir_vertex_type(c->g, v);
 
     if (!had || !has)
@@ -166,7 +166,7 @@ static bool is_host(const struct cutting *c, weir_vertex v)
 {
     weir_vertex up = vertex_at(c->g, v)->parent;
 
-    return c->ranks[v] >= 0 && (up == WEIR_NONE || c->ranks[up] != c->ranks[v]) && look_up(&c->part, c->ranks[v]);
+    return c->ranks[v] >= 0 && (up == WEIR_NONE || c->ranks[up] != c->ranks[v]) && look_up(&c->subset, c->ranks[v]);
 }
 
 /* Decides which vertices go: the vertices outside with their subtrees, then, upwards, vertices without children. */
@@ -196,7 +196,7 @@ static int mark(const weir_rset *r, const struct rset_reading *o, bool *gone)
     c.left = weir_mem_zalloc(n, sizeof *c.left);
     c.gone = weir_mem_zalloc(n, sizeof *c.gone);
     if (rc == WEIR_OK)
-        rc = weir_rset_runs_of(c.part.classes, &c.part.runs);
+        rc = weir_rset_runs_of(c.subset.classes, &c.subset.runs);
     if (rc == WEIR_OK)
         rc = c.ranks && c.left && c.gone ? find_ranks(r, o->graph, c.ranks) : WEIR_ENOMEM;
     if (rc >= 0)
@@ -207,7 +207,7 @@ static int mark(const weir_rset *r, const struct rset_reading *o, bool *gone)
     weir_mem_free(c.left);
     weir_mem_free(c.gone);
     weir_mem_free(c.whole.runs.list);
-    weir_mem_free(c.part.runs.list);
+    weir_mem_free(c.subset.runs.list);
     return rc < 0 ? rc : WEIR_OK;
 }
 
@@ -348,7 +348,7 @@ void weir_rset_jgf_write(const weir_rset *r, const struct rset_items items[2], c
     weir_buf_puts(out, text + at);
 }
 
-int weir_rset_jgf_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
+int weir_rset_jgf_cut(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
 {
     struct rset_items items[2] = {{0}};
     int rc = weir_rset_jgf_items(r, items);

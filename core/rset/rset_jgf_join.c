@@ -316,9 +316,9 @@ int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, we
     else if (x == 1 && y == 1)
         rc = join_items(&j, out);
     else if (x == 1 || (y == 0 && (a->scheduling->graph || !b->scheduling->graph)))
-        rc = weir_rset_jgf_part(a, NULL, out, err);
+        rc = weir_rset_jgf_cut(a, NULL, out, err);
     else
-        rc = weir_rset_jgf_part(b, NULL, out, err);
+        rc = weir_rset_jgf_cut(b, NULL, out, err);
     close_side(&j.a);
     close_side(&j.b);
     return rc;

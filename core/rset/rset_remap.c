@@ -182,14 +182,14 @@ static int map_hosts(struct remap *m, const weir_hostlist *hosts)
  * old ids. */
 static int map_scheduling(struct remap *m, bool ids)
 {
-    weir_buf part = {0};
-    int rc = ids ? WEIR_OK : weir_rset_write_scheduling(m->r, m->to, &part, m->err);
+    weir_buf scheduling = {0};
+    int rc = ids ? WEIR_OK : weir_rset_write_scheduling(m->r, m->to, &scheduling, m->err);
 
-    if (rc == WEIR_OK && part.len > 0 && !part.failed)
-        return weir_rset_scheduling_give(m->result, m->r, part.data, m->err);
-    if (rc == WEIR_OK && part.failed)
+    if (rc == WEIR_OK && scheduling.len > 0 && !scheduling.failed)
+        return weir_rset_scheduling_give(m->result, m->r, scheduling.data, m->err);
+    if (rc == WEIR_OK && scheduling.failed)
         rc = weir_fail_nomem(m->err);
-    weir_buf_free(&part);
+    weir_buf_free(&scheduling);
     return rc;
 }
 

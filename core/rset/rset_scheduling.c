@@ -22,28 +22,28 @@ static bool is_whole(const weir_rset *r)
     return true;
 }
 
-/* Returns true if some of the scheduling belongs to the set. */
-static bool has_part(const weir_rset *r)
+/* Returns true if a part of the scheduling belongs to the set. */
+static bool has_scheduling(const weir_rset *r)
 {
     return r->scheduling && (weir_idset_count(r->ranks) > 0 || is_whole(r));
 }
 
-static int treepool_part(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
+static int treepool_cut(const weir_rset *r, const uint32_t *to, weir_buf *out, weir_err *err)
 {
-    json_t *all = NULL, *part = NULL;
+    json_t *all = NULL, *value = NULL;
     int rc = weir_rset_scheduling_json(r->scheduling, NULL, &all, err);
 
     if (rc == WEIR_OK)
-        rc = weir_rack_table_part(all, r->ranks, to, &part, err);
-    if (rc == WEIR_OK && weir_rset_write_json(part, out) < 0)
+        rc = weir_rack_table_cut(all, r->ranks, to, &value, err);
+    if (rc == WEIR_OK && weir_rset_write_json(value, out) < 0)
         rc = weir_fail_nomem(err);
     json_decref(all);
-    json_decref(part);
+    json_decref(value);
     return rc;
 }
 
-/* Sets parts[i] to the part that belongs to the i-th set. */
-static int treepool_parts(const weir_rset *const sets[2], json_t *parts[2], weir_err *err)
+/* Sets parts[i] to the part of the scheduling that belongs to the i-th set. */
+static int treepool_pair(const weir_rset *const sets[2], json_t *parts[2], weir_err *err)
 {
     int rc = WEIR_OK;
 
@@ -53,7 +53,7 @@ static int treepool_parts(const weir_rset *const sets[2], json_t *parts[2], weir
         if (rc == WEIR_OK && is_whole(sets[i]))
             parts[i] = json_incref(all);
         else if (rc == WEIR_OK)
-            rc = weir_rack_table_part(all, sets[i]->ranks, NULL, &parts[i], err);
+            rc = weir_rack_table_cut(all, sets[i]->ranks, NULL, &parts[i], err);
         json_decref(all);
     }
     return rc;
@@ -62,7 +62,7 @@ static int treepool_parts(const weir_rset *const sets[2], json_t *parts[2], weir
 static int treepool_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err)
 {
     json_t *parts[2] = {NULL, NULL}, *both = NULL;
-    int rc = treepool_parts((const weir_rset *const[]){a, b}, parts, err);
+    int rc = treepool_pair((const weir_rset *const[]){a, b}, parts, err);
 
     if (rc == WEIR_OK)
         rc = weir_rack_table_join(parts[0], parts[1], &both, err);
@@ -76,8 +76,8 @@ static int treepool_join(const weir_rset *a, const weir_rset *b, weir_buf *out, 
 
 /* The known writers, by scheme. */
 static const struct rset_writer writers[] = {
-    {"fluxion", weir_rset_jgf_part, weir_rset_jgf_join},
-    {WEIR_TREEPOOL, treepool_part, treepool_join},
+    {"fluxion", weir_rset_jgf_cut, weir_rset_jgf_join},
+    {WEIR_TREEPOOL, treepool_cut, treepool_join},
 };
 
 const char *weir_rset_writer(const weir_rset *r)
@@ -112,10 +112,10 @@ int weir_rset_write_scheduling(const weir_rset *r, const uint32_t *to, weir_buf 
 {
     const struct rset_writer *writer = weir_rset_known_writer(r);
 
-    if (!has_part(r))
+    if (!has_scheduling(r))
         return WEIR_OK;
     if (writer && (to || !is_whole(r)))
-        return writer->part(r, to, b, err);
+        return writer->cut(r, to, b, err);
     weir_buf_puts(b, r->scheduling->text);
     return WEIR_OK;
 }
@@ -129,11 +129,11 @@ int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, char *text, w
     return r->scheduling ? WEIR_OK : weir_fail_nomem(err);
 }
 
-/* Gives the result the joined scheduling parts of a and b, read from different documents. */
-static int join_parts(weir_rset *result, const struct rset_writer *writer, const weir_rset *a, const weir_rset *b,
+/* Gives the result the join of the schedulings of a and b, read from different documents. */
+static int join_schedulings(weir_rset *result, const struct rset_writer *writer, const weir_rset *a, const weir_rset *b,
                       weir_err *err)
 {
-    bool x = has_part(a), y = has_part(b);
+    bool x = has_scheduling(a), y = has_scheduling(b);
     weir_buf text = {0};
     int rc = WEIR_OK;
 
@@ -155,7 +155,7 @@ int weir_rset_scheduling_join(weir_rset *result, const weir_rset *a, const weir_
 
     if (a->scheduling && b->scheduling && a->scheduling != b->scheduling && writer &&
         writer == weir_rset_known_writer(b))
-        return join_parts(result, writer, a, b, err);
+        return join_schedulings(result, writer, a, b, err);
     result->scheduling = weir_rset_scheduling_ref(a->scheduling ? a->scheduling : b->scheduling);
     return WEIR_OK;
 }

@@ -454,7 +454,7 @@ static int take_word(struct application *p, const char *key, weir_buf *word)
     return rc < 0 || (word->len > 0 && word->data[0] == '"') ? rc : bad(p, "%s: a text is wanted", key);
 }
 
-static int take_part(struct application *p, const char *key)
+static int read_member(struct application *p, const char *key)
 {
     bool state = strcmp(key, "state") == 0, nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
     bool jobs = strcmp(key, "jobs") == 0;
@@ -500,7 +500,7 @@ static int read_difference(struct application *p)
         return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0, "is no difference: \"weir_difference\" is wanted");
     rc = rc < 0 ? rc : want(p, WEIR_JSON_OBJECT, "the whole");
     while (rc == WEIR_OK && (rc = next_key(p, &key)) == 1)
-        rc = take_part(p, key);
+        rc = read_member(p, key);
     rc = rc ? rc : want(p, WEIR_JSON_OBJECT_END, "the whole");
     rc = rc ? rc : want(p, WEIR_JSON_END, "the whole");
     if (rc == WEIR_OK && !(p->has_state && p->has_nodes && p->has_edges && p->has_jobs && p->to[0]))

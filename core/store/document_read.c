@@ -242,7 +242,7 @@ static int take_subsystems(struct document *d, int type)
 }
 
 /* Reads the member of graph.metadata.weir with the current event as key. */
-static int take_part(struct document *d)
+static int read_member(struct document *d)
 {
     const struct {
         const char *name;
@@ -283,7 +283,7 @@ static int read_weir(struct jgf *r)
     if (type != WEIR_JSON_OBJECT)
         return type < 0 ? type : bad(d, "graph.metadata.weir: an object is wanted");
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY)
-        rc = take_part(d);
+        rc = read_member(d);
     if (rc == WEIR_OK && type >= 0 && d->version == 0)
         return bad_field(d, false, "version", "is missing");
     if (rc == WEIR_OK && d->valid_until <= d->valid_from)

@@ -77,8 +77,8 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
 }
 
 /* The slots [*lo, *hi) of a page within an interval. */
-static void part_of(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo,
-                    uint32_t *hi)
+static void slots_within(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo,
+                         uint32_t *hi)
 {
     *lo = page == first.page ? first.slot : 0;
     *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
@@ -90,7 +90,7 @@ static bool is_crowded(const struct occupancy *c, struct spot first, struct spot
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         const struct page *p = c->pages[page];
         uint32_t lo, hi;
-        part_of(c, page, first, *last, &lo, &hi);
+        slots_within(c, page, first, *last, &lo, &hi);
         if ((uint64_t)p->all + p->most <= limit)
             continue;
         for (; hi > lo; hi--)
@@ -112,7 +112,7 @@ static bool is_free(struct occupancy *c, struct spot first, struct spot *last, u
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         struct page *p = c->pages[page];
         uint32_t lo, hi, n;
-        part_of(c, page, first, *last, &lo, &hi);
+        slots_within(c, page, first, *last, &lo, &hi);
         n = p->all ? make_busy(c, set_of(c, p, SET_ALL), p->all, &fresh) : 0;
         if (n > spare) {
             *last = (struct spot){page, hi - 1};

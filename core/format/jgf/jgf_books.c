@@ -190,7 +190,7 @@ uint32_t *weir_jgf_numbers(const weir_graph *g)
 
 /* ---- shares ---------------------------------------------------------------------------------------------------- */
 
-void weir_jgf_write_shares(const struct weir_written *w, const struct weir_part *p, weir_buf *b)
+void weir_jgf_write_shares(const struct weir_written *w, const struct weir_pick_entry *p, weir_buf *b)
 {
     uint32_t job = weir_job_index(w->g, w->a->job), n = 0;
     const struct job *j = job == WEIR_NONE ? NULL : &w->g->jobs->list[job];

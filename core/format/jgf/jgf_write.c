@@ -27,7 +27,7 @@
  * equal bytes. So vertices are numbered in preorder, whatever their indices; keys of maps are sorted; vertices, edges
  * and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_books.c).
  *
- * The parts common to all vertices of a kind are escaped for JSON once, as a form.
+ * The texts common to all vertices of a kind are escaped for JSON once, as a form.
  *
  * Main invariant: `path` holds the path of the vertex being written, escaped for the inside of a JSON string.
  */
@@ -54,7 +54,7 @@ struct form {
 struct writer {
     const struct weir_written *in;
     const weir_graph *g;
-    const struct weir_parts *parts; /* NULL: the whole graph */
+    const struct weir_pick_tree *tree; /* NULL: the whole graph */
     uint32_t *numbers;              /* of a document: numbers by vertex; NULL: no document */
     struct named_value {
         const char *key, *value;
@@ -207,7 +207,7 @@ static int is_json(const char *text)
 static bool is_withheld(const struct writer *w, const char *key)
 {
     static const char states[] = "weir.policy.";
-    return w->parts && strncmp(key, states, sizeof states - 1) == 0;
+    return w->tree && strncmp(key, states, sizeof states - 1) == 0;
 }
 
 /* Writes the extended data in JSON, or all others. */
@@ -422,10 +422,10 @@ static char *write_end(struct writer *w, weir_vertex v, char *at)
     return at ? PUT(at, "}}") : NULL;
 }
 
-/* Writes v; `name` is the offset of its name in the path. `part` is the part of an allocation with units of v, or
+/* Writes v; `name` is the offset of its name in the path. `entry` is the entry of an allocation that has units of v, or
  * NULL. */
 static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive,
-                         const struct weir_part *part)
+                         const struct weir_pick_entry *entry)
 {
     const struct form *s = form_of(w, v);
     char *at;
@@ -441,9 +441,9 @@ static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t r
         at = weir_buf_space(w->b, s->text.len + w->path.len + SPACE);
     }
     at = at ? put_use(s, rank, size, exclusive, at) : NULL;
-    if (at && part) {
+    if (at && entry) {
         weir_buf_end(w->b, at);
-        weir_jgf_write_shares(w->in, part, w->b);
+        weir_jgf_write_shares(w->in, entry, w->b);
         at = weir_buf_space(w->b, w->path.len + SPACE);
     }
     if (at)
@@ -473,7 +473,7 @@ static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclus
     w->path.len = back;
 }
 
-static void write_part(struct writer *w, const struct weir_part *p, int64_t rank)
+static void write_entry(struct writer *w, const struct weir_pick_entry *p, int64_t rank)
 {
     size_t back = w->path.len, name;
 
@@ -487,8 +487,8 @@ static void write_part(struct writer *w, const struct weir_part *p, int64_t rank
                  p->amount > 0 && !weir_vertex_children(w->g, p->v) ? p : NULL);
     w->cut |= p->whole && weir_vertex_children(w->g, p->v);
     for (uint32_t i = p->whole ? WEIR_NONE : p->first; i != WEIR_NONE && !w->b->failed && w->rc == WEIR_OK;
-         i = w->parts->list[i].next)
-        write_part(w, &w->parts->list[i], rank);
+         i = w->tree->entries[i].next)
+        write_entry(w, &w->tree->entries[i], rank);
     w->path.len = back;
 }
 
@@ -543,16 +543,16 @@ static void contain_all(struct writer *w, weir_vertex v)
     }
 }
 
-static void contain_part(struct writer *w, const struct weir_part *p)
+static void contain_entry(struct writer *w, const struct weir_pick_entry *p)
 {
     if (p->whole) {
         if (!w->shorthand)
             contain_all(w, p->v);
         return;
     }
-    for (uint32_t i = p->first; i != WEIR_NONE && !w->b->failed; i = w->parts->list[i].next) {
-        contain(w, p->v, w->parts->list[i].v);
-        contain_part(w, &w->parts->list[i]);
+    for (uint32_t i = p->first; i != WEIR_NONE && !w->b->failed; i = w->tree->entries[i].next) {
+        contain(w, p->v, w->tree->entries[i].v);
+        contain_entry(w, &w->tree->entries[i]);
     }
 }
 
@@ -621,17 +621,17 @@ static void write_others(struct writer *w)
     weir_mem_free(edges.list);
 }
 
-/* Returns whether the allocation's document has v: as a part, or below a vertex that is taken as a whole. */
+/* Returns whether the allocation's document has v: as an entry, or below a vertex that is taken as a whole. */
 static bool is_written(const struct writer *w, weir_vertex v)
 {
-    bool part = weir_map32_get(&w->parts->numbers, v) != WEIR_NONE;
+    bool listed = weir_map32_get(&w->tree->numbers, v) != WEIR_NONE;
 
     for (v = vertex_at(w->g, v)->parent; v != WEIR_NONE; v = vertex_at(w->g, v)->parent) {
-        uint32_t i = weir_map32_get(&w->parts->numbers, v);
-        if (i != WEIR_NONE && w->parts->list[i].whole)
+        uint32_t i = weir_map32_get(&w->tree->numbers, v);
+        if (i != WEIR_NONE && w->tree->entries[i].whole)
             return !w->shorthand;
     }
-    return part;
+    return listed;
 }
 
 /* Lists the edges that enter v from vertices of the document. */
@@ -663,8 +663,8 @@ static void write_others_between(struct writer *w)
 {
     struct edge_list edges = {0};
 
-    for (uint32_t i = 0; w->g->live_edges > 0 && i < w->parts->count && !w->b->failed; i++) {
-        const struct weir_part *p = &w->parts->list[i];
+    for (uint32_t i = 0; w->g->live_edges > 0 && i < w->tree->count && !w->b->failed; i++) {
+        const struct weir_pick_entry *p = &w->tree->entries[i];
         if (!is_written(w, p->v))
             continue;
         list_entering(w, p->v, &edges);
@@ -711,7 +711,7 @@ static void write_graph(struct writer *w)
 
 static void write_allocation(struct writer *w)
 {
-    const struct weir_parts *p = w->parts;
+    const struct weir_pick_tree *p = w->tree;
     weir_vertex root = weir_jgf_first_root(w->g);
 
     WEIR_WRITE(w->b, "{");
@@ -719,12 +719,12 @@ static void write_allocation(struct writer *w)
         weir_jgf_write_foreign(w->g, root, JGF_OF_GRAPH, w->b);
     WEIR_WRITE(w->b, "\"nodes\":[");
     w->first = true;
-    for (uint32_t i = p->first; i != WEIR_NONE; i = p->list[i].next)
-        write_part(w, &p->list[i], WEIR_NO_RANK);
+    for (uint32_t i = p->first; i != WEIR_NONE; i = p->entries[i].next)
+        write_entry(w, &p->entries[i], WEIR_NO_RANK);
     WEIR_WRITE(w->b, "],\"edges\":[");
     w->first = true;
-    for (uint32_t i = p->first; i != WEIR_NONE; i = p->list[i].next)
-        contain_part(w, &p->list[i]);
+    for (uint32_t i = p->first; i != WEIR_NONE; i = p->entries[i].next)
+        contain_entry(w, &p->entries[i]);
     write_others_between(w);
     WEIR_WRITE(w->b, "]}");
 }
@@ -759,10 +759,10 @@ int weir_jgf_write_document(const struct weir_written *in, weir_buf *b, weir_err
 int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
 {
     struct writer w = {
-        .in = in, .g = in->g, .parts = in->parts, .shorthand = detail == WEIR_SHORTHAND, .b = b, .err = err};
+        .in = in, .g = in->g, .tree = in->tree, .shorthand = detail == WEIR_SHORTHAND, .b = b, .err = err};
 
     WEIR_WRITE(b, "\"graph\":");
-    if (w.parts)
+    if (w.tree)
         write_allocation(&w);
     else
         write_graph(&w);

@@ -49,7 +49,7 @@ static void test_cut(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         json_t *key = read_json(rows[i][0]), *out = NULL;
         weir_idset *ranks = ids(rows[i][1]);
-        CHECK(weir_rack_table_part(key, ranks, NULL, &out, NULL) == WEIR_OK, "cut");
+        CHECK(weir_rack_table_cut(key, ranks, NULL, &out, NULL) == WEIR_OK, "cut");
         check_json(out, rows[i][2], "cut");
         check_json(key, rows[i][0], "what was cut is as it was");
         json_decref(out);
@@ -86,7 +86,7 @@ static void test_renumber(void)
     weir_idset *ranks = ids("3,7-8,12,20");
     static const uint32_t to[] = {0, 1, 2, 3, 4};
 
-    CHECK(weir_rack_table_part(key, ranks, to, &out, NULL) == WEIR_OK, "renumber");
+    CHECK(weir_rack_table_cut(key, ranks, to, &out, NULL) == WEIR_OK, "renumber");
     check_json(out, KEY(ENTRY("0-2", "0-7") "," ENTRY("4", "0-3")), "renumber");
     json_decref(out);
     json_decref(key);
@@ -116,12 +116,12 @@ static int change_once(void *data)
     struct change *c = data;
     static const uint32_t to[] = {5, 6};
     json_t *cut = NULL, *joined = NULL, *moved = NULL;
-    int rc = weir_rack_table_part(c->a, c->ranks, NULL, &cut, NULL);
+    int rc = weir_rack_table_cut(c->a, c->ranks, NULL, &cut, NULL);
 
     if (rc == WEIR_OK)
         rc = weir_rack_table_join(cut, c->b, &joined, NULL);
     if (rc == WEIR_OK)
-        rc = weir_rack_table_part(joined, c->ranks, to, &moved, NULL);
+        rc = weir_rack_table_cut(joined, c->ranks, to, &moved, NULL);
     json_decref(cut);
     json_decref(joined);
     json_decref(moved);
