@@ -5,11 +5,11 @@ local has_io = false -- the graph has the subsystem
 
 -- The free bandwidth above v; 0 for a node outside of the subsystem.
 local function bandwidth(v, options)
-  local least = math.huge
+  local smallest = math.huge
   for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do
-    if up ~= v and up.type == options.type then least = math.min(least, up.free) end
+    if up ~= v and up.type == options.type then smallest = math.min(smallest, up.free) end
   end
-  return least < math.huge and least or 0
+  return smallest < math.huge and smallest or 0
 end
 
 return {

@@ -25,11 +25,11 @@ end
 
 -- The least number of free watts on the path to the source.
 local function spare(v, options)
-  local least = math.huge
+  local smallest = math.huge
   for up in v:graph():walk { start = v, subsystem = options.subsystem, upward = true } do
-    if up ~= v then least = math.min(least, up.free) end
+    if up ~= v then smallest = math.min(smallest, up.free) end
   end
-  return least
+  return smallest
 end
 
 return {

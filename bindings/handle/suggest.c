@@ -12,7 +12,7 @@
 struct search {
     const char *word, *best; /* best: NULL where none is near */
     size_t len;
-    int least; /* the distance of best, or a distance too great */
+    int smallest; /* the distance of best, or a distance too great */
 };
 
 static struct search begin(const char *word)
@@ -20,7 +20,7 @@ static struct search begin(const char *word)
     size_t len = strlen(word);
     int most = len < 2 ? 0 : len < 5 ? 1 : len < 9 ? 2 : (int)len / 3; /* the greatest distance of a near word */
 
-    return (struct search){.word = word, .len = len, .least = most + 1};
+    return (struct search){.word = word, .len = len, .smallest = most + 1};
 }
 
 static bool same(char a, char b)
@@ -71,9 +71,9 @@ static void offer(struct search *s, const char *known)
     if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
     d = s->len >= 2 && strncmp(known, s->word, s->len) == 0 ? 1 : distance(s->word, s->len, known, len);
-    if (d < s->least || (s->best && d == s->least && strcmp(known, s->best) < 0)) {
+    if (d < s->smallest || (s->best && d == s->smallest && strcmp(known, s->best) < 0)) {
         s->best = known;
-        s->least = d;
+        s->smallest = d;
     }
 }
 

@@ -229,7 +229,7 @@ int64_t weirlua_check_time(lua_State *L, int arg)
 }
 
 /* Returns a positive duration as at least 1 microsecond, since 0 means no end. */
-static int64_t least_duration(double seconds, int64_t us)
+static int64_t positive_duration(double seconds, int64_t us)
 {
     return seconds > 0 && us == 0 ? 1 : us;
 }
@@ -238,7 +238,7 @@ int64_t weirlua_check_duration(lua_State *L, int arg)
 {
     int64_t us = weirlua_check_time(L, arg);
 
-    return least_duration(lua_tonumber(L, arg), us);
+    return positive_duration(lua_tonumber(L, arg), us);
 }
 
 /* ---- options ---- */
@@ -342,7 +342,7 @@ int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t
 
     if (us != 0 || absent(L, table, key))
         return us;
-    us = least_duration(lua_tonumber(L, -1), us);
+    us = positive_duration(lua_tonumber(L, -1), us);
     lua_pop(L, 1);
     return us;
 }

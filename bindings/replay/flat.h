@@ -115,13 +115,13 @@ struct flat;
 #define QUEUE_BLOCK 64
 
 /* Places first..end-1 have jobs, by rank, submission and number, or FLAT_NONE for a job that has gone. The arrays are
- * parallel. units[i] is INT32_MAX where the job is not to be backfilled, as it has gone or has a reservation; least[b]
- * is a lower bound of units[] in the block b, so that blocks without a candidate are passed over. */
+ * parallel. units[i] is INT32_MAX where the job is not to be backfilled, as it has gone or has a reservation;
+ * smallest[b] is a lower bound of units[] in the block b, so that blocks without a candidate are passed over. */
 struct queue {
     uint32_t *jobs;
     int32_t *units;
     int64_t *estimates;
-    int32_t *least;
+    int32_t *smallest;
     size_t first, end, cap, n;
     size_t fresh;            /* jobs from this place on came since the last pass */
     uint32_t oldest, newest; /* in the order of submission; FLAT_NONE: nobody waits */

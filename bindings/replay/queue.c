@@ -1,5 +1,5 @@
 /* queue.c - the waiting jobs of a flat simulator, by rank, submission and number. Invariant: jobs[i] of a waiting job
- * is at place i, and least[b] is at most the smallest units[i] of the block b. */
+ * is at place i, and smallest[b] is at most the smallest units[i] of the block b. */
 #include "replay/flat.h"
 
 #include <stdlib.h>
@@ -56,14 +56,14 @@ static void squeeze(struct flat *s, struct queue *q)
     q->first = 0;
     q->end = n;
     for (size_t b = 0; b * QUEUE_BLOCK < n; b++)
-        q->least[b] = 0;
+        q->smallest[b] = 0;
 }
 
 static bool grow(struct queue *q)
 {
     size_t cap = 2 * q->cap + 4 * QUEUE_BLOCK;
     uint32_t *jobs = realloc(q->jobs, cap * sizeof *jobs);
-    int32_t *units, *least;
+    int32_t *units, *smallest;
     int64_t *estimates;
 
     q->jobs = jobs ? jobs : q->jobs;
@@ -71,9 +71,9 @@ static bool grow(struct queue *q)
     q->units = units ? units : q->units;
     estimates = realloc(q->estimates, cap * sizeof *estimates);
     q->estimates = estimates ? estimates : q->estimates;
-    least = realloc(q->least, cap / QUEUE_BLOCK * sizeof *least);
-    q->least = least ? least : q->least;
-    if (!jobs || !units || !estimates || !least)
+    smallest = realloc(q->smallest, cap / QUEUE_BLOCK * sizeof *smallest);
+    q->smallest = smallest ? smallest : q->smallest;
+    if (!jobs || !units || !estimates || !smallest)
         return false;
     q->cap = cap;
     return true;
@@ -143,7 +143,7 @@ static void move_up(struct flat *s, size_t low)
     while (hole < q->end && q->jobs[hole] != FLAT_NONE)
         hole++;
     if (hole == q->end && q->end++ % QUEUE_BLOCK == 0)
-        q->least[hole / QUEUE_BLOCK] = INT32_MAX;
+        q->smallest[hole / QUEUE_BLOCK] = INT32_MAX;
     for (; hole > low; hole--)
         put(s, hole, q->jobs[hole - 1]);
 }
@@ -179,7 +179,7 @@ bool flat_queue_add(struct flat *s, uint32_t job)
         insert(s, job);
     } else {
         if (q->end % QUEUE_BLOCK == 0)
-            q->least[q->end / QUEUE_BLOCK] = INT32_MAX;
+            q->smallest[q->end / QUEUE_BLOCK] = INT32_MAX;
         put(s, q->end++, job);
     }
     link_newest(s, job);
@@ -203,26 +203,26 @@ void flat_queue_offer(struct queue *q, const struct job *job, bool offered)
     size_t at = job->place;
 
     q->units[at] = offered ? job->units : INT32_MAX;
-    if (offered && job->units < q->least[at / QUEUE_BLOCK])
-        q->least[at / QUEUE_BLOCK] = job->units;
+    if (offered && job->units < q->smallest[at / QUEUE_BLOCK])
+        q->smallest[at / QUEUE_BLOCK] = job->units;
 }
 
 /* Computes the bound of a block, and returns it. */
 static int32_t settle(struct queue *q, size_t block)
 {
     size_t end = (block + 1) * QUEUE_BLOCK < q->end ? (block + 1) * QUEUE_BLOCK : q->end;
-    int32_t least = INT32_MAX;
+    int32_t smallest = INT32_MAX;
 
     for (size_t i = block * QUEUE_BLOCK; i < end; i++)
-        least = q->units[i] < least ? q->units[i] : least;
-    return q->least[block] = least;
+        smallest = q->units[i] < smallest ? q->units[i] : smallest;
+    return q->smallest[block] = smallest;
 }
 
 size_t flat_queue_next(struct queue *q, size_t at, int32_t units)
 {
     while (at < q->end) {
         size_t block = at / QUEUE_BLOCK, end = (block + 1) * QUEUE_BLOCK;
-        if (q->least[block] <= units && (at % QUEUE_BLOCK != 0 || settle(q, block) <= units)) {
+        if (q->smallest[block] <= units && (at % QUEUE_BLOCK != 0 || settle(q, block) <= units)) {
             end = end < q->end ? end : q->end;
             for (; at < end; at++)
                 if (q->units[at] <= units)
@@ -253,6 +253,6 @@ void flat_queue_free(struct queue *q)
     free(q->jobs);
     free(q->units);
     free(q->estimates);
-    free(q->least);
+    free(q->smallest);
     *q = (struct queue){0};
 }

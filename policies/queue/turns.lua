@@ -6,13 +6,13 @@ local held -- the job that has the reservation
 
 -- The first job of the user who has the turn.
 local function next_job(queue, last)
-  local best, least, seen = nil, math.huge, {}
+  local best, smallest, seen = nil, math.huge, {}
   for job in queue:pending() do
     local user = job.user or ""
     if not seen[user] then
       local turn = last[tostring(user)] or 0
       seen[user] = true
-      if turn < least then best, least = job, turn end
+      if turn < smallest then best, smallest = job, turn end
       if turn == 0 then break end
     end
   end

@@ -5,7 +5,7 @@
 --     min = 1, max = 1, operand = "JOB", stop = true }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand. An option with `many` may be given several times; its value is a list. `least` and `most` bound a number.
+-- operand. An option with `many` may be given several times; its value is a list. `min` and `max` bound a number.
 
 local suggest = require "weir.suggest"
 local texts = require "weir.texts"
@@ -43,22 +43,22 @@ function KINDS.time(value)
   return n and n >= 0 and n <= 9e12 and n or nil, "a number of seconds from 0 to 9e12"
 end
 
--- A whole number from option.least (0) to option.most.
+-- A whole number from option.min (0) to option.max.
 function KINDS.count(value, option)
-  local least, most = option.least or 0, option.most or math.maxinteger
+  local min, max = option.min or 0, option.max or math.maxinteger
   local n = value:find "^%d+$" and math.tointeger(tonumber(value))
-  if n and n >= least and n <= most then return n end
-  if most < math.maxinteger then return nil, ("a whole number from %d to %d"):format(least, most) end
-  return nil, least > 0 and ("a whole number from %d on"):format(least) or "a whole number"
+  if n and n >= min and n <= max then return n end
+  if max < math.maxinteger then return nil, ("a whole number from %d to %d"):format(min, max) end
+  return nil, min > 0 and ("a whole number from %d on"):format(min) or "a whole number"
 end
 
 -- A count of at least 1.
-function KINDS.some(value, option) return KINDS.count(value, { least = 1, most = option.most }) end
+function KINDS.some(value, option) return KINDS.count(value, { min = 1, max = option.max }) end
 
--- A number from option.least to option.most.
+-- A number from option.min to option.max.
 function KINDS.number(value, option)
   local n = tonumber(value)
-  return n and n >= option.least and n <= option.most and n or nil, ("a number from %g to %g"):format(option.least, option.most)
+  return n and n >= option.min and n <= option.max and n or nil, ("a number from %g to %g"):format(option.min, option.max)
 end
 
 function KINDS.share(value)

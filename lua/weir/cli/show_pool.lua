@@ -102,12 +102,12 @@ end
 
 -- Returns the maximum of used units over [t0, t1).
 local function used_in(t, t0, t1)
-  local least = t.size
+  local minimum = t.size
   for _, row in ipairs(t.plan) do
     local stop = row["end"] == core.null and math.huge or row["end"]
-    if row.start < t1 and stop > t0 then least = math.min(least, row.available) end
+    if row.start < t1 and stop > t0 then minimum = math.min(minimum, row.available) end
   end
-  return t.size - least
+  return t.size - minimum
 end
 
 local function show_plan(t)

@@ -12,8 +12,8 @@ local M = {
   max = 0,
   options = {
     { "s", "socket", "SOCKET", "where the service listens", required = true },
-    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "number", least = 0.01, most = 86400 },
-    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "some", most = 1000000000 },
+    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "number", min = 0.01, max = 86400 },
+    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "some", max = 1000000000 },
     { nil, "json", nil, "one line of JSON a look" }, table.unpack(remote.options),
   },
 }

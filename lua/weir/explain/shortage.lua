@@ -36,12 +36,12 @@ M.clone = clone
 local function is_slot(resource) return resource.type == "slot" or resource.type == "or_slot" end
 
 --- The minimum of a count in canonical form: an integer, {min = n}, or "2,4".
-function M.least(count)
+function M.minimum(count)
   if count == nil then return 1 end
   if type(count) == "table" then return count.min end
   return math.tointeger(count) or math.tointeger(tonumber(count:match "^%d+"))
 end
-local least = M.least
+local minimum = M.minimum
 
 --- Iterates over resources in preorder: {value =, holder = the list, at = the position in the list, parent = the place of
 --- the resource around, or nil}.
@@ -94,7 +94,7 @@ end
 local function step_least(place)
   local count = place.value.count
   if count == nil or math.type(count) == "integer" then return false end
-  place.value.count = least(count)
+  place.value.count = minimum(count)
   return true
 end
 
@@ -112,13 +112,13 @@ end
 
 -- Whether resources are single resources, one in another.
 local function is_single(list)
-  return #list == 1 and least(list[1].count) == 1 and (not list[1].with or is_single(list[1].with))
+  return #list == 1 and minimum(list[1].count) == 1 and (not list[1].with or is_single(list[1].with))
 end
 
 -- One of a resource that has more than one resource in it. The count of one that has not stays as it was asked for:
 -- of 3 nodes 0 are there, not of 1.
 local function step_one(place)
-  if least(place.value.count) <= 1 or is_single(place.value.with or { {} }) then return false end
+  if minimum(place.value.count) <= 1 or is_single(place.value.with or { {} }) then return false end
   place.value.count = 1
   return true
 end
@@ -126,14 +126,14 @@ end
 -- A level is replaced by its content, as many times as there are instances of the level.
 local function step_unwrap(place, trial)
   local r = place.value
-  local times = least(r.count)
+  local times = minimum(r.count)
   if not r.with or is_slot(r) or times < 1 or r.exclusive ~= nil then return false end
   for _, kid in ipairs(r.with) do -- units of a subsystem are for the vertex around
-    if least(kid.count) > COUNT_MAX // times or is_flow(trial, kid.type) then return false end
+    if minimum(kid.count) > COUNT_MAX // times or is_flow(trial, kid.type) then return false end
   end
   table.remove(place.holder, place.at)
   for i, kid in ipairs(r.with) do
-    kid.count = least(kid.count) * times
+    kid.count = minimum(kid.count) * times
     table.insert(place.holder, place.at + i - 1, kid)
   end
   return true
@@ -231,13 +231,13 @@ local function subject(trial)
   local chosen
   for _, place in ipairs(M.places(trial.resources)) do
     chosen = place
-    if least(place.value.count) > 1 then break end
+    if minimum(place.value.count) > 1 then break end
   end
   local f = { counted = chosen.value, unit = chosen.value, each = 1, level = level_of(trial, chosen), several = false }
   while is_slot(f.unit) do
     f.several = f.several or #f.unit.with ~= 1
     f.unit = f.unit.with[1]
-    f.each = f.each * least(f.unit.count)
+    f.each = f.each * minimum(f.unit.count)
   end
   f.several = f.several or f.unit.with ~= nil
   return f
@@ -333,11 +333,11 @@ local SINGLE_MAX = 200 -- vertices for each of which the flow is asked for
 
 -- The flow to as many vertices as serve the units of a place, where that is too small: {amount =, cut =}.
 local function short_flow(trial, place)
-  local each, times, outer = least(place.value.count), 1, place.parent
+  local each, times, outer = minimum(place.value.count), 1, place.parent
   local host
   while outer do
     if not is_slot(outer.value) then host = host or outer.value.type end
-    times, outer = times * least(outer.value.count), outer.parent
+    times, outer = times * minimum(outer.value.count), outer.parent
   end
   local to = host and trial:of_type(host) or {}
   local options = { subsystem = place.value.type, to = to, units = each, at = trial.options.at, duration = trial.system.duration }
@@ -401,7 +401,7 @@ local function shortage(trial, ideal, unit_by_type)
   if not reduce(trial) then return nil end
   local f = subject(trial)
   local a
-  s.need = least(f.counted.count)
+  s.need = minimum(f.counted.count)
   s.have, a = most_that_fit(trial, f, s.need)
   if trial.cut and trial:exhausted() then return nil end -- the bisection ended early
   for _, place in ipairs(M.places(trial.resources)) do place.value.unit = unit_of(place.value, unit_by_type) end

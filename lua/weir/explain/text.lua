@@ -41,7 +41,7 @@ end
 
 -- ---- requests ------------------------------------------------------------------------------------------------
 
-local function least(count)
+local function minimum(count)
   if type(count) == "table" then return count.min or 1 end
   return math.tointeger(tonumber(count)) or math.tointeger(tonumber(tostring(count):match "^%d+")) or 1
 end
@@ -49,8 +49,8 @@ end
 local describe
 
 local function describe_one(r)
-  local n, with = least(r.count or 1), r.with or {}
-  if r.type == "slot" and (n == 1 or (#with == 1 and least(with[1].count) == 1)) then
+  local n, with = minimum(r.count or 1), r.with or {}
+  if r.type == "slot" and (n == 1 or (#with == 1 and minimum(with[1].count) == 1)) then
     local one = setmetatable({}, { __index = with[1] })
     if n == 1 then return describe(with) end
     one.count = n
@@ -142,7 +142,7 @@ local function is_plain(list)
   if #list ~= 1 then return false end
   local r = list[1]
   if r.with == nil then return true end
-  return least(r.count or 1) == 1 and is_plain(r.with) or r.type == "slot" and is_plain(r.with)
+  return minimum(r.count or 1) == 1 and is_plain(r.with) or r.type == "slot" and is_plain(r.with)
 end
 
 local function compound(s)

@@ -226,7 +226,7 @@ end
 local function options(self, mode, how)
   self.without = self.without or without(self)
   local o = self.options
-  o.mode, o.without, o.brief, o.fewest = mode, self.without, not how, how == "least" and self.obstacles or nil
+  o.mode, o.without, o.brief, o.fewest = mode, self.without, not how, how == "minimum" and self.obstacles or nil
   return o
 end
 
@@ -244,7 +244,7 @@ function Trial:match(mode, how)
 end
 
 --- Whether the request fits: true; false; or nil, why, code for a match that did not decide. `how` "keep": the allocation
---- instead of true; "least": and vertices with few obstacles are preferred to the policy's choice.
+--- instead of true; "minimum": vertices with few obstacles are preferred to the policy's choice.
 function Trial:fits(how)
   local a, why, code = self:match("preview", how)
   if a then return a end

@@ -103,7 +103,7 @@ end
 -- Restores every unnecessary obstacle of a choice, and returns the choice of the others. The request must fit.
 local function reduce(trial, choice)
   if #choice > FEW then
-    local a = trial:fits "least"
+    local a = trial:fits "minimum"
     if a then choice = keep_near(trial, choice, a:vertices()) end
   end
   minimize(trial, choice, 1, #choice)

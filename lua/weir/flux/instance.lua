@@ -116,12 +116,12 @@ end
 -- Measures nodes, in units of the type jobs are counted in: the units of the smallest node, and the mean of nodes with
 -- any.
 local function measure_nodes(self)
-  local least, sum, n = math.huge, 0, 0
+  local smallest, sum, n = math.huge, 0, 0
   for v in self.graph:walk { type = "node" } do
     local units = v:below(self.type)
-    least, sum, n = math.min(least, units), sum + units, n + (units > 0 and 1 or 0)
+    smallest, sum, n = math.min(smallest, units), sum + units, n + (units > 0 and 1 or 0)
   end
-  self.node_units = least < math.huge and least or 0
+  self.node_units = smallest < math.huge and smallest or 0
   self.sizes = { node = n > 0 and sum / n or 0 } -- for sim.units_of
 end
 

@@ -31,11 +31,11 @@ local function show(value)
   return type(value) == "number" and tostring(value) or "a " .. type(value)
 end
 
-local function integer(least, most)
+local function integer(min, max)
   return function(value)
     local n = math.type(value) and math.tointeger(value)
-    if n and n >= least and n <= most then return nil end
-    return ("an integer from %d to %d"):format(least, most)
+    if n and n >= min and n <= max then return nil end
+    return ("an integer from %d to %d"):format(min, max)
   end
 end
 

@@ -67,8 +67,8 @@ function M.stat(shell, words)
   local session = shell.session
   local n = #session:list()
   shell:print(("INFO: Num. of Jobs Matched: %d\n"):format(n))
-  shell:print(("INFO: Min. Match Time: %g\n"):format(session.least < math.huge and session.least or 0))
-  shell:print(("INFO: Max. Match Time: %g\n"):format(session.most))
+  shell:print(("INFO: Min. Match Time: %g\n"):format(session.min < math.huge and session.min or 0))
+  shell:print(("INFO: Max. Match Time: %g\n"):format(session.max))
   shell:print(("INFO: Avg. Match Time: %g\n"):format(n > 0 and session.sum / n or 0))
 end
 

@@ -58,7 +58,7 @@ function M.new(options)
   return setmetatable({
     options = options, machine = read, engine = assert(weir.engine { resources = read.graph }), jobs = {}, counter = 1,
     stale = stale.new(),
-    least = math.huge, most = 0, sum = 0,
+    min = math.huge, max = 0, sum = 0,
   }, M)
 end
 
@@ -117,7 +117,7 @@ function M.id_of(_, number) return number > 0 and number or math.maxinteger + nu
 
 --- Adds the duration of a match to the statistics.
 function M:count_time(elapsed)
-  self.least, self.most, self.sum = math.min(self.least, elapsed), math.max(self.most, elapsed), self.sum + elapsed
+  self.min, self.max, self.sum = math.min(self.min, elapsed), math.max(self.max, elapsed), self.sum + elapsed
 end
 
 --- Returns the text of some parts in the format of -F; or nil and the name of an errno. about: {start, stop, queue}.

@@ -6,7 +6,7 @@ M.__index = M
 
 --- Returns an empty store of at most `most` jobs, whose resources are at most `bytes` of text together (default: any).
 function M.new(most, bytes)
-  return setmetatable({ most = most, bytes = bytes or math.huge, jobs = {}, areas = {}, n = 0, held = 0, least = -1, left = 0 }, M)
+  return setmetatable({ most = most, bytes = bytes or math.huge, jobs = {}, areas = {}, n = 0, held = 0, smallest = -1, left = 0 }, M)
 end
 
 local function size_of(job) return #(job.resources or "") end
@@ -30,21 +30,21 @@ end
 -- Drops the smallest jobs, so that there is room for the others.
 local function trim(self)
   if self.n <= self.most and self.held <= self.bytes then return end
-  local chosen, jobs, areas, n, held, least = largest(self), {}, {}, 0, 0, math.huge
+  local chosen, jobs, areas, n, held, smallest = largest(self), {}, {}, 0, 0, math.huge
   for i = 1, self.n do
     if chosen[i] then
       n = n + 1
-      jobs[n], areas[n], held, least = self.jobs[i], self.areas[i], held + size_of(self.jobs[i]), math.min(least, self.areas[i])
+      jobs[n], areas[n], held, smallest = self.jobs[i], self.areas[i], held + size_of(self.jobs[i]), math.min(smallest, self.areas[i])
     end
   end
   self.left = self.left + self.n - n
-  self.jobs, self.areas, self.n, self.held, self.least = jobs, areas, n, held, least
+  self.jobs, self.areas, self.n, self.held, self.smallest = jobs, areas, n, held, smallest
 end
 
 --- Adds a job of the simulator that has ended. Memory is that of one and a half times the largest number of jobs, and of text.
 function M:add(job)
   local area = (job.finish - job.start) * job.units
-  if area <= self.least then
+  if area <= self.smallest then
     self.left = self.left + 1
     return
   end

@@ -31,14 +31,14 @@ function M.read(text)
     if not numbers then
       parts[#parts + 1] = prefix
     else
-      local group, least = {}, 1
+      local group, min_width = {}, 1
       local function close()
         if #group > 0 then parts[#parts + 1] = ("%s[%s]%s"):format(prefix, table.concat(group, ","), suffix) end
         group = {}
       end
       for range in numbers:gmatch "[^,]+" do
-        if #(range:match "^%d+" or "") < least then close() end
-        if #group == 0 then least = padding(range) end
+        if #(range:match "^%d+" or "") < min_width then close() end
+        if #group == 0 then min_width = padding(range) end
         group[#group + 1] = range
       end
       close()

@@ -68,12 +68,12 @@ end
 --- the kind (or true) of a line that clients can cause at will, to be rate limited. opts: format ("text" or "json"),
 --- level (lowest level logged), write(line), now() in seconds since 1970.
 function M.new(opts)
-  local self, least = { now = opts.now, kinds = {} }, RANK[opts.level]
+  local self, min = { now = opts.now, kinds = {} }, RANK[opts.level]
   local make = WRITERS[opts.format]
   return function(text, fields)
     fields = fields or {}
     local level = fields.level or "warn"
-    if RANK[level] < least or fields.often and not has_room(self, fields) then return end
+    if RANK[level] < min or fields.often and not has_room(self, fields) then return end
     opts.write(make(self, level, text, fields))
   end
 end

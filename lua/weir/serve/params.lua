@@ -43,12 +43,12 @@ local LONG = 65535        -- bytes of a path, an expression, a tag
 local SECONDS = 9.2e12    -- range of engine time: 64 bits of microseconds
 local DEEP = 256          -- levels of a table
 
-local function text(most, least)
-  return function(x) return type(x) == "string" and #x <= most and #x >= (least or 0) and not x:find("\0", 1, true) end
+local function text(max, min)
+  return function(x) return type(x) == "string" and #x <= max and #x >= (min or 0) and not x:find("\0", 1, true) end
 end
 
-local function whole(least, most)
-  return function(x) return math.type(x) == "integer" and x >= least and x <= most end
+local function whole(min, max)
+  return function(x) return math.type(x) == "integer" and x >= min and x <= max end
 end
 
 -- Returns why a value cannot be handed to the core, or nil.

@@ -620,27 +620,27 @@ function Server:metrics()
 end
 
 -- Limits on what has descriptors: for each, the descriptors that one takes, the share of all that the limit gets where
--- descriptors are scarce, and the least that a service can do with. A copy has a pipe, and administrators may have as
+-- descriptors are scarce, and the minimum that a service can do with. A copy has a pipe, and administrators may have as
 -- many copies as all other users. Clients get what is left.
 local SCARCE = {
-  { "reserve", takes = 1, share = 1 / 8, least = 2 }, { "strangers", takes = 1, share = 1 / 8, least = 2 },
-  { "allcopies", takes = 2, share = 1 / 8, least = 1 }, { "clients", takes = 1, share = 1, least = 4 },
+  { "reserve", takes = 1, share = 1 / 8, min = 2 }, { "strangers", takes = 1, share = 1 / 8, min = 2 },
+  { "allcopies", takes = 2, share = 1 / 8, min = 1 }, { "clients", takes = 1, share = 1, min = 4 },
 }
 
 --- Returns limits that fit the number of descriptors the process may open; or nil, message, code.
 function M.fitting(limits, log)
-  local wanted, least, fit = FILES, FILES, {}
-  for _, x in ipairs(SCARCE) do wanted, least = wanted + x.takes * limits[x[1]], least + x.takes * x.least end
+  local wanted, needed, fit = FILES, FILES, {}
+  for _, x in ipairs(SCARCE) do wanted, needed = wanted + x.takes * limits[x[1]], needed + x.takes * x.min end
   local files = core.open_files(wanted)
   if not files or files >= wanted then return limits end
-  if files < least then
+  if files < needed then
     return nil, ("%d files may be open, and a service takes at least %d, or %d for all that the limits allow: see ulimit -n, or "
-      .. "LimitNOFILE= of systemd"):format(files, least, wanted), "limit"
+      .. "LimitNOFILE= of systemd"):format(files, needed, wanted), "limit"
   end
   for name, n in pairs(limits) do fit[name] = n end
   local all, left, text = files - FILES, files - FILES, {}
   for i, x in ipairs(SCARCE) do
-    fit[x[1]] = math.min(limits[x[1]], math.max(x.least, math.floor(math.min(left, all * x.share) / x.takes)))
+    fit[x[1]] = math.min(limits[x[1]], math.max(x.min, math.floor(math.min(left, all * x.share) / x.takes)))
     left = left - x.takes * fit[x[1]]
     text[i] = ("%s=%d"):format(x[1], fit[x[1]])
   end

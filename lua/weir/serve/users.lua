@@ -206,10 +206,10 @@ function Users:users()
   return set
 end
 
---- Returns true when `least` buffered bytes or more are garbage: once after a peak of which at most half is left, and
+--- Returns true when `min` buffered bytes or more are garbage: once after a peak of which at most half is left, and
 -- once after connections that held so many bytes together have ended, however few bytes were buffered at any one time.
-function Users:has_shrunk(least)
-  if self.left < least and (self.peak < least or self.bytes > self.peak // 2) then return false end
+function Users:has_shrunk(min)
+  if self.left < min and (self.peak < min or self.bytes > self.peak // 2) then return false end
   self.peak, self.left = self.bytes, 0
   return true
 end

@@ -19,14 +19,14 @@ local function within(graph, type, main, known)
   return known[type]
 end
 
-local function least_of(r) return type(r.count) == "table" and r.count.min or r.count or 1 end
+local function minimum_of(r) return type(r.count) == "table" and r.count.min or r.count or 1 end
 
 -- Returns three sums over a list of resources: units in all, units requested directly, and the largest share of the
 -- machine.
 local function sum(list, times, in_slot, look)
   local units, asked, share = 0, 0, 0
   for _, r in ipairs(list) do
-    local n, is_slot = least_of(r) * times, r.type == "slot" or r.type == "or_slot"
+    local n, is_slot = minimum_of(r) * times, r.type == "slot" or r.type == "or_slot"
     local own = r.type == look.main and n or 0
     local u, a, s = sum(r.with or {}, n, in_slot or is_slot, look)
     if not is_slot and (r.exclusive or in_slot and r.exclusive ~= false) then

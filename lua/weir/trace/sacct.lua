@@ -185,8 +185,8 @@ local function set_size(job, cells, columns)
   job.procs = had.cpu or count_of(cell "alloccpus") or count_of(cell "ncpus") or asked.cpu or count_of(cell "reqcpus")
   if not job.procs then return end
   if job.nodes and job.nodes > job.procs then job.procs = job.nodes end
-  local least = asked.node or count_of(cell "reqnodes")
-  job.spread = least and job.nodes and least < job.nodes or nil
+  local min = asked.node or count_of(cell "reqnodes")
+  job.spread = min and job.nodes and min < job.nodes or nil
   local memory = had.mem or asked.mem or asked_memory(cell "reqmem", job.nodes or 1, job.procs)
   if memory and memory > 0 then job.megabytes = math.ceil(memory) end
   local gres = next(had.gres) and had.gres or asked.gres

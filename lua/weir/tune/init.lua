@@ -24,7 +24,7 @@ local M = {}
 
 local SHARES = { 0.1, 0.3 } -- of the jobs, in the samples
 local FRONT = 6               -- settings of a Pareto front that are told on the second part
-local LEAST = 20              -- jobs of a trace
+local MIN_JOBS = 20              -- jobs of a trace
 
 M.objectives = objective.read
 
@@ -225,7 +225,7 @@ local function prepare(run)
   run.trace = type(opts.trace) == "table" and opts.trace
     or must(trace.open(opts.trace, { format = opts.format, malformed = opts.malformed }))
   run.jobs = read_jobs(run)
-  if run.jobs.n < LEAST then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(run.jobs.n, LEAST)) end
+  if run.jobs.n < MIN_JOBS then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(run.jobs.n, MIN_JOBS)) end
   local graph = must(weir.resources(opts.resources))
   local function trials()
     return trial.new { graph = graph, map = opts.map, overrun = opts.overrun, tau = opts.tau, jobs = run.jobs,
@@ -237,7 +237,7 @@ local function prepare(run)
   local was = must(run.trial:play(now, run.jobs.n))
   keep_started(run, was)
   run.trial, run.cut = trials(), math.floor(run.jobs.n * (opts.train or 0.5))
-  if run.cut < LEAST // 4 then
+  if run.cut < MIN_JOBS // 4 then
     must(nil, ("%d of %d jobs fit into the machine, too few to learn from; --map says what a processor is"):format(run.jobs.n,
       run.jobs.n + run.refused))
   end

@@ -11,7 +11,7 @@
 
 local M = {}
 
-local PIECES, LEAST, FEWEST = 40, 1500, 4 -- pieces of a trace at most, jobs of a piece at least; pieces worth a sample
+local PIECES, MIN_SIZE, MIN_PIECES = 40, 1500, 4 -- pieces of a trace at most, jobs of a piece at least; pieces worth a sample
 local SOON = 1e-6             -- seconds between running jobs, waiting jobs and new jobs at the beginning of a piece
 
 -- ---- cutting ------------------------------------------------------------------------------------------------
@@ -44,8 +44,8 @@ end
 --- of the jobs of the piece in all waits and slowdowns. was: {start =, finish =, wait =, bsld =}, lists, of the replay under
 --- the policies in force. Returns nil for too few jobs.
 function M.pieces(jobs, njobs, was)
-  local n = math.min(PIECES, njobs // LEAST)
-  if n < FEWEST then return nil end
+  local n = math.min(PIECES, njobs // MIN_SIZE)
+  if n < MIN_PIECES then return nil end
   local started, list, first, step = starts_until(was), {}, 1, njobs // n
   for k = 1, n do
     local cut = k < n and cut_near(jobs.columns.submit, njobs, started, k * step, step // 4) or njobs + 1

@@ -20,7 +20,7 @@ M.__index = M
 -- Settings of a round of steps by stage, the smallest sample first, and of a round within a budget below SMALL.
 local ROUND, SMALL_ROUND, SMALL = { 12, 5, 2 }, { 6, 3, 1 }, 30
 local PROBE, RIGHT = 1 / 3, 0.5        -- share of the budget for the probe; agreement of the orders from which a sample is right
-local LEAST = 12                       -- the smallest budget with which samples are used: below it the probe would take all of it
+local MIN_BUDGET = 12                       -- the smallest budget with which samples are used: below it the probe would take all of it
 local PARENTS = 4                      -- settings varied
 local WIDEST, NARROWEST = 0.25, 0.02   -- the reach of a step, as a share of the range
 
@@ -209,7 +209,7 @@ function M:halve(defaults, result)
   local present = setting(self, defaults)
   present.values, present.result = self.space:present(), result
   self.known[0].by_key[self.space.key(present.values)], self.known[0].list[1], self.spent = present, present, self.spent + 1
-  if self.budget < LEAST then self.stages = { 0 } end
+  if self.budget < MIN_BUDGET then self.stages = { 0 } end
   if self.stages[2] then probe(self) end
   local counts = halving_counts(self)
   through(self, layered(self, counts[1]), counts)

@@ -6,7 +6,7 @@
 -- An item stands for a vertex or a run of vertices:
 --   key: equal for the siblings of a run
 --   n, ids, free, size: count, ids, free units and total units
---   stem: what stands before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and least: the
+--   stem: what stands before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and min_digits: the
 --         digits of the shortest id, for names of vertices' own, such as thin001
 
 local fold = require "weir.view.fold"
@@ -33,8 +33,8 @@ end
 -- Returns whether the names of a run and of an item can be told by ids filled with zeros to one number of digits.
 local function share_digits(run, item)
   if run.pad == item.pad then return true end
-  if run.pad == 0 then return run.least >= item.pad end
-  return item.pad == 0 and item.least >= run.pad
+  if run.pad == 0 then return run.min_digits >= item.pad end
+  return item.pad == 0 and item.min_digits >= run.pad
 end
 
 -- Appends an item to a list of runs, or extends the last run if the keys are equal.
@@ -44,7 +44,7 @@ local function append(runs, item)
     runs[#runs + 1] = item
     return
   end
-  run.pad, run.least = math.max(run.pad, item.pad), math.min(run.least, item.least)
+  run.pad, run.min_digits = math.max(run.pad, item.pad), math.min(run.min_digits, item.min_digits)
   run.n, run.free, run.size = run.n + item.n, run.free + item.free, run.size + item.size
   table.move(item.ids, 1, #item.ids, #run.ids + 1, run.ids)
 end
@@ -57,16 +57,16 @@ local function numbered(name)
   if stem and stem ~= "" and #digits <= DIGITS then return stem, digits end
 end
 
--- Returns the basic attributes of a vertex for the key, and the parts of its name: {id, stem, pad, least}. Of a name other than
+-- Returns the basic attributes of a vertex for the key, and the parts of its name: {id, stem, pad, min_digits}. Of a name other than
 -- basename and id the key has what stands before the number.
 local function basics(v)
   local id, name, basename = v.id, v.name, v.basename
   local words = { v.type, basename, v.unit or "", v.size, v.state, "" }
-  if id ~= nil and name == basename .. id then return words, { id = id, stem = basename, pad = 0, least = 1 } end
+  if id ~= nil and name == basename .. id then return words, { id = id, stem = basename, pad = 0, min_digits = 1 } end
   local stem, digits = numbered(name)
   words[6] = stem and stem .. "#" or name
-  if not stem then return words, { pad = 0, least = 1 } end
-  return words, { id = math.tointeger(tonumber(digits)), stem = stem, pad = digits:find "^0." and #digits or 0, least = #digits }
+  if not stem then return words, { pad = 0, min_digits = 1 } end
+  return words, { id = math.tointeger(tonumber(digits)), stem = stem, pad = digits:find "^0." and #digits or 0, min_digits = #digits }
 end
 
 --- Returns whether jobs can have a vertex in a state.
@@ -90,7 +90,7 @@ local function new_item(v, out)
   local staged = free < v.size and stages_of(v) or nil
   words[7] = staged
   return {
-    words = words, staged = staged, ids = { parts.id }, stem = parts.stem, pad = parts.pad, least = parts.least, name = v.name,
+    words = words, staged = staged, ids = { parts.id }, stem = parts.stem, pad = parts.pad, min_digits = parts.min_digits, name = v.name,
     basename = v.basename, type = v.type, unit = v.unit or "",
     state = v.state, each = v.size, size = v.size, free = free, n = 1,
   }
@@ -226,7 +226,7 @@ local function alike_item(v, n, marks)
   for k = 1, n do ids[k] = v.run.id + (v.i + k - 1) * v.run.step end
   local free = (marks.out or not marks.held) and kind.size or 0
   return {
-    words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, stem = kind.basename, pad = 0, least = 1,
+    words = { kind.type, kind.basename, kind.unit, kind.size, "up", "" }, ids = ids, stem = kind.basename, pad = 0, min_digits = 1,
     name = kind.basename .. ids[1],
     basename = kind.basename, type = kind.type, unit = kind.unit, state = "up", each = kind.size, size = n * kind.size,
     free = n * free, n = n,

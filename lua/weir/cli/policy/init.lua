@@ -13,7 +13,7 @@ local M = {
     { nil, "json", nil, "as JSON" },
     { "r", "resources", "RESOURCES", "check, bench, profile: the machine, as for weir match" },
     { "p", "policy", "POLICY", "profile: the policy" },
-    { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", most = 1000000 },
+    { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", max = 1000000 },
     { "o", "directory", "DIR", "new: where the files go; here if not given" },
     { "q", "queue", nil, "list, bench, new: queue policies" },
     { "v", "verbose", nil, "list: with options and where each lies" },

@@ -20,7 +20,7 @@ M.try = {
     { "p", "policy", "POLICY", "how jobs are placed: a name that the service knows, or a file, which is sent; the one in use if not "
       .. "given" },
     { "q", "queue", "QUEUE", "when jobs start: a name that the service knows, or a file, which is sent; easy if not given" },
-    { nil, "seconds", "SECONDS", "how long the service may work on it; 10 if not given", kind = "number", least = 0.1, most = 60 },
+    { nil, "seconds", "SECONDS", "how long the service may work on it; 10 if not given", kind = "number", min = 0.1, max = 60 },
     { nil, "all", nil, ("all jobs, not only the first %d that would start at another time"):format(SHOWN) },
     { nil, "json", nil, "everything, as one line of JSON" },
   },

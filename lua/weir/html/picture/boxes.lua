@@ -26,7 +26,7 @@ local FEW_CELLS, GROUPS = 400, 2000 -- with fewer cells, what is in closed boxes
 
 -- Returns how coarse a picture may be for a layout to be opened, where `w` is the width of a box of the layout.
 local function openness(page, layout, w)
-  return layout.least * page.scale / (w * page.scale > M.LARGE and M.OPEN_LARGE or M.OPEN)
+  return layout.smallest * page.scale / (w * page.scale > M.LARGE and M.OPEN_LARGE or M.OPEN)
 end
 
 local function is_open(page, layout, w) return openness(page, layout, w) >= page.coarse end

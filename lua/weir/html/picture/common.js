@@ -90,14 +90,14 @@ const STEPS = [1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 1
 
 // A round step with at most `count` of them in `span`.
 function timeStep(span, count) {
-  const least = span / Math.max(1, count);
-  if (least < 1) return roundStep(least);
-  return STEPS.find((s) => s >= least) || 86400 * roundStep(least / 86400);
+  const smallest = span / Math.max(1, count);
+  if (smallest < 1) return roundStep(smallest);
+  return STEPS.find((s) => s >= smallest) || 86400 * roundStep(smallest / 86400);
 }
 
-function roundStep(least) {
-  const unit = 10 ** Math.floor(Math.log10(least));
-  return unit * [1, 2, 5, 10].find((k) => unit * k >= least * 0.999999);
+function roundStep(smallest) {
+  const unit = 10 ** Math.floor(Math.log10(smallest));
+  return unit * [1, 2, 5, 10].find((k) => unit * k >= smallest * 0.999999);
 }
 
 // ---- the address behind # -----------------------------------------------------------------------------------------

@@ -37,7 +37,7 @@ local function short(...)
   return table.unpack(list)
 end
 
--- Returns a layout as flat lists: {w, h, head, pad, least, grids, frames, notes}.
+-- Returns a layout as flat lists: {w, h, head, pad, smallest, grids, frames, notes}.
 local function plan_of(layouts, l)
   local grids, frames, notes = core.array {}, core.array {}, core.array {}
   for i, r in ipairs(l.grids) do
@@ -45,8 +45,8 @@ local function plan_of(layouts, l)
   end
   for i, r in ipairs(l.frames) do frames[i] = { r.text or "", short(r.x, r.y, r.w, r.h) } end
   for i, r in ipairs(l.notes) do notes[i] = { short(r.x, r.y, r.w, r.h) } end
-  local w, h, head, pad, least = short(l.w, l.h, l.head, l.pad, math.min(l.least, 1e9))
-  return { w, h, head, pad, least, grids, frames, notes }
+  local w, h, head, pad, smallest = short(l.w, l.h, l.head, l.pad, math.min(l.smallest, 1e9))
+  return { w, h, head, pad, smallest, grids, frames, notes }
 end
 
 -- Returns the layout of a scene for the page: {page, list of layouts, the layout of each shape, whether the only root is the

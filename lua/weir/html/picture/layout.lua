@@ -4,7 +4,7 @@
 --- rows, grids of alike siblings one after the other. A grid is {first =, count = children by ordinal, from 0; cols =, x =,
 --- y =, w =, h = of each, gap =, layout = of each, nil for cells, note = a line for each cell}. A layout is
 --- {grids =, frames = {x =, y =, w =, h =, text =} around the cells that share a cache, notes = {x =, y =, w =, h =} of the
---- adapters in the property "nics", w =, h =, head = height of the line with the name, pad =, least = smallest side of a
+--- adapters in the property "nics", w =, h =, head = height of the line with the name, pad =, smallest = smallest side of a
 --- cell}. Vertices of unlike ids may have one layout.
 ---
 --- Each vertex is laid out for several proportions, from the leaves upward; then from the top downward each takes the
@@ -222,18 +222,18 @@ end
 
 -- Lays out the items with what is inside as settled, for the proportions `aspect`.
 local function settle(c, layout, aspect, is_page)
-  local best, least = nil, math.huge
+  local best, smallest = nil, math.huge
   each_width(c, layout.items, settled, function(width)
     local f = flow(c, layout.items, width, settled)
     local w, h = f.w, f.h
     if not is_page then w, h = framed(c, w, h) end
-    if sheet_of(w, h, aspect) < least - 1e-9 then best, least = f, sheet_of(w, h, aspect) end
+    if sheet_of(w, h, aspect) < smallest - 1e-9 then best, smallest = f, sheet_of(w, h, aspect) end
   end)
   layout.grids, layout.frames, layout.notes = best.grids, best.frames, best.notes
   layout.w, layout.h, layout.head, layout.pad = best.w, best.h, 0, 0
   if not is_page then layout.w, layout.h, layout.head, layout.pad = framed(c, best.w, best.h) end
-  layout.least = math.huge
-  for _, grid in ipairs(best.grids) do layout.least = math.min(layout.least, grid.w, grid.h) end
+  layout.smallest = math.huge
+  for _, grid in ipairs(best.grids) do layout.smallest = math.min(layout.smallest, grid.w, grid.h) end
 end
 
 -- Gives the layouts inside of a layout the proportions that are best for it, unless others were quicker.
@@ -245,10 +245,10 @@ end
 
 -- Returns the number of the proportions that are nearest.
 local function nearest(aspect)
-  local found, least = 1, math.huge
+  local found, smallest = 1, math.huge
   for t, x in ipairs(TARGETS) do
     local off = math.abs(math.log(x / aspect))
-    if off < least then found, least = t, off end
+    if off < smallest then found, smallest = t, off end
   end
   return found
 end

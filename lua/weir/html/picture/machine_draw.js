@@ -196,7 +196,7 @@ function drawCell(v, x, y, w, h, context, note) {
 // Whether a box `w` units wide is opened, from so many pixels of the smallest side of what is in it on. A large box is opened
 // earlier: a machine without racks has nothing between it and its nodes.
 function isOpen(layout, w, k) {
-  return layout !== null && layout.least * k >= (w * k > data.layout.large ? data.layout.open_large : data.layout.open);
+  return layout !== null && layout.smallest * k >= (w * k > data.layout.large ? data.layout.open_large : data.layout.open);
 }
 
 function drawBlock(v, layout, x, y, w, h, k) {
@@ -382,8 +382,8 @@ function fit(rect, margin) {
 }
 
 function zoomAt(px, py, factor) {
-  const least = Math.min(view.canvas.clientWidth / sheet.w, view.canvas.clientHeight / sheet.h) * 0.5;
-  const k = clamp(view.k * factor, least, 400);
+  const smallest = Math.min(view.canvas.clientWidth / sheet.w, view.canvas.clientHeight / sheet.h) * 0.5;
+  const k = clamp(view.k * factor, smallest, 400);
   view.x += px / view.k - px / k;
   view.y += py / view.k - py / k;
   view.k = k;

@@ -1,8 +1,8 @@
 // machine_layout.js - the layout that layout.lua made: where everything is, in units of the smallest cells.
 
-// A layout: {w, h, head, pad, least, grids, frames, notes}. A grid has `count` children of a vertex from the ordinal `first` on.
-function readLayout([w, h, head, pad, least, grids, frames, notes]) {
-  return { w, h, head, pad, least,
+// A layout: {w, h, head, pad, smallest, grids, frames, notes}. A grid has `count` children of a vertex from the ordinal `first` on.
+function readLayout([w, h, head, pad, smallest, grids, frames, notes]) {
+  return { w, h, head, pad, smallest,
     grids: grids.map(([first, count, cols, number, note, x, y, gw, gh, gap]) => ({ first, count, cols, number, note, x, y, w: gw, h: gh, gap })),
     frames: frames.map(([text, x, y, fw, fh]) => ({ text, x, y, w: fw, h: fh })),
     notes: notes.map(([x, y, nw, nh]) => ({ x, y, w: nw, h: nh })) };

@@ -19,7 +19,7 @@ local M = {}
 
 M.BYTES = 2000000
 M.WIDTH_MIN, M.WIDTH_MAX = 320, 8000
-local WIDTH, MARGIN, LEAST, LINE = 1200, 24, 520, 20
+local WIDTH, MARGIN, MIN_WIDTH, LINE = 1200, 24, 520, 20
 local HEAD_ROOM = 6000 -- bytes reserved for the head of the picture
 local LISTED = 30 -- entries of a legend
 
@@ -235,7 +235,7 @@ end
 -- Writes the page without the frame. Returns width and height.
 local function write_page(page, limit)
   local wide = page.width + 2 * MARGIN
-  local width = math.max(LEAST + 2 * MARGIN, wide)
+  local width = math.max(MIN_WIDTH + 2 * MARGIN, wide)
   if limit and width > limit then width = math.max(wide, limit) end
   local room = width - 2 * MARGIN
   cells.text(page, "t s", MARGIN, MARGIN + 16, 20, heading_of(page), room * 7 // 8) -- bold letters are wider

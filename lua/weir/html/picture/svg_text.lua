@@ -28,7 +28,7 @@ local MEASURED = 60000 -- hundredths; a wider text is too wide in any case
 --- Returns an upper estimate in pixels for the width of a text, valid UTF-8, in a font size.
 function M.width(text, size) return (fitting(text, MEASURED) * size + 99) // 100 end
 
-local LEAST = 3 -- bytes; shorter texts are left out
+local MIN_BYTES = 3 -- bytes; shorter texts are left out
 
 --- Returns the text cut to a width; nil if too little would be left.
 function M.cut(text, size, room)
@@ -36,7 +36,7 @@ function M.cut(text, size, room)
   local _, stop = fitting(text, room * 100 // size)
   if stop > #text then return text end
   _, stop = fitting(text, room * 100 // size - 100)
-  return stop > LEAST and text:sub(1, stop - 1) .. "\u{2026}" or nil
+  return stop > MIN_BYTES and text:sub(1, stop - 1) .. "\u{2026}" or nil
 end
 
 -- Returns the place of the character of a byte.

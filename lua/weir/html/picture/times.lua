@@ -27,12 +27,12 @@ end
 
 --- A round step in seconds that divides `span` seconds into at most `count` parts.
 function M.step(span, count)
-  local least = span / math.max(1, count)
-  if least < 1 then return round_up(least) end
+  local minimum = span / math.max(1, count)
+  if minimum < 1 then return round_up(minimum) end
   for _, step in ipairs(STEPS) do
-    if step >= least then return step end
+    if step >= minimum then return step end
   end
-  return 86400 * round_up(least / 86400)
+  return 86400 * round_up(minimum / 86400)
 end
 
 return M

@@ -2,9 +2,9 @@
 
 const GUTTER = 84, AXIS = 20;
 
-// Mean, least and most of steps by pixel column: NaN where there is nothing yet.
+// Mean, smallest and greatest value of steps by pixel column: NaN where there is nothing yet.
 function columnsOf(s, t0, t1, width) {
-  const mean = new Float64Array(width).fill(NaN), least = new Float64Array(width), most = new Float64Array(width), dt = (t1 - t0) / width;
+  const mean = new Float64Array(width).fill(NaN), smallest = new Float64Array(width), greatest = new Float64Array(width), dt = (t1 - t0) / width;
   let i = place(s.times, t0, true) - 1;
   for (let x = 0; x < width; x++) {
     const a = t0 + x * dt, b = a + dt;
@@ -20,9 +20,9 @@ function columnsOf(s, t0, t1, width) {
       if (i + 1 >= s.times.length || s.times[i + 1] >= b) break;
       i++;
     }
-    if (known > 0) [mean[x], least[x], most[x]] = [sum / known, lo, hi];
+    if (known > 0) [mean[x], smallest[x], greatest[x]] = [sum / known, lo, hi];
   }
-  return { mean, least, most };
+  return { mean, smallest, greatest };
 }
 
 function roundTop(x) {
@@ -74,7 +74,7 @@ function drawSteps(c, cols, y, colour, alone) {
   c.fillStyle = colour;
   if (alone) {
     c.globalAlpha = 0.25;
-    for (let x = 0; x < n; x++) if (!Number.isNaN(cols.mean[x])) c.fillRect(GUTTER + x, y(cols.most[x]), 1, y(0) - y(cols.most[x]));
+    for (let x = 0; x < n; x++) if (!Number.isNaN(cols.mean[x])) c.fillRect(GUTTER + x, y(cols.greatest[x]), 1, y(0) - y(cols.greatest[x]));
     c.globalAlpha = 1;
   }
   c.strokeStyle = colour;
@@ -105,10 +105,10 @@ function roundSpan(x) { return SPANS.find((s) => s >= x) || 86400 * roundStep(x 
 
 // The largest value that the axis shows: round, and not below what is drawn.
 function topOf(shown, unit) {
-  let most = 0;
-  for (const { cols } of shown) for (const x of shown.length === 1 && unit !== "s" ? cols.most : cols.mean) if (x > most) most = x;
-  if (unit === "%" && most <= 1 + 1e-9) return 1;
-  return most <= 0 ? 1 : unit === "s" ? roundSpan(most) : roundTop(most);
+  let greatest = 0;
+  for (const { cols } of shown) for (const x of shown.length === 1 && unit !== "s" ? cols.greatest : cols.mean) if (x > greatest) greatest = x;
+  if (unit === "%" && greatest <= 1 + 1e-9) return 1;
+  return greatest <= 0 ? 1 : unit === "s" ? roundSpan(greatest) : roundTop(greatest);
 }
 
 // A chart of one series of all runs.

@@ -52,10 +52,10 @@ end
 
 -- ---- nodes --------------------------------------------------------------------------------------------------
 
-local function number(values, key, place, name, least)
+local function number(values, key, place, name, min)
   if not values[key] then return nil end
   local n = lines.whole(values[key], place, name)
-  if n < (least or 1) then fail(place, "%s=%s: %d or more is expected", name, values[key], least or 1) end
+  if n < (min or 1) then fail(place, "%s=%s: %d or more is expected", name, values[key], min or 1) end
   return n
 end
 

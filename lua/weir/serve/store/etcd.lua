@@ -18,7 +18,7 @@ local core = require "weir.core"
 local kvs = require "weir.serve.store.kv"
 local leaders = require "weir.serve.store.leader"
 
-local M = { LEASE = 10, LEAST = 2 } -- seconds
+local M = { LEASE = 10, MIN_LEASE = 2 } -- seconds
 
 local Store = {}
 Store.__index = Store
@@ -369,7 +369,7 @@ function M.open(address, opts)
   if not kv then return nil, why, code end
   prefix = prefix .. "/"
   local lease = opts and opts.lease or M.LEASE
-  if lease < M.LEAST then return nil, ("a lease has at least %d seconds"):format(M.LEAST), "invalid" end
+  if lease < M.MIN_LEASE then return nil, ("a lease has at least %d seconds"):format(M.MIN_LEASE), "invalid" end
   -- etcd notices the end of a lease half a second late, and loading the state takes time.
   local leader = leaders.new { kv = kv, key = prefix .. "leader", ttl = lease - 1, about = opts and opts.about or {} }
   return setmetatable({
