@@ -14,7 +14,7 @@
 #define HASH  64                /* bytes of the longest hash */
 
 struct alloc {
-    struct item item;
+    struct delivery item;
     struct alloc *next, **at; /* in the list of answers under commit */
     struct sched *sched;
     flux_jobid_t id;
@@ -105,7 +105,7 @@ static void on_stored(flux_future_t *f, void *arg)
 }
 
 /* Starts the commit. A missing request was cancelled, and the worker knows by now, or will know. */
-static void deliver(struct sched *s, struct item *item)
+static void deliver(struct sched *s, struct delivery *item)
 {
     struct alloc *a = (struct alloc *)item;
     flux_future_t *stored;
@@ -173,7 +173,7 @@ static bool put(struct alloc *a, char *R)
     return a->R || (flux_job_kvs_key(key, sizeof key, a->id, "R") >= 0 && flux_kvs_txn_put(a->txn, 0, key, R) == 0);
 }
 
-struct item *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, const char *notes)
+struct delivery *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, const char *notes)
 {
     struct alloc *a = calloc(1, sizeof *a);
     char *own = a ? without_local(R) : NULL;

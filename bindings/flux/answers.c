@@ -13,7 +13,7 @@
 static const char serials_key = 0; /* id -> number of the request */
 
 struct action {
-    struct item item;
+    struct delivery item;
     void (*run)(struct sched *s, const struct action *a, const flux_msg_t *msg);
     const char *name;
     bool last;       /* the last answer to a request */
@@ -62,7 +62,7 @@ static void run_log(struct sched *s, const struct action *a, const flux_msg_t *m
 }
 
 /* Does the action. A missing request was cancelled, and the worker knows by now, or will know. */
-static void deliver(struct sched *s, struct item *item)
+static void deliver(struct sched *s, struct delivery *item)
 {
     struct action *a = (struct action *)item;
     const flux_msg_t *msg = s && a->serial ? sched_request(s, a->id, a->serial, a->last) : NULL;
@@ -156,7 +156,7 @@ static flux_jobid_t id_of(lua_State *L)
 static int alloc(lua_State *L)
 {
     const char *R = luaL_checkstring(L, 2), *notes = luaL_checkstring(L, 3);
-    struct item *item = sched_alloc(id_of(L), serial(L, false), R, notes);
+    struct delivery *item = sched_alloc(id_of(L), serial(L, false), R, notes);
 
     if (!item)
         return luaL_error(L, "out of memory");

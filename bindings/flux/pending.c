@@ -6,18 +6,18 @@
 
 #define FEWEST 64 /* lists */
 
-struct request {
-    struct request *next;
+struct pending_request {
+    struct pending_request *next;
     flux_jobid_t id;
     uint64_t serial;
     const flux_msg_t *msg;
 };
 
 /* Returns the place of the pointer to the request of a job, or the place for a new pointer. */
-static struct request **find(struct pending *p, flux_jobid_t id)
+static struct pending_request **find(struct pending *p, flux_jobid_t id)
 {
     uint64_t hash = id * UINT64_C(0x9e3779b97f4a7c15);
-    struct request **at = &p->lists[(hash >> 32) % p->size];
+    struct pending_request **at = &p->lists[(hash >> 32) % p->size];
 
     while (*at && (*at)->id != id)
         at = &(*at)->next;
@@ -36,7 +36,7 @@ static bool grow(struct pending *p)
     if (!more.lists)
         return false;
     for (size_t i = 0; i < p->size; i++)
-        for (struct request *r = p->lists[i], *next; r; r = next) {
+        for (struct pending_request *r = p->lists[i], *next; r; r = next) {
             next = r->next;
             r->next = NULL;
             *find(&more, r->id) = r;
@@ -48,7 +48,7 @@ static bool grow(struct pending *p)
 
 uint64_t sched_keep(struct sched *s, flux_jobid_t id, const flux_msg_t *msg)
 {
-    struct request *r, **at;
+    struct pending_request *r, **at;
 
     if (!grow(&s->pending))
         return 0;
@@ -67,7 +67,7 @@ uint64_t sched_keep(struct sched *s, flux_jobid_t id, const flux_msg_t *msg)
 
 const flux_msg_t *sched_request(struct sched *s, flux_jobid_t id, uint64_t serial, bool last)
 {
-    struct request **at = s->pending.count ? find(&s->pending, id) : NULL, *r = at ? *at : NULL;
+    struct pending_request **at = s->pending.count ? find(&s->pending, id) : NULL, *r = at ? *at : NULL;
     const flux_msg_t *msg;
 
     if (!r || (serial && r->serial != serial))
@@ -86,7 +86,7 @@ void sched_pending_clear(struct sched *s)
     struct pending *p = &s->pending;
 
     for (size_t i = 0; i < p->size; i++)
-        for (struct request *r = p->lists[i], *next; r; r = next) {
+        for (struct pending_request *r = p->lists[i], *next; r; r = next) {
             next = r->next;
             flux_msg_decref(r->msg);
             free(r);

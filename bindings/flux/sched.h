@@ -18,9 +18,9 @@ struct worker;
 
 /* An item sent by the worker to the reactor. deliver() runs in the reactor's thread and frees the item. When the module
  * ends, `s` is NULL, and deliver() only frees. */
-struct item {
-    struct item *next;
-    void (*deliver)(struct sched *s, struct item *item);
+struct delivery {
+    struct delivery *next;
+    void (*deliver)(struct sched *s, struct delivery *item);
 };
 
 /* The result of a call of the service. */
@@ -35,7 +35,7 @@ struct reply {
 /* A call of the service, from the reactor to the worker and back. A string passed as argument belongs to `msg` or
  * `own`. */
 struct call {
-    struct item item;
+    struct delivery item;
     struct call *next;
     const char *method, *args[3]; /* NULLs are nil */
     flux_jobid_t id;
@@ -95,7 +95,7 @@ struct worker {
     pthread_cond_t wake;
     /* under the lock: */
     struct call *calls, **calls_end;
-    struct item *items, **items_end;
+    struct delivery *items, **items_end;
     bool stop;
     struct doing {
         const char *now, *longest_of; /* methods; now is NULL while idle */
@@ -105,7 +105,7 @@ struct worker {
         double stats_at;
     } seen;
     /* used by the worker's thread only: */
-    struct item failure; /* sent once */
+    struct delivery failure; /* sent once */
     char *why;
     bool child; /* the process is a forked copy: send nothing */
     /* set before the thread starts: */
@@ -122,7 +122,7 @@ bool sched_post(struct sched *s, const struct call *c);
 /* Releases the calls held until the first resources were known, in order. */
 void sched_acquired(struct sched *s);
 /* Sends an item to the reactor. Called by the worker. */
-void sched_send(struct worker *w, struct item *item);
+void sched_send(struct worker *w, struct delivery *item);
 /* Returns the seconds of a monotonic clock. */
 double sched_clock(void);
 /* Stores the user and system seconds of the calling thread. */
@@ -155,7 +155,7 @@ bool sched_number(lua_State *L, flux_jobid_t id, uint64_t serial);
 
 /* Returns the item that answers the request of a job with R and annotations (both JSON), or NULL without memory. Called
  * by the worker. */
-struct item *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, const char *notes);
+struct delivery *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, const char *notes);
 void sched_allocs_close(struct sched *s);
 
 /* ---- pending.c ---- */

@@ -46,7 +46,7 @@ static void destroy(struct call *c)
 }
 
 /* Passes a finished call back to the sender. */
-static void deliver(struct sched *s, struct item *item)
+static void deliver(struct sched *s, struct delivery *item)
 {
     struct call *c = (struct call *)item;
 
@@ -105,7 +105,7 @@ void sched_acquired(struct sched *s)
 
 /* ---- from the worker ---- */
 
-void sched_send(struct worker *w, struct item *item)
+void sched_send(struct worker *w, struct delivery *item)
 {
     uint64_t one = 1;
     bool first;
@@ -125,9 +125,9 @@ void sched_send(struct worker *w, struct item *item)
 }
 
 /* Removes and returns the next item. Without items, resets the eventfd and returns NULL. */
-static struct item *next_item(struct worker *w)
+static struct delivery *next_item(struct worker *w)
 {
-    struct item *item;
+    struct delivery *item;
     uint64_t n;
 
     pthread_mutex_lock(&w->lock);
@@ -146,7 +146,7 @@ static void on_items(flux_reactor_t *r, flux_watcher_t *watcher, int revents, vo
 {
     struct sched *s = arg;
     double until = sched_clock() + PORTION;
-    struct item *item;
+    struct delivery *item;
 
     (void)r, (void)watcher, (void)revents;
     do {
@@ -224,7 +224,7 @@ static bool run_calls(struct worker *w)
     return wanted;
 }
 
-static void deliver_failure(struct sched *s, struct item *item)
+static void deliver_failure(struct sched *s, struct delivery *item)
 {
     (void)item;
     if (s)
@@ -412,7 +412,7 @@ static void drop_calls(struct call **list)
 
 static void drop_items(struct worker *w)
 {
-    struct item *item;
+    struct delivery *item;
 
     while ((item = w->items)) {
         w->items = item->next;

@@ -15,7 +15,7 @@
 
 /* Neighbouring children of one kind and shape: ids ascend by `step`, ranks by 1. An id of -1 means none; a rank of -1
  * means none, or the rank of the parent. */
-struct run {
+struct fold_run {
     lua_Integer kind, id, step, count, shape, rank;
 };
 
@@ -23,7 +23,7 @@ struct fold {
     lua_State *L;
     const struct weirlua_graph *handle;
     const weir_graph *g;
-    struct run *runs;
+    struct fold_run *runs;
     size_t n, cap;
     struct {
         const char *type, *basename, *unit;
@@ -101,7 +101,7 @@ static lua_Integer kind_of(struct fold *f, weir_vertex v)
 
 /* ---- shapes ------------------------------------------------------------------------------------------------------ */
 
-static void push_runs(lua_State *L, const struct run *runs, size_t n)
+static void push_runs(lua_State *L, const struct fold_run *runs, size_t n)
 {
     lua_createtable(L, (int)n * RUN_NUMBERS, 0);
     for (size_t i = 0; i < n; i++) {
@@ -133,7 +133,7 @@ static lua_Integer shape_of(struct fold *f, size_t base)
 static void reserve_run(struct fold *f)
 {
     size_t cap = f->cap ? 2 * f->cap : 64;
-    struct run *runs;
+    struct fold_run *runs;
 
     if (f->n < f->cap)
         return;
@@ -145,7 +145,7 @@ static void reserve_run(struct fold *f)
     lua_replace(f->L, RUNS);
 }
 
-static bool extends(const struct run *last, const struct run *child)
+static bool extends(const struct fold_run *last, const struct fold_run *child)
 {
     lua_Integer far;
 
@@ -158,9 +158,9 @@ static bool extends(const struct run *last, const struct run *child)
 }
 
 /* Adds a child to the runs from `base` on, by extending the last run where possible. */
-static void add_child(struct fold *f, size_t base, const struct run *child)
+static void add_child(struct fold *f, size_t base, const struct fold_run *child)
 {
-    struct run *last = f->n > base ? &f->runs[f->n - 1] : NULL;
+    struct fold_run *last = f->n > base ? &f->runs[f->n - 1] : NULL;
 
     if (last && extends(last, child)) {
         last->step = last->count == 1 ? child->id - last->id : last->step;
@@ -238,7 +238,7 @@ static void add_vertex(struct fold *f, weir_vertex v, size_t base, int64_t above
 {
     uint32_t n = weir_vertex_children(f->g, v);
     int64_t rank = weir_vertex_rank(f->g, v), id = weir_vertex_id(f->g, v);
-    struct run child = {kind_of(f, v), id == WEIR_NO_ID || id < 0 ? -1 : id, 0, 1, 0, -1};
+    struct fold_run child = {kind_of(f, v), id == WEIR_NO_ID || id < 0 ? -1 : id, 0, 1, 0, -1};
     size_t inner = f->n, level = f->depth++;
 
     if (rank != WEIR_NO_RANK && rank != above)

@@ -35,7 +35,7 @@ static bool has_zero(lua_State *L, int idx)
 }
 
 /* A property, tag or datum of a new vertex: KEY = true | string | number. */
-struct entry {
+struct given_entry {
     int map;
     const char *key, *value;
 };
@@ -63,14 +63,14 @@ static uint32_t check_entries(lua_State *L, int table, const char *field)
 
 /* Appends the entries of a field to `list`, which is long enough; the table at `texts` keeps the texts of numbers
  * alive. Returns the number of entries. */
-static uint32_t list_entries(lua_State *L, int table, const char *field, int map, int texts, struct entry *list)
+static uint32_t list_entries(lua_State *L, int table, const char *field, int map, int texts, struct given_entry *list)
 {
     uint32_t n = 0;
 
     lua_pushstring(L, field);
     if (lua_rawget(L, table) == LUA_TTABLE)
         for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-            list[n++] = (struct entry){map, lua_tostring(L, -2), lua_isboolean(L, -1) ? "" : lua_tostring(L, -1)};
+            list[n++] = (struct given_entry){map, lua_tostring(L, -2), lua_isboolean(L, -1) ? "" : lua_tostring(L, -1)};
             lua_pushvalue(L, -1);
             lua_rawseti(L, texts, (lua_Integer)lua_rawlen(L, texts) + 1);
         }
@@ -80,10 +80,10 @@ static uint32_t list_entries(lua_State *L, int table, const char *field, int map
 
 /* Returns the entries of the vertex description, and pushes a userdata that owns the list. After the call nothing can
  * raise, and the graph can be changed. */
-static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
+static const struct given_entry *push_entries(lua_State *L, int table, uint32_t *n)
 {
     uint32_t properties = check_entries(L, table, "properties"), tags = check_entries(L, table, "tags");
-    struct entry *list;
+    struct given_entry *list;
     int texts;
 
     *n = 0;
@@ -97,7 +97,7 @@ static const struct entry *push_entries(lua_State *L, int table, uint32_t *n)
     return list;
 }
 
-static int set_entries(weir_graph *g, weir_vertex v, const struct entry *list, uint32_t n, weir_err *err)
+static int set_entries(weir_graph *g, weir_vertex v, const struct given_entry *list, uint32_t n, weir_err *err)
 {
     int rc = WEIR_OK;
 
@@ -144,7 +144,7 @@ static int graph_add(lua_State *L)
     weir_vertex parent = lua_isnil(L, 2) ? WEIR_NONE : weirlua_check_vertex_of(L, s, 2, handle), v = WEIR_NONE;
     lua_Integer count = luaL_optinteger(L, 4, 1), stride = luaL_optinteger(L, 5, 1);
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
-    const struct entry *entries;
+    const struct given_entry *entries;
     uint32_t n;
     weir_err err = {0};
     int rc;

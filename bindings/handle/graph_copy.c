@@ -89,7 +89,7 @@ static int graph_compare(lua_State *L)
 /* ---- coarse views ---- */
 
 /* The map between a graph and a coarse view. User values: 1 the fine graph, 2 the view. */
-struct map {
+struct copy_map {
     weir_vertex *coarse; /* by vertex of the fine graph */
     uint32_t limit;
     uint32_t fine_number, view_number;
@@ -98,7 +98,7 @@ struct map {
 
 static int map_gc(lua_State *L)
 {
-    struct map *m = luaL_checkudata(L, 1, MAP);
+    struct copy_map *m = luaL_checkudata(L, 1, MAP);
     weir_vertex *coarse = m->coarse;
 
     m->coarse = NULL;
@@ -136,11 +136,11 @@ static int graph_coarsen(lua_State *L)
     struct weirlua_graph *from = weirlua_check_graph(L, weirlua_of(L), 1), *view;
     uint32_t n;
     const char **keep = read_keep(L, &n);
-    struct map *m = lua_newuserdatauv(L, sizeof *m, 2);
+    struct copy_map *m = lua_newuserdatauv(L, sizeof *m, 2);
     weir_err err = {0};
     int rc;
 
-    *m = (struct map){0};
+    *m = (struct copy_map){0};
     luaL_setmetatable(L, MAP);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
@@ -159,7 +159,7 @@ static int graph_coarsen(lua_State *L)
     return 2;
 }
 
-static int push_fine(lua_State *L, const struct map *m, weir_vertex v)
+static int push_fine(lua_State *L, const struct copy_map *m, weir_vertex v)
 {
     struct weirlua_graph *fine;
     lua_Integer n = 0;
@@ -179,7 +179,7 @@ static int push_fine(lua_State *L, const struct map *m, weir_vertex v)
 static int map_call(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);
-    struct map *m = luaL_checkudata(L, 1, MAP);
+    struct copy_map *m = luaL_checkudata(L, 1, MAP);
     struct weirlua_graph *fine = weirlua_graph_find(s, m->fine_number), *view = weirlua_graph_find(s, m->view_number);
     struct weirlua_handle h;
 

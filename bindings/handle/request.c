@@ -6,13 +6,13 @@
 
 #define REQUEST "weir.request"
 
-struct request {
+struct request_handle {
     weir_request *r;
     uint64_t serial; /* of the handle, never used twice */
 };
 
 /* Returns the request of a handle, the value at `arg`. Raises where the handle is closed. */
-static weir_request *open_request(lua_State *L, int arg, const struct request *handle)
+static weir_request *open_request(lua_State *L, int arg, const struct request_handle *handle)
 {
     luaL_argcheck(L, handle->r, arg, "the request is closed");
     return handle->r;
@@ -30,7 +30,7 @@ bool weirlua_is_request(lua_State *L, int arg)
 
 uint64_t weirlua_request_serial(lua_State *L, int arg)
 {
-    const struct request *handle = luaL_testudata(L, arg, REQUEST);
+    const struct request_handle *handle = luaL_testudata(L, arg, REQUEST);
     return handle ? handle->serial : 0;
 }
 
@@ -48,7 +48,7 @@ static const char *text_at(lua_State *L, int arg, size_t *len)
 
 weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
 {
-    struct request *handle = luaL_testudata(L, arg, REQUEST);
+    struct request_handle *handle = luaL_testudata(L, arg, REQUEST);
     const char *text, *source;
     size_t len;
     weir_err err = {0};
@@ -59,7 +59,7 @@ weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
     source = lua_type(L, arg) == LUA_TTABLE ? "<table>" : "<request>";
     text = text_at(L, arg, &len);
     handle = lua_newuserdatauv(L, sizeof *handle, 0);
-    *handle = (struct request){NULL, weirlua_serial(s)};
+    *handle = (struct request_handle){NULL, weirlua_serial(s)};
     luaL_setmetatable(L, REQUEST);
     rc = weir_request_parse(text, len, source, &handle->r, &err);
     if (rc) {
@@ -80,7 +80,7 @@ int weirlua_request_new(lua_State *L)
 
 static int request_gc(lua_State *L)
 {
-    struct request *handle = luaL_checkudata(L, 1, REQUEST);
+    struct request_handle *handle = luaL_checkudata(L, 1, REQUEST);
     weir_request *r = handle->r;
 
     handle->r = NULL;

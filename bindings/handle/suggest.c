@@ -9,18 +9,18 @@
 #define KNOWN (2 * WORD) /* bytes of a known word */
 
 /* The nearest of the known words offered so far. */
-struct search {
+struct nearest_word {
     const char *word, *best; /* best: NULL where none is near */
     size_t len;
     int smallest; /* the distance of best, or a distance too great */
 };
 
-static struct search begin(const char *word)
+static struct nearest_word begin(const char *word)
 {
     size_t len = strlen(word);
     int most = len < 2 ? 0 : len < 5 ? 1 : len < 9 ? 2 : (int)len / 3; /* the greatest distance of a near word */
 
-    return (struct search){.word = word, .len = len, .smallest = most + 1};
+    return (struct nearest_word){.word = word, .len = len, .smallest = most + 1};
 }
 
 static bool same(char a, char b)
@@ -63,7 +63,7 @@ static int differences(const char *a, const char *b)
     return n;
 }
 
-static void offer(struct search *s, const char *known)
+static void offer(struct nearest_word *s, const char *known)
 {
     size_t len = strlen(known);
     int d;
@@ -78,14 +78,14 @@ static void offer(struct search *s, const char *known)
 }
 
 /* Pushes the hint, and returns its text. */
-static const char *push_hint(lua_State *L, const struct search *s)
+static const char *push_hint(lua_State *L, const struct nearest_word *s)
 {
     return s->best ? lua_pushfstring(L, " (did you mean \"%s\"?)", s->best) : lua_pushliteral(L, "");
 }
 
 const char *weirlua_hint(lua_State *L, const char *word, const char *const *known)
 {
-    struct search s = begin(word);
+    struct nearest_word s = begin(word);
 
     for (size_t i = 0; known[i]; i++)
         offer(&s, known[i]);
@@ -94,7 +94,7 @@ const char *weirlua_hint(lua_State *L, const char *word, const char *const *know
 
 const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table)
 {
-    struct search s = begin(word);
+    struct nearest_word s = begin(word);
 
     luaL_checkstack(L, 4, "hint");
     table = lua_absindex(L, table);
@@ -107,7 +107,7 @@ const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table)
 /* nearest(word, words): the entry of a list of texts that is nearest to the word; nil where none is near. */
 int weirlua_nearest(lua_State *L)
 {
-    struct search s = begin(luaL_checkstring(L, 1));
+    struct nearest_word s = begin(luaL_checkstring(L, 1));
 
     luaL_checktype(L, 2, LUA_TTABLE);
     lua_settop(L, 2);

@@ -193,11 +193,11 @@ static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
     return 1;
 }
 
-enum verdict { SCORED, NO_CANDIDATE, STOP };
+enum walk_verdict { SCORED, NO_CANDIDATE, STOP };
 
 /* Asks the evaluating filters about v (W4) and sums the scores. If a filter returns nil, v is no candidate; false ends
  * the walk. */
-static enum verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v, double *score)
+static enum walk_verdict ask_evaluate(lua_State *L, struct walk *walk, weir_vertex v, double *score)
 {
     *score = 0;
     for (uint32_t i = 0; i < walk->nevaluate; i++) {
@@ -220,7 +220,7 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
 {
     struct weirlua_owner *handle = weirlua_owner_push(L, free_accum);
     weir_vertex v = WEIR_NONE;
-    enum verdict verdict = SCORED;
+    enum walk_verdict verdict = SCORED;
     double score;
     int rc;
 

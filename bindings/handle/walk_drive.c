@@ -12,7 +12,7 @@
 enum how { PUSH_TYPE, PUSH_NUMBER, PUSH_ANY };
 
 /* How to push a field. */
-struct field {
+struct visit_field {
     uint8_t how;
     uint8_t at;   /* offset of a number in a visit */
     uint8_t code; /* enum weirlua_field */
@@ -32,13 +32,14 @@ struct drive {
     const char *type_text;      /* the core's text of the visit's type */
     const char *type_seen;      /* the core's text of walk.type, once met */
     uint64_t revision;          /* of the graph when the visits were read */
-    struct field fields[WEIRLUA_FIELDS], *fields_end;
+    struct visit_field fields[WEIRLUA_FIELDS], *fields_end;
     weir_walk_visit visits[AHEAD];
 };
 
 /* ---- calls ---- */
 
-static inline void push_field(lua_State *L, const struct drive *d, const weir_walk_visit *x, const struct field *field)
+static inline void push_field(lua_State *L, const struct drive *d, const weir_walk_visit *x,
+                              const struct visit_field *field)
 {
     int64_t n;
 
@@ -68,7 +69,7 @@ static inline void call(lua_State *L, const struct drive *d, int f, const weir_w
 {
     lua_pushvalue(L, f);
     lua_pushlightuserdata(L, weirlua_vertex_bits(d->number, x->vertex, x->generation));
-    for (const struct field *field = d->fields; field != d->fields_end; field++)
+    for (const struct visit_field *field = d->fields; field != d->fields_end; field++)
         push_field(L, d, x, field);
     lua_call(L, d->arguments, results);
     if (!d->walk->open || d->handle->number != d->number)
@@ -166,17 +167,17 @@ bool weirlua_walk_drivable(const struct walk *walk)
     return !walk->compares && walk->nprune <= 1 && walk->nevaluate == 1;
 }
 
-static struct field field_of(const struct walk *walk, uint8_t code)
+static struct visit_field field_of(const struct walk *walk, uint8_t code)
 {
     switch (code) {
-    case FIELD_TYPE: return (struct field){PUSH_TYPE, 0, code};
-    case FIELD_ID: return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, id), code};
-    case FIELD_SIZE: return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, size), code};
+    case FIELD_TYPE: return (struct visit_field){PUSH_TYPE, 0, code};
+    case FIELD_ID: return (struct visit_field){PUSH_NUMBER, offsetof(weir_walk_visit, id), code};
+    case FIELD_SIZE: return (struct visit_field){PUSH_NUMBER, offsetof(weir_walk_visit, size), code};
     case FIELD_FREE:
         if (walk->state->readonly) /* a policy's reads are followed */
-            return (struct field){PUSH_ANY, 0, code};
-        return (struct field){PUSH_NUMBER, offsetof(weir_walk_visit, free), code};
-    default: return (struct field){PUSH_ANY, 0, code};
+            return (struct visit_field){PUSH_ANY, 0, code};
+        return (struct visit_field){PUSH_NUMBER, offsetof(weir_walk_visit, free), code};
+    default: return (struct visit_field){PUSH_ANY, 0, code};
     }
 }
 

@@ -5,7 +5,7 @@
 
 #include "handle/walk.h"
 
-struct frame {
+struct order_frame {
     weir_vertex v; /* the parent of the children in the frame; WEIR_NONE for starts */
     uint32_t n, next;
     weir_vertex kids[];
@@ -98,7 +98,7 @@ static void push_frame(lua_State *L, int at, struct walk *walk, weir_vertex v, w
 {
     struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
     uint32_t n = start != WEIR_NONE ? 1 : count_ends(L, handle->g, walk, v);
-    struct frame *f;
+    struct order_frame *f;
 
     luaL_checkstack(L, 8, "walk");
     f = lua_newuserdatauv(L, sizeof *f + n * sizeof f->kids[0], 0);
@@ -122,9 +122,9 @@ static void pop_frame(lua_State *L, int at, struct walk *walk)
 }
 
 /* Returns the top frame, which the list of frames keeps alive. */
-static struct frame *top_frame(lua_State *L, int at, const struct walk *walk)
+static struct order_frame *top_frame(lua_State *L, int at, const struct walk *walk)
 {
-    struct frame *f;
+    struct order_frame *f;
 
     lua_getiuservalue(L, at, WALK_FRAMES);
     lua_rawgeti(L, -1, (lua_Integer)walk->nframes);
@@ -150,7 +150,7 @@ static bool meet(lua_State *L, int at, weir_vertex v)
 }
 
 /* Returns the next unvisited vertex of a frame, or WEIR_NONE. */
-static weir_vertex next_kid(lua_State *L, int at, const struct walk *walk, struct frame *f)
+static weir_vertex next_kid(lua_State *L, int at, const struct walk *walk, struct order_frame *f)
 {
     while (f->next < f->n) {
         weir_vertex v = f->kids[walk->reverse ? f->n - 1 - f->next : f->next];
@@ -163,7 +163,7 @@ static weir_vertex next_kid(lua_State *L, int at, const struct walk *walk, struc
 
 int weirlua_order_next(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
-    struct frame *f;
+    struct order_frame *f;
 
     check_same(L, walk);
     *v = walk->pending;

@@ -125,12 +125,12 @@ int weirlua_policy_init(lua_State *L, int policy, struct weirlua_graph *handle, 
 
 /* ---- admit ---- */
 
-enum verdict { ADMITTED, REJECTED, AMENDED };
+enum admit_verdict { ADMITTED, REJECTED, AMENDED };
 
 struct admission {
     const char *jobspec; /* JSON */
     struct policy_job job;
-    enum verdict verdict;
+    enum admit_verdict verdict;
 };
 
 /* (anchor, admission, about or nil): calls admit. Returns nil, the reason of a rejection, or the JSON text of a

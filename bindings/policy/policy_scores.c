@@ -189,11 +189,11 @@ static int make_handle(lua_State *S)
 
 /* ---- the key ---- */
 
-struct writer {
+struct score_writer {
     char *at, *end; /* at > end: too long */
 };
 
-static void put(struct writer *w, const void *p, size_t len)
+static void put(struct score_writer *w, const void *p, size_t len)
 {
     if ((size_t)(w->end - w->at) >= len)
         memcpy(w->at, p, len);
@@ -202,14 +202,14 @@ static void put(struct writer *w, const void *p, size_t len)
     w->at += len;
 }
 
-static void put_text(struct writer *w, const char *text)
+static void put_text(struct score_writer *w, const char *text)
 {
     put(w, text, strlen(text) + 1);
 }
 
 /* Writes the value on top of the stack; other values than texts as a digest. Returns false for a value that cannot be
  * compared. */
-static bool put_value(lua_State *S, uint32_t graph, struct writer *w)
+static bool put_value(lua_State *S, uint32_t graph, struct score_writer *w)
 {
     struct digest digest;
     const char *text;
@@ -231,7 +231,7 @@ struct keying {
     struct hooks *h;
     struct policy_memory *m;
     const weir_resource *r;
-    struct writer w;
+    struct score_writer w;
 };
 
 /* (keying, table of the request): writes the fields of the request and of the job that evaluate has read. */

@@ -8,7 +8,7 @@
 /* ---- pairs ---- */
 
 /* The sort key of a table's key: false before true, then numbers, texts, vertices by index. */
-struct key {
+struct sort_key {
     int type;
     lua_Number number; /* booleans, numbers, vertices */
     const char *text;
@@ -16,7 +16,7 @@ struct key {
     lua_Integer at; /* position in the list of keys, from 1 */
 };
 
-static int by_key(const struct key *x, const struct key *y)
+static int by_key(const struct sort_key *x, const struct sort_key *y)
 {
     size_t n = x->len < y->len ? x->len : y->len;
     int order;
@@ -31,9 +31,9 @@ static int by_key(const struct key *x, const struct key *y)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static struct key read_key(lua_State *S, int idx, lua_Integer at)
+static struct sort_key read_key(lua_State *S, int idx, lua_Integer at)
 {
-    struct key k = {.type = lua_type(S, idx), .text = "", .at = at};
+    struct sort_key k = {.type = lua_type(S, idx), .text = "", .at = at};
 
     switch (k.type) {
     case LUA_TBOOLEAN: k.number = lua_toboolean(S, idx); break;
@@ -46,7 +46,7 @@ static struct key read_key(lua_State *S, int idx, lua_Integer at)
 }
 
 /* Merges [lo, mid) and [mid, hi). Charged in steps, since no count hook runs in C. */
-static void merge(lua_State *S, const struct key *from, struct key *to, size_t lo, size_t mid, size_t hi)
+static void merge(lua_State *S, const struct sort_key *from, struct sort_key *to, size_t lo, size_t mid, size_t hi)
 {
     size_t i = lo, k = mid;
 
@@ -60,12 +60,12 @@ static void merge(lua_State *S, const struct key *from, struct key *to, size_t l
 }
 
 /* Sorts n keys, using the n places behind. Returns the address of the sorted keys. */
-static struct key *sort(lua_State *S, struct key *keys, size_t n)
+static struct sort_key *sort(lua_State *S, struct sort_key *keys, size_t n)
 {
-    struct key *from = keys, *to = keys + n;
+    struct sort_key *from = keys, *to = keys + n;
 
     for (size_t width = 1; width < n; width *= 2) {
-        struct key *other = from;
+        struct sort_key *other = from;
         for (size_t lo = 0; lo < n; lo += 2 * width) {
             size_t mid = n - lo < width ? n : lo + width, hi = n - mid < width ? n : mid + width;
             merge(S, from, to, lo, mid, hi);
@@ -80,7 +80,7 @@ static struct key *sort(lua_State *S, struct key *keys, size_t n)
 static void push_sorted(lua_State *S)
 {
     int list = lua_gettop(S) + 1;
-    struct key *keys;
+    struct sort_key *keys;
     lua_Integer n = 0;
     int64_t begin = weirlua_clock();
 
@@ -146,7 +146,7 @@ int weirlua_sandbox_pairs(lua_State *S)
 /* next(t): the first key and the value; nil for an empty table. */
 int weirlua_sandbox_next(lua_State *S)
 {
-    struct key first = {0};
+    struct sort_key first = {0};
     lua_Integer n = 0;
     int64_t begin = weirlua_clock();
 
@@ -164,7 +164,7 @@ int weirlua_sandbox_next(lua_State *S)
         weirlua_frozen_bare(S, 1);
     lua_pushnil(S); /* the first key so far */
     for (lua_pushnil(S); lua_next(S, 1); lua_pop(S, 1)) {
-        struct key k = {0};
+        struct sort_key k = {0};
         n++;
         lua_pushvalue(S, -2);
         k = read_key(S, -1, n);

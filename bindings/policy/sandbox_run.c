@@ -18,7 +18,7 @@
 /* Stack of the host: 1 text, 2 name, 3 opts, then: */
 enum { SOURCE = 4, PRELUDE, HANDLE, MEMO, TOP = MEMO };
 
-struct run {
+struct runner {
     struct sandbox sandbox;
     lua_State *host;
     const char *text, *name, *prelude;
@@ -28,14 +28,14 @@ struct run {
 
 static int run_gc(lua_State *L)
 {
-    weirlua_sandbox_close(&((struct run *)luaL_checkudata(L, 1, RUN))->sandbox);
+    weirlua_sandbox_close(&((struct runner *)luaL_checkudata(L, 1, RUN))->sandbox);
     return 0;
 }
 
 /* ---- in the sandbox ---- */
 
 /* Compiles a text, called "name" in errors. */
-static void compile(lua_State *S, const char *text, size_t len, const char *name, struct run *run)
+static void compile(lua_State *S, const char *text, size_t len, const char *name, struct runner *run)
 {
     lua_pushfstring(S, "@%s", name);
     if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK) {
@@ -59,7 +59,7 @@ static int ask(lua_State *L)
 /* source(name): a function */
 static int source(lua_State *S)
 {
-    struct run *run = lua_touserdata(S, lua_upvalueindex(1));
+    struct runner *run = lua_touserdata(S, lua_upvalueindex(1));
     lua_State *L = run->host;
     const char *name = luaL_checkstring(S, 1), *text;
     size_t len;
@@ -92,7 +92,7 @@ static int limit(lua_State *S)
 /* Message handler: puts the place in the main text before a message with a different place or no place. */
 static int locate(lua_State *S)
 {
-    const struct run *run = (struct run *)weirlua_sandbox_of(S);
+    const struct runner *run = (struct runner *)weirlua_sandbox_of(S);
     const char *message = lua_tostring(S, 1), *place;
     lua_Debug ar;
 
@@ -115,7 +115,7 @@ static int locate(lua_State *S)
 
 static int run_all(lua_State *S)
 {
-    struct run *run = lua_touserdata(S, 1);
+    struct runner *run = lua_touserdata(S, 1);
 
     weirlua_sandbox_libraries(S);
     lua_gc(S, LUA_GCINC, PAUSE, 0, 0);
@@ -194,7 +194,7 @@ static void copy_value(lua_State *L, lua_State *S, int idx, int depth)
 /* handle, memo -> data. Stack indices are those of weirlua_sandbox_run. */
 static int copy_result(lua_State *L)
 {
-    struct run *run = lua_touserdata(L, HANDLE);
+    struct runner *run = lua_touserdata(L, HANDLE);
 
     copy_value(L, run->sandbox.S, 1, 1);
     return 1;
@@ -215,7 +215,7 @@ static const char *behind_name(const char *text, const char *name)
     return text[3 + shown] == ':' ? text + 3 + shown : NULL;
 }
 
-static int fail(lua_State *L, const struct run *run, const char *text)
+static int fail(lua_State *L, const struct runner *run, const char *text)
 {
     const char *rest = behind_name(text, run->name);
 
@@ -229,7 +229,7 @@ static int fail(lua_State *L, const struct run *run, const char *text)
 }
 
 /* Runs the texts and leaves the result at index 1 of S. Returns false with the error in buf. */
-static bool run_sandbox(struct run *run, char *buf, size_t size)
+static bool run_sandbox(struct runner *run, char *buf, size_t size)
 {
     lua_State *S = run->sandbox.S;
     int status;
@@ -247,11 +247,11 @@ static bool run_sandbox(struct run *run, char *buf, size_t size)
     return false;
 }
 
-static struct run *make_run(lua_State *L)
+static struct runner *make_run(lua_State *L)
 {
-    struct run *run = lua_newuserdatauv(L, sizeof *run, 0);
+    struct runner *run = lua_newuserdatauv(L, sizeof *run, 0);
 
-    *run = (struct run){.host = L, .code = WEIR_EINVAL};
+    *run = (struct runner){.host = L, .code = WEIR_EINVAL};
     luaL_setmetatable(L, RUN);
     run->text = lua_tolstring(L, 1, &run->len);
     run->name = lua_tostring(L, 2);
@@ -260,7 +260,7 @@ static struct run *make_run(lua_State *L)
 }
 
 /* Opens the state with the budgets in opts. Returns false where even an empty state exceeds the memory. */
-static bool open_sandbox(lua_State *L, struct run *run)
+static bool open_sandbox(lua_State *L, struct runner *run)
 {
     int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_RUN_INSTRUCTIONS);
     int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_RUN_BYTES);
@@ -282,7 +282,7 @@ int weirlua_sandbox_run(lua_State *L)
 {
     static const char *const known[] = {"prelude", "source", "instructions", "memory", "seconds", NULL};
     char text[512];
-    struct run *run;
+    struct runner *run;
     int status;
 
     luaL_checkstring(L, 1);

@@ -55,7 +55,7 @@ uint32_t flat_job_new(struct flat *s)
         s->unused = unused;
         s->jobs_cap = cap;
     }
-    s->jobs[s->njobs] = (struct job){0};
+    s->jobs[s->njobs] = (struct flat_job){0};
     return (uint32_t)s->njobs++;
 }
 
@@ -63,7 +63,7 @@ void flat_job_free(struct flat *s, uint32_t job)
 {
     free(s->jobs[job].number.text);
     flat_units_drop(&s->jobs[job]);
-    s->jobs[job] = (struct job){0};
+    s->jobs[job] = (struct flat_job){0};
     s->unused[s->nunused++] = job;
 }
 
@@ -95,7 +95,7 @@ void flat_close(struct flat *s)
 
 /* ---- events ---- */
 
-static bool before(const struct event *a, const struct event *b)
+static bool before(const struct flat_event *a, const struct flat_event *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
@@ -106,7 +106,7 @@ static bool before(const struct event *a, const struct event *b)
 
 static bool push(struct flat *s, int64_t time, uint32_t job)
 {
-    struct event e = {time, s->events_made++, job};
+    struct flat_event e = {time, s->events_made++, job};
     size_t i = ++s->nevents;
 
     if (!flat_grow(&s->events, &s->events_cap, s->nevents + 1, sizeof *s->events)) {
@@ -119,9 +119,9 @@ static bool push(struct flat *s, int64_t time, uint32_t job)
     return true;
 }
 
-static struct event pop(struct flat *s)
+static struct flat_event pop(struct flat *s)
 {
-    struct event top = s->events[1], last = s->events[s->nevents--];
+    struct flat_event top = s->events[1], last = s->events[s->nevents--];
     size_t i = 1, kid;
 
     for (; (kid = 2 * i) <= s->nevents; i = kid) {
@@ -147,7 +147,7 @@ static int64_t next_time(const struct flat *s)
 /* Whether a job that begins now ends by the end of the clock; otherwise the simulator stops. */
 static bool ends_in_time(struct flat *s, uint32_t job)
 {
-    const struct job *j = &s->jobs[job];
+    const struct flat_job *j = &s->jobs[job];
 
     if (s->now <= FLAT_LAST && j->estimate <= FLAT_LAST - s->now && j->runtime <= FLAT_LAST - s->now)
         return true;
@@ -157,7 +157,7 @@ static bool ends_in_time(struct flat *s, uint32_t job)
 
 void flat_forget(struct flat *s, uint32_t job)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     uint32_t last;
 
     if (j->reserved == FLAT_NEVER)
@@ -168,7 +168,7 @@ void flat_forget(struct flat *s, uint32_t job)
     s->jobs[last].reservation = j->reservation;
 }
 
-int64_t flat_later(const struct job *job, int64_t time)
+int64_t flat_later(const struct flat_job *job, int64_t time)
 {
     int64_t ran = time - job->start;
 
@@ -176,7 +176,7 @@ int64_t flat_later(const struct job *job, int64_t time)
 }
 
 /* Notes when a job that runs since `began` is due, and how the job ends. Returns the end. */
-static int64_t end_of(struct flat *s, struct job *j, int64_t began)
+static int64_t end_of(struct flat *s, struct flat_job *j, int64_t began)
 {
     int64_t end = flat_after(began, j->runtime);
 
@@ -196,7 +196,7 @@ static int64_t end_of(struct flat *s, struct job *j, int64_t began)
 /* Moves a waiting job with booked units to the running jobs. */
 static void run(struct flat *s, uint32_t job, int64_t began)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     int64_t end;
 
     if (!ends_in_time(s, job))
@@ -228,7 +228,7 @@ void flat_begin(struct flat *s, uint32_t job)
 /* Orders two begun reservations. */
 static bool sooner(const struct flat *s, uint32_t a, uint32_t b)
 {
-    const struct job *x = &s->jobs[a], *y = &s->jobs[b];
+    const struct flat_job *x = &s->jobs[a], *y = &s->jobs[b];
 
     return x->reserved != y->reserved ? x->reserved < y->reserved : x->made < y->made;
 }
@@ -266,7 +266,7 @@ static void drop_reservations(struct flat *s)
 {
     while (s->nreserved > 0) {
         uint32_t job = s->reserved[0];
-        struct job *j = &s->jobs[job];
+        struct flat_job *j = &s->jobs[job];
         flat_profile_give(&s->profile, s->now, j->reserved, flat_after(j->reserved, j->estimate), j->units);
         flat_forget(s, job);
         flat_queue_offer(&s->queue, j, true);
@@ -283,7 +283,7 @@ static void announce_late(struct flat *s, int64_t time)
     bool any = false;
 
     for (uint32_t i = 0; i < s->nrunning; i++) {
-        struct job *j = &s->jobs[s->running[i]];
+        struct flat_job *j = &s->jobs[s->running[i]];
         if (!j->late || j->due > time)
             continue;
         if (!any)
@@ -300,7 +300,7 @@ static void extend_late(struct flat *s)
 {
     s->late = FLAT_NEVER;
     for (uint32_t i = 0; i < s->nrunning; i++) {
-        struct job *j = &s->jobs[s->running[i]];
+        struct flat_job *j = &s->jobs[s->running[i]];
         if (!j->late)
             continue;
         if (j->due <= s->now) {
@@ -318,7 +318,7 @@ static void extend_late(struct flat *s)
 /* Releases the units of jobs with estimates up to `time`: the events of the jobs are at the top of the heap. */
 static void let_go(struct flat *s, size_t i, int64_t time)
 {
-    struct job *j;
+    struct flat_job *j;
 
     if (i > s->nevents || s->events[i].time > time)
         return;
@@ -364,7 +364,7 @@ void flat_settle(struct flat *s, int64_t next)
 
 static void finish(struct flat *s, uint32_t job)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     bool early = !j->released;
     uint32_t last = s->running[--s->nrunning];
 
@@ -387,7 +387,7 @@ static void finish(struct flat *s, uint32_t job)
     flat_job_free(s, job);
 }
 
-static void handle(struct flat *s, struct event e)
+static void handle(struct flat *s, struct flat_event e)
 {
     if (e.job != FLAT_NONE)
         finish(s, e.job);
@@ -416,7 +416,7 @@ bool flat_run(struct flat *s, int64_t until, uint64_t most)
 
 bool flat_submit(struct flat *s, uint32_t job)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     int64_t at = j->submit > s->now ? j->submit : s->now;
 
     flat_run(s, at, UINT64_MAX);
@@ -438,7 +438,7 @@ bool flat_submit(struct flat *s, uint32_t job)
 
 bool flat_resume(struct flat *s, uint32_t job, int64_t began)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
 
     if (j->units > s->profile.now)
         return false;

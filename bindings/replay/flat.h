@@ -83,11 +83,11 @@ struct number {
 };
 
 /* Units from `from` up to, and without, `to`, in the order of the placement policy. */
-struct run {
+struct unit_run {
     uint32_t from, to;
 };
 
-struct job {
+struct flat_job {
     int64_t submit, estimate, runtime;
     int64_t reserved; /* start of the reservation; FLAT_NEVER: none */
     int32_t level; /* units that are free when the reservation begins, beside it; not kept by fcfs and conservative */
@@ -105,7 +105,7 @@ struct job {
     bool on_time;  /* ends when its estimate is over: its units are free throughout that time */
     bool released; /* its units are free already */
     uint32_t nruns;
-    struct run *runs; /* the units; NULL where units are not followed, or none are chosen yet */
+    struct unit_run *runs; /* the units; NULL where units are not followed, or none are chosen yet */
 };
 
 struct flat;
@@ -132,7 +132,7 @@ struct queue {
 bool flat_queue_add(struct flat *s, uint32_t job);
 void flat_queue_remove(struct flat *s, uint32_t job);
 /* Says whether a waiting job may be backfilled. */
-void flat_queue_offer(struct queue *q, const struct job *job, bool offered);
+void flat_queue_offer(struct queue *q, const struct flat_job *job, bool offered);
 /* The first place from `at` on whose job takes at most `units`; q->end: none. */
 size_t flat_queue_next(struct queue *q, size_t at, int32_t units);
 /* The first waiting job, or FLAT_NONE. */
@@ -154,17 +154,17 @@ struct level {
     uint32_t used;     /* vertices with a unit in use */
 };
 
-void flat_level_take(struct level *level, const struct run *run);
-void flat_level_give(struct level *level, const struct run *run);
+void flat_level_take(struct level *level, const struct unit_run *run);
+void flat_level_give(struct level *level, const struct unit_run *run);
 
 /* ---- units.c: which units a job has ---- */
 
 struct units {
-    uint32_t n;        /* all units */
-    size_t words, low; /* no unit below word `low` is idle */
-    uint64_t *idle;    /* a bit for each unit that no running job has */
-    uint64_t *mask;    /* scratch */
-    struct run *found; /* scratch */
+    uint32_t n;             /* all units */
+    size_t words, low;      /* no unit below word `low` is idle */
+    uint64_t *idle;         /* a bit for each unit that no running job has */
+    uint64_t *mask;         /* scratch */
+    struct unit_run *found; /* scratch */
     size_t found_cap;
     uint32_t nlevels;
     struct level *levels;
@@ -174,9 +174,9 @@ struct units {
  * Return false without memory. */
 bool flat_units_book(struct flat *s, uint32_t job, int64_t at);
 /* Units chosen begin to be in use, or end. */
-void flat_units_begin(struct units *u, const struct job *job);
-void flat_units_end(struct units *u, struct job *job);
-void flat_units_drop(struct job *job);
+void flat_units_begin(struct units *u, const struct flat_job *job);
+void flat_units_end(struct units *u, struct flat_job *job);
+void flat_units_drop(struct flat_job *job);
 bool flat_units_open(struct units *u, uint32_t n);
 void flat_units_close(struct units *u);
 
@@ -237,15 +237,15 @@ bool flat_series_open(struct series *series, size_t most);
 void flat_series_add(struct series *series, double t, double dt, double used, double queued);
 void flat_series_close(struct series *series);
 void flat_measure_look(struct flat *s); /* before the clock moves on */
-void flat_measure_submit(struct flat *s, const struct job *job);
-void flat_measure_start(struct flat *s, struct job *job);
-bool flat_measure_finish(struct flat *s, const struct job *job);
+void flat_measure_submit(struct flat *s, const struct flat_job *job);
+void flat_measure_start(struct flat *s, struct flat_job *job);
+bool flat_measure_finish(struct flat *s, const struct flat_job *job);
 /* Ends the measurement, when the clock stands. */
 void flat_measure_stop(struct flat *s);
 
 /* ---- lines.c ---- */
 
-struct text {
+struct flat_text {
     char *data;
     size_t len, cap;
     bool failed;
@@ -279,15 +279,15 @@ struct naming {
     size_t ranks_cap;
 };
 
-bool flat_lines_job(struct flat *s, const struct job *job);
+bool flat_lines_job(struct flat *s, const struct flat_job *job);
 /* Writes the resources of a job in short form. Returns false without memory. */
-bool flat_lines_resources(struct flat *s, const struct job *job, struct text *out);
-void flat_text_add(struct text *t, const char *data, size_t len);
+bool flat_lines_resources(struct flat *s, const struct flat_job *job, struct flat_text *out);
+void flat_text_add(struct flat_text *t, const char *data, size_t len);
 void flat_naming_close(struct naming *n);
 
 /* ---- the simulator ---- */
 
-struct event {
+struct flat_event {
     int64_t time;
     uint64_t made;
     uint32_t job; /* that ends; FLAT_NONE: the clock stops, as a job with `late` is due. These come last at a time */
@@ -309,10 +309,10 @@ struct flat {
     bool freed, early, moved; /* as in lua/weir/sim/queue_runtime.lua */
     struct profile profile;
     struct queue queue;
-    struct job *jobs;
+    struct flat_job *jobs;
     size_t njobs, jobs_cap;
     uint32_t *unused, nunused; /* entries of jobs that have ended */
-    struct event *events;      /* a heap, from 1 on */
+    struct flat_event *events; /* a heap, from 1 on */
     size_t nevents, events_cap;
     uint64_t events_made;
     uint32_t *running, nrunning, running_cap;
@@ -331,7 +331,7 @@ struct flat {
     struct measure measure;
     bool write_lines, keep_ended;
     struct naming naming;
-    struct text lines, names;
+    struct flat_text lines, names;
     uint32_t *ended; /* jobs that have ended and are kept for the caller */
     size_t ended_first, nended, ended_cap;
 };
@@ -343,7 +343,7 @@ bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size);
 
 void flat_pass(struct flat *s);
 /* Gives back the units that a running job has until its estimate is over. */
-void flat_return(struct flat *s, const struct job *job);
+void flat_return(struct flat *s, const struct flat_job *job);
 
 /* ---- clock.c ---- */
 
@@ -355,7 +355,7 @@ bool flat_submit(struct flat *s, uint32_t job);
  * where too few units are left: then its entry is unused. */
 bool flat_resume(struct flat *s, uint32_t job, int64_t began);
 /* When a running job is taken to end that has reached its expected end at `time`: the end is unknown. */
-int64_t flat_later(const struct job *job, int64_t time);
+int64_t flat_later(const struct flat_job *job, int64_t time);
 /* Handles up to `most` events that come before `before`. Returns whether more are left. */
 bool flat_run(struct flat *s, int64_t before, uint64_t most);
 /* Calls the queue policy if it is due, when the next event comes at `next`. */

@@ -66,7 +66,7 @@ static void check_ok(lua_State *L, const struct flat *s)
  * estimate and its run time. */
 static int tell_late(lua_State *L, const struct flat *s)
 {
-    const struct job *j = &s->jobs[s->endless];
+    const struct flat_job *j = &s->jobs[s->endless];
 
     lua_pushnil(L);
     if (j->number.kind == FLAT_INTEGER)
@@ -308,7 +308,7 @@ static int flat_gc(lua_State *L)
 /* ---- methods ---- */
 
 /* Sets the number of a job to the number or text at `arg`. */
-static void read_number(lua_State *L, struct job *j, int arg)
+static void read_number(lua_State *L, struct flat_job *j, int arg)
 {
     if (lua_isinteger(L, arg)) {
         j->number = (struct number){FLAT_INTEGER, lua_tointeger(L, arg), 0, NULL};
@@ -342,7 +342,7 @@ static uint32_t read_job(lua_State *L, struct flat *s)
     lua_Integer units = luaL_checkinteger(L, 6), user = luaL_checkinteger(L, 7);
     double priority = luaL_optnumber(L, 8, 0);
     uint32_t job;
-    struct job *j;
+    struct flat_job *j;
 
     luaL_argcheck(L, units > 0, 6, "units from 1 on expected");
     luaL_argcheck(L, lua_type(L, 2) == LUA_TNUMBER || lua_type(L, 2) == LUA_TSTRING, 2, "a number or text expected");
@@ -445,7 +445,7 @@ static int flat_method_pop(lua_State *L)
 {
     struct flat *s = check_flat(L);
     uint32_t job;
-    const struct job *j;
+    const struct flat_job *j;
 
     if (s->ended_first == s->nended) {
         s->ended_first = s->nended = 0;

@@ -33,7 +33,7 @@ static void give_some(struct level *level, uint32_t vertex, uint32_t units)
         level->used--;
 }
 
-void flat_level_take(struct level *level, const struct run *run)
+void flat_level_take(struct level *level, const struct unit_run *run)
 {
     uint32_t a, b;
 
@@ -52,7 +52,7 @@ void flat_level_take(struct level *level, const struct run *run)
     take_some(level, b, run->to - level->first[b]);
 }
 
-void flat_level_give(struct level *level, const struct run *run)
+void flat_level_give(struct level *level, const struct unit_run *run)
 {
     uint32_t a, b;
 

@@ -16,7 +16,7 @@ struct rank_ids {
 
 /* ---- texts ---- */
 
-void flat_text_add(struct text *t, const char *data, size_t len)
+void flat_text_add(struct flat_text *t, const char *data, size_t len)
 {
     if (t->failed || !flat_grow(&t->data, &t->cap, t->len + len + 1, 1)) {
         t->failed = true;
@@ -27,12 +27,12 @@ void flat_text_add(struct text *t, const char *data, size_t len)
     t->data[t->len] = '\0';
 }
 
-static void add(struct text *t, const char *text)
+static void add(struct flat_text *t, const char *text)
 {
     flat_text_add(t, text, strlen(text));
 }
 
-static void add_integer(struct text *t, int64_t n)
+static void add_integer(struct flat_text *t, int64_t n)
 {
     char digits[24], *at = digits + sizeof digits;
     uint64_t left = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
@@ -46,7 +46,7 @@ static void add_integer(struct text *t, int64_t n)
 }
 
 /* Adds a time in seconds, without zeros at the end of the decimals. */
-static void add_time(struct text *t, int64_t us)
+static void add_time(struct flat_text *t, int64_t us)
 {
     int64_t part = us % FLAT_SECOND;
 
@@ -60,7 +60,7 @@ static void add_time(struct text *t, int64_t us)
 }
 
 /* Adds a field of CSV, quoted where needed. */
-static void add_quoted(struct text *t, const char *field, size_t len)
+static void add_quoted(struct flat_text *t, const char *field, size_t len)
 {
     if (len == 0 || strcspn(field, "\",\r\n") >= len) {
         flat_text_add(t, field, len);
@@ -75,7 +75,7 @@ static void add_quoted(struct text *t, const char *field, size_t len)
     add(t, "\"");
 }
 
-static void add_number(struct text *t, const struct number *n)
+static void add_number(struct flat_text *t, const struct number *n)
 {
     if (n->kind == FLAT_INTEGER)
         add_integer(t, n->integer);
@@ -87,7 +87,7 @@ static void add_number(struct text *t, const struct number *n)
 
 /* A set, written while the ranges come in order: "7", "[7-9]", "[1,3]". */
 struct writing {
-    struct text *t;
+    struct flat_text *t;
     size_t begin;
     uint32_t from, to; /* the range not yet written */
     bool many, open;
@@ -168,7 +168,7 @@ static int by_group(const void *a, const void *b)
 }
 
 /* Lists the pieces of a job by group and id. Returns the number of pieces, or -1 without memory. */
-static int64_t list_pieces(struct flat *s, const struct job *job)
+static int64_t list_pieces(struct flat *s, const struct flat_job *job)
 {
     struct naming *names = &s->naming;
     size_t n = 0;
@@ -242,7 +242,7 @@ static int64_t list_ranks(struct naming *names, size_t n)
     return nranks;
 }
 
-static bool write_cores(struct naming *names, size_t n, struct text *out)
+static bool write_cores(struct naming *names, size_t n, struct flat_text *out)
 {
     int64_t nranks = list_ranks(names, n);
 
@@ -268,7 +268,7 @@ static bool write_cores(struct naming *names, size_t n, struct text *out)
 
 /* Writes the class of nodes with the smallest first rank above *last, empty nodes behind all nodes with cores. Returns
  * false without a further class. */
-static bool write_class(const struct naming *names, size_t n, bool bare, int64_t *last, struct text *out)
+static bool write_class(const struct naming *names, size_t n, bool bare, int64_t *last, struct flat_text *out)
 {
     size_t first = n;
     struct writing w = {.t = out};
@@ -292,7 +292,7 @@ static bool write_class(const struct naming *names, size_t n, bool bare, int64_t
     return true;
 }
 
-bool flat_lines_resources(struct flat *s, const struct job *job, struct text *out)
+bool flat_lines_resources(struct flat *s, const struct flat_job *job, struct flat_text *out)
 {
     int64_t n = list_pieces(s, job), last = -1;
 
@@ -309,9 +309,9 @@ bool flat_lines_resources(struct flat *s, const struct job *job, struct text *ou
     return !out->failed;
 }
 
-bool flat_lines_job(struct flat *s, const struct job *job)
+bool flat_lines_job(struct flat *s, const struct flat_job *job)
 {
-    struct text *t = &s->lines;
+    struct flat_text *t = &s->lines;
 
     if (!flat_lines_resources(s, job, &s->names))
         return false;

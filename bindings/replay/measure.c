@@ -51,7 +51,7 @@ void flat_measure_look(struct flat *s)
         m->touched[i] = s->units.levels[i].used;
 }
 
-void flat_measure_submit(struct flat *s, const struct job *job)
+void flat_measure_submit(struct flat *s, const struct flat_job *job)
 {
     struct measure *m = &s->measure;
 
@@ -66,7 +66,7 @@ void flat_measure_submit(struct flat *s, const struct job *job)
         m->most = m->queued;
 }
 
-void flat_measure_start(struct flat *s, struct job *job)
+void flat_measure_start(struct flat *s, struct flat_job *job)
 {
     struct measure *m = &s->measure;
 
@@ -76,7 +76,7 @@ void flat_measure_start(struct flat *s, struct job *job)
     m->stale = m->moved = true;
 }
 
-bool flat_measure_finish(struct flat *s, const struct job *job)
+bool flat_measure_finish(struct flat *s, const struct flat_job *job)
 {
     struct measure *m = &s->measure;
     double submit = seconds(job->submit), start = seconds(job->start);

@@ -16,13 +16,13 @@ static void change_levels(struct flat *s, uint32_t job, int64_t from, int64_t to
     if (s->policy == FLAT_CONSERVATIVE)
         return;
     for (uint32_t i = 0; i < s->nreserved; i++) {
-        struct job *other = &s->jobs[s->reserved[i]];
+        struct flat_job *other = &s->jobs[s->reserved[i]];
         if (s->reserved[i] != job && other->reserved >= from && other->reserved < to)
             other->level += units;
     }
 }
 
-void flat_return(struct flat *s, const struct job *job)
+void flat_return(struct flat *s, const struct flat_job *job)
 {
     flat_profile_give(&s->profile, s->now, s->now, job->due, job->units);
     change_levels(s, FLAT_NONE, s->now, job->due, job->units);
@@ -31,7 +31,7 @@ void flat_return(struct flat *s, const struct job *job)
 /* Books the units of a job from `at` on. Returns false without memory. */
 static bool book(struct flat *s, uint32_t job, int64_t at)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     int64_t stop = flat_after(at, j->estimate);
 
     s->decisions++;
@@ -49,7 +49,7 @@ static bool book(struct flat *s, uint32_t job, int64_t at)
 static bool beside(const struct flat *s, int32_t units, int64_t stop)
 {
     for (uint32_t i = 0; i < s->nreserved; i++) {
-        const struct job *other = &s->jobs[s->reserved[i]];
+        const struct flat_job *other = &s->jobs[s->reserved[i]];
         if (other->reserved < stop && other->level < units)
             return false;
     }
@@ -59,7 +59,7 @@ static bool beside(const struct flat *s, int32_t units, int64_t stop)
 /* Starts a job without a reservation now, if it can. */
 static bool start(struct flat *s, uint32_t job)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
 
     if (j->units > s->profile.now || !beside(s, j->units, flat_after(s->now, j->estimate)) || !book(s, job, s->now))
         return false;
@@ -70,7 +70,7 @@ static bool start(struct flat *s, uint32_t job)
 /* Notes that a job has a reservation from `at` on. */
 static void note(struct flat *s, uint32_t job, int64_t at)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
 
     if (j->reserved == FLAT_NEVER) {
         if (!flat_grow32(&s->reserved, &s->reserved_cap, s->nreserved + 1, sizeof *s->reserved)) {
@@ -92,7 +92,7 @@ static void note(struct flat *s, uint32_t job, int64_t at)
  * one. */
 static bool reserve(struct flat *s, uint32_t job)
 {
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     bool had = j->reserved != FLAT_NEVER;
     struct wanted w = {j->units, j->estimate, had ? j->reserved : 0, had ? flat_after(j->reserved, j->estimate) : 0};
     int64_t at;
@@ -159,7 +159,7 @@ static void backfill(struct flat *s)
 static int by_estimate(const void *a, const void *b, void *data)
 {
     const struct flat *s = data;
-    const struct job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
+    const struct flat_job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
 
     if (x->estimate != y->estimate)
         return x->estimate < y->estimate ? -1 : 1;

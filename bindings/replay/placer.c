@@ -67,10 +67,10 @@ static bool advance(struct flat *s)
 }
 
 /* Sets the units of a job to the runs in a list on top of the stack: first unit, number of units, and so on. */
-static bool read_runs(lua_State *L, struct flat *s, struct job *j)
+static bool read_runs(lua_State *L, struct flat *s, struct flat_job *j)
 {
     uint32_t n = (uint32_t)(lua_istable(L, -1) ? lua_rawlen(L, -1) / 2 : 0), units = 0;
-    struct run *runs = malloc((n > 0 ? n : 1) * sizeof *runs);
+    struct unit_run *runs = malloc((n > 0 ? n : 1) * sizeof *runs);
 
     for (uint32_t i = 0; i < n && runs; i++) {
         lua_Integer from, count;
@@ -81,7 +81,7 @@ static bool read_runs(lua_State *L, struct flat *s, struct job *j)
         lua_pop(L, 2);
         if (from < 0 || count <= 0 || from > s->total || count > s->total - from)
             break;
-        runs[i] = (struct run){(uint32_t)from, (uint32_t)(from + count)};
+        runs[i] = (struct unit_run){(uint32_t)from, (uint32_t)(from + count)};
         units += (uint32_t)count;
     }
     if (!runs || units != (uint32_t)j->units) {

@@ -27,7 +27,7 @@ int flat_number_compare(const struct number *a, const struct number *b)
 }
 
 /* Whether a comes after b in the queue. */
-static bool behind(const struct job *a, const struct job *b)
+static bool behind(const struct flat_job *a, const struct flat_job *b)
 {
     if (a->rank != b->rank)
         return a->rank > b->rank;
@@ -198,7 +198,7 @@ void flat_queue_remove(struct flat *s, uint32_t job)
     unlink_job(s, job);
 }
 
-void flat_queue_offer(struct queue *q, const struct job *job, bool offered)
+void flat_queue_offer(struct queue *q, const struct flat_job *job, bool offered)
 {
     size_t at = job->place;
 

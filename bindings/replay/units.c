@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void set_run(uint64_t *bits, const struct run *run, bool on)
+static void set_run(uint64_t *bits, const struct unit_run *run, bool on)
 {
     size_t a = run->from / 64, b = (run->to - 1) / 64;
     uint64_t first = UINT64_MAX << (run->from % 64), last = UINT64_MAX >> (63 - (run->to - 1) % 64);
@@ -21,7 +21,7 @@ static void set_run(uint64_t *bits, const struct run *run, bool on)
     bits[b] = on ? bits[b] | last : bits[b] & ~last;
 }
 
-static void set_job(uint64_t *bits, const struct job *job, bool on)
+static void set_job(uint64_t *bits, const struct flat_job *job, bool on)
 {
     for (uint32_t i = 0; i < job->nruns; i++)
         set_run(bits, &job->runs[i], on);
@@ -35,7 +35,7 @@ bool flat_units_open(struct units *u, uint32_t n)
     u->mask = calloc(u->words, sizeof *u->mask);
     if (!u->idle || !u->mask)
         return false;
-    set_run(u->idle, &(struct run){0, n}, true);
+    set_run(u->idle, &(struct unit_run){0, n}, true);
     return true;
 }
 
@@ -53,14 +53,14 @@ void flat_units_close(struct units *u)
     *u = (struct units){0};
 }
 
-void flat_units_drop(struct job *job)
+void flat_units_drop(struct flat_job *job)
 {
     free(job->runs);
     job->runs = NULL;
     job->nruns = 0;
 }
 
-void flat_units_begin(struct units *u, const struct job *job)
+void flat_units_begin(struct units *u, const struct flat_job *job)
 {
     set_job(u->idle, job, false);
     for (uint32_t k = 0; k < u->nlevels; k++)
@@ -68,7 +68,7 @@ void flat_units_begin(struct units *u, const struct job *job)
             flat_level_take(&u->levels[k], &job->runs[i]);
 }
 
-void flat_units_end(struct units *u, struct job *job)
+void flat_units_end(struct units *u, struct flat_job *job)
 {
     set_job(u->idle, job, true);
     if (job->nruns > 0 && job->runs[0].from / 64 < u->low)
@@ -90,13 +90,13 @@ static const uint64_t *free_units(struct flat *s, uint32_t job, int64_t at)
     if (copied) {
         memcpy(u->mask, u->idle, u->words * sizeof *u->mask);
         for (uint32_t i = 0; i < s->nrunning; i++) {
-            const struct job *other = &s->jobs[s->running[i]];
+            const struct flat_job *other = &s->jobs[s->running[i]];
             if (other->due <= at && !other->released)
                 set_job(u->mask, other, true);
         }
     }
     for (uint32_t i = 0; i < s->nreserved; i++) {
-        const struct job *other = &s->jobs[s->reserved[i]];
+        const struct flat_job *other = &s->jobs[s->reserved[i]];
         int64_t from = s->reserved[i] == s->entering ? s->entering_at : other->reserved;
         if (s->reserved[i] == job || from >= stop || flat_after(from, other->estimate) <= at || other->nruns == 0)
             continue;
@@ -119,7 +119,7 @@ static bool add_run(struct units *u, uint32_t *n, uint32_t from, uint32_t to)
     }
     if (!flat_grow(&u->found, &u->found_cap, *n + 1, sizeof *u->found))
         return false;
-    u->found[(*n)++] = (struct run){from, to};
+    u->found[(*n)++] = (struct unit_run){from, to};
     return true;
 }
 
@@ -151,10 +151,10 @@ enum chosen { CHOSEN, TOO_FEW, NO_MEMORY };
 static enum chosen choose(struct flat *s, uint32_t job, int64_t at)
 {
     struct units *u = &s->units;
-    struct job *j = &s->jobs[job];
+    struct flat_job *j = &s->jobs[job];
     uint32_t wanted = (uint32_t)j->units;
     int64_t n = first_units(u, free_units(s, job, at), &wanted);
-    struct run *runs;
+    struct unit_run *runs;
 
     if (n < 0)
         return NO_MEMORY;
@@ -173,7 +173,7 @@ static enum chosen choose(struct flat *s, uint32_t job, int64_t at)
 static int by_start(const void *a, const void *b, void *data)
 {
     const struct flat *s = data;
-    const struct job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
+    const struct flat_job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
 
     if (x->reserved != y->reserved)
         return x->reserved < y->reserved ? -1 : 1;

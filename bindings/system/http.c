@@ -29,10 +29,10 @@ static struct {
     FUNCTIONS(MEMBER)
 } api; /* shared by all states; complete once global_init is set */
 
-struct request {
+struct http_request {
     struct client *client; /* NULL: over */
     CURL *easy;
-    struct request *next, *prev;
+    struct http_request *next, *prev;
     char *body, *in; /* text to send; text received and not taken yet */
     size_t len, cap, limit;
     bool done, too_long;
@@ -44,13 +44,13 @@ struct request {
 struct client {
     CURLM *multi;
     struct curl_slist *headers;
-    struct request *first;
+    struct http_request *first;
     size_t limit;
 };
 
 /* ---- requests ---- */
 
-static void leave(struct request *r)
+static void leave(struct http_request *r)
 {
     if (!r->client)
         return;
@@ -68,7 +68,7 @@ static void leave(struct request *r)
 
 static size_t receive(char *data, size_t size, size_t n, void *to)
 {
-    struct request *r = to;
+    struct http_request *r = to;
     size_t cap = r->cap ? r->cap : 1024;
     char *grown;
 
@@ -90,14 +90,14 @@ static size_t receive(char *data, size_t size, size_t n, void *to)
     return n;
 }
 
-static struct request *check_request(lua_State *L)
+static struct http_request *check_request(lua_State *L)
 {
     return luaL_checkudata(L, 1, REQUEST);
 }
 
 static int request_gc(lua_State *L)
 {
-    struct request *r = check_request(L);
+    struct http_request *r = check_request(L);
 
     leave(r);
     free(r->in);
@@ -110,7 +110,7 @@ static int request_gc(lua_State *L)
 /* take(): the text received since the last call. */
 static int request_take(lua_State *L)
 {
-    struct request *r = check_request(L);
+    struct http_request *r = check_request(L);
 
     lua_pushlstring(L, r->in ? r->in : "", r->len);
     r->len = 0;
@@ -120,7 +120,7 @@ static int request_take(lua_State *L)
 /* status(): false while under way, then the status of the answer; or nil, message, "io". */
 static int request_status(lua_State *L)
 {
-    struct request *r = check_request(L);
+    struct http_request *r = check_request(L);
 
     if (!r->done && r->client) {
         lua_pushboolean(L, 0);
@@ -171,7 +171,7 @@ static const struct {
 #define FILES (sizeof files / sizeof *files)
 
 /* Sets the options of a request. Returns whether libcurl accepted all options. */
-static bool set_up(lua_State *L, const struct client *c, struct request *r, const char *url, double seconds)
+static bool set_up(lua_State *L, const struct client *c, struct http_request *r, const char *url, double seconds)
 {
     CURL *e = r->easy;
     bool ok = api.easy_setopt(e, CURLOPT_URL, url) == CURLE_OK;
@@ -202,9 +202,9 @@ static int client_post(lua_State *L)
     const char *url = luaL_checkstring(L, 2), *body;
     size_t len;
     double seconds = (body = luaL_checklstring(L, 3, &len), luaL_checknumber(L, 4));
-    struct request *r = lua_newuserdatauv(L, sizeof *r, 1);
+    struct http_request *r = lua_newuserdatauv(L, sizeof *r, 1);
 
-    *r = (struct request){.limit = c->limit};
+    *r = (struct http_request){.limit = c->limit};
     luaL_setmetatable(L, REQUEST);
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, 1);
@@ -233,7 +233,7 @@ static void finish(struct client *c)
     int left;
 
     while ((m = api.multi_info_read(c->multi, &left))) {
-        struct request *r = NULL;
+        struct http_request *r = NULL;
         CURLcode how = m->data.result;
         if (m->msg != CURLMSG_DONE || api.easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&r) || !r)
             continue;

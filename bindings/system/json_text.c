@@ -13,7 +13,7 @@
 /* A text under construction. Short texts stay on the C stack and make no garbage. A table found in several places is
  * written several times, and 60 tables may describe 2^60 places: in a sandbox the bytes still allowed are counted
  * down. */
-struct text {
+struct json_text {
     char *at;
     size_t len, room;
     struct weirlua_owner *owner; /* the owner of a longer text, or NULL */
@@ -25,10 +25,10 @@ struct text {
     char first[SHORT];
 };
 
-static void put_value(lua_State *L, struct text *t, int idx, int depth);
+static void put_value(lua_State *L, struct json_text *t, int idx, int depth);
 
 /* Moves the text to an owner of `room` bytes. */
-static void enlarge(lua_State *L, struct text *t, size_t room)
+static void enlarge(lua_State *L, struct json_text *t, size_t room)
 {
     char *grown;
 
@@ -46,7 +46,7 @@ static void enlarge(lua_State *L, struct text *t, size_t room)
 }
 
 /* Makes space for n more bytes, and returns the address. */
-static char *more(lua_State *L, struct text *t, size_t n)
+static char *more(lua_State *L, struct json_text *t, size_t n)
 {
     size_t room = t->room;
 
@@ -57,7 +57,7 @@ static char *more(lua_State *L, struct text *t, size_t n)
     return t->at + t->len;
 }
 
-static void put(lua_State *L, struct text *t, const char *s, size_t n)
+static void put(lua_State *L, struct json_text *t, const char *s, size_t n)
 {
     memcpy(more(L, t, n), s, n);
     t->len += n;
@@ -82,7 +82,7 @@ size_t weirlua_wide(const unsigned char *s, size_t left)
     return n;
 }
 
-static void put_escape(lua_State *L, struct text *t, unsigned char c)
+static void put_escape(lua_State *L, struct json_text *t, unsigned char c)
 {
     static const char from[] = "\"\\\b\f\n\r\t", to[] = "\"\\bfnrt";
     const char *at = c ? strchr(from, c) : NULL;
@@ -113,7 +113,7 @@ static size_t plain(const unsigned char *s, size_t len, bool *bad)
     return i;
 }
 
-static void put_string(lua_State *L, struct text *t, int idx, const char *trouble)
+static void put_string(lua_State *L, struct json_text *t, int idx, const char *trouble)
 {
     size_t len, n;
     const unsigned char *s = (const unsigned char *)lua_tolstring(L, idx, &len);
@@ -135,7 +135,7 @@ static void put_string(lua_State *L, struct text *t, int idx, const char *troubl
 
 /* Writes a number with a decimal point or an exponent, so that readers see a real number. An exponent has neither plus
  * sign nor leading zeros. */
-static void put_real(lua_State *L, struct text *t, double x)
+static void put_real(lua_State *L, struct json_text *t, double x)
 {
     char *out = more(L, t, 40), *e;
     int n = weir_number_write(out, 32, x);
@@ -150,7 +150,7 @@ static void put_real(lua_State *L, struct text *t, double x)
     t->len += (size_t)n;
 }
 
-static void put_number(lua_State *L, struct text *t, int idx)
+static void put_number(lua_State *L, struct json_text *t, int idx)
 {
     if (lua_isinteger(L, idx))
         t->len += (size_t)snprintf(more(L, t, 32), 32, "%lld", (long long)lua_tointeger(L, idx));
@@ -162,7 +162,7 @@ static void put_number(lua_State *L, struct text *t, int idx)
 
 /* ---- lists and objects ---- */
 
-static void charge(lua_State *L, struct text *t, size_t bytes)
+static void charge(lua_State *L, struct json_text *t, size_t bytes)
 {
     if (!t->limited)
         return;
@@ -174,7 +174,7 @@ static void charge(lua_State *L, struct text *t, size_t bytes)
 }
 
 /* Begins a line for an element, or for the end, of a list or an object, if the text has lines. */
-static void put_line(lua_State *L, struct text *t, int depth)
+static void put_line(lua_State *L, struct json_text *t, int depth)
 {
     size_t n = (size_t)(depth * t->indent);
 
@@ -197,7 +197,7 @@ static void check_list(lua_State *L, int idx)
         luaL_error(L, "cannot be written as JSON: a list with holes");
 }
 
-static void put_array(lua_State *L, struct text *t, int idx, int depth)
+static void put_array(lua_State *L, struct json_text *t, int idx, int depth)
 {
     lua_Integer n = (lua_Integer)lua_rawlen(L, idx);
 
@@ -229,7 +229,7 @@ static void check_key(lua_State *L, int idx)
 }
 
 /* Writes a member: the key and the value at the top of the stack. */
-static void put_member(lua_State *L, struct text *t, bool first, int depth)
+static void put_member(lua_State *L, struct json_text *t, bool first, int depth)
 {
     put(L, t, ",", !first);
     put_line(L, t, depth);
@@ -240,7 +240,7 @@ static void put_member(lua_State *L, struct text *t, bool first, int depth)
 }
 
 /* Writes the members of the table at idx in the order of their keys. Returns the number of members. */
-static size_t put_sorted(lua_State *L, struct text *t, int idx, int depth)
+static size_t put_sorted(lua_State *L, struct json_text *t, int idx, int depth)
 {
     const char **keys;
     size_t n;
@@ -259,7 +259,7 @@ static size_t put_sorted(lua_State *L, struct text *t, int idx, int depth)
     return n;
 }
 
-static void put_object(lua_State *L, struct text *t, int idx, int depth)
+static void put_object(lua_State *L, struct json_text *t, int idx, int depth)
 {
     size_t n = 0;
 
@@ -276,7 +276,7 @@ static void put_object(lua_State *L, struct text *t, int idx, int depth)
     put(L, t, "}", 1);
 }
 
-static void put_value(lua_State *L, struct text *t, int idx, int depth)
+static void put_value(lua_State *L, struct json_text *t, int idx, int depth)
 {
     luaL_checkstack(L, 8, "JSON");
     charge(L, t, VALUE + (lua_type(L, idx) == LUA_TSTRING ? (size_t)lua_rawlen(L, idx) : 0));
@@ -303,7 +303,7 @@ static void put_value(lua_State *L, struct text *t, int idx, int depth)
 }
 
 /* Pushes the value at idx as text, followed by `end`. */
-static int push_text(lua_State *L, struct text *t, int idx, const char *end)
+static int push_text(lua_State *L, struct json_text *t, int idx, const char *end)
 {
     t->at = t->first;
     t->room = sizeof t->first;
@@ -320,7 +320,7 @@ static int push_text(lua_State *L, struct text *t, int idx, const char *end)
 
 void weirlua_json_write(lua_State *L, int idx, bool sort, int indent)
 {
-    struct text t;
+    struct json_text t;
 
     t.owner = NULL;
     t.len = 0;
@@ -334,7 +334,7 @@ void weirlua_json_write(lua_State *L, int idx, bool sort, int indent)
 /* json_line(value): the value as text of one line, keys in any order, line end included: the answers of a service. */
 int weirlua_json_line(lua_State *L)
 {
-    struct text t;
+    struct json_text t;
 
     luaL_checkany(L, 1);
     t.owner = NULL;

@@ -279,17 +279,17 @@ int weirlua_snapshot(lua_State *L)
 }
 
 /* What a worker may use of the system. */
-struct worker {
+struct snapshot_worker {
     bool alone;         /* no file of the process, but standard error */
     bool input;         /* a pipe for standard input */
     int nice;           /* priority */
     lua_Integer memory; /* bytes; 0: without a limit */
 };
 
-static struct worker read_worker(lua_State *L)
+static struct snapshot_worker read_worker(lua_State *L)
 {
     static const char *const known[] = {"nice", "memory", "input", NULL};
-    struct worker worker = {.alone = !lua_isnoneornil(L, 2)};
+    struct snapshot_worker worker = {.alone = !lua_isnoneornil(L, 2)};
 
     if (!worker.alone)
         return worker;
@@ -306,7 +306,7 @@ static struct worker read_worker(lua_State *L)
 }
 
 /* Makes the child alone: closes the files of the process, with `in` as standard input, and sets priority and limit. */
-static void make_alone(const struct worker *worker, int in, int out)
+static void make_alone(const struct snapshot_worker *worker, int in, int out)
 {
     int input = worker->input ? fcntl(in, F_DUPFD_CLOEXEC, PIPE + 1) : -1;
 
@@ -320,7 +320,7 @@ static void make_alone(const struct worker *worker, int in, int out)
 }
 
 /* Runs the function at 1 in the child. */
-static void run_worker(lua_State *L, const struct worker *worker, pid_t parent, int in, int out)
+static void run_worker(lua_State *L, const struct snapshot_worker *worker, pid_t parent, int in, int out)
 {
     handle_by_default();
     signal(SIGINT, SIG_IGN);
@@ -336,7 +336,7 @@ int weirlua_worker(lua_State *L)
 {
     pid_t parent = getpid();
     int fds[2], in[2] = {-1, -1}, forked;
-    struct worker worker;
+    struct snapshot_worker worker;
 
     luaL_checktype(L, 1, LUA_TFUNCTION);
     lua_settop(L, 2);

@@ -22,7 +22,7 @@
 #define SLICE_MAX WEIR_JSON_TEXT_MAX
 #define VALUE_MAX (1 << 28) /* bytes of a value to become a tree of jansson, which takes several times as much memory */
 
-struct event {
+struct json_event {
     uint32_t end; /* offset in the slice, past the event */
     uint32_t text, len;
     uint8_t type;
@@ -45,7 +45,7 @@ struct weir_json {
     yajl_handle yajl;
     union block *blocks;
     jmp_buf leave;
-    struct event *events;
+    struct json_event *events;
     uint32_t nevents, cap, at; /* at: the event after the current one */
     weir_buf texts;            /* texts of the events, each with a NUL */
     const char *slice;
@@ -168,7 +168,7 @@ static int put(weir_json *j, int type, const char *text, size_t len)
         j->rc = weir_fail_nomem(&j->why);
         return 0;
     }
-    j->events[j->nevents++] = (struct event){(uint32_t)consumed(j), at, (uint32_t)len, (uint8_t)type};
+    j->events[j->nevents++] = (struct json_event){(uint32_t)consumed(j), at, (uint32_t)len, (uint8_t)type};
     return 1;
 }
 
@@ -408,7 +408,7 @@ int weir_json_next(weir_json *j)
 
 const char *weir_json_text(const weir_json *j, size_t *len)
 {
-    const struct event *e = &j->events[j->at - 1];
+    const struct json_event *e = &j->events[j->at - 1];
 
     if (len)
         *len = e->len;

@@ -55,13 +55,13 @@ static uint32_t get_entry(const weir_graph *g, struct weir_pick_tree *p, weir_ve
     return i;
 }
 
-struct position {
+struct sibling_position {
     uint32_t above, pos, entry;
 };
 
 static int compare_positions(const void *a, const void *b)
 {
-    const struct position *x = a, *y = b;
+    const struct sibling_position *x = a, *y = b;
     if (x->above != y->above)
         return x->above < y->above ? -1 : 1;
     return x->pos < y->pos ? -1 : x->pos > y->pos;
@@ -70,12 +70,12 @@ static int compare_positions(const void *a, const void *b)
 /* Rebuilds all chains in the order of the graph. */
 static int sort_entries(const weir_graph *g, struct weir_pick_tree *p)
 {
-    struct position *positions = weir_mem_alloc(p->count * sizeof *positions);
+    struct sibling_position *positions = weir_mem_alloc(p->count * sizeof *positions);
 
     if (!positions)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < p->count; i++) {
-        positions[i] = (struct position){p->entries[i].above, vertex_at(g, p->entries[i].v)->pos, i};
+        positions[i] = (struct sibling_position){p->entries[i].above, vertex_at(g, p->entries[i].v)->pos, i};
         p->entries[i].first = p->entries[i].last = WEIR_NONE;
     }
     p->first = p->last = WEIR_NONE;

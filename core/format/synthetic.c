@@ -30,7 +30,7 @@ struct word {
     bool in_node;
 };
 
-struct reader {
+struct synthetic_reader {
     const char *text, *s, *end, *source;
     weir_err *err;
     struct word *words;
@@ -41,7 +41,7 @@ struct reader {
     int64_t rank;
 };
 
-static int fail_here(struct reader *r, const char *at, int code, const char *what, const char *wanted)
+static int fail_here(struct synthetic_reader *r, const char *at, int code, const char *what, const char *wanted)
 {
     int line = 1, column = 1;
 
@@ -53,13 +53,13 @@ static int fail_here(struct reader *r, const char *at, int code, const char *wha
                         wanted ? wanted : "");
 }
 
-static void skip_space(struct reader *r)
+static void skip_space(struct synthetic_reader *r)
 {
     while (r->s < r->end && isspace((unsigned char)*r->s))
         r->s++;
 }
 
-static bool at_char(const struct reader *r, char c)
+static bool at_char(const struct synthetic_reader *r, char c)
 {
     return r->s < r->end && *r->s == c;
 }
@@ -83,7 +83,7 @@ static bool is_node(const struct word *w)
 }
 
 /* Adds a word to `parent`, with the n bytes at s as its type. */
-static int new_word(struct reader *r, uint32_t parent, const char *s, size_t n, uint32_t *out)
+static int new_word(struct synthetic_reader *r, uint32_t parent, const char *s, size_t n, uint32_t *out)
 {
     struct word *w;
     uint32_t i = r->nwords;
@@ -136,7 +136,7 @@ static bool is_key(const char *key, const char *s, size_t n)
     return strlen(key) == n && memcmp(key, s, n) == 0;
 }
 
-static int set_text(struct reader *r, char **slot, const char *s, size_t n, bool part)
+static int set_text(struct synthetic_reader *r, char **slot, const char *s, size_t n, bool part)
 {
     const char *fault;
 
@@ -148,14 +148,14 @@ static int set_text(struct reader *r, char **slot, const char *s, size_t n, bool
     return fault ? fail_here(r, s, WEIR_EINVAL, "this text", fault) : WEIR_OK;
 }
 
-static int set_integer(struct reader *r, int64_t *slot, const char *s, size_t n)
+static int set_integer(struct synthetic_reader *r, int64_t *slot, const char *s, size_t n)
 {
     *slot = read_integer(s, n, 0, INT64_MAX / 4);
     return *slot < 0 ? fail_here(r, s, WEIR_EINVAL, "an integer from 0 to 2^61 is wanted", NULL) : WEIR_OK;
 }
 
 /* Sets an attribute KEY=VALUE of a word; `key` bytes are before the '='. */
-static int set_attribute(struct reader *r, struct word *w, const char *s, size_t key, size_t n)
+static int set_attribute(struct synthetic_reader *r, struct word *w, const char *s, size_t key, size_t n)
 {
     const char *value = s + key + 1;
     size_t len = n - key - 1;
@@ -182,7 +182,7 @@ static int set_attribute(struct reader *r, struct word *w, const char *s, size_t
         "size=, unit=, basename=, id=, scope=, property=KEY=VALUE, exclusive, or a property's name is wanted");
 }
 
-static int parse_attribute(struct reader *r, struct word *w)
+static int parse_attribute(struct synthetic_reader *r, struct word *w)
 {
     const char *s, *eq;
     size_t n;
@@ -207,7 +207,7 @@ static int parse_attribute(struct reader *r, struct word *w)
     return WEIR_OK;
 }
 
-static int parse_attributes(struct reader *r, struct word *w)
+static int parse_attributes(struct synthetic_reader *r, struct word *w)
 {
     while (at_char(r, '(') || at_char(r, ',')) {
         int rc;
@@ -220,7 +220,7 @@ static int parse_attributes(struct reader *r, struct word *w)
     return WEIR_OK;
 }
 
-static int parse_count(struct reader *r, struct word *w)
+static int parse_count(struct synthetic_reader *r, struct word *w)
 {
     const char *s = ++r->s;
     int64_t count;
@@ -239,7 +239,7 @@ static bool type_char(char c)
     return !isspace((unsigned char)c) && !strchr(":()[],=/", c) && (unsigned char)c > 0x20 && c != 0x7f;
 }
 
-static int parse_word(struct reader *r, uint32_t parent, uint32_t *out)
+static int parse_word(struct synthetic_reader *r, uint32_t parent, uint32_t *out)
 {
     const char *s = r->s;
     int rc;
@@ -261,7 +261,7 @@ static int parse_word(struct reader *r, uint32_t parent, uint32_t *out)
 }
 
 /* Parses words up to the end, or to the "]" of `owner`. */
-static int parse_words(struct reader *r, uint32_t owner)
+static int parse_words(struct synthetic_reader *r, uint32_t owner)
 {
     uint32_t into = owner, w;
     int rc;
@@ -288,7 +288,7 @@ static int parse_words(struct reader *r, uint32_t owner)
     return WEIR_OK;
 }
 
-static int parse_text(struct reader *r)
+static int parse_text(struct synthetic_reader *r)
 {
     uint32_t top;
     int rc = new_word(r, NONE, "cluster", 7, &top);
@@ -310,7 +310,7 @@ static bool same_group(const struct word *a, const struct word *b)
 }
 
 /* Settles scopes and groups, and counts the pools. */
-static int survey(struct reader *r)
+static int survey(struct synthetic_reader *r)
 {
     uint64_t total = 0, *made = weir_mem_zalloc(r->nwords, sizeof *made);
 
@@ -336,7 +336,7 @@ static int survey(struct reader *r)
     return weir_graph_reserve(r->g, (uint32_t)total + 1) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-static int make(struct reader *r, const struct word *w, weir_vertex parent, int64_t id, uint32_t count,
+static int make(struct synthetic_reader *r, const struct word *w, weir_vertex parent, int64_t id, uint32_t count,
                 weir_vertex *first)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -351,18 +351,18 @@ static int make(struct reader *r, const struct word *w, weir_vertex parent, int6
 }
 
 /* Whether the ids of v start again in each pool of word i. */
-static bool renewed(const struct reader *r, uint32_t i, const struct word *v)
+static bool renewed(const struct synthetic_reader *r, uint32_t i, const struct word *v)
 {
     return (v->scope == LOCAL && v->parent == i) || (v->scope == IN_NODE && is_node(&r->words[i]));
 }
 
 /* Memory for the counts of all groups while a pool of word w is being filled. */
-static int64_t *saved_counts(const struct reader *r, const struct word *w)
+static int64_t *saved_counts(const struct synthetic_reader *r, const struct word *w)
 {
     return r->counts + (size_t)r->nwords * (w->depth + 1);
 }
 
-static void enter(struct reader *r, uint32_t i)
+static void enter(struct synthetic_reader *r, uint32_t i)
 {
     memcpy(saved_counts(r, &r->words[i]), r->counts, r->nwords * sizeof *r->counts);
     for (uint32_t k = 1; k < r->nwords; k++)
@@ -370,7 +370,7 @@ static void enter(struct reader *r, uint32_t i)
             r->counts[r->words[k].group] = 0;
 }
 
-static void leave(struct reader *r, uint32_t i)
+static void leave(struct synthetic_reader *r, uint32_t i)
 {
     const int64_t *before = saved_counts(r, &r->words[i]);
 
@@ -380,7 +380,7 @@ static void leave(struct reader *r, uint32_t i)
 }
 
 /* Makes the pools of word i in `parent`, and the pools of all words below. */
-static int grow(struct reader *r, uint32_t i, weir_vertex parent)
+static int grow(struct synthetic_reader *r, uint32_t i, weir_vertex parent)
 {
     const struct word *w = &r->words[i];
     int64_t id = w->id + r->counts[w->group];
@@ -400,7 +400,7 @@ static int grow(struct reader *r, uint32_t i, weir_vertex parent)
     return rc;
 }
 
-static int build(struct reader *r)
+static int build(struct synthetic_reader *r)
 {
     const struct word *top = &r->words[r->words[0].first];
     uint32_t deepest = 0;
@@ -419,7 +419,7 @@ static int build(struct reader *r)
     return rc < 0 ? rc : weir_graph_end(r->g, r->err);
 }
 
-static void free_words(struct reader *r)
+static void free_words(struct synthetic_reader *r)
 {
     for (uint32_t i = 0; i < r->nwords; i++) {
         weir_mem_free(r->words[i].type);
@@ -433,7 +433,8 @@ static void free_words(struct reader *r)
 
 int weir_synthetic_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct reader r = {.text = in->text, .s = in->text, .end = in->text + in->len, .source = source, .err = err};
+    struct synthetic_reader r = {
+        .text = in->text, .s = in->text, .end = in->text + in->len, .source = source, .err = err};
     int rc = parse_text(&r);
 
     if (rc == WEIR_OK)

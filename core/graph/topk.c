@@ -6,14 +6,14 @@
 #include <math.h>
 #include <stdlib.h>
 
-struct scored {
+struct top_value {
     double score;
     uint64_t order;
     weir_vertex v;
 };
 
 struct weir_accum {
-    struct scored *list;
+    struct top_value *list;
     uint32_t n, cap;
     size_t best;
     uint64_t added;
@@ -36,7 +36,7 @@ void weir_accum_free(weir_accum *a)
     }
 }
 
-static bool worse(const struct scored *a, const struct scored *b)
+static bool worse(const struct top_value *a, const struct top_value *b)
 {
     return a->score != b->score ? a->score < b->score : a->order > b->order;
 }
@@ -49,7 +49,7 @@ static void make_heap(weir_accum *a)
 
 int weir_accum_add(weir_accum *a, weir_vertex v, double score)
 {
-    struct scored it = {score, a->added, v};
+    struct top_value it = {score, a->added, v};
 
     if (isnan(score))
         return WEIR_EINVAL;
@@ -80,7 +80,7 @@ size_t weir_accum_count(const weir_accum *a)
 
 static int best_first(const void *x, const void *y)
 {
-    const struct scored *a = x, *b = y;
+    const struct top_value *a = x, *b = y;
     return worse(b, a) ? -1 : worse(a, b);
 }
 

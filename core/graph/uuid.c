@@ -82,16 +82,17 @@ static uint32_t hash_of(const weir_graph *g, const uint8_t uuid[16])
 #define NUMBER_MASK ((UINT64_C(1) << 62) - 1)
 #define HALF_MASK   ((UINT32_C(1) << 31) - 1)
 
-struct key {
+struct uuid_key {
     uint64_t number, check;
 };
 
-static struct key key_of(const weir_graph *g)
+static struct uuid_key key_of(const weir_graph *g)
 {
     uint64_t half[2];
 
     memcpy(half, g->uuid, 16);
-    return (struct key){hash_add(le64toh(half[0]), le64toh(half[1])), hash_add(le64toh(half[1]), le64toh(half[0]))};
+    return (struct uuid_key){hash_add(le64toh(half[0]), le64toh(half[1])),
+                             hash_add(le64toh(half[1]), le64toh(half[0]))};
 }
 
 static uint32_t scramble(uint64_t key, uint32_t round, uint32_t half)
@@ -126,7 +127,7 @@ static uint64_t decrypt(uint64_t key, uint64_t n)
 
 static void derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
 {
-    struct key key = key_of(g);
+    struct uuid_key key = key_of(g);
     uint64_t n = encrypt(key.number, (uint64_t)vertex_at(g, v)->generation << 32 | v);
     uint64_t check = hash_add(key.check, n), half[2];
 
@@ -138,7 +139,7 @@ static void derive(const weir_graph *g, weir_vertex v, uint8_t out[16])
 /* Whether a UUID may be derived in this graph; if so, *number is what it is derived from. */
 static bool decode_number(const weir_graph *g, const uint8_t uuid[16], uint64_t *number)
 {
-    struct key key = key_of(g);
+    struct uuid_key key = key_of(g);
     uint64_t half[2], n;
 
     memcpy(half, uuid, 16);

@@ -26,7 +26,7 @@ static int cut(struct cuts *c, uint32_t at, uint64_t lo, uint64_t hi)
 
 /* Cuts the stretch [lo, hi] from as many runs as there are deletions of the stretch, first runs first. Popped items
  * are kept at the end of the heap's array until the last pop, because a second pop must find a different run. */
-static int stretch_cut(struct sweep *s, uint64_t lo, uint64_t hi)
+static int stretch_cut(struct hostlist_sweep *s, uint64_t lo, uint64_t hi)
 {
     struct cuts *c = s->result;
     uint32_t wanted = s->own < s->removing ? s->own : s->removing;
@@ -39,7 +39,7 @@ static int stretch_cut(struct sweep *s, uint64_t lo, uint64_t hi)
             return WEIR_ELIMIT;
     }
     while (popped < wanted && rc == WEIR_OK) {
-        struct item *item = weir_sweep_pop(s, lo);
+        struct sweep_item *item = weir_sweep_pop(s, lo);
         s->first[s->n - ++popped] = item;
         rc = cut(c, item->at, lo, hi);
     }
@@ -65,9 +65,9 @@ static int apply_cuts(const weir_hostlist *h, const struct cuts *c, weir_hostlis
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; i < h->n && rc == WEIR_OK; i++) {
-        struct run left = h->runs[i];
+        struct host_range left = h->runs[i];
         for (; k < c->n && c->cuts[k].at == i && rc == WEIR_OK; k++) {
-            struct run before = left;
+            struct host_range before = left;
             before.hi = c->cuts[k].lo - 1;
             if (c->cuts[k].lo > left.lo)
                 rc = weir_hostlist_append_run(out, &before);
@@ -84,7 +84,7 @@ static int delete_names(weir_hostlist *h, const weir_hostlist *names)
 {
     weir_hostlist out = {0};
     struct cuts c = {0};
-    struct sweep s = {.stretch = stretch_cut, .result = &c};
+    struct hostlist_sweep s = {.stretch = stretch_cut, .result = &c};
     int rc = weir_sweep_by_text(&s, h, names);
 
     if (rc != WEIR_OK)

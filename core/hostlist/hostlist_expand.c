@@ -11,7 +11,7 @@ bool weir_hostlist_suffixed(const weir_hostlist *h)
     return false;
 }
 
-static size_t name_length(const weir_hostlist *h, const struct run *r)
+static size_t name_length(const weir_hostlist *h, const struct host_range *r)
 {
     return strlen(prefix_text(h, r)) + r->digits + strlen(suffix_text(h, r));
 }
@@ -21,7 +21,7 @@ bool weir_hostlist_expandable(const weir_hostlist *h)
     uint64_t left = WEIR_HOSTLIST_EXPAND;
 
     for (uint32_t i = 0; h && i < h->n; i++) {
-        const struct run *r = &h->runs[i];
+        const struct host_range *r = &h->runs[i];
         uint64_t each = r->suffix == WEIR_NO_NAME ? 0 : name_length(h, r) + 1;
         if (each > 0 && run_length(r) > left / each)
             return false;
@@ -30,7 +30,7 @@ bool weir_hostlist_expandable(const weir_hostlist *h)
     return true;
 }
 
-static int append_each(weir_hostlist *to, const weir_hostlist *h, const struct run *r)
+static int append_each(weir_hostlist *to, const weir_hostlist *h, const struct host_range *r)
 {
     weir_buf b = {0};
     int rc = WEIR_OK;
@@ -43,10 +43,10 @@ static int append_each(weir_hostlist *to, const weir_hostlist *h, const struct r
     return rc;
 }
 
-static int append_run(weir_hostlist *to, const weir_hostlist *h, const struct run *r)
+static int append_run(weir_hostlist *to, const weir_hostlist *h, const struct host_range *r)
 {
     const char *prefix = prefix_text(h, r);
-    struct run copy = *r;
+    struct host_range copy = *r;
 
     if (hostlist_intern(&to->texts, prefix, strlen(prefix), &copy.prefix) != WEIR_OK)
         return WEIR_ENOMEM;
@@ -67,7 +67,7 @@ int weir_hostlist_expand(weir_hostlist *h)
     if (!to)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < h->n && rc == WEIR_OK; i++) {
-        const struct run *r = &h->runs[i];
+        const struct host_range *r = &h->runs[i];
         rc = r->suffix == WEIR_NO_NAME ? append_run(to, h, r) : append_each(to, h, r);
     }
     if (rc == WEIR_OK) {
@@ -82,9 +82,9 @@ int weir_hostlist_expand(weir_hostlist *h)
 /* ---- comparing ---- */
 
 /* A position in a list: a number in a run. */
-struct position {
+struct name_position {
     const weir_hostlist *h;
-    const struct run *run;
+    const struct host_range *run;
     uint64_t number;
 };
 
@@ -95,7 +95,7 @@ struct affixes {
     char digits[WEIR_HOSTLIST_DIGITS];
 };
 
-static void split_name(const struct position *p, struct affixes *out)
+static void split_name(const struct name_position *p, struct affixes *out)
 {
     weir_name_number(out->digits, p->number, p->run->digits);
     out->text[0] = prefix_text(p->h, p->run);
@@ -106,7 +106,7 @@ static void split_name(const struct position *p, struct affixes *out)
     out->len[2] = strlen(out->text[2]);
 }
 
-static bool same_name(const struct position *a, const struct position *b)
+static bool same_name(const struct name_position *a, const struct name_position *b)
 {
     struct affixes x, y;
     int i = 0, j = 0;
@@ -129,13 +129,13 @@ static bool same_name(const struct position *a, const struct position *b)
     return true;
 }
 
-static bool same_kind(const struct position *a, const struct position *b)
+static bool same_kind(const struct name_position *a, const struct name_position *b)
 {
     return a->run->digits == b->run->digits && strcmp(prefix_text(a->h, a->run), prefix_text(b->h, b->run)) == 0 &&
            strcmp(suffix_text(a->h, a->run), suffix_text(b->h, b->run)) == 0;
 }
 
-static void advance(struct position *p, uint64_t by)
+static void advance(struct name_position *p, uint64_t by)
 {
     if (by <= p->run->hi - p->number) {
         p->number += by;
@@ -149,14 +149,14 @@ static void advance(struct position *p, uint64_t by)
  * common, since the digit counting from name to name is in a different place, and are compared name by name. */
 bool weir_hostlist_equal(const weir_hostlist *a, const weir_hostlist *b)
 {
-    struct position x, y;
+    struct name_position x, y;
 
     if (weir_hostlist_count(a) != weir_hostlist_count(b))
         return false;
     if (weir_hostlist_count(a) == 0)
         return true;
-    x = (struct position){a, a->runs, a->runs->lo};
-    y = (struct position){b, b->runs, b->runs->lo};
+    x = (struct name_position){a, a->runs, a->runs->lo};
+    y = (struct name_position){b, b->runs, b->runs->lo};
     while (x.run < a->runs + a->n && y.run < b->runs + b->n) {
         uint64_t left_x = x.run->hi - x.number;
         uint64_t left_y = y.run->hi - y.number;

@@ -12,15 +12,15 @@
 /* ---- the index ---- */
 
 struct pieces {
-    struct run *runs;
+    struct host_range *runs;
     uint32_t n, cap;
 };
 
-static int stretch_index(struct sweep *s, uint64_t lo, uint64_t hi)
+static int stretch_index(struct hostlist_sweep *s, uint64_t lo, uint64_t hi)
 {
     struct pieces *p = s->result;
-    struct item *item = weir_sweep_pop(s, lo);
-    struct run *r;
+    struct sweep_item *item = weir_sweep_pop(s, lo);
+    struct host_range *r;
 
     weir_sweep_push(s, item);
     if (weir_array_reserve(&p->runs, &p->cap, (size_t)p->n + 1, sizeof *p->runs) != WEIR_OK)
@@ -36,7 +36,7 @@ static int stretch_index(struct sweep *s, uint64_t lo, uint64_t hi)
 int weir_hostlist_index(weir_hostlist *h)
 {
     struct pieces p = {0};
-    struct sweep s = {.stretch = stretch_index, .result = &p};
+    struct hostlist_sweep s = {.stretch = stretch_index, .result = &p};
     int rc;
 
     if (!h)
@@ -59,7 +59,7 @@ int weir_hostlist_index(weir_hostlist *h)
 }
 
 /* Whether a is behind b in the index. */
-static bool is_after(const struct run *a, const struct run *b)
+static bool is_after(const struct host_range *a, const struct host_range *b)
 {
     if (a->prefix != b->prefix)
         return a->prefix > b->prefix;
@@ -71,7 +71,7 @@ static bool is_after(const struct run *a, const struct run *b)
 }
 
 /* The position of `key` (a run of one name) in run r; -1 if absent. */
-static int64_t position_in(const struct run *r, const struct run *key)
+static int64_t position_in(const struct host_range *r, const struct host_range *key)
 {
     if (r->prefix != key->prefix || r->suffix != key->suffix || r->digits != key->digits || r->lo > key->lo ||
         r->hi < key->lo)
@@ -79,7 +79,7 @@ static int64_t position_in(const struct run *r, const struct run *key)
     return (int64_t)(r->first + (key->lo - r->lo));
 }
 
-static int64_t find_indexed(const weir_hostlist *h, const struct run *key)
+static int64_t find_indexed(const weir_hostlist *h, const struct host_range *key)
 {
     uint32_t lo;
 
@@ -120,7 +120,7 @@ static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t le
     int64_t found = -1;
 
     for (size_t i = 0; i + 1 < len; i++) {
-        struct run key;
+        struct host_range key;
         bool begins = is_digit(name[i]) && (i == 0 || !is_digit(name[i - 1]));
         if (!is_digit(name[i]))
             continue;
@@ -132,7 +132,7 @@ static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t le
         }
         if (prefix == WEIR_NO_NAME)
             continue;
-        key = (struct run){.prefix = prefix, .digits = (uint32_t)(i + 1 - start)};
+        key = (struct host_range){.prefix = prefix, .digits = (uint32_t)(i + 1 - start)};
         key.lo = number_of(name + start, key.digits);
         key.suffix = hostlist_text(t, name + i + 1, len - i - 1);
         if (key.suffix != WEIR_NO_NAME)
@@ -142,7 +142,7 @@ static int64_t find_suffixed(const weir_hostlist *h, const char *name, size_t le
 }
 
 /* The position of a name in run r, by comparing text; -1 if absent. */
-static int64_t position_by_text(const weir_hostlist *h, const struct run *r, const char *name, size_t len)
+static int64_t position_by_text(const weir_hostlist *h, const struct host_range *r, const char *name, size_t len)
 {
     const char *prefix = prefix_text(h, r);
     const char *suffix = suffix_text(h, r);
@@ -164,7 +164,7 @@ static int64_t position_by_text(const weir_hostlist *h, const struct run *r, con
 
 int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
 {
-    struct run key = {.suffix = WEIR_NO_NAME};
+    struct host_range key = {.suffix = WEIR_NO_NAME};
     struct name parts;
 
     if (!h || !name)
@@ -178,7 +178,7 @@ int64_t weir_hostlist_find(const weir_hostlist *h, const char *name, size_t len)
     if (h->index)
         return find_indexed(h, &key);
     for (uint32_t i = 0; i < h->n; i++) {
-        const struct run *r = &h->runs[i];
+        const struct host_range *r = &h->runs[i];
         int64_t at = r->suffix == WEIR_NO_NAME ? position_in(r, &key) : position_by_text(h, r, name, len);
         if (at >= 0)
             return at;

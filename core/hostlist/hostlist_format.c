@@ -10,19 +10,19 @@
 
 #include <string.h>
 
-struct range {
+struct digit_range {
     uint64_t lo, hi;
     uint32_t lo_digits, hi_digits;
 };
 
-struct writer {
+struct hostlist_writer {
     weir_buf *out;
     weir_buf prefix;   /* of the open group */
     bool any;          /* text has been written */
     bool open;         /* a group is open */
     bool bracket;      /* the group's '[' has been written */
     uint32_t padding;  /* fewest digits of the numbers in the group */
-    struct range last; /* the group's last range, not yet written */
+    struct digit_range last; /* the group's last range, not yet written */
     const char *suffix; /* of the group; "" unless names with suffix are too many to be written singly */
 };
 
@@ -43,14 +43,14 @@ static uint64_t power_of_ten(uint32_t n)
     return power;
 }
 
-static void open_bracket(struct writer *w)
+static void open_bracket(struct hostlist_writer *w)
 {
     if (!w->bracket)
         weir_buf_add(w->out, "[", 1);
     w->bracket = true;
 }
 
-static void write_range(weir_buf *b, const struct range *r)
+static void write_range(weir_buf *b, const struct digit_range *r)
 {
     write_number(b, r->lo, r->lo_digits);
     if (r->hi > r->lo) {
@@ -59,7 +59,7 @@ static void write_range(weir_buf *b, const struct range *r)
     }
 }
 
-static void close_group(struct writer *w)
+static void close_group(struct hostlist_writer *w)
 {
     if (!w->open)
         return;
@@ -72,7 +72,7 @@ static void close_group(struct writer *w)
     w->open = w->bracket = false;
 }
 
-static void begin_group(struct writer *w, const char *prefix, size_t len, const struct range *r)
+static void begin_group(struct hostlist_writer *w, const char *prefix, size_t len, const struct digit_range *r)
 {
     bool leading_zero = r->lo_digits > 1 && r->lo < power_of_ten(r->lo_digits - 1);
 
@@ -87,14 +87,15 @@ static void begin_group(struct writer *w, const char *prefix, size_t len, const 
 }
 
 /* Whether names of the given prefix, suffix and digits may be added to the open group. */
-static bool belongs(const struct writer *w, const char *prefix, size_t len, const char *suffix, const struct range *r)
+static bool belongs(const struct hostlist_writer *w, const char *prefix, size_t len, const char *suffix,
+                    const struct digit_range *r)
 {
     return w->open && w->last.lo_digits > 0 && r->lo_digits >= w->padding && len == w->prefix.len &&
            memcmp(prefix, w->prefix.data, len) == 0 && strcmp(suffix, w->suffix) == 0;
 }
 
 /* Whether range b continues range a. After nines the number of digits grows: 8-9 and 10-12 make 8-12. */
-static bool goes_on(const struct range *a, const struct range *b)
+static bool goes_on(const struct digit_range *a, const struct digit_range *b)
 {
     if (b->lo != a->hi + 1)
         return false;
@@ -102,7 +103,8 @@ static bool goes_on(const struct range *a, const struct range *b)
            (b->lo_digits == a->hi_digits + 1 && b->lo == power_of_ten(a->hi_digits));
 }
 
-static void put(struct writer *w, const char *prefix, size_t len, const char *suffix, const struct range *r)
+static void put(struct hostlist_writer *w, const char *prefix, size_t len, const char *suffix,
+                const struct digit_range *r)
 {
     if (!belongs(w, prefix, len, suffix, r)) {
         begin_group(w, prefix, len, r);
@@ -119,14 +121,14 @@ static void put(struct writer *w, const char *prefix, size_t len, const char *su
     w->last = *r;
 }
 
-static void put_run(struct writer *w, const weir_hostlist *h, const struct run *r)
+static void put_run(struct hostlist_writer *w, const weir_hostlist *h, const struct host_range *r)
 {
     const char *prefix = prefix_text(h, r);
 
-    put(w, prefix, strlen(prefix), suffix_text(h, r), &(struct range){r->lo, r->hi, r->digits, r->digits});
+    put(w, prefix, strlen(prefix), suffix_text(h, r), &(struct digit_range){r->lo, r->hi, r->digits, r->digits});
 }
 
-static void put_each(struct writer *w, const weir_hostlist *h, const struct run *r)
+static void put_each(struct hostlist_writer *w, const weir_hostlist *h, const struct host_range *r)
 {
     weir_buf name = {0};
 
@@ -139,21 +141,21 @@ static void put_each(struct writer *w, const weir_hostlist *h, const struct run 
         }
         parts = weir_name_split(name.data, name.len);
         put(w, name.data, parts.prefix_len, "",
-            &(struct range){parts.number, parts.number, parts.digits, parts.digits});
+            &(struct digit_range){parts.number, parts.number, parts.digits, parts.digits});
     }
     weir_buf_free(&name);
 }
 
 int weir_hostlist_write(const weir_hostlist *h, weir_buf *b)
 {
-    struct writer w = {.out = b, .suffix = ""};
+    struct hostlist_writer w = {.out = b, .suffix = ""};
     bool one_by_one = weir_hostlist_expandable(h);
 
     if (!h)
         return WEIR_EINVAL;
     weir_buf_add(b, "", 0); /* also allocates the text of an empty list */
     for (uint32_t i = 0; i < h->n && !b->failed && !w.prefix.failed; i++) {
-        const struct run *r = &h->runs[i];
+        const struct host_range *r = &h->runs[i];
         if (r->suffix != WEIR_NO_NAME && one_by_one)
             put_each(&w, h, r);
         else

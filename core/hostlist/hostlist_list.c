@@ -65,15 +65,15 @@ void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from)
     weir_hostlist_drop_index(h);
 }
 
-static bool joins(const struct run *a, const struct run *b)
+static bool joins(const struct host_range *a, const struct host_range *b)
 {
     return a->prefix == b->prefix && a->suffix == b->suffix && a->digits == b->digits && a->digits > 0 &&
            a->hi + 1 == b->lo;
 }
 
-int weir_hostlist_append_run(weir_hostlist *h, const struct run *r)
+int weir_hostlist_append_run(weir_hostlist *h, const struct host_range *r)
 {
-    struct run *last = h->n ? &h->runs[h->n - 1] : NULL;
+    struct host_range *last = h->n ? &h->runs[h->n - 1] : NULL;
 
     if (run_length(r) > (uint64_t)INT64_MAX - h->count)
         return WEIR_ELIMIT;
@@ -115,7 +115,7 @@ void weir_name_number(char *to, uint64_t number, uint32_t digits)
     }
 }
 
-void weir_name_make(const weir_hostlist *h, const struct run *r, uint64_t number, weir_buf *b)
+void weir_name_make(const weir_hostlist *h, const struct host_range *r, uint64_t number, weir_buf *b)
 {
     char digits[WEIR_HOSTLIST_DIGITS];
 
@@ -152,13 +152,13 @@ static int name_check(const char *s, size_t len, weir_err *err)
 int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, weir_err *err)
 {
     struct name parts;
-    struct run r;
+    struct host_range r;
     int rc = name_check(name, len, err);
 
     if (rc != WEIR_OK)
         return rc;
     parts = weir_name_split(name, len);
-    r = (struct run){.lo = parts.number, .hi = parts.number, .suffix = WEIR_NO_NAME, .digits = parts.digits};
+    r = (struct host_range){.lo = parts.number, .hi = parts.number, .suffix = WEIR_NO_NAME, .digits = parts.digits};
     if (hostlist_intern(&h->texts, name, parts.prefix_len, &r.prefix) != WEIR_OK)
         return weir_fail_nomem(err);
     rc = weir_hostlist_append_run(h, &r);
@@ -186,7 +186,7 @@ void weir_hostlist_rollback(weir_hostlist *h, const struct mark *m)
 }
 
 /* Replaces the text numbers of a run of `other` by numbers of texts in h. */
-static int adopt_texts(weir_hostlist *h, const weir_hostlist *other, struct run *r)
+static int adopt_texts(weir_hostlist *h, const weir_hostlist *other, struct host_range *r)
 {
     const char *prefix = prefix_text(other, r);
     const char *suffix = suffix_text(other, r);
@@ -208,7 +208,7 @@ int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir
     mine = weir_hostlist_mark(h);
     theirs = weir_hostlist_mark(other); /* if other == h, the last run may grow meanwhile */
     for (uint32_t i = 0; i < theirs.n && rc == WEIR_OK; i++) {
-        struct run r = i + 1 == theirs.n ? theirs.last : other->runs[i];
+        struct host_range r = i + 1 == theirs.n ? theirs.last : other->runs[i];
         rc = adopt_texts(h, other, &r);
         if (rc == WEIR_OK)
             rc = weir_hostlist_append_run(h, &r);
@@ -243,7 +243,7 @@ static uint32_t run_at(const weir_hostlist *h, uint64_t i)
 size_t weir_hostlist_nth(const weir_hostlist *h, uint64_t i, char *buf, size_t size)
 {
     char number[WEIR_HOSTLIST_DIGITS + 1] = "";
-    const struct run *r;
+    const struct host_range *r;
     int n;
 
     if (size > 0)
@@ -286,7 +286,7 @@ static void join_run(weir_hostlist *h, uint32_t i)
 /* Removes a number from run k. Room for one more run must be reserved. */
 static void cut_run(weir_hostlist *h, uint32_t k, uint64_t number)
 {
-    struct run *r = &h->runs[k];
+    struct host_range *r = &h->runs[k];
 
     if (r->lo == r->hi) {
         remove_run(h, k);

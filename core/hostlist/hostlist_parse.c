@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-struct reader {
+struct hostlist_reader {
     weir_hostlist *list;
     const char *text;
     size_t len;
@@ -23,12 +23,12 @@ struct expression {
     size_t padding; /* number of digits of the first number, if written with leading zeros; else 0 */
 };
 
-struct range {
+struct parsed_range {
     uint64_t lo, hi;
     size_t width; /* fewest digits of the numbers */
 };
 
-static int peek(const struct reader *r)
+static int peek(const struct hostlist_reader *r)
 {
     return r->at < r->len ? (unsigned char)r->text[r->at] : -1;
 }
@@ -49,7 +49,7 @@ static int column_of(size_t at)
 }
 
 /* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
-static int refuse(const struct reader *r, size_t at, const char *wanted)
+static int refuse(const struct hostlist_reader *r, size_t at, const char *wanted)
 {
     int column = column_of(at);
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
@@ -64,13 +64,13 @@ static int refuse(const struct reader *r, size_t at, const char *wanted)
                         wanted);
 }
 
-static int exceeds(const struct reader *r, size_t at, const char *what)
+static int exceeds(const struct hostlist_reader *r, size_t at, const char *what)
 {
     return weir_fail_at(r->err, WEIR_ELIMIT, NULL, 1, column_of(at), "hostlist: at column %d, %s", column_of(at), what);
 }
 
 /* Reports the status of an operation on the list as an error at offset `at`. */
-static int report(const struct reader *r, size_t at, int rc)
+static int report(const struct hostlist_reader *r, size_t at, int rc)
 {
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);
@@ -100,7 +100,8 @@ static uint64_t power_of_ten(uint32_t n)
 }
 
 /* Appends a single name with a suffix. A single name is split like any name without brackets. */
-static int append_one(struct reader *r, const struct expression *e, size_t prefix_len, const struct run *run)
+static int append_one(struct hostlist_reader *r, const struct expression *e, size_t prefix_len,
+                      const struct host_range *run)
 {
     char digits[WEIR_HOSTLIST_DIGITS];
     weir_buf b = {0};
@@ -118,12 +119,13 @@ static int append_one(struct reader *r, const struct expression *e, size_t prefi
 
 /* Appends prefix + number + suffix for lo to hi, all with `digits` digits. Digits at the end of the prefix become
  * part of the number. */
-static int append_digits(struct reader *r, const struct expression *e, uint64_t lo, uint64_t hi, uint32_t digits)
+static int append_digits(struct hostlist_reader *r, const struct expression *e, uint64_t lo, uint64_t hi,
+                         uint32_t digits)
 {
     struct name prefix = weir_name_split(e->prefix, e->prefix_len);
     uint32_t take = WEIR_HOSTLIST_DIGITS - digits;
     uint64_t above;
-    struct run run = {.suffix = WEIR_NO_NAME};
+    struct host_range run = {.suffix = WEIR_NO_NAME};
 
     if (take > prefix.digits)
         take = prefix.digits;
@@ -141,7 +143,7 @@ static int append_digits(struct reader *r, const struct expression *e, uint64_t 
 }
 
 /* Appends a range with more digits than a number can have: the zeros in front become part of the prefix. */
-static int append_wide(struct reader *r, const struct expression *e, const struct range *range)
+static int append_wide(struct hostlist_reader *r, const struct expression *e, const struct parsed_range *range)
 {
     size_t zeros = range->width - WEIR_HOSTLIST_DIGITS;
     struct expression wide = *e;
@@ -160,7 +162,7 @@ static int append_wide(struct reader *r, const struct expression *e, const struc
 }
 
 /* Appends the names of a range: one run for each number of digits. */
-static int append_range(struct reader *r, const struct expression *e, const struct range *range)
+static int append_range(struct hostlist_reader *r, const struct expression *e, const struct parsed_range *range)
 {
     uint64_t lo = range->lo;
     int rc = WEIR_OK;
@@ -181,7 +183,7 @@ static int append_range(struct reader *r, const struct expression *e, const stru
     return rc;
 }
 
-static int read_number(struct reader *r, uint64_t *number, size_t *width)
+static int read_number(struct hostlist_reader *r, uint64_t *number, size_t *width)
 {
     size_t start = r->at;
     uint32_t counted = 0;
@@ -200,7 +202,7 @@ static int read_number(struct reader *r, uint64_t *number, size_t *width)
 }
 
 /* Reads "7", "07" or "07-9". */
-static int read_range(struct reader *r, struct expression *e, struct range *range)
+static int read_range(struct hostlist_reader *r, struct expression *e, struct parsed_range *range)
 {
     size_t start = r->at;
     size_t written, ignored, end;
@@ -229,9 +231,9 @@ static int read_range(struct reader *r, struct expression *e, struct range *rang
 }
 
 /* Reads a bracket from '[' up to and including ']', and appends the names. */
-static int read_bracket(struct reader *r, struct expression *e)
+static int read_bracket(struct hostlist_reader *r, struct expression *e)
 {
-    struct range range;
+    struct parsed_range range;
     size_t start;
     int rc;
 
@@ -251,7 +253,7 @@ static int read_bracket(struct reader *r, struct expression *e)
 }
 
 /* The number of characters at offset `at` that may stand in a name. */
-static size_t plain_length(const struct reader *r, size_t at)
+static size_t plain_length(const struct hostlist_reader *r, size_t at)
 {
     size_t end = at;
 
@@ -260,7 +262,7 @@ static size_t plain_length(const struct reader *r, size_t at)
     return end - at;
 }
 
-static int read_expression(struct reader *r)
+static int read_expression(struct hostlist_reader *r)
 {
     struct expression e = {.prefix = r->text + r->at, .prefix_len = plain_length(r, r->at)};
     const char *close;
@@ -285,14 +287,14 @@ static int read_expression(struct reader *r)
     return rc;
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct hostlist_reader *r)
 {
     while (is_blank(peek(r)))
         r->at++;
 }
 
 /* Reads expressions, separated by commas. An empty expression adds no host. */
-static int read_all(struct reader *r)
+static int read_all(struct hostlist_reader *r)
 {
     int rc;
 
@@ -314,7 +316,7 @@ static int read_all(struct reader *r)
 
 int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_err *err)
 {
-    struct reader r = {.list = h, .text = text, .len = len, .err = err};
+    struct hostlist_reader r = {.list = h, .text = text, .len = len, .err = err};
     struct mark before;
     int rc;
 

@@ -18,7 +18,7 @@
 #include "base/strtab.h"
 #include "hostlist/hostlist.h"
 
-struct run {
+struct host_range {
     uint64_t lo, hi; /* inclusive; 0 for a name without a number */
     uint64_t first;  /* position in the list of the name with number lo */
     uint32_t prefix; /* number of the text */
@@ -27,11 +27,11 @@ struct run {
 };
 
 struct weir_hostlist {
-    struct run *runs;
+    struct host_range *runs;
     uint32_t n, cap;
     uint64_t count;
-    weir_strtab texts; /* prefixes and suffixes */
-    struct run *index; /* as described in hostlist_find.c; NULL: none */
+    weir_strtab texts;        /* prefixes and suffixes */
+    struct host_range *index; /* as described in hostlist_find.c; NULL: none */
     uint32_t nindex;
     bool index_suffixed; /* some run has a suffix */
 };
@@ -60,17 +60,17 @@ WEIR_CHECKED static inline int hostlist_intern(weir_strtab *t, const char *s, si
     return *out == WEIR_NO_NAME ? WEIR_ENOMEM : WEIR_OK;
 }
 
-static inline const char *prefix_text(const weir_hostlist *h, const struct run *r)
+static inline const char *prefix_text(const weir_hostlist *h, const struct host_range *r)
 {
     return weir_strtab_text(&h->texts, r->prefix);
 }
 
-static inline const char *suffix_text(const weir_hostlist *h, const struct run *r)
+static inline const char *suffix_text(const weir_hostlist *h, const struct host_range *r)
 {
     return r->suffix == WEIR_NO_NAME ? "" : weir_strtab_text(&h->texts, r->suffix);
 }
 
-static inline uint64_t run_length(const struct run *r)
+static inline uint64_t run_length(const struct host_range *r)
 {
     return r->hi - r->lo + 1;
 }
@@ -82,10 +82,10 @@ bool weir_name_char(int c);
 /* Write a number with exactly `digits` digits, without a NUL. `to` must have room for the digits. */
 void weir_name_number(char *to, uint64_t number, uint32_t digits);
 /* Set b to the name of run r with the given number. */
-void weir_name_make(const weir_hostlist *h, const struct run *r, uint64_t number, weir_buf *b);
+void weir_name_make(const weir_hostlist *h, const struct host_range *r, uint64_t number, weir_buf *b);
 /* Append a copy of run r, or join r to the last run if possible. r->first is ignored. Returns WEIR_OK, WEIR_ENOMEM, or
  * WEIR_ELIMIT if the list would have more than INT64_MAX hosts. Amortised O(1) */
-int weir_hostlist_append_run(weir_hostlist *h, const struct run *r) WEIR_CHECKED;
+int weir_hostlist_append_run(weir_hostlist *h, const struct host_range *r) WEIR_CHECKED;
 /* Exchange the runs of two lists. The runs of `from` must use the text numbers of h. */
 void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from);
 /* Drop the index, after a change of the list. */
@@ -102,7 +102,7 @@ bool weir_hostlist_expandable(const weir_hostlist *h);
 struct mark {
     uint32_t n;
     uint64_t count;
-    struct run last;
+    struct host_range last;
 };
 /* The current end of a list. */
 struct mark weir_hostlist_mark(const weir_hostlist *h);

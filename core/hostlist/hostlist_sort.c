@@ -6,16 +6,16 @@ struct sorted {
     uint64_t repeated; /* runs spent on repeated names */
 };
 
-static int put(struct sweep *s, uint64_t lo, uint64_t hi)
+static int put(struct hostlist_sweep *s, uint64_t lo, uint64_t hi)
 {
-    struct run r = s->first[0]->run; /* all runs of a stretch have equal prefix, digits and suffix */
+    struct host_range r = s->first[0]->run; /* all runs of a stretch have equal prefix, digits and suffix */
 
     r.lo = lo;
     r.hi = hi;
     return weir_hostlist_append_run(((struct sorted *)s->result)->out, &r);
 }
 
-static int stretch_sorted(struct sweep *s, uint64_t lo, uint64_t hi)
+static int stretch_sorted(struct hostlist_sweep *s, uint64_t lo, uint64_t hi)
 {
     struct sorted *to = s->result;
     int rc = WEIR_OK;
@@ -33,14 +33,14 @@ static int stretch_sorted(struct sweep *s, uint64_t lo, uint64_t hi)
 }
 
 /* Appends the items [i, end) of one group, each number once. */
-static int merge_kind(struct sweep *s, uint32_t i, uint32_t end)
+static int merge_kind(struct hostlist_sweep *s, uint32_t i, uint32_t end)
 {
     weir_hostlist *out = ((struct sorted *)s->result)->out;
-    struct run r = s->items[i].run;
+    struct host_range r = s->items[i].run;
     int rc = WEIR_OK;
 
     while (++i < end && rc == WEIR_OK) {
-        const struct run *next = &s->items[i].run;
+        const struct host_range *next = &s->items[i].run;
         if (next->lo > r.hi) {
             rc = weir_hostlist_append_run(out, &r);
             r = *next;
@@ -51,11 +51,11 @@ static int merge_kind(struct sweep *s, uint32_t i, uint32_t end)
     return rc == WEIR_OK ? weir_hostlist_append_run(out, &r) : rc;
 }
 
-static int rearrange(weir_hostlist *h, int (*kind)(struct sweep *, uint32_t, uint32_t))
+static int rearrange(weir_hostlist *h, int (*kind)(struct hostlist_sweep *, uint32_t, uint32_t))
 {
     weir_hostlist out = {0};
     struct sorted to = {.out = &out};
-    struct sweep s = {.stretch = stretch_sorted, .result = &to};
+    struct hostlist_sweep s = {.stretch = stretch_sorted, .result = &to};
     int rc = h ? weir_hostlist_expand(h) : WEIR_EINVAL;
 
     if (rc == WEIR_OK)

@@ -13,7 +13,7 @@ static int compare_uint(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int compare_starts(const struct item *a, const struct item *b)
+static int compare_starts(const struct sweep_item *a, const struct sweep_item *b)
 {
     if (a->run.lo != b->run.lo)
         return compare_uint(a->run.lo, b->run.lo);
@@ -24,8 +24,8 @@ static int compare_starts(const struct item *a, const struct item *b)
 
 static int compare_by_text(const void *x, const void *y)
 {
-    const struct item *a = x;
-    const struct item *b = y;
+    const struct sweep_item *a = x;
+    const struct sweep_item *b = y;
     int order = a->prefix == b->prefix ? 0 : strcmp(a->prefix, b->prefix);
 
     if (order != 0)
@@ -37,8 +37,8 @@ static int compare_by_text(const void *x, const void *y)
 
 static int compare_by_number(const void *x, const void *y)
 {
-    const struct item *a = x;
-    const struct item *b = y;
+    const struct sweep_item *a = x;
+    const struct sweep_item *b = y;
 
     if (a->run.prefix != b->run.prefix)
         return compare_uint(a->run.prefix, b->run.prefix);
@@ -51,13 +51,13 @@ static int compare_by_number(const void *x, const void *y)
 
 static int compare_ends(const void *x, const void *y)
 {
-    const struct item *a = *(struct item *const *)x;
-    const struct item *b = *(struct item *const *)y;
+    const struct sweep_item *a = *(struct sweep_item *const *)x;
+    const struct sweep_item *b = *(struct sweep_item *const *)y;
 
     return compare_uint(a->run.hi, b->run.hi);
 }
 
-static bool same_kind(const struct item *a, const struct item *b)
+static bool same_kind(const struct sweep_item *a, const struct sweep_item *b)
 {
     return a->run.digits == b->run.digits && a->run.suffix == b->run.suffix &&
            (a->prefix == b->prefix || strcmp(a->prefix, b->prefix) == 0);
@@ -65,13 +65,13 @@ static bool same_kind(const struct item *a, const struct item *b)
 
 /* ---- begin and end ---- */
 
-static void items_add(struct sweep *s, const weir_hostlist *h, bool remove)
+static void items_add(struct hostlist_sweep *s, const weir_hostlist *h, bool remove)
 {
     for (uint32_t i = 0; i < h->n; i++)
-        s->items[s->n++] = (struct item){prefix_text(h, &h->runs[i]), h->runs[i], i, remove};
+        s->items[s->n++] = (struct sweep_item){prefix_text(h, &h->runs[i]), h->runs[i], i, remove};
 }
 
-static int begin(struct sweep *s, const weir_hostlist *h, const weir_hostlist *second,
+static int begin(struct hostlist_sweep *s, const weir_hostlist *h, const weir_hostlist *second,
                  int (*compare)(const void *, const void *))
 {
     size_t n = (size_t)h->n + (second ? second->n : 0);
@@ -91,17 +91,17 @@ static int begin(struct sweep *s, const weir_hostlist *h, const weir_hostlist *s
     return WEIR_OK;
 }
 
-int weir_sweep_by_text(struct sweep *s, const weir_hostlist *h, const weir_hostlist *second)
+int weir_sweep_by_text(struct hostlist_sweep *s, const weir_hostlist *h, const weir_hostlist *second)
 {
     return begin(s, h, second, compare_by_text);
 }
 
-int weir_sweep_by_number(struct sweep *s, const weir_hostlist *h)
+int weir_sweep_by_number(struct hostlist_sweep *s, const weir_hostlist *h)
 {
     return begin(s, h, NULL, compare_by_number);
 }
 
-void weir_sweep_end(struct sweep *s)
+void weir_sweep_end(struct hostlist_sweep *s)
 {
     weir_mem_free(s->items);
     weir_mem_free(s->ends);
@@ -110,26 +110,26 @@ void weir_sweep_end(struct sweep *s)
 
 /* ---- the heap ---- */
 
-void weir_sweep_push(struct sweep *s, struct item *item)
+void weir_sweep_push(struct hostlist_sweep *s, struct sweep_item *item)
 {
     s->first[s->nfirst] = item;
     WEIR_HEAP_UP(s->first, s->nfirst, a, b, (*a)->at < (*b)->at);
     s->nfirst++;
 }
 
-static struct item *pop(struct sweep *s)
+static struct sweep_item *pop(struct hostlist_sweep *s)
 {
-    struct item *top = s->first[0];
+    struct sweep_item *top = s->first[0];
 
     s->first[0] = s->first[--s->nfirst];
     WEIR_HEAP_DOWN(s->first, s->nfirst, 0, a, b, (*a)->at < (*b)->at);
     return top;
 }
 
-struct item *weir_sweep_pop(struct sweep *s, uint64_t lo)
+struct sweep_item *weir_sweep_pop(struct hostlist_sweep *s, uint64_t lo)
 {
     while (s->nfirst > 0) {
-        struct item *item = pop(s);
+        struct sweep_item *item = pop(s);
         if (item->run.hi >= lo)
             return item;
     }
@@ -138,7 +138,7 @@ struct item *weir_sweep_pop(struct sweep *s, uint64_t lo)
 
 /* ---- the sweep ---- */
 
-static void begins(struct sweep *s, struct item *item)
+static void begins(struct hostlist_sweep *s, struct sweep_item *item)
 {
     if (item->remove) {
         s->removing++;
@@ -148,7 +148,7 @@ static void begins(struct sweep *s, struct item *item)
     }
 }
 
-static void ended(struct sweep *s, const struct item *item)
+static void ended(struct hostlist_sweep *s, const struct sweep_item *item)
 {
     if (item->remove)
         s->removing--;
@@ -156,7 +156,7 @@ static void ended(struct sweep *s, const struct item *item)
         s->own--;
 }
 
-int weir_sweep_kind(struct sweep *s, uint32_t i, uint32_t end)
+int weir_sweep_kind(struct hostlist_sweep *s, uint32_t i, uint32_t end)
 {
     uint32_t n = end - i;
     uint32_t past = 0; /* number of ends passed */
@@ -167,7 +167,7 @@ int weir_sweep_kind(struct sweep *s, uint32_t i, uint32_t end)
     for (uint32_t k = 0; k < n; k++)
         s->ends[k] = &s->items[i + k];
     if (n > 1)
-        qsort(s->ends, n, sizeof(struct item *), compare_ends);
+        qsort(s->ends, n, sizeof(struct sweep_item *), compare_ends);
     while (rc == WEIR_OK && past < n) {
         uint64_t hi;
         if (s->own + s->removing == 0)
@@ -185,7 +185,7 @@ int weir_sweep_kind(struct sweep *s, uint32_t i, uint32_t end)
     return rc;
 }
 
-int weir_sweep_each(struct sweep *s, int (*kind)(struct sweep *, uint32_t, uint32_t))
+int weir_sweep_each(struct hostlist_sweep *s, int (*kind)(struct hostlist_sweep *, uint32_t, uint32_t))
 {
     int rc = WEIR_OK;
 

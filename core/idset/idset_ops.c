@@ -10,7 +10,7 @@
  * joined. */
 static int append(weir_idset *s, uint32_t lo, uint32_t hi)
 {
-    struct run *last = s->n ? &s->runs[s->n - 1] : NULL;
+    struct id_range *last = s->n ? &s->runs[s->n - 1] : NULL;
 
     if (last && (uint64_t)last->hi + 1 >= lo) {
         if (hi > last->hi) {
@@ -29,7 +29,7 @@ static int merge(weir_idset *to, const weir_idset *a, const weir_idset *b)
 
     while (i < a->n || j < b->n) {
         bool from_a = j == b->n || (i < a->n && a->runs[i].lo <= b->runs[j].lo);
-        struct run r = from_a ? a->runs[i++] : b->runs[j++];
+        struct id_range r = from_a ? a->runs[i++] : b->runs[j++];
         if (append(to, r.lo, r.hi) != WEIR_OK)
             return WEIR_ENOMEM;
     }
@@ -42,8 +42,8 @@ static int common(weir_idset *to, const weir_idset *a, const weir_idset *b)
     uint32_t j = 0;
 
     while (i < a->n && j < b->n) {
-        struct run x = a->runs[i];
-        struct run y = b->runs[j];
+        struct id_range x = a->runs[i];
+        struct id_range y = b->runs[j];
         uint32_t lo = x.lo > y.lo ? x.lo : y.lo;
         uint32_t hi = x.hi < y.hi ? x.hi : y.hi;
         if (lo <= hi && append(to, lo, hi) != WEIR_OK)

@@ -8,17 +8,17 @@
 
 #include "idset/idset.h"
 
-struct run {
+struct id_range {
     uint32_t lo, hi; /* inclusive */
 };
 
 struct weir_idset {
-    struct run *runs;
+    struct id_range *runs;
     uint32_t n, cap;
     uint64_t count;
 };
 
-static inline uint64_t run_length(struct run r)
+static inline uint64_t run_length(struct id_range r)
 {
     return (uint64_t)r.hi - r.lo + 1;
 }

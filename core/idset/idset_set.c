@@ -60,7 +60,7 @@ static uint32_t run_starting_above(const weir_idset *s, uint64_t id)
 }
 
 /* Replaces runs [i, j) by k runs. On failure nothing has changed. */
-static int replace(weir_idset *s, uint32_t i, uint32_t j, const struct run *with, uint32_t k)
+static int replace(weir_idset *s, uint32_t i, uint32_t j, const struct id_range *with, uint32_t k)
 {
     if (weir_array_reserve(&s->runs, &s->cap, (size_t)s->n - (j - i) + k, sizeof *s->runs) != WEIR_OK)
         return WEIR_ENOMEM;
@@ -78,7 +78,7 @@ static int replace(weir_idset *s, uint32_t i, uint32_t j, const struct run *with
 
 int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi)
 {
-    struct run r = {lo, hi};
+    struct id_range r = {lo, hi};
     uint32_t i, j;
 
     if (!s || lo > hi)
@@ -94,7 +94,7 @@ int weir_idset_add_range(weir_idset *s, uint32_t lo, uint32_t hi)
 
 int weir_idset_remove_range(weir_idset *s, uint32_t lo, uint32_t hi)
 {
-    struct run left[2];
+    struct id_range left[2];
     uint32_t i, j;
     uint32_t k = 0;
 
@@ -105,9 +105,9 @@ int weir_idset_remove_range(weir_idset *s, uint32_t lo, uint32_t hi)
     if (i >= j)
         return WEIR_OK;
     if (s->runs[i].lo < lo)
-        left[k++] = (struct run){s->runs[i].lo, lo - 1};
+        left[k++] = (struct id_range){s->runs[i].lo, lo - 1};
     if (s->runs[j - 1].hi > hi)
-        left[k++] = (struct run){hi + 1, s->runs[j - 1].hi};
+        left[k++] = (struct id_range){hi + 1, s->runs[j - 1].hi};
     return replace(s, i, j, left, k);
 }
 
@@ -134,7 +134,7 @@ int weir_idset_take(weir_idset *s, uint64_t n, weir_idset **out)
     rc = WEIR_OK;
     for (uint32_t i = 0; i < s->n && low->count < n && rc == WEIR_OK; i++) {
         uint64_t wanted = n - low->count;
-        struct run r = s->runs[i];
+        struct id_range r = s->runs[i];
         if (wanted < run_length(r))
             r.hi = r.lo + (uint32_t)wanted - 1;
         rc = weir_idset_add_range(low, r.lo, r.hi);

@@ -3,14 +3,14 @@
  */
 #include "idset/idset_private.h"
 
-struct reader {
+struct idset_reader {
     const char *text;
     size_t len;
     size_t at; /* offset of the next character */
     weir_err *err;
 };
 
-static int peek(const struct reader *r)
+static int peek(const struct idset_reader *r)
 {
     return r->at < r->len ? (unsigned char)r->text[r->at] : -1;
 }
@@ -21,7 +21,7 @@ static bool is_digit(int c)
 }
 
 /* Reports an error at offset `at`; `wanted` is the rest of the message, after "where". */
-static int refuse(const struct reader *r, size_t at, const char *wanted)
+static int refuse(const struct idset_reader *r, size_t at, const char *wanted)
 {
     int column = at < INT32_MAX ? (int)at + 1 : INT32_MAX;
     int c = at < r->len ? (unsigned char)r->text[at] : -1;
@@ -35,7 +35,7 @@ static int refuse(const struct reader *r, size_t at, const char *wanted)
     return weir_fail_at(r->err, WEIR_EPARSE, NULL, 1, column, "idset: '%c' at column %d, where %s", c, column, wanted);
 }
 
-static int read_id(struct reader *r, uint32_t *id)
+static int read_id(struct idset_reader *r, uint32_t *id)
 {
     size_t start = r->at;
     int column = start < INT32_MAX ? (int)start + 1 : INT32_MAX;
@@ -56,7 +56,7 @@ static int read_id(struct reader *r, uint32_t *id)
 }
 
 /* Reads "7" or "7-9" and appends the ids. */
-static int read_range(struct reader *r, weir_idset *s)
+static int read_range(struct idset_reader *r, weir_idset *s)
 {
     size_t start = r->at;
     uint32_t lo = 0, hi;
@@ -79,7 +79,7 @@ static int read_range(struct reader *r, weir_idset *s)
 }
 
 /* Reads ranges up to `close`, ']' or -1 for the end of the text. */
-static int read_ranges(struct reader *r, weir_idset *s, int close)
+static int read_ranges(struct idset_reader *r, weir_idset *s, int close)
 {
     int rc;
 
@@ -95,7 +95,7 @@ static int read_ranges(struct reader *r, weir_idset *s, int close)
     }
 }
 
-static int read_all(struct reader *r, weir_idset *s)
+static int read_all(struct idset_reader *r, weir_idset *s)
 {
     bool brackets = peek(r) == '[';
     int rc;
@@ -110,7 +110,7 @@ static int read_all(struct reader *r, weir_idset *s)
 
 int weir_idset_parse(const char *text, size_t len, weir_idset **out, weir_err *err)
 {
-    struct reader r = {text, len, 0, err};
+    struct idset_reader r = {text, len, 0, err};
     weir_idset *s;
     int rc;
 
@@ -140,7 +140,7 @@ static void write_id(weir_buf *b, uint32_t id)
     weir_buf_add(b, digits + at, sizeof digits - at);
 }
 
-static void write_run(weir_buf *b, struct run r, bool as_range)
+static void write_run(weir_buf *b, struct id_range r, bool as_range)
 {
     write_id(b, r.lo);
     if (as_range && r.hi > r.lo) {

@@ -32,14 +32,14 @@ static int add_below(const weir_graph *g, const struct index *x, weir_vertex v, 
     return rc;
 }
 
-struct ordering {
+struct list_ordering {
     const weir_graph *g;
     const struct order *order;
 };
 
 static int by_order(const void *a, const void *b, void *data)
 {
-    const struct ordering *o = data;
+    const struct list_ordering *o = data;
     weir_vertex x = *(const weir_vertex *)a, y = *(const weir_vertex *)b;
     return x == y ? 0 : order_before(o->g, o->order, x, y) ? -1 : 1;
 }
@@ -70,7 +70,7 @@ static int straightness(const weir_graph *g, const struct index *x, const struct
 /* Sorts vertices in preorder; returns the straightness before. */
 static int put_in_order(const weir_graph *g, const struct index *x, struct vertices *all)
 {
-    struct ordering o = {g, &x->order};
+    struct list_ordering o = {g, &x->order};
     int straight = straightness(g, x, all);
 
     if (all->n && straight <= 0)

@@ -9,7 +9,7 @@
 #include "base/bisect.h"
 
 /* A pick of a job. */
-struct claim {
+struct loaded_span {
     weir_vertex vertex;
     uint32_t job; /* index among the jobs read */
     int64_t start, end;
@@ -22,7 +22,7 @@ struct loading {
     const struct weir_loaded_jobs *jobs;
     const char *what; /* begins errors */
     weir_err *err;
-    struct claim *claims, *ends; /* all claims, by vertex and start; by vertex and end */
+    struct loaded_span *claims, *ends; /* all claims, by vertex and start; by vertex and end */
     uint32_t whole;              /* claims on whole vertices, which claims[] begins with in the end */
 };
 
@@ -33,7 +33,7 @@ static int by_number(int64_t a, int64_t b)
 
 static int by_start(const void *a, const void *b)
 {
-    const struct claim *x = a, *y = b;
+    const struct loaded_span *x = a, *y = b;
     int order = by_number(x->vertex, y->vertex);
 
     order = order ? order : by_number(x->start, y->start);
@@ -42,7 +42,7 @@ static int by_start(const void *a, const void *b)
 
 static int by_end(const void *a, const void *b)
 {
-    const struct claim *x = a, *y = b;
+    const struct loaded_span *x = a, *y = b;
     int order = by_number(x->vertex, y->vertex);
 
     return order ? order : by_number(x->end, y->end);
@@ -61,7 +61,7 @@ static int make_claims(struct loading *l)
         for (uint32_t k = 0; k < b->list[i].n; k++) {
             const weir_pick *p = &b->picks[b->list[i].first + k];
             l->claims[n++] =
-                (struct claim){p->vertex, i, b->list[i].start, b->list[i].end, p->amount, p->exclusive};
+                (struct loaded_span){p->vertex, i, b->list[i].start, b->list[i].end, p->amount, p->exclusive};
         }
     if (n == 0)
         return WEIR_OK;
@@ -89,7 +89,7 @@ static int sweep(const struct loading *l, uint32_t i, uint32_t end)
     if (vertex_detached(l->g, v))
         return conflict(l, v, "a job has something of it, but it is out of containment");
     for (; i < end; i++) {
-        const struct claim *c = &l->claims[i];
+        const struct loaded_span *c = &l->claims[i];
         if (i + 1 < end && c[1].job == c->job)
             return conflict(l, v, "a job has it twice");
         for (; gone < i && l->ends[gone].end <= c->start; gone++) {
@@ -120,7 +120,7 @@ static bool held(const struct loading *l, weir_vertex v, int64_t start, int64_t 
 }
 
 /* Fails if an ancestor of the claim's vertex is held as a whole in an overlapping interval. */
-static int check_above(const struct loading *l, const struct claim *c)
+static int check_above(const struct loading *l, const struct loaded_span *c)
 {
     for (weir_vertex v = vertex_at(l->g, c->vertex)->parent; v != WEIR_NONE; v = vertex_at(l->g, v)->parent)
         if (held(l, v, c->start, c->end))

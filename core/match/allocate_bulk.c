@@ -59,9 +59,9 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
 
 /* ---- one vertex ---- */
 
-enum verdict { IGNORED, BUSY, SMALL, FITS };
+enum bulk_verdict { IGNORED, BUSY, SMALL, FITS };
 
-static inline enum verdict judge(struct bulk *b, weir_vertex v)
+static inline enum bulk_verdict judge(struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
@@ -75,7 +75,7 @@ static inline enum verdict judge(struct bulk *b, weir_vertex v)
 }
 
 /* Takes v where v fits, and counts the refusals. `waste`: the cost of the verdict, in parts of a test. */
-static inline void look_at(struct bulk *b, weir_vertex v, enum verdict verdict, uint32_t waste)
+static inline void look_at(struct bulk *b, weir_vertex v, enum bulk_verdict verdict, uint32_t waste)
 {
     struct match *m = b->m;
 
@@ -147,7 +147,7 @@ static void sweep_kids(struct bulk *b, const weir_vertex *kids, uint32_t n)
 {
     const weir_graph *g = b->m->g;
     const struct vertex *last = NULL;
-    enum verdict verdict = IGNORED;
+    enum bulk_verdict verdict = IGNORED;
 
     for (uint32_t i = 0; i < n && !is_over(b); i++) {
         weir_vertex v = kids[b->backward ? n - 1 - i : i];

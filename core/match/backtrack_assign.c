@@ -25,7 +25,7 @@ struct pool_left {
 
 /* A step of a path: a demand gives up units of claim `gives`, so that the previous demand gets units by claim
  * `takes`. */
-struct step {
+struct augment_step {
     uint32_t gives, takes; /* claims */
     uint32_t seen;
 };
@@ -37,7 +37,7 @@ struct assignment {
     uint32_t nclaims, npools, round;
     uint32_t *first;   /* by demand: the first claim; an entry more at the end */
     int64_t *missing;  /* by demand */
-    struct step *steps;
+    struct augment_step *steps;
     uint32_t *queue;
 };
 
@@ -169,7 +169,7 @@ static void queue_holders(struct assignment *s, uint32_t claim, uint32_t *end)
         uint32_t other = s->claims[i].demand;
         if (s->claims[i].units == 0 || s->steps[other].seen == s->round)
             continue;
-        s->steps[other] = (struct step){i, claim, s->round};
+        s->steps[other] = (struct augment_step){i, claim, s->round};
         s->queue[(*end)++] = other;
     }
 }
@@ -180,7 +180,7 @@ static uint32_t find_path(struct assignment *s, uint32_t d)
     uint32_t end = 0;
 
     s->round++;
-    s->steps[d] = (struct step){WEIR_NONE, WEIR_NONE, s->round};
+    s->steps[d] = (struct augment_step){WEIR_NONE, WEIR_NONE, s->round};
     s->queue[end++] = d;
     for (uint32_t at = 0; at < end; at++) {
         uint32_t i = s->first[s->queue[at]], last = s->first[s->queue[at] + 1];

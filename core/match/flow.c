@@ -105,23 +105,23 @@ static int64_t find_step(const struct match *m, uint32_t subsystem)
 }
 
 /* Counts on the way down a request: all of them; those down to the last vertex but one, and down to the last one. */
-struct levels {
+struct flow_levels {
     int64_t all, outer, inner;
     const weir_resource *group, *last; /* the last vertex but one, and the last */
 };
 
 /* The resource whose vertices are the groups of demands in a subsystem (struct flow_net); NULL: there are none. */
 static const weir_resource *find_group(const struct match *m, uint32_t subsystem, const weir_resource *list, uint32_t n,
-                                       struct levels at)
+                                       struct flow_levels at)
 {
     const weir_resource *group = NULL;
 
     for (uint32_t i = 0; !group && i < n; i++) {
         const weir_resource *r = &list[i];
-        struct levels below = at;
+        struct flow_levels below = at;
         below.all = saturating_mul(at.all, count_limit(&r->count));
         if (!r->slot)
-            below = (struct levels){below.all, at.inner, below.all, at.last, r};
+            below = (struct flow_levels){below.all, at.inner, below.all, at.last, r};
         if (!r->slot && weir_flow_find(m->g, r->type) == subsystem)
             group = at.outer > 1 ? at.group : NULL;
         else
@@ -134,7 +134,8 @@ static weir_type group_type(const struct match *m, uint32_t subsystem)
 {
     uint32_t n;
     const weir_resource *list = weir_request_resources(m->request, &n);
-    const weir_resource *group = find_group(m, subsystem, list, n, (struct levels){.all = 1, .outer = 1, .inner = 1});
+    const weir_resource *group =
+        find_group(m, subsystem, list, n, (struct flow_levels){.all = 1, .outer = 1, .inner = 1});
 
     return group ? weir_type_find(m->g, group->type) : WEIR_NO_TYPE;
 }

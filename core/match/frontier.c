@@ -12,14 +12,14 @@
 
 /* ---- the heap ---- */
 
-static inline bool before(const struct search *s, const struct item *a, const struct item *b)
+static inline bool before(const struct search *s, const struct frontier_item *a, const struct frontier_item *b)
 {
     if (a->key == b->key)
         return a->kind < b->kind;
     return order_before(s->m->g, &s->index->order, a->key, b->key);
 }
 
-static int put(struct search *s, const struct item *it)
+static int put(struct search *s, const struct frontier_item *it)
 {
     struct frontier *f = &s->frontier;
 
@@ -31,10 +31,10 @@ static int put(struct search *s, const struct item *it)
     return WEIR_OK;
 }
 
-struct item weir_search_pop(struct search *s)
+struct frontier_item weir_search_pop(struct search *s)
 {
     struct frontier *f = &s->frontier;
-    struct item top = f->heap[0];
+    struct frontier_item top = f->heap[0];
 
     if (top.next != WEIR_NONE) {
         f->heap[0] = f->run_items[top.next];
@@ -65,7 +65,7 @@ static uint32_t new_run_item(struct search *s)
 }
 
 /* Begins a run with one item. */
-static void begin_run(struct search *s, const struct item *it)
+static void begin_run(struct search *s, const struct frontier_item *it)
 {
     struct frontier *f = &s->frontier;
 
@@ -76,7 +76,7 @@ static void begin_run(struct search *s, const struct item *it)
 
 /* Adds an item to the end or the start of the run under construction, where the order allows; otherwise begins a new
  * run. */
-static int add_to_run(struct search *s, struct item *it)
+static int add_to_run(struct search *s, struct frontier_item *it)
 {
     struct frontier *f = &s->frontier;
     bool behind = !before(s, it, f->run_last == WEIR_NONE ? &f->run_first : &f->run_items[f->run_last]);
@@ -102,7 +102,7 @@ static int add_to_run(struct search *s, struct item *it)
     return WEIR_OK;
 }
 
-int weir_search_push(struct search *s, struct item it)
+int weir_search_push(struct search *s, struct frontier_item it)
 {
     it.next = WEIR_NONE;
     it.origin = s->learner.active && it.kind != ITEM_AGAIN ? s->learner.pushed_from : WEIR_NONE;

@@ -375,34 +375,34 @@ static int gather(struct match *m, weir_vertex under, const weir_resource *r, in
 /* ---- trimming to an allowed count ---- */
 
 /* A gain with the range of its picks. */
-struct share {
+struct gathered_share {
     struct gain gain;
     uint32_t from, n;
 };
 
-struct ordering {
+struct gather_ordering {
     const weir_graph *g;
     struct order order;
 };
 
 static int by_order(const void *a, const void *b, void *data)
 {
-    const struct share *x = a, *y = b;
-    const struct ordering *o = data;
+    const struct gathered_share *x = a, *y = b;
+    const struct gather_ordering *o = data;
 
     if (x->gain.v == y->gain.v)
         return 0;
     return weir_order_before(o->g, &o->order, x->gain.v, y->gain.v) ? -1 : 1;
 }
 
-static void list_shares(const struct gains *gs, struct share *shares)
+static void list_shares(const struct gains *gs, struct gathered_share *shares)
 {
     for (uint32_t i = 0, from = gs->from; i < gs->n; from = gs->list[i++].npicks)
-        shares[i] = (struct share){gs->list[i], from, gs->list[i].npicks - from};
+        shares[i] = (struct gathered_share){gs->list[i], from, gs->list[i].npicks - from};
 }
 
 /* Writes the gains and picks in the order of the shares. */
-static void rewrite(struct match *m, struct gains *gs, const struct share *shares, const weir_pick *picks,
+static void rewrite(struct match *m, struct gains *gs, const struct gathered_share *shares, const weir_pick *picks,
                     const struct pick_note *notes)
 {
     uint32_t at = gs->from;
@@ -421,10 +421,10 @@ static void rewrite(struct match *m, struct gains *gs, const struct share *share
 static int reorder_gains(struct match *m, struct gains *gs)
 {
     size_t n = m->npicks - gs->from;
-    struct share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
+    struct gathered_share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
     weir_pick *picks = weir_mem_alloc(n * sizeof *picks + 1);
     struct pick_note *notes = weir_mem_alloc(n * sizeof *notes + 1);
-    struct ordering o = {.g = m->g};
+    struct gather_ordering o = {.g = m->g};
     int rc = shares && picks && notes ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
 
     if (!rc && gs->n > 0) {

@@ -266,7 +266,8 @@ void weir_nogood_end(struct search *s)
     if (!l->active || !l->bit.born || search_descends(s)) /* the keys of a descending search tell no order */
         return;
     for (uint32_t i = 0; i < f->n; i++)
-        for (const struct item *it = &f->heap[i]; it; it = it->next == WEIR_NONE ? NULL : &f->run_items[it->next])
+        for (const struct frontier_item *it = &f->heap[i]; it;
+             it = it->next == WEIR_NONE ? NULL : &f->run_items[it->next])
             leave(s, it->origin, it->key);
     for (uint32_t i = l->nopened; i-- > 0;) { /* rows out of a row stand behind the row */
         const struct opened *o = &l->opened[i];

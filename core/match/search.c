@@ -132,8 +132,8 @@ static int push_kid(struct search *s, weir_vertex v)
         return WEIR_OK;
     }
     if (typed)
-        return weir_search_push(s, (struct item){.key = key, .vertex = v, .kind = ITEM_VERTEX});
-    return weir_search_push(s, (struct item){.key = key, .vertex = v, .kind = ITEM_BELOW});
+        return weir_search_push(s, (struct frontier_item){.key = key, .vertex = v, .kind = ITEM_VERTEX});
+    return weir_search_push(s, (struct frontier_item){.key = key, .vertex = v, .kind = ITEM_BELOW});
 }
 
 /* Whether the allowed nodes are known, and can exclude rows for this search. */
@@ -178,7 +178,7 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
     else if (is_filtered(s) && weir_filter_excludes_row(s->m, in, row))
         count_event(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
     else
-        return weir_search_push(s, (struct item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW,
+        return weir_search_push(s, (struct frontier_item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW,
                                                  .level = level});
     return WEIR_OK;
 }
@@ -338,7 +338,7 @@ static int open_vertex(struct search *s, weir_vertex v)
 
 int weir_search_again(struct search *s, weir_vertex host, weir_vertex key, uint32_t tag)
 {
-    return weir_search_push(s, (struct item){.key = key, .vertex = host, .row = tag, .kind = ITEM_AGAIN});
+    return weir_search_push(s, (struct frontier_item){.key = key, .vertex = host, .row = tag, .kind = ITEM_AGAIN});
 }
 
 /* Tests a vertex of the type. Returns 1 for a candidate, 0 or negative. */
@@ -438,7 +438,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
         return weir_search_next_free(s, v);
     weir_nogood_found(s);
     for (;;) {
-        struct item it;
+        struct frontier_item it;
         int rc = next_segment(s);
         if (rc || s->frontier.n == 0)
             return rc;

@@ -20,7 +20,7 @@ struct match;
 /* An item of the heap: a candidate, a vertex above candidates, a row, or a host put back by weir_search_again(). */
 enum item_kind { ITEM_VERTEX, ITEM_BELOW, ITEM_ROW, ITEM_AGAIN };
 
-struct item {
+struct frontier_item {
     weir_vertex key;    /* the first candidate in the item */
     weir_vertex vertex; /* the vertex, or the owner of the row */
     uint32_t row;       /* the row of the owner, or the tag of a host put back */
@@ -39,15 +39,15 @@ struct opened {
 
 /* The items left for a search, best first (frontier.c): a heap of runs. */
 struct frontier {
-    struct item *heap; /* the first item of each run */
+    struct frontier_item *heap; /* the first item of each run */
     uint32_t n, cap;
-    struct item *run_items; /* all further items of the runs */
+    struct frontier_item *run_items; /* all further items of the runs */
     uint32_t nrun_items, run_items_cap;
     uint32_t run_free; /* first unused entry of run_items; WEIR_NONE: none */
     /* whether a pushed item goes into the heap, begins a run beside the heap, or joins the run under construction; the
      * latter two until weir_search_gathered() */
     enum { PUSH_ITEM, PUSH_NEW_RUN, PUSH_IN_RUN } push;
-    struct item run_first; /* the first item of the run under construction */
+    struct frontier_item run_first; /* the first item of the run under construction */
     uint32_t run_last;     /* the last item, in run_items; WEIR_NONE: run_first is the last */
 };
 
@@ -145,9 +145,9 @@ int weir_search_rejected(struct search *s, weir_vertex v);
 void weir_search_end(struct search *s);
 
 /* Pushes an item on the frontier (frontier.c). Items of a row that is being opened go into runs beside the heap. */
-int weir_search_push(struct search *s, struct item it) WEIR_CHECKED;
+int weir_search_push(struct search *s, struct frontier_item it) WEIR_CHECKED;
 /* Pops the first item of a frontier that is not empty. */
-struct item weir_search_pop(struct search *s);
+struct frontier_item weir_search_pop(struct search *s);
 /* Ends the collecting of pushed items, and moves the run under construction to the heap. */
 int weir_search_gathered(struct search *s) WEIR_CHECKED;
 

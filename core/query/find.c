@@ -12,7 +12,7 @@
  * type counts as possible. */
 #define WORK_MAX (1u << 22)
 
-struct search {
+struct finder {
     const weir_graph *g;
     const weir_query *q;
     struct query_subject subject;
@@ -25,7 +25,7 @@ struct search {
     uint32_t n, cap;
 };
 
-static void evaluate_types(struct search *s)
+static void evaluate_types(struct finder *s)
 {
     const weir_graph *g = s->g;
     bool pays = (uint64_t)g->ntypes * (s->q->ntests + s->q->npieces) <= WORK_MAX;
@@ -41,7 +41,7 @@ static void evaluate_types(struct search *s)
     }
 }
 
-static void search_clear(struct search *s)
+static void search_clear(struct finder *s)
 {
     weir_query_subject_clear(&s->subject);
     weir_mem_free(s->bound);
@@ -50,7 +50,7 @@ static void search_clear(struct search *s)
     weir_mem_free(s->enter);
 }
 
-static int search_begin(struct search *s, const weir_graph *g, const weir_query *q)
+static int search_begin(struct finder *s, const weir_graph *g, const weir_query *q)
 {
     memset(s, 0, sizeof *s);
     s->g = s->subject.g = g;
@@ -71,12 +71,12 @@ static int search_begin(struct search *s, const weir_graph *g, const weir_query 
     return WEIR_OK;
 }
 
-static bool out_of_memory(const struct search *s)
+static bool out_of_memory(const struct finder *s)
 {
     return s->subject.path.failed || s->subject.name_text.failed;
 }
 
-static int visit(struct search *s, weir_vertex v)
+static int visit(struct finder *s, weir_vertex v)
 {
     uint8_t may = s->types[kind_of(s->g, v)->type];
     bool holds = may == RESULT_YES;
@@ -98,7 +98,7 @@ static int visit(struct search *s, weir_vertex v)
 }
 
 /* Whether a match is possible below v. */
-static bool may_match_below(struct search *s, weir_vertex v, const struct inner *in)
+static bool may_match_below(struct finder *s, weir_vertex v, const struct inner *in)
 {
     struct query_facts o = {NULL, NULL, 0};
 
@@ -119,7 +119,7 @@ static weir_vertex kid_from(const struct inner *in, uint32_t pos)
 }
 
 /* The next vertex after v in preorder at or below `top`; WEIR_NONE at the end. */
-static weir_vertex next_vertex(struct search *s, weir_vertex v, weir_vertex top)
+static weir_vertex next_vertex(struct finder *s, weir_vertex v, weir_vertex top)
 {
     const struct inner *in = inner_of(s->g, v);
     weir_vertex found = in && may_match_below(s, v, in) ? kid_from(in, 0) : WEIR_NONE;
@@ -132,7 +132,7 @@ static weir_vertex next_vertex(struct search *s, weir_vertex v, weir_vertex top)
     return found;
 }
 
-static int find_below(struct search *s, weir_vertex top)
+static int find_below(struct finder *s, weir_vertex top)
 {
     for (weir_vertex v = top; v != WEIR_NONE; v = next_vertex(s, v, top)) {
         int rc = weir_interrupted() ? WEIR_EINTERRUPTED : visit(s, v);
@@ -142,7 +142,7 @@ static int find_below(struct search *s, weir_vertex top)
     return out_of_memory(s) ? WEIR_ENOMEM : WEIR_OK;
 }
 
-static int find_all(struct search *s)
+static int find_all(struct finder *s)
 {
     int rc = WEIR_OK;
 
@@ -153,7 +153,7 @@ static int find_all(struct search *s)
 }
 
 /* Whether the query holds for no vertex for which test `one` fails. */
-static bool needs_test(const struct search *s, uint32_t one)
+static bool needs_test(const struct finder *s, uint32_t one)
 {
     const weir_query *q = s->q;
     bool holds = false;
@@ -172,7 +172,7 @@ static bool needs_test(const struct search *s, uint32_t one)
 }
 
 /* Looks a vertex up where the query needs a UUID: *rc is the status then. Returns false where it does not. */
-static bool find_uuid(struct search *s, weir_vertex start, int *rc)
+static bool find_uuid(struct finder *s, weir_vertex start, int *rc)
 {
     for (uint32_t i = 0; i < s->q->ntests; i++) {
         const struct query_test *t = &s->q->tests[i];
@@ -194,7 +194,7 @@ static bool find_uuid(struct search *s, weir_vertex start, int *rc)
 int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n,
               weir_err *err)
 {
-    struct search s;
+    struct finder s;
     int rc;
 
     if (start != WEIR_NONE && !vertex_valid(g, start))

@@ -20,12 +20,12 @@
 
 enum value_kind { PATTERN, TEXT, STATE, IDS, NUMBER, AMOUNT, FLAG, MAP };
 
-struct field {
+struct named_field {
     const char *name;
     uint8_t field, kind;
 };
 
-static const struct field fields[] = {
+static const struct named_field fields[] = {
     {"allocated", QUERY_ALLOCATED, AMOUNT},
     {"basename", QUERY_BASENAME, PATTERN},
     {"data", QUERY_DATA, MAP},
@@ -60,7 +60,7 @@ struct token {
     size_t len;
 };
 
-struct reader {
+struct query_reader {
     const char *text;
     size_t len, at;
     struct token token; /* the lookahead */
@@ -80,8 +80,8 @@ struct branches {
     struct exits yes, no;
 };
 
-__attribute__((format(printf, 4, 5))) static int refuse(const struct reader *r, size_t at, int code, const char *fmt,
-                                                        ...)
+__attribute__((format(printf, 4, 5))) static int refuse(const struct query_reader *r, size_t at, int code,
+                                                        const char *fmt, ...)
 {
     char text[sizeof r->err->text];
     int line = 1, column = 1;
@@ -99,7 +99,7 @@ __attribute__((format(printf, 4, 5))) static int refuse(const struct reader *r, 
 
 /* ---- words --------------------------------------------------------------------------------------------------- */
 
-static char peek(const struct reader *r, size_t ahead)
+static char peek(const struct query_reader *r, size_t ahead)
 {
     return r->at + ahead < r->len ? r->text[r->at + ahead] : '\0';
 }
@@ -109,13 +109,13 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static bool ends_word(const struct reader *r)
+static bool ends_word(const struct query_reader *r)
 {
     char c = peek(r, 0);
     return c == '\0' || is_blank(c) || strchr("()=!<>\"'", c) || ((c == '&' || c == '|') && peek(r, 1) == c);
 }
 
-static int read_escape(struct reader *r, size_t quote)
+static int read_escape(struct query_reader *r, size_t quote)
 {
     static const char known[] = "\\\"'ntr", meant[] = "\\\"'\n\t\r";
     const char *found = peek(r, 1) ? strchr(known, peek(r, 1)) : NULL;
@@ -130,7 +130,7 @@ static int read_escape(struct reader *r, size_t quote)
 }
 
 /* Appends a quoted text to the current word, without its quotes. */
-static int read_quoted(struct reader *r)
+static int read_quoted(struct query_reader *r)
 {
     size_t start = r->at;
     char quote = r->text[r->at++];
@@ -151,14 +151,14 @@ static int read_quoted(struct reader *r)
     return WEIR_OK;
 }
 
-static void read_bare(struct reader *r)
+static void read_bare(struct query_reader *r)
 {
     while (!ends_word(r))
         *r->room++ = r->text[r->at++];
 }
 
 /* Reads a word, quoted or bare. A quoted key after a dot, as in property."a key", belongs to the bare word before. */
-static int read_word(struct reader *r, struct token *t)
+static int read_word(struct query_reader *r, struct token *t)
 {
     char *start = r->room;
     int rc = WEIR_OK;
@@ -179,14 +179,14 @@ static int read_word(struct reader *r, struct token *t)
     return rc;
 }
 
-static void take_sign(struct reader *r, struct token *t, enum token_kind kind, const char *text)
+static void take_sign(struct query_reader *r, struct token *t, enum token_kind kind, const char *text)
 {
     t->kind = kind;
     t->text = text;
     r->at += strlen(text);
 }
 
-static bool read_operator(struct reader *r, struct token *t)
+static bool read_operator(struct query_reader *r, struct token *t)
 {
     static const char *const signs[] = {"!=", "<=", ">=", "==", "=", "<", ">"};
     static const uint8_t ops[] = {QUERY_EQ, QUERY_LE, QUERY_GE, QUERY_EQ, QUERY_EQ, QUERY_LT, QUERY_GT};
@@ -217,7 +217,7 @@ static void name_keyword(struct token *t)
 }
 
 /* Reads the next token. `value`: a value is expected, so "and", "or" and "not" are plain words. */
-static int next(struct reader *r, bool value)
+static int next(struct query_reader *r, bool value)
 {
     struct token *t = &r->token;
     int rc = WEIR_OK;
@@ -294,7 +294,7 @@ static const char *nearest(const char *word, size_t len)
     return best;
 }
 
-static int refuse_field(const struct reader *r, const struct token *t, size_t len)
+static int refuse_field(const struct query_reader *r, const struct token *t, size_t len)
 {
     char quoted[WEIR_QUOTE], all[200];
     const char *near = nearest(t->text, len);
@@ -309,7 +309,7 @@ static int refuse_field(const struct reader *r, const struct token *t, size_t le
 }
 
 /* The field of a name; NULL if there is no such field. */
-static const struct field *find_field(const char *text, size_t len)
+static const struct named_field *find_field(const char *text, size_t len)
 {
     for (size_t i = 0; i < NFIELDS; i++)
         if (strlen(fields[i].name) == len && memcmp(fields[i].name, text, len) == 0)
@@ -320,7 +320,7 @@ static const struct field *find_field(const char *text, size_t len)
 /* ---- tests --------------------------------------------------------------------------------------------------- */
 
 /* Appends a test. Both exits of the test become the exits of *out, exchanged if `unlike`. */
-static int add_test(struct reader *r, const struct query_test *t, bool unlike, struct branches *out)
+static int add_test(struct query_reader *r, const struct query_test *t, bool unlike, struct branches *out)
 {
     weir_query *q = r->q;
     uint32_t yes = 2 * q->ntests, no = yes + 1;
@@ -337,7 +337,7 @@ static int add_test(struct reader *r, const struct query_test *t, bool unlike, s
 }
 
 /* Compiles the current token as the value of a test. `sign` is the operator, for errors. */
-static int read_value(struct reader *r, struct query_test *t, const char *field, const char *sign)
+static int read_value(struct query_reader *r, struct query_test *t, const char *field, const char *sign)
 {
     const struct token *v = &r->token;
     struct query_value value = {v->text, v->len, v->quoted};
@@ -355,7 +355,7 @@ static int read_value(struct reader *r, struct query_test *t, const char *field,
 }
 
 /* Reads the key of property=KEY, tag=KEY or data=KEY, a test for the presence of the key. */
-static int read_key(struct reader *r, struct query_test *t, const char *field)
+static int read_key(struct query_reader *r, struct query_test *t, const char *field)
 {
     const struct token *v = &r->token;
 
@@ -366,7 +366,7 @@ static int read_key(struct reader *r, struct query_test *t, const char *field)
     return WEIR_OK;
 }
 
-static int read_flag(struct reader *r, struct query_test *t, const char *field, bool *unlike)
+static int read_flag(struct query_reader *r, struct query_test *t, const char *field, bool *unlike)
 {
     const struct token *v = &r->token;
     char quoted[WEIR_QUOTE];
@@ -382,7 +382,7 @@ static int read_flag(struct reader *r, struct query_test *t, const char *field, 
     return WEIR_OK;
 }
 
-static int check_order(const struct reader *r, const struct field *f, const struct token *op, bool keyed)
+static int check_order(const struct query_reader *r, const struct named_field *f, const struct token *op, bool keyed)
 {
     if (op->op == QUERY_EQ || f->kind == NUMBER || f->kind == AMOUNT || keyed ||
         (f->kind == IDS && f->field != QUERY_JOB))
@@ -396,7 +396,7 @@ static int check_order(const struct reader *r, const struct field *f, const stru
 }
 
 /* Reads an operator and a value after a field. */
-static int read_comparison(struct reader *r, const struct field *f, struct query_test *t, bool *unlike)
+static int read_comparison(struct query_reader *r, const struct named_field *f, struct query_test *t, bool *unlike)
 {
     struct token op = r->token;
     int rc = check_order(r, f, &op, t->key != NULL);
@@ -416,7 +416,7 @@ static int read_comparison(struct reader *r, const struct field *f, struct query
 }
 
 /* Completes a test without operator: a flag, an amount above 0, or the presence of a key. */
-static int complete_test(const struct reader *r, const struct field *f, struct query_test *t)
+static int complete_test(const struct query_reader *r, const struct named_field *f, struct query_test *t)
 {
     t->op = QUERY_HAS;
     if (f->kind == AMOUNT) {
@@ -429,7 +429,8 @@ static int complete_test(const struct reader *r, const struct field *f, struct q
     return WEIR_OK;
 }
 
-static int split_field(const struct reader *r, const struct token *w, const struct field **f, struct query_test *t)
+static int split_field(const struct query_reader *r, const struct token *w, const struct named_field **f,
+                       struct query_test *t)
 {
     const char *dot = memchr(w->text, '.', w->len);
     size_t len = dot ? (size_t)(dot - w->text) : w->len;
@@ -449,11 +450,11 @@ static int split_field(const struct reader *r, const struct token *w, const stru
     return WEIR_OK;
 }
 
-static int read_test(struct reader *r, struct branches *out)
+static int read_test(struct query_reader *r, struct branches *out)
 {
     struct query_test t = {0};
     struct token word = r->token;
-    const struct field *f = NULL;
+    const struct named_field *f = NULL;
     bool unlike = false;
     char quoted[WEIR_QUOTE];
     int rc;
@@ -499,9 +500,9 @@ static struct exits join(weir_query *q, struct exits a, struct exits b)
     return (struct exits){a.first, b.last};
 }
 
-static int read_any(struct reader *r, struct branches *out);
+static int read_any(struct query_reader *r, struct branches *out);
 
-static int read_group(struct reader *r, struct branches *out)
+static int read_group(struct query_reader *r, struct branches *out)
 {
     size_t open = r->token.start;
     int rc = next(r, false);
@@ -519,9 +520,9 @@ static int read_group(struct reader *r, struct branches *out)
     return next(r, false);
 }
 
-static int read_not(struct reader *r, struct branches *out);
+static int read_not(struct query_reader *r, struct branches *out);
 
-static int read_one(struct reader *r, struct branches *out)
+static int read_one(struct query_reader *r, struct branches *out)
 {
     int rc;
 
@@ -535,7 +536,7 @@ static int read_one(struct reader *r, struct branches *out)
     return rc;
 }
 
-static int read_not(struct reader *r, struct branches *out)
+static int read_not(struct query_reader *r, struct branches *out)
 {
     struct branches inner;
     int rc = next(r, false);
@@ -548,7 +549,7 @@ static int read_not(struct reader *r, struct branches *out)
     return WEIR_OK;
 }
 
-static int read_all(struct reader *r, struct branches *out)
+static int read_all(struct query_reader *r, struct branches *out)
 {
     struct branches right;
     int rc = read_one(r, out);
@@ -565,7 +566,7 @@ static int read_all(struct reader *r, struct branches *out)
     return rc;
 }
 
-static int read_any(struct reader *r, struct branches *out)
+static int read_any(struct query_reader *r, struct branches *out)
 {
     struct branches right;
     int rc = read_all(r, out);
@@ -582,7 +583,7 @@ static int read_any(struct reader *r, struct branches *out)
     return rc;
 }
 
-static int read_expression(struct reader *r)
+static int read_expression(struct query_reader *r)
 {
     struct branches whole;
     char quoted[WEIR_QUOTE];
@@ -601,7 +602,7 @@ static int read_expression(struct reader *r)
 
 int weir_query_parse(const char *text, size_t len, weir_query **out, weir_err *err)
 {
-    struct reader r = {.text = text, .len = len, .err = err};
+    struct query_reader r = {.text = text, .len = len, .err = err};
     const char *nul = len ? memchr(text, '\0', len) : NULL;
     int rc;
 

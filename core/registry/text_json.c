@@ -55,7 +55,7 @@ static bool is_number(int field)
 }
 
 /* The JSON object of a node or edge of a recipe; NULL: out of memory. */
-static json_t *element_json(const struct element *p)
+static json_t *element_json(const struct grug_element *p)
 {
     int first = p->source ? NODE_FIELDS : 0, last = p->source ? FIELDS : NODE_FIELDS;
     json_t *o = json_object();
@@ -72,7 +72,7 @@ static json_t *element_json(const struct element *p)
     return NULL;
 }
 
-static json_t *elements_json(const struct element *elements, uint32_t n)
+static json_t *elements_json(const struct grug_element *elements, uint32_t n)
 {
     json_t *list = json_array();
 

@@ -10,7 +10,7 @@
 
 #define DURATION_MAX 9e12 /* seconds; int64_t microseconds overflow above 9.2e12 */
 
-struct checker {
+struct attribute_checker {
     weir_json_document *doc;
     weir_err *err;
 };
@@ -20,7 +20,7 @@ struct checker {
     weir_json_document_fail((c)->doc, (struct weir_spot){value, around, ""}, (c)->err, code, __VA_ARGS__)
 
 /* Fails unless `value` is a number of 0 or more seconds. */
-static int check_seconds(struct checker *c, const json_t *system, const char *key, const json_t *value)
+static int check_seconds(struct attribute_checker *c, const json_t *system, const char *key, const json_t *value)
 {
     double seconds = json_number_value(value);
 
@@ -33,7 +33,7 @@ static int check_seconds(struct checker *c, const json_t *system, const char *ke
     return WEIR_OK;
 }
 
-static int check_dependencies(struct checker *c, const json_t *system, const json_t *list)
+static int check_dependencies(struct attribute_checker *c, const json_t *system, const json_t *list)
 {
     static const char *const wanted[] = {"scheme", "value"};
 
@@ -53,7 +53,7 @@ static int check_dependencies(struct checker *c, const json_t *system, const jso
 }
 
 /* Fails unless every value of attributes.system.job is a string. */
-static int check_job(struct checker *c, const json_t *job)
+static int check_job(struct attribute_checker *c, const json_t *job)
 {
     char quoted[WEIR_QUOTE];
     const char *key;
@@ -68,7 +68,8 @@ static int check_job(struct checker *c, const json_t *job)
     return WEIR_OK;
 }
 
-static int check_type(struct checker *c, const json_t *system, const char *key, json_type type, const char *wanted)
+static int check_type(struct attribute_checker *c, const json_t *system, const char *key, json_type type,
+                      const char *wanted)
 {
     const json_t *value = json_object_get(system, key);
 
@@ -78,7 +79,7 @@ static int check_type(struct checker *c, const json_t *system, const char *key, 
 }
 
 /* Checks the types of the keys that RFC 14 defines for attributes.system. */
-static int check_known(struct checker *c, const json_t *system)
+static int check_known(struct attribute_checker *c, const json_t *system)
 {
     static const struct {
         const char *key;
@@ -103,7 +104,7 @@ static int check_known(struct checker *c, const json_t *system)
     return check_job(c, json_object_get(system, "job"));
 }
 
-static int read_duration(struct checker *c, const json_t *system, int64_t *duration)
+static int read_duration(struct attribute_checker *c, const json_t *system, int64_t *duration)
 {
     const json_t *value = json_object_get(system, "duration");
     double seconds = json_number_value(value);
@@ -122,7 +123,7 @@ static int read_duration(struct checker *c, const json_t *system, int64_t *durat
     return WEIR_OK;
 }
 
-static int read_constraint(struct checker *c, const json_t *system, weir_constraint **out)
+static int read_constraint(struct attribute_checker *c, const json_t *system, weir_constraint **out)
 {
     const json_t *value = json_object_get(system, "constraints");
     weir_err why = {0};
@@ -137,7 +138,7 @@ static int read_constraint(struct checker *c, const json_t *system, weir_constra
 }
 
 /* Fails unless the only keys are `user` and `system`, each a dictionary. */
-static int check_parts(struct checker *c, const json_t *attributes)
+static int check_parts(struct attribute_checker *c, const json_t *attributes)
 {
     char quoted[WEIR_QUOTE];
     const char *key;
@@ -158,7 +159,7 @@ static int check_parts(struct checker *c, const json_t *attributes)
 
 int weir_jobspec_read_attributes(weir_json_document *d, int64_t *duration, weir_constraint **constraint, weir_err *err)
 {
-    struct checker c = {d, err};
+    struct attribute_checker c = {d, err};
     const json_t *attributes = json_object_get(d->root, "attributes");
     const json_t *system = json_object_get(attributes, "system");
     int rc = check_parts(&c, attributes);

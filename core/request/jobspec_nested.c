@@ -27,17 +27,17 @@ static bool has_nested(const json_t *list, bool inside, uint32_t depth)
     return false;
 }
 
-struct resolver {
+struct nested_resolver {
     struct weir_nested *out;
     struct weir_mark *marks; /* of the copies */
     uint32_t nmarks, cap;
 };
 
-static int resolve_list(struct resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into);
+static int resolve_list(struct nested_resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into);
 
 /* Records the place of `vertex` as that of `copy`. The document gets all places at the end, as each change of the
  * document costs the next look a sort. */
-static int note_place(struct resolver *r, const json_t *vertex, const json_t *copy)
+static int note_place(struct nested_resolver *r, const json_t *vertex, const json_t *copy)
 {
     struct weir_mark m = {.value = copy};
 
@@ -51,7 +51,7 @@ static int note_place(struct resolver *r, const json_t *vertex, const json_t *co
 }
 
 /* Appends a copy of `vertex`, `times` as many, with the resolved list under `with`. */
-static int resolve_vertex(struct resolver *r, json_t *vertex, bool inside, json_int_t times, json_t *into)
+static int resolve_vertex(struct nested_resolver *r, json_t *vertex, bool inside, json_int_t times, json_t *into)
 {
     json_t *with = json_object_get(vertex, "with"), *copy = json_copy(vertex), *below;
     json_int_t count = json_integer_value(json_object_get(vertex, "count"));
@@ -67,7 +67,7 @@ static int resolve_vertex(struct resolver *r, json_t *vertex, bool inside, json_
     return resolve_list(r, with, inside || is_slot(vertex), 1, below);
 }
 
-static int refuse(struct resolver *r, const json_t *vertex, const char *what)
+static int refuse(struct nested_resolver *r, const json_t *vertex, const char *what)
 {
     r->out->fault = vertex;
     r->out->what = what;
@@ -83,7 +83,7 @@ static bool can_multiply(const json_t *count, json_int_t times)
 }
 
 /* Appends the contents of an inner slot. */
-static int resolve_slot(struct resolver *r, const json_t *slot, json_int_t times, json_t *into)
+static int resolve_slot(struct nested_resolver *r, const json_t *slot, json_int_t times, json_t *into)
 {
     const json_t *count = json_object_get(slot, "count"), *with = json_object_get(slot, "with");
     const char *label = json_string_value(json_object_get(slot, "label"));
@@ -99,7 +99,7 @@ static int resolve_slot(struct resolver *r, const json_t *slot, json_int_t times
     return resolve_list(r, with, true, json_integer_value(count) * times, into);
 }
 
-static int resolve_list(struct resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into)
+static int resolve_list(struct nested_resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *vertex = json_array_get(list, i);
@@ -118,7 +118,7 @@ static int resolve_list(struct resolver *r, const json_t *list, bool inside, jso
     return WEIR_OK;
 }
 
-static int mark_copies(struct resolver *r)
+static int mark_copies(struct nested_resolver *r)
 {
     for (uint32_t i = 0; i < r->nmarks; i++)
         if (weir_json_document_mark(r->out->doc, r->marks[i].value, r->marks[i].line, r->marks[i].column) != WEIR_OK)
@@ -128,7 +128,7 @@ static int mark_copies(struct resolver *r)
 
 int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to)
 {
-    struct resolver r = {.out = to};
+    struct nested_resolver r = {.out = to};
     json_t *into;
     int rc;
 

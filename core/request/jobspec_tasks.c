@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-struct checker {
+struct task_checker {
     weir_json_document *doc;
     const json_t *labels;
     weir_err *err;
@@ -18,7 +18,7 @@ struct checker {
 #define FAIL(c, value, around, ...)                                                                                    \
     weir_json_document_fail((c)->doc, (struct weir_spot){value, around, (c)->path}, (c)->err, WEIR_EINVAL, __VA_ARGS__)
 
-static int check_command(struct checker *c, const json_t *task)
+static int check_command(struct task_checker *c, const json_t *task)
 {
     const json_t *command = json_object_get(task, "command");
 
@@ -37,7 +37,7 @@ static int check_command(struct checker *c, const json_t *task)
 }
 
 /* The label of some slot, for an error message; "" if there is no slot. */
-static const char *a_label(const struct checker *c)
+static const char *a_label(const struct task_checker *c)
 {
     const char *label;
     json_t *of_slot;
@@ -50,7 +50,7 @@ static const char *a_label(const struct checker *c)
     return "";
 }
 
-static int check_slot(struct checker *c, const json_t *task)
+static int check_slot(struct task_checker *c, const json_t *task)
 {
     const json_t *slot = json_object_get(task, "slot");
     char quoted[WEIR_QUOTE], known[WEIR_QUOTE];
@@ -68,7 +68,7 @@ static bool is_positive(const json_t *value)
     return json_is_integer(value) && json_integer_value(value) > 0;
 }
 
-static int check_entry(struct checker *c, const json_t *count, const char *key, const json_t *value)
+static int check_entry(struct task_checker *c, const json_t *count, const char *key, const json_t *value)
 {
     bool per_slot = strcmp(key, "per_slot") == 0, per_resource = strcmp(key, "per_resource") == 0;
 
@@ -84,7 +84,7 @@ static int check_entry(struct checker *c, const json_t *count, const char *key, 
     return WEIR_OK;
 }
 
-static int check_count(struct checker *c, const json_t *task)
+static int check_count(struct task_checker *c, const json_t *task)
 {
     const json_t *count = json_object_get(task, "count");
     const char *key;
@@ -103,7 +103,7 @@ static int check_count(struct checker *c, const json_t *task)
 }
 
 /* Fails on a key unknown to RFC 14. */
-static int check_keys(struct checker *c, const json_t *task)
+static int check_keys(struct task_checker *c, const json_t *task)
 {
     static const char *const known[] = {"command", "slot", "count", "distribution", "attributes"};
     char quoted[WEIR_QUOTE];
@@ -122,7 +122,7 @@ static int check_keys(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
-static int check_extras(struct checker *c, const json_t *task)
+static int check_extras(struct task_checker *c, const json_t *task)
 {
     const json_t *distribution = json_object_get(task, "distribution");
     const json_t *attributes = json_object_get(task, "attributes");
@@ -134,7 +134,7 @@ static int check_extras(struct checker *c, const json_t *task)
     return WEIR_OK;
 }
 
-static int check_task(struct checker *c, const json_t *tasks, const json_t *task)
+static int check_task(struct task_checker *c, const json_t *tasks, const json_t *task)
 {
     int rc;
 
@@ -153,7 +153,7 @@ static int check_task(struct checker *c, const json_t *tasks, const json_t *task
 
 int weir_jobspec_check_tasks(weir_json_document *d, const json_t *tasks, const json_t *labels, bool v1, weir_err *err)
 {
-    struct checker c = {d, labels, err, v1, "tasks"};
+    struct task_checker c = {d, labels, err, v1, "tasks"};
 
     if (!json_is_array(tasks) || json_array_size(tasks) == 0)
         return FAIL(&c, tasks, d->root, "must be a list with a task in it, not %s",

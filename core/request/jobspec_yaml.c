@@ -12,27 +12,27 @@
 
 #include <yaml.h>
 
-struct frame {
+struct yaml_frame {
     json_t *container; /* the open container, owned by the document */
     char *key;   /* in a dictionary: the key of the next value; NULL: a key comes next */
 };
 
-struct reader {
+struct yaml_reader {
     yaml_parser_t parser;
     weir_json_document *doc;
     weir_err *err;
     const char *text;
-    struct frame stack[WEIR_DOCUMENT_DEPTH];
+    struct yaml_frame stack[WEIR_DOCUMENT_DEPTH];
     int depth;
 };
 
-static int fail_at(struct reader *r, int code, const yaml_mark_t *at, const char *text)
+static int fail_at(struct yaml_reader *r, int code, const yaml_mark_t *at, const char *text)
 {
     return weir_fail_at(r->err, code, r->doc->source, (int)at->line + 1, (int)at->column + 1, "%s", text);
 }
 
 /* Reports bytes that are not UTF-8. libyaml gives only an offset for such bytes. */
-static int fail_bytes(struct reader *r)
+static int fail_bytes(struct yaml_reader *r)
 {
     int line = 1;
 
@@ -42,7 +42,7 @@ static int fail_bytes(struct reader *r)
 }
 
 /* Reports the error of libyaml's parser. */
-static int fail_parser(struct reader *r)
+static int fail_parser(struct yaml_reader *r)
 {
     const yaml_parser_t *p = &r->parser;
     const yaml_mark_t *at = p->problem_mark.index ? &p->problem_mark : &p->mark;
@@ -137,7 +137,7 @@ static int tag_meaning(const yaml_event_t *e)
     return one_of(tag, resolved) ? 0 : -1;
 }
 
-static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **out)
+static int scalar_value(struct yaml_reader *r, const yaml_event_t *e, json_t **out)
 {
     const char *s = (const char *)e->data.scalar.value;
     int as_text = tag_meaning(e), form = number_form(s);
@@ -156,9 +156,9 @@ static int scalar_value(struct reader *r, const yaml_event_t *e, json_t **out)
 }
 
 /* Attaches `value` to the open container, or makes `value` the root. Consumes `value`, also on failure. */
-static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
+static int attach(struct yaml_reader *r, json_t *value, const yaml_mark_t *at)
 {
-    struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    struct yaml_frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
     int rc = weir_json_document_mark(r->doc, value, (int)at->line + 1, (int)at->column + 1);
 
     if (rc != WEIR_OK) {
@@ -175,15 +175,15 @@ static int attach(struct reader *r, json_t *value, const yaml_mark_t *at)
     return rc == 0 ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-static bool wants_key(const struct reader *r)
+static bool wants_key(const struct yaml_reader *r)
 {
-    const struct frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
+    const struct yaml_frame *f = r->depth ? &r->stack[r->depth - 1] : NULL;
     return f && json_is_object(f->container) && !f->key;
 }
 
-static int read_key(struct reader *r, const yaml_event_t *e)
+static int read_key(struct yaml_reader *r, const yaml_event_t *e)
 {
-    struct frame *f = &r->stack[r->depth - 1];
+    struct yaml_frame *f = &r->stack[r->depth - 1];
     const char *key = (const char *)e->data.scalar.value;
     char quoted[WEIR_QUOTE];
 
@@ -194,7 +194,7 @@ static int read_key(struct reader *r, const yaml_event_t *e)
     return f->key ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-static int read_scalar(struct reader *r, const yaml_event_t *e)
+static int read_scalar(struct yaml_reader *r, const yaml_event_t *e)
 {
     json_t *value;
     int rc;
@@ -207,7 +207,7 @@ static int read_scalar(struct reader *r, const yaml_event_t *e)
     return rc == WEIR_OK ? attach(r, value, &e->start_mark) : rc;
 }
 
-static int open_container(struct reader *r, json_t *container, const yaml_mark_t *at)
+static int open_container(struct yaml_reader *r, json_t *container, const yaml_mark_t *at)
 {
     int rc;
 
@@ -221,11 +221,11 @@ static int open_container(struct reader *r, json_t *container, const yaml_mark_t
     }
     rc = attach(r, container, at);
     if (rc == WEIR_OK)
-        r->stack[r->depth++] = (struct frame){container, NULL};
+        r->stack[r->depth++] = (struct yaml_frame){container, NULL};
     return rc;
 }
 
-static int read_event(struct reader *r, const yaml_event_t *e)
+static int read_event(struct yaml_reader *r, const yaml_event_t *e)
 {
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
@@ -243,7 +243,7 @@ static int read_event(struct reader *r, const yaml_event_t *e)
     }
 }
 
-static int read_events(struct reader *r)
+static int read_events(struct yaml_reader *r)
 {
     bool more = true;
 
@@ -265,7 +265,7 @@ static int read_events(struct reader *r)
 
 int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
-    struct reader *r = weir_mem_zalloc(1, sizeof *r);
+    struct yaml_reader *r = weir_mem_zalloc(1, sizeof *r);
     int rc;
 
     d->kind = WEIR_DOCUMENT_YAML;

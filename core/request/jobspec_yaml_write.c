@@ -9,7 +9,7 @@
 
 #include <yaml.h>
 
-struct writer {
+struct yaml_writer {
     yaml_emitter_t emitter;
     weir_buf *out;
     weir_err *err;
@@ -24,7 +24,7 @@ static int add_text(void *data, unsigned char *text, size_t len)
 }
 
 /* Hands event `e` to the emitter. `made` is the result of initializing `e`; 0 means out of memory. */
-static int emit(struct writer *w, yaml_event_t *e, int made)
+static int emit(struct yaml_writer *w, yaml_event_t *e, int made)
 {
     if (!made)
         return weir_fail_nomem(w->err);
@@ -68,7 +68,7 @@ static bool is_script(const char *s)
     return true;
 }
 
-static int write_scalar(struct writer *w, const char *text, size_t len, yaml_scalar_style_t style)
+static int write_scalar(struct yaml_writer *w, const char *text, size_t len, yaml_scalar_style_t style)
 {
     yaml_event_t e;
     int made = yaml_scalar_event_initialize(&e, NULL, NULL, (const yaml_char_t *)text, (int)len, 1, 1, style);
@@ -83,7 +83,7 @@ static bool has_control(const char *s)
     return *s != '\0';
 }
 
-static int write_string(struct writer *w, const char *text, size_t len)
+static int write_string(struct yaml_writer *w, const char *text, size_t len)
 {
     yaml_scalar_style_t style = YAML_PLAIN_SCALAR_STYLE;
 
@@ -109,7 +109,7 @@ static void write_fraction(double value, char out[48])
         snprintf(out, 48, "%.*s%s%s", (int)(e - text), text, memchr(text, '.', (size_t)(e - text)) ? "" : ".0", e);
 }
 
-static int write_plain(struct writer *w, const json_t *value)
+static int write_plain(struct yaml_writer *w, const json_t *value)
 {
     char text[48];
 
@@ -126,14 +126,14 @@ static int write_plain(struct writer *w, const json_t *value)
 
 /* ---- containers -------------------------------------------------------------------------------------------- */
 
-static int write_value(struct writer *w, json_t *value);
+static int write_value(struct yaml_writer *w, json_t *value);
 
 static bool is_box(const json_t *value)
 {
     return json_is_object(value) || json_is_array(value);
 }
 
-static int write_list(struct writer *w, json_t *list)
+static int write_list(struct yaml_writer *w, json_t *list)
 {
     yaml_sequence_style_t style = YAML_FLOW_SEQUENCE_STYLE;
     yaml_event_t e;
@@ -170,7 +170,7 @@ static int compare_keys(const void *a, const void *b)
     return p != q ? p - q : strcmp(x, y);
 }
 
-static int write_entries(struct writer *w, json_t *dict, const char **keys)
+static int write_entries(struct yaml_writer *w, json_t *dict, const char **keys)
 {
     size_t n = 0;
     const char *key;
@@ -188,7 +188,7 @@ static int write_entries(struct writer *w, json_t *dict, const char **keys)
     return rc;
 }
 
-static int write_dictionary(struct writer *w, json_t *dict)
+static int write_dictionary(struct yaml_writer *w, json_t *dict)
 {
     const char **keys = weir_mem_zalloc(json_object_size(dict), sizeof *keys);
     yaml_event_t e;
@@ -206,14 +206,14 @@ static int write_dictionary(struct writer *w, json_t *dict)
 }
 
 /* Writes any value. Recursion is at most WEIR_DOCUMENT_DEPTH deep. */
-static int write_value(struct writer *w, json_t *value)
+static int write_value(struct yaml_writer *w, json_t *value)
 {
     if (json_is_object(value))
         return write_dictionary(w, value);
     return json_is_array(value) ? write_list(w, value) : write_plain(w, value);
 }
 
-static int write_document(struct writer *w, json_t *root)
+static int write_document(struct yaml_writer *w, json_t *root)
 {
     yaml_event_t e;
     int rc = emit(w, &e, yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
@@ -229,7 +229,7 @@ static int write_document(struct writer *w, json_t *root)
 
 int weir_jobspec_write_yaml(json_t *root, weir_buf *out, weir_err *err)
 {
-    struct writer w = {.out = out, .err = err};
+    struct yaml_writer w = {.out = out, .err = err};
     int rc;
 
     if (!yaml_emitter_initialize(&w.emitter))

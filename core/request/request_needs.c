@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-struct demand {
+struct type_demand {
     int64_t taken, shared;
 };
 
@@ -16,11 +16,11 @@ struct needs_builder {
     weir_request *req;
     const char **types; /* all types except "slot", sorted, without duplicates */
     uint32_t ntypes;
-    uint32_t *type_of;  /* index into `types`, by preorder number */
-    struct demand *row; /* sums by type, for the resource being computed */
-    uint32_t *touched;  /* the types with a sum in `row` */
+    uint32_t *type_of;       /* index into `types`, by preorder number */
+    struct type_demand *row; /* sums by type, for the resource being computed */
+    uint32_t *touched;       /* the types with a sum in `row` */
     uint32_t ntouched;
-    struct demand *demands; /* parallel to req->needs */
+    struct type_demand *demands; /* parallel to req->needs */
     uint32_t nneeds, needs_cap, demands_cap;
 };
 
@@ -59,7 +59,7 @@ static int64_t times(int64_t a, int64_t b)
 
 static void demand(struct needs_builder *s, uint32_t type, int64_t taken, int64_t shared)
 {
-    struct demand *d = &s->row[type];
+    struct type_demand *d = &s->row[type];
 
     if (d->taken == 0 && d->shared == 0)
         s->touched[s->ntouched++] = type;
@@ -131,11 +131,11 @@ static int store(struct needs_builder *s, struct weir_need_span *span)
     span->first = s->nneeds;
     span->count = s->ntouched;
     for (uint32_t i = 0; i < s->ntouched; i++) {
-        struct demand d = s->row[s->touched[i]];
+        struct type_demand d = s->row[s->touched[i]];
         int64_t amount = d.taken > d.shared ? d.taken : d.shared;
         s->req->needs[s->nneeds] = (struct weir_need){s->types[s->touched[i]], amount};
         s->demands[s->nneeds++] = d;
-        s->row[s->touched[i]] = (struct demand){0, 0};
+        s->row[s->touched[i]] = (struct type_demand){0, 0};
     }
     s->ntouched = 0;
     return WEIR_OK;

@@ -9,7 +9,7 @@
 #include <ctype.h>
 #include <string.h>
 
-struct reader {
+struct shape_reader {
     weir_json_document *doc;
     weir_err *err;
     const char *text, *end;
@@ -21,7 +21,7 @@ struct reader {
 };
 
 /* The 1-based column of `at`, in characters. */
-static int column_of(const struct reader *r, const char *at)
+static int column_of(const struct shape_reader *r, const char *at)
 {
     int column = 1;
 
@@ -30,17 +30,17 @@ static int column_of(const struct reader *r, const char *at)
     return column;
 }
 
-static int fail_here(struct reader *r, const char *at, const char *what)
+static int fail_here(struct shape_reader *r, const char *at, const char *what)
 {
     return weir_fail_at(r->err, WEIR_EPARSE, r->doc->source, r->line, column_of(r, at), "shape: %s", what);
 }
 
-static char peek(const struct reader *r)
+static char peek(const struct shape_reader *r)
 {
     return r->at < r->end ? *r->at : '\0';
 }
 
-static bool take(struct reader *r, char wanted)
+static bool take(struct shape_reader *r, char wanted)
 {
     if (r->at == r->end || *r->at != wanted)
         return false;
@@ -48,7 +48,7 @@ static bool take(struct reader *r, char wanted)
     return true;
 }
 
-static void skip_blanks(struct reader *r)
+static void skip_blanks(struct shape_reader *r)
 {
     while (peek(r) == ' ' || peek(r) == '\t')
         r->at++;
@@ -56,7 +56,7 @@ static void skip_blanks(struct reader *r)
 
 /* Records the place of `value` and attaches it to `container`, a dictionary, or a list if `key` is NULL. Consumes
  * `value`. */
-static int attach(struct reader *r, json_t *container, const char *key, json_t *value, const char *at)
+static int attach(struct shape_reader *r, json_t *container, const char *key, json_t *value, const char *at)
 {
     int rc;
 
@@ -75,7 +75,7 @@ static bool is_plain(char c)
     return (unsigned char)c > ' ' && c != 0x7f && !strchr("[]{};=/,:\"", c);
 }
 
-static const char *plain_end(const struct reader *r)
+static const char *plain_end(const struct shape_reader *r)
 {
     const char *p = r->at;
     while (p < r->end && is_plain(*p))
@@ -84,7 +84,7 @@ static const char *plain_end(const struct reader *r)
 }
 
 /* The end of a quoted string that begins at the cursor, behind the closing quote; NULL if the string is not closed. */
-static const char *quoted_end(const struct reader *r)
+static const char *quoted_end(const struct shape_reader *r)
 {
     for (const char *p = r->at + 1; p < r->end; p++) {
         if (*p == '"')
@@ -95,7 +95,7 @@ static const char *quoted_end(const struct reader *r)
     return NULL;
 }
 
-static int read_json(struct reader *r, const char *end, json_t **out)
+static int read_json(struct shape_reader *r, const char *end, json_t **out)
 {
     json_error_t e;
 
@@ -110,7 +110,7 @@ static int read_json(struct reader *r, const char *end, json_t **out)
 }
 
 /* Reads a type, label or key, quoted or not. `missing` is the error if there is none. */
-static int read_string(struct reader *r, const char *missing, json_t **out)
+static int read_string(struct shape_reader *r, const char *missing, json_t **out)
 {
     const char *end;
 
@@ -132,17 +132,17 @@ static int read_string(struct reader *r, const char *missing, json_t **out)
 
 /* ---- dictionaries ------------------------------------------------------------------------------------------ */
 
-static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled);
-static int read_value(struct reader *r, json_t *container, const char *key);
+static int read_items(struct shape_reader *r, json_t *dict, bool vertex, bool labelled);
+static int read_value(struct shape_reader *r, json_t *container, const char *key);
 
-static int enter(struct reader *r, int limit, const char *what)
+static int enter(struct shape_reader *r, int limit, const char *what)
 {
     if (r->depth++ < limit)
         return WEIR_OK;
     return weir_fail_at(r->err, WEIR_ELIMIT, r->doc->source, r->line, column_of(r, r->at), "shape: %s", what);
 }
 
-static int read_array(struct reader *r, json_t *list)
+static int read_array(struct shape_reader *r, json_t *list)
 {
     int rc = enter(r, WEIR_DOCUMENT_DEPTH, "nested more than 256 deep");
 
@@ -161,7 +161,7 @@ static int read_array(struct reader *r, json_t *list)
     return rc;
 }
 
-static int read_object(struct reader *r, json_t *dict)
+static int read_object(struct shape_reader *r, json_t *dict)
 {
     int rc = enter(r, WEIR_DOCUMENT_DEPTH, "nested more than 256 deep");
 
@@ -173,7 +173,7 @@ static int read_object(struct reader *r, json_t *dict)
 }
 
 /* Reads an unquoted word: a JSON literal or number if well formed as such, else a string. */
-static int read_word(struct reader *r, json_t **out)
+static int read_word(struct shape_reader *r, json_t **out)
 {
     const char *end = plain_end(r);
 
@@ -187,7 +187,7 @@ static int read_word(struct reader *r, json_t **out)
 }
 
 /* Reads a value and attaches the value to `container`, a dictionary, or a list if `key` is NULL. */
-static int read_value(struct reader *r, json_t *container, const char *key)
+static int read_value(struct shape_reader *r, json_t *container, const char *key)
 {
     const char *start = r->at;
     json_t *value = NULL;
@@ -205,7 +205,7 @@ static int read_value(struct reader *r, json_t *container, const char *key)
 }
 
 /* Reads the rest of an item after its key: ":value" or nothing. `sign` is the key's prefix, '+', '-' or NUL. */
-static int read_item_value(struct reader *r, json_t *dict, const char *key, char sign, const char *start)
+static int read_item_value(struct shape_reader *r, json_t *dict, const char *key, char sign, const char *start)
 {
     if (json_object_get(dict, key))
         return fail_here(r, start, "this key is there twice");
@@ -223,7 +223,7 @@ static int read_item_value(struct reader *r, json_t *dict, const char *key, char
 }
 
 /* Reads an item: key:value, key, +key or -key. In a vertex, x is short for exclusive. */
-static int read_item(struct reader *r, json_t *dict, bool vertex)
+static int read_item(struct shape_reader *r, json_t *dict, bool vertex)
 {
     const char *start = r->at, *name;
     char sign = peek(r) == '+' || peek(r) == '-' ? *r->at++ : '\0';
@@ -244,7 +244,7 @@ static int read_item(struct reader *r, json_t *dict, bool vertex)
 }
 
 /* Reads the first entry of a slot's braces, the bare label. */
-static int read_label(struct reader *r, json_t *dict)
+static int read_label(struct shape_reader *r, json_t *dict)
 {
     const char *start = r->at;
     json_t *label;
@@ -264,7 +264,7 @@ static int read_label(struct reader *r, json_t *dict)
 }
 
 /* Reads the items after '{', up to and including '}'. `labelled`: the first entry is a label. */
-static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled)
+static int read_items(struct shape_reader *r, json_t *dict, bool vertex, bool labelled)
 {
     bool first = true;
     int rc = WEIR_OK;
@@ -285,10 +285,10 @@ static int read_items(struct reader *r, json_t *dict, bool vertex, bool labelled
 
 /* ---- vertices ---------------------------------------------------------------------------------------------- */
 
-static int read_list(struct reader *r, json_t *list);
+static int read_list(struct shape_reader *r, json_t *list);
 
 /* Reads the text of a count, up to the first character that cannot belong to a count. */
-static int read_count_text(struct reader *r, json_t *vertex)
+static int read_count_text(struct shape_reader *r, json_t *vertex)
 {
     const char *start = r->at, *p = start;
     weir_err why = {0};
@@ -311,14 +311,14 @@ static int read_count_text(struct reader *r, json_t *vertex)
     return attach(r, vertex, "count", value, start);
 }
 
-static int read_count(struct reader *r, json_t *vertex)
+static int read_count(struct shape_reader *r, json_t *vertex)
 {
     if (take(r, '='))
         return read_count_text(r, vertex);
     return attach(r, vertex, "count", json_integer(1), r->at);
 }
 
-static int read_children(struct reader *r, json_t *vertex)
+static int read_children(struct shape_reader *r, json_t *vertex)
 {
     json_t *list = json_array();
     int rc = attach(r, vertex, "with", list, r->at);
@@ -332,7 +332,7 @@ static int read_children(struct reader *r, json_t *vertex)
     return rc;
 }
 
-static int read_vertex(struct reader *r, json_t *list)
+static int read_vertex(struct shape_reader *r, json_t *list)
 {
     const char *start = r->at;
     json_t *vertex = json_object(), *type;
@@ -359,7 +359,7 @@ static int read_vertex(struct reader *r, json_t *list)
     return rc;
 }
 
-static int read_list(struct reader *r, json_t *list)
+static int read_list(struct shape_reader *r, json_t *list)
 {
     bool many = take(r, '[');
     int rc;
@@ -372,7 +372,7 @@ static int read_list(struct reader *r, json_t *list)
     return rc;
 }
 
-static void trim(struct reader *r)
+static void trim(struct shape_reader *r)
 {
     while (r->at < r->end && isspace((unsigned char)*r->at)) {
         if (*r->at++ == '\n') {
@@ -386,7 +386,7 @@ static void trim(struct reader *r)
 
 int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err)
 {
-    struct reader r = {d, err, text, text + len, text, text, 1, 0, 0};
+    struct shape_reader r = {d, err, text, text + len, text, text, 1, 0, 0};
     json_t *list = json_array();
     int rc;
 

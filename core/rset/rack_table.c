@@ -37,21 +37,21 @@ struct domain {
     uint32_t storage, nstorage;
 };
 
-struct entry {
+struct rack_entry {
     weir_idset *ranks;
     uint32_t top; /* index of the domain that is the node */
 };
 
 /* Ranks lo to hi, both included, belong to the entry with index `entry`. */
-struct run {
+struct rank_range {
     uint32_t lo, hi, entry;
 };
 
 struct weir_rack_table {
     json_t *document; /* owns the texts of domains and storages */
-    struct entry *entries;
+    struct rack_entry *entries;
     uint32_t nentries;
-    struct run *runs; /* ascending */
+    struct rank_range *runs; /* ascending */
     uint32_t nruns, runs_cap;
     struct domain *domains;
     uint32_t ndomains, domains_cap;
@@ -65,7 +65,7 @@ struct counter {
     uint32_t n;
 };
 
-struct reader {
+struct rack_reader {
     weir_rack_table *t;
     const char *source;
     weir_err *err;
@@ -80,7 +80,7 @@ struct reader {
 #define BAD(r, ...) bad(r, WEIR_EINVAL, __VA_ARGS__)
 
 /* Fails with an error at the current path of the document. */
-__attribute__((format(printf, 3, 4))) static int bad(const struct reader *r, int code, const char *fmt, ...)
+__attribute__((format(printf, 3, 4))) static int bad(const struct rack_reader *r, int code, const char *fmt, ...)
 {
     char text[320];
     va_list ap;
@@ -91,7 +91,7 @@ __attribute__((format(printf, 3, 4))) static int bad(const struct reader *r, int
     return weir_fail_at(r->err, code, r->source, 0, 0, "scheduling.children%s: %s", r->path, text);
 }
 
-__attribute__((format(printf, 2, 3))) static size_t enter(struct reader *r, const char *fmt, ...)
+__attribute__((format(printf, 2, 3))) static size_t enter(struct rack_reader *r, const char *fmt, ...)
 {
     size_t before = r->path_len, room = sizeof r->path - before;
     va_list ap;
@@ -104,13 +104,13 @@ __attribute__((format(printf, 2, 3))) static size_t enter(struct reader *r, cons
     return before;
 }
 
-static void leave(struct reader *r, size_t before)
+static void leave(struct rack_reader *r, size_t before)
 {
     r->path_len = before;
     r->path[before] = '\0';
 }
 
-static int read_idset(struct reader *r, const char *key, const json_t *value, weir_idset **out)
+static int read_idset(struct rack_reader *r, const char *key, const json_t *value, weir_idset **out)
 {
     weir_err why = {0};
     int rc;
@@ -126,7 +126,7 @@ static int read_idset(struct reader *r, const char *key, const json_t *value, we
 /* ---- domains -------------------------------------------------------------------------------------------------- */
 
 /* Reads the cores or gpus of a domain. Fails if a further domain of the entry has some of the ids. */
-static int read_own(struct reader *r, uint32_t at, int kind, const json_t *value)
+static int read_own(struct rack_reader *r, uint32_t at, int kind, const json_t *value)
 {
     weir_idset *ids = NULL;
     int rc = read_idset(r, id_keys[kind], value, &ids);
@@ -140,7 +140,7 @@ static int read_own(struct reader *r, uint32_t at, int kind, const json_t *value
     return weir_idset_add(r->seen[kind], ids) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-static int read_memory(struct reader *r, struct domain *d, const json_t *value)
+static int read_memory(struct rack_reader *r, struct domain *d, const json_t *value)
 {
     if (!json_is_integer(value) || json_integer_value(value) < 0 ||
         json_integer_value(value) > WEIR_TREEPOOL_CAPACITY)
@@ -165,7 +165,7 @@ static const char *smaller_unit(const char *unit, double *factor)
 }
 
 /* Reads a capacity. A capacity with a fraction is converted to smaller units until the fraction is gone. */
-static int read_capacity(struct reader *r, struct storage *s, const json_t *value)
+static int read_capacity(struct rack_reader *r, struct storage *s, const json_t *value)
 {
     double capacity = json_number_value(value), factor = 1;
     const char *smaller;
@@ -185,7 +185,7 @@ static int read_capacity(struct reader *r, struct storage *s, const json_t *valu
     return WEIR_OK;
 }
 
-static int read_store(struct reader *r, const json_t *value)
+static int read_store(struct rack_reader *r, const json_t *value)
 {
     const json_t *path = json_object_get(value, "path"), *unit = json_object_get(value, "unit");
     struct storage s = {.unit = "GiB"};
@@ -212,7 +212,7 @@ static int read_store(struct reader *r, const json_t *value)
     return WEIR_OK;
 }
 
-static int read_storage(struct reader *r, struct domain *d, const json_t *list)
+static int read_storage(struct rack_reader *r, struct domain *d, const json_t *list)
 {
     if (!json_is_array(list))
         return BAD(r, "storage must be an array of {\"path\": ..., \"capacity\": ...}");
@@ -228,10 +228,10 @@ static int read_storage(struct reader *r, struct domain *d, const json_t *list)
     return WEIR_OK;
 }
 
-static int read_domain(struct reader *r, const char *type, const json_t *value, uint32_t depth);
+static int read_domain(struct rack_reader *r, const char *type, const json_t *value, uint32_t depth);
 
 /* Returns the counter of a type, made if missing; NULL if there are too many types. */
-static struct counter *counter_of(struct reader *r, const char *type)
+static struct counter *counter_of(struct rack_reader *r, const char *type)
 {
     uint32_t i = 0;
 
@@ -244,7 +244,7 @@ static struct counter *counter_of(struct reader *r, const char *type)
     return &r->types[i];
 }
 
-static int read_level(struct reader *r, const char *type, const json_t *list, uint32_t depth)
+static int read_level(struct rack_reader *r, const char *type, const json_t *list, uint32_t depth)
 {
     const char *fault = weir_text_fault(type, true);
 
@@ -262,7 +262,7 @@ static int read_level(struct reader *r, const char *type, const json_t *list, ui
     return WEIR_OK;
 }
 
-static int read_member(struct reader *r, uint32_t at, const char *key, const json_t *value, uint32_t depth)
+static int read_member(struct rack_reader *r, uint32_t at, const char *key, const json_t *value, uint32_t depth)
 {
     for (int kind = 0; kind < KINDS; kind++)
         if (strcmp(key, id_keys[kind]) == 0)
@@ -274,7 +274,7 @@ static int read_member(struct reader *r, uint32_t at, const char *key, const jso
     return read_level(r, key, value, depth);
 }
 
-static int read_domain(struct reader *r, const char *type, const json_t *value, uint32_t depth)
+static int read_domain(struct rack_reader *r, const char *type, const json_t *value, uint32_t depth)
 {
     struct counter *counter = counter_of(r, type);
     uint32_t at = r->t->ndomains;
@@ -303,7 +303,7 @@ static int read_domain(struct reader *r, const char *type, const json_t *value, 
 
 /* ---- entries -------------------------------------------------------------------------------------------------- */
 
-static void drop_seen(struct reader *r)
+static void drop_seen(struct rack_reader *r)
 {
     for (int kind = 0; kind < KINDS; kind++) {
         weir_idset_free(r->seen[kind]);
@@ -311,7 +311,7 @@ static void drop_seen(struct reader *r)
     }
 }
 
-static int read_ranks(struct reader *r, struct entry *e, const json_t *value)
+static int read_ranks(struct rack_reader *r, struct rack_entry *e, const json_t *value)
 {
     int rc = read_idset(r, "ranks", value, &e->ranks);
 
@@ -322,9 +322,9 @@ static int read_ranks(struct reader *r, struct entry *e, const json_t *value)
     return weir_idset_add(r->ranks, e->ranks) < 0 ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
-static int read_entry(struct reader *r, const json_t *value)
+static int read_entry(struct rack_reader *r, const json_t *value)
 {
-    struct entry *e = &r->t->entries[r->t->nentries++];
+    struct rack_entry *e = &r->t->entries[r->t->nentries++];
     size_t before;
     int rc;
 
@@ -346,7 +346,7 @@ static int read_entry(struct reader *r, const json_t *value)
     return rc;
 }
 
-static int read_entries(struct reader *r, const json_t *list)
+static int read_entries(struct rack_reader *r, const json_t *list)
 {
     size_t n = json_array_size(list);
 
@@ -368,7 +368,7 @@ static int read_entries(struct reader *r, const json_t *list)
 
 static int compare_runs(const void *a, const void *b)
 {
-    uint32_t x = ((const struct run *)a)->lo, y = ((const struct run *)b)->lo;
+    uint32_t x = ((const struct rank_range *)a)->lo, y = ((const struct rank_range *)b)->lo;
     return x < y ? -1 : x > y;
 }
 
@@ -379,7 +379,7 @@ static int list_runs(weir_rack_table *t)
         for (size_t k = 0; weir_idset_run(t->entries[i].ranks, k, &lo, &hi); k++) {
             if (weir_array_reserve(&t->runs, &t->runs_cap, (size_t)t->nruns + 1, sizeof *t->runs) < 0)
                 return WEIR_ENOMEM;
-            t->runs[t->nruns++] = (struct run){lo, hi, i};
+            t->runs[t->nruns++] = (struct rank_range){lo, hi, i};
         }
     }
     if (t->nruns)
@@ -389,7 +389,7 @@ static int list_runs(weir_rack_table *t)
 
 int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err)
 {
-    struct reader r = {.source = source, .err = err, .t = weir_mem_zalloc(1, sizeof *r.t)};
+    struct rack_reader r = {.source = source, .err = err, .t = weir_mem_zalloc(1, sizeof *r.t)};
     int rc = r.t ? read_entries(&r, json_object_get(scheduling, "children")) : weir_fail_nomem(err);
 
     if (r.t)
@@ -551,7 +551,7 @@ static int add_domain(struct builder *b, weir_vertex parent, uint32_t at)
     return rc == WEIR_OK ? add_content(b, v, at) : rc;
 }
 
-static const struct entry *entry_of(const weir_rack_table *t, uint32_t rank)
+static const struct rack_entry *entry_of(const weir_rack_table *t, uint32_t rank)
 {
     uint32_t lo, hi = t ? t->nruns : 0;
 
@@ -560,7 +560,7 @@ static const struct entry *entry_of(const weir_rack_table *t, uint32_t rank)
 }
 
 /* Adds the domains of an entry, and then the cores and gpus outside of domains. */
-static int add_topology(struct builder *b, weir_vertex node, const struct entry *e)
+static int add_topology(struct builder *b, weir_vertex node, const struct rack_entry *e)
 {
     int rc = WEIR_OK;
 
@@ -580,7 +580,7 @@ int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex nod
                         const struct rset_class *has, weir_err *err)
 {
     struct builder b = {.t = t, .g = g, .err = err};
-    const struct entry *e = entry_of(t, rank);
+    const struct rack_entry *e = entry_of(t, rank);
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < has->count; i++) {

@@ -57,13 +57,13 @@ static json_t *with_children(const json_t *scheduling, json_t *children)
 }
 
 /* A change of ranks: ranks outside of `keep` are dropped, and the rest may get new numbers. */
-struct change {
+struct rank_change {
     const weir_idset *keep;
     const uint32_t *to; /* the i-th of `keep` becomes to[i]; NULL: numbers stay */
 };
 
 /* Applies a change to *ranks, which is replaced. */
-static int changed_ranks(const struct change *c, weir_idset **ranks)
+static int changed_ranks(const struct rank_change *c, weir_idset **ranks)
 {
     weir_idset *stay = NULL, *moved = NULL;
     int rc = weir_idset_intersect(*ranks, c->keep, &stay);
@@ -78,7 +78,7 @@ static int changed_ranks(const struct change *c, weir_idset **ranks)
 }
 
 /* Appends an entry after a change, unless no rank is left. Returns 0, or a negative number. */
-static int append_changed(json_t *list, json_t *entry, const struct change *c)
+static int append_changed(json_t *list, json_t *entry, const struct rank_change *c)
 {
     weir_idset *ranks;
     int rc = ranks_of(entry, &ranks);
@@ -97,7 +97,7 @@ int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, const
                         weir_err *err)
 {
     const json_t *children = json_object_get(scheduling, "children");
-    const struct change c = {ranks, to};
+    const struct rank_change c = {ranks, to};
     json_t *list = json_array();
     int rc = list ? 0 : -1;
 

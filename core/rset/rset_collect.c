@@ -31,13 +31,13 @@ enum { CORE, GPU };
 static const char *const type_names[] = {"core", "gpu"};
 
 /* Ids of one type on a host. */
-struct run {
+struct id_run {
     uint32_t host; /* number of the host in the order of the walk; after settle(), index in hosts[] */
     uint32_t type;
     uint32_t lo, hi; /* both included */
 };
 
-struct host {
+struct rset_host {
     int64_t rank;
     weir_vertex v; /* the vertex with the rank */
     uint32_t number;
@@ -61,9 +61,9 @@ struct collecting {
     weir_err *err;
     weir_rset *r;
     weir_type core, gpu, node;
-    struct host *hosts;
+    struct rset_host *hosts;
     uint32_t nhosts, hosts_cap;
-    struct run *runs;
+    struct id_run *runs;
     uint32_t nruns, runs_cap;
     struct group *groups;
     uint32_t ngroups, groups_cap;
@@ -77,7 +77,7 @@ struct collecting {
 };
 
 /* The host at a point of the walk. `host` is WEIR_NONE until a resource of the host is taken. */
-struct spot {
+struct location {
     int64_t rank;
     weir_vertex v;
     uint32_t host;
@@ -125,12 +125,12 @@ static uint32_t add_host(struct collecting *w, int64_t rank, weir_vertex v)
         no_memory(w);
         return WEIR_NONE;
     }
-    w->hosts[w->nhosts] = (struct host){rank, v, w->nhosts, 0, 0};
+    w->hosts[w->nhosts] = (struct rset_host){rank, v, w->nhosts, 0, 0};
     return w->nhosts++;
 }
 
 /* Returns the index of the host at a spot, added if missing. */
-static uint32_t host_at(struct collecting *w, struct spot *s)
+static uint32_t host_at(struct collecting *w, struct location *s)
 {
     if (s->host == WEIR_NONE && w->rc == WEIR_OK)
         s->host = add_host(w, s->rank, s->v);
@@ -166,7 +166,7 @@ static int bad_id(struct collecting *w, weir_vertex v)
 }
 
 /* Adds `count` cores or gpus from v on, with ascending ids, to the host of the spot. */
-static void add_run(struct collecting *w, struct spot *s, weir_vertex v, uint32_t type, uint32_t count)
+static void add_run(struct collecting *w, struct location *s, weir_vertex v, uint32_t type, uint32_t count)
 {
     int64_t id = vertex_at(w->g, v)->id;
     uint32_t host = s->rank == WEIR_NO_RANK ? root_host(w, v) : host_at(w, s);
@@ -181,18 +181,18 @@ static void add_run(struct collecting *w, struct spot *s, weir_vertex v, uint32_
         no_memory(w);
         return;
     }
-    w->runs[w->nruns++] = (struct run){host, type, (uint32_t)id, (uint32_t)id + count - 1};
+    w->runs[w->nruns++] = (struct id_run){host, type, (uint32_t)id, (uint32_t)id + count - 1};
 }
 
 /* Returns the spot of v: `above`, or, if a host begins at v, `own`, filled in by the call. */
-static struct spot *enter(struct collecting *w, weir_vertex v, struct spot *above, struct spot *own)
+static struct location *enter(struct collecting *w, weir_vertex v, struct location *above, struct location *own)
 {
     const struct pool *p = pool_of(w->g, v);
 
     if (p && p->rank != WEIR_NO_RANK && p->rank != above->rank)
-        *own = (struct spot){p->rank, v, WEIR_NONE};
+        *own = (struct location){p->rank, v, WEIR_NONE};
     else if (above->rank == WEIR_NO_RANK && kind_of(w->g, v)->type == w->node)
-        *own = (struct spot){given_rank(w, v), v, WEIR_NONE};
+        *own = (struct location){given_rank(w, v), v, WEIR_NONE};
     else
         return above;
     return own;
@@ -209,7 +209,7 @@ static bool counts(const struct collecting *w, weir_vertex v)
 }
 
 /* Returns true if v alone, even without cores, puts its rank into the set. `in`: v is counted. */
-static bool shows_rank(const struct collecting *w, weir_vertex v, const struct spot *s, bool in)
+static bool shows_rank(const struct collecting *w, weir_vertex v, const struct location *s, bool in)
 {
     const struct schedule *b = w->what == WEIR_RSET_ALLOCATED ? schedule_of(w->g, v) : NULL;
 
@@ -219,7 +219,7 @@ static bool shows_rank(const struct collecting *w, weir_vertex v, const struct s
 }
 
 /* Adds the cores or gpus of a run of siblings in use by jobs, even in part. */
-static void add_allocated(struct collecting *w, struct spot *s, const weir_vertex *kids, uint32_t n, uint32_t type)
+static void add_allocated(struct collecting *w, struct location *s, const weir_vertex *kids, uint32_t n, uint32_t type)
 {
     for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i++) {
         const struct schedule *b = schedule_of(w->g, kids[i]);
@@ -229,13 +229,13 @@ static void add_allocated(struct collecting *w, struct spot *s, const weir_verte
 }
 
 /* Adds the resources below v: all of them if v is counted (`in`), or else by counts(). */
-static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool in)
+static void take_below(struct collecting *w, weir_vertex v, struct location *s, bool in)
 {
     uint32_t n, end;
     const weir_vertex *kids = kids_of(w->g, v, &n);
 
     for (uint32_t i = 0; i < n && w->rc == WEIR_OK; i = end) {
-        struct spot own, *at;
+        struct location own, *at;
         bool inside;
         int type;
         end = i + 1;
@@ -260,10 +260,10 @@ static void take_below(struct collecting *w, weir_vertex v, struct spot *s, bool
     }
 }
 
-static void collect_entry(struct collecting *w, const struct weir_pick_entry *p, struct spot *above)
+static void collect_entry(struct collecting *w, const struct weir_pick_entry *p, struct location *above)
 {
     int type = ids_of(w, p->v);
-    struct spot own, *s = enter(w, p->v, above, &own);
+    struct location own, *s = enter(w, p->v, above, &own);
     bool in = p->picked && counts(w, p->v);
 
     if (w->rc < 0)
@@ -282,7 +282,7 @@ static void collect_entry(struct collecting *w, const struct weir_pick_entry *p,
 static void take(struct collecting *w)
 {
     const weir_graph *g = w->g;
-    struct spot none = {WEIR_NO_RANK, WEIR_NONE, WEIR_NONE};
+    struct location none = {WEIR_NO_RANK, WEIR_NONE, WEIR_NONE};
 
     if (w->tree) {
         for (uint32_t i = w->tree->first; i != WEIR_NONE && w->rc == WEIR_OK; i = w->tree->entries[i].next)
@@ -300,7 +300,7 @@ static void take(struct collecting *w)
 
 static int compare_hosts(const void *a, const void *b)
 {
-    const struct host *x = a, *y = b;
+    const struct rset_host *x = a, *y = b;
     if (x->rank != y->rank)
         return x->rank < y->rank ? -1 : 1;
     return x->number < y->number ? -1 : x->number > y->number;
@@ -308,7 +308,7 @@ static int compare_hosts(const void *a, const void *b)
 
 static int compare_runs(const void *a, const void *b)
 {
-    const struct run *x = a, *y = b;
+    const struct id_run *x = a, *y = b;
     if (x->host != y->host)
         return x->host < y->host ? -1 : 1;
     if (x->type != y->type)
@@ -333,14 +333,14 @@ static void sort(void *list, uint32_t n, size_t size, int (*compare)(const void 
 }
 
 /* Sorts the runs of one host. There are mostly a handful of runs, for which insertion beats qsort() by far. */
-static void sort_runs(struct run *runs, uint32_t n)
+static void sort_runs(struct id_run *runs, uint32_t n)
 {
     if (n > 32) {
         sort(runs, n, sizeof *runs, compare_runs);
         return;
     }
     for (uint32_t i = 1; i < n; i++) {
-        struct run r = runs[i];
+        struct id_run r = runs[i];
         uint32_t k = i;
         for (; k > 0 && compare_runs(&runs[k - 1], &r) > 0; k--)
             runs[k] = runs[k - 1];
@@ -349,7 +349,7 @@ static void sort_runs(struct run *runs, uint32_t n)
 }
 
 /* Joins overlapping and adjacent runs of one host. The runs must be sorted. Returns the number of runs left. */
-static uint32_t join_runs(struct run *runs, uint32_t n)
+static uint32_t join_runs(struct id_run *runs, uint32_t n)
 {
     uint32_t kept = 0;
 
@@ -362,7 +362,7 @@ static uint32_t join_runs(struct run *runs, uint32_t n)
     return n ? kept + 1 : 0;
 }
 
-static bool by_host(const struct run *runs, uint32_t n)
+static bool by_host(const struct id_run *runs, uint32_t n)
 {
     for (uint32_t i = 1; i < n; i++)
         if (runs[i].host < runs[i - 1].host)
@@ -405,7 +405,7 @@ static int settle(struct collecting *w)
         qsort(w->runs, w->nruns, sizeof *w->runs, compare_runs);
     while (i < w->nruns) {
         uint32_t at = w->runs[i].host;
-        struct host *h = &w->hosts[at];
+        struct rset_host *h = &w->hosts[at];
         h->first = i;
         while (i < w->nruns && w->runs[i].host == at)
             i++;
@@ -417,19 +417,19 @@ static int settle(struct collecting *w)
 
 /* ---- classes ---------------------------------------------------------------------------------------------------- */
 
-static bool same_runs(const struct collecting *w, const struct group *e, const struct host *h)
+static bool same_runs(const struct collecting *w, const struct group *e, const struct rset_host *h)
 {
     if (e->nruns != h->nruns)
         return false;
     for (uint32_t i = 0; i < e->nruns; i++) {
-        const struct run *x = &w->runs[e->first + i], *y = &w->runs[h->first + i];
+        const struct id_run *x = &w->runs[e->first + i], *y = &w->runs[h->first + i];
         if (x->type != y->type || x->lo != y->lo || x->hi != y->hi)
             return false;
     }
     return true;
 }
 
-static uint32_t hash_runs(const struct collecting *w, const struct host *h)
+static uint32_t hash_runs(const struct collecting *w, const struct rset_host *h)
 {
     uint64_t hash = h->nruns;
 
@@ -440,7 +440,7 @@ static uint32_t hash_runs(const struct collecting *w, const struct host *h)
 
 /* Returns the group with the runs of a host, made if missing; `guess` is tried first. Returns WEIR_NONE if out of
  * memory. */
-static uint32_t group_of(struct collecting *w, const struct host *h, uint32_t guess)
+static uint32_t group_of(struct collecting *w, const struct rset_host *h, uint32_t guess)
 {
     uint32_t hash;
 
@@ -463,7 +463,7 @@ static int make_class(const struct collecting *w, const struct group *e, struct 
     int rc = WEIR_OK;
 
     for (uint32_t i = e->first; rc == WEIR_OK && i < e->first + e->nruns; i++) {
-        const struct run *run = &w->runs[i];
+        const struct id_run *run = &w->runs[i];
         if (!ids[run->type])
             ids[run->type] = weir_idset_new();
         rc = ids[run->type] ? weir_idset_add_range(ids[run->type], run->lo, run->hi) : WEIR_ENOMEM;
@@ -483,7 +483,7 @@ static int list_runs(struct collecting *w, struct rset_runs *runs)
     uint32_t group = WEIR_NONE;
 
     for (uint32_t i = 0; i < w->nhosts; i++) {
-        const struct host *h = &w->hosts[i];
+        const struct rset_host *h = &w->hosts[i];
         struct rset_run *last = runs->count ? &runs->list[runs->count - 1] : NULL;
         if (h->rank > (int64_t)WEIR_IDSET_MAX)
             return weir_fail(w->err, WEIR_EINVAL, "R has ranks up to %lu, and %" PRId64 " is above: another is wanted",

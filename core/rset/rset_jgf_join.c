@@ -142,15 +142,15 @@ static int pair_nodes(struct joining *j)
 /* ---- equal edges ------------------------------------------------------------------------------------------------ */
 
 /* Two edges with equal keys are one edge. */
-struct key {
+struct edge_key {
     uint32_t ends[2];
     weir_name names[2];
 };
 
 /* Returns the key of an edge by places in the joined list of vertices and names of the graph of a. */
-static struct key key_of(const struct side *s, const struct jgf_element *e)
+static struct edge_key key_of(const struct side *s, const struct jgf_element *e)
 {
-    struct key k = {{s->place[e->ends[0]], s->place[e->ends[1]]}, {e->names[0], e->names[1]}};
+    struct edge_key k = {{s->place[e->ends[0]], s->place[e->ends[1]]}, {e->names[0], e->names[1]}};
 
     for (int i = 0; s->names && i < 2; i++)
         if (k.names[i] != WEIR_NO_NAME && s->names[k.names[i]] != WEIR_NO_NAME)
@@ -160,21 +160,21 @@ static struct key key_of(const struct side *s, const struct jgf_element *e)
     return k;
 }
 
-static uint32_t hash_of(const struct key *k)
+static uint32_t hash_of(const struct edge_key *k)
 {
     return (uint32_t)hash_add(hash_add(k->ends[0] | (uint64_t)k->ends[1] << 32, k->names[0]), k->names[1]);
 }
 
 /* Keeps the edges of one side that differ; with the edges of the other side in `known`, pairs equal edges. */
 static int sift_edges(const struct side *s, struct rset_items *edges, const struct rset_items *known,
-                      struct weir_map32 *numbers, struct key *keys)
+                      struct weir_map32 *numbers, struct edge_key *keys)
 {
     uint32_t n = edges->count, base = known ? known->count : 0;
 
     edges->count = 0;
     for (uint32_t i = 0; i < n; i++) {
         struct rset_item item = edges->list[i];
-        struct key k = key_of(s, item.element);
+        struct edge_key k = key_of(s, item.element);
         uint32_t hash = hash_of(&k);
         bool own = false;
         WEIR_MAP32_EACH(numbers, hash, at)
@@ -198,7 +198,7 @@ static int sift_edges(const struct side *s, struct rset_items *edges, const stru
 static int pair_edges(struct joining *j)
 {
     struct rset_items *a = &j->a.items[EDGES], *b = &j->b.items[EDGES];
-    struct key *keys = weir_mem_alloc(((size_t)a->count + b->count + 1) * sizeof *keys);
+    struct edge_key *keys = weir_mem_alloc(((size_t)a->count + b->count + 1) * sizeof *keys);
     struct weir_map32 numbers = {0};
     int rc = keys ? sift_edges(&j->a, a, NULL, &numbers, keys) : WEIR_ENOMEM;
 

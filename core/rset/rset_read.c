@@ -22,7 +22,7 @@
 
 #define SECONDS_MAX 9e12 /* a little below the end of int64_t microseconds */
 
-struct reader {
+struct rset_reader {
     const char *source;
     weir_err *err;
     const json_t *execution;
@@ -34,7 +34,7 @@ struct reader {
 #define BAD(r, ...) weir_fail_at((r)->err, WEIR_EINVAL, (r)->source, 0, 0, __VA_ARGS__)
 
 /* Reads the idset at `path`, the printf format of a place in the document. */
-__attribute__((format(printf, 4, 5))) static int read_idset(const struct reader *r, const json_t *value,
+__attribute__((format(printf, 4, 5))) static int read_idset(const struct rset_reader *r, const json_t *value,
                                                             weir_idset **out, const char *path, ...)
 {
     weir_err why = {0};
@@ -58,7 +58,7 @@ __attribute__((format(printf, 4, 5))) static int read_idset(const struct reader 
 
 /* ---- R_lite ----------------------------------------------------------------------------------------------------- */
 
-static int read_child(struct reader *r, uint32_t i, const char *type, const json_t *text)
+static int read_child(struct rset_reader *r, uint32_t i, const char *type, const json_t *text)
 {
     const char *fault = weir_text_fault(type, true);
     weir_idset *ids = NULL;
@@ -75,7 +75,7 @@ static int read_child(struct reader *r, uint32_t i, const char *type, const json
     return WEIR_OK;
 }
 
-static int read_children(struct reader *r, uint32_t i, json_t *children)
+static int read_children(struct rset_reader *r, uint32_t i, json_t *children)
 {
     int rc = WEIR_OK;
 
@@ -89,7 +89,7 @@ static int read_children(struct reader *r, uint32_t i, json_t *children)
     return rc;
 }
 
-static int read_entry(struct reader *r, uint32_t i, const json_t *data)
+static int read_entry(struct rset_reader *r, uint32_t i, const json_t *data)
 {
     weir_idset *ranks = NULL;
     uint32_t lo, hi;
@@ -110,7 +110,7 @@ static int read_entry(struct reader *r, uint32_t i, const json_t *data)
 }
 
 /* Fails if a rank is in two entries. */
-static int check_ranks(const struct reader *r, const json_t *list)
+static int check_ranks(const struct rset_reader *r, const json_t *list)
 {
     for (uint32_t k = 1; k < r->runs.count; k++) {
         const struct rset_run *a = &r->runs.list[k - 1], *b = &r->runs.list[k];
@@ -122,7 +122,7 @@ static int check_ranks(const struct reader *r, const json_t *list)
     return WEIR_OK;
 }
 
-static int read_rlite(struct reader *r)
+static int read_rlite(struct rset_reader *r)
 {
     const json_t *list = json_object_get(r->execution, "R_lite");
     size_t n = json_array_size(list);
@@ -146,7 +146,7 @@ static int read_rlite(struct reader *r)
 
 /* ---- hosts ------------------------------------------------------------------------------------------------------ */
 
-static int append_hosts(struct reader *r, weir_hostlist *hosts, size_t i, const json_t *text)
+static int append_hosts(struct rset_reader *r, weir_hostlist *hosts, size_t i, const json_t *text)
 {
     weir_err why = {0};
     int rc;
@@ -163,7 +163,7 @@ static int append_hosts(struct reader *r, weir_hostlist *hosts, size_t i, const 
 }
 
 /* Gives the set its hosts. Takes ownership of the hosts, also on failure. */
-static int set_hosts(struct reader *r, weir_hostlist *hosts)
+static int set_hosts(struct rset_reader *r, weir_hostlist *hosts)
 {
     uint64_t nhosts = weir_hostlist_count(hosts), nranks = weir_idset_count(r->r->ranks);
     weir_idset *ranks = NULL;
@@ -179,7 +179,7 @@ static int set_hosts(struct reader *r, weir_hostlist *hosts)
     return r->r->hosts ? WEIR_OK : weir_fail_nomem(r->err);
 }
 
-static int read_hosts(struct reader *r)
+static int read_hosts(struct rset_reader *r)
 {
     const json_t *list = json_object_get(r->execution, "nodelist");
     weir_hostlist *hosts;
@@ -202,7 +202,7 @@ static int read_hosts(struct reader *r)
 
 /* ---- properties ------------------------------------------------------------------------------------------------- */
 
-static int read_property(struct reader *r, const char *name, const json_t *value)
+static int read_property(struct rset_reader *r, const char *name, const json_t *value)
 {
     weir_idset *ranks = NULL;
     char fault[160];
@@ -222,7 +222,7 @@ static int read_property(struct reader *r, const char *name, const json_t *value
     return rc;
 }
 
-static int read_properties(struct reader *r)
+static int read_properties(struct rset_reader *r)
 {
     json_t *all = json_object_get(r->execution, "properties");
     int rc = WEIR_OK;
@@ -236,7 +236,7 @@ static int read_properties(struct reader *r)
 
 /* ---- times, slots, other keys ----------------------------------------------------------------------------------- */
 
-static int read_time(struct reader *r, const char *key, int64_t *us, bool *has)
+static int read_time(struct rset_reader *r, const char *key, int64_t *us, bool *has)
 {
     const json_t *value = json_object_get(r->execution, key);
     double seconds = json_number_value(value);
@@ -252,7 +252,7 @@ static int read_time(struct reader *r, const char *key, int64_t *us, bool *has)
     return WEIR_OK;
 }
 
-static int read_times(struct reader *r)
+static int read_times(struct rset_reader *r)
 {
     int rc = read_time(r, "starttime", &r->r->start, &r->r->has_start);
 
@@ -261,7 +261,7 @@ static int read_times(struct reader *r)
     return rc < 0 ? rc : weir_rset_check_times(r->r, r->source, r->err);
 }
 
-static int read_nslots(struct reader *r)
+static int read_nslots(struct rset_reader *r)
 {
     const json_t *value = json_object_get(r->execution, "nslots");
 
@@ -274,7 +274,7 @@ static int read_nslots(struct reader *r)
 }
 
 /* Copies the keys of an object that are not in a list to a new object; *out is NULL if there are none. */
-static int other_keys(const struct reader *r, json_t *object, const char *const *known, json_t **out)
+static int other_keys(const struct rset_reader *r, json_t *object, const char *const *known, json_t **out)
 {
     for (void *it = json_object_iter(object); it; it = json_object_iter_next(object, it)) {
         const char *const *k = known;
@@ -290,7 +290,7 @@ static int other_keys(const struct reader *r, json_t *object, const char *const 
     return WEIR_OK;
 }
 
-static int read_execution(struct reader *r, json_t *execution)
+static int read_execution(struct rset_reader *r, json_t *execution)
 {
     static const char *const known[] = {"R_lite",    "nodelist",   "properties", "nslots",
                                         "starttime", "expiration", NULL};
@@ -313,7 +313,7 @@ static int read_execution(struct reader *r, json_t *execution)
 /* ---- the document ----------------------------------------------------------------------------------------------- */
 
 /* A document taken apart: `scheduling`, which may be large, stays a text. */
-struct document {
+struct rset_document {
     json_t *members;     /* all further keys */
     int scheduling;      /* type of the value, an enum weir_json_type; WEIR_JSON_END: no such key */
     weir_buf text;       /* of the value of `scheduling` */
@@ -326,7 +326,7 @@ struct document {
 };
 
 /* Reads `scheduling` for its writer, and records its text. */
-static int open_scheduling(struct document *d)
+static int open_scheduling(struct rset_document *d)
 {
     int type, rc = WEIR_OK;
 
@@ -352,7 +352,7 @@ static int open_scheduling(struct document *d)
 }
 
 /* Reads the value of a key other than `scheduling`. */
-static int open_value(struct document *d, const char *key)
+static int open_value(struct rset_document *d, const char *key)
 {
     weir_buf text = {0};
     json_error_t what;
@@ -369,7 +369,7 @@ static int open_value(struct document *d, const char *key)
     return rc;
 }
 
-static int open_member(struct document *d)
+static int open_member(struct rset_document *d)
 {
     char *key = weir_mem_strdup(weir_json_text(d->json, NULL));
     bool scheduling = key && strcmp(key, "scheduling") == 0;
@@ -386,7 +386,7 @@ static int open_member(struct document *d)
 }
 
 /* Takes a text apart. close_document() is needed even on failure. */
-static int open_document(struct document *d, const char *text, size_t len)
+static int open_document(struct rset_document *d, const char *text, size_t len)
 {
     const struct weir_input in = {.text = text, .len = len};
     int type, rc = WEIR_OK;
@@ -405,7 +405,7 @@ static int open_document(struct document *d, const char *text, size_t len)
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
 
-static void close_document(struct document *d)
+static void close_document(struct rset_document *d)
 {
     weir_json_close(d->json);
     json_decref(d->members);
@@ -414,7 +414,7 @@ static void close_document(struct document *d)
 }
 
 /* Gives the set the text of `scheduling`. A value without a graph is checked: its operations need the value. */
-static int read_scheduling(struct reader *r, struct document *d)
+static int read_scheduling(struct rset_reader *r, struct rset_document *d)
 {
     struct rset_scheduling content = {.text = d->text.data, .writer = d->writer.data, .graph = d->graph};
     json_t *value = NULL;
@@ -438,7 +438,7 @@ static int read_scheduling(struct reader *r, struct document *d)
     return rc;
 }
 
-static int read_document(struct reader *r, struct document *d)
+static int read_document(struct rset_reader *r, struct rset_document *d)
 {
     static const char *const known[] = {"version", "execution", NULL};
     const json_t *version = json_object_get(d->members, "version");
@@ -459,9 +459,10 @@ static int read_document(struct reader *r, struct document *d)
 }
 
 /* Reads the document, or else the value of `execution`, and hands the set over to the caller. */
-static int read_set(struct document *d, const json_t *execution, const char *source, weir_rset **out, weir_err *err)
+static int read_set(struct rset_document *d, const json_t *execution, const char *source, weir_rset **out,
+                    weir_err *err)
 {
-    struct reader r = {.source = source, .err = err, .r = weir_rset_new()};
+    struct rset_reader r = {.source = source, .err = err, .r = weir_rset_new()};
     int rc;
 
     if (!r.r)
@@ -503,7 +504,7 @@ static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *e
 
 int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset **out, weir_err *err)
 {
-    struct document d = {.source = source, .err = err};
+    struct rset_document d = {.source = source, .err = err};
     weir_rset *r = NULL;
     int rc = open_document(&d, text, len);
 

@@ -15,7 +15,7 @@
 #include "store/difference.h"
 
 /* An element of a sequence: vertices with a common parent, or edges. */
-struct element {
+struct sequence_element {
     uint64_t key;
     uint32_t at;   /* number in the sequence */
     uint32_t pair; /* number of the paired element of the second sequence; WEIR_NONE */
@@ -24,7 +24,7 @@ struct element {
 struct difference {
     struct document_view a, b;
     uint32_t *pairs;        /* by position in a: position in b, or WEIR_NONE */
-    struct element *x, *y;  /* the sequences that are being paired */
+    struct sequence_element *x, *y;  /* the sequences that are being paired */
     uint32_t x_cap, y_cap;
     uint32_t *tails, *back; /* of the longest common order */
     uint32_t tails_cap, back_cap;
@@ -36,7 +36,7 @@ struct difference {
 
 static int by_key(const void *a, const void *b)
 {
-    const struct element *x = a, *y = b;
+    const struct sequence_element *x = a, *y = b;
 
     if (x->key != y->key)
         return x->key < y->key ? -1 : 1;
@@ -45,7 +45,7 @@ static int by_key(const void *a, const void *b)
 
 static int by_place(const void *a, const void *b)
 {
-    const struct element *x = a, *y = b;
+    const struct sequence_element *x = a, *y = b;
     return (x->at > y->at) - (x->at < y->at);
 }
 
@@ -111,7 +111,7 @@ static uint64_t vertex_key(const weir_graph *g, weir_vertex v)
 }
 
 /* Lists the children of v, or the vertices without a parent for WEIR_NONE, with their keys. */
-static int list_children(const struct document_view *d, weir_vertex v, struct element **list, uint32_t *cap,
+static int list_children(const struct document_view *d, weir_vertex v, struct sequence_element **list, uint32_t *cap,
                          uint32_t *count)
 {
     uint32_t n = d->ntops;
@@ -122,7 +122,7 @@ static int list_children(const struct document_view *d, weir_vertex v, struct el
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < n; i++)
         if (kids[i] != WEIR_NONE) {
-            (*list)[*count] = (struct element){vertex_key(d->g, kids[i]), *count, WEIR_NONE};
+            (*list)[*count] = (struct sequence_element){vertex_key(d->g, kids[i]), *count, WEIR_NONE};
             ++*count;
         }
     return WEIR_OK;
@@ -179,12 +179,12 @@ static int pair_vertices(struct difference *d)
 
 /* ---- steps ------------------------------------------------------------------------------------------------------ */
 
-enum step { NO_STEP, KEEP, DROP, SET, ADD };
+enum edit_step { NO_STEP, KEEP, DROP, SET, ADD };
 
 /* A run of equal steps that is being written. */
 struct steps {
     weir_buf *b;
-    enum step kind;
+    enum edit_step kind;
     uint32_t count;
     bool any;
 };
@@ -201,7 +201,7 @@ static void end_steps(struct steps *s)
 }
 
 /* Adds a step; an element is to follow for SET and ADD. */
-static void add_step(struct steps *s, enum step kind)
+static void add_step(struct steps *s, enum edit_step kind)
 {
     static const char *const begins[] = {[KEEP] = "{\"keep\":", [DROP] = "{\"drop\":", [SET] = "{\"set\":[",
                                          [ADD] = "{\"add\":["};
@@ -218,7 +218,7 @@ static void add_step(struct steps *s, enum step kind)
     s->count++;
 }
 
-static void write_vertex(struct difference *d, struct steps *s, enum step kind, uint32_t i)
+static void write_vertex(struct difference *d, struct steps *s, enum edit_step kind, uint32_t i)
 {
     size_t len;
     const char *metadata = weir_document_metadata(&d->b, i, &len);
@@ -304,11 +304,11 @@ static int pair_edges(struct difference *d)
         return weir_fail_nomem(d->err);
     for (uint32_t i = 0; i < d->a.nedges; i++) {
         weir_edge_get(d->a.g, d->a.edges[i], &e);
-        d->x[i] = (struct element){edge_key(&e, pair_of(d, e.source), pair_of(d, e.target)), i, WEIR_NONE};
+        d->x[i] = (struct sequence_element){edge_key(&e, pair_of(d, e.source), pair_of(d, e.target)), i, WEIR_NONE};
     }
     for (uint32_t i = 0; i < d->b.nedges; i++) {
         weir_edge_get(d->b.g, d->b.edges[i], &e);
-        d->y[i] = (struct element){edge_key(&e, d->b.numbers[e.source], d->b.numbers[e.target]), i, WEIR_NONE};
+        d->y[i] = (struct sequence_element){edge_key(&e, d->b.numbers[e.source], d->b.numbers[e.target]), i, WEIR_NONE};
     }
     rc = pair_sequences(d, d->a.nedges, d->b.nedges);
     for (uint32_t i = 0; rc == WEIR_OK && i < d->a.nedges; i++)

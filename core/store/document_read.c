@@ -17,7 +17,7 @@ struct job_flow {
     struct flow_use use;
 };
 
-struct document {
+struct graph_document {
     struct jgf jgf;
     int64_t version, now, next_job, valid_from, valid_until;
     bool expire;
@@ -34,7 +34,7 @@ struct document {
 #define bad(d, ...) weir_fail_at((d)->jgf.err, WEIR_EINVAL, (d)->jgf.source, 0, 0, __VA_ARGS__)
 
 /* Fails at a field of the job that is being read, or of the whole. */
-static int bad_field(const struct document *d, bool job, const char *field, const char *wanted)
+static int bad_field(const struct graph_document *d, bool job, const char *field, const char *wanted)
 {
     if (job)
         return bad(d, JOBS "[%" PRIu32 "].%s: %s", d->jobs.count, field, wanted);
@@ -42,8 +42,8 @@ static int bad_field(const struct document *d, bool job, const char *field, cons
 }
 
 /* Checks the integer of the current event, of a type. */
-static int take_integer(const struct document *d, bool job, const char *field, int type, int64_t low, int64_t high,
-                        int64_t *out)
+static int take_integer(const struct graph_document *d, bool job, const char *field, int type, int64_t low,
+                        int64_t high, int64_t *out)
 {
     char wanted[96];
 
@@ -55,7 +55,7 @@ static int take_integer(const struct document *d, bool job, const char *field, i
     return bad_field(d, job, field, wanted);
 }
 
-static int take_bool(const struct document *d, bool job, const char *field, int type, bool *out)
+static int take_bool(const struct graph_document *d, bool job, const char *field, int type, bool *out)
 {
     if (type < 0)
         return type;
@@ -64,8 +64,8 @@ static int take_bool(const struct document *d, bool job, const char *field, int 
 }
 
 /* Reads an array of n integers that was begun. */
-static int take_integers(const struct document *d, const char *field, int n, const int64_t *low, const int64_t *high,
-                         int64_t *out)
+static int take_integers(const struct graph_document *d, const char *field, int n, const int64_t *low,
+                         const int64_t *high, int64_t *out)
 {
     int rc = WEIR_OK, type;
 
@@ -79,7 +79,7 @@ static int take_integers(const struct document *d, const char *field, int n, con
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
-static int take_pick(struct document *d, struct weir_loaded_job *job)
+static int take_pick(struct graph_document *d, struct weir_loaded_job *job)
 {
     static const int64_t low[] = {0, 0, 0, -1};
     static const int64_t high[] = {UINT32_MAX - 1, WEIR_UNITS_MAX, 1, UINT32_MAX - 1};
@@ -96,7 +96,7 @@ static int take_pick(struct document *d, struct weir_loaded_job *job)
     return WEIR_OK;
 }
 
-static int take_flow(struct document *d, struct weir_loaded_job *job)
+static int take_flow(struct graph_document *d, struct weir_loaded_job *job)
 {
     static const int64_t low[] = {0, 0, 0};
     static const int64_t high[] = {UINT32_MAX - 1, UINT32_MAX - 1, WEIR_UNITS_MAX};
@@ -113,8 +113,8 @@ static int take_flow(struct document *d, struct weir_loaded_job *job)
 }
 
 /* Reads an array of arrays, of which `take` reads each. */
-static int take_list(struct document *d, struct weir_loaded_job *job, const char *field, int type,
-                     int (*take)(struct document *d, struct weir_loaded_job *job))
+static int take_list(struct graph_document *d, struct weir_loaded_job *job, const char *field, int type,
+                     int (*take)(struct graph_document *d, struct weir_loaded_job *job))
 {
     int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, true, field, "an array is wanted");
 
@@ -124,7 +124,7 @@ static int take_list(struct document *d, struct weir_loaded_job *job, const char
 }
 
 /* Takes the policy or the queue of a job. */
-static int take_text(struct document *d, const char *field, int type, weir_buf *b)
+static int take_text(struct graph_document *d, const char *field, int type, weir_buf *b)
 {
     const char *text;
     size_t len;
@@ -140,7 +140,7 @@ static int take_text(struct document *d, const char *field, int type, weir_buf *
 }
 
 /* Gives the job what was taken, as job_table.h says. */
-static int set_policy(struct document *d, struct weir_loaded_job *job)
+static int set_policy(struct graph_document *d, struct weir_loaded_job *job)
 {
     const weir_buf *both;
 
@@ -156,7 +156,7 @@ static int set_policy(struct document *d, struct weir_loaded_job *job)
 }
 
 /* Reads the member of a job with the current event as key. */
-static int take_member(struct document *d, struct weir_loaded_job *job)
+static int take_member(struct graph_document *d, struct weir_loaded_job *job)
 {
     const char *key = weir_json_text(d->jgf.json, NULL);
     int64_t *n = strcmp(key, "id") == 0      ? &job->job
@@ -187,7 +187,7 @@ static int take_member(struct document *d, struct weir_loaded_job *job)
     return rc;
 }
 
-static int take_job(struct document *d)
+static int take_job(struct graph_document *d)
 {
     struct weir_loaded_job job = {.start = -1, .end = WEIR_FOREVER, .first = d->jobs.npicks};
     int rc = WEIR_OK, type = WEIR_JSON_END;
@@ -210,7 +210,7 @@ static int take_job(struct document *d)
     return WEIR_OK;
 }
 
-static int take_jobs(struct document *d, int type)
+static int take_jobs(struct graph_document *d, int type)
 {
     int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, false, "jobs", "an array is wanted");
 
@@ -223,7 +223,7 @@ static int take_jobs(struct document *d, int type)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-static int take_subsystems(struct document *d, int type)
+static int take_subsystems(struct graph_document *d, int type)
 {
     static const char wanted[] = "names of subsystems are wanted";
     int rc = type < 0 ? type : type == WEIR_JSON_ARRAY ? WEIR_OK : bad_field(d, false, "subsystems", wanted);
@@ -242,7 +242,7 @@ static int take_subsystems(struct document *d, int type)
 }
 
 /* Reads the member of graph.metadata.weir with the current event as key. */
-static int read_member(struct document *d)
+static int read_member(struct graph_document *d)
 {
     const struct {
         const char *name;
@@ -277,7 +277,7 @@ static int read_member(struct document *d)
 
 static int read_weir(struct jgf *r)
 {
-    struct document *d = r->data;
+    struct graph_document *d = r->data;
     int rc = WEIR_OK, type = weir_json_next(r->json);
 
     if (type != WEIR_JSON_OBJECT)
@@ -292,7 +292,7 @@ static int read_weir(struct jgf *r)
 }
 
 /* Makes the table of vertices by position. */
-static int find_vertices(struct document *d, const weir_graph *g)
+static int find_vertices(struct graph_document *d, const weir_graph *g)
 {
     d->vertices = weir_mem_alloc(((size_t)g->limit + 1) * sizeof *d->vertices);
     if (!d->vertices)
@@ -303,7 +303,7 @@ static int find_vertices(struct document *d, const weir_graph *g)
 }
 
 /* Replaces a position in "nodes" by the vertex. */
-static int translate(const struct document *d, const weir_graph *g, const char *field, weir_vertex *v)
+static int translate(const struct graph_document *d, const weir_graph *g, const char *field, weir_vertex *v)
 {
     if (*v >= g->limit)
         return bad(d, JOBS ": %s name vertex %" PRIu32 "; there are %" PRIu32 " nodes", field, *v, g->limit);
@@ -311,7 +311,7 @@ static int translate(const struct document *d, const weir_graph *g, const char *
     return WEIR_OK;
 }
 
-static int translate_picks(struct document *d, const weir_graph *g)
+static int translate_picks(struct graph_document *d, const weir_graph *g)
 {
     int rc = WEIR_OK;
 
@@ -325,7 +325,7 @@ static int translate_picks(struct document *d, const weir_graph *g)
     return rc;
 }
 
-static int give_flows(struct document *d, weir_graph *g)
+static int give_flows(struct graph_document *d, weir_graph *g)
 {
     int rc = WEIR_OK;
 
@@ -343,7 +343,7 @@ static int give_flows(struct document *d, weir_graph *g)
     return rc;
 }
 
-static int give_books(struct document *d, weir_graph *g)
+static int give_books(struct graph_document *d, weir_graph *g)
 {
     int rc = find_vertices(d, g);
 
@@ -361,7 +361,7 @@ static int give_books(struct document *d, weir_graph *g)
     return rc;
 }
 
-static int read_whole(struct document *d, const struct weir_input *in, weir_graph **out)
+static int read_whole(struct graph_document *d, const struct weir_input *in, weir_graph **out)
 {
     struct jgf *r = &d->jgf;
     int rc = weir_jgf_document(r, in);
@@ -379,7 +379,7 @@ static int read_whole(struct document *d, const struct weir_input *in, weir_grap
 
 int weir_document_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct document d = {.jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1,
+    struct graph_document d = {.jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1,
                          .valid_until = WEIR_FOREVER};
     weir_graph *g = NULL;
     int rc;

@@ -30,7 +30,7 @@ static const enum section section_of[DB_TABLES] = {
     [DB_UUID] = BLOCK,     [DB_STATE] = BLOCK,    [DB_TAG] = BLOCK,  [DB_DATA] = DATA, [DB_EDGE] = EDGES,
     [DB_PROPERTY] = BLOCK, [DB_JOB] = JOBS,       [DB_PICK] = JOBS,  [DB_FEED] = JOBS};
 
-struct writer {
+struct image_writer {
     const weir_graph *g;
     struct weir_pieces *out;
     enum section section; /* of the object whose pieces are being written */
@@ -54,7 +54,7 @@ static int add(struct weir_pieces *p, const char *key, char *text, size_t len)
 }
 
 /* Makes a piece of the rows written so far. */
-static int flush(struct writer *w)
+static int flush(struct image_writer *w)
 {
     char key[64] = "meta";
     int rc;
@@ -72,7 +72,7 @@ static int flush(struct writer *w)
 }
 
 /* Writes a job's R for other programs. A job without nodes has no R. */
-static int write_rset(struct writer *w, int64_t id)
+static int write_rset(struct image_writer *w, int64_t id)
 {
     const struct job *j = &w->g->jobs->list[weir_job_index(w->g, id)];
     weir_err why = {0};
@@ -88,14 +88,14 @@ static int write_rset(struct writer *w, int64_t id)
 }
 
 /* Completes the pieces of the present object. */
-static int finish(struct writer *w)
+static int finish(struct image_writer *w)
 {
     int rc = flush(w);
     return !rc && w->section == JOBS ? write_rset(w, w->number) : rc;
 }
 
 /* Makes the object with a row the present object. The rows of an object come without rows of other objects between. */
-static int begin(struct writer *w, enum section section, int64_t key)
+static int begin(struct image_writer *w, enum section section, int64_t key)
 {
     int each = sections[section].each, rc;
     int64_t number = each ? key / each : key;
@@ -113,7 +113,7 @@ static int begin(struct writer *w, enum section section, int64_t key)
  * of its own: entries can be long, and a service changes one at a time. */
 static int put(void *data, int table, const struct weir_db_cell *cells)
 {
-    struct writer *w = data;
+    struct image_writer *w = data;
     weir_buf *b = &w->text;
     int rc = begin(w, section_of[table], cells[0].n);
 
@@ -140,7 +140,7 @@ static int put(void *data, int table, const struct weir_db_cell *cells)
 /* Declares an object, or a section, so that the store removes old pieces; see struct weir_db_store. */
 static int drop(void *data, int table, int64_t key)
 {
-    const struct writer *w = data;
+    const struct image_writer *w = data;
     enum section section = section_of[table];
     const char *name = sections[section].name;
     char prefix[40];
@@ -162,7 +162,7 @@ static int span(void *data, const struct journal *j, uint32_t i, weir_vertex *fi
     return drop(data, DB_RUN, *first);
 }
 
-static int write_graph(struct writer *w, bool all, weir_err *err)
+static int write_graph(struct image_writer *w, bool all, weir_err *err)
 {
     struct weir_db_store store = {w->g, w, PIECE_BLOCK, put, drop, span};
     char *stamp = w->out->stamp;
@@ -180,7 +180,7 @@ static int write_graph(struct writer *w, bool all, weir_err *err)
 int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out, weir_err *err)
 {
     weir_pieces *p = weir_mem_zalloc(1, sizeof *p);
-    struct writer w = {.g = g, .out = p, .section = NONE};
+    struct image_writer w = {.g = g, .out = p, .section = NONE};
     int rc;
 
     if (!p)

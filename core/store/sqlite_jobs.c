@@ -6,7 +6,7 @@
 #include "store/sqlite.h"
 
 /* What is read, and how far. */
-struct schedules {
+struct schedule_rows {
     struct weir_loaded_jobs jobs; /* in the order of the file */
     uint32_t at;                  /* the job reached by the rows of picks or flows */
 };
@@ -15,7 +15,7 @@ struct schedules {
 
 static int take_job(struct weir_db_reader *r)
 {
-    struct weir_loaded_jobs *b = &((struct schedules *)r->data)->jobs;
+    struct weir_loaded_jobs *b = &((struct schedule_rows *)r->data)->jobs;
     struct weir_loaded_job h = {.end = WEIR_FOREVER};
     const char *policy = weir_db_text(r, 4);
 
@@ -41,7 +41,7 @@ static int take_job(struct weir_db_reader *r)
  * set. */
 static struct weir_loaded_job *holder_of(struct weir_db_reader *r)
 {
-    struct schedules *b = r->data;
+    struct schedule_rows *b = r->data;
     struct weir_loaded_jobs *jobs = &b->jobs;
     int64_t job = weir_db_int(r, 0, 1, INT64_MAX);
 
@@ -55,7 +55,7 @@ static struct weir_loaded_job *holder_of(struct weir_db_reader *r)
 
 static int take_pick(struct weir_db_reader *r)
 {
-    struct weir_loaded_jobs *b = &((struct schedules *)r->data)->jobs;
+    struct weir_loaded_jobs *b = &((struct schedule_rows *)r->data)->jobs;
     struct weir_loaded_job *h = holder_of(r);
     weir_vertex v = weir_db_vertex(r, 2);
     weir_pick p = {v, WEIR_NONE, 0, false};
@@ -96,7 +96,7 @@ static int take_feed(struct weir_db_reader *r)
 
 int weir_db_read_jobs(struct weir_db_reader *r)
 {
-    struct schedules b = {0};
+    struct schedule_rows b = {0};
     int rc;
 
     r->data = &b;

@@ -5,7 +5,7 @@
 
 #include "aggregate/rows.h"
 
-struct frame {
+struct walk_frame {
     weir_vertex v;
     uint32_t cursor;         /* ends visited so far */
     uint32_t first, count;   /* range of `ends` */
@@ -20,7 +20,7 @@ struct weir_walk {
     bool tree; /* containment downward: no vertex is met twice */
     weir_type type;
     uint64_t serial;
-    struct frame *way;
+    struct walk_frame *way;
     uint32_t n, cap, head; /* head of the queue */
     weir_vertex *ends;
     uint32_t nends, ends_cap;
@@ -130,7 +130,7 @@ static uint32_t depth_below(const weir_walk *w)
 
 static int push(weir_walk *w, weir_vertex v)
 {
-    struct frame f = {v, 0, w->nends, 0, NULL, depth_below(w)};
+    struct walk_frame f = {v, 0, w->nends, 0, NULL, depth_below(w)};
     const struct inner *in = inner_of(w->g, v);
 
     if (w->n == w->cap && weir_array_reserve(&w->way, &w->cap, (size_t)w->n + 1, sizeof *w->way))
@@ -170,7 +170,7 @@ static weir_vertex next_root(weir_walk *w)
 }
 
 /* The next vertex below a frame not met yet. WEIR_NONE at the end. */
-static weir_vertex next_end(weir_walk *w, struct frame *f)
+static weir_vertex next_end(weir_walk *w, struct walk_frame *f)
 {
     while (f->cursor < f->count) {
         uint32_t i = w->o.reverse ? f->count - 1 - f->cursor : f->cursor;
@@ -239,7 +239,7 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
 /* Puts the ends of the last vertex visited into the queue. */
 static int enqueue_ends(weir_walk *w)
 {
-    struct frame *f = &w->way[w->head - 1];
+    struct walk_frame *f = &w->way[w->head - 1];
     weir_vertex next;
 
     w->nends = 0;
@@ -321,7 +321,7 @@ static int read_leaves(weir_walk *w, weir_walk_visit *out, int max)
 {
     const weir_graph *g = w->g;
     const weir_vertex *kid, *end;
-    struct frame *f;
+    struct walk_frame *f;
     bool open;
     int n = 0;
 

@@ -81,7 +81,7 @@ struct open {
     int64_t slots, seen, more;
 };
 
-struct sweep {
+struct fit_sweep {
     const struct fit_finder *f;
     struct fit_table asleep; /* `times` and `first` only */
     struct open *open;
@@ -103,7 +103,7 @@ static uint32_t outer_of(const struct fit_finder *f, uint32_t bit)
     return v == WEIR_NONE ? WEIR_NONE : vertex_at(f->g, v)->inner;
 }
 
-static void add_slots(struct sweep *w, uint32_t outer, int64_t n)
+static void add_slots(struct fit_sweep *w, uint32_t outer, int64_t n)
 {
     int64_t wanted = w->f->q->slots, was = w->sums[outer];
 
@@ -111,13 +111,13 @@ static void add_slots(struct sweep *w, uint32_t outer, int64_t n)
     w->enough += (w->sums[outer] >= wanted) - (was >= wanted);
 }
 
-static bool is_enough(const struct sweep *w)
+static bool is_enough(const struct fit_sweep *w)
 {
     return w->enough >= w->f->q->outers;
 }
 
 /* Looks at a host at t: the host becomes open, or stays asleep. */
-static int look(struct sweep *w, uint32_t bit, int64_t t)
+static int look(struct fit_sweep *w, uint32_t bit, int64_t t)
 {
     const struct fit_finder *f = w->f;
     int64_t time = weir_fit_usable(f->g, f->c, bit) ? weir_fit_raise(f, bit) : WEIR_FOREVER;
@@ -138,7 +138,7 @@ static int look(struct sweep *w, uint32_t bit, int64_t t)
 }
 
 /* Looks again at open hosts that may have more slots by t, and with `all` at hosts that may have fewer. */
-static int look_again(struct sweep *w, int64_t t, bool all)
+static int look_again(struct fit_sweep *w, int64_t t, bool all)
 {
     int rc = WEIR_OK;
 
@@ -153,7 +153,7 @@ static int look_again(struct sweep *w, int64_t t, bool all)
     return rc;
 }
 
-static int wake(struct sweep *w, int64_t t)
+static int wake(struct fit_sweep *w, int64_t t)
 {
     struct fit_table *x = &w->asleep;
     int rc = WEIR_OK;
@@ -166,7 +166,7 @@ static int wake(struct sweep *w, int64_t t)
 }
 
 /* Whether all slots fit at t: 1, 0 or negative. */
-static int fits_at(struct sweep *w, int64_t t)
+static int fits_at(struct fit_sweep *w, int64_t t)
 {
     int rc = look_again(w, t, false);
 
@@ -181,7 +181,7 @@ static int fits_at(struct sweep *w, int64_t t)
 }
 
 /* The next time at which more slots may fit. */
-static int64_t next_chance(const struct sweep *w)
+static int64_t next_chance(const struct fit_sweep *w)
 {
     int64_t t = WEIR_FOREVER;
 
@@ -194,7 +194,7 @@ static int64_t next_chance(const struct sweep *w)
 
 /* Makes busy all hosts but open hosts under outer vertices with enough slots, and hosts asleep whose bound is
  * reached: the search ended before a look at the latter. */
-static void mark_busy(struct sweep *w, int64_t t)
+static void mark_busy(struct fit_sweep *w, int64_t t)
 {
     const struct fit_finder *f = w->f;
 
@@ -215,7 +215,7 @@ static void mark_busy(struct sweep *w, int64_t t)
 static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t *start)
 {
     size_t n = (size_t)occupancy_bits(f->c) + occupancy_bits(f->c) / FIT_GROUP;
-    struct sweep w = {.f = f, .latest = latest};
+    struct fit_sweep w = {.f = f, .latest = latest};
     int rc = 0;
 
     w.asleep.times = weir_mem_alloc(n * sizeof *w.asleep.times);

@@ -77,15 +77,16 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
 }
 
 /* The slots [*lo, *hi) of a page within an interval. */
-static void slots_within(const struct occupancy *c, uint32_t page, struct spot first, struct spot last, uint32_t *lo,
-                         uint32_t *hi)
+static void slots_within(const struct occupancy *c, uint32_t page, struct slot_position first,
+                         struct slot_position last, uint32_t *lo, uint32_t *hi)
 {
     *lo = page == first.page ? first.slot : 0;
     *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
 }
 
 /* Finds the last slot of an interval with more than `limit` vertices held, as *last. */
-static bool is_crowded(const struct occupancy *c, struct spot first, struct spot *last, uint64_t limit)
+static bool is_crowded(const struct occupancy *c, struct slot_position first, struct slot_position *last,
+                       uint64_t limit)
 {
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         const struct page *p = c->pages[page];
@@ -95,7 +96,7 @@ static bool is_crowded(const struct occupancy *c, struct spot first, struct spot
             continue;
         for (; hi > lo; hi--)
             if ((uint64_t)p->all + p->held[hi - 1] > limit) {
-                *last = (struct spot){page, hi - 1};
+                *last = (struct slot_position){page, hi - 1};
                 return true;
             }
     }
@@ -104,7 +105,7 @@ static bool is_crowded(const struct occupancy *c, struct spot first, struct spot
 
 /* Makes busy all vertices held at any time in an interval, from the end on, at most *spare. False: *last is the
  * slot that exceeds *spare. */
-static bool is_free(struct occupancy *c, struct spot first, struct spot *last, uint64_t spare)
+static bool is_free(struct occupancy *c, struct slot_position first, struct slot_position *last, uint64_t spare)
 {
     bool fresh = c->nrefused == 0;
 
@@ -115,7 +116,7 @@ static bool is_free(struct occupancy *c, struct spot first, struct spot *last, u
         slots_within(c, page, first, *last, &lo, &hi);
         n = p->all ? make_busy(c, set_of(c, p, SET_ALL), p->all, &fresh) : 0;
         if (n > spare) {
-            *last = (struct spot){page, hi - 1};
+            *last = (struct slot_position){page, hi - 1};
             return false;
         }
         spare -= n;
@@ -126,7 +127,7 @@ static bool is_free(struct occupancy *c, struct spot first, struct spot *last, u
         for (; hi > lo; hi--, spare -= n) {
             n = make_busy(c, slot_set(c, p, hi - 1), p->held[hi - 1], &fresh);
             if (n > spare) {
-                *last = (struct spot){page, hi - 1};
+                *last = (struct slot_position){page, hi - 1};
                 return false;
             }
         }
@@ -138,14 +139,14 @@ static bool is_free(struct occupancy *c, struct spot first, struct spot *last, u
 #define NEAR_PAGES 4
 
 /* The last slot that begins before t, not before `from`. */
-static struct spot last_before(const struct occupancy *c, struct spot from, int64_t t)
+static struct slot_position last_before(const struct occupancy *c, struct slot_position from, int64_t t)
 {
     for (uint32_t i = 0; from.page + 1 < c->npages && c->pages[from.page + 1]->time[0] < t; i++)
         from.page = i < NEAR_PAGES ? from.page + 1 : page_at(c, t - 1);
-    return (struct spot){from.page, slot_at(c->pages[from.page], t - 1)};
+    return (struct slot_position){from.page, slot_at(c->pages[from.page], t - 1)};
 }
 
-static bool next_slot(const struct occupancy *c, struct spot *s)
+static bool next_slot(const struct occupancy *c, struct slot_position *s)
 {
     if (++s->slot < c->pages[s->page]->n)
         return true;
@@ -216,7 +217,7 @@ static void settle_known(struct occupancy *c)
 
 static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
-    struct spot first = spot_at(c, from), last;
+    struct slot_position first = spot_at(c, from), last;
     int64_t start = from;
 
     for (;;) {
@@ -248,7 +249,7 @@ int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t fr
 
 bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n)
 {
-    struct spot first = spot_at(c, t0), last = last_before(c, first, t1);
+    struct slot_position first = spot_at(c, t0), last = last_before(c, first, t1);
 
     return n + c->nrefused <= c->live && !is_crowded(c, first, &last, c->live - c->unheld - n) &&
            is_free(c, first, &last, c->live - c->nrefused - n);

@@ -129,7 +129,7 @@ static void slot_remove(struct occupancy *c, uint32_t at, uint32_t i)
 /* Adds a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
 static int edge_add(struct occupancy *c, int64_t t)
 {
-    struct spot at = spot_at(c, t);
+    struct slot_position at = spot_at(c, t);
     int rc = WEIR_OK;
 
     if (c->pages[at.page]->time[at.slot] != t) {
@@ -150,7 +150,7 @@ static int edge_add(struct occupancy *c, int64_t t)
 /* Removes a start or end of a job at t, and the slot with the last. */
 static void edge_remove(struct occupancy *c, int64_t t)
 {
-    struct spot at = spot_at(c, t);
+    struct slot_position at = spot_at(c, t);
 
     if (--c->pages[at.page]->edges[at.slot] == 0)
         slot_remove(c, at.page, at.slot);
@@ -202,9 +202,10 @@ static void mark_page(const struct occupancy *c, struct page *p, const struct ma
 /* Adds vertices to all slots of [start, end), or removes the vertices. */
 static void mark_times(const struct occupancy *c, const struct marks *m, int64_t start, int64_t end, bool on)
 {
-    struct spot from = spot_at(c, start);
+    struct slot_position from = spot_at(c, start);
 
-    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end; from = (struct spot){from.page + 1, 0})
+    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end;
+         from = (struct slot_position){from.page + 1, 0})
         mark_page(c, c->pages[from.page], m, from.slot, slots_before(c->pages[from.page], end), on);
 }
 

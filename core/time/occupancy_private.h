@@ -24,7 +24,7 @@ static inline uint32_t count_bits(uint64_t x)
     return (uint32_t)__builtin_popcountll(x);
 }
 
-struct spot {
+struct slot_position {
     uint32_t page, slot;
 };
 
@@ -57,10 +57,10 @@ static inline uint32_t slot_at(const struct page *p, int64_t t)
 }
 
 /* The last slot that begins at or before t. */
-static inline struct spot spot_at(const struct occupancy *c, int64_t t)
+static inline struct slot_position spot_at(const struct occupancy *c, int64_t t)
 {
     uint32_t page = page_at(c, t);
-    return (struct spot){page, slot_at(c->pages[page], t)};
+    return (struct slot_position){page, slot_at(c->pages[page], t)};
 }
 
 /* Number of slots of a page that begin before t. */

@@ -466,12 +466,12 @@ int64_t weir_timeline_used_at(const weir_timeline *p, int64_t t)
 }
 
 /* A pass over the points in (t0, t1): the level reached, and the lowest and highest level seen. */
-struct span {
+struct interval {
     int64_t t0, t1;
     int64_t level, low, high;
 };
 
-static void span_take(struct span *s, int64_t sum, int64_t low, int64_t high)
+static void span_take(struct interval *s, int64_t sum, int64_t low, int64_t high)
 {
     if (s->level + low < s->low)
         s->low = s->level + low;
@@ -481,7 +481,7 @@ static void span_take(struct span *s, int64_t sum, int64_t low, int64_t high)
 }
 
 /* Passes over subtree i. `after`, `before`: the subtree may begin before t0, may end after t1. */
-static void span_tree(struct span *s, const struct node *nodes, uint32_t i, bool after, bool before)
+static void span_tree(struct interval *s, const struct node *nodes, uint32_t i, bool after, bool before)
 {
     const struct node *x = &nodes[i];
 
@@ -504,7 +504,7 @@ static int64_t range_extreme(const weir_timeline *p, int64_t t0, int64_t t1, boo
 {
     const struct point *points = points_in(p);
     int64_t level = weir_timeline_used_at(p, t0);
-    struct span s = {t0, t1, level, level, level};
+    struct interval s = {t0, t1, level, level, level};
 
     if (is_tree(p)) {
         span_tree(&s, p->u.tree.nodes, p->u.tree.root, true, true);

@@ -26,7 +26,7 @@ static int list_add(struct recipe *r, struct list *l, weir_vertex first, uint32_
 }
 
 /* Id of the first pool made by edge e for source pool number j, with *stride set to the step between ids. */
-static int64_t first_id(const struct element *e, int64_t j, int64_t *stride)
+static int64_t first_id(const struct grug_element *e, int64_t j, int64_t *stride)
 {
     int64_t scale = e->number[MULTI_SCALE], start = e->number[ID_START];
 
@@ -38,8 +38,8 @@ static int64_t first_id(const struct element *e, int64_t j, int64_t *stride)
 }
 
 /* Adds `count` pools of recipe node `to`, and appends the pools to the list of the node, if kept. */
-static int make(struct recipe *r, struct element *to, weir_vertex parent, int64_t id, uint32_t count, int64_t stride,
-                weir_vertex *first)
+static int make(struct recipe *r, struct grug_element *to, weir_vertex parent, int64_t id, uint32_t count,
+                int64_t stride, weir_vertex *first)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     int rc;
@@ -56,12 +56,12 @@ static int make(struct recipe *r, struct element *to, weir_vertex parent, int64_
 }
 
 /* Makes the pools below v, pool number j of recipe node `from`, in containment. */
-static int grow(struct recipe *r, struct element *from, weir_vertex v, int64_t j)
+static int grow(struct recipe *r, struct grug_element *from, weir_vertex v, int64_t j)
 {
     int rc = WEIR_OK;
 
     for (uint32_t i = from->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
-        struct element *e = &r->edges[i], *to = &r->nodes[e->to];
+        struct grug_element *e = &r->edges[i], *to = &r->nodes[e->to];
         uint32_t scale = (uint32_t)e->number[MULTI_SCALE];
         int64_t stride, id = first_id(e, j, &stride);
         weir_vertex w;
@@ -83,10 +83,10 @@ static int grow(struct recipe *r, struct element *from, weir_vertex v, int64_t j
 }
 
 /* Follows a MULTIPLY edge outside of containment, or below a pool outside of containment. */
-static int multiply(struct recipe *r, struct element *e)
+static int multiply(struct recipe *r, struct grug_element *e)
 {
     const struct list *sources = &r->nodes[e->from].pools;
-    struct element *to = &r->nodes[e->to];
+    struct grug_element *to = &r->nodes[e->to];
     uint32_t scale = (uint32_t)e->number[MULTI_SCALE];
     int rc = WEIR_OK;
 
@@ -136,7 +136,7 @@ static int compare_mates(const void *a, const void *b)
 }
 
 /* The pools of a type, sorted by key, to be freed with weir_mem_free(); *n may be 0. */
-static struct mate *find_mates(struct recipe *r, const struct element *e, uint32_t *n)
+static struct mate *find_mates(struct recipe *r, const struct grug_element *e, uint32_t *n)
 {
     const char *type = r->nodes[e->to].text[TYPE];
     uint32_t limit = weir_graph_limit(r->g), count = 0;
@@ -169,7 +169,7 @@ static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key
 }
 
 /* The key that a source pool shares with its targets. */
-static weir_vertex key_of(const struct recipe *r, const struct element *e, weir_vertex v)
+static weir_vertex key_of(const struct recipe *r, const struct grug_element *e, weir_vertex v)
 {
     return e->method == ASSOCIATE_BY_PATH_IN
                ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL])
@@ -177,7 +177,7 @@ static weir_vertex key_of(const struct recipe *r, const struct element *e, weir_
 }
 
 /* Checks the number of edges, which may be the product of two numbers of pools. */
-static int check_edges(struct recipe *r, struct element *e, const struct mate *mates, uint32_t n)
+static int check_edges(struct recipe *r, struct grug_element *e, const struct mate *mates, uint32_t n)
 {
     const struct list *sources = &r->nodes[e->from].pools;
     uint64_t edges = weir_edge_count(r->g);
@@ -195,9 +195,9 @@ static int check_edges(struct recipe *r, struct element *e, const struct mate *m
 
 /* Adds edges from each source pool to all pools of the target's type, or to the pools below the same ancestor. The
  * list of the target gets these pools unless filled before. */
-static int associate(struct recipe *r, struct element *e)
+static int associate(struct recipe *r, struct grug_element *e)
 {
-    struct element *from = &r->nodes[e->from], *to = &r->nodes[e->to];
+    struct grug_element *from = &r->nodes[e->from], *to = &r->nodes[e->to];
     const char *subsystem = strcmp(e->text[E_SUBSYSTEM], "containment") == 0 ? "links" : e->text[E_SUBSYSTEM];
     bool fill = !to->grown;
     uint32_t n;
@@ -220,13 +220,13 @@ static int associate(struct recipe *r, struct element *e)
 }
 
 /* Follows all edges from a recipe node with existing pools, except those done by grow(). */
-static int spread(struct recipe *r, struct element *from)
+static int spread(struct recipe *r, struct grug_element *from)
 {
     int rc = WEIR_OK;
 
     from->seen = true;
     for (uint32_t i = from->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
-        struct element *e = &r->edges[i], *to = &r->nodes[e->to];
+        struct grug_element *e = &r->edges[i], *to = &r->nodes[e->to];
         if (e->method != MULTIPLY)
             rc = associate(r, e);
         else if (!e->contains || !to->grown)
@@ -244,7 +244,7 @@ static int grow_roots(struct recipe *r)
     int rc = WEIR_OK;
 
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nnodes; i++) {
-        struct element *p = &r->nodes[i];
+        struct grug_element *p = &r->nodes[i];
         weir_vertex v;
         p->seen = false;
         if (!p->number[ROOT])

@@ -35,7 +35,7 @@ struct list {
 };
 
 /* A <node> or an <edge> of a recipe. */
-struct element {
+struct grug_element {
     char *id, *source, *target; /* source and target: edges only */
     char *text[FIELDS];
     int64_t number[FIELDS];
@@ -49,30 +49,30 @@ struct element {
     uint32_t first_edge, last_edge;
     int64_t made; /* pools made so far */
     bool seen, open, grown, listed, leaf;
-    struct element *by;   /* the MULTIPLY edge to this node */
+    struct grug_element *by;   /* the MULTIPLY edge to this node */
     struct list pools; /* the pools of this node, in order; kept when `listed` */
     struct weir_props props;
 };
 #define NONE UINT32_MAX
 
-struct key {
+struct grug_key {
     char *id;
     enum field field;
     char *fallback;
 };
 
 struct recipe {
-    struct element *nodes, *edges;
+    struct grug_element *nodes, *edges;
     uint32_t nnodes, nodes_cap, nedges, edges_cap;
-    struct key *keys;
+    struct grug_key *keys;
     uint32_t nkeys, keys_cap;
     const char *source;
     weir_err *err;
     int rc;
     /* while reading */
     XML_Parser xml;
-    struct element *element; /* the open node or edge */
-    struct key *key;   /* the open key */
+    struct grug_element *element; /* the open node or edge */
+    struct grug_key *key;   /* the open key */
     uint32_t data;     /* the key of the open <data>, or NONE */
     bool graph, in_default;
     weir_buf chars;

@@ -37,7 +37,7 @@ static const struct field_rule {
 
 static const char *const methods[METHODS] = {"MULTIPLY", "ASSOCIATE_IN", "ASSOCIATE_BY_PATH_IN"};
 
-static void free_element(struct element *p)
+static void free_element(struct grug_element *p)
 {
     weir_mem_free(p->id);
     weir_mem_free(p->source);
@@ -109,7 +109,7 @@ static char *take_attribute(struct recipe *r, const char *element, const char **
 static void start_key(struct recipe *r, const char **attrs)
 {
     const char *name = attribute(attrs, "attr.name");
-    struct key *k;
+    struct grug_key *k;
     int field = 0;
 
     if (r->key) {
@@ -142,9 +142,9 @@ static void start_key(struct recipe *r, const char **attrs)
 }
 
 /* Adds an empty element; NULL: failed, and the parser stopped. */
-static struct element *new_element(struct recipe *r, bool edge)
+static struct grug_element *new_element(struct recipe *r, bool edge)
 {
-    struct element **array = edge ? &r->edges : &r->nodes, *p;
+    struct grug_element **array = edge ? &r->edges : &r->nodes, *p;
     uint32_t *count = edge ? &r->nedges : &r->nnodes, *cap = edge ? &r->edges_cap : &r->nodes_cap;
 
     if (*count == PARTS_MAX) {
@@ -164,14 +164,14 @@ static struct element *new_element(struct recipe *r, bool edge)
 
 static void start_node(struct recipe *r, const char **attrs)
 {
-    struct element *p = new_element(r, false);
+    struct grug_element *p = new_element(r, false);
 
     if (!p)
         return;
     p->id = take_attribute(r, "node", attrs, "id");
     if (!p->id)
         return;
-    for (const struct element *o = r->nodes; o < p; o++)
+    for (const struct grug_element *o = r->nodes; o < p; o++)
         if (strcmp(o->id, p->id) == 0) {
             STOP(r, "node \"%.200s\" is there already, on line %d", p->id, o->line);
             return;
@@ -182,7 +182,7 @@ static void start_node(struct recipe *r, const char **attrs)
 static void start_edge(struct recipe *r, const char **attrs)
 {
     const char *id = attribute(attrs, "id");
-    struct element *p = new_element(r, true);
+    struct grug_element *p = new_element(r, true);
 
     if (!p)
         return;
@@ -334,7 +334,7 @@ static const char *fallback_of(const struct recipe *r, int field)
     return rules[field].fallback;
 }
 
-static int read_number(struct recipe *r, struct element *p, int field)
+static int read_number(struct recipe *r, struct grug_element *p, int field)
 {
     const struct field_rule *rule = &rules[field];
     char *end;
@@ -351,7 +351,7 @@ static int read_number(struct recipe *r, struct element *p, int field)
 }
 
 /* Fills in the fields missing in the recipe. */
-static int complete(struct recipe *r, struct element *p)
+static int complete(struct recipe *r, struct grug_element *p)
 {
     int last = p->source ? FIELDS : NODE_FIELDS;
 
@@ -370,7 +370,7 @@ static int complete(struct recipe *r, struct element *p)
     return WEIR_OK;
 }
 
-static int read_properties(struct recipe *r, struct element *p)
+static int read_properties(struct recipe *r, struct grug_element *p)
 {
     const char *s = p->text[PROPERTIES];
 
@@ -385,7 +385,7 @@ static int read_properties(struct recipe *r, struct element *p)
     return WEIR_OK;
 }
 
-static int check_node(struct recipe *r, struct element *p)
+static int check_node(struct recipe *r, struct grug_element *p)
 {
     static const enum field fields[] = {TYPE, BASENAME, SUBSYSTEM, UNIT};
     int rc = complete(r, p);
@@ -414,12 +414,12 @@ static uint32_t find_node(const struct recipe *r, const char *id)
     return NONE;
 }
 
-static bool in_containment(const struct element *edge)
+static bool in_containment(const struct grug_element *edge)
 {
     return strcmp(edge->text[E_SUBSYSTEM], "containment") == 0;
 }
 
-static int read_method(struct recipe *r, struct element *e)
+static int read_method(struct recipe *r, struct grug_element *e)
 {
     int m = 0;
 
@@ -437,7 +437,7 @@ static int read_method(struct recipe *r, struct element *e)
 /* Resolves the nodes of an edge. */
 static int link_edge(struct recipe *r, uint32_t i)
 {
-    struct element *e = &r->edges[i], *from, *to;
+    struct grug_element *e = &r->edges[i], *from, *to;
 
     e->from = find_node(r, e->source);
     e->to = find_node(r, e->target);
@@ -486,9 +486,9 @@ static int check_elements(struct recipe *r)
 
 /* Sets the wrap of an edge. Ids of scope s are consecutive over the source pools below an ancestor s levels above
  * the source. */
-static void set_wrap(struct recipe *r, struct element *e)
+static void set_wrap(struct recipe *r, struct grug_element *e)
 {
-    const struct element *above = r->nodes[e->from].by;
+    const struct grug_element *above = r->nodes[e->from].by;
 
     e->wrap = 1;
     for (int64_t s = 0; s < e->number[ID_SCOPE] && s < WEIR_PATH_DEPTH && above; s++) {
@@ -502,7 +502,7 @@ static void set_wrap(struct recipe *r, struct element *e)
 /* Follows the edges from node n, which gets `count` pools: finds cycles, depth, and the size of the machine. */
 static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
 {
-    struct element *node = &r->nodes[n];
+    struct grug_element *node = &r->nodes[n];
     int rc = WEIR_OK;
 
     if (node->open)
@@ -517,7 +517,7 @@ static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
                     (unsigned long long)count, node->id);
     node->seen = node->open = true;
     for (uint32_t i = node->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
-        struct element *e = &r->edges[i];
+        struct grug_element *e = &r->edges[i];
         set_wrap(r, e);
         rc = survey(r, e->to, e->method == MULTIPLY ? count * (uint64_t)e->number[MULTI_SCALE] : 0, depth + 1);
     }

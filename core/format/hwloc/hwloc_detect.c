@@ -14,7 +14,7 @@ struct allowance {
     bool seen, usable;  /* seen: an object of the kind was there; usable: an allowed object was there */
 };
 
-struct checker {
+struct hwloc_checker {
     XML_Parser xml;
     const char *source;
     weir_err *err;
@@ -104,7 +104,7 @@ static const char *first_fault(const char **attrs, long version)
 }
 
 /* Checks the outermost element, and sets l->version. */
-static int check_top(struct checker *l, const char *name, const char **attrs, int line)
+static int check_top(struct hwloc_checker *l, const char *name, const char **attrs, int line)
 {
     long known = (long)(hwloc_get_api_version() >> 16);
     const char *version = attribute(attrs, "version");
@@ -141,7 +141,7 @@ static void note_use(struct allowance *a, const char *s)
     hwloc_bitmap_free(set);
 }
 
-static void note_object(struct checker *l, const char **attrs)
+static void note_object(struct hwloc_checker *l, const char **attrs)
 {
     const char *type = attribute(attrs, "type");
 
@@ -157,7 +157,7 @@ static void note_object(struct checker *l, const char **attrs)
 
 static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 {
-    struct checker *l = user;
+    struct hwloc_checker *l = user;
     bool object = strcmp(name, "object") == 0;
     const char *fault;
     int line = (int)XML_GetCurrentLineNumber(l->xml);
@@ -189,12 +189,12 @@ static void XMLCALL on_start(void *user, const char *name, const char **attrs)
 static void XMLCALL on_end(void *user, const char *name)
 {
     (void)name;
-    ((struct checker *)user)->depth--;
+    ((struct hwloc_checker *)user)->depth--;
 }
 
 int weir_hwloc_check(const char *text, size_t len, const char *source, weir_err *err)
 {
-    struct checker l = {.xml = weir_xml_new(), .source = source, .err = err};
+    struct hwloc_checker l = {.xml = weir_xml_new(), .source = source, .err = err};
     int rc;
 
     if (!l.xml)

@@ -40,7 +40,7 @@ struct gpu {
     hwloc_obj_t obj;
 };
 
-struct reader {
+struct hwloc_reader {
     const char *source;
     weir_err *err;
     unsigned what; /* enum weir_hwloc_type, or-ed */
@@ -54,7 +54,7 @@ struct reader {
 
 /* ---- containers -------------------------------------------------------------------------------------------------- */
 
-static int add_container(struct reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
+static int add_container(struct hwloc_reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
 {
     if (weir_array_reserve(&r->containers, &r->containers_cap, (size_t)r->ncontainers + 1, sizeof *r->containers) < 0)
         return weir_fail_nomem(r->err);
@@ -75,7 +75,7 @@ static bool is_nearer(const struct container *a, const struct container *b)
 #define ANY_PLACE (~0u)
 
 /* The nearest container, of one of several types, with all processors of obj. */
-static weir_vertex find_container(const struct reader *r, hwloc_obj_t obj, unsigned types)
+static weir_vertex find_container(const struct hwloc_reader *r, hwloc_obj_t obj, unsigned types)
 {
     const struct container *best = &r->containers[0];
 
@@ -88,7 +88,7 @@ static weir_vertex find_container(const struct reader *r, hwloc_obj_t obj, unsig
     return best->v;
 }
 
-static int add_pool(struct reader *r, weir_vertex parent, const char *type, int64_t id, weir_vertex *v)
+static int add_pool(struct hwloc_reader *r, weir_vertex parent, const char *type, int64_t id, weir_vertex *v)
 {
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
 
@@ -108,7 +108,7 @@ static weir_pool_desc quantity(const char *type, int64_t id, uint64_t size, cons
     return d;
 }
 
-static int add_quantity(struct reader *r, weir_vertex parent, const char *type, int64_t id, uint64_t size,
+static int add_quantity(struct hwloc_reader *r, weir_vertex parent, const char *type, int64_t id, uint64_t size,
                         const char *unit, weir_vertex *v)
 {
     weir_pool_desc d = quantity(type, id, size, unit);
@@ -116,7 +116,7 @@ static int add_quantity(struct reader *r, weir_vertex parent, const char *type, 
 }
 
 /* Records a piece of information of hwloc as a property of a pool. */
-static int set_info(struct reader *r, weir_vertex v, const char *key, const char *value)
+static int set_info(struct hwloc_reader *r, weir_vertex v, const char *key, const char *value)
 {
     if (!value || !*value || !weir_text_utf8(value, strlen(value)))
         return WEIR_OK;
@@ -124,7 +124,7 @@ static int set_info(struct reader *r, weir_vertex v, const char *key, const char
 }
 
 /* Records the caches of a package as a property, such as "8 L3 of 16 MB, 24 L2 of 512 KB". */
-static int set_caches(struct reader *r, weir_vertex v, hwloc_obj_t package)
+static int set_caches(struct hwloc_reader *r, weir_vertex v, hwloc_obj_t package)
 {
     static const struct {
         const char *name;
@@ -145,7 +145,7 @@ static int set_caches(struct reader *r, weir_vertex v, hwloc_obj_t package)
     return set_info(r, v, "caches", text);
 }
 
-static int add_node(struct reader *r)
+static int add_node(struct hwloc_reader *r)
 {
     hwloc_obj_t machine = hwloc_get_root_obj(r->topology);
     const char *host = hwloc_obj_get_info_by_name(machine, "HostName");
@@ -170,7 +170,7 @@ static int add_node(struct reader *r)
 
 /* Adds a vertex for each object of a type, in its container. hwloc numbers objects from 0 at each depth; ids here
  * continue over all depths of a type, of which groups may have several. */
-static int add_objects(struct reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
+static int add_objects(struct hwloc_reader *r, unsigned type, const char *name, hwloc_obj_type_t kind, bool in_package)
 {
     unsigned above = 0;
     int rc = WEIR_OK;
@@ -195,7 +195,7 @@ static int add_objects(struct reader *r, unsigned type, const char *name, hwloc_
 }
 
 /* Adds the packages as sockets; a group may contain packages, or lie in a package. */
-static int add_sockets(struct reader *r)
+static int add_sockets(struct hwloc_reader *r)
 {
     int rc = WEIR_OK;
 
@@ -212,7 +212,7 @@ static int add_sockets(struct reader *r)
 #define OUTER (WEIR_HWLOC_GROUP | WEIR_HWLOC_SOCKET)
 
 /* Number of NUMA nodes with processors in the container v. */
-static unsigned count_memories(const struct reader *r, weir_vertex v)
+static unsigned count_memories(const struct hwloc_reader *r, weir_vertex v)
 {
     hwloc_obj_t m = NULL;
     unsigned n = 0;
@@ -223,7 +223,7 @@ static unsigned count_memories(const struct reader *r, weir_vertex v)
 }
 
 /* Adds NUMA nodes as vertices: in packages with several, in machines without packages, or on demand. */
-static int add_numanodes(struct reader *r)
+static int add_numanodes(struct hwloc_reader *r)
 {
     hwloc_obj_t m = NULL;
     bool packages = r->ncontainers > 1;
@@ -241,7 +241,7 @@ static int add_numanodes(struct reader *r)
     return rc;
 }
 
-static int add_caches(struct reader *r)
+static int add_caches(struct hwloc_reader *r)
 {
     static const struct {
         unsigned type;
@@ -269,7 +269,7 @@ static int add_caches(struct reader *r)
 
 /* ---- contents of containers -------------------------------------------------------------------------------------- */
 
-static int add_processors(struct reader *r, hwloc_obj_t core, weir_vertex v)
+static int add_processors(struct hwloc_reader *r, hwloc_obj_t core, weir_vertex v)
 {
     hwloc_obj_t p = NULL;
     int rc = WEIR_OK;
@@ -283,7 +283,7 @@ static int add_processors(struct reader *r, hwloc_obj_t core, weir_vertex v)
 }
 
 /* Adds the cores; processors take the place of cores in a topology without cores. */
-static int add_cores(struct reader *r)
+static int add_cores(struct hwloc_reader *r)
 {
     hwloc_obj_type_t type = HWLOC_OBJ_CORE;
     hwloc_obj_t c = NULL;
@@ -301,7 +301,7 @@ static int add_cores(struct reader *r)
     return rc;
 }
 
-static int add_memories(struct reader *r)
+static int add_memories(struct hwloc_reader *r)
 {
     hwloc_obj_t m = NULL;
     int rc = WEIR_OK;
@@ -321,7 +321,7 @@ static int add_memories(struct reader *r)
 }
 
 /* The container of an I/O device. */
-static weir_vertex device_container(const struct reader *r, hwloc_obj_t device)
+static weir_vertex device_container(const struct hwloc_reader *r, hwloc_obj_t device)
 {
     return find_container(r, hwloc_get_non_io_ancestor_obj(r->topology, device), ANY_PLACE);
 }
@@ -369,7 +369,7 @@ static bool is_beside(const struct gpu *a, const struct gpu *b)
 }
 
 /* Removes what worse drivers show of a GPU. */
-static void drop_worse(struct reader *r, const struct gpu *found)
+static void drop_worse(struct hwloc_reader *r, const struct gpu *found)
 {
     uint32_t n = 0;
 
@@ -381,7 +381,7 @@ static void drop_worse(struct reader *r, const struct gpu *found)
 
 /* Records a GPU unless a better driver shows it. The best driver of a PCI device may show several GPUs there, the
  * partitions of an accelerator. O(GPUs) */
-static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t number)
+static int note_gpu(struct hwloc_reader *r, hwloc_obj_t dev, int driver, int64_t number)
 {
     struct gpu found = {pci_of(dev), driver, number, 0, dev};
 
@@ -400,7 +400,7 @@ static int note_gpu(struct reader *r, hwloc_obj_t dev, int driver, int64_t numbe
 }
 
 /* Whether GPU number i may not have an id: a GPU before i has the id, or the id is the number of a different GPU. */
-static bool id_taken(const struct reader *r, uint32_t i, int64_t id)
+static bool id_taken(const struct hwloc_reader *r, uint32_t i, int64_t id)
 {
     for (uint32_t k = 0; k < r->ngpus; k++)
         if ((k < i && r->gpus[k].id == id) || (k != i && id != r->gpus[i].number && r->gpus[k].number == id))
@@ -415,7 +415,7 @@ static int compare_gpus(const void *a, const void *b)
 }
 
 /* Gives ids to the GPUs: the first GPU of each number keeps the number, all others get the lowest ids left. O(n^2) */
-static void number_gpus(struct reader *r)
+static void number_gpus(struct hwloc_reader *r)
 {
     int64_t spare = 0;
 
@@ -441,7 +441,7 @@ static void write_address(char text[ADDRESS_MAX], const struct hwloc_pcidev_attr
 
 /* Records the bridges between the host and a PCI device as a property: addresses, the outermost first. Of more bridges
  * than fit, those next to the device are left out. */
-static int set_bridges(struct reader *r, weir_vertex v, hwloc_obj_t pci)
+static int set_bridges(struct hwloc_reader *r, weir_vertex v, hwloc_obj_t pci)
 {
     char text[20 * ADDRESS_MAX] = "", address[ADDRESS_MAX];
 
@@ -462,7 +462,7 @@ static int set_bridges(struct reader *r, weir_vertex v, hwloc_obj_t pci)
 }
 
 /* Records the address of the PCI device of a device as a property, and the bridges above. */
-static int set_pci(struct reader *r, weir_vertex v, hwloc_obj_t dev)
+static int set_pci(struct hwloc_reader *r, weir_vertex v, hwloc_obj_t dev)
 {
     hwloc_obj_t pci = pci_of(dev);
     char text[ADDRESS_MAX];
@@ -488,7 +488,7 @@ static bool is_nic(hwloc_obj_t dev)
 }
 
 /* Appends the names that the adapter of `first` has, its first device, and its address, where they fit. */
-static void append_nic(const struct reader *r, hwloc_obj_t first, char *text, size_t size)
+static void append_nic(const struct hwloc_reader *r, hwloc_obj_t first, char *text, size_t size)
 {
     size_t had = strlen(text), n = had;
     char address[ADDRESS_MAX];
@@ -505,7 +505,7 @@ static void append_nic(const struct reader *r, hwloc_obj_t first, char *text, si
 }
 
 /* Whether no device before `dev` is on the same adapter. */
-static bool is_first_of_nic(const struct reader *r, hwloc_obj_t dev)
+static bool is_first_of_nic(const struct hwloc_reader *r, hwloc_obj_t dev)
 {
     hwloc_obj_t other = NULL;
 
@@ -517,7 +517,7 @@ static bool is_first_of_nic(const struct reader *r, hwloc_obj_t dev)
 
 /* Records the network adapters of each container as a property, such as "eth0 0000:81:00.0; ib0 mlx5_0 0000:84:00.0".
  * O(containers x devices^2) */
-static int set_nics(struct reader *r)
+static int set_nics(struct hwloc_reader *r)
 {
     int rc = WEIR_OK;
 
@@ -532,7 +532,7 @@ static int set_nics(struct reader *r)
     return rc;
 }
 
-static int add_gpus(struct reader *r)
+static int add_gpus(struct hwloc_reader *r)
 {
     hwloc_obj_t dev = NULL;
     int rc = WEIR_OK, driver = 0;
@@ -554,7 +554,7 @@ static int add_gpus(struct reader *r)
 }
 
 /* Adds disks. hwloc gives the size of a disk in units of 1000 bytes. */
-static int add_storages(struct reader *r)
+static int add_storages(struct hwloc_reader *r)
 {
     hwloc_obj_t dev = NULL;
     int64_t id = 0;
@@ -581,11 +581,11 @@ static int add_storages(struct reader *r)
 
 /* ---- machines ------------------------------------------------------------------------------------------------- */
 
-static int add_all(struct reader *r)
+static int add_all(struct hwloc_reader *r)
 {
     static const struct {
         unsigned types;
-        int (*add)(struct reader *r);
+        int (*add)(struct hwloc_reader *r);
     } steps[] = {{WEIR_HWLOC_NODE, add_node},
                  {OUTER, add_sockets},
                  {WEIR_HWLOC_NUMANODE, add_numanodes},
@@ -602,7 +602,7 @@ static int add_all(struct reader *r)
     return rc < 0 ? rc : set_nics(r);
 }
 
-static int build(struct reader *r)
+static int build(struct hwloc_reader *r)
 {
     int rc;
 
@@ -616,7 +616,7 @@ static int build(struct reader *r)
 
 /* Loads the topology of the XML, or of this machine. For this machine, Linux tells about PCI (libpciaccess, which
  * hwloc would ask, too, leaks memory), and no X server is asked for displays. */
-static int load(struct reader *r, const char *text, size_t len, bool all)
+static int load(struct hwloc_reader *r, const char *text, size_t len, bool all)
 {
     if (hwloc_topology_init(&r->topology) < 0) {
         r->topology = NULL;
@@ -640,7 +640,7 @@ static int load(struct reader *r, const char *text, size_t len, bool all)
 static int read_machine(const char *text, size_t len, const char *source, unsigned what, weir_graph **out,
                         weir_err *err)
 {
-    struct reader r = {.source = source, .err = err, .what = what};
+    struct hwloc_reader r = {.source = source, .err = err, .what = what};
     int rc = load(&r, text, len, what & WEIR_HWLOC_ALL);
 
     if (rc == WEIR_OK)

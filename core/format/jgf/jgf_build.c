@@ -155,14 +155,14 @@ static void move_items(struct jgf *r, uint32_t *numbers)
 }
 
 /* Result of order_items(). */
-struct order {
+struct item_order {
     uint32_t count; /* items below a root; those are first */
     uint32_t cycle; /* position in "nodes" of an item on a cycle, if count is too small */
     char key[104];  /* start of the key of the item on a cycle */
 };
 
 /* Numbers the items below no root with the numbers left. */
-static void number_rest(const struct jgf *r, uint32_t *numbers, struct order *o)
+static void number_rest(const struct jgf *r, uint32_t *numbers, struct item_order *o)
 {
     char buf[16];
     uint32_t at = find_cycle(r, numbers), n = o->count;
@@ -175,7 +175,7 @@ static void number_rest(const struct jgf *r, uint32_t *numbers, struct order *o)
 }
 
 /* Sorts the items into preorder in place; mostly the items are sorted. The keys of items are of no use afterwards. */
-static int order_items(struct jgf *r, struct order *o)
+static int order_items(struct jgf *r, struct item_order *o)
 {
     uint32_t *numbers = NULL;
     bool sorted;
@@ -407,7 +407,7 @@ static void keep_words(struct jgf *r)
 int weir_jgf_make(struct jgf *r, weir_graph **out)
 {
     uint32_t all = r->count;
-    struct order o = {0};
+    struct item_order o = {0};
     int rc;
 
     weir_graph_begin(r->g);

@@ -14,7 +14,7 @@
 #include "job/job.h"
 
 /* Position of the vertex found last: in a sorted document the next vertex is there, or soon after. */
-struct step {
+struct resolve_step {
     weir_vertex parent;
     uint32_t pos;
 };
@@ -27,20 +27,20 @@ struct resolved {
 };
 
 /* Units that the job has of the vertex of an item for a flow. */
-struct share {
+struct item_share {
     uint32_t unit;      /* item */
     weir_name endpoint; /* id in the document of the vertex that the units flow to */
     int64_t amount;
 };
 
-struct resolver {
+struct jgf_resolver {
     struct jgf r;         /* first, as on_node gets its address */
     struct resolved *resolved; /* by item */
     uint32_t resolved_cap;
     const weir_graph *within;
-    struct step steps[WEIR_PATH_DEPTH + 1];
+    struct resolve_step steps[WEIR_PATH_DEPTH + 1];
     struct weir_map32 items; /* by vertex */
-    struct share *shares;    /* in the order of items */
+    struct item_share *shares;    /* in the order of items */
     uint32_t nshares, shares_cap;
 };
 
@@ -66,13 +66,13 @@ static bool is_named(const weir_graph *g, weir_vertex v, const char *name, size_
 
 /* The child of `at` (WEIR_NONE: the root) of a name and, where both have a rank, of that rank. */
 static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *name, size_t len, int64_t rank,
-                             struct step *step)
+                             struct resolve_step *step)
 {
     uint32_t n = g->nroots;
     const weir_vertex *kids = at == WEIR_NONE ? g->roots : kids_of(g, at, &n);
 
     if (step->parent != at)
-        *step = (struct step){at, 0};
+        *step = (struct resolve_step){at, 0};
     for (uint32_t i = 0; i < n; i++) {
         uint32_t pos = (uint32_t)(((uint64_t)step->pos + i) % n);
         weir_vertex v = kids[pos];
@@ -87,7 +87,7 @@ static weir_vertex step_down(const weir_graph *g, weir_vertex at, const char *na
 }
 
 /* The vertex of a path; WEIR_NONE: no such vertex. */
-static weir_vertex find_path(struct resolver *s, const char *path, int64_t rank)
+static weir_vertex find_path(struct jgf_resolver *s, const char *path, int64_t rank)
 {
     weir_vertex v = WEIR_NONE;
 
@@ -108,7 +108,7 @@ static const char *path_text(const struct jgf *r, int field)
 
 static int find_vertex(struct jgf *r, const struct jgf_item *it, weir_vertex *v)
 {
-    struct resolver *s = (struct resolver *)r;
+    struct jgf_resolver *s = (struct jgf_resolver *)r;
     const char *path = path_text(r, JGF_PATH), *other = path_text(r, JGF_OTHER);
 
     *v = WEIR_NONE;
@@ -129,7 +129,7 @@ static int find_vertex(struct jgf *r, const struct jgf_item *it, weir_vertex *v)
 }
 
 /* Notes the shares of an item that are for flows: {"JOB:VERTEX": amount, ...}. Other values are passed over. */
-static int note_shares(struct resolver *s, uint32_t item)
+static int note_shares(struct jgf_resolver *s, uint32_t item)
 {
     json_error_t what;
     json_t *value, *object = json_loadb(s->r.shares.data, s->r.shares.len, JSON_DECODE_ANY, &what);
@@ -146,7 +146,7 @@ static int note_shares(struct resolver *s, uint32_t item)
             rc = WEIR_ENOMEM;
             break;
         }
-        s->shares[s->nshares++] = (struct share){item, endpoint, json_integer_value(value)};
+        s->shares[s->nshares++] = (struct item_share){item, endpoint, json_integer_value(value)};
     }
     json_decref(object);
     return rc == WEIR_OK ? WEIR_OK : weir_fail_nomem(s->r.err);
@@ -154,7 +154,7 @@ static int note_shares(struct resolver *s, uint32_t item)
 
 static int resolve_item(struct jgf *r, uint32_t item)
 {
-    struct resolver *s = (struct resolver *)r;
+    struct jgf_resolver *s = (struct jgf_resolver *)r;
     const struct jgf_item *it = &r->items[item];
     const char *type = type_text(r->g, r->g->kinds[it->kind].type);
     weir_vertex v;
@@ -182,7 +182,7 @@ static int resolve_item(struct jgf *r, uint32_t item)
 /* ---- picks ------------------------------------------------------------------------------------------------------ */
 
 /* Whether all of a vertex is taken. */
-static bool is_whole(const struct resolver *s, uint32_t item)
+static bool is_whole(const struct jgf_resolver *s, uint32_t item)
 {
     const struct jgf_item *it = &s->r.items[item];
     weir_vertex v = s->resolved[item].v;
@@ -192,7 +192,7 @@ static bool is_whole(const struct resolver *s, uint32_t item)
 }
 
 /* Looks at the items above an item. */
-static void read_parents(struct resolver *s, struct resolved *x)
+static void read_parents(struct jgf_resolver *s, struct resolved *x)
 {
     weir_vertex v = x->v;
     uint32_t above;
@@ -205,7 +205,7 @@ static void read_parents(struct resolver *s, struct resolved *x)
 }
 
 /* Sets *out to the pick of an item. False: the item only leads to items below. */
-static bool pick_item(const struct resolver *s, uint32_t item, weir_pick *out)
+static bool pick_item(const struct jgf_resolver *s, uint32_t item, weir_pick *out)
 {
     const struct jgf_item *it = &s->r.items[item];
     const struct resolved *x = &s->resolved[item];
@@ -219,7 +219,7 @@ static bool pick_item(const struct resolver *s, uint32_t item, weir_pick *out)
     return out->exclusive || out->amount > 0 || !x->leads;
 }
 
-static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
+static int pick_all(struct jgf_resolver *s, weir_pick **picks, uint32_t *n)
 {
     weir_pick *list = weir_mem_zalloc(s->r.count, sizeof *list);
 
@@ -236,7 +236,7 @@ static int pick_all(struct resolver *s, weir_pick **picks, uint32_t *n)
 }
 
 /* Reads a document, and finds its vertices. resolve_end() is needed even on failure. */
-static int resolve_begin(struct resolver *s, const char *text, size_t len)
+static int resolve_begin(struct jgf_resolver *s, const char *text, size_t len)
 {
     const struct weir_input in = {.text = text, .len = len};
     int rc;
@@ -250,7 +250,7 @@ static int resolve_begin(struct resolver *s, const char *text, size_t len)
     return rc;
 }
 
-static void resolve_end(struct resolver *s)
+static void resolve_end(struct jgf_resolver *s)
 {
     weir_map32_free(&s->items);
     weir_mem_free(s->resolved);
@@ -261,7 +261,7 @@ static void resolve_end(struct resolver *s)
 int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
                        uint32_t *n, weir_err *err)
 {
-    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
+    struct jgf_resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
     int rc = resolve_begin(&s, text, len);
 
     if (rc == WEIR_OK)
@@ -273,13 +273,13 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
 /* ---- flows ------------------------------------------------------------------------------------------------------ */
 
 /* Turns the shares into flows of job j, in `flows`, and returns their number. WEIR_EINVAL: the job has fewer units. */
-static int64_t flows_of(const struct resolver *s, const struct job *j, struct flow_use *flows)
+static int64_t flows_of(const struct jgf_resolver *s, const struct job *j, struct flow_use *flows)
 {
     int64_t left = 0;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < s->nshares; i++) {
-        const struct share *x = &s->shares[i];
+        const struct item_share *x = &s->shares[i];
         const char *id = jgf_text(&s->r, x->endpoint);
         uint32_t endpoint = weir_jgf_keys_find(&s->r.keys, id, strlen(id));
         const weir_pick *p = weir_job_pick(j, s->resolved[x->unit].v);
@@ -297,7 +297,7 @@ static int64_t flows_of(const struct resolver *s, const struct job *j, struct fl
 int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source,
                            weir_err *err)
 {
-    struct resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item, .keep_shares = true},
+    struct jgf_resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item, .keep_shares = true},
                          .within = g};
     uint32_t index = weir_job_index(g, job);
     struct flow_use *flows = NULL;

@@ -51,7 +51,7 @@ struct form {
     size_t unit;     /* ,"unit":"","rank": */
 };                   /* then the start of names */
 
-struct writer {
+struct jgf_writer {
     const struct weir_written *in;
     const weir_graph *g;
     const struct weir_pick_tree *tree; /* NULL: the whole graph */
@@ -78,13 +78,13 @@ static char *put(char *at, const char *s, size_t n)
 #define PUT(at, literal) put((at), "" literal, sizeof(literal) - 1)
 
 /* The number that names v in the text. */
-static uint32_t number_of(const struct writer *w, weir_vertex v)
+static uint32_t number_of(const struct jgf_writer *w, weir_vertex v)
 {
     return w->numbers ? w->numbers[v] : v;
 }
 
 /* Reserves n bytes and SPACE for the next element of an array; NULL: out of memory. */
-static char *begin_element(struct writer *w, size_t n)
+static char *begin_element(struct jgf_writer *w, size_t n)
 {
     char *at = weir_buf_space(w->b, n + SPACE);
 
@@ -96,7 +96,7 @@ static char *begin_element(struct writer *w, size_t n)
     return at;
 }
 
-static void finish_element(struct writer *w, char *at)
+static void finish_element(struct jgf_writer *w, char *at)
 {
     weir_buf_end(w->b, at);
     if (w->rc == WEIR_OK)
@@ -129,7 +129,7 @@ static void make_form(const weir_graph *g, uint32_t kind, struct form *s)
 }
 
 /* The form of the kind of a vertex; NULL: out of memory. */
-static const struct form *form_of(struct writer *w, weir_vertex v)
+static const struct form *form_of(struct jgf_writer *w, weir_vertex v)
 {
     uint32_t kind = vertex_at(w->g, v)->kind;
     struct form *s = &w->forms[kind % FORMS];
@@ -151,7 +151,7 @@ static int by_key(const void *a, const void *b)
 }
 
 /* Sorts the entries of a map of v, for a document. */
-static void sort_entries(struct writer *w, weir_vertex v, int map)
+static void sort_entries(struct jgf_writer *w, weir_vertex v, int map)
 {
     uint32_t n = w->numbers ? weir_vertex_count(w->g, v, map) : 0;
 
@@ -166,7 +166,8 @@ static void sort_entries(struct writer *w, weir_vertex v, int map)
 }
 
 /* Gives the i-th entry of a map, of a document after sort_entries(); false: no more. */
-static bool next_entry(const struct writer *w, weir_vertex v, int map, uint32_t i, const char **key, const char **value)
+static bool next_entry(const struct jgf_writer *w, weir_vertex v, int map, uint32_t i, const char **key,
+                       const char **value)
 {
     bool there = !w->b->failed && weir_vertex_entry(w->g, v, map, i, key, value);
 
@@ -177,7 +178,7 @@ static bool next_entry(const struct writer *w, weir_vertex v, int map, uint32_t 
     return there;
 }
 
-static void write_entries(struct writer *w, weir_vertex v, int map)
+static void write_entries(struct jgf_writer *w, weir_vertex v, int map)
 {
     const char *key, *value;
 
@@ -204,14 +205,14 @@ static int is_json(const char *text)
 
 /* Returns whether a key stays out of documents about a part of the graph: the states that policies keep, which concern
  * the whole machine, would reach the users of jobs. */
-static bool is_withheld(const struct writer *w, const char *key)
+static bool is_withheld(const struct jgf_writer *w, const char *key)
 {
     static const char states[] = "weir.policy.";
     return w->tree && strncmp(key, states, sizeof states - 1) == 0;
 }
 
 /* Writes the extended data in JSON, or all others. */
-static void write_extended(struct writer *w, weir_vertex v, bool json)
+static void write_extended(struct jgf_writer *w, weir_vertex v, bool json)
 {
     const char *key, *value;
     bool any = false;
@@ -240,7 +241,7 @@ static void write_extended(struct writer *w, weir_vertex v, bool json)
         WEIR_WRITE(w->b, "}");
 }
 
-static void write_state(struct writer *w, weir_vertex v)
+static void write_state(struct jgf_writer *w, weir_vertex v)
 {
     int state = vertex_at(w->g, v)->state;
 
@@ -254,7 +255,7 @@ static void write_state(struct writer *w, weir_vertex v)
 }
 
 /* Writes the metadata that few vertices have. */
-static void write_own(struct writer *w, weir_vertex v)
+static void write_own(struct jgf_writer *w, weir_vertex v)
 {
     const struct pool *p = pool_of(w->g, v);
     const struct vertex *x = vertex_at(w->g, v);
@@ -287,7 +288,7 @@ static void write_own(struct writer *w, weir_vertex v)
 }
 
 /* Adds a name made of basename and id to the path. */
-static void push_derived(struct writer *w, weir_vertex v)
+static void push_derived(struct jgf_writer *w, weir_vertex v)
 {
     const struct form *s = form_of(w, v);
     size_t n = s ? s->text.len - s->unit : 0;
@@ -302,7 +303,7 @@ static void push_derived(struct writer *w, weir_vertex v)
 }
 
 /* Adds the name of v to the path. Returns the offset of the name. */
-static size_t push_name(struct writer *w, weir_vertex v)
+static size_t push_name(struct jgf_writer *w, weir_vertex v)
 {
     char small[1024];
     weir_buf raw = {0};
@@ -330,7 +331,7 @@ static size_t push_name(struct writer *w, weir_vertex v)
 
 /* Writes the path of v in a subsystem other than containment, if v is in the subsystem and the way to its source
  * ends. */
-static void write_path_in(struct writer *w, weir_vertex v, uint32_t subsystem)
+static void write_path_in(struct jgf_writer *w, weir_vertex v, uint32_t subsystem)
 {
     weir_vertex way[WEIR_PATH_DEPTH];
     size_t depth = 0, from = w->path.len;
@@ -358,7 +359,7 @@ static void write_path_in(struct writer *w, weir_vertex v, uint32_t subsystem)
     w->path.len = from;
 }
 
-static void write_paths(struct writer *w, weir_vertex v)
+static void write_paths(struct jgf_writer *w, weir_vertex v)
 {
     bool others = in_other_subsystem(w->g, v);
 
@@ -374,7 +375,7 @@ static void write_paths(struct writer *w, weir_vertex v)
 }
 
 /* Writes a vertex from its id to its properties. Returns the end. */
-static char *put_base(struct writer *w, const struct form *s, weir_vertex v, size_t name, char *at)
+static char *put_base(struct jgf_writer *w, const struct form *s, weir_vertex v, size_t name, char *at)
 {
     int64_t id = vertex_at(w->g, v)->id;
 
@@ -408,7 +409,7 @@ static bool is_bare(const weir_graph *g, weir_vertex v)
 }
 
 /* Writes the rest of v. Returns the end; NULL: out of memory. */
-static char *write_end(struct writer *w, weir_vertex v, char *at)
+static char *write_end(struct jgf_writer *w, weir_vertex v, char *at)
 {
     if (is_bare(w->g, v)) {
         at = PUT(at, ",\"paths\":{\"containment\":\"");
@@ -424,7 +425,7 @@ static char *write_end(struct writer *w, weir_vertex v, char *at)
 
 /* Writes v; `name` is the offset of its name in the path. `entry` is the entry of an allocation that has units of v, or
  * NULL. */
-static void write_vertex(struct writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive,
+static void write_vertex(struct jgf_writer *w, weir_vertex v, size_t name, int64_t rank, int64_t size, bool exclusive,
                          const struct weir_pick_entry *entry)
 {
     const struct form *s = form_of(w, v);
@@ -459,7 +460,7 @@ static int64_t rank_of(const weir_graph *g, weir_vertex v, int64_t above)
 }
 
 /* Writes v and all vertices below. */
-static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclusive)
+static void write_all(struct jgf_writer *w, weir_vertex v, int64_t rank, bool exclusive)
 {
     size_t back = w->path.len, name = push_name(w, v);
     uint32_t n;
@@ -473,7 +474,7 @@ static void write_all(struct writer *w, weir_vertex v, int64_t rank, bool exclus
     w->path.len = back;
 }
 
-static void write_entry(struct writer *w, const struct weir_pick_entry *p, int64_t rank)
+static void write_entry(struct jgf_writer *w, const struct weir_pick_entry *p, int64_t rank)
 {
     size_t back = w->path.len, name;
 
@@ -495,7 +496,7 @@ static void write_entry(struct writer *w, const struct weir_pick_entry *p, int64
 /* ---- edges ---------------------------------------------------------------------------------------------------- */
 
 /* Writes an edge up to the subsystem. Returns the end. */
-static char *put_edge(struct writer *w, weir_vertex source, weir_vertex target)
+static char *put_edge(struct jgf_writer *w, weir_vertex source, weir_vertex target)
 {
     char *at = begin_element(w, 0);
 
@@ -508,7 +509,7 @@ static char *put_edge(struct writer *w, weir_vertex source, weir_vertex target)
     return PUT(at, "\",\"metadata\":{\"subsystem\":");
 }
 
-static void contain(struct writer *w, weir_vertex source, weir_vertex target)
+static void contain(struct jgf_writer *w, weir_vertex source, weir_vertex target)
 {
     char *at = put_edge(w, source, target);
 
@@ -530,7 +531,7 @@ static void contain(struct writer *w, weir_vertex source, weir_vertex target)
     WEIR_WRITE(w->b, "}}");
 }
 
-static void contain_all(struct writer *w, weir_vertex v)
+static void contain_all(struct jgf_writer *w, weir_vertex v)
 {
     uint32_t n;
     const weir_vertex *kids = kids_of(w->g, v, &n);
@@ -543,7 +544,7 @@ static void contain_all(struct writer *w, weir_vertex v)
     }
 }
 
-static void contain_entry(struct writer *w, const struct weir_pick_entry *p)
+static void contain_entry(struct jgf_writer *w, const struct weir_pick_entry *p)
 {
     if (p->whole) {
         if (!w->shorthand)
@@ -557,7 +558,7 @@ static void contain_entry(struct writer *w, const struct weir_pick_entry *p)
 }
 
 /* Writes an edge of a subsystem other than containment. */
-static void write_other(struct writer *w, uint32_t i)
+static void write_other(struct jgf_writer *w, uint32_t i)
 {
     weir_edge e;
     char *at;
@@ -592,7 +593,7 @@ static int by_serial(const void *a, const void *b)
 }
 
 /* Writes the edges of a list in the order of adding, each edge once. */
-static void write_list(struct writer *w, struct edge_list *edges)
+static void write_list(struct jgf_writer *w, struct edge_list *edges)
 {
     if (edges->count > 0)
         qsort(edges->list, edges->count, sizeof *edges->list, by_serial);
@@ -601,7 +602,7 @@ static void write_list(struct writer *w, struct edge_list *edges)
             write_other(w, edges->list[i].number);
 }
 
-static void list_edge(struct writer *w, struct edge_list *edges, uint32_t number)
+static void list_edge(struct jgf_writer *w, struct edge_list *edges, uint32_t number)
 {
     if (weir_array_reserve(&edges->list, &edges->cap, (size_t)edges->count + 1, sizeof *edges->list) < 0)
         w->b->failed = true;
@@ -610,7 +611,7 @@ static void list_edge(struct writer *w, struct edge_list *edges, uint32_t number
 }
 
 /* Writes the edges of all subsystems but containment. */
-static void write_others(struct writer *w)
+static void write_others(struct jgf_writer *w)
 {
     struct edge_list edges = {0};
 
@@ -622,7 +623,7 @@ static void write_others(struct writer *w)
 }
 
 /* Returns whether the allocation's document has v: as an entry, or below a vertex that is taken as a whole. */
-static bool is_written(const struct writer *w, weir_vertex v)
+static bool is_written(const struct jgf_writer *w, weir_vertex v)
 {
     bool listed = weir_map32_get(&w->tree->numbers, v) != WEIR_NONE;
 
@@ -635,7 +636,7 @@ static bool is_written(const struct writer *w, weir_vertex v)
 }
 
 /* Lists the edges that enter v from vertices of the document. */
-static void list_entering(struct writer *w, weir_vertex v, struct edge_list *edges)
+static void list_entering(struct jgf_writer *w, weir_vertex v, struct edge_list *edges)
 {
     const struct pool *p = pool_of(w->g, v);
 
@@ -645,7 +646,7 @@ static void list_entering(struct writer *w, weir_vertex v, struct edge_list *edg
 }
 
 /* Lists the edges that enter vertices below v. */
-static void list_below(struct writer *w, weir_vertex v, struct edge_list *edges)
+static void list_below(struct jgf_writer *w, weir_vertex v, struct edge_list *edges)
 {
     uint32_t n;
     const weir_vertex *kids = kids_of(w->g, v, &n);
@@ -659,7 +660,7 @@ static void list_below(struct writer *w, weir_vertex v, struct edge_list *edges)
 }
 
 /* Writes the edges of other subsystems between the vertices of an allocation. */
-static void write_others_between(struct writer *w)
+static void write_others_between(struct jgf_writer *w)
 {
     struct edge_list edges = {0};
 
@@ -677,7 +678,7 @@ static void write_others_between(struct writer *w)
 
 /* ---- the document --------------------------------------------------------------------------------------------- */
 
-static void write_graph(struct writer *w)
+static void write_graph(struct jgf_writer *w)
 {
     const weir_graph *g = w->g;
     char uuid[37];
@@ -709,7 +710,7 @@ static void write_graph(struct writer *w)
     weir_buf_puts(w->b, w->numbers ? "\n]}" : "]}");
 }
 
-static void write_allocation(struct writer *w)
+static void write_allocation(struct jgf_writer *w)
 {
     const struct weir_pick_tree *p = w->tree;
     weir_vertex root = weir_jgf_first_root(w->g);
@@ -729,7 +730,7 @@ static void write_allocation(struct writer *w)
     WEIR_WRITE(w->b, "]}");
 }
 
-static void free_writer(struct writer *w)
+static void free_writer(struct jgf_writer *w)
 {
     for (size_t i = 0; i < FORMS; i++)
         weir_buf_free(&w->forms[i].text);
@@ -740,7 +741,7 @@ static void free_writer(struct writer *w)
 
 int weir_jgf_write_document(const struct weir_written *in, weir_buf *b, weir_err *err)
 {
-    struct writer w = {.in = in, .g = in->g, .numbers = weir_jgf_numbers(in->g), .b = b, .err = err};
+    struct jgf_writer w = {.in = in, .g = in->g, .numbers = weir_jgf_numbers(in->g), .b = b, .err = err};
 
     if (!w.numbers)
         return weir_fail_nomem(err);
@@ -758,7 +759,7 @@ int weir_jgf_write_document(const struct weir_written *in, weir_buf *b, weir_err
 
 int weir_jgf_write(const struct weir_written *in, enum weir_detail detail, weir_buf *b, weir_err *err)
 {
-    struct writer w = {
+    struct jgf_writer w = {
         .in = in, .g = in->g, .tree = in->tree, .shorthand = detail == WEIR_SHORTHAND, .b = b, .err = err};
 
     WEIR_WRITE(b, "\"graph\":");
