@@ -251,6 +251,16 @@ static inline const struct kind *kind_of(const weir_graph *g, weir_vertex v)
     return &g->kinds[g->vertices[v].kind];
 }
 
+/* The nearest vertex of type t at or above v, or WEIR_NONE. O(d) */
+static inline weir_vertex vertex_at_or_above(const weir_graph *g, weir_vertex v, weir_type t)
+{
+    const struct kind *kinds = g->kinds;
+
+    for (const struct vertex *x; v != WEIR_NONE && kinds[(x = vertex_at(g, v))->kind].type != t;)
+        v = x->parent;
+    return v;
+}
+
 /* The inner record of v; NULL for a leaf. */
 static inline struct inner *inner_of(const weir_graph *g, weir_vertex v)
 {

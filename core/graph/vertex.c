@@ -315,11 +315,7 @@ uint32_t weir_vertex_place(const weir_graph *g, weir_vertex v)
 
 weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type)
 {
-    weir_type t = weir_type_find(g, type);
-
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v;
+    return vertex_at_or_above(g, v, weir_type_find(g, type));
 }
 
 bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top)

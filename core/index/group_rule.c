@@ -51,14 +51,6 @@ void weir_group_rule_read(const weir_graph *g, const weir_policy *p, struct grou
     r->node = weir_type_find(g, "node");
 }
 
-/* The nearest vertex of type t at or above v, or WEIR_NONE. */
-static weir_vertex at_or_above(const weir_graph *g, weir_vertex v, weir_type t)
-{
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v;
-}
-
 /* The value of a property of v (WEIR_NONE: no vertex), or WEIR_NO_NAME. */
 static weir_name property_of(const weir_graph *g, weir_vertex v, weir_name key)
 {
@@ -111,7 +103,7 @@ static int climb(const weir_graph *g, const struct group_rule *r, weir_vertex v,
 
 static int above_in_subsystem(const weir_graph *g, const struct group_rule *r, weir_vertex v, weir_vertex *out)
 {
-    weir_vertex node = at_or_above(g, v, r->node), from = node == WEIR_NONE ? v : node;
+    weir_vertex node = vertex_at_or_above(g, v, r->node), from = node == WEIR_NONE ? v : node;
     struct climb c = {0};
     int rc;
 
@@ -120,7 +112,7 @@ static int above_in_subsystem(const weir_graph *g, const struct group_rule *r, w
         return WEIR_OK;
     if (r->subsystem == 0) {
         *out = vertex_at(g, from)->parent == WEIR_NONE ? WEIR_NONE
-                                                       : at_or_above(g, vertex_at(g, from)->parent, r->type);
+                                                       : vertex_at_or_above(g, vertex_at(g, from)->parent, r->type);
         return WEIR_OK;
     }
     if (weir_array_reserve(&c.list, &c.cap, 1, sizeof *c.list))
@@ -160,13 +152,13 @@ int weir_group_of(const weir_graph *g, const struct group_rule *r, weir_vertex v
 
     switch (r->by) {
     case GROUP_BY_PARENT: group_of_vertex(vertex_at(g, v)->parent, out); break;
-    case GROUP_BY_TYPE: group_of_vertex(at_or_above(g, v, r->type), out); break;
+    case GROUP_BY_TYPE: group_of_vertex(vertex_at_or_above(g, v, r->type), out); break;
     case GROUP_BY_SUBSYSTEM:
         rc = above_in_subsystem(g, r, v, &up) ? weir_fail_nomem(err) : WEIR_OK;
         group_of_vertex(up, out);
         break;
     case GROUP_BY_PROPERTY:
-        value = property_of(g, r->typed ? at_or_above(g, v, r->type) : v, r->property);
+        value = property_of(g, r->typed ? vertex_at_or_above(g, v, r->type) : v, r->property);
         *out = (struct group_key){value == WEIR_NO_NAME ? GROUP_NONE : GROUP_OF_VALUE, value};
         break;
     case GROUP_BY_HOOK: rc = ask_hook(g, r, v, out, err); break;
@@ -178,7 +170,7 @@ int weir_group_of(const weir_graph *g, const struct group_rule *r, weir_vertex v
 
 double weir_group_value(const weir_graph *g, const struct group_rule *r, weir_vertex v)
 {
-    weir_name value = property_of(g, r->typed ? at_or_above(g, v, r->type) : v, r->property);
+    weir_name value = property_of(g, r->typed ? vertex_at_or_above(g, v, r->type) : v, r->property);
     const char *text = value == WEIR_NO_NAME ? "" : weir_strtab_text(&g->names, value);
     char *end;
     double number = weir_number_read(text, &end);
@@ -208,12 +200,12 @@ bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_v
 
     if (!in || t == WEIR_NO_TYPE || choice_of_runs(r->kind) || type_cell(schema_at(g, in->schema), t))
         return false;
-    return at_or_above(g, under, t) != WEIR_NONE;
+    return vertex_at_or_above(g, under, t) != WEIR_NONE;
 }
 
 weir_vertex weir_group_vertex(const weir_graph *g, const struct group_rule *r, weir_vertex v)
 {
-    return r->by == GROUP_BY_TYPE ? at_or_above(g, v, r->type) : vertex_at(g, v)->parent;
+    return r->by == GROUP_BY_TYPE ? vertex_at_or_above(g, v, r->type) : vertex_at(g, v)->parent;
 }
 
 double weir_group_free(const weir_graph *g, const struct group_rule *r, weir_vertex v)

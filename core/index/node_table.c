@@ -508,9 +508,7 @@ static weir_vertex last_node(const struct node_table *r)
 
 static bool is_inside(const weir_graph *g, const struct node_table *r, weir_vertex v)
 {
-    while (v != WEIR_NONE && kind_of(g, v)->type != r->type)
-        v = vertex_at(g, v)->parent;
-    return v != WEIR_NONE;
+    return vertex_at_or_above(g, v, r->type) != WEIR_NONE;
 }
 
 static int widen_types(const weir_graph *g, struct node_table *r)

@@ -293,22 +293,12 @@ static double property_value(const weir_graph *g, const struct pool *p, weir_nam
     return HUGE_VAL;
 }
 
-/* The vertex of a type at or above v, or WEIR_NONE. */
-static inline weir_vertex at_or_above(const weir_graph *g, weir_type type, weir_vertex v)
-{
-    const struct kind *kinds = g->kinds;
-
-    for (const struct vertex *x; v != WEIR_NONE && kinds[(x = vertex_at(g, v))->kind].type != type;)
-        v = x->parent;
-    return v;
-}
-
 /* A field as a number; a missing value comes last in either direction. */
 static double field_value(const weir_graph *g, const struct order_field *f, weir_vertex v)
 {
     double value = HUGE_VAL;
 
-    v = f->of == WEIR_NO_TYPE ? v : at_or_above(g, f->of, v);
+    v = f->of == WEIR_NO_TYPE ? v : vertex_at_or_above(g, v, f->of);
     if (v == WEIR_NONE)
         return HUGE_VAL;
     switch (f->what) {
@@ -350,7 +340,7 @@ void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, d
 {
     for (uint32_t i = 0; i < o->nkeys; i++) {
         weir_type of = o->fields[i].of;
-        weir_vertex up = of == WEIR_NO_TYPE ? v : at_or_above(g, of, v);
+        weir_vertex up = of == WEIR_NO_TYPE ? v : vertex_at_or_above(g, v, of);
         if (of == WEIR_NO_TYPE || (up != v && up != WEIR_NONE))
             sums[i] += field_value(g, &o->fields[i], up);
     }
@@ -390,7 +380,7 @@ static inline int by_ids(const weir_graph *g, const struct order_field *f, uint3
 /* Compares two vertices by the ids of their ancestors of the type `above`: vertices without such an ancestor last. */
 static inline int by_ids_above(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
-    weir_vertex x = at_or_above(g, o->above, a), y = at_or_above(g, o->above, b);
+    weir_vertex x = vertex_at_or_above(g, a, o->above), y = vertex_at_or_above(g, b, o->above);
 
     if (x == y)
         return 0;
@@ -414,8 +404,8 @@ static bool is_common(const weir_graph *g, const struct order_field *f, weir_ver
 /* Compares two vertices by a field that is the index of an ancestor that both have. */
 static int by_index_above(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
 {
-    weir_vertex x = f->of == WEIR_NO_TYPE ? a : at_or_above(g, f->of, a);
-    weir_vertex y = f->of == WEIR_NO_TYPE ? b : at_or_above(g, f->of, b);
+    weir_vertex x = f->of == WEIR_NO_TYPE ? a : vertex_at_or_above(g, a, f->of);
+    weir_vertex y = f->of == WEIR_NO_TYPE ? b : vertex_at_or_above(g, b, f->of);
     int cmp = by_id_or_index(g, f, x, y);
 
     return f->descending ? -cmp : cmp;
@@ -454,8 +444,8 @@ static bool before_by_keys(const weir_graph *g, const struct order *o, weir_vert
 
 double weir_order_score_of(const weir_graph *g, const struct order *o, weir_vertex v)
 {
-    while (o->scored != WEIR_NO_TYPE && v != WEIR_NONE && kind_of(g, v)->type != o->scored)
-        v = vertex_at(g, v)->parent;
+    if (o->scored != WEIR_NO_TYPE)
+        v = vertex_at_or_above(g, v, o->scored);
     return v == WEIR_NONE ? (double)NAN : score_known(g, o->scores, v);
 }
 
@@ -485,7 +475,7 @@ bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a
 
 bool weir_order_before_inside(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b)
 {
-    weir_vertex x = at_or_above(g, o->above, a), y = at_or_above(g, o->above, b);
+    weir_vertex x = vertex_at_or_above(g, a, o->above), y = vertex_at_or_above(g, b, o->above);
 
     if (x != y && x != WEIR_NONE && y != WEIR_NONE && o->fields[0].what == ORDER_ID) {
         int64_t i = order_id(vertex_at(g, x)), j = order_id(vertex_at(g, y));

@@ -31,10 +31,7 @@ bool weir_choice_besides(const weir_resource *r)
 /* The nearest vertex above v of a type; WEIR_NONE: none. */
 static weir_vertex above(const weir_graph *g, weir_vertex v, weir_type t)
 {
-    do
-        v = vertex_at(g, v)->parent;
-    while (v != WEIR_NONE && kind_of(g, v)->type != t);
-    return v;
+    return vertex_at_or_above(g, vertex_at(g, v)->parent, t);
 }
 
 /* The domain of v: of the first type named that lies above, else the node; WEIR_NONE: none. */

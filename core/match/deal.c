@@ -60,13 +60,6 @@ struct deal {
     uint64_t visits;
 };
 
-static weir_vertex ancestor(const weir_graph *g, weir_vertex v, weir_type t)
-{
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v;
-}
-
 /* ---- the question ---- */
 
 /* Whether v has a vertex of a type above one of its parents. */
@@ -75,7 +68,7 @@ static bool has_above(const struct deal *d, weir_vertex v, weir_type t)
     struct weir_ends above = weir_ends(d->g, v, d->subsystem, false);
 
     for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;)
-        if (!vertex_detached(d->h->view, up) && ancestor(d->h->view, up, t) != WEIR_NONE)
+        if (!vertex_detached(d->h->view, up) && vertex_at_or_above(d->h->view, up, t) != WEIR_NONE)
             return true;
     return false;
 }
@@ -198,7 +191,7 @@ static int add_ways(struct deal *d, uint32_t number)
     for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;) {
         weir_vertex group = up == it->v || vertex_detached(view, up) || weir_vertex_within(view, up, it->v)
                                 ? WEIR_NONE
-                                : ancestor(view, up, d->group_type);
+                                : vertex_at_or_above(view, up, d->group_type);
         uint32_t i = group == WEIR_NONE ? WEIR_NONE : group_number(d, group);
         if (group == WEIR_NONE)
             continue;

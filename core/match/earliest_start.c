@@ -64,8 +64,7 @@ static bool is_allowed(const struct match *m, weir_vertex v)
 {
     uint32_t node;
 
-    while (v != WEIR_NONE && kind_of(m->g, v)->type != m->node_type)
-        v = vertex_at(m->g, v)->parent;
+    v = vertex_at_or_above(m->g, v, m->node_type);
     node = v == WEIR_NONE ? WEIR_NONE : weir_node_table_number(m->node_table, v);
     return node == WEIR_NONE || weir_idset_test(m->allowed, node);
 }

@@ -267,20 +267,13 @@ static int follow_picks(struct match *m, struct flow_net *f)
     return rc;
 }
 
-static weir_vertex above_of(const weir_graph *g, weir_vertex v, weir_type t)
-{
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v;
-}
-
 /* Whether a vertex outside of the group of v has a flow. */
 static bool other_group_served(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
-    weir_vertex own = above_of(m->g, v, f->group);
+    weir_vertex own = vertex_at_or_above(m->g, v, f->group);
 
     for (uint32_t i = 0; i < f->nstack; i++)
-        if (above_of(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
+        if (vertex_at_or_above(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
             return true;
     return false;
 }

@@ -115,10 +115,8 @@ int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slo
 /* The vertex of type t at or above v, the vertex of a pick; v where there is none. */
 static weir_vertex served_by(const weir_graph *g, weir_type t, weir_vertex v)
 {
-    weir_vertex up = v;
+    weir_vertex up = vertex_at_or_above(g, v, t);
 
-    while (up != WEIR_NONE && kind_of(g, up)->type != t)
-        up = vertex_at(g, up)->parent;
     return up == WEIR_NONE ? v : up;
 }
 

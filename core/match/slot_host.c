@@ -27,9 +27,7 @@ bool weir_slot_summed(const struct match *m)
 
 static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
 {
-    while (v != WEIR_NONE && kind_of(g, v)->type != t)
-        v = vertex_at(g, v)->parent;
-    return v != WEIR_NONE;
+    return vertex_at_or_above(g, v, t) != WEIR_NONE;
 }
 
 /* Whether all resources of a slot lie inside vertices of a type. */

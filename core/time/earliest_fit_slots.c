@@ -98,8 +98,7 @@ static uint32_t outer_of(const struct fit_finder *f, uint32_t bit)
 
     if (f->q->outer == WEIR_NO_TYPE)
         return 0;
-    while (v != WEIR_NONE && kind_of(f->g, v)->type != f->q->outer)
-        v = vertex_at(f->g, v)->parent;
+    v = vertex_at_or_above(f->g, v, f->q->outer);
     return v == WEIR_NONE ? WEIR_NONE : vertex_at(f->g, v)->inner;
 }
 

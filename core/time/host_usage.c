@@ -11,8 +11,7 @@ static inline uint32_t host_of(const weir_graph *g, const struct occupancy *c, c
 
     if (p->exclusive && kind_of(g, v)->type == c->type)
         return WEIR_NONE;
-    while (v != WEIR_NONE && kind_of(g, v)->type != c->type)
-        v = vertex_at(g, v)->parent;
+    v = vertex_at_or_above(g, v, c->type);
     return v != WEIR_NONE && occupancy_knows(g, c, v) ? vertex_at(g, v)->bit : WEIR_NONE;
 }
 
