@@ -148,15 +148,13 @@ function M:result()
   end
   local noun = self.by_nodes and "node" or "processor"
   local result = row_of(self, "all", all)
-  result.within = { minute = share_within(result.apart, 60), ten_minutes = share_within(result.apart, 600),
-    hour = share_within(result.apart, 3600) }
+  local apart = result.apart
+  result.within = { minute = share_within(apart, 60), ten_minutes = share_within(apart, 600), hour = share_within(apart, 3600) }
   result.waits = { recorded = distribution(self.recorded), simulated = distribution(self.simulated) }
-  result.spread = distribution(result.apart)
-  result.apart, result.without, result.earlier, result.later = nil, self.without, early / self.n, late / self.n
+  result.apart, result.without, result.earlier, result.later = distribution(apart), self.without, early / self.n, late / self.n
   result.by_queue = rows_by(self, function(i) return self.queues[i] end, function(key) return key end)
   result.by_size = rows_by(self, function(i) return class_of(self.sizes[i]) end, function(key) return class_name(key, noun) end)
   result.at_once = unexplained(self)
-  result.apart, result.spread = result.spread, nil
   return result
 end
 
