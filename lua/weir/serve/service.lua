@@ -562,14 +562,14 @@ function Service:book(call, record)
   run(self, methods.match, call)
 end
 
--- Methods after which a shadow looks at the machine; and those after which it knows its machine no more.
-local MACHINE = setmetatable({ state = "looks", set = "lost", data = "lost", split = "lost", join = "lost", ["edge.add"] = "lost",
-  ["edge.remove"] = "lost", copy = "lost", merge = "lost", unlink = "lost", tag = "lost", ["resource.property"] = "lost",
-  ["resource.expiration"] = "lost", ["resource.status"] = false, ["resource.acquire"] = false, ["parent.status"] = false },
-  { __index = function(list, name)
-    list[name] = (name:find "^resource%." or name:find "^parent%.") and "looks" or false
-    return list[name]
-  end })
+-- Returns whether a method may have changed states or targets of the machine, at which a shadow looks; and whether its
+-- structure, or what is kept with vertices, so that a shadow knows its machine no more: methods that change nothing else do.
+local function changes_machine(name)
+  local changes = params.row(name).changes
+  if name == "resource.expiration" or #changes == 1 and changes[1] == "machine" then return true, true end
+  local tells = name == "state" or name:find "^resource%." or name:find "^parent%."
+  return tells and table.concat(changes, " "):find("machine", 1, true) ~= nil, false
+end
 
 local run_way
 
@@ -578,8 +578,8 @@ local function run_beside_shadow(self, call, way)
   local shadow = self.shadow
   run_way(self, call, way)
   if not shadow or shadow ~= self.shadow then return end
-  local change = MACHINE[call.method]
-  if change then shadow:look(change == "lost") end
+  local changed, lost = changes_machine(call.method)
+  if changed then shadow:look(lost) end
 end
 
 function run_way(self, call, way)

@@ -178,7 +178,7 @@ describe("flux weir shadow", function()
     t.own:hear("job", '{"id":-1,"events":[]}')
     run(t)
     local x = finish(t)
-        assert.same({ 2, 1, 1 }, { x.status.compared, x.status.earlier, x.status.same })
+    assert.same({ 2, 1, 1 }, { x.status.compared, x.status.earlier, x.status.same })
     assert.equal(34, x.status.wait.shadow.median)
   end)
 

@@ -200,7 +200,7 @@ describe("weir -s SOCKET shadow", function()
     for job = 1, 3 do call("release", ('{"job":%d}'):format(job)) end
     call("advance", '{"to":500}')
     local told = status().status
-        assert.same({ 3, 2, 1 }, { told.jobs, told.compared, told.later })
+    assert.same({ 3, 2, 1 }, { told.jobs, told.compared, told.later })
     assert.equal(3, told.followed)
   end)
 
@@ -216,6 +216,16 @@ describe("weir -s SOCKET shadow", function()
     local told = status()
     assert.same({ 1, 1, 10 }, { told.status.compared, told.periods[1].compared, told.status.total })
     assert.matches("Before it began anew on a changed machine, 1 jobs had started", done("shadow", "status"), 1, true)
+  end)
+
+  it("begins anew where a pool is refined, and not where the machine is only read", function()
+    s = service.start(shell.directory(), { "-r", "node:4[core:2 memory:1(size=8)]", "--clock", "manual" })
+    done("shadow", "start", "-q", "fcfs")
+    call("copy", '{"uri":"/cluster0/node0"}')
+    call("edges", '{"uri":"/cluster0/node0"}')
+    assert.is_nil(status().periods)
+    call("refine", '{"uri":"/cluster0/node0/memory0","parts":2}')
+    service.poll("the new shadow", function() return status().periods ~= nil end)
   end)
 
   it("is told to have ended when the service is started again", function()
