@@ -416,8 +416,7 @@ struct refit {
 static void refits_free(struct refit *refits, uint32_t n)
 {
     while (n-- > 0) {
-        weir_mem_free(refits[n].cells);
-        weir_mem_free(refits[n].was);
+        WEIR_FREE(refits[n].cells, refits[n].was);
     }
 }
 

@@ -8,18 +8,14 @@
 static void schema_free(struct schema *s)
 {
     if (s) {
-        weir_mem_free(s->codes);
-        weir_mem_free(s->cols);
-        weir_mem_free(s);
+        WEIR_FREE(s->codes, s->cols, s);
     }
 }
 
 static void row_map_free(struct row_map *l)
 {
     if (l) {
-        weir_mem_free(l->moves);
-        weir_mem_free(l->sources);
-        weir_mem_free(l);
+        WEIR_FREE(l->moves, l->sources, l);
     }
 }
 
@@ -42,10 +38,7 @@ void weir_aggregates_free(weir_graph *g)
     for (uint32_t i = 0; a && i < a->nrow_maps; i++)
         row_map_free(a->row_maps[i]);
     if (a) {
-        weir_mem_free(a->schemas);
-        weir_mem_free(a->row_maps);
-        weir_mem_free(a->scratch);
-        weir_mem_free(a->spare_rows);
+        WEIR_FREE(a->schemas, a->row_maps, a->scratch, a->spare_rows);
     }
     weir_mem_free(a);
     g->aggregates = NULL;

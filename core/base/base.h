@@ -37,6 +37,10 @@ char *weir_mem_strdup(const char *s) WEIR_CHECKED;
 char *weir_mem_strndup(const char *s, size_t n) WEIR_CHECKED;
 /* Release a block; a no-op for NULL. */
 void weir_mem_free(void *p);
+/* Release blocks, each as weir_mem_free() does: WEIR_FREE(r->list, r->index). */
+void weir_mem_free_all(void *const *list, size_t n);
+#define WEIR_FREE(...)                                                                                                \
+    weir_mem_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
 /* Make the n-th allocation from now on fail, once; 1 is the next allocation. 0: none fails. For tests. */
 void weir_mem_fail_after(long n);
@@ -48,6 +52,12 @@ WEIR_CHECKED static inline int weir_array_reserve(void *array, uint32_t *cap, si
 {
     return need <= *cap ? WEIR_OK : weir_array_grow(array, cap, need, size);
 }
+/* Append a value to a list of n elements and a capacity. WEIR_OK, or WEIR_ENOMEM with nothing changed; the value is
+ * evaluated where there is room. Amortised O(1) */
+#define WEIR_ARRAY_ADD(list, n, cap, ...)                                                                             \
+    (weir_array_reserve(&(list), &(cap), (size_t)(n) + 1, sizeof *(list)) < 0                                         \
+         ? WEIR_ENOMEM                                                                                                \
+         : ((list)[(n)++] = (__VA_ARGS__), WEIR_OK))
 /* Grow *array to a capacity of exactly `need` elements, for arrays whose final size is known. Errors as
  * weir_array_grow(). */
 int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;

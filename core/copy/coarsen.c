@@ -228,9 +228,7 @@ static void map_merged(struct coarsen *c)
 static void coarsen_end(struct coarsen *c)
 {
     weir_extract_end(&c->carry);
-    weir_mem_free(c->keep);
-    weir_mem_free(c->merged_into);
-    weir_mem_free(c->merged);
+    WEIR_FREE(c->keep, c->merged_into, c->merged);
 }
 
 int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out,

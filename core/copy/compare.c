@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 struct compare {
     const weir_graph *a, *b;
     weir_vertex *map;
@@ -49,8 +51,7 @@ bool weir_strtab_agree(const weir_graph *a, weir_vertex va, const weir_graph *b,
     long_x = name_text(a, va);
     long_y = name_text(b, vb);
     agree = long_x && long_y && strcmp(long_x, long_y) == 0;
-    weir_mem_free(long_x);
-    weir_mem_free(long_y);
+    WEIR_FREE(long_x, long_y);
     return agree;
 }
 
@@ -313,18 +314,13 @@ static int compare_edges(const struct compare *c)
         else if (i < nb)
             rc = edge_differs(c, &y[i], false);
     }
-    weir_mem_free(x);
-    weir_mem_free(y);
+    WEIR_FREE(x, y);
     return rc;
 }
 
 /* ---- jobs ---- */
 
-static int by_vertex(const void *a, const void *b)
-{
-    const weir_pick *x = a, *y = b;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
+WEIR_COMPARE_BY(by_vertex, weir_pick, vertex)
 
 static weir_pick *sorted_picks(const weir_allocation *a, const weir_vertex *map)
 {
@@ -371,8 +367,7 @@ static int compare_job(const struct compare *c, const weir_allocation *a)
         rc = weir_fail_nomem(c->err);
     else if (!same_picks(x, y, a->npicks))
         rc = weir_fail(c->err, WEIR_EINVAL, "job %" PRId64 " has other vertices or amounts", a->job);
-    weir_mem_free(x);
-    weir_mem_free(y);
+    WEIR_FREE(x, y);
     return rc;
 }
 

@@ -47,8 +47,7 @@ static int copy_schema(const struct schema *from, struct schema **out)
     s->cols = NULL;
     if (copy_bytes(&s->codes, from->codes, ((size_t)from->ntypes + from->npairs) * sizeof *s->codes) ||
         copy_bytes(&s->cols, from->cols, from->ncols * sizeof *s->cols)) {
-        weir_mem_free(s->codes);
-        weir_mem_free(s);
+        WEIR_FREE(s->codes, s);
         return WEIR_ENOMEM;
     }
     *out = s;
@@ -66,8 +65,7 @@ static int copy_row_map(const weir_graph *g, const struct row_map *from, struct 
     l->sources = NULL;
     if (copy_bytes(&l->moves, from->moves, from->nmoves * sizeof *l->moves) ||
         copy_bytes(&l->sources, from->sources, pairs * sizeof *l->sources)) {
-        weir_mem_free(l->moves);
-        weir_mem_free(l);
+        WEIR_FREE(l->moves, l);
         return WEIR_ENOMEM;
     }
     *out = l;

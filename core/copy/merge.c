@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/compare.h"
 
 enum { NOTE_RANK = 3 }; /* beside the values of enum weir_map */
 
@@ -62,13 +63,7 @@ static uint32_t name_hash(const weir_graph *g, weir_vertex v)
     return (uint32_t)hash_text(0, name, strlen(name));
 }
 
-static int by_hash(const void *a, const void *b)
-{
-    const struct named *x = a, *y = b;
-    if (x->hash != y->hash)
-        return x->hash < y->hash ? -1 : 1;
-    return x->pos < y->pos ? -1 : x->pos > y->pos;
-}
+WEIR_COMPARE_BY2(by_hash, struct named, hash, pos)
 
 /* The live vertices of a list sorted by hash of the name, *n of them. Returns NULL if out of memory. */
 static struct named *list_named(const weir_graph *g, const weir_vertex *kids, uint32_t nkids, uint32_t *n)
@@ -251,10 +246,9 @@ static int match_all(struct merge *m, const char *uri)
 
 static int add_note(struct merge *m, weir_vertex v, int what, const char *key)
 {
-    if (weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->nnotes + 1, sizeof *m->notes))
-        return weir_fail_nomem(m->err);
-    m->notes[m->nnotes++] = (struct note){v, what, key};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(m->notes, m->nnotes, m->notes_cap, (struct note){v, what, key})
+               ? weir_fail_nomem(m->err)
+               : WEIR_OK;
 }
 
 /* Adds the units of o to those of v, where o is a further part of v. */
@@ -305,9 +299,8 @@ static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
 static int add_vertex(struct merge *m, weir_vertex o, weir_vertex parent, bool top)
 {
     if (top) {
-        if (weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
+        if (WEIR_ARRAY_ADD(m->tops, m->ntops, m->tops_cap, o))
             return weir_fail_nomem(m->err);
-        m->tops[m->ntops++] = o;
     }
     return weir_extract_vertex(&m->carry, o, parent, kind_of(m->carry.from, o)->size, m->err);
 }
@@ -366,9 +359,8 @@ static int add_detached(struct merge *m, weir_vertex o)
         rc = check_pair(m, o, v);
         return rc || !pool_of(m->carry.from, o) ? rc : add_own(m, o, v);
     }
-    if (weir_array_reserve(&m->tops, &m->tops_cap, (size_t)m->ntops + 1, sizeof *m->tops))
+    if (WEIR_ARRAY_ADD(m->tops, m->ntops, m->tops_cap, o))
         return weir_fail_nomem(m->err);
-    m->tops[m->ntops++] = o;
     return weir_extract_detached(&m->carry, o, m->err);
 }
 
@@ -522,10 +514,7 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
         rc = weir_fail_nomem(err);
     }
     weir_extract_end(&m.carry);
-    weir_mem_free(m.tops);
-    weir_mem_free(m.notes);
-    weir_mem_free(m.edges);
-    weir_mem_free(m.grown);
+    WEIR_FREE(m.tops, m.notes, m.edges, m.grown);
     return rc;
 }
 

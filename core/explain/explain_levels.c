@@ -36,9 +36,8 @@ static int count(struct census *c, int by, const char *type)
             c->causes[i].count++;
             return WEIR_OK;
         }
-    if (weir_array_reserve(&c->causes, &c->causes_cap, (size_t)c->ncauses + 1, sizeof *c->causes))
+    if (WEIR_ARRAY_ADD(c->causes, c->ncauses, c->causes_cap, (weir_cause){by, type, 1}))
         return weir_fail_nomem(c->m.err);
-    c->causes[c->ncauses++] = (weir_cause){by, type, 1};
     c->level->causes = c->causes;
     c->level->ncauses = c->ncauses;
     return WEIR_OK;

@@ -297,8 +297,7 @@ int weir_csv_write(const struct weir_written *in, weir_buf *b, weir_err *err)
     for (uint32_t i = 0; i < n && w.rc == WEIR_OK; i++)
         if (tops[i] != WEIR_NONE)
             write_below(&w, tops[i]);
-    weir_mem_free(w.above);
-    weir_mem_free(w.jobs);
+    WEIR_FREE(w.above, w.jobs);
     weir_buf_free(&w.path);
     weir_buf_free(&w.cell);
     return w.rc;

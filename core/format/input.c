@@ -59,8 +59,7 @@ int weir_props_add(struct weir_props *p, const char *text, size_t len)
     prop->key = weir_mem_strndup(text, key);
     prop->value = eq ? weir_mem_strndup(eq + 1, len - key - 1) : weir_mem_strdup("");
     if (!prop->key || !prop->value) {
-        weir_mem_free(prop->key);
-        weir_mem_free(prop->value);
+        WEIR_FREE(prop->key, prop->value);
         return WEIR_ENOMEM;
     }
     p->count++;
@@ -70,8 +69,7 @@ int weir_props_add(struct weir_props *p, const char *text, size_t len)
 void weir_props_free(struct weir_props *p)
 {
     for (uint32_t i = 0; i < p->count; i++) {
-        weir_mem_free(p->list[i].key);
-        weir_mem_free(p->list[i].value);
+        WEIR_FREE(p->list[i].key, p->list[i].value);
     }
     weir_mem_free(p->list);
     memset(p, 0, sizeof *p);

@@ -386,8 +386,7 @@ void weir_json_close(weir_json *j)
         next = b->in.next;
         weir_mem_free(b);
     }
-    weir_mem_free(j->events);
-    weir_mem_free(j->room);
+    WEIR_FREE(j->events, j->room);
     weir_buf_free(&j->texts);
     weir_mem_free(j);
 }
@@ -465,8 +464,7 @@ int weir_json_capture(weir_json *j, weir_buf *out)
     weir_json_record(j, out);
     type = weir_json_next(j);
     rc = weir_json_skip(j, type);
-    if (rc == WEIR_OK)
-        rc = weir_json_recorded(j, start);
+    rc = rc ? rc : weir_json_recorded(j, start);
     return rc < 0 ? rc : type;
 }
 

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/compare.h"
 #include "base/utf8.h"
 
 /* ---- the tree of an allocation -------------------------------------------------------------------------------- */
@@ -59,13 +61,7 @@ struct sibling_position {
     uint32_t above, pos, entry;
 };
 
-static int compare_positions(const void *a, const void *b)
-{
-    const struct sibling_position *x = a, *y = b;
-    if (x->above != y->above)
-        return x->above < y->above ? -1 : 1;
-    return x->pos < y->pos ? -1 : x->pos > y->pos;
-}
+WEIR_COMPARE_BY2(compare_positions, struct sibling_position, above, pos)
 
 /* Rebuilds all chains in the order of the graph. */
 static int sort_entries(const weir_graph *g, struct weir_pick_tree *p)
@@ -272,8 +268,7 @@ int weir_write_run(weir_writer *writer, const struct weir_written *w, weir_buf *
     rc = writer(w, b, err);
     if (rc == WEIR_OK && b->failed)
         rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK)
-        rc = weir_write_flush(w, b, true, err);
+    rc = rc ? rc : weir_write_flush(w, b, true, err);
     return rc;
 }
 

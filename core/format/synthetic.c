@@ -295,8 +295,7 @@ static int parse_text(struct synthetic_reader *r)
 
     if (rc == WEIR_OK && !weir_text_utf8(r->text, (size_t)(r->end - r->text)))
         rc = weir_fail_at(r->err, WEIR_EPARSE, r->source, 0, 0, "is not UTF-8");
-    if (rc == WEIR_OK)
-        rc = parse_words(r, top);
+    rc = rc ? rc : parse_words(r, top);
     if (rc == WEIR_OK && r->s < r->end)
         rc = fail_here(r, r->s, WEIR_EPARSE, "this \"]\" closes nothing", NULL);
     return rc;
@@ -422,13 +421,10 @@ static int build(struct synthetic_reader *r)
 static void free_words(struct synthetic_reader *r)
 {
     for (uint32_t i = 0; i < r->nwords; i++) {
-        weir_mem_free(r->words[i].type);
-        weir_mem_free(r->words[i].basename);
-        weir_mem_free(r->words[i].unit);
+        WEIR_FREE(r->words[i].type, r->words[i].basename, r->words[i].unit);
         weir_props_free(&r->words[i].props);
     }
-    weir_mem_free(r->words);
-    weir_mem_free(r->counts);
+    WEIR_FREE(r->words, r->counts);
 }
 
 int weir_synthetic_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
@@ -437,8 +433,7 @@ int weir_synthetic_read(const struct weir_input *in, const char *source, weir_gr
         .text = in->text, .s = in->text, .end = in->text + in->len, .source = source, .err = err};
     int rc = parse_text(&r);
 
-    if (rc == WEIR_OK)
-        rc = build(&r);
+    rc = rc ? rc : build(&r);
     free_words(&r);
     if (rc < 0)
         weir_graph_free(r.g);

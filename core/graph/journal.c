@@ -47,11 +47,7 @@ void weir_journal_drop(struct weir_journal *c)
 {
     if (!c)
         return;
-    weir_mem_free(c->vertices.list);
-    weir_mem_free(c->edges.list);
-    weir_mem_free(c->jobs.list);
-    weir_mem_free(c->file.path);
-    weir_mem_free(c);
+    WEIR_FREE(c->vertices.list, c->edges.list, c->jobs.list, c->file.path, c);
 }
 
 void weir_journal_set(weir_graph *g, struct weir_journal *c)
@@ -83,8 +79,7 @@ void weir_follow_end(weir_graph *g, struct weir_follower *f)
     if (!*at)
         return;
     *at = f->next;
-    weir_mem_free(f->vertices.list);
-    weir_mem_free(f->jobs.list);
+    WEIR_FREE(f->vertices.list, f->jobs.list);
 }
 
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s)

@@ -218,9 +218,8 @@ int weir_map_set(weir_graph *g, struct pool *p, int map, weir_name key, weir_nam
     }
     if (m->count >= WEIR_ENTRIES_MAX)
         return WEIR_ELIMIT;
-    if (weir_array_reserve(&m->entries, &m->cap, m->count + 1, sizeof *m->entries))
+    if (WEIR_ARRAY_ADD(m->entries, m->count, m->cap, (struct entry){key, value}))
         return WEIR_ENOMEM;
-    m->entries[m->count++] = (struct entry){key, value};
     index_follow(g, p, map);
     return WEIR_OK;
 }

@@ -31,8 +31,7 @@ weir_accum *weir_accum_new(size_t best)
 void weir_accum_free(weir_accum *a)
 {
     if (a) {
-        weir_mem_free(a->list);
-        weir_mem_free(a);
+        WEIR_FREE(a->list, a);
     }
 }
 

@@ -5,6 +5,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 struct cut {
     uint32_t at; /* index of the run to be cut */
     uint64_t lo, hi;
@@ -18,10 +20,7 @@ struct cuts {
 
 static int cut(struct cuts *c, uint32_t at, uint64_t lo, uint64_t hi)
 {
-    if (weir_array_reserve(&c->cuts, &c->cap, (size_t)c->n + 1, sizeof *c->cuts) != WEIR_OK)
-        return WEIR_ENOMEM;
-    c->cuts[c->n++] = (struct cut){at, lo, hi};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(c->cuts, c->n, c->cap, (struct cut){at, lo, hi});
 }
 
 /* Cuts the stretch [lo, hi] from as many runs as there are deletions of the stretch, first runs first. Popped items
@@ -48,15 +47,7 @@ static int stretch_cut(struct hostlist_sweep *s, uint64_t lo, uint64_t hi)
     return rc;
 }
 
-static int compare_cuts(const void *x, const void *y)
-{
-    const struct cut *a = x;
-    const struct cut *b = y;
-
-    if (a->at != b->at)
-        return a->at < b->at ? -1 : 1;
-    return a->lo < b->lo ? -1 : a->lo > b->lo;
-}
+WEIR_COMPARE_BY2(compare_cuts, struct cut, at, lo)
 
 /* Appends to `out` the runs of h without the cuts. Cuts must be sorted. */
 static int apply_cuts(const weir_hostlist *h, const struct cuts *c, weir_hostlist *out)
@@ -110,12 +101,10 @@ static int delete_any(weir_hostlist *h, const weir_hostlist *names)
 
     if (rc == WEIR_OK && (h == names || weir_hostlist_suffixed(names))) {
         rc = weir_hostlist_copy(names, &copy);
-        if (rc == WEIR_OK)
-            rc = weir_hostlist_expand(copy);
+        rc = rc ? rc : weir_hostlist_expand(copy);
         names = copy;
     }
-    if (rc == WEIR_OK)
-        rc = delete_names(h, names);
+    rc = rc ? rc : delete_names(h, names);
     weir_hostlist_free(copy);
     return rc;
 }

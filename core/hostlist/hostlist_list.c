@@ -26,8 +26,7 @@ void weir_hostlist_free(weir_hostlist *h)
         return;
     weir_hostlist_drop_index(h);
     weir_strtab_clear(&h->texts);
-    weir_mem_free(h->runs);
-    weir_mem_free(h);
+    WEIR_FREE(h->runs, h);
 }
 
 int weir_hostlist_copy(const weir_hostlist *h, weir_hostlist **out)
@@ -210,8 +209,7 @@ int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir
     for (uint32_t i = 0; i < theirs.n && rc == WEIR_OK; i++) {
         struct host_range r = i + 1 == theirs.n ? theirs.last : other->runs[i];
         rc = adopt_texts(h, other, &r);
-        if (rc == WEIR_OK)
-            rc = weir_hostlist_append_run(h, &r);
+        rc = rc ? rc : weir_hostlist_append_run(h, &r);
     }
     if (rc == WEIR_OK)
         return WEIR_OK;

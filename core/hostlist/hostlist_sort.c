@@ -58,8 +58,7 @@ static int rearrange(weir_hostlist *h, int (*kind)(struct hostlist_sweep *, uint
     struct hostlist_sweep s = {.stretch = stretch_sorted, .result = &to};
     int rc = h ? weir_hostlist_expand(h) : WEIR_EINVAL;
 
-    if (rc == WEIR_OK)
-        rc = weir_sweep_by_text(&s, h, NULL);
+    rc = rc ? rc : weir_sweep_by_text(&s, h, NULL);
     if (rc != WEIR_OK)
         return rc;
     rc = weir_sweep_each(&s, kind);

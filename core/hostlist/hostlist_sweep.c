@@ -103,9 +103,7 @@ int weir_sweep_by_number(struct hostlist_sweep *s, const weir_hostlist *h)
 
 void weir_sweep_end(struct hostlist_sweep *s)
 {
-    weir_mem_free(s->items);
-    weir_mem_free(s->ends);
-    weir_mem_free(s->first);
+    WEIR_FREE(s->items, s->ends, s->first);
 }
 
 /* ---- the heap ---- */

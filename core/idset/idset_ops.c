@@ -199,8 +199,7 @@ int weir_idset_add_list(weir_idset *s, uint32_t *ids, size_t n)
         qsort(ids, n, sizeof *ids, compare_ids);
     for (size_t i = 0; i < n && rc == WEIR_OK; i++)
         rc = weir_idset_add_id(more, ids[i]);
-    if (rc == WEIR_OK)
-        rc = weir_idset_add(s, more);
+    rc = rc ? rc : weir_idset_add(s, more);
     weir_idset_free(more);
     return rc;
 }

@@ -14,8 +14,7 @@ void weir_idset_free(weir_idset *s)
 {
     if (!s)
         return;
-    weir_mem_free(s->runs);
-    weir_mem_free(s);
+    WEIR_FREE(s->runs, s);
 }
 
 int weir_idset_copy(const weir_idset *s, weir_idset **out)

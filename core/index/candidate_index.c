@@ -18,9 +18,7 @@ static void index_free(struct index *x)
 {
     if (x) {
         weir_order_clear(&x->order);
-        weir_mem_free(x->best);
-        weir_mem_free(x->last);
-        weir_mem_free(x->notes.list);
+        WEIR_FREE(x->best, x->last, x->notes.list);
         weir_index_list_drop(x);
         weir_mem_free(x);
     }

@@ -20,9 +20,8 @@ static int add_below(const weir_graph *g, const struct index *x, weir_vertex v, 
     int rc = WEIR_OK;
 
     if (kind_of(g, v)->type == x->type) {
-        if (weir_array_reserve(&out->list, &out->cap, (size_t)out->n + 1, sizeof *out->list))
+        if (WEIR_ARRAY_ADD(out->list, out->n, out->cap, v))
             return WEIR_ENOMEM;
-        out->list[out->n++] = v;
     }
     if (!index_has_rows(g, x, in))
         return WEIR_OK;
@@ -46,8 +45,7 @@ static int by_order(const void *a, const void *b, void *data)
 
 void weir_index_list_drop(struct index *x)
 {
-    weir_mem_free(x->list);
-    weir_mem_free(x->bits);
+    WEIR_FREE(x->list, x->bits);
     x->list = NULL;
     x->bits = NULL;
     x->nlist = x->list_cap = 0;
@@ -185,8 +183,7 @@ void weir_index_list_change(const weir_graph *g, struct index *x, weir_vertex v,
     } else {
         weir_index_list_drop(x);
     }
-    weir_mem_free(some.list);
-    weir_mem_free(places);
+    WEIR_FREE(some.list, places);
 }
 
 bool weir_index_list_check(const weir_graph *g, const struct index *x)

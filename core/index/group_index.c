@@ -20,8 +20,7 @@ static void drop_all(weir_graph *g)
 {
     while (g->groups.n > 0)
         drop_at(g, g->groups.n - 1);
-    weir_mem_free(g->groups.list);
-    weir_mem_free(g->groups.totals);
+    WEIR_FREE(g->groups.list, g->groups.totals);
     memset(&g->groups, 0, sizeof g->groups);
     weir_observe_end(g, &weir_group_observer);
 }

@@ -157,18 +157,8 @@ void weir_groups_free(struct group_index *x)
 {
     if (!x)
         return;
-    weir_mem_free(x->list);
-    weir_mem_free(x->ranks);
-    weir_mem_free(x->groups);
-    weir_mem_free(x->places);
-    weir_mem_free(x->begin);
-    weir_mem_free(x->values);
-    weir_mem_free(x->counts);
-    weir_mem_free(x->changed);
-    weir_mem_free(x->doubts);
-    weir_mem_free(x->stale);
-    weir_mem_free(x->starts);
-    weir_mem_free(x->wide);
+    WEIR_FREE(x->list, x->ranks, x->groups, x->places, x->begin, x->values, x->counts, x->changed, x->doubts, x->stale,
+              x->starts, x->wide);
     weir_keyset_free(&x->set);
     weir_keyset_free(&x->emptiest_first);
     weir_mem_free(x);

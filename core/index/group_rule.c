@@ -93,9 +93,8 @@ static int climb(const weir_graph *g, const struct group_rule *r, weir_vertex v,
             *out = up;
             break;
         }
-        if (weir_array_reserve(&c->list, &c->cap, (size_t)c->n + 1, sizeof *c->list))
+        if (WEIR_ARRAY_ADD(c->list, c->n, c->cap, up))
             return WEIR_ENOMEM;
-        c->list[c->n++] = up;
         rc = climb(g, r, up, c, out);
     }
     return rc;

@@ -8,6 +8,7 @@
 
 #include "aggregate/rows.h"
 #include "base/bisect.h"
+#include "base/compare.h"
 #include "base/hash.h"
 #include "graph/observer.h"
 
@@ -21,12 +22,9 @@ void weir_node_table_free(struct node_table *r)
     weir_idset_free(r->all);
     weir_mem_free(r->nodes);
     weir_map32_free(&r->numbers);
-    weir_mem_free(r->rows);
-    weir_mem_free(r->outside);
-    weir_mem_free(r->runs);
+    WEIR_FREE(r->rows, r->outside, r->runs);
     weir_map32_free(&r->names);
-    weir_mem_free(r->next);
-    weir_mem_free(r);
+    WEIR_FREE(r->next, r);
 }
 
 #define NODE_TABLE_UNUSED 64 /* unused numbers that a table of any size may have */
@@ -247,13 +245,7 @@ struct ranked {
     uint32_t node;
 };
 
-static int by_rank(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->node < y->node ? -1 : x->node > y->node;
-}
+WEIR_COMPARE_BY2(by_rank, struct ranked, rank, node)
 
 static int add_rank(struct node_table *r, struct ranked x)
 {
@@ -263,10 +255,7 @@ static int add_rank(struct node_table *r, struct ranked x)
         last->count++;
         return WEIR_OK;
     }
-    if (weir_array_reserve(&r->runs, &r->runs_cap, (size_t)r->nruns + 1, sizeof *r->runs))
-        return WEIR_ENOMEM;
-    r->runs[r->nruns++] = (struct node_table_run){x.rank, x.node, 1};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->runs, r->nruns, r->runs_cap, (struct node_table_run){x.rank, x.node, 1});
 }
 
 static int read_ranks(const weir_graph *g, struct node_table *r)

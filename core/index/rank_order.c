@@ -192,10 +192,7 @@ void weir_order_clear(struct order *o)
     struct order_keys *keys = o->keys;
 
     if (keys && --keys->refs == 0) {
-        weir_mem_free(keys->leaf);
-        weir_mem_free(keys->inner);
-        weir_mem_free(keys->notes.list);
-        weir_mem_free(keys);
+        WEIR_FREE(keys->leaf, keys->inner, keys->notes.list, keys);
     }
     memset(o, 0, sizeof *o);
 }

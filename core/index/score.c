@@ -13,17 +13,8 @@
 
 static void memory_free(struct score_memory *x)
 {
-    weir_mem_free(x->key);
-    weir_mem_free(x->list);
-    weir_mem_free(x->leaf);
-    weir_mem_free(x->inner);
-    weir_mem_free(x->shared);
-    weir_mem_free(x->common);
-    weir_mem_free(x->reads);
-    weir_mem_free(x->sources);
-    weir_mem_free(x->stale);
-    weir_mem_free(x->versions);
-    weir_mem_free(x->facts);
+    WEIR_FREE(x->key, x->list, x->leaf, x->inner, x->shared, x->common, x->reads, x->sources, x->stale, x->versions,
+              x->facts);
     weir_map32_free(&x->source_of);
     weir_mem_free(x);
 }

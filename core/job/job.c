@@ -48,17 +48,13 @@ static void clear_all(weir_graph *g)
     struct jobs *jobs = g->jobs;
 
     for (uint32_t i = 0; jobs && i < jobs->n; i++) {
-        weir_mem_free(jobs->list[i].picks);
-        weir_mem_free(jobs->list[i].flows);
+        WEIR_FREE(jobs->list[i].picks, jobs->list[i].flows);
     }
     if (jobs) {
         weir_stages_free(jobs);
-        weir_mem_free(jobs->list);
-        weir_mem_free(jobs->starts);
-        weir_mem_free(jobs->order);
+        WEIR_FREE(jobs->list, jobs->starts, jobs->order);
         weir_map32_free(&jobs->ids);
-        weir_mem_free(jobs->queue);
-        weir_mem_free(jobs->events);
+        WEIR_FREE(jobs->queue, jobs->events);
     }
     weir_mem_free(jobs);
     g->jobs = NULL;
@@ -199,8 +195,7 @@ static void job_forget(weir_graph *g, uint32_t i)
     weir_start_queue_remove(g, i);
     weir_map32_remove(&all->ids, id_hash(g, j->a.job), i);
     note_job(g, j->a.job);
-    weir_mem_free(j->picks);
-    weir_mem_free(j->flows);
+    WEIR_FREE(j->picks, j->flows);
     memset(j, 0, sizeof *j);
 }
 

@@ -16,9 +16,8 @@ static int collect(const weir_graph *g, weir_vertex v, struct ids *ids)
     weir_use use;
 
     for (uint32_t i = 0; weir_vertex_use(g, v, i, &use); i++) {
-        if (weir_array_reserve(&ids->list, &ids->cap, (size_t)ids->n + 1, sizeof *ids->list))
+        if (WEIR_ARRAY_ADD(ids->list, ids->n, ids->cap, use.job))
             return WEIR_ENOMEM;
-        ids->list[ids->n++] = use.job;
     }
     if (!in || !in->cells || (in->cells[CELL_ACTIVE] == 0 && in->cells[CELL_SOON] == 0))
         return WEIR_OK;
@@ -37,9 +36,8 @@ static int collect_above(const weir_graph *g, weir_vertex v, struct ids *ids)
         for (uint32_t i = 0; weir_vertex_use(g, v, i, &use); i++) {
             if (!use.exclusive)
                 continue;
-            if (weir_array_reserve(&ids->list, &ids->cap, (size_t)ids->n + 1, sizeof *ids->list))
+            if (WEIR_ARRAY_ADD(ids->list, ids->n, ids->cap, use.job))
                 return WEIR_ENOMEM;
-            ids->list[ids->n++] = use.job;
         }
     return WEIR_OK;
 }

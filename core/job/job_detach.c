@@ -19,9 +19,7 @@ void weir_detached_free(weir_detached *x)
 {
     if (!x)
         return;
-    weir_mem_free(x->picks);
-    weir_mem_free(x->flows);
-    weir_mem_free(x);
+    WEIR_FREE(x->picks, x->flows, x);
 }
 
 static int keep(weir_detached *x, const struct job *j)

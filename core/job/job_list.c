@@ -3,17 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "job/job.h"
 #include "job/loss.h"
 
-static int by_vertex(const void *a, const void *b)
-{
-    const weir_pick *x = a, *y = b;
-
-    if (x->vertex != y->vertex)
-        return x->vertex < y->vertex ? -1 : 1;
-    return x->resource < y->resource ? -1 : x->resource > y->resource;
-}
+WEIR_COMPARE_BY2(by_vertex, weir_pick, vertex, resource)
 
 static int check_pick(const weir_graph *g, const weir_pick *p, weir_err *err)
 {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/compare.h"
 
 /* A pick of a job. */
 struct loaded_span {
@@ -170,14 +171,12 @@ int weir_jobs_load(weir_graph *g, const struct weir_loaded_jobs *jobs, const cha
     int rc = check_claims(&l);
 
     rc = rc ? rc : make_jobs(&l);
-    weir_mem_free(l.claims);
-    weir_mem_free(l.ends);
+    WEIR_FREE(l.claims, l.ends);
     return rc;
 }
 
 void weir_loaded_jobs_free(struct weir_loaded_jobs *jobs)
 {
-    weir_mem_free(jobs->list);
-    weir_mem_free(jobs->picks);
+    WEIR_FREE(jobs->list, jobs->picks);
     *jobs = (struct weir_loaded_jobs){0};
 }

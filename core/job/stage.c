@@ -43,8 +43,7 @@ int weir_stage_make(weir_graph *g, const struct job *found, const weir_allocatio
 
 static void claim_clear(struct claim *c)
 {
-    weir_mem_free(c->j.picks);
-    weir_mem_free(c->j.flows);
+    WEIR_FREE(c->j.picks, c->j.flows);
 }
 
 static int claim_fill(struct claim *c, const struct job *found)

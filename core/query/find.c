@@ -44,10 +44,7 @@ static void evaluate_types(struct finder *s)
 static void search_clear(struct finder *s)
 {
     weir_query_subject_clear(&s->subject);
-    weir_mem_free(s->bound);
-    weir_mem_free(s->reach);
-    weir_mem_free(s->types);
-    weir_mem_free(s->enter);
+    WEIR_FREE(s->bound, s->reach, s->types, s->enter);
 }
 
 static int search_begin(struct finder *s, const weir_graph *g, const weir_query *q)

@@ -628,9 +628,5 @@ void weir_query_free(weir_query *q)
         return;
     for (uint32_t i = 0; i < q->ntests; i++)
         weir_idset_free(q->tests[i].set);
-    weir_mem_free(q->tests);
-    weir_mem_free(q->pieces);
-    weir_mem_free(q->runs);
-    weir_mem_free(q->text);
-    weir_mem_free(q);
+    WEIR_FREE(q->tests, q->pieces, q->runs, q->text, q);
 }

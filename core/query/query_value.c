@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "request/request.h"
 
 #define SET_DIGITS 18 /* most digits of a number in brackets */
@@ -218,10 +219,10 @@ static int add_piece(struct pattern_reader *m, enum query_piece_kind kind, const
 {
     weir_query *q = m->q;
 
-    if (weir_array_reserve(&q->pieces, &q->pieces_cap, (size_t)q->npieces + 1, sizeof *q->pieces))
-        return weir_fail_nomem(m->err);
-    q->pieces[q->npieces++] = (struct query_piece){kind, (uint32_t)len, (uint32_t)first, text};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(q->pieces, q->npieces, q->pieces_cap,
+                          (struct query_piece){kind, (uint32_t)len, (uint32_t)first, text})
+               ? weir_fail_nomem(m->err)
+               : WEIR_OK;
 }
 
 static uint32_t digits_of(uint64_t n)
@@ -248,9 +249,8 @@ static int add_range(struct pattern_reader *m, uint64_t lo, uint64_t hi, uint32_
     while (lo <= hi) {
         uint32_t digits = digits_of(lo) < width ? width : digits_of(lo);
         uint64_t end = highest_of(digits) < hi ? highest_of(digits) : hi;
-        if (weir_array_reserve(&q->runs, &q->runs_cap, (size_t)q->nruns + 1, sizeof *q->runs))
+        if (WEIR_ARRAY_ADD(q->runs, q->nruns, q->runs_cap, (struct query_run){digits, lo, end}))
             return weir_fail_nomem(m->err);
-        q->runs[q->nruns++] = (struct query_run){digits, lo, end};
         lo = end + 1;
     }
     return WEIR_OK;
@@ -301,14 +301,7 @@ static int read_range(struct pattern_reader *m, bool first, uint32_t *padding)
     return add_range(m, lo, hi, width < *padding ? *padding : width);
 }
 
-static int by_digits(const void *a, const void *b)
-{
-    const struct query_run *x = a, *y = b;
-
-    if (x->digits != y->digits)
-        return x->digits < y->digits ? -1 : 1;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
+WEIR_COMPARE_BY2(by_digits, struct query_run, digits, lo)
 
 static void tidy_runs(weir_query *q, uint32_t first)
 {

@@ -42,8 +42,7 @@ int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const c
     weir_buf b = {0};
     int rc = to ? weir_pick_tree_build(g, a, &tree, err) : WEIR_EINVAL;
 
-    if (rc == WEIR_OK)
-        rc = weir_write_run(to->write, &w, &b, err);
+    rc = rc ? rc : weir_write_run(to->write, &w, &b, err);
     weir_pick_tree_free(&tree);
     weir_buf_free(&b);
     return rc;
@@ -73,8 +72,7 @@ int weir_graph_write(const weir_graph *g, const char *format, const weir_format_
     weir_buf b = {0};
     int rc = to ? check_options(g, to, w.o, err) : WEIR_EINVAL;
 
-    if (rc == WEIR_OK)
-        rc = weir_write_run(to->write, &w, &b, err);
+    rc = rc ? rc : weir_write_run(to->write, &w, &b, err);
     weir_buf_free(&b);
     return rc;
 }

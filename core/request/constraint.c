@@ -19,9 +19,7 @@ static void clear(weir_constraint *c)
 {
     for (uint32_t i = 0; i < c->nargs && c->args; i++)
         clear(&c->args[i]);
-    weir_mem_free(c->args);
-    weir_mem_free(c->properties);
-    weir_mem_free(c->text);
+    WEIR_FREE(c->args, c->properties, c->text);
     weir_hostlist_free(c->hosts);
     weir_idset_free(c->ranks);
 }
@@ -139,8 +137,7 @@ static int join_ranks(const json_t *values, size_t from, size_t to, weir_idset *
     if (to - from == 1)
         return parse_ranks(values, from, out, err);
     rc = join_ranks(values, from, middle, out, err);
-    if (rc == WEIR_OK)
-        rc = join_ranks(values, middle, to, &more, err);
+    rc = rc ? rc : join_ranks(values, middle, to, &more, err);
     if (rc == WEIR_OK && weir_idset_add(*out, more) != WEIR_OK)
         rc = weir_fail_nomem(err);
     weir_idset_free(more);

@@ -46,8 +46,7 @@ static int add_namesakes(const struct weir_wanted_property *p, const struct weir
         return WEIR_OK;
     one = weir_hostlist_new();
     rc = one ? weir_hostlist_append_name(one, p->name, p->len, NULL) : WEIR_ENOMEM;
-    if (rc == WEIR_OK)
-        rc = weir_ranks_of_hosts(f, one, out);
+    rc = rc ? rc : weir_ranks_of_hosts(f, one, out);
     weir_hostlist_free(one);
     return rc;
 }

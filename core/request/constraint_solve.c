@@ -24,8 +24,7 @@ static int solve_all(const weir_constraint *c, const struct weir_subjects *s, we
     for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs && weir_idset_count(set) > 0; i++) {
         weir_idset *operand = NULL;
         rc = weir_constraint_solve(&c->args[i], s, &operand);
-        if (rc == WEIR_OK)
-            rc = keep_common(&set, operand);
+        rc = rc ? rc : keep_common(&set, operand);
         weir_idset_free(operand);
     }
     if (rc == WEIR_OK)
@@ -42,8 +41,7 @@ static int add_any(const weir_constraint *c, const struct weir_subjects *s, weir
     for (uint32_t i = 0; rc == WEIR_OK && i < c->nargs; i++) {
         weir_idset *operand = NULL;
         rc = weir_constraint_solve(&c->args[i], s, &operand);
-        if (rc == WEIR_OK)
-            rc = weir_idset_add(set, operand);
+        rc = rc ? rc : weir_idset_add(set, operand);
         weir_idset_free(operand);
     }
     return rc;
@@ -54,10 +52,8 @@ static int add_others(const weir_constraint *c, const struct weir_subjects *s, w
     weir_idset *all = NULL;
     int rc = solve_all(c, s, &all);
 
-    if (rc == WEIR_OK)
-        rc = weir_idset_add(set, s->all);
-    if (rc == WEIR_OK)
-        rc = weir_idset_subtract(set, all);
+    rc = rc ? rc : weir_idset_add(set, s->all);
+    rc = rc ? rc : weir_idset_subtract(set, all);
     weir_idset_free(all);
     return rc;
 }

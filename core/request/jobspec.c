@@ -169,14 +169,10 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
     if (!json_object_get(vertex, "type"))
         return FAIL(c, vertex, NULL, "type is missing");
     rc = check_keys(c, vertex);
-    if (rc == WEIR_OK)
-        rc = get_string(c, vertex, "type", &r->type);
-    if (rc == WEIR_OK)
-        rc = get_string(c, vertex, "unit", &r->unit);
-    if (rc == WEIR_OK)
-        rc = get_string(c, vertex, "label", &r->label);
-    if (rc == WEIR_OK)
-        rc = get_string(c, vertex, "id", &r->id);
+    rc = rc ? rc : get_string(c, vertex, "type", &r->type);
+    rc = rc ? rc : get_string(c, vertex, "unit", &r->unit);
+    rc = rc ? rc : get_string(c, vertex, "label", &r->label);
+    rc = rc ? rc : get_string(c, vertex, "id", &r->id);
     if (rc != WEIR_OK)
         return rc;
     if (!*r->type)
@@ -184,12 +180,9 @@ static int fill_resource(struct compiler *c, const json_t *vertex, weir_resource
     r->any = strcmp(r->type, "or_slot") == 0;
     r->slot = r->any || strcmp(r->type, "slot") == 0;
     rc = check_place(c, vertex, r);
-    if (rc == WEIR_OK)
-        rc = get_count(c, vertex, r);
-    if (rc == WEIR_OK)
-        rc = get_exclusive(c, vertex, r);
-    if (rc == WEIR_OK)
-        rc = check_label(c, vertex, r);
+    rc = rc ? rc : get_count(c, vertex, r);
+    rc = rc ? rc : get_exclusive(c, vertex, r);
+    rc = rc ? rc : check_label(c, vertex, r);
     r->takes = !r->slot && (r->exclusive == WEIR_EXCLUSIVE_YES || (r->exclusive == WEIR_EXCLUSIVE_UNSET && in_slot(r)));
     return rc;
 }
@@ -313,8 +306,7 @@ static int compile_resources(struct compiler *c)
         return FAIL(c, list, c->doc->root, "resources must be a list with a resource in it, not %s",
                     json_is_array(list) ? "an empty one" : weir_json_kind(list));
     rc = count_list(c, list, 0, &total);
-    if (rc == WEIR_OK)
-        rc = resolve_nested(c, list);
+    rc = rc ? rc : resolve_nested(c, list);
     if (rc != WEIR_OK)
         return rc;
     list = c->req->resources;
@@ -397,16 +389,12 @@ static int compile(struct compiler *c)
 {
     int rc = check_top(c);
 
-    if (rc == WEIR_OK)
-        rc = label_lone_slot(c);
-    if (rc == WEIR_OK)
-        rc = compile_resources(c);
+    rc = rc ? rc : label_lone_slot(c);
+    rc = rc ? rc : compile_resources(c);
     c->path_len = 0;
     c->path[0] = '\0';
-    if (rc == WEIR_OK)
-        rc = weir_jobspec_read_attributes(c->doc, &c->req->duration, &c->req->constraint, c->err);
-    if (rc == WEIR_OK)
-        rc = read_tasks(c);
+    rc = rc ? rc : weir_jobspec_read_attributes(c->doc, &c->req->duration, &c->req->constraint, c->err);
+    rc = rc ? rc : read_tasks(c);
     if (rc == WEIR_OK && weir_request_compute_needs(c->req) != WEIR_OK)
         rc = weir_fail_nomem(c->err);
     return rc;

@@ -164,9 +164,7 @@ int weir_jobspec_read_attributes(weir_json_document *d, int64_t *duration, weir_
     const json_t *system = json_object_get(attributes, "system");
     int rc = check_parts(&c, attributes);
 
-    if (rc == WEIR_OK)
-        rc = read_duration(&c, system, duration);
-    if (rc == WEIR_OK)
-        rc = check_known(&c, system);
+    rc = rc ? rc : read_duration(&c, system, duration);
+    rc = rc ? rc : check_known(&c, system);
     return rc == WEIR_OK ? read_constraint(&c, system, constraint) : rc;
 }

@@ -44,10 +44,7 @@ static int note_place(struct nested_resolver *r, const json_t *vertex, const jso
     weir_json_document_find(r->out->doc, vertex, &m.line, &m.column);
     if (m.line == 0)
         return WEIR_OK;
-    if (weir_array_reserve(&r->marks, &r->cap, (size_t)r->nmarks + 1, sizeof *r->marks) != WEIR_OK)
-        return WEIR_ENOMEM;
-    r->marks[r->nmarks++] = m;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->marks, r->nmarks, r->cap, m);
 }
 
 /* Appends a copy of `vertex`, `times` as many, with the resolved list under `with`. */
@@ -138,8 +135,7 @@ int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to)
     }
     into = json_array();
     rc = into ? resolve_list(&r, list, false, 1, into) : WEIR_ENOMEM;
-    if (rc == WEIR_OK)
-        rc = mark_copies(&r);
+    rc = rc ? rc : mark_copies(&r);
     weir_mem_free(r.marks);
     if (rc == WEIR_OK)
         to->list = into;

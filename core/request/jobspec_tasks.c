@@ -142,12 +142,9 @@ static int check_task(struct task_checker *c, const json_t *tasks, const json_t 
         return FAIL(c, task, tasks, "a task must be a dictionary with command, slot and count, not %s",
                     weir_json_kind(task));
     rc = check_keys(c, task);
-    if (rc == WEIR_OK)
-        rc = check_command(c, task);
-    if (rc == WEIR_OK)
-        rc = check_slot(c, task);
-    if (rc == WEIR_OK)
-        rc = check_count(c, task);
+    rc = rc ? rc : check_command(c, task);
+    rc = rc ? rc : check_slot(c, task);
+    rc = rc ? rc : check_count(c, task);
     return rc == WEIR_OK ? check_extras(c, task) : rc;
 }
 

@@ -145,8 +145,7 @@ static int write_list(struct yaml_writer *w, json_t *list)
     rc = emit(w, &e, yaml_sequence_start_event_initialize(&e, NULL, NULL, 1, style));
     for (size_t i = 0; rc == WEIR_OK && i < json_array_size(list); i++)
         rc = write_value(w, json_array_get(list, i));
-    if (rc == WEIR_OK)
-        rc = emit(w, &e, yaml_sequence_end_event_initialize(&e));
+    rc = rc ? rc : emit(w, &e, yaml_sequence_end_event_initialize(&e));
     return rc;
 }
 
@@ -182,8 +181,7 @@ static int write_entries(struct yaml_writer *w, json_t *dict, const char **keys)
     qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
         rc = write_string(w, keys[i], strlen(keys[i]));
-        if (rc == WEIR_OK)
-            rc = write_value(w, json_object_get(dict, keys[i]));
+        rc = rc ? rc : write_value(w, json_object_get(dict, keys[i]));
     }
     return rc;
 }
@@ -197,11 +195,9 @@ static int write_dictionary(struct yaml_writer *w, json_t *dict)
     if (!keys)
         return weir_fail_nomem(w->err);
     rc = emit(w, &e, yaml_mapping_start_event_initialize(&e, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
-    if (rc == WEIR_OK)
-        rc = write_entries(w, dict, keys);
+    rc = rc ? rc : write_entries(w, dict, keys);
     weir_mem_free(keys);
-    if (rc == WEIR_OK)
-        rc = emit(w, &e, yaml_mapping_end_event_initialize(&e));
+    rc = rc ? rc : emit(w, &e, yaml_mapping_end_event_initialize(&e));
     return rc;
 }
 
@@ -218,12 +214,9 @@ static int write_document(struct yaml_writer *w, json_t *root)
     yaml_event_t e;
     int rc = emit(w, &e, yaml_stream_start_event_initialize(&e, YAML_UTF8_ENCODING));
 
-    if (rc == WEIR_OK)
-        rc = emit(w, &e, yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1));
-    if (rc == WEIR_OK)
-        rc = write_value(w, root);
-    if (rc == WEIR_OK)
-        rc = emit(w, &e, yaml_document_end_event_initialize(&e, 1));
+    rc = rc ? rc : emit(w, &e, yaml_document_start_event_initialize(&e, NULL, NULL, NULL, 1));
+    rc = rc ? rc : write_value(w, root);
+    rc = rc ? rc : emit(w, &e, yaml_document_end_event_initialize(&e, 1));
     return rc == WEIR_OK ? emit(w, &e, yaml_stream_end_event_initialize(&e)) : rc;
 }
 

@@ -23,9 +23,8 @@ int weir_json_document_mark(weir_json_document *d, const json_t *value, int line
 {
     if (json_is_boolean(value) || json_is_null(value) || d->nmarks == WEIR_DOCUMENT_MARKS)
         return WEIR_OK;
-    if (weir_array_reserve(&d->marks, &d->cap, (size_t)d->nmarks + 1, sizeof *d->marks) != WEIR_OK)
+    if (WEIR_ARRAY_ADD(d->marks, d->nmarks, d->cap, (struct weir_mark){value, line, column}))
         return WEIR_ENOMEM;
-    d->marks[d->nmarks++] = (struct weir_mark){value, line, column};
     d->sorted = false;
     return WEIR_OK;
 }

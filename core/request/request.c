@@ -10,10 +10,7 @@ void weir_request_free(weir_request *r)
         return;
     for (uint32_t i = 0; i < r->count && r->pool; i++)
         weir_count_clear(&r->pool[i].count);
-    weir_mem_free(r->pool);
-    weir_mem_free(r->order);
-    weir_mem_free(r->needs);
-    weir_mem_free(r->spans);
+    WEIR_FREE(r->pool, r->order, r->needs, r->spans);
     weir_constraint_free(r->constraint);
     json_decref(r->resources);
     json_decref(r->root);

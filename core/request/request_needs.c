@@ -24,14 +24,9 @@ struct needs_builder {
     uint32_t nneeds, needs_cap, demands_cap;
 };
 
-static int compare_types(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 static uint32_t find_type(const struct needs_builder *s, const char *type)
 {
-    const char **found = bsearch(&type, s->types, s->ntypes, sizeof *s->types, compare_types);
+    const char **found = bsearch(&type, s->types, s->ntypes, sizeof *s->types, weir_compare_texts);
     return (uint32_t)(found - s->types);
 }
 
@@ -43,7 +38,7 @@ static void sort_types(struct needs_builder *s)
     for (uint32_t i = 0; i < r->count; i++)
         if (!r->pool[i].slot)
             s->types[n++] = r->pool[i].type;
-    qsort(s->types, n, sizeof *s->types, compare_types);
+    qsort(s->types, n, sizeof *s->types, weir_compare_texts);
     for (uint32_t i = 0; i < n; i++)
         if (s->ntypes == 0 || strcmp(s->types[i], s->types[s->ntypes - 1]) != 0)
             s->types[s->ntypes++] = s->types[i];
@@ -167,11 +162,7 @@ int weir_request_compute_needs(weir_request *r)
     r->spans = weir_mem_zalloc((size_t)r->count + 1, sizeof *r->spans);
     if (s.types && s.type_of && s.row && s.touched && r->spans)
         rc = sum_up(&s);
-    weir_mem_free(s.types);
-    weir_mem_free(s.type_of);
-    weir_mem_free(s.row);
-    weir_mem_free(s.touched);
-    weir_mem_free(s.demands);
+    WEIR_FREE(s.types, s.type_of, s.row, s.touched, s.demands);
     return rc;
 }
 

@@ -88,8 +88,7 @@ int weir_request_parse(const char *text, size_t len, const char *source, weir_re
     if (len > WEIR_JOBSPEC_MAX)
         return weir_fail_at(err, WEIR_ELIMIT, source, 0, 0, "a jobspec of more than 64 MB");
     rc = read_document(&d, text, len, err);
-    if (rc == WEIR_OK)
-        rc = weir_jobspec_compile(&d, out, err);
+    rc = rc ? rc : weir_jobspec_compile(&d, out, err);
     weir_json_document_free(&d);
     return rc;
 }

@@ -161,11 +161,7 @@ void weir_request_unbind(const weir_request *from, const weir_request *bound)
     for (uint32_t i = 0; r->pool && i < r->count; i++)
         if (r->pool[i].count.set != from->pool[i].count.set)
             weir_count_clear(&r->pool[i].count);
-    weir_mem_free(r->pool);
-    weir_mem_free(r->order);
-    weir_mem_free(r->needs);
-    weir_mem_free(r->spans);
-    weir_mem_free(r);
+    WEIR_FREE(r->pool, r->order, r->needs, r->spans, r);
 }
 
 static bool needs_binding(const weir_request *r, const weir_graph *g)

@@ -292,14 +292,10 @@ static int from_range(const json_t *range, weir_count *out, weir_err *err)
     char op = '+';
     int rc = check_range_keys(range, err);
 
-    if (rc == WEIR_OK)
-        rc = get_integer(range, "min", &min, err);
-    if (rc == WEIR_OK)
-        rc = get_integer(range, "max", &max, err);
-    if (rc == WEIR_OK)
-        rc = get_integer(range, "operand", &operand, err);
-    if (rc == WEIR_OK)
-        rc = get_operator(range, &op, err);
+    rc = rc ? rc : get_integer(range, "min", &min, err);
+    rc = rc ? rc : get_integer(range, "max", &max, err);
+    rc = rc ? rc : get_integer(range, "operand", &operand, err);
+    rc = rc ? rc : get_operator(range, &op, err);
     if (rc != WEIR_OK)
         return rc;
     fault = range_fault(min, max, op, operand);

@@ -166,8 +166,7 @@ static int read_object(struct shape_reader *r, json_t *dict)
     int rc = enter(r, WEIR_DOCUMENT_DEPTH, "nested more than 256 deep");
 
     r->at++;
-    if (rc == WEIR_OK)
-        rc = read_items(r, dict, false, false);
+    rc = rc ? rc : read_items(r, dict, false, false);
     r->depth--;
     return rc;
 }
@@ -326,8 +325,7 @@ static int read_children(struct shape_reader *r, json_t *vertex)
     if (rc != WEIR_OK)
         return rc;
     rc = enter(r, WEIR_REQUEST_DEPTH - 1, "resources are nested more than 32 deep");
-    if (rc == WEIR_OK)
-        rc = read_list(r, list);
+    rc = rc ? rc : read_list(r, list);
     r->depth--;
     return rc;
 }
@@ -342,14 +340,12 @@ static int read_vertex(struct shape_reader *r, json_t *list)
     if (rc == WEIR_OK && ++r->vertices > WEIR_REQUEST_RESOURCES)
         rc = weir_fail_at(r->err, WEIR_ELIMIT, r->doc->source, r->line, column_of(r, start),
                           "shape: more than 4096 resources");
-    if (rc == WEIR_OK)
-        rc = read_string(r, "a resource type is wanted here, as in slot=4/node/core=8", &type);
+    rc = rc ? rc : read_string(r, "a resource type is wanted here, as in slot=4/node/core=8", &type);
     if (rc != WEIR_OK)
         return rc;
     slot = strcmp(json_string_value(type), "slot") == 0;
     rc = attach(r, vertex, "type", type, start);
-    if (rc == WEIR_OK)
-        rc = read_count(r, vertex);
+    rc = rc ? rc : read_count(r, vertex);
     if (rc == WEIR_OK && take(r, '{'))
         rc = read_items(r, vertex, true, slot);
     if (rc == WEIR_OK && take(r, '/'))

@@ -144,12 +144,10 @@ static int write_items(const json_t *vertex, const weir_resource *r, bool named,
         begin_item(&items, b);
         weir_buf_puts(b, r->exclusive == WEIR_EXCLUSIVE_YES ? "x" : "-x");
     }
-    if (rc == WEIR_OK)
-        rc = write_item("unit", given(vertex, "unit"), &items, b, err);
+    rc = rc ? rc : write_item("unit", given(vertex, "unit"), &items, b, err);
     if (rc == WEIR_OK && !r->slot)
         rc = write_item("label", given(vertex, "label"), &items, b, err);
-    if (rc == WEIR_OK)
-        rc = write_item("id", given(vertex, "id"), &items, b, err);
+    rc = rc ? rc : write_item("id", given(vertex, "id"), &items, b, err);
     weir_buf_puts(b, items ? "}" : "");
     return rc;
 }
@@ -183,8 +181,7 @@ static int write_vertex(const weir_request *req, const json_t *vertex, const wei
         weir_buf_puts(b, "=");
         weir_count_write(&r->count, b);
     }
-    if (rc == WEIR_OK)
-        rc = write_items(vertex, r, r->slot && must_name(req, vertex, r), b, err);
+    rc = rc ? rc : write_items(vertex, r, r->slot && must_name(req, vertex, r), b, err);
     if (rc != WEIR_OK || r->nwith == 0)
         return rc;
     weir_buf_puts(b, "/");

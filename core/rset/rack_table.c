@@ -206,10 +206,7 @@ static int read_store(struct rack_reader *r, const json_t *value)
     rc = read_capacity(r, &s, json_object_get(value, "capacity"));
     if (rc < 0)
         return rc;
-    if (weir_array_reserve(&r->t->storages, &r->t->storages_cap, (size_t)r->t->nstorages + 1, sizeof s) < 0)
-        return weir_fail_nomem(r->err);
-    r->t->storages[r->t->nstorages++] = s;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->t->storages, r->t->nstorages, r->t->storages_cap, s) ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
 static int read_storage(struct rack_reader *r, struct domain *d, const json_t *list)
@@ -377,7 +374,7 @@ static int list_runs(weir_rack_table *t)
     for (uint32_t i = 0; i < t->nentries; i++) {
         uint32_t lo, hi;
         for (size_t k = 0; weir_idset_run(t->entries[i].ranks, k, &lo, &hi); k++) {
-            if (weir_array_reserve(&t->runs, &t->runs_cap, (size_t)t->nruns + 1, sizeof *t->runs) < 0)
+            if (WEIR_ARRAY_ADD(t->runs, t->nruns, t->runs_cap, (struct run){lo, hi, i}))
                 return WEIR_ENOMEM;
             t->runs[t->nruns++] = (struct rank_range){lo, hi, i};
         }
@@ -414,10 +411,7 @@ void weir_rack_table_free(weir_rack_table *t)
     for (uint32_t i = 0; i < t->ndomains; i++)
         for (int kind = 0; kind < KINDS; kind++)
             weir_idset_free(t->domains[i].own[kind]);
-    weir_mem_free(t->entries);
-    weir_mem_free(t->runs);
-    weir_mem_free(t->domains);
-    weir_mem_free(t->storages);
+    WEIR_FREE(t->entries, t->runs, t->domains, t->storages);
     json_decref(t->document);
     weir_mem_free(t);
 }

@@ -1,6 +1,7 @@
 /* rset.c - making and querying resource sets, and the canonical form. The main invariant is in rset.h.
  */
 #include "format/input.h"
+#include "base/compare.h"
 #include "base/strtab.h"
 #include "request/request.h"
 #include "rset/rset.h"
@@ -67,8 +68,7 @@ int weir_rset_class_copy(const struct rset_class *from, struct rset_class *to)
     for (uint32_t i = 0; rc == WEIR_OK && i < from->count; i++) {
         weir_idset *ids = NULL;
         rc = weir_idset_copy(from->children[i].ids, &ids);
-        if (rc == WEIR_OK)
-            rc = weir_rset_add_child(to, from->children[i].type, ids);
+        rc = rc ? rc : weir_rset_add_child(to, from->children[i].type, ids);
     }
     return rc;
 }
@@ -108,8 +108,7 @@ static int copy_classes(const struct rset_classes *from, struct rset_classes *to
         struct rset_class *c = &to->list[to->count++];
         memset(c, 0, sizeof *c);
         rc = weir_idset_copy(from->list[i].ranks, &c->ranks);
-        if (rc == WEIR_OK)
-            rc = weir_rset_class_copy(&from->list[i], c);
+        rc = rc ? rc : weir_rset_class_copy(&from->list[i], c);
     }
     return rc;
 }
@@ -118,19 +117,10 @@ static int copy_classes(const struct rset_classes *from, struct rset_classes *to
 
 int weir_rset_run_add(struct rset_runs *runs, uint32_t lo, uint32_t hi, uint32_t class)
 {
-    if (weir_array_reserve(&runs->list, &runs->cap, (size_t)runs->count + 1, sizeof *runs->list) < 0)
-        return WEIR_ENOMEM;
-    runs->list[runs->count++] = (struct rset_run){lo, hi, class};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(runs->list, runs->count, runs->cap, (struct rset_run){lo, hi, class});
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-    const struct rset_run *x = a, *y = b;
-    if (x->lo != y->lo)
-        return x->lo < y->lo ? -1 : 1;
-    return x->class < y->class ? -1 : x->class > y->class;
-}
+WEIR_COMPARE_BY2(compare_runs, struct rset_run, lo, class)
 
 void weir_rset_sort_runs(struct rset_runs *runs)
 {
@@ -315,8 +305,7 @@ void weir_rset_scheduling_drop(struct rset_scheduling *s)
         return;
     if (s->reading)
         s->drop_reading(s->reading);
-    weir_mem_free(s->text);
-    weir_mem_free(s->writer);
+    WEIR_FREE(s->text, s->writer);
     weir_rset_classes_clear(&s->whole);
     weir_mem_free(s);
 }

@@ -275,8 +275,7 @@ static int check_hosts(const weir_rset *a, const weir_rset *b, weir_err *err)
     if (weir_idset_equal(a->hosts->ranks, b->hosts->ranks) && weir_hostlist_equal(a->hosts->list, b->hosts->list))
         return WEIR_OK;
     rc = weir_idset_intersect(a->ranks, b->ranks, &common);
-    if (rc == WEIR_OK)
-        rc = open_lists(&t, a->hosts, b->hosts);
+    rc = rc ? rc : open_lists(&t, a->hosts, b->hosts);
     rc = rc < 0 ? weir_fail_nomem(err) : compare_hosts(&t, common, err);
     weir_mem_free(t.name[0]);
     weir_idset_free(common);
@@ -292,8 +291,7 @@ static int join_hosts(weir_rset *result, const weir_rset *a, const weir_rset *b)
     uint32_t lo, hi;
     int rc = list ? open_lists(&t, a->hosts, b->hosts) : WEIR_ENOMEM;
 
-    if (rc == WEIR_OK)
-        rc = weir_idset_copy(result->ranks, &ranks);
+    rc = rc ? rc : weir_idset_copy(result->ranks, &ranks);
     for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
         for (uint64_t rank = lo; rc == WEIR_OK && rank <= hi; rank++) {
             int which = weir_idset_test(a->ranks, (uint32_t)rank) ? 0 : 1;
@@ -434,15 +432,10 @@ int weir_rset_combine(enum weir_rset_op op, const weir_rset *a, const weir_rset 
     c.result = weir_rset_new();
     if (!c.result || weir_rset_runs_of(&a->classes, &c.a_runs) < 0 || weir_rset_runs_of(&b->classes, &c.b_runs) < 0)
         rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK)
-        rc = sweep(&c);
-    if (rc == WEIR_OK)
-        rc = finish(&c);
+    rc = rc ? rc : sweep(&c);
+    rc = rc ? rc : finish(&c);
     weir_rset_classes_clear(&c.raw);
-    weir_mem_free(c.a_runs.list);
-    weir_mem_free(c.b_runs.list);
-    weir_mem_free(c.runs.list);
-    weir_mem_free(c.pairs);
+    WEIR_FREE(c.a_runs.list, c.b_runs.list, c.runs.list, c.pairs);
     weir_map32_free(&c.numbers);
     if (rc == WEIR_OK)
         *out = c.result;
@@ -525,8 +518,7 @@ int weir_rset_select_hosts(const weir_rset *r, const weir_hostlist *hosts, weir_
         rc = weir_hostlist_copy(hosts, &index);
     if (rc == WEIR_OK && index)
         rc = weir_hostlist_index(index);
-    if (rc == WEIR_OK)
-        rc = weir_ranks_of_hosts(&facts, index, ranks);
+    rc = rc ? rc : weir_ranks_of_hosts(&facts, index, ranks);
     rc = rc < 0 ? weir_fail_nomem(err) : weir_rset_select_ranks(r, ranks, out, err);
     weir_hostlist_free(index);
     weir_idset_free(ranks);

@@ -86,10 +86,8 @@ int weir_rset_check_graph(const weir_rset *r, weir_err *err)
     if (!r->scheduling || !weir_rset_known_writer(r) || !r->scheduling->graph)
         return WEIR_OK;
     rc = weir_rset_build(r, NULL, &g, err);
-    if (rc == WEIR_OK)
-        rc = weir_graph_rset(g, WEIR_RSET_ALL, false, &there, err);
-    if (rc == WEIR_OK)
-        rc = compare_graph(r, there, err);
+    rc = rc ? rc : weir_graph_rset(g, WEIR_RSET_ALL, false, &there, err);
+    rc = rc ? rc : compare_graph(r, there, err);
     weir_rset_free(there);
     weir_graph_free(g);
     return rc;
@@ -99,7 +97,6 @@ int weir_rset_validate(const weir_rset *r, weir_err *err)
 {
     int rc = check_ranks(r, err);
 
-    if (rc == WEIR_OK)
-        rc = check_attributes(r, err);
+    rc = rc ? rc : check_attributes(r, err);
     return rc < 0 ? rc : weir_rset_check_graph(r, err);
 }

@@ -18,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+#include "base/compare.h"
 #include "base/hash.h"
 #include "base/utf8.h"
 #include "job/job.h"
@@ -298,23 +300,9 @@ static void take(struct collecting *w)
 
 /* ---- hosts and their runs --------------------------------------------------------------------------------------- */
 
-static int compare_hosts(const void *a, const void *b)
-{
-    const struct rset_host *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
+WEIR_COMPARE_BY2(compare_hosts, struct rset_host, rank, number)
 
-static int compare_runs(const void *a, const void *b)
-{
-    const struct id_run *x = a, *y = b;
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    return x->lo < y->lo ? -1 : x->lo > y->lo;
-}
+WEIR_COMPARE_BY3(compare_runs, struct id_run, host, type, lo)
 
 static bool sorted(const void *list, uint32_t n, size_t size, int (*compare)(const void *, const void *))
 {
@@ -510,8 +498,7 @@ static int make_classes(struct collecting *w)
     for (; rc == WEIR_OK && raw.count < w->ngroups; raw.count++)
         if (make_class(w, &w->groups[raw.count], &raw.list[raw.count]) < 0)
             rc = weir_fail_nomem(w->err);
-    if (rc == WEIR_OK)
-        rc = weir_rset_settle(w->r, &raw, &runs, w->err);
+    rc = rc ? rc : weir_rset_settle(w->r, &raw, &runs, w->err);
     weir_rset_classes_clear(&raw);
     weir_mem_free(runs.list);
     return rc;
@@ -623,10 +610,7 @@ static void end_collecting(struct collecting *w)
 {
     for (uint32_t i = 0; i < w->nprops; i++)
         weir_idset_free(w->props[i].ranks);
-    weir_mem_free(w->props);
-    weir_mem_free(w->groups);
-    weir_mem_free(w->hosts);
-    weir_mem_free(w->runs);
+    WEIR_FREE(w->props, w->groups, w->hosts, w->runs);
     weir_map32_free(&w->group_numbers);
     weir_map32_free(&w->prop_numbers);
     weir_map32_free(&w->roots);

@@ -178,8 +178,7 @@ static int give_below(const weir_rset *r, weir_graph *g, weir_vertex node, weir_
         weir_vertex v = weir_vertex_child(g, top, i);
         if (!inside_its_type(g, node, v))
             rc = give_stems(r, g, v, list, n, err);
-        if (rc == WEIR_OK)
-            rc = give_below(r, g, node, v, list, n, err);
+        rc = rc ? rc : give_below(r, g, node, v, list, n, err);
     }
     return rc;
 }
@@ -223,8 +222,7 @@ static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex 
         if (rc == WEIR_OK && children)
             rc = give_to_children(r, g, nodes[i], list, count, err);
     }
-    weir_mem_free(by.first);
-    weir_mem_free(by.list);
+    WEIR_FREE(by.first, by.list);
     return rc;
 }
 
@@ -233,8 +231,7 @@ static int read_topology(struct flat *f)
     json_t *scheduling = NULL;
     int rc = weir_rset_scheduling_json(f->r->scheduling, f->source, &scheduling, f->err);
 
-    if (rc == WEIR_OK)
-        rc = weir_rack_table_read(scheduling, f->source, &f->topology, f->err);
+    rc = rc ? rc : weir_rack_table_read(scheduling, f->source, &f->topology, f->err);
     json_decref(scheduling);
     return rc;
 }
@@ -249,17 +246,11 @@ int weir_rset_build_flat(const weir_rset *r, const char *source, weir_graph **ou
     weir_graph_begin(f.g);
     if (weir_rset_has_topology(r))
         rc = read_topology(&f);
-    if (rc == WEIR_OK)
-        rc = reserve(&f);
-    if (rc == WEIR_OK)
-        rc = add_nodes(&f);
-    if (rc == WEIR_OK)
-        rc = give_properties(r, f.g, f.nodes, true, err);
-    if (rc == WEIR_OK)
-        rc = weir_graph_end(f.g, err);
-    weir_mem_free(f.nodes);
-    weir_mem_free(f.name);
-    weir_mem_free(f.runs.list);
+    rc = rc ? rc : reserve(&f);
+    rc = rc ? rc : add_nodes(&f);
+    rc = rc ? rc : give_properties(r, f.g, f.nodes, true, err);
+    rc = rc ? rc : weir_graph_end(f.g, err);
+    WEIR_FREE(f.nodes, f.name, f.runs.list);
     weir_hostlist_free(f.hosts);
     weir_rack_table_free(f.topology);
     if (rc == WEIR_OK)
@@ -329,8 +320,7 @@ static int find_hosts(struct fit *f)
     weir_hostlist *hosts = NULL;
     int rc = weir_rset_hosts(f->r, &hosts, f->err);
 
-    if (rc == WEIR_OK)
-        rc = weir_rset_find_hosts(f->g, hosts, f->nodes, f->err);
+    rc = rc ? rc : weir_rset_find_hosts(f->g, hosts, f->nodes, f->err);
     weir_hostlist_free(hosts);
     return rc < 0 ? rc : rc && all_found(f);
 }
@@ -391,10 +381,7 @@ static int find_nodes(struct fit *f)
 
 static int drop(struct fit *f, weir_vertex v)
 {
-    if (weir_array_reserve(&f->drop, &f->drop_cap, (size_t)f->ndrop + 1, sizeof *f->drop) < 0)
-        return weir_fail_nomem(f->err);
-    f->drop[f->ndrop++] = v;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(f->drop, f->ndrop, f->drop_cap, v) ? weir_fail_nomem(f->err) : WEIR_OK;
 }
 
 /* Drops vertices on ranks that the set lacks. */
@@ -473,8 +460,7 @@ static int fit_rank(struct fit *f, weir_vertex node, const struct rset_class *c)
 {
     int rc = fit_type(f, node, "core", weir_rset_child(c, "core"));
 
-    if (rc == WEIR_OK)
-        rc = fit_type(f, node, "gpu", weir_rset_child(c, "gpu"));
+    rc = rc ? rc : fit_type(f, node, "gpu", weir_rset_child(c, "gpu"));
     for (uint32_t i = 0; rc == WEIR_OK && i < c->count; i++)
         if (strcmp(c->children[i].type, "core") != 0 && strcmp(c->children[i].type, "gpu") != 0)
             rc = fit_type(f, node, c->children[i].type, c->children[i].ids);
@@ -519,10 +505,7 @@ static bool leads_nowhere(const weir_graph *g, weir_vertex v)
 
 static int push(struct fit *f, weir_vertex v)
 {
-    if (weir_array_reserve(&f->left, &f->left_cap, (size_t)f->nleft + 1, sizeof *f->left) < 0)
-        return weir_fail_nomem(f->err);
-    f->left[f->nleft++] = v;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(f->left, f->nleft, f->left_cap, v) ? weir_fail_nomem(f->err) : WEIR_OK;
 }
 
 /* Removes the edges that enter v, and lists the sources that thereby lead nowhere. */
@@ -598,16 +581,12 @@ int weir_rset_fit(const weir_rset *r, weir_graph *g, weir_err *err)
     rc = find_nodes(&f);
     if (rc == 1) {
         rc = is_nested(&f) ? WEIR_OK : drop_ranks(&f);
-        if (rc == WEIR_OK)
-            rc = fit_ranks(&f);
-        if (rc == WEIR_OK)
-            rc = give_properties(r, g, f.nodes, false, err);
+        rc = rc ? rc : fit_ranks(&f);
+        rc = rc ? rc : give_properties(r, g, f.nodes, false, err);
     }
     for (uint32_t i = 0; rc == WEIR_OK && i < f.ndrop; i++)
         rc = unlink_empty(&f, f.drop[i]);
-    weir_mem_free(f.nodes);
-    weir_mem_free(f.drop);
-    weir_mem_free(f.left);
+    WEIR_FREE(f.nodes, f.drop, f.left);
     return rc;
 }
 

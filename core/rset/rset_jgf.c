@@ -36,10 +36,7 @@ static void reading_free(struct rset_reading *o)
     if (!o)
         return;
     weir_graph_free(o->graph);
-    weir_mem_free(o->positions);
-    weir_mem_free(o->marks[NODES].elements);
-    weir_mem_free(o->marks[EDGES].elements);
-    weir_mem_free(o);
+    WEIR_FREE(o->positions, o->marks[NODES].elements, o->marks[EDGES].elements, o);
 }
 
 const struct weir_strtab *weir_rset_reading_names(const struct rset_reading *o)
@@ -92,8 +89,7 @@ static int rank_by_hosts(const weir_graph *g, const struct rset_hosts *h, int64_
     uint32_t lo, hi, i = 0;
     int rc = nodes ? weir_hostlist_copy(h->list, &hosts) : WEIR_ENOMEM, any = 0;
 
-    if (rc == WEIR_OK)
-        rc = weir_rset_find_hosts(g, hosts, nodes, NULL);
+    rc = rc ? rc : weir_rset_find_hosts(g, hosts, nodes, NULL);
     for (size_t k = 0; rc == 1 && weir_idset_run(h->ranks, k, &lo, &hi); k++)
         for (uint64_t rank = lo; rank <= hi; rank++, i++)
             if (nodes[i] != WEIR_NONE) {
@@ -195,19 +191,14 @@ static int mark(const weir_rset *r, const struct rset_reading *o, bool *gone)
     c.ranks = weir_mem_alloc(n * sizeof *c.ranks);
     c.left = weir_mem_zalloc(n, sizeof *c.left);
     c.gone = weir_mem_zalloc(n, sizeof *c.gone);
-    if (rc == WEIR_OK)
-        rc = weir_rset_runs_of(c.subset.classes, &c.subset.runs);
+    rc = rc ? rc : weir_rset_runs_of(c.subset.classes, &c.subset.runs);
     if (rc == WEIR_OK)
         rc = c.ranks && c.left && c.gone ? find_ranks(r, o->graph, c.ranks) : WEIR_ENOMEM;
     if (rc >= 0)
         choose(&c);
     for (weir_vertex v = 0; rc >= 0 && v < n; v++)
         gone[o->positions[v]] = c.gone[v];
-    weir_mem_free(c.ranks);
-    weir_mem_free(c.left);
-    weir_mem_free(c.gone);
-    weir_mem_free(c.whole.runs.list);
-    weir_mem_free(c.subset.runs.list);
+    WEIR_FREE(c.ranks, c.left, c.gone, c.whole.runs.list, c.subset.runs.list);
     return rc < 0 ? rc : WEIR_OK;
 }
 
@@ -300,12 +291,10 @@ int weir_rset_jgf_items(const weir_rset *r, struct rset_items items[2])
         return rc;
     gone = weir_mem_zalloc(r->scheduling->reading->graph->limit, sizeof *gone);
     rc = gone ? mark(r, r->scheduling->reading, gone) : WEIR_ENOMEM;
-    if (rc == WEIR_OK)
-        rc = list_items(r, NODES, gone, &items[NODES]);
+    rc = rc ? rc : list_items(r, NODES, gone, &items[NODES]);
     if (rc == WEIR_OK && has_shares(r->scheduling->reading))
         rc = cut_shares(r, gone, &items[NODES]);
-    if (rc == WEIR_OK)
-        rc = list_items(r, EDGES, gone, &items[EDGES]);
+    rc = rc ? rc : list_items(r, EDGES, gone, &items[EDGES]);
     weir_mem_free(gone);
     return rc < 0 ? rc : 1;
 }

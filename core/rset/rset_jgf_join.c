@@ -97,8 +97,7 @@ static int join_vertices(struct rset_items *items, struct rset_item *x, const st
         return WEIR_OK;
     if (metadata_of(x, &a) < 0 || metadata_of(y, &b) < 0)
         rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK)
-        rc = check_equal(a, b, id, err);
+    rc = rc ? rc : check_equal(a, b, id, err);
     if (rc == WEIR_OK && x->element->shares && y->element->shares)
         rc = weir_rset_shares_join(items, x, y) < 0 ? weir_fail_nomem(err) : WEIR_OK;
     else if (rc == WEIR_OK &&
@@ -202,8 +201,7 @@ static int pair_edges(struct joining *j)
     struct weir_map32 numbers = {0};
     int rc = keys ? sift_edges(&j->a, a, NULL, &numbers, keys) : WEIR_ENOMEM;
 
-    if (rc == WEIR_OK)
-        rc = sift_edges(&j->b, b, a, &numbers, keys);
+    rc = rc ? rc : sift_edges(&j->b, b, a, &numbers, keys);
     weir_map32_free(&numbers);
     weir_mem_free(keys);
     return rc < 0 ? weir_fail_nomem(j->err) : WEIR_OK;
@@ -284,26 +282,20 @@ static int join_items(struct joining *j, weir_buf *out)
     struct rset_items both[2] = {{0}};
     int rc = open_sides(j);
 
-    if (rc == WEIR_OK)
-        rc = pair_nodes(j);
-    if (rc == WEIR_OK)
-        rc = merge(j, NODES, &both[NODES]);
-    if (rc == WEIR_OK)
-        rc = pair_edges(j);
-    if (rc == WEIR_OK)
-        rc = merge(j, EDGES, &both[EDGES]);
+    rc = rc ? rc : pair_nodes(j);
+    rc = rc ? rc : merge(j, NODES, &both[NODES]);
+    rc = rc ? rc : pair_edges(j);
+    rc = rc ? rc : merge(j, EDGES, &both[EDGES]);
     if (rc == WEIR_OK)
         weir_rset_jgf_write(j->a.r, both, NULL, out);
-    weir_mem_free(both[NODES].list);
-    weir_mem_free(both[EDGES].list);
+    WEIR_FREE(both[NODES].list, both[EDGES].list);
     return rc;
 }
 
 static void close_side(struct side *s)
 {
     weir_rset_items_free(s->items);
-    weir_mem_free(s->place);
-    weir_mem_free(s->names);
+    WEIR_FREE(s->place, s->names);
 }
 
 int weir_rset_jgf_join(const weir_rset *a, const weir_rset *b, weir_buf *out, weir_err *err)

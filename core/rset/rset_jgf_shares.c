@@ -29,8 +29,7 @@ void weir_rset_items_free(struct rset_items items[2])
         struct rset_rewritten *x;
         while ((x = items[i].rewritten) != NULL) {
             items[i].rewritten = x->next;
-            weir_mem_free(x->text);
-            weir_mem_free(x);
+            WEIR_FREE(x->text, x);
         }
         weir_mem_free(items[i].list);
     }
@@ -140,8 +139,7 @@ int weir_rset_shares_give(struct rset_items *items, struct rset_item *item, cons
     size_t len = 0;
     int rc = x ? read_shares(item, &had, &len) : WEIR_ENOMEM;
 
-    if (rc == WEIR_OK)
-        rc = rewrite(item, len, shares, &x->element, &b);
+    rc = rc ? rc : rewrite(item, len, shares, &x->element, &b);
     json_decref(had);
     if (rc < 0) {
         weir_buf_free(&b);
@@ -174,8 +172,7 @@ int weir_rset_shares_join(struct rset_items *items, struct rset_item *x, const s
     json_t *a = NULL, *b = NULL;
     int rc = weir_rset_shares(x, &a);
 
-    if (rc == WEIR_OK)
-        rc = weir_rset_shares(y, &b);
+    rc = rc ? rc : weir_rset_shares(y, &b);
     if (rc == WEIR_OK && a && b) {
         rc = add_shares(a, b);
         if (rc == WEIR_OK && sum_of(a) >= 0)

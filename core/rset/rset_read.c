@@ -256,8 +256,7 @@ static int read_times(struct rset_reader *r)
 {
     int rc = read_time(r, "starttime", &r->r->start, &r->r->has_start);
 
-    if (rc == WEIR_OK)
-        rc = read_time(r, "expiration", &r->r->end, &r->r->has_end);
+    rc = rc ? rc : read_time(r, "expiration", &r->r->end, &r->r->has_end);
     return rc < 0 ? rc : weir_rset_check_times(r->r, r->source, r->err);
 }
 
@@ -299,14 +298,10 @@ static int read_execution(struct rset_reader *r, json_t *execution)
     r->execution = execution;
     rc = read_rlite(r);
 
-    if (rc == WEIR_OK)
-        rc = read_hosts(r);
-    if (rc == WEIR_OK)
-        rc = read_properties(r);
-    if (rc == WEIR_OK)
-        rc = read_nslots(r);
-    if (rc == WEIR_OK)
-        rc = read_times(r);
+    rc = rc ? rc : read_hosts(r);
+    rc = rc ? rc : read_properties(r);
+    rc = rc ? rc : read_nslots(r);
+    rc = rc ? rc : read_times(r);
     return rc < 0 ? rc : other_keys(r, execution, known, &r->r->execution);
 }
 
@@ -453,8 +448,7 @@ static int read_document(struct rset_reader *r, struct rset_document *d)
         return BAD(r, "neither execution nor scheduling.graph is there");
     if (execution)
         rc = read_execution(r, execution);
-    if (rc == WEIR_OK)
-        rc = read_scheduling(r, d);
+    rc = rc ? rc : read_scheduling(r, d);
     return rc < 0 ? rc : other_keys(r, d->members, known, &r->r->document);
 }
 
@@ -488,8 +482,7 @@ static int derive(weir_rset *r, const char *source, weir_rset **out, weir_err *e
     weir_graph *g = NULL;
     int rc = weir_rset_build(r, source, &g, err);
 
-    if (rc == WEIR_OK)
-        rc = weir_graph_rset(g, WEIR_RSET_ALL, false, out, err);
+    rc = rc ? rc : weir_graph_rset(g, WEIR_RSET_ALL, false, out, err);
     weir_graph_free(g);
     if (rc < 0)
         return rc;
@@ -508,8 +501,7 @@ int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset 
     weir_rset *r = NULL;
     int rc = open_document(&d, text, len);
 
-    if (rc == WEIR_OK)
-        rc = read_set(&d, NULL, source, &r, err);
+    rc = rc ? rc : read_set(&d, NULL, source, &r, err);
     if (rc == WEIR_OK && !json_object_get(d.members, "execution")) {
         rc = derive(r, source, out, err);
         weir_rset_free(r);

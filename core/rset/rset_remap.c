@@ -43,12 +43,10 @@ static int follow_hosts(struct remap *m, const weir_hostlist *hosts)
     if (rc == WEIR_OK && weir_hostlist_count(hosts) != m->n)
         rc = weir_fail(m->err, WEIR_EINVAL, "%llu hosts are listed, and the set has %u ranks",
                        (unsigned long long)weir_hostlist_count(hosts), (unsigned)m->n);
-    if (rc == WEIR_OK)
-        rc = weir_rset_hosts(m->r, &own, m->err);
+    rc = rc ? rc : weir_rset_hosts(m->r, &own, m->err);
     if (rc == WEIR_OK && own && weir_hostlist_index(own) < 0)
         rc = weir_fail_nomem(m->err);
-    if (rc == WEIR_OK)
-        rc = order_by_hosts(m, own, hosts, name);
+    rc = rc ? rc : order_by_hosts(m, own, hosts, name);
     weir_hostlist_free(own);
     weir_mem_free(name);
     return rc;
@@ -116,8 +114,7 @@ static int map_class(const struct remap *m, uint32_t i, bool ids, struct rset_cl
 
     if (rc == WEIR_OK && ids)
         rc = renumber_ids(raw);
-    if (rc == WEIR_OK)
-        rc = weir_rset_map_ranks(m->r->ranks, m->to, m->r->classes.list[i].ranks, &ranks);
+    rc = rc ? rc : weir_rset_map_ranks(m->r->ranks, m->to, m->r->classes.list[i].ranks, &ranks);
     for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
         rc = weir_rset_run_add(runs, lo, hi, i);
     weir_idset_free(ranks);
@@ -198,14 +195,10 @@ int weir_rset_remap(const weir_rset *r, const weir_hostlist *hosts, bool ids, we
     struct remap m = {.r = r, .result = weir_rset_new(), .err = err};
     int rc = m.result ? number_ranks(&m, hosts) : weir_fail_nomem(err);
 
-    if (rc == WEIR_OK)
-        rc = map_classes(&m, ids);
-    if (rc == WEIR_OK)
-        rc = map_properties(&m);
-    if (rc == WEIR_OK)
-        rc = map_hosts(&m, hosts);
-    if (rc == WEIR_OK)
-        rc = map_scheduling(&m, ids);
+    rc = rc ? rc : map_classes(&m, ids);
+    rc = rc ? rc : map_properties(&m);
+    rc = rc ? rc : map_hosts(&m, hosts);
+    rc = rc ? rc : map_scheduling(&m, ids);
     if (rc == WEIR_OK)
         weir_rset_inherit(m.result, r);
     weir_mem_free(m.to);

@@ -33,8 +33,7 @@ static int treepool_cut(const weir_rset *r, const uint32_t *to, weir_buf *out, w
     json_t *all = NULL, *value = NULL;
     int rc = weir_rset_scheduling_json(r->scheduling, NULL, &all, err);
 
-    if (rc == WEIR_OK)
-        rc = weir_rack_table_cut(all, r->ranks, to, &value, err);
+    rc = rc ? rc : weir_rack_table_cut(all, r->ranks, to, &value, err);
     if (rc == WEIR_OK && weir_rset_write_json(value, out) < 0)
         rc = weir_fail_nomem(err);
     json_decref(all);
@@ -64,8 +63,7 @@ static int treepool_join(const weir_rset *a, const weir_rset *b, weir_buf *out, 
     json_t *parts[2] = {NULL, NULL}, *both = NULL;
     int rc = treepool_pair((const weir_rset *const[]){a, b}, parts, err);
 
-    if (rc == WEIR_OK)
-        rc = weir_rack_table_join(parts[0], parts[1], &both, err);
+    rc = rc ? rc : weir_rack_table_join(parts[0], parts[1], &both, err);
     if (rc == WEIR_OK && weir_rset_write_json(both, out) < 0)
         rc = weir_fail_nomem(err);
     json_decref(parts[0]);

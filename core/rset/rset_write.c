@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "hostlist/hostlist.h"
 #include "idset/idset.h"
 #include "format/output.h"
@@ -33,11 +34,6 @@ int weir_rset_write_json(const json_t *value, weir_buf *b)
     return rc == 0 && !b->failed ? WEIR_OK : WEIR_ENOMEM;
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Writes the members of an object by name, each after a comma. */
 static int write_members(json_t *object, weir_buf *b)
 {
@@ -48,7 +44,7 @@ static int write_members(json_t *object, weir_buf *b)
     for (void *it = json_object_iter(object); keys && it; it = json_object_iter_next(object, it))
         keys[i++] = json_object_iter_key(it);
     if (i > 1)
-        qsort(keys, i, sizeof *keys, compare_keys);
+        qsort(keys, i, sizeof *keys, weir_compare_texts);
     for (i = 0; rc == WEIR_OK && i < n; i++) {
         WEIR_WRITE(b, ",");
         weir_write_string(b, keys[i]);
@@ -80,8 +76,7 @@ static int write_class(const struct rset_class *c, weir_buf *b)
     WEIR_WRITE(b, "{\"rank\":");
     rc = write_ids(c->ranks, b);
     WEIR_WRITE(b, ",\"children\":{\"core\":");
-    if (rc == WEIR_OK)
-        rc = write_ids(weir_rset_child(c, "core"), b);
+    rc = rc ? rc : write_ids(weir_rset_child(c, "core"), b);
     for (uint32_t i = 0; rc == WEIR_OK && i < c->count; i++) {
         if (strcmp(c->children[i].type, "core") == 0)
             continue;
@@ -123,8 +118,7 @@ static int write_nodelist(const weir_rset *r, weir_buf *b)
     if (!r->hosts)
         return WEIR_OK;
     rc = weir_rset_hosts(r, &hosts, NULL);
-    if (rc == WEIR_OK)
-        rc = weir_hostlist_write(hosts, &text);
+    rc = rc ? rc : weir_hostlist_write(hosts, &text);
     if (rc == WEIR_OK) {
         WEIR_WRITE(b, ",\"nodelist\":[");
         weir_write_string(b, text.data);
@@ -201,17 +195,14 @@ int weir_rset_write_head(const weir_rset *r, weir_buf *b, weir_err *err)
 
     WEIR_WRITE(b, "{\"version\":1,\"execution\":{\"R_lite\":");
     rc = weir_rset_write_rlite(r, b);
-    if (rc == WEIR_OK)
-        rc = write_nodelist(r, b);
+    rc = rc ? rc : write_nodelist(r, b);
     if (rc == WEIR_OK && r->nslots > 0) {
         WEIR_WRITE(b, ",\"nslots\":");
         weir_write_int(b, r->nslots);
     }
-    if (rc == WEIR_OK)
-        rc = write_properties(r, b);
+    rc = rc ? rc : write_properties(r, b);
     write_numbers(r, b);
-    if (rc == WEIR_OK)
-        rc = write_members(r->execution, b);
+    rc = rc ? rc : write_members(r->execution, b);
     WEIR_WRITE(b, "}");
     return rc == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }

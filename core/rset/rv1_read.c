@@ -74,8 +74,7 @@ static int build_any(struct jgf *r, weir_graph **out)
         rc = read_execution(r, &set);
     if (rc == WEIR_OK && set)
         rc = read_topology(r, set);
-    if (rc == WEIR_OK)
-        rc = build(r, set, out);
+    rc = rc ? rc : build(r, set, out);
     weir_rset_free(set);
     return rc;
 }
@@ -85,8 +84,7 @@ int weir_rv1_read(const struct weir_input *in, const char *source, weir_graph **
     struct jgf r = {.source = source, .err = err, .is_r = true};
     int rc = weir_jgf_document(&r, in);
 
-    if (rc == WEIR_OK)
-        rc = build_any(&r, out);
+    rc = rc ? rc : build_any(&r, out);
     weir_jgf_free(&r);
     return rc;
 }

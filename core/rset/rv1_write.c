@@ -21,8 +21,7 @@ static int write_r(const struct weir_written *in, enum weir_detail detail, weir_
     weir_rset *r = NULL;
     int rc = weir_rset_collect(in, WEIR_RSET_ALL, true, &r, err);
 
-    if (rc == WEIR_OK)
-        rc = weir_rset_write_head(r, b, err);
+    rc = rc ? rc : weir_rset_write_head(r, b, err);
     if (rc == WEIR_OK && weir_rset_write_rest(r, b) < 0)
         rc = weir_fail_nomem(err);
     weir_rset_free(r);

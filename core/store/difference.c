@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/compare.h"
+#include "base/compare.h"
 #include "base/hash.h"
 #include "job/job.h"
 #include "store/difference.h"
@@ -34,20 +36,9 @@ struct difference {
 
 /* ---- pairs of sequences ----------------------------------------------------------------------------------------- */
 
-static int by_key(const void *a, const void *b)
-{
-    const struct sequence_element *x = a, *y = b;
+WEIR_COMPARE_BY2(by_key, struct sequence_element, key, at)
 
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return (x->at > y->at) - (x->at < y->at);
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct sequence_element *x = a, *y = b;
-    return (x->at > y->at) - (x->at < y->at);
-}
+WEIR_COMPARE_BY(by_place, struct sequence_element, at)
 
 /* Pairs elements of equal keys, the first with the first and so on. */
 static void pair_keys(struct difference *d, uint32_t nx, uint32_t ny)
@@ -415,9 +406,7 @@ static int write_jobs(struct difference *d)
     if (rc == WEIR_OK)
         write_sets(d, b, moved);
     weir_buf_puts(&d->out, "]}");
-    weir_mem_free(a);
-    weir_mem_free(b);
-    weir_mem_free(moved);
+    WEIR_FREE(a, b, moved);
     return rc;
 }
 
@@ -471,11 +460,7 @@ char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err)
     rc = rc ? rc : write_difference(&d);
     weir_document_view_free(&d.a);
     weir_document_view_free(&d.b);
-    weir_mem_free(d.pairs);
-    weir_mem_free(d.x);
-    weir_mem_free(d.y);
-    weir_mem_free(d.tails);
-    weir_mem_free(d.back);
+    WEIR_FREE(d.pairs, d.x, d.y, d.tails, d.back);
     if (rc < 0)
         weir_buf_free(&d.out);
     return rc < 0 ? NULL : d.out.data;

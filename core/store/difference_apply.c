@@ -321,10 +321,7 @@ static int take_steps(struct application *p, const char *where, uint32_t count,
 
 static int note_gone(struct application *p, int64_t id)
 {
-    if (weir_array_reserve(&p->gone, &p->gone_cap, (size_t)p->ngone + 1, sizeof *p->gone) < 0)
-        return weir_fail_nomem(p->err);
-    p->gone[p->ngone++] = id;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(p->gone, p->ngone, p->gone_cap, id) ? weir_fail_nomem(p->err) : WEIR_OK;
 }
 
 static int take_drops(struct application *p)
@@ -589,7 +586,6 @@ int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const ch
     weir_buf *const texts[] = {&p.state, &p.nodes, &p.contains, &p.edges, &p.jobs, &p.value, &p.down, &p.up};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         weir_buf_free(texts[i]);
-    weir_mem_free(p.moved);
-    weir_mem_free(p.gone);
+    WEIR_FREE(p.moved, p.gone);
     return rc;
 }

@@ -89,9 +89,9 @@ static int take_pick(struct graph_document *d, struct weir_loaded_job *job)
 
     if (rc < 0)
         return rc;
-    if (weir_array_reserve(&b->picks, &b->picks_cap, (size_t)b->npicks + 1, sizeof *b->picks) < 0)
+    if (WEIR_ARRAY_ADD(b->picks, b->npicks, b->picks_cap,
+                       (weir_pick){(uint32_t)n[0], n[3] < 0 ? WEIR_NONE : (uint32_t)n[3], n[1], n[2] == 1}))
         return weir_fail_nomem(d->jgf.err);
-    b->picks[b->npicks++] = (weir_pick){(uint32_t)n[0], n[3] < 0 ? WEIR_NONE : (uint32_t)n[3], n[1], n[2] == 1};
     job->n++;
     return WEIR_OK;
 }
@@ -106,9 +106,9 @@ static int take_flow(struct graph_document *d, struct weir_loaded_job *job)
     (void)job;
     if (rc < 0)
         return rc;
-    if (weir_array_reserve(&d->flows, &d->flows_cap, (size_t)d->nflows + 1, sizeof *d->flows) < 0)
+    if (WEIR_ARRAY_ADD(d->flows, d->nflows, d->flows_cap,
+                       (struct job_flow){d->jobs.count, {(uint32_t)n[0], (uint32_t)n[1], n[2]}}))
         return weir_fail_nomem(d->jgf.err);
-    d->flows[d->nflows++] = (struct job_flow){d->jobs.count, {(uint32_t)n[0], (uint32_t)n[1], n[2]}};
     return WEIR_OK;
 }
 
@@ -372,8 +372,7 @@ static int read_whole(struct graph_document *d, const struct weir_input *in, wei
         r->positions = weir_mem_alloc(((size_t)r->count + 1) * sizeof *r->positions);
         rc = r->positions ? WEIR_OK : weir_fail_nomem(r->err);
     }
-    if (rc == WEIR_OK)
-        rc = weir_jgf_make(r, out);
+    rc = rc ? rc : weir_jgf_make(r, out);
     return rc;
 }
 

@@ -73,12 +73,7 @@ int weir_document_view(const weir_graph *g, struct document_view *out, weir_err 
 
 void weir_document_view_free(struct document_view *d)
 {
-    weir_mem_free(d->text);
-    weir_mem_free(d->numbers);
-    weir_mem_free(d->vertices);
-    weir_mem_free(d->tops);
-    weir_mem_free(d->lines);
-    weir_mem_free(d->edges);
+    WEIR_FREE(d->text, d->numbers, d->vertices, d->tops, d->lines, d->edges);
     *d = (struct document_view){0};
 }
 

@@ -32,8 +32,7 @@ int weir_pieces_put(weir_pieces *p, const char *key, const char *text, size_t le
         p->list[p->n++] = piece;
         return WEIR_OK;
     }
-    weir_mem_free(piece.key);
-    weir_mem_free(piece.text);
+    WEIR_FREE(piece.key, piece.text);
     return weir_fail_nomem(err);
 }
 

@@ -38,8 +38,7 @@ weir_graph *weir_graph_new(void)
 static void free_records(weir_graph *g)
 {
     for (uint32_t i = 0; i < g->ninners; i++) {
-        weir_mem_free(g->inners[i].kids);
-        weir_mem_free(g->inners[i].cells);
+        WEIR_FREE(g->inners[i].kids, g->inners[i].cells);
     }
     for (uint32_t i = 0; i < g->npools; i++)
         for (int m = 0; m < 3; m++)
@@ -58,18 +57,11 @@ void weir_graph_free(weir_graph *g)
     free_records(g);
     weir_aggregates_free(g);
     weir_strtab_clear(&g->names);
-    weir_mem_free(g->types);
-    weir_mem_free(g->type_by_name.type);
-    weir_mem_free(g->kinds);
+    WEIR_FREE(g->types, g->type_by_name.type, g->kinds);
     weir_map32_free(&g->kind_index.numbers);
-    weir_mem_free(g->vertices);
-    weir_mem_free(g->inners);
-    weir_mem_free(g->pools);
+    WEIR_FREE(g->vertices, g->inners, g->pools);
     weir_map_index_free(g->map_index);
-    weir_mem_free(g->edges);
-    weir_mem_free(g->subsystems);
-    weir_mem_free(g->roots);
-    weir_mem_free(g->uuids.list);
+    WEIR_FREE(g->edges, g->subsystems, g->roots, g->uuids.list);
     weir_map32_free(&g->uuids.vertices);
     weir_mem_free(g);
 }
@@ -312,8 +304,7 @@ static void drop_inner(weir_graph *g, weir_vertex v)
     if (!in)
         return;
     weir_rows_spare(g, in);
-    weir_mem_free(in->kids);
-    weir_mem_free(in->cells);
+    WEIR_FREE(in->kids, in->cells);
     memset(in, 0, sizeof *in);
     in->vertex = WEIR_NONE;
     in->schema = g->free.inners;

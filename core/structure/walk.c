@@ -92,19 +92,13 @@ size_t weir_walk_bytes(const weir_walk *w)
 void weir_walk_free(weir_walk *w)
 {
     if (w) {
-        weir_mem_free(w->way);
-        weir_mem_free(w->ends);
-        weir_mem_free(w->seen);
-        weir_mem_free(w);
+        WEIR_FREE(w->way, w->ends, w->seen, w);
     }
 }
 
 static int add_end(weir_walk *w, weir_vertex v)
 {
-    if (weir_array_reserve(&w->ends, &w->ends_cap, (size_t)w->nends + 1, sizeof *w->ends))
-        return WEIR_ENOMEM;
-    w->ends[w->nends++] = v;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(w->ends, w->nends, w->ends_cap, v);
 }
 
 /* Lists the ends of the edges of v, in a subsystem that is no tree, or upward in a tree. */

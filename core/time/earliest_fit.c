@@ -38,10 +38,7 @@ void weir_fits_free(struct occupancy *c)
         weir_host_usage_free(c, &r->units[i]);
     for (uint32_t i = 0; i < r->ntables; i++)
         weir_mem_free(r->tables[i].times);
-    weir_mem_free(r->units);
-    weir_mem_free(r->tables);
-    weir_mem_free(r->releases);
-    weir_mem_free(r);
+    WEIR_FREE(r->units, r->tables, r->releases, r);
     c->fits = NULL;
 }
 
@@ -72,10 +69,7 @@ static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
             r->tables[i].serial = 0;
         r->nreleases = 0;
     }
-    if (weir_array_reserve(&r->releases, &r->releases_cap, (size_t)r->nreleases + 1, sizeof *r->releases))
-        return WEIR_ENOMEM;
-    r->releases[r->nreleases++] = (struct release){bit, start};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->releases, r->nreleases, r->releases_cap, (struct release){bit, start});
 }
 
 /* Records a release of every host of a job; exclusive hosts are marked in c->mask. */

@@ -220,8 +220,7 @@ static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t 
     w.asleep.times = weir_mem_alloc(n * sizeof *w.asleep.times);
     w.sums = weir_mem_zalloc(f->q->outer == WEIR_NO_TYPE ? 1 : f->g->ninners, sizeof *w.sums);
     if (!w.asleep.times || !w.sums) {
-        weir_mem_free(w.asleep.times);
-        weir_mem_free(w.sums);
+        WEIR_FREE(w.asleep.times, w.sums);
         return WEIR_ENOMEM;
     }
     memcpy(w.asleep.times, f->table->times, n * sizeof *w.asleep.times);
@@ -233,9 +232,7 @@ static int sweep(const struct fit_finder *f, int64_t t, int64_t latest, int64_t 
     if (rc == 1)
         mark_busy(&w, t);
     *start = rc == 1 ? t : WEIR_FOREVER;
-    weir_mem_free(w.asleep.times);
-    weir_mem_free(w.sums);
-    weir_mem_free(w.open);
+    WEIR_FREE(w.asleep.times, w.sums, w.open);
     return rc < 0 ? rc : WEIR_OK;
 }
 

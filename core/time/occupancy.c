@@ -68,10 +68,7 @@ static void occupancy_free(struct occupancy *c)
         return;
     weir_occupancy_close(c);
     weir_fits_free(c);
-    weir_mem_free(c->vertices);
-    weir_mem_free(c->touched);
-    weir_mem_free(c->mask);
-    weir_mem_free(c);
+    WEIR_FREE(c->vertices, c->touched, c->mask, c);
 }
 
 /* Allocates four sets in one block. */

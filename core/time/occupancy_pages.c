@@ -14,8 +14,7 @@ static void page_free(struct occupancy *c, struct page *p)
     if (!p)
         return;
     c->bytes -= sizeof *p + (size_t)(SET_SLOTS + p->cap) * c->words * sizeof *p->sets;
-    weir_mem_free(p->sets);
-    weir_mem_free(p);
+    WEIR_FREE(p->sets, p);
 }
 
 /* Reserves `cap` slots. WEIR_ENOMEM, or WEIR_ELIMIT. */

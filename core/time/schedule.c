@@ -693,8 +693,7 @@ static void clear_all(weir_graph *g)
         return;
     for (uint32_t i = 0; i < g->schedules->n; i++)
         free_contents(&g->schedules->list[i]);
-    weir_mem_free(g->schedules->list);
-    weir_mem_free(g->schedules);
+    WEIR_FREE(g->schedules->list, g->schedules);
     g->schedules = NULL;
 }
 

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "base/bisect.h"
+#include "base/compare.h"
 
 static int list_add(struct recipe *r, struct list *l, weir_vertex first, uint32_t count)
 {
@@ -75,8 +76,7 @@ static int grow(struct recipe *r, struct grug_element *from, weir_vertex v, int6
         }
         for (uint32_t k = 0; rc == WEIR_OK && k < scale; k++) {
             rc = make(r, to, v, id == WEIR_NO_ID ? id : id + k * stride, 1, 0, &w);
-            if (rc == WEIR_OK)
-                rc = grow(r, to, w, to->made++);
+            rc = rc ? rc : grow(r, to, w, to->made++);
         }
     }
     return rc;
@@ -126,14 +126,7 @@ struct mate {
     weir_vertex key, v;
 };
 
-static int compare_mates(const void *a, const void *b)
-{
-    const struct mate *x = a, *y = b;
-
-    if (x->key != y->key)
-        return x->key < y->key ? -1 : 1;
-    return x->v < y->v ? -1 : x->v > y->v;
-}
+WEIR_COMPARE_BY2(compare_mates, struct mate, key, v)
 
 /* The pools of a type, sorted by key, to be freed with weir_mem_free(); *n may be 0. */
 static struct mate *find_mates(struct recipe *r, const struct grug_element *e, uint32_t *n)
@@ -251,8 +244,7 @@ static int grow_roots(struct recipe *r)
             continue;
         p->grown = true;
         rc = make(r, p, WEIR_NONE, 0, 1, 0, &v);
-        if (rc == WEIR_OK)
-            rc = grow(r, p, v, 0);
+        rc = rc ? rc : grow(r, p, v, 0);
     }
     return rc;
 }

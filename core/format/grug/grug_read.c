@@ -39,9 +39,7 @@ static const char *const methods[METHODS] = {"MULTIPLY", "ASSOCIATE_IN", "ASSOCI
 
 static void free_element(struct grug_element *p)
 {
-    weir_mem_free(p->id);
-    weir_mem_free(p->source);
-    weir_mem_free(p->target);
+    WEIR_FREE(p->id, p->source, p->target);
     for (int i = 0; i < FIELDS; i++)
         weir_mem_free(p->text[i]);
     weir_mem_free(p->pools.v);
@@ -55,12 +53,9 @@ void weir_recipe_free(struct recipe *r)
     for (uint32_t i = 0; i < r->nedges; i++)
         free_element(&r->edges[i]);
     for (uint32_t i = 0; i < r->nkeys; i++) {
-        weir_mem_free(r->keys[i].id);
-        weir_mem_free(r->keys[i].fallback);
+        WEIR_FREE(r->keys[i].id, r->keys[i].fallback);
     }
-    weir_mem_free(r->nodes);
-    weir_mem_free(r->edges);
-    weir_mem_free(r->keys);
+    WEIR_FREE(r->nodes, r->edges, r->keys);
     weir_buf_free(&r->chars);
 }
 
@@ -476,10 +471,8 @@ static int check_elements(struct recipe *r)
     }
     for (uint32_t i = 0; rc == WEIR_OK && i < r->nedges; i++) {
         rc = complete(r, &r->edges[i]);
-        if (rc == WEIR_OK)
-            rc = read_method(r, &r->edges[i]);
-        if (rc == WEIR_OK)
-            rc = link_edge(r, i);
+        rc = rc ? rc : read_method(r, &r->edges[i]);
+        rc = rc ? rc : link_edge(r, i);
     }
     return rc;
 }

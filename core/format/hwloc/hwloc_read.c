@@ -23,6 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
+
 /* A vertex for further vertices to lie in. */
 struct container {
     weir_vertex v;
@@ -56,10 +58,9 @@ struct hwloc_reader {
 
 static int add_container(struct hwloc_reader *r, weir_vertex v, unsigned type, hwloc_obj_t obj)
 {
-    if (weir_array_reserve(&r->containers, &r->containers_cap, (size_t)r->ncontainers + 1, sizeof *r->containers) < 0)
-        return weir_fail_nomem(r->err);
-    r->containers[r->ncontainers++] = (struct container){v, type, obj};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->containers, r->ncontainers, r->containers_cap, (struct container){v, type, obj})
+               ? weir_fail_nomem(r->err)
+               : WEIR_OK;
 }
 
 static bool has_cpus(hwloc_obj_t obj)
@@ -162,8 +163,7 @@ static int add_node(struct hwloc_reader *r)
             return weir_fail_nomem(r->err);
         weir_host_describe(host, basename, &d);
     }
-    if (rc == WEIR_OK)
-        rc = weir_graph_add(r->g, cluster, &d, &v, r->err);
+    rc = rc ? rc : weir_graph_add(r->g, cluster, &d, &v, r->err);
     weir_mem_free(basename);
     return rc < 0 ? rc : add_container(r, v, WEIR_HWLOC_NODE, machine);
 }
@@ -235,8 +235,7 @@ static int add_numanodes(struct hwloc_reader *r)
         if (!has_cpus(m) || (alone && !(r->what & WEIR_HWLOC_LISTED)))
             continue;
         rc = add_pool(r, in, "numanode", m->logical_index, &v);
-        if (rc == WEIR_OK)
-            rc = add_container(r, v, WEIR_HWLOC_NUMANODE, m);
+        rc = rc ? rc : add_container(r, v, WEIR_HWLOC_NUMANODE, m);
     }
     return rc;
 }
@@ -260,8 +259,7 @@ static int add_caches(struct hwloc_reader *r)
             weir_vertex v;
             d.basename = caches[i].basename;
             rc = weir_graph_add(r->g, find_container(r, c, ANY_PLACE), &d, &v, r->err);
-            if (rc == WEIR_OK)
-                rc = add_container(r, v, caches[i].type, c);
+            rc = rc ? rc : add_container(r, v, caches[i].type, c);
         }
     }
     return rc;
@@ -314,8 +312,7 @@ static int add_memories(struct hwloc_reader *r)
             if (r->containers[i].obj == m)
                 in = r->containers[i].v;
         rc = add_quantity(r, in, "memory", m->logical_index, m->attr->numanode.local_memory >> 20, "MB", &v);
-        if (rc == WEIR_OK)
-            rc = set_info(r, v, "kind", m->subtype);
+        rc = rc ? rc : set_info(r, v, "kind", m->subtype);
     }
     return rc;
 }
@@ -393,10 +390,7 @@ static int note_gpu(struct hwloc_reader *r, hwloc_obj_t dev, int driver, int64_t
     drop_worse(r, &found);
     if (r->ngpus == GPUS_MAX)
         return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, "more than %d GPUs", GPUS_MAX);
-    if (weir_array_reserve(&r->gpus, &r->gpus_cap, (size_t)r->ngpus + 1, sizeof *r->gpus) < 0)
-        return weir_fail_nomem(r->err);
-    r->gpus[r->ngpus++] = found;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(r->gpus, r->ngpus, r->gpus_cap, found) ? weir_fail_nomem(r->err) : WEIR_OK;
 }
 
 /* Whether GPU number i may not have an id: a GPU before i has the id, or the id is the number of a different GPU. */
@@ -408,11 +402,7 @@ static bool id_taken(const struct hwloc_reader *r, uint32_t i, int64_t id)
     return false;
 }
 
-static int compare_gpus(const void *a, const void *b)
-{
-    const struct gpu *x = a, *y = b;
-    return x->id < y->id ? -1 : x->id > y->id;
-}
+WEIR_COMPARE_BY(compare_gpus, struct gpu, id)
 
 /* Gives ids to the GPUs: the first GPU of each number keeps the number, all others get the lowest ids left. O(n^2) */
 static void number_gpus(struct hwloc_reader *r)
@@ -545,10 +535,8 @@ static int add_gpus(struct hwloc_reader *r)
     for (uint32_t i = 0; rc == WEIR_OK && i < r->ngpus; i++) {
         weir_vertex v;
         rc = add_pool(r, device_container(r, r->gpus[i].obj), "gpu", r->gpus[i].id, &v);
-        if (rc == WEIR_OK)
-            rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(r->gpus[i].obj, "GPUModel"));
-        if (rc == WEIR_OK)
-            rc = set_pci(r, v, r->gpus[i].obj);
+        rc = rc ? rc : set_info(r, v, "model", hwloc_obj_get_info_by_name(r->gpus[i].obj, "GPUModel"));
+        rc = rc ? rc : set_pci(r, v, r->gpus[i].obj);
     }
     return rc;
 }
@@ -567,14 +555,10 @@ static int add_storages(struct hwloc_reader *r)
             (dev->subtype && strcmp(dev->subtype, "Disk") != 0))
             continue;
         rc = add_quantity(r, device_container(r, dev), "storage", id++, strtoull(size, NULL, 10) / 1000000, "GB", &v);
-        if (rc == WEIR_OK)
-            rc = set_info(r, v, "device", dev->name);
-        if (rc == WEIR_OK)
-            rc = set_info(r, v, "LinuxDeviceID", hwloc_obj_get_info_by_name(dev, "LinuxDeviceID"));
-        if (rc == WEIR_OK)
-            rc = set_info(r, v, "model", hwloc_obj_get_info_by_name(dev, "Model"));
-        if (rc == WEIR_OK)
-            rc = set_pci(r, v, dev);
+        rc = rc ? rc : set_info(r, v, "device", dev->name);
+        rc = rc ? rc : set_info(r, v, "LinuxDeviceID", hwloc_obj_get_info_by_name(dev, "LinuxDeviceID"));
+        rc = rc ? rc : set_info(r, v, "model", hwloc_obj_get_info_by_name(dev, "Model"));
+        rc = rc ? rc : set_pci(r, v, dev);
     }
     return rc;
 }
@@ -643,12 +627,10 @@ static int read_machine(const char *text, size_t len, const char *source, unsign
     struct hwloc_reader r = {.source = source, .err = err, .what = what};
     int rc = load(&r, text, len, what & WEIR_HWLOC_ALL);
 
-    if (rc == WEIR_OK)
-        rc = build(&r);
+    rc = rc ? rc : build(&r);
     if (r.topology)
         hwloc_topology_destroy(r.topology);
-    weir_mem_free(r.containers);
-    weir_mem_free(r.gpus);
+    WEIR_FREE(r.containers, r.gpus);
     if (rc < 0)
         weir_graph_free(r.g);
     else
@@ -669,7 +651,6 @@ int weir_hwloc_read(const struct weir_input *in, const char *source, weir_graph 
     unsigned what;
     int rc = weir_hwloc_types(in->option, &what, err);
 
-    if (rc == WEIR_OK)
-        rc = weir_hwloc_check(in->text, in->len, source, err);
+    rc = rc ? rc : weir_hwloc_check(in->text, in->len, source, err);
     return rc < 0 ? rc : read_machine(in->text, in->len, source, what, out, err);
 }

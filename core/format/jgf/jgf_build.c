@@ -301,8 +301,7 @@ static int make_vertex(struct maker *m, weir_vertex v)
     above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
     rank = it.has_rank ? (int64_t)it.rank : above;
     rc = set_rank(g, v, rank, it.owns_rank ? WEIR_NO_RANK : above);
-    if (rc == WEIR_OK)
-        rc = set_uuid(g, v, &why);
+    rc = rc ? rc : set_uuid(g, v, &why);
     m->way[m->depth++] = (struct above){v, rank};
     return rc < 0 ? fail_item(m->r, &it, rc, &why) : WEIR_OK;
 }
@@ -412,19 +411,14 @@ int weir_jgf_make(struct jgf *r, weir_graph **out)
 
     weir_graph_begin(r->g);
     rc = order_items(r, &o);
-    if (rc == WEIR_OK)
-        rc = make_vertices(r, o.count);
+    rc = rc ? rc : make_vertices(r, o.count);
     if (rc == WEIR_OK && o.count < all)
         return weir_jgf_bad(r, WEIR_EINVAL, "nodes", o.cycle, "",
                             "vertex \"%s\" is below itself: the edges make a cycle", o.key);
-    if (rc == WEIR_OK)
-        rc = weir_build_tree(r->g, r->err);
-    if (rc == WEIR_OK)
-        rc = add_edges(r);
-    if (rc == WEIR_OK)
-        rc = weir_graph_end(r->g, r->err);
-    if (rc == WEIR_OK)
-        rc = weir_jgf_set_foreign(r);
+    rc = rc ? rc : weir_build_tree(r->g, r->err);
+    rc = rc ? rc : add_edges(r);
+    rc = rc ? rc : weir_graph_end(r->g, r->err);
+    rc = rc ? rc : weir_jgf_set_foreign(r);
     if (rc < 0)
         return rc;
     keep_words(r);

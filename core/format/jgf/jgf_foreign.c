@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "format/output.h"
 
 #define DEPTH 8 /* nesting of a value in the document, and some more */
@@ -191,11 +192,6 @@ bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, co
                                                             : v == weir_jgf_first_root(g));
 }
 
-static int by_key(const void *a, const void *b)
-{
-    return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
 /* Writes the foreign keys of v that begin with `prefix`, each with a comma in front or, with `behind`, behind. */
 static void write_entries(const weir_graph *g, weir_vertex v, enum jgf_place place, const char *prefix, bool behind,
                           weir_buf *b)
@@ -215,7 +211,7 @@ static void write_entries(const weir_graph *g, weir_vertex v, enum jgf_place pla
         found[n++][1] = value;
     }
     if (n > 1)
-        qsort(found, n, sizeof *found, by_key);
+        qsort(found, n, sizeof *found, weir_compare_texts);
     for (uint32_t i = 0; i < n; i++) {
         weir_buf_puts(b, behind ? "" : ",");
         weir_write_string(b, found[i][0]);

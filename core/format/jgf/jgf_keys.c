@@ -48,10 +48,7 @@ static int add_number(struct jgf_keys *k, uint32_t number, uint32_t item)
     }
     if (last && number < last->number)
         return weir_map32_add(&k->numbers, number, item);
-    if (weir_array_reserve(&k->runs, &k->runs_cap, (size_t)k->nruns + 1, sizeof *k->runs) < 0)
-        return WEIR_ENOMEM;
-    k->runs[k->nruns++] = (struct jgf_run){number, item, 1};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(k->runs, k->nruns, k->runs_cap, (struct jgf_run){number, item, 1});
 }
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */

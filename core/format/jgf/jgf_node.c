@@ -276,8 +276,7 @@ static int take_map(struct jgf *r, int field, int type)
         return bad_value(r, field, type, "an object");
     while (rc == WEIR_OK && (type = weir_json_next(r->json)) == WEIR_JSON_KEY) {
         rc = add_key(r, field);
-        if (rc == WEIR_OK)
-            rc = take_value(r, field);
+        rc = rc ? rc : take_value(r, field);
     }
     return rc == WEIR_OK && type < 0 ? type : rc;
 }
@@ -624,9 +623,9 @@ static int reserve_maps(struct jgf *r, struct pool *p)
 
 static int note_fault(struct jgf *r, struct jgf_item *it, int field, int fault)
 {
-    if (weir_array_reserve(&r->faults, &r->faults_cap, (size_t)r->nfaults + 1, sizeof *r->faults) < 0)
+    if (WEIR_ARRAY_ADD(r->faults, r->nfaults, r->faults_cap,
+                       (struct jgf_fault){r->nodes_seen, (uint8_t)field, (uint8_t)fault}))
         return weir_fail_nomem(r->err);
-    r->faults[r->nfaults++] = (struct jgf_fault){r->nodes_seen, (uint8_t)field, (uint8_t)fault};
     it->faulty = true;
     return WEIR_OK;
 }
@@ -662,16 +661,11 @@ static int fill_item(struct jgf *r, uint32_t item)
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     int rc = describe(r, &d);
 
-    if (rc == WEIR_OK)
-        rc = set_kind(r, it, &d);
-    if (rc == WEIR_OK)
-        rc = set_state(r, it);
-    if (rc == WEIR_OK)
-        rc = set_uuid(r, item);
-    if (rc == WEIR_OK)
-        rc = set_path(r, item);
-    if (rc == WEIR_OK)
-        rc = set_entries(r, it);
+    rc = rc ? rc : set_kind(r, it, &d);
+    rc = rc ? rc : set_state(r, it);
+    rc = rc ? rc : set_uuid(r, item);
+    rc = rc ? rc : set_path(r, item);
+    rc = rc ? rc : set_entries(r, it);
     if (rc < 0)
         return rc;
     it->id = d.id;

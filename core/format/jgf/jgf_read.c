@@ -602,12 +602,9 @@ void weir_jgf_free(struct jgf *r)
     weir_mem_free(r->items);
     weir_jgf_keys_free(&r->keys);
     weir_scratch_free(&r->paths, &r->paths_cap, sizeof *r->paths);
-    weir_mem_free(r->uuids);
-    weir_mem_free(r->faults);
+    WEIR_FREE(r->uuids, r->faults);
     drop_waiting(&r->waiting);
-    weir_mem_free(r->foreign);
-    weir_mem_free(r->names);
-    weir_mem_free(r->node.entries);
+    WEIR_FREE(r->foreign, r->names, r->node.entries);
     weir_map32_free(&r->node.places);
     weir_buf_free(&r->node.texts);
     weir_buf_free(&r->value);
@@ -622,8 +619,7 @@ static int read_with(struct jgf *r, const struct weir_input *in, weir_graph **ou
 
     if (rc == WEIR_OK && !r->has_graph)
         rc = weir_fail_at(r->err, WEIR_EINVAL, r->source, 0, 0, "there is no \"graph\" in the outermost object");
-    if (rc == WEIR_OK)
-        rc = weir_jgf_make(r, out);
+    rc = rc ? rc : weir_jgf_make(r, out);
     weir_jgf_free(r);
     return rc;
 }

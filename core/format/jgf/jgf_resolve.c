@@ -253,8 +253,7 @@ static int resolve_begin(struct jgf_resolver *s, const char *text, size_t len)
 static void resolve_end(struct jgf_resolver *s)
 {
     weir_map32_free(&s->items);
-    weir_mem_free(s->resolved);
-    weir_mem_free(s->shares);
+    WEIR_FREE(s->resolved, s->shares);
     weir_jgf_free(&s->r);
 }
 
@@ -264,8 +263,7 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
     struct jgf_resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item}, .within = g};
     int rc = resolve_begin(&s, text, len);
 
-    if (rc == WEIR_OK)
-        rc = pick_all(&s, picks, n);
+    rc = rc ? rc : pick_all(&s, picks, n);
     resolve_end(&s);
     return rc;
 }

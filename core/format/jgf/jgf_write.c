@@ -32,6 +32,7 @@
  * Main invariant: `path` holds the path of the vertex being written, escaped for the inside of a JSON string.
  */
 #include "format/jgf/jgf.h"
+#include "base/compare.h"
 #include "base/utf8.h"
 #include "format/output.h"
 
@@ -586,11 +587,7 @@ struct edge_list {
     uint32_t count, cap;
 };
 
-static int by_serial(const void *a, const void *b)
-{
-    const struct numbered *x = a, *y = b;
-    return (x->serial > y->serial) - (x->serial < y->serial);
-}
+WEIR_COMPARE_BY(by_serial, struct numbered, serial)
 
 /* Writes the edges of a list in the order of adding, each edge once. */
 static void write_list(struct jgf_writer *w, struct edge_list *edges)
@@ -735,8 +732,7 @@ static void free_writer(struct jgf_writer *w)
     for (size_t i = 0; i < FORMS; i++)
         weir_buf_free(&w->forms[i].text);
     weir_buf_free(&w->path);
-    weir_mem_free(w->numbers);
-    weir_mem_free(w->entries);
+    WEIR_FREE(w->numbers, w->entries);
 }
 
 int weir_jgf_write_document(const struct weir_written *in, weir_buf *b, weir_err *err)
