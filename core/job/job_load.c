@@ -27,27 +27,8 @@ struct loading {
     uint32_t whole;              /* claims on whole vertices, which claims[] begins with in the end */
 };
 
-static int by_number(int64_t a, int64_t b)
-{
-    return a < b ? -1 : a > b;
-}
-
-static int by_start(const void *a, const void *b)
-{
-    const struct loaded_span *x = a, *y = b;
-    int order = by_number(x->vertex, y->vertex);
-
-    order = order ? order : by_number(x->start, y->start);
-    return order ? order : by_number(x->job, y->job);
-}
-
-static int by_end(const void *a, const void *b)
-{
-    const struct loaded_span *x = a, *y = b;
-    int order = by_number(x->vertex, y->vertex);
-
-    return order ? order : by_number(x->end, y->end);
-}
+WEIR_COMPARE_BY3(by_start, struct loaded_span, vertex, start, job)
+WEIR_COMPARE_BY2(by_end, struct loaded_span, vertex, end)
 
 static int make_claims(struct loading *l)
 {

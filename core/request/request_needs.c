@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "base/compare.h"
+
 struct type_demand {
     int64_t taken, shared;
 };

@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 
 #define TYPES 32 /* types of domains in one entry */
 
@@ -42,17 +41,11 @@ struct rack_entry {
     uint32_t top; /* index of the domain that is the node */
 };
 
-/* Ranks lo to hi, both included, belong to the entry with index `entry`. */
-struct rank_range {
-    uint32_t lo, hi, entry;
-};
-
 struct weir_rack_table {
     json_t *document; /* owns the texts of domains and storages */
     struct rack_entry *entries;
     uint32_t nentries;
-    struct rank_range *runs; /* ascending */
-    uint32_t nruns, runs_cap;
+    struct rset_runs runs; /* of ranks, with the index of the entry as class */
     struct domain *domains;
     uint32_t ndomains, domains_cap;
     struct storage *storages;
@@ -363,24 +356,12 @@ static int read_entries(struct rack_reader *r, const json_t *list)
     return WEIR_OK;
 }
 
-static int compare_runs(const void *a, const void *b)
-{
-    uint32_t x = ((const struct rank_range *)a)->lo, y = ((const struct rank_range *)b)->lo;
-    return x < y ? -1 : x > y;
-}
-
 static int list_runs(weir_rack_table *t)
 {
-    for (uint32_t i = 0; i < t->nentries; i++) {
-        uint32_t lo, hi;
-        for (size_t k = 0; weir_idset_run(t->entries[i].ranks, k, &lo, &hi); k++) {
-            if (WEIR_ARRAY_ADD(t->runs, t->nruns, t->runs_cap, (struct run){lo, hi, i}))
-                return WEIR_ENOMEM;
-            t->runs[t->nruns++] = (struct rank_range){lo, hi, i};
-        }
-    }
-    if (t->nruns)
-        qsort(t->runs, t->nruns, sizeof *t->runs, compare_runs);
+    for (uint32_t i = 0; i < t->nentries; i++)
+        if (weir_rset_runs_add(&t->runs, t->entries[i].ranks, i) < 0)
+            return WEIR_ENOMEM;
+    weir_rset_sort_runs(&t->runs);
     return WEIR_OK;
 }
 
@@ -411,7 +392,7 @@ void weir_rack_table_free(weir_rack_table *t)
     for (uint32_t i = 0; i < t->ndomains; i++)
         for (int kind = 0; kind < KINDS; kind++)
             weir_idset_free(t->domains[i].own[kind]);
-    WEIR_FREE(t->entries, t->runs, t->domains, t->storages);
+    WEIR_FREE(t->entries, t->runs.list, t->domains, t->storages);
     json_decref(t->document);
     weir_mem_free(t);
 }
@@ -547,10 +528,8 @@ static int add_domain(struct builder *b, weir_vertex parent, uint32_t at)
 
 static const struct rack_entry *entry_of(const weir_rack_table *t, uint32_t rank)
 {
-    uint32_t lo, hi = t ? t->nruns : 0;
-
-    WEIR_BISECT(lo, 0, hi, t->runs[lo].hi < rank);
-    return t && lo < t->nruns && t->runs[lo].lo <= rank ? &t->entries[t->runs[lo].entry] : NULL;
+    const struct rset_run *run = t ? weir_rset_run_at(&t->runs, rank) : NULL;
+    return run ? &t->entries[run->class] : NULL;
 }
 
 /* Adds the domains of an entry, and then the cores and gpus outside of domains. */

@@ -1,6 +1,7 @@
 /* rset.c - making and querying resource sets, and the canonical form. The main invariant is in rset.h.
  */
 #include "format/input.h"
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "base/strtab.h"
 #include "request/request.h"
@@ -122,6 +123,24 @@ int weir_rset_run_add(struct rset_runs *runs, uint32_t lo, uint32_t hi, uint32_t
 
 WEIR_COMPARE_BY2(compare_runs, struct rset_run, lo, class)
 
+int weir_rset_runs_add(struct rset_runs *runs, const weir_idset *ranks, uint32_t class)
+{
+    uint32_t lo, hi;
+    int rc = WEIR_OK;
+
+    for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
+        rc = weir_rset_run_add(runs, lo, hi, class);
+    return rc;
+}
+
+const struct rset_run *weir_rset_run_at(const struct rset_runs *runs, int64_t rank)
+{
+    uint32_t at;
+
+    WEIR_BISECT(at, 0, runs->count, runs->list[at].hi < rank);
+    return at < runs->count && runs->list[at].lo <= rank ? &runs->list[at] : NULL;
+}
+
 void weir_rset_sort_runs(struct rset_runs *runs)
 {
     bool sorted = true;
@@ -134,12 +153,9 @@ void weir_rset_sort_runs(struct rset_runs *runs)
 
 int weir_rset_runs_of(const struct rset_classes *c, struct rset_runs *out)
 {
-    uint32_t lo, hi;
-
     for (uint32_t i = 0; i < c->count; i++)
-        for (size_t k = 0; weir_idset_run(c->list[i].ranks, k, &lo, &hi); k++)
-            if (weir_rset_run_add(out, lo, hi, i) < 0)
-                return WEIR_ENOMEM;
+        if (weir_rset_runs_add(out, c->list[i].ranks, i) < 0)
+            return WEIR_ENOMEM;
     weir_rset_sort_runs(out);
     return WEIR_OK;
 }

@@ -108,6 +108,10 @@ void weir_rset_classes_clear(struct rset_classes *c);
 const struct rset_class *weir_rset_class_of(const struct rset_classes *c, int64_t rank);
 /* Appends a run; the caller keeps the runs ascending, or sorts at the end. */
 int weir_rset_run_add(struct rset_runs *runs, uint32_t lo, uint32_t hi, uint32_t class) WEIR_CHECKED;
+/* Appends the runs of a set of ranks; NULL: none. */
+int weir_rset_runs_add(struct rset_runs *runs, const weir_idset *ranks, uint32_t class) WEIR_CHECKED;
+/* Returns the run with a rank, of sorted runs without common ranks, or NULL. O(log runs) */
+const struct rset_run *weir_rset_run_at(const struct rset_runs *runs, int64_t rank);
 /* Sorts runs by rank. O(n) if the runs are already sorted. */
 void weir_rset_sort_runs(struct rset_runs *runs);
 /* Appends the runs of all classes, and sorts by rank. */

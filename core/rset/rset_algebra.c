@@ -451,14 +451,12 @@ static int select_class(const struct rset_class *c, const weir_idset *ranks, str
                         struct rset_runs *runs)
 {
     weir_idset *kept = NULL;
-    uint32_t lo, hi;
     int rc = weir_idset_intersect(c->ranks, ranks, &kept);
 
     if (rc == WEIR_OK && weir_idset_count(kept) > 0) {
         struct rset_class *to = &raw->list[raw->count++];
         rc = weir_rset_class_copy(c, to);
-        for (size_t k = 0; rc == WEIR_OK && weir_idset_run(kept, k, &lo, &hi); k++)
-            rc = weir_rset_run_add(runs, lo, hi, raw->count - 1);
+        rc = rc ? rc : weir_rset_runs_add(runs, kept, raw->count - 1);
     }
     weir_idset_free(kept);
     return rc;

@@ -20,7 +20,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/bisect.h"
 #include "format/jgf/jgf.h"
 
 enum { NODES, EDGES };
@@ -129,10 +128,8 @@ struct lookup {
 
 static const struct rset_class *look_up(const struct lookup *l, int64_t rank)
 {
-    uint32_t lo;
-
-    WEIR_BISECT(lo, 0, l->runs.count, l->runs.list[lo].hi < rank);
-    return lo < l->runs.count && l->runs.list[lo].lo <= rank ? &l->classes->list[l->runs.list[lo].class] : NULL;
+    const struct rset_run *run = weir_rset_run_at(&l->runs, rank);
+    return run ? &l->classes->list[run->class] : NULL;
 }
 
 struct cutting {

@@ -92,7 +92,6 @@ static int read_children(struct rset_reader *r, uint32_t i, json_t *children)
 static int read_entry(struct rset_reader *r, uint32_t i, const json_t *data)
 {
     weir_idset *ranks = NULL;
-    uint32_t lo, hi;
     int rc;
 
     if (!json_is_object(data))
@@ -103,9 +102,8 @@ static int read_entry(struct rset_reader *r, uint32_t i, const json_t *data)
     r->raw.list[i].ranks = ranks;
     if (weir_idset_count(ranks) == 0)
         return BAD(r, "execution.R_lite[%" PRIu32 "].rank: is empty, a rank is wanted", i);
-    for (size_t k = 0; weir_idset_run(ranks, k, &lo, &hi); k++)
-        if (weir_rset_run_add(&r->runs, lo, hi, i) < 0)
-            return weir_fail_nomem(r->err);
+    if (weir_rset_runs_add(&r->runs, ranks, i) < 0)
+        return weir_fail_nomem(r->err);
     return read_children(r, i, json_object_get(data, "children"));
 }
 

@@ -109,14 +109,12 @@ static int renumber_ids(struct rset_class *c)
 static int map_class(const struct remap *m, uint32_t i, bool ids, struct rset_class *raw, struct rset_runs *runs)
 {
     weir_idset *ranks = NULL;
-    uint32_t lo, hi;
     int rc = weir_rset_class_copy(&m->r->classes.list[i], raw);
 
     if (rc == WEIR_OK && ids)
         rc = renumber_ids(raw);
     rc = rc ? rc : weir_rset_map_ranks(m->r->ranks, m->to, m->r->classes.list[i].ranks, &ranks);
-    for (size_t k = 0; rc == WEIR_OK && weir_idset_run(ranks, k, &lo, &hi); k++)
-        rc = weir_rset_run_add(runs, lo, hi, i);
+    rc = rc ? rc : weir_rset_runs_add(runs, ranks, i);
     weir_idset_free(ranks);
     return rc;
 }
