@@ -60,23 +60,17 @@ local function load_allowed(list, budget)
   return allowed
 end
 
-local function has(list, name)
-  for _, x in ipairs(list) do
-    if x == name then return true end
-  end
-  return false
-end
 
 -- Whether a graph has the hierarchy and the type of a granularity; or false and the reason.
 local function check_granularity(graph, text)
   local hierarchy, kind = text:match "^([^:]+):?([^:]*)$"
   if not hierarchy or text:find ":$" then return true end -- core.engine raises
   local there = graph:subsystems()
-  if not has(there, hierarchy) then
+  if not tables.has(there, hierarchy) then
     return false, ("granularity: there is no hierarchy '%s'%s"):format(hierarchy, suggest.hint(hierarchy, there))
   end
   local types = graph:types()
-  if kind == "" or has(types, kind) then return true end
+  if kind == "" or tables.has(types, kind) then return true end
   return false, ("granularity: there is no type '%s'%s"):format(kind, suggest.hint(kind, types))
 end
 

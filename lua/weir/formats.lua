@@ -79,10 +79,8 @@ end
 local function told(formats, ok, ...)
   local why, code = ...
   if ok or type(why) ~= "string" then return ok, ... end
-  local names = {}
-  for name in pairs(formats) do names[#names + 1] = name end
-  table.sort(names)
-  return ok, why:gsub("^(an? %l+ cannot be written as .*: one of .*) is wanted$", "%1, " .. table.concat(names, ", ") .. " is wanted"), code
+  local names = table.concat(tables.keys(formats), ", ")
+  return ok, why:gsub("^(an? %l+ cannot be written as .*: one of .*) is wanted$", "%1, " .. names .. " is wanted"), code
 end
 
 -- Replaces the methods format(name, opts) and write(file, name, opts) of a class.

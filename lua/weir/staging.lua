@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local part = require "weir.rset.machine_part"
+local tables = require "weir.tables"
 
 local engine = core.methods "engine"
 local commit = engine.commit
@@ -26,8 +27,7 @@ end
 
 -- Forgets the requests of stages that are no more.
 local function sweep(own, stages)
-  local live = {}
-  for _, stage in ipairs(stages) do live[stage.stage] = true end
+  local live = tables.set(tables.column(stages, "stage"))
   for number in pairs(own) do
     if not live[number] then own[number] = nil end
   end
@@ -40,8 +40,8 @@ end
 --- stage, the number, and expires. The interval of the resources counts from here, not from the commit. The hook
 --- `placed` of the policy is called by the commit.
 function engine.stage(self, request, opts)
-  local own, given = {}, check_table(opts, "stage")
-  for key, value in pairs(given) do own[key] = value end
+  local given = check_table(opts, "stage")
+  local own = tables.copy(given)
   own.stage, own.lease = given.lease or LEASE, nil
   if type(own.stage) ~= "number" or own.stage <= 0 or own.stage ~= own.stage then error "stage: field 'lease': seconds above 0 expected" end
   if type(request) == "string" then

@@ -26,6 +26,69 @@ function M.copy(t)
   return copy
 end
 
+--- Returns the list of f(x, i) for the values x of a list.
+function M.map(list, f)
+  local mapped = {}
+  for i, x in ipairs(list) do mapped[i] = f(x, i) end
+  return mapped
+end
+
+--- Returns the list of the values of a field of tables.
+function M.column(list, key)
+  return M.map(list, function(x) return x[key] end)
+end
+
+--- Returns the list of the values that an iterator gives, the first of each step: tables.collect(text:gmatch "%S+").
+function M.collect(step, state, value)
+  local list = {}
+  for x in step, state, value do list[#list + 1] = x end
+  return list
+end
+
+--- Returns a table in which each value of a list is a key with the value true.
+function M.set(list)
+  local set = {}
+  for _, x in ipairs(list) do set[x] = true end
+  return set
+end
+
+--- Sets keys of a table to the values in another table. Returns the table.
+function M.update(t, more)
+  for key, value in pairs(more or {}) do t[key] = value end
+  return t
+end
+
+--- Returns a new list of the first n values of a list, or of all if there are fewer.
+function M.first(list, n) return table.move(list, 1, math.min(n, #list), 1, {}) end
+
+--- Returns the mean of a list of numbers; 0 for an empty list.
+function M.mean(list)
+  local sum = 0
+  for _, x in ipairs(list) do sum = sum + x end
+  return #list > 0 and sum / #list or 0
+end
+
+-- Returns the order of tables by a field, "-field" for descending values; `later` decides between equal values.
+local function order_by(field, later)
+  local down = type(field) == "string" and field:match "^%-(.*)$"
+  local name = down or field
+  return function(a, b)
+    local x, y = a[name], b[name]
+    if x == y then return later ~= nil and later(a, b) end
+    if down then return y < x end
+    return x < y
+  end
+end
+
+--- Sorts a list of tables by the values of fields, in ascending order, or in descending order for a field written "-field". Later
+--- fields decide between equal values of earlier fields. Returns the list.
+function M.sort(list, ...)
+  local order
+  for i = select("#", ...), 1, -1 do order = order_by((select(i, ...)), order) end
+  table.sort(list, order)
+  return list
+end
+
 --- Adds n to the number of a key.
 function M.add(t, key, n) t[key] = (t[key] or 0) + n end
 

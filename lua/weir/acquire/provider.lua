@@ -15,6 +15,7 @@
 -- resources: a stream that asks with {group = NAME, expiration = true} also gets {type = "expiration", expiration = T}.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -103,8 +104,7 @@ end
 local function each_stream(self)
   local list = {}
   for _, stream in pairs(self.streams) do list[#list + 1] = stream end
-  table.sort(list, function(a, b) return a.number < b.number end)
-  return list
+  return tables.sort(list, "number")
 end
 
 -- Gives every stream the free targets of its group.

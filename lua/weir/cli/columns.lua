@@ -6,6 +6,7 @@
 --- type is s or d, h shows "-" for an empty value, + marks values cut at the precision. {{ and }} are braces. The
 --- prefix "?:" drops a field that is empty in all lines, "+:" widens a field to the longest value, "?+:" does both.
 
+local failure = require "weir.failure"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -13,8 +14,7 @@ local M = {}
 local Format = {}
 Format.__index = Format
 
--- Ends the parsing with an error, caught in M.parse.
-local function fail(...) error { text = string.format(...) } end
+local fail = failure.fail
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 
@@ -76,10 +76,9 @@ end
 
 --- Parses a format. headings: {field = heading} of all known fields. Returns a format, or nil and an error message.
 function M.parse(text, headings)
-  local ok, format = pcall(read_format, text, headings)
-  if ok then return setmetatable(format, Format) end
-  if type(format) ~= "table" then error(format, 0) end
-  return nil, format.text
+  local format, why = failure.caught(nil, read_format, text, headings)
+  if not format then return nil, why end
+  return setmetatable(format, Format)
 end
 
 --- Returns whether the format contains a field.

@@ -7,6 +7,7 @@ local join = require "weir.machine.merge"
 local out = require "weir.cli.output"
 local script = require "weir.machine.script"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 -- Output formats with the file extensions of each; the first is the default.
@@ -120,9 +121,7 @@ end
 
 local function check_from(format)
   local base = format:match "^[^:]*"
-  for _, known in ipairs(READERS) do
-    if base == known then return end
-  end
+  if tables.has(READERS, base) then return end
   out.fail(2, 'convert: -f: "%s" is none of %s%s', format, table.concat(READERS, ", "), suggest.hint(base, READERS))
 end
 
@@ -165,18 +164,6 @@ end
 
 -- ---- writing ------------------------------------------------------------------------------------------------
 
-local function names_of(list)
-  local names = {}
-  for i, row in ipairs(list) do names[i] = row[1] end
-  return names
-end
-
-local function by_name(list, name)
-  for _, row in ipairs(list) do
-    if row[1] == name then return row[1] end
-  end
-end
-
 local function by_extension(list, path)
   local extension = path:match "%.(%w+)$"
   for _, row in ipairs(list) do
@@ -188,11 +175,12 @@ end
 
 -- Returns the output format for a path, from a list of formats. `what` names the kind of input in error messages.
 local function format_of(list, what, path, opts)
-  local known = table.concat(names_of(list), ", ")
-  if opts.format then
-    return by_name(list, opts.format) or out.fail(2, "convert: -F %s: %s can be written as %s%s", opts.format, what, known,
-      suggest.hint(opts.format, names_of(list)))
+  local names = tables.column(list, 1)
+  local known = table.concat(names, ", ")
+  if opts.format and not tables.has(names, opts.format) then
+    out.fail(2, "convert: -F %s: %s can be written as %s%s", opts.format, what, known, suggest.hint(opts.format, names))
   end
+  if opts.format then return opts.format end
   if path == "-" then return list[1][1] end
   return by_extension(list, path)
     or out.fail(2, "convert: %s: the name tells no format that %s can be written in; -F chooses one: %s", path, what, known)
@@ -244,7 +232,6 @@ function M.run(opts)
   else
     write_machine(opts.apply and applied(input.graph, opts.apply) or input.graph, path, format_of(MACHINES, "a machine", path, opts))
   end
-  return 0
 end
 
 return M

@@ -44,10 +44,7 @@ local function changes(a, b)
     if a[field] ~= b[field] then list[#list + 1] = ("%s: %s -> %s"):format(field, shown(a[field]), shown(b[field])) end
   end
   for _, map in ipairs(MAPS) do
-    local keys = {}
-    for key in pairs(a[map]) do keys[key] = true end
-    for key in pairs(b[map]) do keys[key] = true end
-    for _, key in ipairs(tables.keys(keys)) do
+    for _, key in ipairs(tables.keys(tables.update(tables.copy(a[map]), b[map]))) do
       local x, y = shown(a[map][key]), shown(b[map][key])
       if x ~= y then list[#list + 1] = ("%s.%s: %s -> %s"):format(map, key, x, y) end
     end
@@ -89,8 +86,7 @@ local function edges(steps, b)
 end
 
 local function jobs(change, a)
-  local there = {}
-  for _, job in ipairs(core.engine({ resources = a }):jobs()) do there[job.id] = true end
+  local there = tables.set(tables.column(core.engine({ resources = a }):jobs(), "id"))
   for _, id in ipairs(change.drop) do out.line(("- job %d"):format(id)) end
   for _, set in ipairs(change.set) do out.line(("%s job %d"):format(there[set.id] and "~" or "+", set.id)) end
 end

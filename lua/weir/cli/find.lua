@@ -79,7 +79,6 @@ local function find_graph(g, query, where, format)
   local found <close> = out.check(g:find(query, where))
   if found:count() == 0 then return 1 end
   show_graph(found, format)
-  return 0
 end
 
 -- ---- flows --------------------------------------------------------------------------------------------------

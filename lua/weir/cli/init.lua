@@ -7,6 +7,7 @@ local core = require "weir.core"
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local topics = require "weir.cli.topics"
 
 local M = {}
@@ -18,18 +19,12 @@ local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "diff"
 --- The names of the commands, for the man page and for the completion of shells.
 M.commands = COMMANDS
 
-local function is_command(name)
-  for _, known in ipairs(COMMANDS) do
-    if known == name then return true end
-  end
-end
+local function is_command(name) return tables.has(COMMANDS, name) end
 
 local function command(name)
   if is_command(name) then return require("weir.cli." .. name) end
-  for _, known in ipairs(require("weir.cli.remote").names()) do
-    if known == name then
-      out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
-    end
+  if tables.has(require("weir.cli.remote").names(), name) then
+    out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
   end
   out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, { "help", table.unpack(COMMANDS) }))
 end
@@ -44,13 +39,9 @@ local function show_help()
   out.line "\nweir help TOPIC:"
   for _, name in ipairs(topics.names) do out.line(("  %-12s%s"):format(name, topics[name].doc)) end
   out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
-  return 0
 end
 
-local function show_version()
-  out.line("weir " .. core.version)
-  return 0
-end
+local function show_version() out.line("weir " .. core.version) end
 
 local GLOBAL = { ["--help"] = show_help, ["-h"] = show_help, ["--version"] = show_version, ["-V"] = show_version }
 
@@ -59,9 +50,8 @@ local function run_command(name, words)
   if chosen.raw then return chosen.run(words) end -- the command parses the options
   local opts, why = options.parse(chosen, words)
   if not opts then out.fail(2, "%s: %s; see weir %s --help", name, why, name) end
-  if not opts.help then return chosen.run(opts) end
-  out.write(options.help(chosen))
-  return 0
+  if opts.help then return out.write(options.help(chosen)) end
+  return chosen.run(opts)
 end
 
 -- Runs `weir help NAME`: the page of a topic, or the options of a command.
@@ -72,15 +62,15 @@ local function show_help_of(name)
     out.fail(2, 'there is no help on "%s"%s; see weir --help', name, suggest.hint(name, known))
   end
   out.line(table.concat(topics.lines(name), "\n"))
-  return 0
 end
 
--- Runs a command; `weir help match` runs `weir match --help`.
+-- Runs a command; `weir help match` runs `weir match --help`. Returns the exit status; nothing stands for 0.
 local function dispatch(words)
   local first = words[1]
   if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
   if GLOBAL[first] then return GLOBAL[first]() end
-  if first == "help" then return words[2] and show_help_of(words[2]) or show_help() end
+  if first == "help" and words[2] then return show_help_of(words[2]) end
+  if first == "help" then return show_help() end
   if first == "-s" then return require("weir.cli.remote").run(table.move(words, 2, #words, 1, {})) end
   if first:sub(1, 1) == "-" then
     out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
@@ -99,7 +89,7 @@ end
 
 local function guarded(...)
   local ok, result = xpcall(...)
-  if ok then return result end
+  if ok then return result or 0 end
   if type(result) == "string" then result = explain(result) end -- without memory Lua calls no message handler
   if result.text then out.warn(result.text) end
   if result.trace then io.stderr:write(result.trace:sub(2), "\n") end
@@ -109,10 +99,7 @@ end
 --- Runs a command line (without the program's name) and returns the exit status.
 function M.main(words)
   local status = guarded(dispatch, explain, words)
-  return math.max(status, guarded(function()
-    out.flush()
-    return 0
-  end, explain))
+  return math.max(status, guarded(out.flush, explain))
 end
 
 return M

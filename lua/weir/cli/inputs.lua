@@ -4,6 +4,7 @@
 local about = require "weir.about"
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -59,9 +60,7 @@ end
 
 --- Returns the first type of a request that the machine lacks, or nil.
 function M.missing_type(request, g)
-  local known = {}
-  for _, type in ipairs(g:types()) do known[type] = true end
-  return missing_among(request:resources(), known)
+  return missing_among(request:resources(), tables.set(g:types()))
 end
 
 -- Returns the request of a JOB on the command line: a file, "-", or a shape.
@@ -95,9 +94,7 @@ end
 --- Reads all jobs. Returns a list of {name=, request=}.
 function M.jobs(names)
   if count(names, "-") > 1 then out.fail(2, TWICE) end
-  local jobs = {}
-  for i, name in ipairs(names) do jobs[i] = { name = name, request = read_request(name) } end
-  return jobs
+  return tables.map(names, function(name) return { name = name, request = read_request(name) } end)
 end
 
 --- Sets the clock of an engine to the time from which the resources are valid: a command has no time of its own.

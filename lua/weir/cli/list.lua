@@ -7,6 +7,7 @@ local inputs = require "weir.cli.inputs"
 local listing = require "weir.rset.resource_list"
 local out = require "weir.cli.output"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {
   name = "list",
@@ -80,18 +81,12 @@ local function read_all(opts)
   return all
 end
 
-local function split(text)
-  local list = {}
-  for word in text:gmatch "[^,]+" do list[#list + 1] = word end
-  return list
-end
+local function split(text) return tables.collect(text:gmatch "[^,]+") end
 
 local function states_of(opts)
   local list = split(opts.states or (opts.info or opts.rset) and "all" or "free,allocated,down")
-  local known = {}
-  for _, state in ipairs(listing.STATES) do known[state] = true end
   for _, state in ipairs(list) do
-    if not known[state] then
+    if not tables.has(listing.STATES, state) then
       out.fail(2, "--states: there is no state %s%s; there is %s", state, suggest.hint(state, listing.STATES),
         table.concat(listing.STATES, ", "))
     end
@@ -210,10 +205,7 @@ function M.run(opts)
   if opts.check then return check_each(opts) end
   local states, format, queues = states_of(opts), format_of(opts), read_queues(opts)
   local sets = restrict(read_all(opts), opts, queues)
-  if opts.rset then
-    print_rset(sets, states)
-    return 0
-  end
+  if opts.rset then return print_rset(sets, states) end
   local function shown(field) return opts.json or (format:has(field) and (#format.entries > 1 or field == "state")) end
   local view, rows = { queues = queues, names = shown_queues(opts, queues) }, {}
   local skip = opts["skip-empty"] or (opts.include and not opts["no-skip-empty"])
@@ -225,7 +217,6 @@ function M.run(opts)
   else
     print_table(rows, format, not (opts["no-header"] or opts.info))
   end
-  return 0
 end
 
 return M

@@ -196,8 +196,7 @@ function M.run(opts)
   check_options(opts)
   local policy = inputs.policy(opts.policy or "low")
   local jobs = inputs.jobs(opts)
-  local allowed = opts.policies and {}
-  for name in (opts.policies or ""):gmatch "%S+" do allowed[#allowed + 1] = name end
+  local allowed = opts.policies and tables.collect(opts.policies:gmatch "%S+")
   local engine = inputs.begin(out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed,
     granularity = opts.subsystem }))
   local status, run = 0, { engine = engine, opts = opts, about = inputs.about(opts), jobs = jobs }

@@ -7,15 +7,16 @@
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
 -- operand. An option with `many` may be given several times; its value is a list. `min` and `max` bound a number.
 
+local failure = require "weir.failure"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
 
 local HELP = { "h", "help", nil, "show this" }
 
--- Ends the parsing with an error, caught in M.parse.
-local function fail(...) error { text = string.format(...) } end
+local fail = failure.fail -- caught in M.parse
 
 local function all_options(command)
   local list = table.move(command.options or {}, 1, #(command.options or {}), 1, {})
@@ -30,9 +31,7 @@ local function lookup(command, position, word)
 end
 
 local function unknown(command, word)
-  local longs = {}
-  for _, option in ipairs(all_options(command)) do longs[#longs + 1] = option[2] end
-  fail("unknown option %s%s", word, suggest.hint(word:match "^%-*(.-)=?$", longs, "--"))
+  fail("unknown option %s%s", word, suggest.hint(word:match "^%-*(.-)=?$", tables.column(all_options(command), 2), "--"))
 end
 
 local KINDS = {}
@@ -67,9 +66,7 @@ function KINDS.share(value)
 end
 
 local function check_choice(option, value)
-  for _, choice in ipairs(option.choices) do
-    if choice == value then return value end
-  end
+  if tables.has(option.choices, value) then return value end
   fail('--%s: "%s" is none of %s%s', option[2], value, table.concat(option.choices, ", "),
     suggest.hint(value, option.choices))
 end
@@ -148,14 +145,11 @@ end
 
 --- Returns options by long name and operands by number; or nil and a message. With --help nothing else is checked.
 function M.parse(command, words)
-  local ok, out = pcall(function()
+  return failure.caught(nil, function()
     local read = read_words(command, words)
     if not read.help then check_operands(command, read) end
     return read
   end)
-  if ok then return out end
-  if type(out) ~= "table" then error(out, 0) end
-  return nil, out.text
 end
 
 -- "  -r, --resources RESOURCES"

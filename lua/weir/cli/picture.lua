@@ -4,6 +4,7 @@
 local files = require "weir.files"
 local later = require "weir.later"
 local out = require "weir.cli.output"
+local tables = require "weir.tables"
 
 local pictures = later "weir.html.picture"
 
@@ -36,15 +37,8 @@ local ONLY = {
   { "colour", { "svg", "html" } }, { "by", { "timeline" } }, { "width", { "svg", "timeline" } }, { "output", M.formats },
 }
 
-local function has(list, word)
-  for _, w in ipairs(list) do
-    if w == word then return true end
-  end
-end
-
 local function list_of(formats)
-  local words = {}
-  for i, name in ipairs(formats) do words[i] = "--" .. name end
+  local words = tables.map(formats, function(name) return "--" .. name end)
   local last = table.remove(words)
   return #words > 0 and table.concat(words, ", ") .. " and " .. last or last
 end
@@ -53,7 +47,7 @@ end
 function M.check(opts)
   local format = M.format(opts)
   for _, row in ipairs(ONLY) do
-    if opts[row[1]] and not has(row[2], format) then out.fail(2, "show: --%s is for %s", row[1], list_of(row[2])) end
+    if opts[row[1]] and not tables.has(row[2], format) then out.fail(2, "show: --%s is for %s", row[1], list_of(row[2])) end
   end
   if format and opts.json then out.fail(2, "show: --json is for trees, totals and pools, not for --%s", format) end
   if format and opts.depth then out.fail(2, "show: --depth is for trees, not for --%s", format) end

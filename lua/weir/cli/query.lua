@@ -19,18 +19,14 @@ end
 
 -- Prints the load time and the size of the graph, for -e.
 local function show_load(machine, elapsed)
-  local found, ranks = machine.census, {}
+  local found = machine.census
   out.line(("INFO: Graph Load Time: %g"):format(elapsed))
   out.line(("INFO: Vertex Count: %d"):format(found.vertices))
   out.line(("INFO: Edge Count: %d"):format(found.edges))
   out.line(("INFO: by_type Key-Value Pairs: %d"):format(tables.size(found.types)))
   out.line(("INFO: by_name Key-Value Pairs: %d"):format(tables.size(found.names)))
   out.line(("INFO: by_path Key-Value Pairs: %d"):format(tables.size(found.paths)))
-  for rank in pairs(found.ranks) do ranks[#ranks + 1] = rank end
-  table.sort(ranks)
-  for _, rank in ipairs(ranks) do
-    out.line(("INFO: number of vertices with rank %d: %d"):format(rank, found.ranks[rank]))
-  end
+  for rank, n in tables.sorted(found.ranks) do out.line(("INFO: number of vertices with rank %d: %d"):format(rank, n)) end
 end
 
 local function is_person(o) return not o.no_prompt and core.is_terminal(0) end

@@ -17,6 +17,7 @@ local replay = require "weir.replay"
 local said = require "weir.replay.text"
 local scale = require "weir.replay.scale"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 local times = require "weir.trace.times"
 local trace = require "weir.trace"
@@ -124,9 +125,7 @@ end
 -- Returns the words of a text; the text itself where it is the name of a file.
 local function words_of(text)
   if files.exists(text) then return { text } end
-  local list = {}
-  for word in text:gmatch "%S+" do list[#list + 1] = word end
-  return list
+  return tables.collect(text:gmatch "%S+")
 end
 
 -- Returns the path of the trace among the operands, and the list of variants to compare (nil without --compare).
@@ -364,7 +363,6 @@ local function write_anonymous(opts, path)
     remark(opts, { trace = log, metrics = { rejected = 0 }, refused = {} }, out.warn)
     out.line(("%s/%s: %s; %s/machine.json"):format(opts.anonymize, name, texts.counted(n, "job"), opts.anonymize))
   end
-  return 0
 end
 
 function M.run(opts)
@@ -378,7 +376,6 @@ function M.run(opts)
   else
     show_one(opts, path, { queue = opts.queue or "easy", policy = opts.policy or "low", name = opts.queue or "easy" })
   end
-  return 0
 end
 
 return M

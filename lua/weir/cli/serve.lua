@@ -149,8 +149,7 @@ end
 
 local function acquires_of(text)
   if text == "none" then return {} end
-  local list = {}
-  for name in (text or "default"):gmatch "[^,]+" do list[#list + 1] = name end
+  local list = tables.collect((text or "default"):gmatch "[^,]+")
   if #list == 0 then out.fail(2, "serve: --acquire: names of groups, or none, are wanted") end
   return list
 end
@@ -255,12 +254,8 @@ end
 -- Returns the granularity of an option: a TYPE is one of containment, unless it is the name of a hierarchy.
 local function granularity_of(text, graph)
   if not text or text:find ":" then return text end
-  for _, name in ipairs(graph:subsystems()) do
-    if name == text then return text end
-  end
-  for _, kind in ipairs(graph:types()) do
-    if kind == text then return "containment:" .. text end
-  end
+  if tables.has(graph:subsystems(), text) then return text end
+  if tables.has(graph:types(), text) then return "containment:" .. text end
   local hint = suggest.hint(text, graph:types())
   return out.fail(2, "serve: --granularity: there is no type and no hierarchy '%s'%s", text, hint)
 end
@@ -381,7 +376,6 @@ function M.run(opts)
   end
   local ok, why = server:run()
   if not ok then out.fail(1, "%s", why) end
-  return 0
 end
 
 return M

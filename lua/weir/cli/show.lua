@@ -8,6 +8,7 @@ local out = require "weir.cli.output"
 local picture = require "weir.cli.picture"
 local pool = require "weir.cli.vertex_report"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local totals = require "weir.cli.totals"
 local view = require "weir.view"
 
@@ -47,9 +48,7 @@ local SIBLINGS = 40
 -- Returns the subsystem requested by -S or by the URI.
 local function subsystem_of(g, opts)
   local name = opts.subsystem or opts[1] and opts[1]:match "^([^/:]+):/" or "containment"
-  for _, known in ipairs(g:subsystems()) do
-    if known == name then return name end
-  end
+  if tables.has(g:subsystems(), name) then return name end
   out.fail(2, 'show: there is no subsystem "%s" here%s; there is %s', name, suggest.hint(name, g:subsystems()),
     table.concat(g:subsystems(), ", "))
 end
@@ -127,7 +126,6 @@ function M.run(opts)
   else
     (opts.json and tree_json or show_tree)(g, opts)
   end
-  return 0
 end
 
 return M

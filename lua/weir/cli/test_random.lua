@@ -57,5 +57,4 @@ return function(opts)
     progress(i, opts.random)
   end
   out.line(("%d random scenarios hold, from seed %d on (policy %s, queue %s)"):format(opts.random, first, given.policy, given.queue))
-  return 0
 end

@@ -72,7 +72,6 @@ function M.run(opts)
     before = now
     if i < looks then clients.wait(opts.interval or 1) end
   end
-  return 0
 end
 
 return M

@@ -24,11 +24,7 @@ function M.holders(v)
     end
     up = up:parent()
   end
-  table.sort(list, function(a, b)
-    if a.start ~= b.start then return a.start < b.start end
-    return a.job < b.job
-  end)
-  return list
+  return tables.sort(list, "start", "job")
 end
 
 -- Returns the distinct times from `now` on at which a use begins or ends, ascending.

@@ -25,6 +25,7 @@
 --   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type asked for
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local engines = require "weir.engine"
 local finite = require "weir.plain".finite
 local policy = require "weir.policy"
@@ -43,8 +44,7 @@ table.move(trials.READINGS, 1, #trials.READINGS, #OPTIONS + 1, OPTIONS)
 
 local function check_options(opts)
   if type(opts) ~= "table" then error(("bad argument #2 to 'explain' (table expected, got %s)"):format(type(opts))) end
-  local known = {}
-  for _, name in ipairs(OPTIONS) do known[name] = true end
+  local known = tables.set(OPTIONS)
   for key in pairs(opts) do
     if not known[key] then
       error(("e:explain: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), suggest.hint(tostring(key), OPTIONS)))
@@ -233,7 +233,7 @@ end
 local function find_verdict(report, trial)
   local fits, why, code = trial:match "feasible"
   if code == "infeasible" then return "infeasible" end
-  if not fits then trials.fail(why, code) end
+  if not fits then failure.raise(why, code) end
   return jobs_suffice(report) and "busy" or "blocked"
 end
 
@@ -312,7 +312,7 @@ local function examine(what)
   local report = { ways = {}, where = trial.within and what.graph:twin(trial.within) }
   report.alternatives = shortage.has_alternatives(what.request:resources()) or nil
   local fits, why, code = trial:fits "keep"
-  if fits == nil then trials.fail(why, code) end
+  if fits == nil then failure.raise(why, code) end
   report.stats = trial.engine:stats()
   report.stats.starts = nil -- of a reservation only
   report.levels = trial:levels()
@@ -384,7 +384,7 @@ local function ask(what, opts)
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and lift_validity(what, opts.at)
-  if what.request then report, why, code = trials.guarded(examine, what) end
+  if what.request then report, why, code = failure.caught(nil, examine, what) end
   if not report and code ~= "rejected" then return nil, why, code end
   if report then judge_times(report, times) end
   report = report or { verdict = code, why = why, levels = {} }

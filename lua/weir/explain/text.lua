@@ -1,5 +1,6 @@
 --- text.lua - reports of explanations in words: numbers with units, singular and plural, at most a screenful.
 
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -65,9 +66,7 @@ end
 
 --- Resources of a jobspec as words: "2 racks with 16 nodes each".
 function describe(list)
-  local words = {}
-  for i, r in ipairs(list) do words[i] = describe_one(r) end
-  return join(words)
+  return join(tables.map(list, describe_one))
 end
 M.describe = describe
 
@@ -232,8 +231,7 @@ function KINDS.job(list)
 end
 
 function KINDS.state(list)
-  local names = {}
-  for i, ob in ipairs(list) do names[i] = ("%s (%s)"):format(path_of(ob.vertex), ob.state) end
+  local names = tables.map(list, function(ob) return ("%s (%s)"):format(path_of(ob.vertex), ob.state) end)
   return ("once %s %s up"):format(join(names, FEW), be(#list))
 end
 
@@ -244,8 +242,7 @@ function KINDS.constraint(list)
 end
 
 function KINDS.policy(list, report)
-  local names = {}
-  for i, ob in ipairs(list) do names[i] = PARTS[ob.part] end
+  local names = tables.map(list, function(ob) return PARTS[ob.part] end)
   return ("under a policy other than %s (%s)"):format(report.policy or "this one", join(names))
 end
 
@@ -280,8 +277,7 @@ end
 
 -- A line of the table of levels: type, vertices visited, causes.
 local function level_line(level, width, columns)
-  local words = {}
-  for i, c in ipairs(level.causes) do words[i] = cause(c) end
+  local words = tables.map(level.causes, cause)
   if level.visited == 0 then
     words[1] = "none here"
   elseif level.left > 0 or #words == 0 then

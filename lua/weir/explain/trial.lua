@@ -8,6 +8,7 @@
 -- Everything here is about vertices of the duplicate; trial.graph is the original.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local engines = require "weir.engine"
 local tables = require "weir.tables"
 
@@ -22,25 +23,7 @@ local M = {
 
 local VALUES = 256 -- values of a constraint that cost as much as a match
 
--- ---- ending an explanation early -----------------------------------------------------------------------------
-
-local Failure = {}
-
---- Ends the function called by M.guarded.
-function M.fail(why, code) error(setmetatable({ why = why, code = code }, Failure), 0) end
-
---- Calls f(...) and returns the result; or nil, why, code of M.fail.
-function M.guarded(f, ...)
-  local done, result = pcall(f, ...)
-  if done then return result end
-  if getmetatable(result) ~= Failure then error(result, 0) end
-  return nil, result.why, result.code
-end
-
-local function must(value, why, code)
-  if value == nil then M.fail(why, code) end
-  return value
-end
+local must = failure.must
 
 -- ---- obstacles -----------------------------------------------------------------------------------------------
 
@@ -239,7 +222,7 @@ function Trial:match(mode, how)
   self.tries = self.tries + 1
   self.spent = self.spent + 1 + self.size // VALUES
   if a then return a end
-  if code ~= "busy" and code ~= "infeasible" and code ~= "limit" and code ~= "invalid" and code ~= "parse" then M.fail(why, code) end
+  if code ~= "busy" and code ~= "infeasible" and code ~= "limit" and code ~= "invalid" and code ~= "parse" then failure.raise(why, code) end
   return nil, why, code
 end
 

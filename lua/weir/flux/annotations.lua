@@ -9,6 +9,7 @@ local explain_text = require "weir.explain.text"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -90,9 +91,9 @@ local NONE = { total = 0, free = 0, idle = 0 }
 
 -- Returns a sentence about the first type with too few units: in all, or (now) up and free.
 local function too_little(self, request, now)
-  local rows, types = self.host.graph:aggregate(nil, { all = true }), {}
+  local rows = self.host.graph:aggregate(nil, { all = true })
   local needs = add_needs({}, request:resources(), 1)
-  for type in pairs(needs) do types[#types + 1] = type end
+  local types = tables.keys(needs)
   table.sort(types, function(x, y) return x > y end) -- nodes before cores
   for _, type in ipairs(types) do
     local row, need = rows[type] or NONE, needs[type]
@@ -110,8 +111,7 @@ function M:short(request) return too_little(self, request, true) end
 
 -- Returns what the constraint of a request asks for that is nowhere, or the constraint: " (constraint: property=a)".
 local function about_constraint(report, request)
-  local names = {}
-  for i, property in ipairs(report.missing or {}) do names[i] = ('"%s"'):format(property.name) end
+  local names = tables.map(report.missing or {}, function(property) return ('"%s"'):format(property.name) end)
   if #names > 0 then return (" Nothing has the property %s."):format(table.concat(names, ", ")) end
   if not (report.shortage and report.shortage.constrained) then return "" end
   local constraint = core.json_decode(request:format "json").attributes.system.constraints

@@ -75,8 +75,7 @@ local function judge(self)
     job.verdict, job.last = nil, nil
     if job.state == "pending" and not self:feasible_job(job) then list[#list + 1] = job end
   end
-  table.sort(list, function(a, b) return a.id < b.id end)
-  for _, job in ipairs(list) do
+  for _, job in ipairs(tables.sort(list, "id")) do
     local _, why = self:feasible_job(job)
     self:leave(job)
     self.answer.deny(job.id, why)

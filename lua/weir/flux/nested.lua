@@ -3,6 +3,7 @@
 
 local core = require "weir.core"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -119,7 +120,7 @@ local function by_place(nodes)
       table.insert(places[key], data)
     end
   end
-  for _, list in pairs(places) do table.sort(list, function(a, b) return a.id < b.id end) end
+  for _, list in pairs(places) do tables.sort(list, "id") end
   return places
 end
 
@@ -155,11 +156,7 @@ local function differ(list, ids)
   return false
 end
 
-local function ids_of(text)
-  local ids = {}
-  for id in (core.idset(tostring(text)) or core.idset()):ids() do ids[#ids + 1] = id end
-  return ids
-end
+local function ids_of(text) return tables.collect((core.idset(tostring(text)) or core.idset()):ids()) end
 
 local function follow_ids(R, nodes)
   local places, moved = by_place(nodes), {}

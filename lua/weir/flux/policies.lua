@@ -14,6 +14,7 @@
 local asking = require "weir.sim.broker"
 local core = require "weir.core"
 local queue_policy = require "weir.sim.queue_policy"
+local tables = require "weir.tables"
 local weir = require "weir"
 local weir_policy = require "weir.policy"
 
@@ -32,9 +33,7 @@ local function placement(settings)
   if not name then return nil, options, "parse" end
   local text = settings.texts[name]
   if not text then return weir.policy(settings.policy, M.BUDGET) end
-  local given = { options = options }
-  for key, value in pairs(M.BUDGET or {}) do given[key] = value end
-  return weir_policy.of_file(name, text, given)
+  return weir_policy.of_file(name, text, tables.update({ options = options }, M.BUDGET))
 end
 
 -- ---- trying and using ------------------------------------------------------------------------------------------------

@@ -221,8 +221,7 @@ end
 
 -- Returns a text that is equal for equal sets of required properties; "" for none.
 local function needs_of(requires)
-  local words = {}
-  for i, word in ipairs(type(requires) == "table" and requires or {}) do words[i] = tostring(word) end
+  local words = tables.map(type(requires) == "table" and requires or {}, tostring)
   table.sort(words)
   return table.concat(words, ",")
 end

@@ -120,8 +120,7 @@ local function books(s)
       R_lite = core.json_decode(assert(a:format "rlite")),
     }
   end
-  table.sort(list, function(a, b) return a.id < b.id end)
-  return core.json_encode(core.array(list))
+  return core.json_encode(core.array(tables.sort(list, "id")))
 end
 
 --- Returns the machine as JGF, and the jobs, as JSON text.
@@ -156,8 +155,7 @@ end
 -- Adds the lines of a kind of policies: those found by name, and before them those in use that are files. used: {name = true}.
 local function add_list(lines, head, entries, used, doc)
   lines[#lines + 1] = head
-  local known = {}
-  for _, entry in ipairs(entries) do known[entry.name] = true end
+  local known = tables.set(tables.column(entries, "name"))
   for _, name in ipairs(tables.keys(used)) do
     if not known[name] then lines[#lines + 1] = ("* %s"):format(name) end
   end

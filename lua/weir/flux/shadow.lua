@@ -22,6 +22,7 @@ local rset = require "weir.rset"
 local settings = require "weir.flux.settings"
 local shadow = require "weir.shadow"
 local shadow_text = require "weir.shadow.text"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -217,8 +218,7 @@ local function jobs_of(self)
       waiting[#waiting + 1] = { id = id, submit = job.since, request = "", estimate = 0, message = message }
     end
   end
-  table.sort(waiting, function(a, b) return a.id < b.id end)
-  return running, waiting
+  return running, tables.sort(waiting, "id")
 end
 
 --- Begins to play at a time, when the journal has told what there was.

@@ -5,6 +5,7 @@
 local core = require "weir.core"
 local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -21,8 +22,7 @@ local function waiting(scheduler)
   for _, job in pairs(scheduler.jobs) do
     if job.state == "pending" then list[#list + 1] = job end
   end
-  table.sort(list, function(a, b) return a.id < b.id end)
-  return list
+  return tables.sort(list, "id")
 end
 
 -- Returns the starts of jobs, -1 for an unknown start; and whether the time was too short for all jobs.
@@ -43,8 +43,7 @@ end
 -- Calls starts_of in a copy of the process.
 local function starts_in_copy(scheduler, jobs)
   local child <close> = assert(core.worker(function(write) write(core.json_encode(starts_of(scheduler, jobs))) end))
-  local parts = {}
-  for part in function() return child:read() end do parts[#parts + 1] = part end
+  local parts = tables.collect(function() return child:read() end)
   return core.json_decode(table.concat(parts)) or { starts = {}, incomplete = true }
 end
 

@@ -10,6 +10,7 @@ local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
+local tables = require "weir.tables"
 
 require "weir.explain" -- a copy opens no files: what a copy may use is read before
 
@@ -61,8 +62,7 @@ local function reserved(self, job)
   for other in pairs(self.reservations) do
     if other ~= job then list[#list + 1] = { id = other.id, job = other, at = other.reserved } end
   end
-  table.sort(list, function(a, b) return a.at < b.at or a.at == b.at and a.id < b.id end)
-  return list
+  return tables.sort(list, "at", "id")
 end
 
 -- Returns the first reservation that keeps a job from starting now; nothing is reserved before and afterwards.

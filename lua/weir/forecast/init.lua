@@ -8,6 +8,7 @@
 
 local core = require "weir.core"
 local sim = require "weir.sim"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -40,12 +41,9 @@ end
 
 -- ---- the simulation -------------------------------------------------------------------------------------------------
 
-local function by_id(a, b) return a.id < b.id end
-
 -- Takes over the running jobs. One that is overdue is expected to go on for as long as it has run, at least a minute.
 local function adopt_all(simulator, running, now)
-  table.sort(running, by_id)
-  for _, spec in ipairs(running) do
+  for _, spec in ipairs(tables.sort(running, "id")) do
     if spec.due <= now then
       spec.due = now + math.max(60, now - spec.start)
       assert(simulator.engine:attach(assert(simulator.engine:detach(spec.id)), spec.due))

@@ -5,6 +5,7 @@
 --- of queues stay. UUIDs are new.
 
 local chunk = require "weir.machine.sandboxed_file"
+local failure = require "weir.failure"
 local queues = require "weir.machine.queues"
 local tables = require "weir.tables"
 
@@ -23,18 +24,11 @@ function M.names(letter)
   end
 end
 
-local function must(v, why, code)
-  if v == nil then error { text = why, code = code } end
-  return v
-end
+local must = failure.must
 
 local function properties_of(build, v)
   local out = {}
-  local keys = {}
-  for key in pairs(v.properties) do keys[#keys + 1] = key end
-  table.sort(keys)
-  for _, key in ipairs(keys) do
-    local value = v.properties[key]
+  for key, value in tables.sorted(v.properties) do
     out[build.maps.property(key)] = tonumber(value) and tostring(value) or true
   end
   return out
@@ -88,7 +82,7 @@ end
 --- Returns a copy of a graph without names. maps: {property =, queue =, bank =, qos =}, functions from a name to the new one as from
 --- names(), which the trace needs too. Jobs are not copied. Or nil, message, code.
 function M.copy(graph, maps)
-  local ok, made, why, code = pcall(chunk.build, function(new)
+  return failure.caught("invalid", chunk.build, function(new)
     local build = { graph = new, maps = maps, counts = {}, made = {}, states = {}, basename = M.names "n" }
     for _, root in ipairs(graph:roots()) do grow(build, root, nil) end
     for _, subsystem in ipairs(graph:subsystems()) do
@@ -98,9 +92,6 @@ function M.copy(graph, maps)
     local root = graph:roots()[1]
     if root then queues.set(build.made[root], queues_of(graph, maps)) end
   end)
-  if ok then return made, why, code end
-  if type(made) ~= "table" then error(made, 0) end
-  return nil, made.text, made.code or "invalid"
 end
 
 return M

@@ -13,14 +13,13 @@
 --- queue requires a property. The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
 
 local chunk = require "weir.machine.sandboxed_file"
+local failure = require "weir.failure"
 local queues = require "weir.machine.queues"
+local tables = require "weir.tables"
 
 local M = {}
 
-local function must(v, why, code)
-  if v == nil then error { text = why, code = code } end
-  return v
-end
+local must = failure.must
 
 -- Adds `count` leaves of a type, none where the count is below 1, with ids from `id` on.
 local function leaves(build, parent, type, id, count, properties)
@@ -66,8 +65,7 @@ local function add_gres(build, v, list)
 end
 
 local function properties_of(build, node)
-  local properties = {}
-  for _, feature in ipairs(node.features) do properties[feature] = true end
+  local properties = tables.set(node.features)
   for _, property in ipairs(build.properties[node] or {}) do properties[property] = true end
   if node.weight and node.weight ~= 1 then properties.weight = tostring(node.weight) end
   return properties
@@ -177,12 +175,9 @@ end
 
 --- Makes the graph of a description. Returns the graph; or nil, message, code.
 function M.build(description)
-  local ok, result, why, code = pcall(chunk.build, function(graph)
+  return failure.caught("invalid", chunk.build, function(graph)
     fill({ graph = graph, vertices = {}, properties = {} }, description)
   end)
-  if ok then return result, why, code end
-  if type(result) ~= "table" then error(result, 0) end
-  return nil, result.text, result.code or "invalid"
 end
 
 return M

@@ -6,6 +6,7 @@
 
 local core = require "weir.core"
 local description = require "weir.machine.description"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local queues = require "weir.machine.queues"
 local tables = require "weir.tables"
@@ -14,8 +15,7 @@ local M = {}
 
 local UNITS = { ms = 0.001, s = 1, m = 60, h = 3600, d = 86400 }
 
--- Raises {text, code}, caught in M.parse.
-local function fail(...) error { text = string.format(...), code = "parse" } end
+local fail = failure.fail
 
 local function table_of(value, path)
   if value == nil or value == core.null then return {} end
@@ -115,14 +115,10 @@ end
 
 local function machine_of(config, name)
   local resource = table_of(config.resource, "resource")
-  local graph, why, code
   if not resource.path and resource.config then
-    graph, why, code = description.build(hosts_of(table_of(resource.config, "resource.config")))
-  else
-    graph, why, code = core.load(path_of(resource, name))
+    return failure.must(description.build(hosts_of(table_of(resource.config, "resource.config"))))
   end
-  if not graph then error { text = why, code = code } end
-  return graph
+  return failure.must(core.load(path_of(resource, name)))
 end
 
 -- ---- the whole ----------------------------------------------------------------------------------------------
@@ -138,15 +134,14 @@ end
 function M.parse(text, name)
   local config, wrong = core.json_decode(text)
   if type(config) ~= "table" then return nil, ("%s: %s"):format(name, wrong or "an object is expected"), "parse" end
-  local ok, result = pcall(function()
+  local made, why, code = failure.caught("parse", function()
     local list = queues_of(config)
     local graph = machine_of(config, name)
     queues.set(graph:roots()[1], list, { unit = "core" })
     return graph
   end)
-  if ok then return result end
-  if type(result) ~= "table" then error(result, 0) end
-  return nil, ("%s: %s"):format(name, result.text), result.code or "parse"
+  if made then return made end
+  return nil, ("%s: %s"):format(name, why), code
 end
 
 return M

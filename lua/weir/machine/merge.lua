@@ -4,10 +4,13 @@
 -- in the order given. M.merged unites any machines: vertices with equal paths become a single vertex; a node whose
 -- rank is in use by a different node gets the next free rank.
 
-local core = require "weir.core"
+local chunk = require "weir.machine.sandboxed_file"
+local failure = require "weir.failure"
 local plain = require "weir.plain"
 
 local M = {}
+
+local must = failure.must
 
 local MAPS = { "properties", "tags", "data" }
 
@@ -25,15 +28,8 @@ local function pool_of(v)
   }
 end
 
--- Adds a vertex. Raises {text, code}, caught in M.nodes.
-local function add(g, parent, pool)
-  local v, why, code = g:add(parent, pool)
-  if not v then error { text = why, code = code } end
-  return v
-end
-
 local function copy_tree(g, parent, v, pool)
-  local to = add(g, parent, pool or pool_of(v))
+  local to = must(g:add(parent, pool or pool_of(v)))
   copy_maps(v, to)
   for child in v:children() do copy_tree(g, to, child) end
 end
@@ -68,16 +64,14 @@ local function node_pool(node, name, rank, host)
 end
 
 local function grow_nodes(g, graphs, names, hosts)
-  local seen, root = {}, add(g, nil, pool_of(graphs[1]:root()))
+  local seen, root = {}, must(g:add(nil, pool_of(graphs[1]:root())))
   copy_maps(graphs[1]:root(), root)
   for i = 1, hosts and #hosts or #graphs do
     local from, file = graphs[i] or graphs[1], names[i] or names[1]
-    local node = only_node(from) or error { text = file .. ": is no cluster of one node", code = "invalid" }
+    local node = must(only_node(from), file .. ": is no cluster of one node", "invalid")
     local pool = node_pool(node, file, i - 1, hosts and hosts[i])
     local name = pool.name or node.name
-    if seen[name] then
-      error { text = ("%s: the host %s is in %s already"):format(file, name, seen[name]), code = "exists" }
-    end
+    if seen[name] then failure.raise(("%s: the host %s is in %s already"):format(file, name, seen[name]), "exists") end
     seen[name] = file
     copy_tree(g, root, node, pool)
   end
@@ -87,14 +81,7 @@ end
 --- host name. `hosts`: the names of the nodes, or nil; with a single graph there may be any number of them, and the nodes are
 --- alike. Returns a new graph; or nil, message, code.
 function M.nodes(graphs, names, hosts)
-  local g = core.new()
-  g:begin()
-  local ok, why = pcall(grow_nodes, g, graphs, names, hosts)
-  g:finish()
-  if ok then return g end
-  g:close()
-  if type(why) ~= "table" then error(why, 0) end
-  return nil, why.text, why.code
+  return failure.caught(nil, chunk.build, function(g) grow_nodes(g, graphs, names, hosts) end)
 end
 
 -- Returns the nodes by rank, the ranks by path of node, and the lowest rank above all ranks in use.

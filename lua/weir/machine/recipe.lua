@@ -12,6 +12,7 @@
 
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -24,7 +25,7 @@ local LIMIT = math.maxinteger // 4
 -- ---- checking -----------------------------------------------------------------------------------------------
 
 -- Raises {text, code}, caught in `guarded`.
-local function fail(path, ...) error { text = path .. ": " .. string.format(...) } end
+local function fail(path, ...) failure.raise(path .. ": " .. string.format(...)) end
 
 local function show(value)
   if type(value) == "string" then return (("%q"):format(value:sub(1, 40)):gsub("\n", "n")) end
@@ -84,9 +85,7 @@ local function map(value)
 end
 
 local function state(value)
-  for _, known in ipairs(core.states) do
-    if value == known then return nil end
-  end
+  if tables.has(core.states, value) then return nil end
   return "one of " .. table.concat(core.states, ", ")
 end
 
@@ -238,7 +237,7 @@ end
 
 local function add(build, path, parent, pool, count)
   local v, why, code = build.graph:add(parent, pool, count, count and 1)
-  if not v then error { text = path .. ": " .. why, code = code } end
+  if not v then failure.raise(path .. ": " .. why, code) end
   return v
 end
 
@@ -310,17 +309,10 @@ local function build_graph(spec, path)
   return graph, why, code
 end
 
-local function guarded(make, ...)
-  local ok, result, why, code = pcall(make, ...)
-  if ok then return result, why, code end
-  if type(result) ~= "table" then error(result, 0) end
-  return nil, result.text, result.code or "invalid"
-end
-
 --- Builds a graph from nested tables. Returns the graph; or nil, a message with the path in the table, and a code.
 function M.build(spec)
   if type(spec) ~= "table" then error("a recipe is a table, not " .. show(spec), 2) end
-  return guarded(build_graph, spec, "recipe")
+  return failure.caught("invalid", build_graph, spec, "recipe")
 end
 
 -- ---- files --------------------------------------------------------------------------------------------------
@@ -333,7 +325,7 @@ function M.parse(content, name, opts)
   if type(spec) ~= "table" then
     return nil, name .. ": returns no table: a recipe file ends in return { type=... }", "invalid"
   end
-  return guarded(build_graph, spec, name .. ": recipe")
+  return failure.caught("invalid", build_graph, spec, name .. ": recipe")
 end
 
 return M

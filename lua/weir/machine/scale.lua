@@ -5,14 +5,13 @@
 --- hierarchies; it has a new rank and the next free number of the model's name. What is taken away are the last ones of
 --- these proportions.
 
+local failure = require "weir.failure"
+local tables = require "weir.tables"
+
 local M = {}
 
 -- Returns the vertices of a type in order.
-local function all_of(graph, type)
-  local list = {}
-  for v in graph:walk { type = type } do list[#list + 1] = v end
-  return list
-end
+local function all_of(graph, type) return tables.collect(graph:walk { type = type }) end
 
 -- Returns n places of 1 to `count`, evenly spread, the last of each part; places come again where n is above `count`.
 local function spread(count, n)
@@ -21,16 +20,9 @@ local function spread(count, n)
   return places
 end
 
-local function copy_map(map)
-  local copy = {}
-  for key, value in pairs(map) do copy[key] = value end
-  return copy
-end
+local copy_map = tables.copy
 
-local function must(v, why, code)
-  if v == nil then error { text = why, code = code } end
-  return v
-end
+local must = failure.must
 
 -- Returns the name that comes behind a name with a number, and its parts: "thin40" gives "thin41".
 local function next_name(build, name)
@@ -88,14 +80,16 @@ local function new_build(graph)
   return build
 end
 
+-- Adds or takes away copies of vertices. Returns true.
 local function change(graph, n, models)
   local build = new_build(graph)
   if n > 0 then
     for _, place in ipairs(spread(#models, n)) do copy(build, models[place], models[place]:parent(), true) end
-    return
+    return true
   end
   local places = spread(#models, -n)
   for i = #places, 1, -1 do must(graph:unlink(models[places[i]])) end
+  return true
 end
 
 --- Adds n copies of vertices of a type to a graph, or takes away -n. Returns true; or nil, message, code, and the graph may
@@ -105,10 +99,7 @@ function M.change(graph, kind, n)
   if n == 0 then return true end
   if #models == 0 then return nil, ("the machine has no %s"):format(kind), "unknown" end
   if -n >= #models then return nil, ("the machine has %d of %s, and one of them must stay"):format(#models, kind), "invalid" end
-  local ok, why = pcall(change, graph, n, models)
-  if ok then return true end
-  if type(why) ~= "table" then error(why, 0) end
-  return nil, why.text, why.code or "invalid"
+  return failure.caught("invalid", change, graph, n, models)
 end
 
 return M

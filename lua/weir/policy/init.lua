@@ -7,6 +7,7 @@ local core = require "weir.core"
 local files = require "weir.files"
 local later = require "weir.later"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local combine = later "weir.policy.chain"
 
@@ -27,8 +28,7 @@ end
 
 --- The directories searched for policies, first to last.
 function M.path()
-  local dirs = {}
-  for dir in (os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+" do dirs[#dirs + 1] = dir end
+  local dirs = tables.collect((os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+")
   dirs[#dirs + 1] = bundled()
   return dirs
 end
@@ -73,8 +73,7 @@ local function readable(path)
 end
 
 local function unknown(name)
-  local known = {}
-  for _, entry in ipairs(M.list()) do known[#known + 1] = entry.name end
+  local known = tables.column(M.list(), "name")
   local hint = suggest.hint(name, known)
   if hint == "" then hint = " (known: " .. table.concat(known, ", ") .. ")" end
   if readable(name .. ".lua") then hint = (" (the file here is ./%s.lua)"):format(name) end
@@ -216,9 +215,7 @@ end
 
 -- What tells a combination from others: the names and origins of the parts.
 local function names_of(policies)
-  local list = {}
-  for i, p in ipairs(policies) do list[i] = p.name .. (p.origin and "@" .. p.origin or "") end
-  return table.concat(list, "\n")
+  return table.concat(tables.map(policies, function(p) return p.name .. (p.origin and "@" .. p.origin or "") end), "\n")
 end
 
 -- Combines policies from files, in a sandbox of their own.
@@ -227,15 +224,14 @@ local function combine_files(kind, policies, weights)
   for i, p in ipairs(policies) do
     parts[i + 1] = { text = p.source, name = p.path or p.name, options = values_of(p) }
   end
-  local numbers = {}
-  for i, w in ipairs(weights) do numbers[i] = ("%.17g"):format(w) end
+  local numbers = tables.map(weights, function(w) return ("%.17g"):format(w) end)
   return core.policy_source(COMBINED:format(kind, table.concat(numbers, ", ")), kind, { parts = parts, origin = names_of(policies) })
 end
 
 -- Combines tables of policies in the caller's state.
-local function combine_tables(kind, tables, weights)
+local function combine_tables(kind, definitions, weights)
   local parts = {}
-  for i, t in ipairs(tables) do
+  for i, t in ipairs(definitions) do
     local checked, why, code = core.policy_table(t)
     if not checked then return nil, why, code end
     parts[i] = { policy = t, options = values_of(checked) }
@@ -244,18 +240,18 @@ local function combine_tables(kind, tables, weights)
 end
 
 local function combined(kind, list, weights)
-  local loaded, tables = {}, {}
+  local loaded, definitions = {}, {}
   for i, x in ipairs(list) do
     if type(x) == "table" and x[1] == nil then
-      tables[#tables + 1] = x
+      definitions[#definitions + 1] = x
     else
       local p, why, code = M.load(x)
       if not p then return nil, why, code end
       loaded[i] = p
     end
   end
-  if #tables == #list then return combine_tables(kind, tables, weights) end
-  if #tables > 0 then error("policies from files and tables of policies cannot be combined", 3) end
+  if #definitions == #list then return combine_tables(kind, definitions, weights) end
+  if #definitions > 0 then error("policies from files and definitions of policies cannot be combined", 3) end
   return combine_files(kind, loaded, weights)
 end
 

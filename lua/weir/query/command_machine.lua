@@ -121,8 +121,7 @@ end
 -- Removes the vertices of a list with all descendants, also from the displayed parts and the schedules of jobs.
 -- Returns true, or nil and a reason.
 local function take_away(session, list)
-  local gone = {}
-  for _, v in ipairs(list) do gone[v] = true end
+  local gone = tables.set(list)
   for _, job in ipairs(session:list()) do
     if job.held then part.strike(session, job, gone) end
   end
@@ -156,9 +155,7 @@ local function remove_ranks(shell, text)
     end
     for _, v in ipairs(on_rank) do list[#list + 1] = { vertex = v } end
   end
-  local tops = {}
-  for i, top in ipairs(update.topmost(list)) do tops[i] = top.vertex end
-  local ok, why = take_away(shell.session, tops)
+  local ok, why = take_away(shell.session, tables.column(update.topmost(list), "vertex"))
   if not ok then cannot_remove(shell, why) end
 end
 

@@ -1,6 +1,7 @@
 --- dump.lua - the graph as a file, for -o: Graphviz' dot, or GraphML.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -45,21 +46,17 @@ local ESCAPED = { ["&"] = "&amp;", ["<"] = "&lt;", [">"] = "&gt;", ['"'] = "&quo
 local function escape(text) return (tostring(text):gsub('[&<>"\']', ESCAPED)) end
 
 local function set_text(pairs_list)
-  local parts = {}
-  for i, pair in ipairs(pairs_list) do parts[i] = pair[1] .. "=" .. pair[2] end
+  local parts = tables.map(pairs_list, function(pair) return pair[1] .. "=" .. pair[2] end)
   return "{" .. table.concat(parts, ",") .. "}"
 end
 
 local function members(machine, v)
-  local list = {}
-  for i, path in ipairs(machine:paths(v)) do list[i] = { path[1], path[1] } end
-  return set_text(list)
+  return set_text(tables.map(machine:paths(v), function(path) return { path[1], path[1] } end))
 end
 
 local function properties(machine, v)
   local list = {}
-  for key, value in pairs(machine:properties(v)) do list[#list + 1] = { key, value } end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
+  for key, value in tables.sorted(machine:properties(v)) do list[#list + 1] = { key, value } end
   return set_text(list)
 end
 

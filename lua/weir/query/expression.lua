@@ -5,14 +5,14 @@
 
 local core = require "weir.core"
 local jobid = require "weir.query.jobid"
+local tables = require "weir.tables"
 
 local M = {}
 
 -- ---- values -------------------------------------------------------------------------------------------------
 
 local function one_of(...)
-  local set = {}
-  for _, word in ipairs { ... } do set[word] = true end
+  local set = tables.set { ... }
   return function(value) return set[value:lower()] and value:lower() end
 end
 

@@ -1,6 +1,8 @@
 --- filters.lua - the pruning filters of -p, such as "ALL:core,rack:node". weir keeps aggregates of all types at every
 -- vertex and always prunes by aggregates; the filters only choose the totals that `find agfilter=true` prints.
 
+local tables = require "weir.tables"
+
 local M = {}
 M.__index = M
 
@@ -22,15 +24,13 @@ end
 --- Returns the sorted names of the types counted at vertices of a type. Quirk: clusters also count the types of
 --- leaves.
 function M:types(type, leaf_types)
-  local set, list = {}, {}
+  local set = {}
   for kind in pairs(self.of[type] or {}) do set[kind] = true end
   for kind in pairs(self.of[ANY] or {}) do set[kind] = kind ~= type or nil end
   if type == "cluster" then
     for kind in pairs(leaf_types) do set[kind] = true end
   end
-  for kind in pairs(set) do list[#list + 1] = kind end
-  table.sort(list)
-  return list
+  return tables.keys(set)
 end
 
 return M

@@ -4,6 +4,7 @@
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -57,8 +58,7 @@ end
 
 -- Returns a test of types from a list like "node,socket,core"; an empty list allows all types.
 local function allowing(list)
-  local set = {}
-  for word in list:gmatch "[^,]+" do set[word] = true end
+  local set = tables.set(tables.collect(list:gmatch "[^,]+"))
   return function(type) return next(set) == nil or set[type] == true end
 end
 

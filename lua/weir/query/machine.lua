@@ -118,12 +118,7 @@ function M:has_type(type)
 end
 
 --- Returns whether any vertex has a second parent.
-function M:has_links()
-  for _, name in ipairs(self.graph:subsystems()) do
-    if name == "links" then return true end
-  end
-  return false
-end
+function M:has_links() return tables.has(self.graph:subsystems(), "links") end
 
 --- Drops cached tables. Must be called after vertices were added or removed.
 function M:changed() self.index, self.by_rank, self.leaves, self.types = nil, nil, nil, nil end

@@ -1,7 +1,9 @@
 --- part.lua - partial cancellation: releases a part of the resources of a job.
 
+local failure = require "weir.failure"
 local rset = require "weir.query.rset"
 local search = require "weir.query.search"
+local tables = require "weir.tables"
 local tree = require "weir.query.tree"
 local update = require "weir.query.update"
 
@@ -36,11 +38,7 @@ end
 
 -- ---- vertices to release ------------------------------------------------------------------------------------------
 
-local function held_by(session, job)
-  local held = {}
-  for _, part in ipairs(spelled_out(session, job)) do held[part.vertex] = true end
-  return held
-end
+local function held_by(session, job) return tables.set(tables.column(spelled_out(session, job), "vertex")) end
 
 local FIND = {}
 
@@ -48,7 +46,7 @@ local FIND = {}
 function FIND.jgf(session, job, text)
   local list, held = rset.of_jgf(session.machine, text), held_by(session, job)
   for _, part in ipairs(list) do
-    if not held[part.vertex] then rset.fail("job %d does not have %s", job.job, part.vertex.path) end
+    if not held[part.vertex] then failure.fail("job %d does not have %s", job.job, part.vertex.path) end
   end
   return list
 end
@@ -58,7 +56,7 @@ function FIND.rv1exec(session, job, text)
   local list, held = {}, held_by(session, job)
   for _, row in ipairs((rset.rows(text))) do
     for rank in row.ranks:ids() do
-      for _, v in ipairs(session.machine:on_rank(rank) or rset.fail("there is nothing on rank %d", rank)) do
+      for _, v in ipairs(session.machine:on_rank(rank) or failure.fail("there is nothing on rank %d", rank)) do
         if held[v] then list[#list + 1] = { vertex = v } end
       end
     end
@@ -82,12 +80,12 @@ end
 
 local function run(session, job, reader, text)
   local list, gone, vertices = FIND[reader](session, job, text), {}, {}
-  if #list == 0 then rset.fail "there is nothing of the job in it" end
+  if #list == 0 then failure.fail "there is nothing of the job in it" end
   for _, part in ipairs(list) do gone[part.vertex] = true end
   for i, part in ipairs(update.topmost(list)) do vertices[i] = part.vertex end
   local tags = left_above(session, job, vertices)
   local ok, why = session.engine:shrink(session:id_of(job.job), vertices)
-  if not ok then rset.fail("%s", why) end
+  if not ok then failure.fail("%s", why) end
   M.strike(session, job, gone)
   job.tags = tags
   if #job.parts == 0 and next(tags) == nil then session:forget(job) end
@@ -96,6 +94,6 @@ end
 
 --- Releases the vertices named by a text. reader "jgf": each vertex of the graph; "rv1exec": all vertices of the job
 --- on the ranks of the R. Returns true; or nil and a reason, with nothing released.
-function M.run(session, job, reader, text) return rset.guarded(run, session, job, reader, text) end
+function M.run(session, job, reader, text) return failure.caught(nil, run, session, job, reader, text) end
 
 return M

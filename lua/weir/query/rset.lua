@@ -1,22 +1,13 @@
 --- rset.lua - reads resource sets: the vertices of a machine named by a JSON graph or an R.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local flux_hostlist = require "weir.rset.flux_hostlist"
 local jgf = require "weir.query.load_jgf"
 
 local M = {}
 
--- Ends the reading with an error, caught in guarded().
-local function fail(...) error({ why = string.format(...) }, 0) end
-M.fail = fail
-
---- Returns f(...); or nil and a reason if f called fail().
-function M.guarded(f, ...)
-  local ok, result = pcall(f, ...)
-  if ok then return result end
-  if type(result) ~= "table" or not result.why then error(result, 0) end
-  return nil, result.why
-end
+local fail = failure.fail
 
 local function decode(text)
   local document, why = core.json_decode(text)

@@ -3,6 +3,8 @@
 -- A node: {vertex, amount, exclusive, label, usage, children (nodes, in the order of the graph)}. The resources of a
 -- job are a list of parts {vertex, amount, exclusive, label, whole (all descendants are shown)}.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local function new(v, part)
@@ -41,8 +43,7 @@ end
 
 -- Returns the children of a vertex in the order of the graph, then the targets of links if the job used links.
 local function below(parts, v)
-  local list = {}
-  for child in v:children() do list[#list + 1] = child end
+  local list = tables.collect(v:children())
   for _, edge in ipairs(parts.above and v:edges "links" or {}) do
     if edge.source == v then list[#list + 1] = edge.target end
   end

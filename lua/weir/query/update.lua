@@ -1,5 +1,6 @@
 --- update.lua - the command update: commits the allocation that a document describes.
 
+local failure = require "weir.failure"
 local rset = require "weir.query.rset"
 
 local M = {}
@@ -26,14 +27,14 @@ local function book(session, id, what, list)
     if part.exclusive then
       exclusive[#exclusive + 1] = part
     elseif v:available(what.at, what.at + what.duration) < v.size then
-      rset.fail("%s is unavailable", v.path)
+      failure.fail("%s is unavailable", v.path)
     end
   end
   for _, part in ipairs(topmost(exclusive)) do
     local ok, why = part.vertex:allocate { job = id, amount = part.vertex.size, start = what.at, duration = what.duration }
     if not ok then
       session.engine:release(id)
-      rset.fail("%s", why)
+      failure.fail("%s", why)
     end
   end
   return exclusive
@@ -47,7 +48,7 @@ local function parts_of(session, list, exclusive, shorthand)
   for i, part in ipairs(exclusive) do
     parts[i] = { vertex = part.vertex, amount = part.size, exclusive = true, whole = shorthand }
   end
-  if #parts == 0 then rset.fail "there is nothing in it that a job could have" end
+  if #parts == 0 then failure.fail "there is nothing in it that a job could have" end
   return parts
 end
 
@@ -59,6 +60,6 @@ end
 
 --- Commits an allocation {job, at, duration, text, reader}. Returns the parts of the job; or nil and a reason, with
 --- nothing allocated.
-function M.run(session, what) return rset.guarded(run, session, what) end
+function M.run(session, what) return failure.caught(nil, run, session, what) end
 
 return M

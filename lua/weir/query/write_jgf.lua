@@ -19,8 +19,7 @@ function M.map(entries)
 end
 
 local function paths_text(machine, v)
-  local parts = {}
-  for i, path in ipairs(machine:paths(v)) do parts[i] = quote(path[1]) .. ": " .. quote(path[2]) end
+  local parts = tables.map(machine:paths(v), function(path) return quote(path[1]) .. ": " .. quote(path[2]) end)
   return "{" .. table.concat(parts, ", ") .. "}"
 end
 

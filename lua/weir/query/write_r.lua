@@ -2,6 +2,7 @@
 -- resource-query. Ranks with equal cores and gpus share a row; rows are sorted by text.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local flux_hostlist = require "weir.rset.flux_hostlist"
 local jgf = require "weir.query.write_jgf"
 local quirks = require "weir.query.quirks"
@@ -20,7 +21,7 @@ end
 
 local function idset(ids)
   table.sort(ids)
-  if ids[1] < 0 then error({ errno = "EINVAL" }, 0) end
+  if ids[1] < 0 then failure.fail "EINVAL" end
   return tostring(core.idset(ids))
 end
 
@@ -73,8 +74,7 @@ local function rows_text(r)
 end
 
 local function nodelist_text(hosts)
-  local names = {}
-  for i, host in ipairs(hosts) do names[i] = host.name end
+  local names = tables.column(hosts, "name")
   return "[" .. quote(flux_hostlist.write(tostring(core.hostlist(names) or ""))) .. "]"
 end
 
@@ -104,7 +104,7 @@ end
 local function write(kind, machine, root, about)
   local r = collect(machine, root)
   if next(r.rows) == nil then
-    if kind == "rlite" then error({ errno = "EINVAL" }, 0) end
+    if kind == "rlite" then failure.fail "EINVAL" end
     return ""
   end
   local rows, hosts = rows_text(r)
@@ -115,10 +115,7 @@ end
 
 for _, kind in ipairs { "rlite", "rv1", "rv1_nosched", "rv1_shorthand" } do
   M[kind] = function(machine, root, about)
-    local ok, text = pcall(write, kind, machine, root, about)
-    if ok then return text end
-    if type(text) ~= "table" then error(text, 0) end
-    return nil, text.errno
+    return failure.caught(nil, write, kind, machine, root, about)
   end
 end
 

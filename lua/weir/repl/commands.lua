@@ -1,5 +1,6 @@
 --- commands.lua - the commands of the REPL, each after a colon.
 
+local failure = require "weir.failure"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local files = require "weir.files"
@@ -8,6 +9,7 @@ local record = require "weir.repl.recording"
 local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -18,7 +20,7 @@ local function command(name, arguments, doc, words, run)
   LIST[#LIST + 1] = { name = name, arguments = arguments, doc = doc, words = words, run = run }
 end
 
-local function fail(...) error { text = string.format(...) } end
+local fail = failure.fail
 
 -- ---- help ---------------------------------------------------------------------------------------------------
 
@@ -241,11 +243,7 @@ command("quit", "", "leaves; so does Ctrl-D", nil, function(session) session.don
 
 -- ---- all of them ----------------------------------------------------------------------------------------------
 
-function M.names(session)
-  local list = {}
-  for i, c in ipairs(all_of(session)) do list[i] = c.name end
-  return list
-end
+function M.names(session) return tables.column(all_of(session), "name") end
 
 function M.words(session, name)
   local c = named(session, name)

@@ -5,6 +5,7 @@
 local core = require "weir.core"
 local kinds = require "weir.repl.kinds"
 local policy = require "weir.policy"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -238,11 +239,7 @@ local function complete_file(text)
   return partial, starting(list, partial)
 end
 
-local function policy_names()
-  local list = {}
-  for _, entry in ipairs(policy.list()) do list[#list + 1] = entry.name end
-  return list
-end
+local function policy_names() return tables.column(policy.list(), "name") end
 
 local FORMATS = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand", "dot", "svg", "csv" }
 

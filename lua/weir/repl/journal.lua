@@ -6,6 +6,7 @@
 -- machine, and undo() gives the session that machine: handles of the changed one stay with the changed one.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -14,8 +15,7 @@ local MOST = 1000
 
 -- Returns the id, times and picks of a job, to allocate again.
 local function image(a)
-  local picks = {}
-  for i, pick in ipairs(a:vertices()) do picks[i] = { vertex = pick.vertex, amount = pick.amount } end
+  local picks = tables.map(a:vertices(), function(pick) return { vertex = pick.vertex, amount = pick.amount } end)
   return { id = a.id, at = a.at, duration = a.duration, picks = picks }
 end
 

@@ -1,5 +1,7 @@
 --- read.lua - compiles typed input: an expression, statements, or an unfinished beginning of either.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 -- Removes the keyword from "local x = 1", since a local ends with the chunk and every input is a chunk. Locals with
@@ -14,8 +16,7 @@ local function ends_early(why) return why:find "<eof>$" or why:find "near <eof>"
 
 -- Compiles several lines whose last ones are an expression, so that the value of the expression is returned.
 local function statements_with_value(text, env)
-  local places = {}
-  for place in text:gmatch "\n()" do places[#places + 1] = place end
+  local places = tables.collect(text:gmatch "\n()")
   for i = #places, 1, -1 do
     local from = places[i]
     local head, tail = text:sub(1, from - 1), text:sub(from)

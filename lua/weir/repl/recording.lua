@@ -1,6 +1,8 @@
 --- recording.lua - :record writes typed input as a scenario. `weir test` or `weir run` repeats the input and asserts
 --- equal allocations.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 --- Returns the allocations of all jobs of an engine as a text, by job number.
@@ -14,9 +16,7 @@ function M.books(engine)
     table.sort(picks)
     list[i] = { a.id, ("%d %s %s+%s %s"):format(a.id, a.state, a.at, a.duration, table.concat(picks, " ")) }
   end
-  table.sort(list, function(a, b) return a[1] < b[1] end)
-  for i, row in ipairs(list) do list[i] = row[2] end
-  return table.concat(list, "\n")
+  return table.concat(tables.column(tables.sort(list, 1), 2), "\n")
 end
 
 local function by_job(books)
@@ -87,8 +87,7 @@ end
 local function present(engine)
   local lines = {}
   for i, a in ipairs(engine:jobs()) do
-    local picks = {}
-    for k, pick in ipairs(a:vertices()) do picks[k] = ("{ %q, %d }"):format(pick.vertex.path, pick.amount) end
+    local picks = tables.map(a:vertices(), function(pick) return ("{ %q, %d }"):format(pick.vertex.path, pick.amount) end)
     local lasts = a.duration == math.huge and "math.huge" or ("%.17g"):format(a.duration)
     lines[i] = ("record.book(e, %d, %.17g, %s, { %s })\n"):format(a.id, a.at, lasts, table.concat(picks, ", "))
   end

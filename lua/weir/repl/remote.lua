@@ -116,12 +116,13 @@ function methods_of_vertex.parent(self)
   return above and vertex(box.service, box.service:ask("show", { uri = above, as = "pool" }))
 end
 
+local function vertices(service, list)
+  return tables.map(list, function(base) return vertex(service, base) end)
+end
+
 local function children(self)
-  local box, list = rawget(self, Vertex), {}
-  for i, base in ipairs(assert(box.service:ask("show", { uri = box.base.path, as = "children" })).vertices) do
-    list[i] = vertex(box.service, base)
-  end
-  return list
+  local box = rawget(self, Vertex)
+  return vertices(box.service, assert(box.service:ask("show", { uri = box.base.path, as = "children" })).vertices)
 end
 
 function methods_of_vertex.children(self)
@@ -268,9 +269,7 @@ end
 function E:explain(x, opts)
   local request, why, code = request_of(x)
   if not request then return nil, why, code end
-  local params = { request = request, columns = 100 }
-  for key, value in pairs(opts or {}) do params[key] = value end
-  return self.service:ask("explain", params)
+  return self.service:ask("explain", tables.update({ request = request, columns = 100 }, opts))
 end
 
 --- Advances the clock of a service with a manual clock.
@@ -330,11 +329,7 @@ function G:vertex(uri)
 end
 
 --- Returns the roots of the machine.
-function G:roots()
-  local list = {}
-  for i, base in ipairs(assert(self.service:ask("show", { as = "children" })).vertices) do list[i] = vertex(self.service, base) end
-  return list
-end
+function G:roots() return vertices(self.service, assert(self.service:ask("show", { as = "children" })).vertices) end
 
 function G:root() return self:roots()[1] end
 
@@ -345,8 +340,7 @@ function G:find(expression, opts)
     expression = expression, start = type(start) == "table" and start.path or start,
   })
   if not answer then return nil, why, code end
-  for i, base in ipairs(answer.vertices) do answer.vertices[i] = vertex(self.service, base) end
-  return results.note(answer.vertices, expression)
+  return results.note(vertices(self.service, answer.vertices), expression)
 end
 
 --- Returns the best vertices by a filter, a list of {vertex =, score =}: opts.filter, Lua source; .type, .start,
@@ -381,12 +375,6 @@ local function guarded(f, ...)
   return table.unpack(returned, 2, returned.n)
 end
 
-local function names_of(methods)
-  local list = {}
-  for name in pairs(methods) do list[#list + 1] = name end
-  return list
-end
-
 --- Connects to a service. Returns {engine =, graph =, address =, guarded =, ask(method, params), close()}; or nil,
 --- message, code.
 function M.connect(address)
@@ -397,10 +385,10 @@ function M.connect(address)
   hello, why, code = service:ask "hello"
   if not hello then return nil, why, code end
   local graph = setmetatable({ service = service }, {
-    __index = absent("g", G), __kind = "graph", __names = names_of(G), __call = function(self, uri) return self:vertex(uri) end,
+    __index = absent("g", G), __kind = "graph", __names = tables.keys(G), __call = function(self, uri) return self:vertex(uri) end,
   })
   local engine = setmetatable({ service = service, graph = graph }, {
-    __index = absent("e", E), __kind = "engine", __names = names_of(E), __tostring = function() return "engine of " .. address end,
+    __index = absent("e", E), __kind = "engine", __names = tables.keys(E), __tostring = function() return "engine of " .. address end,
   })
   return {
     engine = engine, graph = graph, address = address, guarded = guarded, ask = function(...) return service:ask(...) end,

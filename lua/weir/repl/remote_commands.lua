@@ -2,6 +2,7 @@
 --- commands.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local groups = require "weir.cli.remote.groups"
 local out = require "weir.cli.output"
 local results = require "weir.repl.results"
@@ -10,12 +11,7 @@ local shorthand = require "weir.repl.shorthand"
 
 local M = {}
 
-local function fail(...) error { text = string.format(...) } end
-
-local function check(value, why)
-  if value == nil then fail("%s", why) end
-  return value
-end
+local fail, check = failure.fail, failure.must
 
 M.INTRO = [[
 g is the machine of the service, e its engine. Type Lua, which runs here; an expression prints its value, _ is the last one.

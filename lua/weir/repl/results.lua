@@ -4,6 +4,7 @@
 
 local kinds = require "weir.repl.kinds"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -23,10 +24,7 @@ end
 local function no_vertex(session, expression)
   local text = "no vertex matches " .. expression
   local wanted, types = expression:match "type%s*=%s*([%w_%-]+)", session.graph and session.graph:types() or {}
-  for _, type in ipairs(types) do
-    if type == wanted then return text end
-  end
-  if not wanted then return text end
+  if not wanted or tables.has(types, wanted) then return text end
   return ("%s%s; the types here are %s"):format(text, suggest.hint(wanted, types), table.concat(types, ", "))
 end
 

@@ -2,6 +2,7 @@
 
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -135,9 +136,7 @@ end
 local function csv_cell(text) return text:find '[",\n]' and '"' .. text:gsub('"', '""') .. '"' or text end
 
 local function csv_line(cells)
-  local quoted = {}
-  for i, cell in ipairs(cells) do quoted[i] = csv_cell(cell) end
-  out.line(table.concat(quoted, ","))
+  out.line(table.concat(tables.map(cells, csv_cell), ","))
 end
 
 --- Prints a value as CSV: rows, or a single cell.

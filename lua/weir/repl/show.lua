@@ -240,8 +240,7 @@ end
 
 -- Prints a list of handles, or of flat tables, as columns.
 local function show_table(heads, list, total)
-  local right = {}
-  for i, head in ipairs(heads) do right[i] = rows.is_number(head) end
+  local right = tables.map(heads, rows.is_number)
   table.insert(list, 1, heads)
   out.table(list, right, tables.has(heads, "state") and out.state_colour or nil)
   if total > #list - 1 then out.line(("... %s more"):format(texts.number(total - #list + 1))) end

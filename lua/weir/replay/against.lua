@@ -7,6 +7,7 @@
 --- Times are seconds. `typical`, the figure to quote, is the median of the differences between simulated and recorded
 --- start, whichever is earlier: half of the jobs start that close to their recorded start. Memory: 64 bytes a job.
 
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -33,11 +34,7 @@ end
 -- Returns the share-th value of a sorted list.
 local function at(list, share) return list[math.max(1, math.ceil(share * #list))] end
 
-local function mean(list)
-  local sum = 0
-  for _, x in ipairs(list) do sum = sum + x end
-  return #list > 0 and sum / #list or 0
-end
+local mean = tables.mean
 
 -- Returns the largest distance between the distributions of two sorted lists of equal length (Kolmogorov-Smirnov).
 local function distance(a, b)

@@ -24,6 +24,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local pages = require "weir.html.report"
+local tables = require "weir.tables"
 local run_of = require("weir.html.report.replay").run
 
 local M = {}
@@ -148,10 +149,6 @@ end
 
 --- Writes DIR/index.html, a page comparing several replays, given as M.report returns them. Returns the path; or nil,
 --- message, "io".
-function M.compare(dir, reports)
-  local runs = {}
-  for i, report in ipairs(reports) do runs[i] = run_of(report) end
-  return pages.write(dir, runs)
-end
+function M.compare(dir, reports) return pages.write(dir, tables.map(reports, run_of)) end
 
 return M

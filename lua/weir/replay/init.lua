@@ -7,6 +7,7 @@ local distribution = require "weir.html.report.distribution"
 local against = require "weir.replay.against"
 local core = require "weir.core"
 local begin = require "weir.replay.from"
+local failure = require "weir.failure"
 local instant = require "weir.sim.instant"
 local jobs_file = require "weir.replay.jobs"
 local kept_jobs = require "weir.replay.kept"
@@ -52,14 +53,14 @@ local function adjuster(opts)
   end
 end
 
--- Returns the source of jobs for the simulator. Raises {replay = message} on an error of the trace.
+-- Returns the source of jobs for the simulator. Raises a failure on an error of the trace.
 local function feeder(run, request_of)
   local next_job, adjust = run.trace.next, adjuster(run.opts)
   return function()
     while true do
       local job, why = next_job()
       if not job then
-        if why then error({ replay = why }, 0) end
+        if why then failure.raise(why) end
         return nil
       end
       if not adjust or adjust(job) then
@@ -69,7 +70,7 @@ local function feeder(run, request_of)
           wrong = run.complete and run.complete(job)
           if not wrong or not run.trace.detailed then return job end
         end
-        if not (run.trace.detailed and job.line) then error({ replay = ("job %s: %s"):format(job.number or "?", wrong) }, 0) end
+        if not (run.trace.detailed and job.line) then failure.raise(("job %s: %s"):format(job.number or "?", wrong)) end
         run.trace.leave(job.line, wrong)
       end
     end
@@ -142,7 +143,7 @@ local function open_writers(run)
     local path = run.opts[row[1]]
     if path then
       local writer, why = jobs_file.new(row[2], path)
-      if not writer then error({ replay = why, code = "io" }, 0) end
+      if not writer then failure.raise(why, "io") end
       run.writers[#run.writers + 1], writer.name = writer, row[2]
     end
   end
@@ -151,14 +152,11 @@ end
 local function close_writers(run)
   for _, writer in ipairs(run.writers) do
     local ok, why = writer:close()
-    if not ok then error({ replay = why, code = "io" }, 0) end
+    if not ok then failure.raise(why, "io") end
   end
 end
 
-local function must(value, why, code)
-  if value == nil then error({ replay = why, code = code }, 0) end
-  return value
-end
+local must = failure.must
 
 -- The type of resource in which the size of jobs is counted: the type of a processor.
 local function main_type(opts, shape)
@@ -326,8 +324,9 @@ function M.run(opts)
     return M.run(again)
   end
   if run.sim and result == run.sim.failure then return nil, result, "policy" end
-  if type(result) == "table" and result.replay then return nil, result.replay, result.code or "invalid" end
-  error(result, 0)
+  local why, code = failure.read(result)
+  if not why then error(result, 0) end
+  return nil, why, code or "invalid"
 end
 
 return M

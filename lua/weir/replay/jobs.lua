@@ -9,6 +9,7 @@
 ---            rank * (largest number of units on a rank) + id. Times are seconds on the clock of the trace.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local instant = require "weir.sim.instant"
 
@@ -112,7 +113,7 @@ local Out = {}
 Out.__index = Out
 
 function Out.write(_, ...)
-  if not io.stdout:write(...) then error({ replay = "standard output cannot be written", code = "output" }, 0) end
+  if not io.stdout:write(...) then failure.raise("standard output cannot be written", "output") end
 end
 
 function Out:keep()

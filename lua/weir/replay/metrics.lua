@@ -11,6 +11,7 @@
 
 local quantiles = require "weir.replay.quantiles"
 local series = require "weir.replay.series"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -40,8 +41,7 @@ local function types_of(graph)
         touched_sum = 0, outer = is_outer(graph, type) }
     end
   end
-  table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  return tables.sort(list, "name")
 end
 
 --- Returns a collector of metrics. opts: tau (10), from (jobs submitted earlier are ignored), series (false: no

@@ -4,6 +4,7 @@
 --- so both get equal answers.
 
 local broker = require "weir.sim.broker"
+local failure = require "weir.failure"
 
 local M = {}
 
@@ -25,7 +26,7 @@ local function runs_of(allocation, numbers)
   return runs
 end
 
-local function fail(why) error({ replay = why, code = "policy" }, 0) end
+local function fail(why) failure.raise(why, "policy") end
 
 --- Returns the functions called by the simulator, see struct placer in bindings/replay/flat.h. engine; numbers: the number
 --- of each unit by the index of its vertex; jobs: by the order of submission, each with id, request and estimate; forget:

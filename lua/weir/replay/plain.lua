@@ -6,6 +6,7 @@
 local about = require "weir.about"
 local begin = require "weir.replay.from"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local instant = require "weir.sim.instant"
 local machines = require "weir.replay.plain_machine"
 local map = require "weir.trace.map"
@@ -190,14 +191,14 @@ end
 local function check_late(ok, number, now, estimate, runtime)
   if ok ~= nil then return ok end
   local _, why = instant.ends_in_time(now, { estimate = estimate, runtime = runtime })
-  error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0)
+  failure.raise(("job %s: %s"):format(number, why), "policy")
 end
 
 -- Raises {replay = message, code = "policy"} unless a job that starts when it is submitted ends by the end of the clock.
 local function check_times(number, submit, job)
   if submit + job.estimate <= LAST and submit + job.runtime <= LAST then return end
   local fits, why = instant.ends_in_time(submit, job)
-  if not fits then error({ replay = ("job %s: %s"):format(number, why), code = "policy" }, 0) end
+  if not fits then failure.raise(("job %s: %s"):format(number, why), "policy") end
 end
 
 -- Returns a function from a job to the number of its user. users: a list by number, which grows.

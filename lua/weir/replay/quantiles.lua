@@ -1,6 +1,8 @@
 --- quantiles.lua - order statistics of numbers from 0 on. Numbers are stored, 16 bytes each, up to a limit; beyond the
 --- limit only a histogram remains, with steps at most a 2048th of the value wide.
 
+local tables = require "weir.tables"
+
 local M = {}
 M.__index = M
 
@@ -49,9 +51,7 @@ end
 
 -- Returns the steps of the histogram in ascending order, and the cumulative counts.
 local function cumulated(self)
-  local steps, upto, n = {}, {}, 0
-  for step in pairs(self.counts) do steps[#steps + 1] = step end
-  table.sort(steps)
+  local steps, upto, n = tables.keys(self.counts), {}, 0
   for i, step in ipairs(steps) do
     n = n + self.counts[step]
     upto[i] = n

@@ -1,14 +1,14 @@
 --- job_part.lua - the part of a job to give back: vertices, ranks, an R, or units of a pool.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local rset = require "weir.rset"
 
 local vertex = core.members().vertex -- methods, which check their receiver
 
 local M = {}
 
--- Raises {text, code}, caught in M.shrink.
-local function fail(code, ...) error { text = string.format(...), code = code } end
+local function fail(code, ...) failure.raise(string.format(...), code) end
 
 -- ---- idsets -------------------------------------------------------------------------------------------------
 
@@ -164,10 +164,10 @@ function M.shrink(engine, id, what, shrink)
   local job, why, code = engine:job(id)
   if not job then return nil, why, code end
   if type(what) == "table" and what.vertex ~= nil then return free_units(engine, job, what) end
-  local ok, list = pcall(vertices, job, what)
-  if ok then return shrink(engine, id, list) end
-  if type(list) ~= "table" then error(list, 0) end
-  return nil, list.text, list.code
+  local list
+  list, why, code = failure.caught(nil, vertices, job, what)
+  if why then return nil, why, code end
+  return shrink(engine, id, list)
 end
 
 return M

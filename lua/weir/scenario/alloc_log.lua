@@ -4,6 +4,7 @@
 --- A record is {job =, from =, to = (nil while the job has the picks), picks =}; a pick is {path =, label =, amount =,
 --- units = {type = n}}.
 
+local tables = require "weir.tables"
 local where = require "weir.scenario.vertex_names"
 
 local M = {}
@@ -174,21 +175,18 @@ end
 
 --- Logs a change of the machine: "20 down node3".
 function M:note_machine(now, event, list)
-  local labels = {}
-  for i, v in ipairs(list) do labels[i] = where.name(v) end
+  local labels = tables.map(list, where.name)
   self.lines[#self.lines + 1] = ("%s %s %s"):format(number(now), event, where.fold(labels))
 end
 
 --- Declares void the first reservations of waiting jobs, after a change of the machine: "20 void wide (job 3) 100".
 function M:void_promises(now)
-  local list = {}
-  for job, promised in pairs(self.promised) do
-    if job.state == "pending" then list[#list + 1] = { job = job, promised = promised } end
-  end
-  table.sort(list, function(a, b) return a.job.id < b.job.id end)
-  for _, one in ipairs(list) do
-    self.voided[one.job] = self.voided[one.job] or one.promised
-    self.lines[#self.lines + 1] = ("%s void %s %s"):format(number(now), self.title(one.job), number(one.promised))
+  for _, job in ipairs(tables.sort(tables.collect(pairs(self.promised)), "id")) do
+    local promised = self.promised[job]
+    if job.state == "pending" then
+      self.voided[job] = self.voided[job] or promised
+      self.lines[#self.lines + 1] = ("%s void %s %s"):format(number(now), self.title(job), number(promised))
+    end
   end
   self.promised = {}
 end

@@ -277,8 +277,7 @@ end
 
 function CHECK.no_standstill(args)
   local s = scenario_in(args, "no_standstill")
-  local list = {}
-  for i, handle in ipairs(s:stranded()) do list[i] = tostring(handle) end
+  local list = tables.map(s:stranded(), tostring)
   return verdict(#list == 0, "nobody", "wait where there is room and nothing else will happen",
     #list > 0 and "there wait " .. list_found(list) or "nobody does", s)
 end

@@ -292,9 +292,7 @@ end
 
 --- Returns all jobs, in the order of submission.
 function S:jobs()
-  local list = {}
-  for i, one in ipairs(self.sim.list) do list[i] = job.new(self, one) end
-  return list
+  return tables.map(self.sim.list, function(one) return job.new(self, one) end)
 end
 
 --- Returns the job with a name, or nil.
@@ -522,8 +520,7 @@ local function filter_of(s, whose)
     paths = {}
     for i, v in ipairs(s:find(whose.within)) do paths[i] = v.path end
   end
-  local set = {}
-  for _, one in ipairs(jobs or {}) do set[one] = true end
+  local set = tables.set(jobs or {})
   return {
     paths = paths,
     job = function(one)
@@ -618,11 +615,7 @@ function M.each(opts)
   end
 end
 
-local function names(list)
-  local words = {}
-  for i, entry in ipairs(list) do words[i] = entry.name end
-  return words
-end
+local function names(list) return tables.column(list, "name") end
 
 --- Return the names of all placement policies, and of all queue policies.
 function M.policies() return names(weir.policy.list()) end

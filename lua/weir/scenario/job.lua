@@ -7,6 +7,7 @@ local blame = require "weir.scenario.error_location"
 local instant = require "weir.sim.instant"
 local ledger = require "weir.scenario.alloc_log"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -35,8 +36,7 @@ function Job.__index(handle, key)
   local field = FIELDS[key]
   if not field then
     local known = table.concat(FIELDS, ", ") .. ", promised, wait, place"
-    local words = {}
-    for word in known:gmatch "%w+" do words[#words + 1] = word end
+    local words = tables.collect(known:gmatch "%w+")
     blame.fail("a job has no '%s'%s; it has %s", tostring(key), suggest.hint(tostring(key), words), known)
   end
   local s = scenario_of[handle]

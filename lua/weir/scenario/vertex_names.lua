@@ -7,6 +7,7 @@
 
 local core = require "weir.core"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -48,8 +49,7 @@ end
 local function step(graph, tops, component)
   local ok, list = pcall(core.hostlist, component)
   if not ok or not list then return nil, ('"%s" names no resources'):format(component) end
-  local set = {}
-  for name in list:names() do set[name] = true end
+  local set = tables.set(tables.collect(list:names()))
   local found = tops and below(graph, tops, set) or anywhere(graph, list, set)
   for name in list:names() do
     if set[name] ~= "found" then return not_there(graph, name) end
@@ -72,11 +72,7 @@ function M.find(graph, x)
   if type(x) == "userdata" then return { x } end
   local all = {}
   if type(x) == "string" and x:find "=" then return graph:find(x) end
-  local terms = x
-  if type(x) == "string" then
-    terms = {}
-    for term in x:gmatch "%S+" do terms[#terms + 1] = term end
-  end
+  local terms = type(x) == "string" and tables.collect(x:gmatch "%S+") or x
   if type(terms) ~= "table" or #terms == 0 then return nil, "a name such as node3 or node[0-3] is expected" end
   for _, term in ipairs(terms) do
     local found, why

@@ -11,6 +11,7 @@
 -- is asked again for targets still leaving.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 local target_r = require "weir.serve.target_r"
 local service_state = require "weir.serve.service_state"
 local providers = require "weir.acquire.provider"
@@ -113,8 +114,7 @@ end
 function ChildInstances:list()
   local list = core.array {}
   for _, child in pairs(self.children) do list[#list + 1] = M.describe(child) end
-  table.sort(list, function(a, b) return a.job < b.job end)
-  return list
+  return tables.sort(list, "job")
 end
 
 --- Serves resource.acquire of a child: true; or nil, message, code. Targets still leaving when the child went are still

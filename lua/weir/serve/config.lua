@@ -14,6 +14,7 @@ local core = require "weir.core"
 local files = require "weir.files"
 local options = require "weir.cli.options"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -79,9 +80,7 @@ local function words(option, value)
   if #list == 0 and not (option.many and type(value) == "table" and next(value) == nil) then
     return nil, option.many and "a text, a number, or a list of them is wanted" or "a text or a number is wanted"
   end
-  local out = {}
-  for _, text in ipairs(list) do out[#out + 1] = flag .. "=" .. text end
-  return out
+  return tables.map(list, function(text) return flag .. "=" .. text end)
 end
 
 local function find(command, name)
@@ -115,8 +114,7 @@ function M.apply(command, path, opts)
   local value
   value, why = read(path, text)
   if not value then return nil, why end
-  local names = {}
-  for name in pairs(value) do names[#names + 1] = name end
+  local names = tables.collect(pairs(value))
   table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
   for _, name in ipairs(names) do
     local one

@@ -5,6 +5,7 @@
 -- `most` bytes besides a single answer of any length; beyond `most` the client is dropped.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local wire = require "weir.serve.wire"
 
 local M = {}
@@ -96,7 +97,7 @@ end
 
 -- Raises like params.fail: streams and pages are started from within methods.
 local function too_many(what, most)
-  error({ misuse = ("%d %s are in flight, which is as many as may be"):format(most, what), code = "limit" }, 0)
+  failure.raise(("%d %s are in flight, which is as many as may be"):format(most, what), "limit")
 end
 
 function ACTS.stream(call)

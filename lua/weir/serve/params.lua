@@ -9,18 +9,20 @@
 
 local about = require "weir.about"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local plain = require "weir.plain"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
 --- Ends the call with a formatted message and a code.
-function M.fail(code, ...) error({ misuse = string.format(...), code = code }, 0) end
+function M.fail(code, ...) failure.raise(string.format(...), code) end
 
 --- Passes results on; nil, message, code ends the call.
 function M.check(value, why, code, ...)
-  if value == nil then error({ misuse = why or "failed without saying why", code = code or "invalid" }, 0) end
+  if value == nil then failure.raise(why or "failed without saying why", code or "invalid") end
   return value, why, code, ...
 end
 
@@ -209,10 +211,7 @@ end
 
 local function fits(field, value)
   if not field.words then return field.kind[1](value) end
-  for _, word in ipairs(field.words) do
-    if word == value then return true end
-  end
-  return false
+  return tables.has(field.words, value)
 end
 
 local function unknown(method, row, name)

@@ -12,6 +12,7 @@ local listen = require "weir.serve.listen"
 local metrics = require "weir.serve.metrics"
 local notify = require "weir.serve.notify"
 local roles = require "weir.serve.roles"
+local tables = require "weir.tables"
 local users = require "weir.serve.users"
 local uv = require "luv"
 
@@ -512,11 +513,7 @@ function Server:inherit()
 end
 
 --- Returns the addresses listened at, as texts.
-function Server:addresses()
-  local list = {}
-  for i, listener in ipairs(self.listeners) do list[i] = listener.address end
-  return list
-end
+function Server:addresses() return tables.column(self.listeners, "address") end
 
 -- ---- running --------------------------------------------------------------------------------------------------------
 

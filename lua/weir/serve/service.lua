@@ -14,6 +14,7 @@
 local core = require "weir.core"
 local effort = require "weir.serve.effort"
 local engines = require "weir.engine"
+local failure = require "weir.failure"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local tables = require "weir.tables"
 local target_r = require "weir.serve.target_r"
@@ -195,9 +196,7 @@ end
 local function users_of(known)
   local users = {}
   for target, jobs in pairs(known and known.users or {}) do
-    local set = {}
-    for _, job in ipairs(jobs) do set[job] = true end
-    users[math.tointeger(tonumber(target))] = set
+    users[math.tointeger(tonumber(target))] = tables.set(jobs)
   end
   return users
 end
@@ -497,7 +496,8 @@ local function run(self, method, call)
   tell_retired(self)
   if ok then return end
   if raised.over then return true end
-  if raised.misuse then return call.fail(raised.misuse, raised.code or "invalid") end
+  local misuse, code = failure.read(raised)
+  if misuse then return call.fail(misuse, code or "invalid") end
   self.opts.log(("%s: %s%s"):format(call.method, raised.text or "?", raised.trace or ""), { level = "error" })
   call.fail("internal error: " .. (raised.text or "?"), "internal")
 end

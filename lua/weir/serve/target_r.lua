@@ -9,9 +9,7 @@ local tables = require "weir.tables"
 local M = {}
 
 local function extract(targets, set)
-  local list = {}
-  for v in targets:each(set) do list[#list + 1] = v end
-  return assert(targets.graph:extract(list))
+  return assert(targets.graph:extract(tables.collect(targets:each(set))))
 end
 
 --- Keeps descriptions of targets of `set` about to leave the graph.

@@ -5,6 +5,7 @@ local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
 local policies = require "weir.policy"
 local queue_policy = require "weir.sim.queue_policy"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -56,8 +57,7 @@ function M.jobs_of(self)
   local running, waiting, promised = {}, {}, {}
   for _, a in ipairs(self.engine:jobs()) do
     local known = self.requests[a.id] or { request = assert(forecast.request_of(a)), derived = true }
-    local spec = { id = a.id, request = known.request, submit = known.submit, derived = known.derived }
-    for key, value in pairs(known.about or {}) do spec[key] = value end
+    local spec = tables.update({ id = a.id, request = known.request, submit = known.submit, derived = known.derived }, known.about)
     if a.state == "reserved" then
       spec.estimate = a.duration < math.huge and a.duration or 9e11
       waiting[#waiting + 1], promised[a.id] = spec, a.at
@@ -66,8 +66,7 @@ function M.jobs_of(self)
       running[#running + 1] = spec
     end
   end
-  table.sort(waiting, function(a, b) return a.id < b.id end)
-  return running, waiting, promised
+  return running, tables.sort(waiting, "id"), promised
 end
 
 --- Returns the seconds for a forecast, from the parameters of a call.

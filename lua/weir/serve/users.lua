@@ -6,6 +6,8 @@
 -- Invariant: each connection belongs to exactly one user; the sums of a user equal the sums of its connections as
 -- noted last.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local PIECE = 65536 -- bytes handed over by libuv at a time
@@ -255,8 +257,7 @@ function Users:list()
       user = user.key, connections = user.n, input_bytes = user.input, output_bytes = user.output, refused = user.refused,
     }
   end
-  table.sort(list, function(a, b) return a.user < b.user end)
-  return list
+  return tables.sort(list, "user")
 end
 
 --- Makes an empty set of users. `limits`: see server.lua.

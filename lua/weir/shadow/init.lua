@@ -25,6 +25,7 @@ local instant = require "weir.sim.instant"
 local quantiles = require "weir.replay.quantiles"
 local series = require "weir.replay.series"
 local sim = require "weir.sim"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -290,8 +291,7 @@ end
 
 -- Takes over the jobs that run.
 local function adopt_all(self, running, now)
-  table.sort(running, function(a, b) return a.id < b.id end)
-  for _, spec in ipairs(running) do
+  for _, spec in ipairs(tables.sort(running, "id")) do
     local record = { id = spec.id, submit = spec.submit or spec.start, began = spec.start, shadow_began = spec.start, from_before = true }
     if self.sim.engine and spec.due <= now then
       spec.due = now + math.max(60, now - spec.start)

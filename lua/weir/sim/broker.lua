@@ -12,6 +12,7 @@
 --- the simulator change what is in use, so that a job refused is refused until the simulator has released or moved something.
 
 local job_fields = require "weir.sim.job_fields"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -72,10 +73,7 @@ end
 
 --- Drops all reservations, and tells the queue policy.
 function M.drop_reservations(self)
-  local list = {}
-  for job in pairs(self.reservations) do list[#list + 1] = job end
-  table.sort(list, function(a, b) return a.id < b.id end)
-  for _, job in ipairs(list) do
+  for _, job in ipairs(tables.sort(tables.collect(pairs(self.reservations)), "id")) do
     M.unreserve(self, job)
     self:ask("lost", job.id)
   end

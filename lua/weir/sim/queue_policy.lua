@@ -4,6 +4,7 @@ local core = require "weir.core"
 local files = require "weir.files"
 local policy = require "weir.policy"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -30,16 +31,13 @@ function M.texts(x)
 end
 
 local function folders()
-  local list = {}
-  for _, dir in ipairs(policy.path()) do list[#list + 1] = dir .. "/queue" end
-  return list
+  return tables.map(policy.path(), function(dir) return dir .. "/queue" end)
 end
 
 --- Returns all queue policies as {name =, path =}, by ascending name.
 function M.list()
   local list = policy.list(folders())
-  table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  return tables.sort(list, "name")
 end
 
 -- Whether a name is a path.

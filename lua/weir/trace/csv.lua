@@ -1,5 +1,6 @@
 --- csv.lua - CSV with a header and a line per job, quoted as in RFC 4180.
 
+local failure = require "weir.failure"
 local fields = require "weir.trace.fields"
 
 local M = {}
@@ -40,10 +41,10 @@ local function read_header(trace, lines)
     if field and not seen[field] then columns[i], seen[field] = { field = field, name = name }, true end
   end
   for _, field in ipairs { "submit", "runtime" } do
-    if not seen[field] then error { trace = ("%s:1: no column is the %s (%s)"):format(trace.path, field, fields.names(field)) } end
+    if not seen[field] then failure.raise(("%s:1: no column is the %s (%s)"):format(trace.path, field, fields.names(field))) end
   end
   if not seen.procs and not seen.request then
-    error { trace = ("%s:1: no column says what jobs ask for (%s, %s)"):format(trace.path, fields.names "procs", fields.names "request") }
+    failure.raise(("%s:1: no column says what jobs ask for (%s, %s)"):format(trace.path, fields.names "procs", fields.names "request"))
   end
   trace.detailed = seen.nodes
   return columns

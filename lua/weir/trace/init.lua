@@ -13,6 +13,7 @@
 --- was recorded), state, line. weir.trace.needs makes requests of that.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local files = require "weir.files"
 
 local M = {}
@@ -64,9 +65,9 @@ end
 local function check_sense(self)
   local first = self.problems[1]
   if self.read > 0 or self.left_out > 0 then return end
-  if not first and (self.steps or 0) > 0 then error { trace = self.path .. ": there are steps of jobs in it, and no job" } end
-  if not first then error { trace = self.path .. ": there is no job in it" } end
-  error { trace = ("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text) }
+  if not first and (self.steps or 0) > 0 then failure.raise(self.path .. ": there are steps of jobs in it, and no job") end
+  if not first then failure.raise(self.path .. ": there is no job in it") end
+  failure.raise(("%s: no line of it makes sense as %s; line %d: %s"):format(self.path, self.format, first.line, first.text))
 end
 
 -- Counts a problem, and stores the first PROBLEMS problems. An unreadable file is given up after PROBLEMS malformed
@@ -76,7 +77,7 @@ local function note(self, line, text, malformed)
   self[counter] = self[counter] + 1
   if #self.problems < PROBLEMS then self.problems[#self.problems + 1] = { line = line, text = text, malformed = malformed or nil } end
   if self.malformed == PROBLEMS then check_sense(self) end
-  if malformed and self.policy == "stop" then error { trace = ("%s:%d: %s"):format(self.path, line, text) } end
+  if malformed and self.policy == "stop" then failure.raise(("%s:%d: %s"):format(self.path, line, text)) end
 end
 
 -- Counts a job that is left out for a reason that many have, with the line of the first.
@@ -184,10 +185,10 @@ local function numbered(self)
   return function()
     n = n + 1
     local line, why = read_line(self.file)
-    if why then error { trace = ("%s:%d: %s"):format(self.path, n, why) } end
+    if why then failure.raise(("%s:%d: %s"):format(self.path, n, why)) end
     if n > most and line then
       most = IDLE_MAX + self.read + self.malformed + self.left_out + self.steps
-      if n > most then error { trace = ("%s:%d: more than %d lines have no job"):format(self.path, n, IDLE_MAX) } end
+      if n > most then failure.raise(("%s:%d: more than %d lines have no job"):format(self.path, n, IDLE_MAX)) end
     end
     return line and n == 1 and files.unmarked(line) or line, n
   end
@@ -206,11 +207,11 @@ end
 local function told(self, lines, format)
   local line, n = lines()
   while line and line:find "^%s*$" do line, n = lines() end
-  if not line then error { trace = self.path .. ": is empty, a trace is wanted" } end
+  if not line then failure.raise(self.path .. ": is empty, a trace is wanted") end
   format = format or line:find "^%s*{" and require("weir.trace.flux").is(line) and "flux" or by_name(self.path) or by_content(line)
   if not format then
-    error { trace = self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P or flux jobs "
-      .. "--json prints" }
+    failure.raise(self.path .. ": not a trace: neither SWF, nor CSV with a header, nor JSON lines, nor what sacct -P or flux jobs "
+      .. "--json prints")
   end
   return format, again(lines, line, n)
 end
@@ -243,19 +244,13 @@ local function whole(self, next)
   end
 end
 
--- Turns an error raised by `note` into nil, message, code.
-local function caught(f)
-  local ok, result = pcall(f)
-  if ok then return result end
-  if type(result) ~= "table" or not result.trace then error(result, 0) end
-  return nil, result.trace, "parse"
-end
+local function caught(f) return failure.caught("parse", f) end
 
 local function close_file(self)
   if not self.file then return true end
   local ok = self.file == io.stdin or self.file:close()
   self.file = nil
-  if not ok then error { trace = self.path .. ": gzip could not read all of it" } end
+  if not ok then failure.raise(self.path .. ": gzip could not read all of it") end
   return true
 end
 

@@ -32,8 +32,7 @@ end
 
 local function survey(graph)
   local list, consumption = queues.of(graph)
-  local types = {}
-  for _, type in ipairs(graph:types()) do types[type] = true end
+  local types = tables.set(graph:types())
   local memory = types.memory and consumption.memory and memory_factor(graph) or nil
   return { queues = list, names = tables.keys(list), unit = consumption.unit or "core", types = types, memory = memory,
     cpus_per_core = consumption.cpus_per_core or 1 }
@@ -81,11 +80,8 @@ end
 
 -- Returns the constraint of a job: the properties of its queue, and the requested features, names joined by "&".
 local function properties_of(job, queue)
-  local list = {}
-  for _, property in ipairs(queue and queue.requires or {}) do list[#list + 1] = property end
-  if job.features then
-    for word in job.features:gmatch "[^&]+" do list[#list + 1] = word end
-  end
+  local list = tables.copy(queue and queue.requires)
+  for word in (job.features or ""):gmatch "[^&]+" do list[#list + 1] = word end
   return #list > 0 and { properties = list } or nil
 end
 

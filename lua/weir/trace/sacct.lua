@@ -5,7 +5,9 @@
 --- recorded start as `recorded`. Steps are no jobs. What did not run, or still runs, is left out with the reason.
 
 local duration = require("weir.machine.slurm.lines").duration
+local failure = require "weir.failure"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local times = require "weir.trace.times"
 
 local M = {}
@@ -34,8 +36,8 @@ local function header_of(trace, lines)
       if columns[field] then return end
     end
     local hint = suggest.hint(what, names)
-    error { trace = ("%s:%d: there is no field %s%s; sacct -a -P -o "):format(trace.path, n or 1, what, hint)
-      .. "JobID,Submit,Eligible,Start,End,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,Partition,QOS,Account,User,State prints what is read" }
+    failure.raise(("%s:%d: there is no field %s%s; sacct -a -P -o "):format(trace.path, n or 1, what, hint)
+      .. "JobID,Submit,Eligible,Start,End,Timelimit,NNodes,NCPUS,ReqTRES,AllocTRES,Partition,QOS,Account,User,State prints what is read")
   end
   need("JobID", "id")
   need("Submit", "submit")
@@ -119,9 +121,7 @@ local STATES = { COMPLETED = "ran", FAILED = "ran", TIMEOUT = "ran", CANCELLED =
   CONFIGURING = "runs", RESIZING = "runs", STOPPED = "runs", SIGNALING = "runs", STAGE_OUT = "runs", POWER_UP_NODE = "runs",
   PENDING = "waits", REQUEUE_HOLD = "waits", RESV_DEL_HOLD = "waits", REQUEUE_FED = "waits" }
 
-local STATE_NAMES = {}
-for name in pairs(STATES) do STATE_NAMES[#STATE_NAMES + 1] = name end
-table.sort(STATE_NAMES)
+local STATE_NAMES = tables.keys(STATES)
 
 local NEVER = { CANCELLED = "cancelled before they started", DEADLINE = "past their deadline before they started",
   BOOT_FAIL = "of which nodes did not boot", PREEMPTED = "cancelled before they started" }

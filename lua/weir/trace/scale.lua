@@ -9,6 +9,7 @@
 --- Memory: the jobs of the whole trace, some 600 bytes each.
 
 local random = require "weir.random"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -53,8 +54,7 @@ local function draw(sessions, wanted, fraction, f)
 end
 
 local function copy_of(job, shift)
-  local copy = {}
-  for key, value in pairs(job) do copy[key] = value end
+  local copy = tables.copy(job)
   copy.submit, copy.recorded, copy.line = job.submit + shift, nil, nil
   return copy
 end

@@ -1,6 +1,7 @@
 --- write.lua - jobs of a trace for trace.open, with all their fields: as a CSV, or as JSON lines where jobs have requests of their own.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -15,10 +16,7 @@ local function text_of(value)
   if value == nil then return "" end
   if value == true then return "1" end
   if type(value) == "table" then
-    local words = {}
-    for key, count in pairs(value) do words[#words + 1] = ("%s=%d"):format(key, count) end
-    table.sort(words)
-    return table.concat(words, " ")
+    return table.concat(tables.map(tables.keys(value), function(key) return ("%s=%d"):format(key, value[key]) end), " ")
   end
   if type(value) == "number" then return math.tointeger(value) and ("%d"):format(value) or ("%.6f"):format(value):gsub("0+$", "") end
   return quoted(value)
@@ -26,9 +24,7 @@ end
 
 --- The line with the names of the columns.
 function M.head()
-  local names = {}
-  for i, column in ipairs(COLUMNS) do names[i] = column[1] end
-  return table.concat(names, ",") .. "\n"
+  return table.concat(tables.column(COLUMNS, 1), ",") .. "\n"
 end
 
 --- Returns the line of a job. A guessed estimate is left out.

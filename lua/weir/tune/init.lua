@@ -10,11 +10,13 @@
 --- Equal input and an equal seed give an equal report, however many trials run at once.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local jobs = require "weir.tune.jobs"
 local objective = require "weir.tune.objective"
 local rank = require "weir.tune.rank"
 local search = require "weir.tune.search"
 local space = require "weir.tune.space"
+local tables = require "weir.tables"
 local trace = require "weir.trace"
 local trial = require "weir.tune.trial"
 local weir = require "weir"
@@ -28,10 +30,7 @@ local MIN_JOBS = 20              -- jobs of a trace
 
 M.objectives = objective.read
 
-local function must(value, why)
-  if value == nil then error({ tune = why }, 0) end
-  return value
-end
+local must = failure.must
 
 -- ---- the jobs -----------------------------------------------------------------------------------------------
 
@@ -147,8 +146,7 @@ local function importance(run, found)
   end
   local ranks = ranks_of(results)
   for k, option in ipairs(list) do
-    local coordinates = {}
-    for i, point in ipairs(points) do coordinates[i] = point[k] end
+    local coordinates = tables.column(points, k)
     local bins = run.space[k].choices and #run.space[k].choices or QUARTERS
     option.matters, option.quarters = explained(coordinates, ranks, bins)
     local at = core.array {}
@@ -171,8 +169,7 @@ end
 
 -- The settings to tell of: the best one, or those of the front.
 local function choose(run, found)
-  local results, chosen = {}, core.array {}
-  for i, one in ipairs(found) do results[i] = one.result end
+  local results, chosen = tables.column(found, "result"), core.array {}
   if #run.objectives == 1 then return core.array { entry(run, found[1]) } end
   local front = rank.front(results)
   local most = math.min(#front, FRONT)
@@ -274,10 +271,7 @@ end
 --- After an interrupt during the search the report tells what is known by then, with interrupted = true.
 function M.run(opts)
   local run = { opts = opts, objectives = opts.objectives, failed = 0, done = 1, phase = opts.phase or function() end }
-  local ok, result = pcall(go, run)
-  if ok then return result end
-  if type(result) == "table" and result.tune then return nil, result.tune end
-  error(result, 0)
+  return failure.caught(nil, go, run)
 end
 
 return M

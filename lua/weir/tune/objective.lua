@@ -4,16 +4,13 @@
 --- those of weir replay: the k-th smallest of n, k = ceil(share * n).
 
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
 local MEASURES = { wait = "s", bsld = "" }
 
-local function mean(list)
-  local sum = 0
-  for _, x in ipairs(list) do sum = sum + x end
-  return #list > 0 and sum / #list or 0
-end
+local mean = tables.mean
 
 local function at_share(share)
   return function(list)
@@ -67,9 +64,7 @@ end
 
 --- Returns the values of objectives, in order. measures: {wait = list, bsld = list}, an entry a job.
 function M.values(objectives, measures)
-  local values = {}
-  for i, one in ipairs(objectives) do values[i] = one.of(measures[one.measure]) end
-  return values
+  return tables.map(objectives, function(one) return one.of(measures[one.measure]) end)
 end
 
 --- Returns a value as text.

@@ -13,6 +13,7 @@
 
 local random = require "weir.random"
 local rank = require "weir.tune.rank"
+local tables = require "weir.tables"
 
 local M = {}
 M.__index = M
@@ -161,13 +162,11 @@ local function probe(self)
   local list = layered(self, n)
   if not try_all(self, list, 0) then return end
   local tried = self.known[0].list
-  local whole = {}
-  for i, one in ipairs(tried) do whole[i] = one.result end
-  whole = rank.order(whole)
+  local whole = rank.order(tables.column(tried, "result"))
   for k = #self.stages - 1, 1, -1 do
-    local sample, found = self.stages[k], {}
+    local sample = self.stages[k]
     if not try_all(self, tried, sample) then return end
-    for i, one in ipairs(tried) do found[i] = self.known[sample].by_key[self.space.key(one.values)].result end
+    local found = tables.map(tried, function(one) return self.known[sample].by_key[self.space.key(one.values)].result end)
     if #tried < 3 or agreement(whole, rank.order(found)) < RIGHT then table.remove(self.stages, k) end
   end
 end
@@ -176,8 +175,7 @@ end
 
 -- The settings of the halving by stage: a fifth of the budget each.
 local function halving_counts(self)
-  local counts = {}
-  for k, sample in ipairs(self.stages) do counts[k] = math.max(2, math.floor(0.2 * self.budget / self:cost(sample))) end
+  local counts = tables.map(self.stages, function(sample) return math.max(2, math.floor(0.2 * self.budget / self:cost(sample))) end)
   for k = #counts - 1, 1, -1 do counts[k] = math.max(counts[k], 2 * counts[k + 1]) end
   return counts
 end

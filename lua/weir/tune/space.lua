@@ -50,11 +50,7 @@ local function add_options(self, where, options, given)
   end
 end
 
-local function names_of(self)
-  local list = {}
-  for i, one in ipairs(self) do list[i] = one.name end
-  return list
-end
+local function names_of(self) return tables.column(self, "name") end
 
 -- Narrows the range of an option to "NAME=MIN..MAX". Returns true; or nil, message.
 local function narrow(self, text)
@@ -153,16 +149,12 @@ end
 
 --- Returns the values at a point, in the order of the options.
 function M:values(point)
-  local values = {}
-  for i, one in ipairs(self) do values[i] = value_at(one, point[i]) end
-  return values
+  return tables.map(self, function(one, i) return value_at(one, point[i]) end)
 end
 
 --- Returns the point of the defaults.
 function M:defaults()
-  local point = {}
-  for i, one in ipairs(self) do point[i] = coordinate(one, one.default) end
-  return point
+  return tables.map(self, function(one) return coordinate(one, one.default) end)
 end
 
 local function text_of(value)
@@ -183,11 +175,7 @@ end
 function M:policies_of(values) return line_of(self, "policy", values), line_of(self, "queue", values) end
 
 --- Returns the policies as they are now: with the given values and the defaults.
-function M:present()
-  local values = {}
-  for i, one in ipairs(self) do values[i] = one.default end
-  return values
-end
+function M:present() return tables.column(self, "default") end
 
 --- Returns a text that is equal for equal values.
 function M.key(values)

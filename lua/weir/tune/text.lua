@@ -2,6 +2,7 @@
 
 local figures = require "weir.html.report.figures"
 local objective = require "weir.tune.objective"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -53,11 +54,7 @@ end
 -- The options by how much they matter, the most first.
 local function by_weight(report)
   local list = table.move(report.options, 1, #report.options, 1, {})
-  table.sort(list, function(a, b)
-    if a.matters ~= b.matters then return a.matters > b.matters end
-    return a.name < b.name
-  end)
-  return list
+  return tables.sort(list, "-matters", "name")
 end
 
 local function sentence_of_options(report)

@@ -6,14 +6,13 @@ local out = require "weir.cli.output"
 local policy = require "weir.policy"
 local queue_policy = require "weir.sim.queue_policy"
 local queue_trial = require "weir.sim.trial"
+local tables = require "weir.tables"
 local trial = require "weir.policy.bench"
 local weir = require "weir"
 
 local function names_of(opts)
   if opts[1] then return opts end
-  local names = {}
-  for i, entry in ipairs(opts.queue and queue_policy.list() or policy.list()) do names[i] = entry.name end
-  return names
+  return tables.column(opts.queue and queue_policy.list() or policy.list(), "name")
 end
 
 local function add_cells(cells, name, rows)

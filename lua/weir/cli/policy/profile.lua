@@ -45,7 +45,6 @@ local function profile_queue(opts)
   local report = out.check(queue_trial.profile(opts.policy, JOBS))
   report.share = math.min(1, report.lua / math.max(report.seconds, 1e-9))
   if opts.json then out.json(report) else show(report) end
-  return 0
 end
 
 return function(opts, inputs)

@@ -94,16 +94,12 @@ function M.try.run(client, opts)
   asked.policy, asked.source = sent(opts.policy)
   asked.queue, asked.queue_source = sent(opts.queue)
   local told = remote.ask(client, "try", asked)
-  if opts.json then
-    out.json(told)
-    return 0
-  end
+  if opts.json then return out.json(told) end
   out.line(sentence(told))
   local mean = mean_line(told)
   if mean then out.line(mean) end
   if told.incomplete then out.line("It is not complete: " .. told.incomplete .. ".") end
   show(told, opts.all)
-  return 0
 end
 
 -- ---- shadow ------------------------------------------------------------------------------------------------
@@ -158,7 +154,6 @@ function M.shadow.run(client, opts)
   else
     out.fail(2, 'shadow: start, status or stop is wanted, not "%s"', what)
   end
-  return 0
 end
 
 return M

@@ -3,6 +3,7 @@
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -16,11 +17,7 @@ local COMMANDS = {
 }
 
 --- Returns the names of the commands, in the order of the help.
-function M.names()
-  local list = {}
-  for i, entry in ipairs(COMMANDS) do list[i] = entry[1] end
-  return list
-end
+function M.names() return tables.column(COMMANDS, 1) end
 
 local function command(name)
   for _, entry in ipairs(COMMANDS) do
@@ -37,7 +34,6 @@ local function help()
   out.line "  --ca FILE          for TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given\n"
   for _, name in ipairs(M.names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
-  return 0
 end
 
 --- Options of the connection, placed between SOCKET and COMMAND.
@@ -69,10 +65,7 @@ local function top(socket, access, words)
   local command_top = require "weir.cli.top"
   local opts, why = options.parse(command_top, table.move(words, 1, #words, 3, { "-s", socket }))
   if not opts then out.fail(2, "top: %s", why) end
-  if opts.help then
-    out.write(options.help(command_top))
-    return 0
-  end
+  if opts.help then return out.write(options.help(command_top)) end
   for _, option in ipairs(M.options) do opts[option[2]] = opts[option[2]] or access[option[2]] end
   return command_top.run(opts)
 end
@@ -90,10 +83,7 @@ function M.run(words)
   local chosen = command(name)
   local opts, why = options.parse(chosen, rest)
   if not opts then out.fail(2, "%s: %s; see weir -s SOCKET %s --help", name, why, name) end
-  if opts.help then
-    out.write(options.help(chosen))
-    return 0
-  end
+  if opts.help then return out.write(options.help(chosen)) end
   local client <close> = M.connect(socket, access)
   return chosen.run(client, opts)
 end

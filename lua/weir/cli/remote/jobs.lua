@@ -121,14 +121,12 @@ function M.commit.run(client, opts)
     stage = stage_of(opts[1]), job = opts.job, format = opts.format or not opts.json and "tree" or nil,
   })
   show("", a, opts)
-  return 0
 end
 
 M.drop = { name = "-s SOCKET drop", doc = "Give back what stages lock.", usage = "STAGE...", operand = "STAGE", min = 1, options = {} }
 
 function M.drop.run(client, opts)
   for _, word in ipairs(opts) do remote.ask(client, "drop", { stage = stage_of(word) }) end
-  return 0
 end
 
 M.stages = {
@@ -138,10 +136,7 @@ M.stages = {
 
 function M.stages.run(client, opts)
   local stages = remote.ask(client, "stages", {}).stages
-  if opts.json then
-    out.json(stages)
-    return 0
-  end
+  if opts.json then return out.json(stages) end
   local rows = { { "stage", "state", "start", "duration", "expires" } }
   for _, s in ipairs(stages) do
     rows[#rows + 1] = {
@@ -150,7 +145,6 @@ function M.stages.run(client, opts)
     }
   end
   if #rows > 1 then out.table(rows, { true, false, true, true, true }) end
-  return 0
 end
 
 -- ---- one job, and all --------------------------------------------------------------------------------------
@@ -163,7 +157,6 @@ M.job = {
 function M.job.run(client, opts)
   local a = remote.ask(client, "job", { job = id_of(opts[1]), format = opts.format or not opts.json and "tree" or nil })
   show("", a, opts)
-  return 0
 end
 
 M.jobs = {
@@ -173,10 +166,7 @@ M.jobs = {
 
 function M.jobs.run(client, opts)
   local jobs = remote.ask(client, "jobs", { vertices = opts.json, leaving = true }).jobs
-  if opts.json then
-    out.json(jobs)
-    return 0
-  end
+  if opts.json then return out.json(jobs) end
   local rows = { { "job", "state", "start", "duration", "policy" } }
   for _, job in ipairs(jobs) do
     rows[#rows + 1] = {
@@ -186,7 +176,6 @@ function M.jobs.run(client, opts)
     }
   end
   if #rows > 1 then out.table(rows, { true, false, true, true, false }) end
-  return 0
 end
 
 -- ---- explain -----------------------------------------------------------------------------------------------

@@ -63,7 +63,6 @@ function M.show.run(client, opts)
   else
     for _, tree in ipairs(result.trees) do out.tree(tree) end
   end
-  return 0
 end
 
 return M

@@ -51,7 +51,6 @@ function M.parent.run(client, opts)
   end
   local status = ASK[what](client, opts[2], opts)
   if opts.json then out.json(status) else show(status) end
-  return 0
 end
 
 return M

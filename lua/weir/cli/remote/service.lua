@@ -25,12 +25,10 @@ end
 
 function M.policy.run(client, opts)
   local what = opts[1]
-  if what == "list" then
-    for _, name in ipairs(remote.ask(client, "policy.list").policies) do out.line(name) end
-    return 0
-  end
   local about
-  if what == nil then
+  if what == "list" then
+    return out.line(table.concat(remote.ask(client, "policy.list").policies, "\n"))
+  elseif what == nil then
     about = remote.ask(client, "policy")
   elseif what == "load" and opts[2] then
     about = remote.ask(client, "policy.load", load_params(opts[2]))
@@ -40,25 +38,18 @@ function M.policy.run(client, opts)
     out.fail(2, "policy: list, load NAME-OR-FILE or reload is wanted")
   end
   out.line(("%s  %s"):format(out.style().bold(about.label), about.doc or ""))
-  return 0
 end
 
 M.stats = { name = "-s SOCKET stats", doc = "Show what the service has done and holds, as JSON.", usage = "", max = 0, options = {} }
 
-function M.stats.run(client)
-  out.json(remote.ask(client, "stats"))
-  return 0
-end
+function M.stats.run(client) out.json(remote.ask(client, "stats")) end
 
 M.metrics = {
   name = "-s SOCKET metrics", doc = "Show what the service counts and measures, in the text format of Prometheus.", usage = "", max = 0,
   options = {},
 }
 
-function M.metrics.run(client)
-  out.write(remote.ask(client, "metrics").text)
-  return 0
-end
+function M.metrics.run(client) out.write(remote.ask(client, "metrics").text) end
 
 M.resource = {
   name = "-s SOCKET resource", doc = "Show groups of targets and who has them; drain, undrain, exclude, include, move, add, remove.",
@@ -95,7 +86,6 @@ function M.resource.run(client, opts)
   if opts[3] then params[THIRD[what]] = opts[3] end
   local status = remote.ask(client, "resource." .. what, params)
   if opts.json then out.json(status) else groups.show(status) end
-  return 0
 end
 
 M.call = {

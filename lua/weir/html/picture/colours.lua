@@ -5,6 +5,7 @@
 
 local model = require "weir.html.picture.model"
 local palette = require "weir.html.picture.palette"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -39,14 +40,11 @@ end
 -- Returns the largest shares, by id of the job, and one share for all other jobs.
 local function largest(shares)
   local out, others = {}, 0
-  table.sort(shares, function(a, b)
-    if a.part ~= b.part then return a.part > b.part end
-    return a.job < b.job
-  end)
+  tables.sort(shares, "-part", "job")
   for i, share in ipairs(shares) do
     if i <= SHARES then out[i] = share else others = others + share.part end
   end
-  table.sort(out, function(a, b) return a.job < b.job end)
+  tables.sort(out, "job")
   if others > 0 then out[#out + 1] = { part = others } end
   return out
 end

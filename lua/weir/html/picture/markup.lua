@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local palette = require "weir.html.picture.palette"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -67,8 +68,7 @@ local SCRIPTS = [[
 local VARIABLES = ":root{--page:$page;--text:$text;--soft:$soft;--block:$block;--edge:$edge}"
 
 local function assets(names, kind)
-  local parts = {}
-  for i, name in ipairs(names) do parts[i] = M.asset(name, kind) end
+  local parts = tables.map(names, function(name) return M.asset(name, kind) end)
   return table.concat(parts)
 end
 

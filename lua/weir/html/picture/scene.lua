@@ -13,6 +13,7 @@
 ---             1 for exclusive, kind, shape
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -149,8 +150,7 @@ end
 local function sorted_properties(s)
   local list = core.array {}
   for word, map in pairs(s.properties) do list[#list + 1] = { word = word, values = map.values, runs = map.runs } end
-  table.sort(list, function(a, b) return a.word < b.word end)
-  return list
+  return tables.sort(list, "word")
 end
 
 --- Returns the data of a graph, or of a vertex and everything below. Time is linear in the vertices, for a few

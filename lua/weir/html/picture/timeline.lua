@@ -5,6 +5,7 @@ local lanes_of = require "weir.html.picture.lanes"
 local markup = require "weir.html.picture.markup"
 local palette = require "weir.html.picture.palette"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 local times = require "weir.html.picture.times"
 
@@ -82,7 +83,7 @@ local function each_level(parts, horizon, f)
     steps[#steps + 1] = { x.booking.start, x.part }
     steps[#steps + 1] = { math.min(x.booking.stop, horizon), -x.part }
   end
-  table.sort(steps, function(a, b) return a[1] < b[1] end)
+  tables.sort(steps, 1)
   local sum, level, since = 0, 0, nil
   for i, step in ipairs(steps) do
     sum = sum + step[2]
@@ -319,12 +320,6 @@ local function draw(p, g, by, lanes, start)
   return draw_legend(p, p.top + p.height + AXIS + 6) + MARGIN - 6
 end
 
-local function has_type(g, type)
-  for _, known in ipairs(g:types()) do
-    if known == type then return true end
-  end
-end
-
 --- Draws the spans of a graph over time. Returns SVG; or nil, message, "unknown" or "invalid". opts: by, a type whose
 --- vertices are the lanes (default "node", where the graph has nodes) or "type" for a lane per type; start, a vertex:
 --- only the vertex and everything below; width, in pixels.
@@ -333,19 +328,17 @@ function M.svg(g, opts)
   if opts.width and (opts.width < 320 or opts.width > 8000) then
     return nil, ("a width of %d: 320 to 8000 are wanted"):format(opts.width), "invalid"
   end
-  local by = opts.by or (has_type(g, "node") and "node" or "type")
-  if by ~= "type" and not has_type(g, by) then
-    return nil, ('there is no type "%s" here%s; there is %s, or "type" for a lane each'):format(by, suggest.hint(by, g:types()),
-      table.concat(g:types(), ", ")), "unknown"
+  local types = g:types()
+  local by = opts.by or (tables.has(types, "node") and "node" or "type")
+  if by ~= "type" and not tables.has(types, by) then
+    return nil, ('there is no type "%s" here%s; there is %s, or "type" for a lane each'):format(by, suggest.hint(by, types),
+      table.concat(types, ", ")), "unknown"
   end
   local lanes, bookings
   if by == "type" then lanes, bookings = lanes_of.by_type(g, opts.start) else lanes, bookings = lanes_of.by_vertex(g, by, opts.start) end
   local p = { out = {}, bookings = bookings, width = opts.width or 1200, left = MARGIN + LABEL, top = MARGIN + 52 + AXIS,
     total = by == "type" }
-  table.sort(bookings, function(a, b)
-    if a.job ~= b.job then return a.job < b.job end
-    return a.start < b.start
-  end)
+  tables.sort(bookings, "job", "start")
   p.first, p.last, p.endless = span_of(bookings, g:now())
   p.extra = p.endless and 24 or 0
   p.inner = math.max(80, p.width - p.left - MARGIN - p.extra)

@@ -5,6 +5,8 @@
 ---   spread:add(id, user, size, submit, start, finish)
 ---   local told = spread:result()
 
+local tables = require "weir.tables"
+
 local M = {}
 M.__index = M
 
@@ -111,8 +113,7 @@ local function sizes_of(self)
   for k, row in pairs(self.sizes) do
     list[#list + 1] = told(row, { from = k == 0 and 1 or (1 << k - 1) + 1, to = 1 << k })
   end
-  table.sort(list, function(a, b) return a.to < b.to end)
-  return list
+  return tables.sort(list, "to")
 end
 
 local function users_of(self)
@@ -121,11 +122,7 @@ local function users_of(self)
     n = n + 1
     list[n] = told(row, { user = user })
   end
-  table.sort(list, function(a, b)
-    if a.area ~= b.area then return a.area > b.area end
-    return a.user < b.user
-  end)
-  return table.move(list, 1, math.min(n, USERS), 1, {}), n
+  return tables.first(tables.sort(list, "-area", "user"), USERS), n
 end
 
 -- The mean waits of the jobs submitted in each step, as a step function {t, wait, t, wait, ...}. Steps without jobs have

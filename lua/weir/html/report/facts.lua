@@ -1,5 +1,7 @@
 --- facts.lua - what the sentences of a report tell about a run, computed from its list of jobs.
 
+local tables = require "weir.tables"
+
 local function waits_of(jobs)
   local list, sum = {}, 0
   for _, job in ipairs(jobs) do
@@ -21,10 +23,7 @@ local function queue_of(jobs, first, last)
     changes[#changes + 1] = { job.submit, 1 }
     if job.start then changes[#changes + 1] = { job.start, -1 } end
   end
-  table.sort(changes, function(a, b)
-    if a[1] ~= b[1] then return a[1] < b[1] end
-    return a[2] < b[2]
-  end)
+  tables.sort(changes, 1, 2)
   local now = first
   for i, change in ipairs(changes) do
     sum, now, n = sum + n * (change[1] - now), change[1], n + change[2]

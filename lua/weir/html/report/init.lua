@@ -31,6 +31,7 @@ local colours = require "weir.html.picture.html".colours
 local difference = require "weir.html.report.difference"
 local distribution = require "weir.html.report.distribution"
 local facts_of = require "weir.html.report.facts"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
 local is_number = require "weir.plain".is_finite
@@ -41,8 +42,7 @@ local M = {}
 
 M.JOBS_MAX = 50000 -- jobs drawn of a run, at most
 
--- Raises an error in a run, caught in M.html.
-local function fail(...) error({ text = string.format(...) }, 0) end
+local fail = failure.fail -- caught in M.html
 
 -- ---- resources ----------------------------------------------------------------------------------------------------
 
@@ -209,8 +209,7 @@ local function metrics_of(given)
   for name, value in pairs(given or {}) do
     if is_number(value) or type(value) == "string" then list[#list + 1] = { name = name, value = value } end
   end
-  table.sort(list, function(a, b) return a.name < b.name end)
-  return list
+  return tables.sort(list, "name")
 end
 
 local function series_of(run)
@@ -326,10 +325,7 @@ end
 --- jobs.
 function M.html(runs, opts)
   if #runs == 0 then return nil, "a report needs a run", "invalid" end
-  local ok, result = pcall(page, runs, opts)
-  if ok then return result end
-  if type(result) == "table" and result.text then return nil, result.text, "invalid" end
-  error(result, 0)
+  return failure.caught("invalid", page, runs, opts)
 end
 
 --- Writes DIR/index.html and makes a missing DIR. Returns the path; or nil, message, "io" or "invalid".

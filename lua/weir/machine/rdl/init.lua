@@ -16,12 +16,12 @@
 -- "power.size".
 
 local chunk = require "weir.machine.sandboxed_file"
+local failure = require "weir.failure"
 local files = require "weir.files"
 
 local M = {}
 
--- Raises {text, code}, caught in `guarded`.
-local function fail(path, why, code) error { text = path .. ": " .. tostring(why), code = code } end
+local function fail(path, why, code) failure.raise(path .. ": " .. tostring(why), code) end
 
 -- ---- types ----------------------------------------------------------------------------------------------------
 
@@ -167,13 +167,6 @@ local function build_graph(blocks)
   end)
 end
 
-local function guarded(blocks, name)
-  local ok, result, why, code = pcall(build_graph, blocks)
-  if ok then return result, why, code end
-  if type(result) ~= "table" then error(result, 0) end
-  return nil, name .. ": " .. result.text, result.code or "invalid"
-end
-
 -- ---- reading --------------------------------------------------------------------------------------------------
 
 local function language()
@@ -189,7 +182,10 @@ function M.parse(text, name, opts)
   how.prelude, how.source = language(), finder(name, opts and opts.types)
   local blocks, why, code = chunk.run(text, name, how)
   if not blocks then return nil, why, code end
-  return guarded(blocks, name)
+  local graph
+  graph, why, code = failure.caught("invalid", build_graph, blocks)
+  if graph then return graph end
+  return nil, name .. ": " .. why, code
 end
 
 return M

@@ -5,6 +5,7 @@
 --- Include. All other keys have no meaning for the machine, and are passed over; one that looks like a mistyped key of a
 --- node or a partition is an error, as a core count that is passed over would make another machine.
 
+local failure = require "weir.failure"
 local files = require "weir.files"
 local gres = require "weir.machine.slurm.gres"
 local lines = require "weir.machine.slurm.lines"
@@ -33,22 +34,14 @@ local PARTITION = set_of [[PartitionName AllocNodes AllowAccounts AllowGroups Al
 local function check_keys(keys, known, place)
   for _, key in ipairs(keys) do
     if not known[key:lower()] then
-      local near = suggest.nearest(key, (function()
-        local list = {}
-        for _, word in pairs(known) do list[#list + 1] = word end
-        return list
-      end)())
+      local near = suggest.nearest(key, tables.map(tables.keys(known), function(name) return known[name] end))
       if near then fail(place, 'unknown key "%s" (did you mean "%s"?)', key, near) end
     end
   end
 end
 
 -- Returns the values of a line above those of the last DEFAULT line.
-local function with_defaults(values, defaults)
-  local out = tables.copy(defaults)
-  for key, value in pairs(values) do out[key] = value end
-  return out
-end
+local function with_defaults(values, defaults) return tables.update(tables.copy(defaults), values) end
 
 -- ---- nodes --------------------------------------------------------------------------------------------------
 
@@ -278,9 +271,7 @@ end
 local function beside(name, file, f)
   local path = lines.beside(name, file)
   if not files.exists(path) then return end
-  local text, why, code = files.read(path, "settings")
-  if not text then error { text = why, code = code } end
-  lines.each(text, path, f)
+  lines.each(failure.must(files.read(path, "settings")), path, f)
 end
 
 -- How jobs are given parts of nodes: {unit = "core", "cpu", "socket" or "node", memory = whether memory is counted}.
@@ -291,12 +282,12 @@ local function consumption(settings)
 end
 
 --- Reads the text of a slurm.conf. `file`: its name; gres.conf and topology.conf are looked for beside it. Returns the
---- description; raises {text =, code =} for what is wrong.
+--- description; raises a failure for what is wrong.
 function M.read(text, file)
   local build = { nodes = {}, by_name = {}, queues = {}, queues_by_name = {}, sets = {}, down = {}, switches = {}, future = {},
     switches_by_name = {}, settings = {} }
   lines.each(text, file, function(line, place) take(build, line, place) end)
-  if #build.nodes == 0 then error { text = file .. ": no line describes a node: NodeName=... is expected", code = "parse" } end
+  if #build.nodes == 0 then failure.raise(file .. ": no line describes a node: NodeName=... is expected", "parse") end
   if file ~= "<stdin>" and file ~= "<string>" then
     beside(file, "topology.conf", function(line, place) take(build, line, place) end)
     local records = {}

@@ -1,6 +1,7 @@
 --- gres.lua - generic resources of Slurm's nodes: Gres= of a node, and the lines of gres.conf.
 
 local lines = require "weir.machine.slurm.lines"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -12,8 +13,7 @@ function M.parse(text, place)
   local list = {}
   for _, item in ipairs(lines.items((text:gsub("%b()", "")))) do
     if item:lower() ~= "none" and item ~= "(null)" then
-      local words = {}
-      for word in item:gmatch "[^:]+" do words[#words + 1] = word end
+      local words = tables.collect(item:gmatch "[^:]+")
       local one = { name = words[1]:lower(), count = 1 }
       for i = 2, #words do
         if words[i]:find "^%d" then

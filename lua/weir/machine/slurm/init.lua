@@ -2,6 +2,7 @@
 --- node` prints.
 
 local description = require "weir.machine.description"
+local failure = require "weir.failure"
 
 local M = {}
 
@@ -25,12 +26,10 @@ end
 --- Returns the graph; or nil, message, code.
 function M.parse(text, name)
   local reader = require(printed(text) and "weir.machine.slurm.scontrol" or "weir.machine.slurm.conf")
-  local ok, read = pcall(reader.read, text, name)
-  if not ok then
-    if type(read) ~= "table" then error(read, 0) end
-    return nil, read.text, read.code or "parse"
-  end
-  local graph, why, code = description.build(read)
+  local read, why, code = failure.caught("parse", reader.read, text, name)
+  if not read then return nil, why, code end
+  local graph
+  graph, why, code = description.build(read)
   if graph then return graph end
   return nil, ("%s: %s"):format(name, why), code
 end

@@ -1,7 +1,8 @@
 --- lines.lua - the lines of Slurm's configuration files: comments, lines that go on behind a backslash, Include, and
---- pairs of keys and values. An error is raised as {text =, code =} with the file and the line.
+--- pairs of keys and values. An error is a failure (failure.lua) with the file and the line.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local texts = require "weir.texts"
 
@@ -13,7 +14,7 @@ local LINE_MAX = 1 << 20  -- bytes of a line with all lines that continue it
 
 --- Raises an error at a place, {file =, line =}; `code` is "parse" unless given.
 function M.fail(place, text, ...)
-  error { text = ("%s:%d: %s"):format(place.file, place.line, texts.plain(text:format(...))), code = "parse" }
+  failure.raise(("%s:%d: %s"):format(place.file, place.line, texts.plain(text:format(...))), "parse")
 end
 
 -- Returns a line up to its comment. A "#" behind a backslash belongs to the line.

@@ -1,8 +1,10 @@
 --- scontrol.lua - what `scontrol show node` and `scontrol show partition` print, one after the other or nodes alone, also
 --- with -o, as a description of a machine; see machine/description.lua for its fields.
 
+local failure = require "weir.failure"
 local gres = require "weir.machine.slurm.gres"
 local lines = require "weir.machine.slurm.lines"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -66,10 +68,9 @@ local function limit(record, key)
 end
 
 local function name_list(record, key)
-  local text, list = value(record, key), {}
+  local text = value(record, key)
   if not text or text == "ALL" or text == "(null)" or text == "NONE" then return nil end
-  for name in text:gmatch "[^,]+" do list[#list + 1] = name end
-  return list
+  return tables.collect(text:gmatch "[^,]+")
 end
 
 local function queue_of(record)
@@ -111,10 +112,7 @@ end
 -- Fills the lists of nodes of the queues, and adds queues that only nodes name.
 local function join(nodes, queues, by_name)
   for _, node in ipairs(nodes) do
-    local names = {}
-    for name in pairs(node.queues) do names[#names + 1] = name end
-    table.sort(names)
-    for _, name in ipairs(names) do
+    for _, name in ipairs(tables.keys(node.queues)) do
       if not by_name[name] then
         by_name[name] = { name = name, place = node.place, nodes = {}, state = "up" }
         queues[#queues + 1] = by_name[name]
@@ -125,7 +123,7 @@ local function join(nodes, queues, by_name)
   end
 end
 
---- Reads a text. `file`: its name in errors. Returns the description; raises {text =, code =} for what is wrong.
+--- Reads a text. `file`: its name in errors. Returns the description; raises a failure for what is wrong.
 function M.read(text, file)
   local nodes, queues, known, by_name = {}, {}, {}, {}
   each_record(text, file, function(kind, record)
@@ -139,7 +137,7 @@ function M.read(text, file)
       nodes[#nodes + 1] = node_of(record)
     end
   end)
-  if #nodes == 0 then error { text = file .. ": no record describes a node: NodeName=... is expected", code = "parse" } end
+  if #nodes == 0 then failure.raise(file .. ": no record describes a node: NodeName=... is expected", "parse") end
   join(nodes, queues, by_name)
   return { name = "cluster", nodes = nodes, queues = queues, switches = {}, consumption = { unit = "core" } }
 end

@@ -4,6 +4,7 @@ local core = require "weir.core"
 local job_calls = require "weir.serve.job_calls"
 local params = require "weir.serve.params"
 local plain = require "weir.plain"
+local tables = require "weir.tables"
 local needs = require("weir.serve.roles").needs
 
 local M = {}
@@ -118,8 +119,7 @@ end
 
 --- {"id":11,"method":"stages"}: pages of a list of all stages
 function M.stages(self, call)
-  local list = self.engine:stages()
-  table.sort(list, function(a, b) return a.stage < b.stage end)
+  local list = tables.sort(self.engine:stages(), "stage")
   call.pages("stages", #list, function(i)
     local t = described(self, list[i])
     t.vertices = plain.vertices(list[i])
