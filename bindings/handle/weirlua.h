@@ -231,6 +231,7 @@ int weirlua_read_file(lua_State *L);  /* file.c */
 int weirlua_read_line(lua_State *L);
 int weirlua_next_byte(lua_State *L);
 int weirlua_write_file(lua_State *L);
+int weirlua_make_directory(lua_State *L);
 int weirlua_draft_new(lua_State *L);
 void weirlua_draft_open(lua_State *L, struct weirlua *s);
 int weirlua_graph_load(lua_State *L);

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define DRAFT "weir.draft"
 
@@ -92,6 +93,46 @@ int weirlua_write_file(lua_State *L)
     weir_err err = {0};
 
     return weirlua_status(L, weir_file_write(path, text, len, write_flags(L, 3), &err), &err);
+}
+
+/* Makes a directory, and those above it that are missing; part: room for the path. Returns 0, or an errno. */
+static int make_directories(const char *path, char *part)
+{
+    struct stat made;
+
+    for (size_t n = 1; *path; n++) {
+        if (path[n] && path[n] != '/')
+            continue;
+        memcpy(part, path, n);
+        part[n] = '\0';
+        if (mkdir(part, 0777) && errno != EEXIST)
+            return errno;
+        if (!path[n])
+            break;
+    }
+    if (stat(path, &made))
+        return errno;
+    return S_ISDIR(made.st_mode) ? 0 : EEXIST;
+}
+
+/* make_directory(path): makes a directory, and those above it that are missing, by itself: a child process could make
+ * the directory after a signal has ended the program. Returns true, also for a directory that is there; or nil, message,
+ * code. */
+int weirlua_make_directory(lua_State *L)
+{
+    size_t len;
+    const char *path = luaL_checklstring(L, 1, &len);
+    int reason;
+
+    luaL_argcheck(L, strlen(path) == len, 1, "a path has no byte 0");
+    reason = make_directories(path, lua_newuserdatauv(L, len + 1, 0));
+    lua_pushboolean(L, true);
+    if (!reason)
+        return 1;
+    lua_pushnil(L);
+    lua_pushfstring(L, "%s: the directory cannot be made: %s", path, strerror(reason));
+    lua_pushliteral(L, "io");
+    return 3;
 }
 
 /* draft(path[, {links = false}]): a file to be written piece by piece; or nil, message, code. */

@@ -26,11 +26,8 @@ function M.is_directory(path)
   return file ~= nil
 end
 
---- Makes a directory, and those above it that are missing. Returns true; or nil. A signal meanwhile ends the program, as it does
---- elsewhere; os.execute would ignore SIGINT until the command has ended.
-function M.make_directory(path)
-  return assert(io.popen("mkdir -p -- " .. M.quoted(path) .. " 2>/dev/null")):close()
-end
+--- Makes a directory, and those above it that are missing. Returns true; or nil, message, "io".
+M.make_directory = core.make_directory
 
 --- Returns the contents of a file ("-": standard input); or nil, message, "io" or "limit". kind: a key of KINDS.
 function M.read(path, kind)

@@ -118,6 +118,7 @@ group("formats", [[
   return g:save(dir .. "/g.sqlite")
   return g:save(dir .. "/g.json", { changed = true })
   return core.write_file(dir .. "/text", "some text")
+  return core.make_directory(dir .. "/a/b")
   local d = must(core.draft(dir .. "/text", { links = false })) d:write("some", " text") return d:keep()
 ]])
 

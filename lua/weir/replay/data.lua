@@ -127,13 +127,10 @@ function M.make(dir)
   local unfinished <close> = setmetatable({}, { __close = function(self)
     if not self.done then unmake(directories) end
   end })
-  local pipe = assert(io.popen("LC_ALL=C mkdir -p -- " .. files.quoted(dir) .. " 2>&1"))
-  local said = pipe:read "a"
-  if pipe:close() then
-    unfinished.done = true
-    return setmetatable(directories, { __close = unmake })
-  end
-  return nil, ("%s: the directory cannot be made: %s"):format(dir, said:match ": ([^:\n]*)\n?$" or "mkdir failed"), "io"
+  local ok, why, code = files.make_directory(dir)
+  if not ok then return nil, why, code end
+  unfinished.done = true
+  return setmetatable(directories, { __close = unmake })
 end
 
 --- Writes replay.json and index.html into a directory, made if missing; jobs.csv is written while a replay runs, see

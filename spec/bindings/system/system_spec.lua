@@ -83,6 +83,20 @@ describe("the system", function()
     end)
   end
 
+  it("makes a directory and those above it, as often as it is asked to", function()
+    for _, below in ipairs { "/a", "/a//b/c/", "/a/b/c", "" } do
+      assert.is_true(core.make_directory(path .. below))
+      assert.is_not_nil(io.open(path .. below .. "/."))
+    end
+    shell.path(path, "file", "")
+    for _, row in ipairs { { path .. "/file", "File exists" }, { path .. "/file/x", "Not a directory" }, { "", "No such file or directory" } } do
+      assert.same({ "nil", row[1] .. ": the directory cannot be made: " .. row[2], "io" },
+        { tostring((core.make_directory(row[1]))), select(2, core.make_directory(row[1])) })
+    end
+    assert.error_matches(function() core.make_directory "a\0b" end, "byte 0")
+    os.execute("rm -r " .. path)
+  end)
+
   it("locks a file for one process, which ends with the process, and which says who has it", function()
     assert.same({ nil, "io" }, { core.lock_file("/nowhere/at/all", "x"), select(3, core.lock_file("/nowhere/at/all", "x")) })
     local fd = assert(core.lock_file(path, "me\n"))
