@@ -202,7 +202,7 @@ GUIDES := README.md doc/scenarios.md doc/graphs.md doc/cluster.md doc/next-hour.
 $(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 spec/tools/webpage.lua $(GUIDES)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:
--include $(sort $(shell find build/obj $(OBJ) -name '*.d' 2>/dev/null))
+-include $(sort $(shell find build/obj build/analyze $(OBJ) -name '*.d' 2>/dev/null))
 
 # ---- the main job ----
 demo: deps build ## this machine, a jobspec, a policy in Lua; then three policies side by side
@@ -338,8 +338,21 @@ portability: deps ## gcc and clang, -O0 to -O3, with and without assertions: war
 layers: build ## no call, no #include and no require points upward; lines of C within 120 columns
 	@lua5.4 spec/tools/layers.lua
 
-analyze: build ## clang's static analyzer and cppcheck (minutes)
-	@nice lua5.4 spec/tools/analyze.lua -std=c11 -D_GNU_SOURCE -Icore -Ibindings $(LUA_CFLAGS) $(if $(FLUX),--flux $(FLUX_CFLAGS))
+# What clang's analyzer says of a file is kept under build/analyze, and asked again where the file or a header of it is newer.
+# cppcheck keeps notes there by itself.
+ANALYZE = clang --analyze --analyzer-output text -Xclang -analyzer-checker=core,deadcode,unix -std=c11 -D_GNU_SOURCE $(WHAT) \
+  -MMD -MP -MT $@ -MF $(@:.txt=.d) -o /dev/null $< >$@.new 2>&1; mv $@.new $@
+ANALYZED := $(patsubst %.c,build/analyze/%.txt,$(CORE_C) $(BIND_C) $(if $(FLUX),$(wildcard bindings/flux/*.c)))
+build/analyze/core/%.txt: WHAT = -Icore -DANALYZE_CORE -include spec/tools/analyze.h
+build/analyze/core/base/base.txt: WHAT = -Icore
+build/analyze/bindings/%.txt: WHAT = -Icore -Ibindings $(LUA_CFLAGS) -include spec/tools/analyze.h
+build/analyze/bindings/flux/%.txt: WHAT = $(FLUX_CFLAGS) -include spec/tools/analyze.h
+build/analyze/%.txt: %.c
+	@mkdir -p $(@D)
+	$(call say,ANALYZE $<)$(ANALYZE)
+analyze: ## clang's static analyzer and cppcheck; the first time takes minutes
+	@nice $(MAKE) --no-print-directory -j$(JOBS) $(ANALYZED)
+	@nice lua5.4 spec/tools/analyze.lua $(if $(FLUX),--flux) $(ANALYZED)
 format: ## clang-format on every C file
 	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] $(TEST_C) spec/fuzz/*.[ch]
 
