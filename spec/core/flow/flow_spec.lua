@@ -12,11 +12,17 @@ local function taken(a)
   return out
 end
 
--- A machine of nodes; edges are "A>B" (one way) and "A=B" (both ways), sizes by name; the rest are units.
-local function network(nodes, sizes, edges)
+-- A machine of nodes; edges are "A>B" (one way) and "A=B" (both ways), sizes by name; the rest are units. order: their
+-- names, of one letter, in the order in which they are made.
+local function network(nodes, sizes, edges, order)
   local g = assert(weir.synthetic("cluster:1 node:" .. nodes .. " core:2"))
-  local at = {}
-  for name, size in pairs(sizes) do at[name] = assert(g:add(nil, { type = "switch", name = name, size = size })) end
+  local at, names = {}, {}
+  for name in pairs(sizes) do names[#names + 1] = name end
+  table.sort(names, order and function(x, y) return order:find(x) < order:find(y) end)
+  for _, name in ipairs(names) do
+    local size = sizes[name]
+    at[name] = assert(g:add(nil, { type = "switch", name = name, size = size }))
+  end
   for i = 0, nodes - 1 do at["n" .. i] = g("/cluster0/node" .. i) end
   for from, how, to in edges:gmatch "(%w+)([>=])(%w+)" do
     assert(g:add_edge(at[from], at[to], { subsystem = "net", type = "link", back = how == "=" and "link" or nil }))
@@ -67,6 +73,21 @@ describe("flows", function()
     local flow = assert(g:flow { subsystem = "bandwidth", from = f.core_switch[2], to = f.node, units = 1 })
     assert.same({ 4, { 0, 0, 0, 0, 1, 1, 1, 1 } }, { flow.amount, flow.served })
   end)
+
+  -- The second vertex takes x from the first, by a way back through a: a and b are left with a flow in a circle.
+  for _, order in ipairs { "xabsyz", "zysbax", "bazyxs", "szyabx" } do
+    it("[G8] has no shares of a circle, with units in the order " .. order, function()
+      local net, at = network(2, { x = 1, a = 1, b = 2, s = 5, y = 5, z = 5 }, "x>a a=b s>y y>z z>b b>n0 x>n1", order)
+      local flow = assert(net:flow { subsystem = "net", to = { at.n0, at.n1 }, units = 1 })
+      local shares = {}
+      for i, share in ipairs(flow.shares) do
+        shares[i] = ("%s %s %d"):format(share.unit.name, share.vertex.name, share.amount)
+      end
+      table.sort(shares)
+      assert.same({ 2, true, { "b node0 1", "s node0 1", "x node1 1", "y node0 1", "z node0 1" } }, { flow.amount, flow.all, shares })
+      net:close()
+    end)
+  end
 
   -- {options, code, a part of the text}
   local REFUSED = {

@@ -574,6 +574,30 @@ describe("an engine for an R", function()
     assert.equal("infeasible", select(3, grandchild:match "slot=3/node"))
   end)
 
+  it("[R9] has nothing of other subsystems that leads to its nodes no more", function()
+    local g <close> = weir.synthetic "cluster:1 node:3 core:1"
+    local feeds, nodes = {}, g:find "type=node"
+    for i = 0, 1 do feeds[i] = assert(g:add(nil, { type = "feed", id = i, size = 9 })) end
+    local function supply(from, to) assert(g:add_edge(from, to, { subsystem = "power", type = "supplies" })) end
+    for i, node in ipairs(nodes) do
+      node.rank = i - 1
+      local pdu = assert(g:add(nil, { type = "pdu", id = i - 1, size = 5 }))
+      supply(feeds[i // 3], pdu)
+      supply(pdu, node)
+    end
+    supply(g "/cluster0/node2/core0", nodes[1]) -- leaves from below a node that goes
+    local r = weir.json.decode(assert(weir.engine({ resources = g }):match "slot=3/node"):format "rv1")
+    r.scheduling = { graph = weir.json.decode(g:format "jgf").graph }
+    r.execution.R_lite, r.execution.nodelist = { { rank = "0-1", children = { core = "0" } } }, { "node[0-1]" }
+    local own <close> = assert(weir.parse(weir.json.encode(r)))
+    local uris = {}
+    for v in own:walk { subsystem = "power" } do uris[#uris + 1] = v:uri "power" end
+    assert.same({ "power:/feed0", "power:/feed0/pdu0", "power:/feed0/pdu0/node0", "power:/feed0/pdu1",
+      "power:/feed0/pdu1/node1" }, uris)
+    assert.same({ 1, 2, 2, 2 }, { #own:find "type=feed", #own:find "type=pdu", #own:find "type=node", #own:find "type=core" })
+    assert(own:check())
+  end)
+
   it("cannot be made of a set without ranks", function()
     local e, why, code = weir.engine { resources = weir.R() }
     assert.same({ code = "invalid" }, { e = e, code = code })

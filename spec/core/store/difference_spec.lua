@@ -137,6 +137,21 @@ describe("a difference", function()
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":3}]}'), "jobs.set: id and job are wanted" },
     { with('"jobs":%b{}', '"jobs":{"set":[{"id":3,"job":{"id":1,"start":0,"picks":[]}}]}'), "job 1 is there already" },
     { with('"jobs":%b{}', '"jobs":{"drop":[1]}'), "to: the steps lead to another graph" },
+    { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"depth":1,"metadata":{},"colour":1}]}]'), '"colour" is unknown, or given twice' },
+    { with('"nodes":%b[]', '"nodes":[{"keep":7},{"add":[{"metadata":{},"metadata":{}}]}]'), '"metadata" is unknown, or given twice' },
+    { with('"edges":%b[]', '"edges":[{"keep":2}]'), "edges: the steps go through more than 1 edges" },
+    { with('"edges":%b[]', '"edges":[{"keep":1},{"add":[{"weight":1}]}]'), 'edges: "weight" is unknown' },
+    { with('"edges":%b[]', '"edges":[{"keep":1},{"add":[{"source":"1"}]}]'), "edges: source or target: is a string, an integer is wanted" },
+    { with('"edges":%b[]', '"edges":[{"set":[]}]'), 'edges: "set" is none of keep, drop, add' },
+    { with('"jobs":%b{}', '"jobs":{"set":[{"id":1,"state":"x"}]}'), 'jobs.set: "state" is unknown, or given twice' },
+    { with('"jobs":%b{}', '"jobs":{"set":[{"id":0}]}'), "jobs.set: id: an integer from 1" },
+    { with('"jobs":%b{}', '"jobs":{"set":[{"id":1,}]}'), "JSON" },
+    { with('"jobs":%b{}', '"jobs":{"add":[]}'), 'jobs: "add" is none of drop, set' },
+    { with('"nodes":%b[]', '"nodes":[{"keep":2},{"drop":1},{"keep":4}]'), "jobs: job 1 stays, but a vertex of it goes" },
+    { with('"nodes":', '"in":"a","in":"b","nodes":'), "in: is given twice, or behind nodes" },
+    { with('"nodes":', '"contains":1,"nodes":'), "contains: a text is wanted" },
+    { with('"edges":', '"nodes":[],"edges":'), "nodes: is given twice, or before nodes" },
+    { with('"nodes":', '"edges":[],"nodes":'), "edges: is given twice, or before nodes" },
     { with('"state":%b{}', '"state":{}'), "state: an object with fields is wanted" },
     { with('"to":"%x+"', '"to":""'), "is missing" },
     { good .. "x", "JSON" },
@@ -148,6 +163,23 @@ describe("a difference", function()
       assert.matches(fault[2], why, 1, true)
     end)
   end
+end)
+
+describe("a difference with flows", function()
+  it("is refused where a vertex goes that a job has units of a flow for", function()
+    local g <close> = weir.synthetic "cluster:1 node:2 core:1"
+    local switch = assert(g:add(nil, { type = "switch", size = 4 }))
+    assert(g:add_edge(switch, g "/cluster0/node1", { subsystem = "net", type = "link" }))
+    assert(weir.engine({ resources = g }):match "node=1/slot=1/[core=1;net=2]")
+    local text = assert(g:diff(g))
+    local function nodes(steps) return (text:gsub('"nodes":%b[]', '"nodes":' .. steps, 1)) end
+    local whole = assert(g:apply(nodes '[{"keep":6}]'))
+    assert.is_true(document(whole) == document(g))
+    -- node1 goes, and its core is moved below node0
+    local made, why = g:apply(nodes('[{"keep":3},{"drop":1},{"keep":2}]'):gsub('"edges":%b[]', '"edges":[{"drop":1}]'))
+    assert.is_nil(made)
+    assert.matches("jobs: job 1 stays, but a vertex of it goes", why, 1, true)
+  end)
 end)
 
 describe("weir diff and weir convert --apply", function()
