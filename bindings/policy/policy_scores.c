@@ -190,15 +190,16 @@ static int make_handle(lua_State *S)
 /* ---- the key ---- */
 
 struct score_writer {
-    char *at, *end; /* at > end: too long */
+    char *at, *end;
+    bool full; /* something did not fit, and nothing is written since */
 };
 
 static void put(struct score_writer *w, const void *p, size_t len)
 {
-    if ((size_t)(w->end - w->at) >= len)
-        memcpy(w->at, p, len);
-    else
-        w->end = w->at; /* no more fits */
+    w->full = w->full || (size_t)(w->end - w->at) < len;
+    if (w->full)
+        return;
+    memcpy(w->at, p, len);
     w->at += len;
 }
 
@@ -297,7 +298,7 @@ static bool take_state(struct hooks *h, struct policy_memory *m)
 
 static size_t write_key(struct hooks *h, struct policy_memory *m, const weir_resource *r, char *key, size_t size)
 {
-    struct keying k = {h, m, r, {m->keyed.key, m->keyed.key + sizeof m->keyed.key}};
+    struct keying k = {h, m, r, {m->keyed.key, m->keyed.key + sizeof m->keyed.key, false}};
 
     if (h->failed || m->refused || h->unscored || !take_state(h, m))
         return 0;
@@ -306,7 +307,7 @@ static size_t write_key(struct hooks *h, struct policy_memory *m, const weir_res
         put(&k.w, &h->handle->number, sizeof h->handle->number);
         for (int i = 0; i < FUNCTIONS; i++)
             put(&k.w, &m->reach[i].state, sizeof m->reach[i].state);
-        if (!put_fields(&k) || k.w.at > k.w.end)
+        if (!put_fields(&k) || k.w.full)
             return 0;
         m->keyed.resource = r;
         m->keyed.nfields = m->nfields;

@@ -116,7 +116,7 @@ static int make_directories(const char *path, char *part)
 }
 
 /* make_directory(path): makes a directory, and those above it that are missing, by itself: a child process could make
- * the directory after a signal has ended the program. Returns true, also for a directory that is there; or nil, message,
+ * the directory after a signal has ended the program. Returns true, also where the directory is there; or nil, message,
  * code. */
 int weirlua_make_directory(lua_State *L)
 {

@@ -559,6 +559,7 @@ int weir_scores_settle(const struct score_query *q, struct score_memory *x)
         if (x->list[i].stale && in_use(q, x, i))
             rc = weir_score_get(q, x, x->list[i].v, &score);
         if (rc == 1) {
+            x->list[i].stale = false; /* also of a score that is in use no more */
             x->list[i].queued = false;
             x->nstale--;
         }

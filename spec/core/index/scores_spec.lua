@@ -136,6 +136,15 @@ describe("remembered scores", function()
     { "return { evaluate = function() return math.random() end }", "it reads math.random()" },
     { "return { evaluate = function(_, r) return rawget(r, 'count') end }", "it reads the request as a whole" },
     { "return { evaluate = function(_, r) r.mine = 1 return 1 end }", "it reads the request as a whole" },
+    { "return { evaluate = function(_, r) for _ in pairs(r) do end return 1 end }", "it reads the request as a whole" },
+    { "local a, n = 1, 0 return { evaluate = function() local _ = a n = n + 1 return n end }", "it changes its variable 'n'" },
+    { "local t = {} for i = 1, 2100 do t[i] = i end return { evaluate = function() return #t end }",
+      "its variable 't' holds more than 2000 values outside of the function" },
+    { "local t = {} for i = 1, 600 do t[i] = {} end return { evaluate = function() return #t end }",
+      "its variable 't' holds too many tables and functions outside of the function" },
+    { "return { evaluate = function(_, r) local _ = r.type, r.unit, r.label, r.index, r.count, r.min, r.max, r.exclusive, r.below, r.slot, "
+      .. "r.job.id, r.job.name, r.job.user, r.job.bank, r.job.queue, r.job.qos, r.job.urgency, r.job.submit return 1 end }",
+      "it reads many fields of the request" },
   }
   for _, case in ipairs(CALLED) do
     it("are not kept, with the reason: " .. case[2], function()
@@ -145,6 +154,38 @@ describe("remembered scores", function()
       for _ = 1, 4 do engine:release(assert(engine:match "slot=1/node")) end
       assert.equal(case[2], policy.uncached)
       assert.equal(6, engine:stats().callbacks)
+    end)
+  end
+
+  -- What a function may hold outside of itself, and its scores are kept: {body of the policy's file}
+  for _, text in ipairs {
+    "local g return { init = function(graph) g = graph end, evaluate = function() return g and 1 or 0 end }",
+    "local w return { init = function(graph) w = graph:walk {} end, evaluate = function() return w and 1 or 0 end }",
+    "local key, t = {}, {} t[key], t[print], t[1.5], t[true] = 1, 2, 3, 4 return { evaluate = function() return t[key] end }",
+    "local f, n = ('x'):gmatch 'x', pairs { 1, a = 2 } return { evaluate = function() return f and n and 1 end }",
+  } do
+    it("are kept for " .. text, function()
+      local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+      local policy = assert(core.policy_source(text, "kept"))
+      local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+      for _ = 1, 4 do engine:release(assert(engine:match "slot=1/node")) end
+      assert.same({ calls = 0 }, { why = policy.uncached, calls = engine:stats().callbacks })
+    end)
+  end
+
+  -- The field that comes last of those read is written behind texts that are longer than a key may be.
+  for length = 900, 1100, 20 do
+    it("are not kept for texts of a job that are too long to be compared: " .. length, function()
+      local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+      local policy = assert(core.policy_source([[return { evaluate = function(_, r)
+        return #r.job.name - #r.job.user + #r.job.bank + #r.job.queue end }]], "long"))
+      local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+      local about = { name = ("n"):rep(length), user = ("u"):rep(3000), bank = "b", queue = ("q"):rep(length) }
+      for _ = 1, 3 do engine:release(assert(engine:match("slot=1/node", { about = about }))) end
+      assert.same({ calls = 6 }, { why = policy.uncached, calls = engine:stats().callbacks })
+      about = { name = "n", user = "u", bank = "b", queue = "q" }
+      for _ = 1, 3 do engine:release(assert(engine:match("slot=1/node", { about = about }))) end
+      assert.same({ calls = 0 }, { why = policy.uncached, calls = engine:stats().callbacks })
     end)
   end
 
@@ -177,6 +218,68 @@ describe("remembered scores", function()
     local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
     for _ = 1, 3 do engine:release(assert(engine:match "slot=1/node")) end
     assert.equal("it changes its variable 'n'", policy.uncached)
+    policy = assert(core.policy_source([[local t = {} for i = 1, 600 do t[i] = {} end
+      return { evaluate = function() return 1 end, evaluate_siblings = function() return #t end }]], "large"))
+    engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    for _ = 1, 3 do engine:release(assert(engine:match "slot=1/node")) end
+    assert.equal("its variable 't' holds too many tables and functions outside of the function", policy.uncached)
+  end)
+
+  it("are not kept where an attribute of the job has too many values to be compared", function()
+    local g = weir.synthetic "cluster:1 rack:2 node:3 core:2"
+    local policy = assert(core.policy_source("return { evaluate = function(_, r) return #r.job.attributes.list end }", "listed"))
+    local engine = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    local attributes = '{"list":[' .. ("1,"):rep(2100) .. "1]}"
+    for _ = 1, 3 do engine:release(assert(engine:match("slot=1/node", { about = { attributes = attributes } }))) end
+    assert.equal("it reads the field 'job.attributes' of the request", policy.uncached)
+  end)
+
+  it("of siblings are no longer one where evaluate says so no more", function()
+    local TEXT = [[return { order = "id", evaluate = function(v)
+      local own = v:parent().tags.own
+      return own and v.id % 7 or 3, not own end }]]
+    local picks = {}
+    for _, mode in ipairs { "call", "check", "remember" } do
+      local g = weir.synthetic "cluster:1 rack:3 node:20 core:2"
+      local policy = assert(core.policy_source(TEXT, "alike"))
+      local e = assert(weir.engine { resources = g, policy = policy, scores = mode })
+      local list = {}
+      local function match() list[#list + 1] = assert(e:match "slot=1/node"):vertices()[1].vertex.path end
+      for _ = 1, 3 do match() end
+      g("/cluster0/rack1").tags.own = "1"
+      for _ = 1, 9 do match() end
+      g("/cluster0/rack1").tags.own = nil
+      for _ = 1, 3 do match() end
+      assert.is_nil(policy.uncached)
+      assert(g:check())
+      g:close()
+      picks[mode] = list
+    end
+    assert.equal("/cluster0/rack1/node20", picks.call[4]) -- 20 % 7 is 6
+    assert.same(picks.call, picks.check)
+    assert.same(picks.call, picks.remember)
+  end)
+
+  it("are asked for anew after an edge was added or removed", function()
+    local g = weir.synthetic "cluster:1 rack:3 node:20 core:2"
+    local pdu = assert(g:add(nil, { type = "pdu", size = 4 }))
+    assert(g:add_edge(pdu, g "/cluster0/rack2", { subsystem = "power", type = "supplies" }))
+    local policy = assert(core.policy_source(
+      [[return { order = "id", evaluate = function(v) return v:parent "power" and 1 or 0 end }]], "powered"))
+    local e = assert(weir.engine { resources = g, policy = policy, scores = "remember" })
+    local function first()
+      local a = assert(e:match "slot=1/node")
+      assert(e:release(a.id))
+      return a:vertices()[1].vertex.name
+    end
+    for _ = 1, 3 do assert.equal("node0", first()) end
+    local node = g "/cluster0/rack2/node45"
+    assert(g:add_edge(pdu, node, { subsystem = "power", type = "supplies" }))
+    for _ = 1, 3 do assert.equal("node45", first()) end
+    assert(g:remove_edge(pdu, node, { subsystem = "power" }))
+    for _ = 1, 3 do assert.equal("node0", first()) end
+    assert.is_nil(policy.uncached)
+    g:close()
   end)
 
   it("are summed in chains and sums of policies", function()
