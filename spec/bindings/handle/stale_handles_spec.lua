@@ -297,7 +297,8 @@ local NONE = [[
     parent shared uri uses
   core: any_ready array base64 calls check_R clock discover document draft editor file_mode flat guarded guess http hung_up
     in_group inherited is_terminal json_decode
-    json_encode json_line keep_memory limited load lock_file make_directory match_through methods members new notify numbers open_files open_own parse peer
+    json_encode json_line keep_memory limited load lock_file make_directory
+    match_through methods members new notify numbers open_files open_own parse peer
     pieces nearest policy_load policy_origin policy_print policy_source policy_stamp policy_table constraint processors query read_file
     release_memory request same sandbox_open sandbox_run secret snapshot synthetic
     tls_client

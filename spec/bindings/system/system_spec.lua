@@ -89,7 +89,8 @@ describe("the system", function()
       assert.is_not_nil(io.open(path .. below .. "/."))
     end
     shell.path(path, "file", "")
-    for _, row in ipairs { { path .. "/file", "File exists" }, { path .. "/file/x", "Not a directory" }, { "", "No such file or directory" } } do
+    for _, row in ipairs { { path .. "/file", "File exists" }, { path .. "/file/x", "Not a directory" },
+      { "", "No such file or directory" } } do
       assert.same({ "nil", row[1] .. ": the directory cannot be made: " .. row[2], "io" },
         { tostring((core.make_directory(row[1]))), select(2, core.make_directory(row[1])) })
     end
