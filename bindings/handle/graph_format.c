@@ -20,7 +20,7 @@ static bool read_start(lua_State *L, const struct weirlua_graph *handle, int tab
     lua_pop(L, 1);
     if (!uri)
         return true;
-    rc = weir_graph_lookup(handle->g, uri, out, &err);
+    rc = weir_graph_named(handle->g, uri, out, &err);
     if (rc)
         weirlua_fail(L, &err, rc);
     return rc == WEIR_OK;

@@ -15,11 +15,12 @@ local M = {
     { "p", "policy", "POLICY", "the policy that the job is placed by; low if not given" },
     { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
     { nil, "job-policy", "POLICY", "how those jobs are placed; low if not given" },
-    { nil, "at", "PATH", "only about this vertex: why not there?" },
+    { nil, "at", "VERTEX", "only about this vertex, by its path or name: why not there?" },
     { nil, "about", "LIST", "what policies may know of the job besides: user=ada,bank=physics,urgency=20" },
     { nil, "time", "SECONDS", "the time at which the job is to start; now if not given", kind = "time" },
-    { nil, "down", "PATH", "assume that this vertex is down; can be given several times", many = true },
-    { nil, "up", "PATH", "assume that it is up", many = true },
+    { nil, "down", "VERTEX", "assume that this vertex is down: a path, names such as node[3-5], or an expression of weir find; "
+      .. "can be given several times", many = true },
+    { nil, "up", "VERTEX", "assume that it is up", many = true },
     { nil, "release", "JOBID", "assume that this job has ended", kind = "count", many = true },
     { nil, "without", "PART", "assume that the request's constraint is without this: property=NAME, hostlist, ranks, or constraint "
       .. "for all of it", many = true },
@@ -45,7 +46,7 @@ What is said has been tried out: without the obstacles of one line the job fits,
 Exit status: 0 it fits, 1 it does not, 2 wrong use or unreadable input.
 
   weir explain -r cluster.json job.yaml
-  weir explain -r cluster.json job.yaml --at /cluster0/rack3/node17
+  weir explain -r cluster.json job.yaml --at node17
   weir explain -r cluster.db job.yaml --release 7 --up /cluster0/rack3
   weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node]],
 }

@@ -31,6 +31,7 @@ local M = {
   },
   notes = [[
 A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/cluster0/rack0, power:/panel0/pdu1.
+The name of a vertex will do where no other has it: node3, rack1/core0 (levels may be left out).
 
   weir show                         this machine
   weir show tiny.graphml            that of a file, as with -r

@@ -23,6 +23,7 @@
 --              the search early
 --   assumed    the assumptions, as texts (options down, up, release, without, constraint, policy)
 --   where      the vertex examined: `asked`, the vertex of the question, or the nearest ancestor of a type asked for
+--   one_of     {type =, count =}: the request has several resources of the type of `where`, and the report is about one
 
 local core = require "weir.core"
 local failure = require "weir.failure"
@@ -33,6 +34,7 @@ local shortage = require "weir.explain.shortage"
 local trials = require "weir.explain.trial"
 local ways = require "weir.explain.ways"
 local tables = require "weir.tables"
+local vertex_names = require "weir.machine.vertex_names"
 local wording = require "weir.explain.text"
 local suggest = require "weir.suggest"
 
@@ -60,19 +62,33 @@ end
 
 -- ---- what is assumed -----------------------------------------------------------------------------------------
 
--- The vertex of a graph with the path given, or with the path of a vertex of the original.
-local function vertex_in(graph, x, field)
-  local path = type(x) == "userdata" and x.path or x
-  if type(path) ~= "string" then error(("field '%s': a vertex or its path expected, got %s"):format(field, type(x))) end
-  return graph:vertex(path)
+-- Checks that x is a vertex or a text, and returns the path of the vertex, or the text.
+local function name_of(x, field)
+  local name = type(x) == "userdata" and x.path or x
+  if type(name) ~= "string" then error(("field '%s': a vertex or its path or name expected, got %s"):format(field, type(x))) end
+  return name
+end
+
+-- The vertex of a graph with the path or name given, or with the path of a vertex of the original.
+local function vertex_in(graph, x, field) return graph:vertex(name_of(x, field)) end
+
+-- The vertices of a graph that a path, names such as "node[3-5]" or an expression tell.
+local function vertices_in(graph, x, field)
+  local name = name_of(x, field)
+  if not name:find "^[^/:=]*:?/" then return vertex_names.find(graph, name) end
+  local v, why, code = graph:vertex(name)
+  return v and { v }, why, code
 end
 
 local function assume_states(copy, list, state, said)
   for _, x in ipairs(each(list)) do
-    local v, why, code = vertex_in(copy, x, state)
-    if not v then return nil, why, code end
-    v.state = state
-    said[#said + 1] = ("%s is %s"):format(v.path, state)
+    local found, why, code = vertices_in(copy, x, state)
+    if not found then return nil, why, code or "unknown" end
+    if #found == 0 then return nil, ("field '%s': no vertex of the machine is meant by %s"):format(state, x), "unknown" end
+    for _, v in ipairs(found) do
+      v.state = state
+      said[#said + 1] = ("%s is %s"):format(v.path, state)
+    end
   end
   return true
 end
@@ -181,30 +197,41 @@ end
 
 -- ---- asking --------------------------------------------------------------------------------------------------
 
+local MANY = 1 << 31 -- instances, of which no more are counted
 local SHARE = 500 -- matches reserved for the shortage, and as many for the earliest start
 
--- One instance of the first resource of a type, as a list, inside a slot if the resource is in a slot; nil: the request
--- has no such resource.
+-- The number of instances of the resource at a place in the whole request, at least.
+local function instances(place)
+  local n = 1
+  while place and n < MANY do
+    n, place = n * shortage.least(place.value.count), place.parent
+  end
+  return n
+end
+
+-- One instance of the first resource of a type, as a list, inside a slot if the resource is in a slot, and the number of
+-- instances asked for; nil: the request has no such resource.
 local function only_resource(resources, type)
   for _, place in ipairs(shortage.places(resources)) do
     if place.value.type == type then
-      local one, parent = shortage.clone(place.value), place.parent
+      local one, parent, n = shortage.clone(place.value), place.parent, instances(place)
       one.count = 1
       while parent and parent.value.type ~= "slot" and parent.value.type ~= "or_slot" do parent = parent.parent end
-      return { parent and { type = "slot", label = "there", count = 1, with = { one } } or one }
+      return { parent and { type = "slot", label = "there", count = 1, with = { one } } or one }, n
     end
   end
 end
 
 -- Narrows the question to a vertex: to the resource of the vertex's type, or of the nearest ancestor's type that the
--- request names.
+-- request names. Returns the type and the number of instances asked for, where there are several.
 local function narrow(trial)
-  local v, one = trial.within, nil
-  while v and not one do
-    one = only_resource(trial.resources, v.type)
+  local v = trial.within
+  while v do
+    local one, n = only_resource(trial.resources, v.type)
     if one then
       trial:ask_for(one)
       trial:look_within(v)
+      return n > 1 and { type = v.type, count = n } or nil
     end
     v = v:parent()
   end
@@ -308,8 +335,8 @@ end
 -- Returns the report on {graph =, copy =, policy =, request = after admit, settings = see trial.lua}.
 local function examine(what)
   local trial = trials.new(what)
-  if trial.within then narrow(trial) end
-  local report = { ways = {}, where = trial.within and what.graph:twin(trial.within) }
+  local several = trial.within and narrow(trial)
+  local report = { ways = {}, one_of = several or nil, where = trial.within and what.graph:twin(trial.within) }
   report.alternatives = shortage.has_alternatives(what.request:resources()) or nil
   local fits, why, code = trial:fits "keep"
   if fits == nil then failure.raise(why, code) end
@@ -507,7 +534,7 @@ function M.plain(report)
   return {
     verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, start = report.start,
     policy = report.policy,
-    where = report.where and report.where.path, asked = report.asked and report.asked.path,
+    where = report.where and report.where.path, asked = report.asked and report.asked.path, one_of = report.one_of,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
     missing = report.missing and core.array(report.missing), alternatives = report.alternatives,

@@ -320,6 +320,8 @@ end
 --- The verdict in a few words.
 function M.headline(report)
   if report.fits and report.start then
+    local several = report.one_of
+    if several then return ("one %s of %s fits there"):format(several.type, texts.number(several.count)) end
     return report.where and "fits there" or report.start > 0 and "fits at " .. seconds(report.start) or "fits now"
   end
   if never_by_policy(report) then return ("infeasible: never under the policy %s"):format(report.policy or "that is in use") end
@@ -413,6 +415,14 @@ local function narrowed(report)
   return ("About %s, the %s that %s is in."):format(report.where.path, report.where.type, report.asked.path)
 end
 
+-- A sentence for a question about one vertex, where several of its type are asked for.
+local function one_of_several(report)
+  local several = report.one_of
+  if not several then return nil end
+  return ("This is about one %s; the job wants %s: the question without a vertex is about all."):format(several.type,
+    M.amount(several.count, several.type))
+end
+
 -- The assumptions as a sentence: "Assumed: job 3 has ended."
 local function assumption(report)
   if not report.assumed or #report.assumed == 0 then return nil end
@@ -436,6 +446,7 @@ local function body(report, columns)
   end
   add(assumption(report))
   add(narrowed(report))
+  add(one_of_several(report))
   if report.fits then add(("It gets %s."):format(places(report))) end
   if report.why then add(sentence(report.why) .. ".") end
   if report.shortage then add(sentence(M.shortage(report.shortage, report.where))) end

@@ -5,7 +5,7 @@
 --- units = {type = n}}.
 
 local tables = require "weir.tables"
-local where = require "weir.scenario.vertex_names"
+local where = require "weir.machine.vertex_names"
 
 local M = {}
 M.__index = M

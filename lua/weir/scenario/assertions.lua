@@ -26,7 +26,7 @@ local picture = require "weir.scenario.picture"
 local reason = require "weir.scenario.expect_explain"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
-local where = require "weir.scenario.vertex_names"
+local where = require "weir.machine.vertex_names"
 
 local hinted = false -- luassert names assertions of scenarios that are near to unknown words
 

@@ -35,7 +35,7 @@ local stream = require "weir.scenario.stream"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local weir = require "weir"
-local where = require "weir.scenario.vertex_names"
+local where = require "weir.machine.vertex_names"
 
 local M = {
   --- Defaults of machine, policy and queue.
@@ -362,7 +362,7 @@ end
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
---- Returns the vertices named by a text; see weir.scenario.vertex_names.
+--- Returns the vertices named by a text; see weir.machine.vertex_names.
 function S:find(x)
   local list, why = where.find(self.graph, x)
   return list or fail("%s", why)

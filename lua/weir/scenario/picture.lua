@@ -2,7 +2,7 @@
 
 local ledger = require "weir.scenario.alloc_log"
 local reason = require "weir.scenario.expect_explain"
-local where = require "weir.scenario.vertex_names"
+local where = require "weir.machine.vertex_names"
 
 local M = {}
 

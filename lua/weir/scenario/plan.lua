@@ -8,7 +8,7 @@
 --- A step without meaning when played, such as the cancel of a finished job, is skipped, with step.skipped set.
 
 local random = require "weir.random"
-local where = require "weir.scenario.vertex_names"
+local where = require "weir.machine.vertex_names"
 
 local M = {}
 

@@ -189,6 +189,8 @@ describe("what is assumed", function()
     { {}, "busy" }, { { release = 1 }, "fits" }, { { release = { 1 }, down = "/cluster0/rack0" }, "fits" },
     { { down = { "/cluster0/rack1" } }, "busy" }, { { down = "/cluster0" }, "blocked" },
     { { down = "/cluster0/rack1/node5", up = "/cluster0/rack1/node5" }, "busy" },
+    { { down = "node5" }, "busy" }, { { release = 1, down = "node[0-5]" }, "blocked" }, { { down = "type=rack" }, "blocked" },
+    { { down = { "rack1/node5" }, up = "node5" }, "busy" },
     { { policy = { exclusive = "rack" } }, "busy" }, { { at = 99 }, "busy" }, { { at = 100 }, "fits" },
     { { constraint = { hostlist = { "node[5-6]" } } }, "infeasible" },
   } do
@@ -197,6 +199,13 @@ describe("what is assumed", function()
       assert.equal(row[2], report.verdict)
     end)
   end
+
+  it("of several resources, a question about a vertex is about one, and says so", function()
+    local report = assert(engine:explain("slot=3/node=2", { vertex = "node5" }))
+    assert.same({ type = "node", count = 6 }, report.one_of)
+    assert.matches("one node of 6 fits there\n.*the job wants 6 nodes", weir.explain.text(report))
+    assert.is_nil(assert(engine:explain("slot=1/node", { vertex = "node5" })).one_of)
+  end)
 
   it("touches nothing", function()
     local before = graph:format "csv"
@@ -211,6 +220,7 @@ describe("what is assumed", function()
   -- {options, code}
   for _, row in ipairs {
     { { release = 9 }, "unknown" }, { { down = "/cluster0/rack9" }, "unknown" }, { { vertex = "/nowhere" }, "unknown" },
+    { { down = "node99" }, "unknown" }, { { down = "type=shelf" }, "unknown" }, { { vertex = "core0" }, "invalid" },
     { { without = "property=a" }, "invalid" }, { { without = "colour" }, "invalid" }, { { policy = "nosuch" }, "unknown" },
     { { constraint = { colour = { "red" } } }, "invalid" },
   } do

@@ -55,7 +55,11 @@ describe("graphs", function()
     { "water:/cluster0", "there is no subsystem 'water'", "unknown" },
     { "power:/cluster0", "there is no 'cluster0' at the top; there is 'panel0'", "unknown" },
     { ("x"):rep(300) .. ":/cluster0", "there is no subsystem with so long a name", "unknown" },
-    { "cluster0", "is not a URI", "invalid" },
+    { "cluster9", "there is no vertex 'cluster9' here", "unknown" },
+    { "node5/node6", "there is no vertex 'node5/node6' here", "unknown" },
+    { "core:x", "there is no subsystem 'core'", "unknown" },
+    { "core0", "'core0' names 8 vertices, /cluster0/node0/core0, /cluster0/node1/core0, /cluster0/node2/core0 and others: "
+      .. "a path says which", "invalid" },
     { "", "is not a URI", "invalid" },
   }
 
@@ -65,6 +69,17 @@ describe("graphs", function()
       assert.is_nil(v)
       assert.equal(case[3], code)
       assert.matches(case[2], why, 1, true)
+    end)
+  end
+
+  -- {name, URI of the vertex that alone has the name}
+  for _, case in ipairs { { "node5", "/cluster0/node5" }, { "cluster0", "/cluster0" }, { "pdu2", "power:/panel0/pdu2" },
+    { "node5/core0", "/cluster0/node5/core0" }, { "cluster0/core3", "/cluster0/node0/core3" } } do
+    it(("[G1] the name %q will do in place of a URI"):format(case[1]), function()
+      if case[1] == "cluster0/core3" then
+        for i = 2, 8 do assert(g:unlink(g:vertex(("/cluster0/node%d/core3"):format(i - 1)))) end
+      end
+      assert.equal(g:vertex(case[2]), g:vertex(case[1]))
     end)
   end
 

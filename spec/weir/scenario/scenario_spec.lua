@@ -336,7 +336,7 @@ describe("what a name means", function()
   } do
     it(case[1], function()
       local names = {}
-      for i, v in ipairs(s:find(case[1])) do names[i] = require("weir.scenario.vertex_names").name(v) end
+      for i, v in ipairs(s:find(case[1])) do names[i] = require("weir.machine.vertex_names").name(v) end
       assert.same(case[2], names)
     end)
   end

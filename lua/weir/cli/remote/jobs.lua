@@ -185,9 +185,10 @@ M.explain = {
   operand = "JOB",
   min = 1, max = 1,
   options = {
-    { nil, "at", "PATH", "only about this vertex: why not there?" },
-    { nil, "down", "PATH", "assume that this vertex is down; can be given several times", many = true },
-    { nil, "up", "PATH", "assume that it is up", many = true },
+    { nil, "at", "VERTEX", "only about this vertex, by its path or name: why not there?" },
+    { nil, "down", "VERTEX", "assume that this vertex is down: a path, names such as node[3-5], or an expression of weir find; "
+      .. "can be given several times", many = true },
+    { nil, "up", "VERTEX", "assume that it is up", many = true },
     { nil, "release", "JOBID", "assume that this job has ended", kind = "count", many = true },
     { nil, "json", nil, "everything, as one line of JSON" },
   },
