@@ -46,6 +46,16 @@ describe("the README", function()
     end)
   end
 
+  it("shows what the REPL prints", function()
+    local inputs, shown = {}, {}
+    for line in read("README.md"):match "\n```\n(weir> .-\n)```\n":gmatch "([^\n]*)\n" do
+      local input = line:match "^weir> (.*)$"
+      if input then inputs[#inputs + 1] = " -c " .. quote(input) else shown[#shown + 1] = line end
+    end
+    local command = weir_bin .. " repl -m table -r 'cluster:1 rack:2 node:3 core:8 gpu:2'"
+    assert.equal(table.concat(shown, "\n") .. "\n", run(command .. table.concat(inputs)))
+  end)
+
   local scripts = blocks "lua"
   for _, block in ipairs(blocks("lua", "doc/graphs.md")) do scripts[#scripts + 1] = block end
   for _, block in ipairs(scripts) do

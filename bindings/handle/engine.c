@@ -380,6 +380,8 @@ static int search(lua_State *L, struct engine *e, int64_t grown)
     if (a && rc >= 0)
         return give_allocation(L, handle, 4, a, grown != 0, &details);
     tell_details(L, handle, &details, TRACE, INSIDE);
+    if (rc == WEIR_EINFEASIBLE && !details.brief)
+        weirlua_tell_absent(L, handle->g, job.request, &err);
     if (rc < 0)
         return weirlua_fail(L, &err, rc);
     lua_pushboolean(L, 1);

@@ -1,5 +1,6 @@
 /* suggest.c - the known word nearest to a mistyped word, for messages. The distance of two words is the number of
- * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. */
+ * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. The shortest of the words
+ * that the mistyped word begins is the nearest. */
 #include "handle/weirlua.h"
 
 #include <ctype.h>
@@ -13,6 +14,7 @@ struct nearest_word {
     const char *word, *best; /* best: NULL where none is near */
     size_t len;
     int smallest; /* the distance of best, or a distance too great */
+    bool begins; /* whether best begins with the word */
 };
 
 static struct nearest_word begin(const char *word)
@@ -63,17 +65,29 @@ static int differences(const char *a, const char *b)
     return n;
 }
 
+/* Whether a known word goes before the best of equal distance: the shorter of two that begin with the mistyped word, else
+ * by the alphabet. */
+static bool goes_before(const char *known, size_t len, bool begins, const struct nearest_word *s)
+{
+    size_t best = strlen(s->best);
+
+    return begins && s->begins && len != best ? len < best : strcmp(known, s->best) < 0;
+}
+
 static void offer(struct nearest_word *s, const char *known)
 {
     size_t len = strlen(known);
+    bool begins;
     int d;
 
     if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
-    d = s->len >= 2 && strncmp(known, s->word, s->len) == 0 ? 1 : distance(s->word, s->len, known, len);
-    if (d < s->smallest || (s->best && d == s->smallest && strcmp(known, s->best) < 0)) {
+    begins = s->len >= 2 && strncmp(known, s->word, s->len) == 0;
+    d = begins ? 1 : distance(s->word, s->len, known, len);
+    if (d < s->smallest || (s->best && d == s->smallest && goes_before(known, len, begins, s))) {
         s->best = known;
         s->smallest = d;
+        s->begins = begins;
     }
 }
 

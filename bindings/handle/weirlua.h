@@ -109,6 +109,12 @@ const char *weirlua_quote(lua_State *L, const char *text);
 const char *weirlua_hint(lua_State *L, const char *word, const char *const *known);
 /* As weirlua_hint(), among the keys of a table that are texts. */
 const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table);
+
+/* ---- absent.c ---- */
+
+/* Adds to the error of an infeasible request the first of its types that the machine has no pool of, if any, and the
+ * nearest type that the machine has. O(types of the request * types of the machine) */
+void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *r, weir_err *err);
 int weirlua_nearest(lua_State *L);
 /* Returns the place of the text at `arg` in a list that ends with NULL, as luaL_checkoption does. */
 int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const char *const list[]);

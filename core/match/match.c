@@ -463,12 +463,42 @@ static void start_match(struct match *m, weir_graph *g, const weir_request *r, c
     m->err = err;
 }
 
+/* Whether the policy of a match that failed can be why: it cut candidates off, or demands more than the request. */
+static bool policy_demands(const struct match *m)
+{
+    const weir_policy *p = m->policy;
+
+    return m->stats.policy > 0 || p->prune || p->judge || p->nexclusive > 0 || p->nlocality > 0 ||
+           (p->choice && p->choice->kind == WEIR_CHOOSE_ONE);
+}
+
+/* Names the policy in the error of an infeasible request that is feasible without the policy. */
+static void name_policy(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_err *err)
+{
+    weir_match_options bare = *o;
+    const weir_allocation *none;
+
+    bare.mode = WEIR_FEASIBLE;
+    bare.policy = NULL;
+    bare.stats = NULL;
+    bare.trace = NULL;
+    bare.inside = NULL;
+    bare.stage = bare.job = 0;
+    bare.unlocked = false;
+    if (weir_match_here(g, r, &bare, &none, NULL))
+        return;
+    *err = (weir_err){0};
+    (void)weir_fail(err, WEIR_EINFEASIBLE, "the request can never be met on these resources under the policy %.100s",
+                    o->policy->name ? o->policy->name : "in use");
+}
+
 int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
                     weir_err *err)
 {
     weir_err own = {0};
     struct match m;
     int64_t start = 0;
+    bool fresh = err && err->code == WEIR_OK; /* else the caller gets no text of this match */
     int rc = weir_match_check(g, o, err);
 
     *out = NULL;
@@ -487,6 +517,8 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
         give_nested(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
+    if (rc == WEIR_EINFEASIBLE && fresh && policy_demands(&m))
+        name_policy(g, r, o, err);
     return rc;
 }
 

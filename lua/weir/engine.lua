@@ -67,11 +67,12 @@ local function check_granularity(graph, text)
   if not hierarchy or text:find ":$" then return true end -- core.engine raises
   local there = graph:subsystems()
   if not tables.has(there, hierarchy) then
-    return false, ("granularity: there is no hierarchy '%s'%s"):format(hierarchy, suggest.hint(hierarchy, there))
+    return false, ("there is no hierarchy '%s' here%s; there is %s"):format(hierarchy, suggest.hint(hierarchy, there),
+      table.concat(there, ", "))
   end
   local types = graph:types()
   if kind == "" or tables.has(types, kind) then return true end
-  return false, ("granularity: there is no type '%s'%s"):format(kind, suggest.hint(kind, types))
+  return false, ("hierarchy '%s': there is no type '%s' here%s"):format(text, kind, suggest.hint(kind, types))
 end
 
 --- Makes an engine. opts.resources: a graph; .policy: an argument of policy.load; .policies: a list of policies, from

@@ -1,5 +1,6 @@
 --- weir find: the vertices satisfying an expression, as a list or as a graph.
 
+local absent = require "weir.view.absent"
 local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
@@ -159,7 +160,10 @@ function M.run(opts)
   local found = out.check(g:find(query, where))
   if opts.flow then return show_flow(g, found, opts) end
   SHOW[opts.format or "paths"](found)
-  return #found > 0 and 0 or 1
+  if #found > 0 then return 0 end
+  local words, strange = absent.vertex(g, table.concat(opts, " "))
+  if strange and not opts.format then out.warn("find: " .. words) end
+  return 1
 end
 
 return M

@@ -21,12 +21,23 @@ M.commands = COMMANDS
 
 local function is_command(name) return tables.has(COMMANDS, name) end
 
+local MATCH = "weir match -r MACHINE slot=1/node places a job, with -m reserve at the earliest start that is possible"
+
+-- Words of other tools, and what does that here.
+local MEANT = {
+  submit = MATCH, alloc = MATCH, allocate = MATCH, reserve = MATCH, schedule = MATCH, salloc = MATCH, sbatch = MATCH, srun = MATCH,
+  simulate = "weir replay runs a trace", sim = "weir replay runs a trace", shell = "weir repl -r MACHINE explores one",
+  tree = "weir show -r MACHINE", load = "weir show FILE", why = "weir explain -r MACHINE slot=1/node says why a job does not fit",
+  check = "weir policy check FILE", start = "weir serve starts a service", daemon = "weir serve starts a service",
+}
+
 local function command(name)
   if is_command(name) then return require("weir.cli." .. name) end
   if tables.has(require("weir.cli.remote").names(), name) then
     out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
   end
-  out.fail(2, 'unknown command "%s"%s; see weir --help', name, suggest.hint(name, { "help", table.unpack(COMMANDS) }))
+  local hint = MEANT[name] and ": " .. MEANT[name] or suggest.hint(name, { "help", table.unpack(COMMANDS) })
+  out.fail(2, 'unknown command "%s"%s; see weir --help', name, hint)
 end
 
 local function show_help()

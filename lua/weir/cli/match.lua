@@ -4,7 +4,6 @@ local core = require "weir.core"
 local inputs = require "weir.cli.inputs"
 local out = require "weir.cli.output"
 local plain = require "weir.plain"
-local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local view = require "weir.view"
 local weir = require "weir"
@@ -14,6 +13,8 @@ local M = {
   doc = "Match jobs on a machine, one after the other on the same books, and print what each one got.",
   usage = "-r RESOURCES [OPTION...] JOB...",
   operand = "JOB", min = 1,
+  meant = { reserve = "-m reserve is meant, or weir show --reserve", preview = "-m preview is meant", feasible = "-m feasible is meant",
+    satisfiability = "-m feasible is meant", down = "weir explain --down says what would be" },
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
@@ -146,12 +147,6 @@ end
 
 local NO_MATCH = { busy = true, infeasible = true, rejected = true }
 
--- Returns the message for a type unknown to the machine; a JOB without a file of the name is read as a type.
-local function absent(name, type, graph)
-  local hint = suggest.hint(type, graph:types())
-  return (': there is no "%s" here%s%s'):format(type, name == type and ", and no file of that name" or "", hint)
-end
-
 -- Says which of the jobs were not tried after an error, which ends the command.
 local function untried(jobs, from)
   local names = {}
@@ -161,8 +156,8 @@ local function untried(jobs, from)
 end
 
 local function refuse(run, job, why, code)
-  local missing = code == "infeasible" and inputs.missing_type(job.request, run.engine:resources())
-  why = ("%s: %s%s"):format(job.name, why, missing and absent(job.name, missing, run.engine:resources()) or "")
+  local no_file = code == "infeasible" and why:find(('there is no "%s" here'):format(job.name), 1, true)
+  why = ("%s: %s"):format(job.name, no_file and why:gsub(" here", " here, and no file of that name", 1) or why)
   if not NO_MATCH[code] then out.fail(2, "%s%s", why, untried(run.jobs, run.at + 1)) end
   if run.opts.json and not run.opts.quiet then
     out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }

@@ -2,10 +2,11 @@
 --
 --   { name = "match", doc = "what it does", usage = "-r RESOURCES JOB...", notes = "more text",
 --     options = { { "r", "resources", "RESOURCES", "help", choices = {...}, kind = "time" }, { nil, "json", nil, "help" } },
---     min = 1, max = 1, operand = "JOB", stop = true }
+--     min = 1, max = 1, operand = "JOB", stop = true, meant = { reserve = "-m reserve ..." } }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand. An option with `many` may be given several times; its value is a list. `min` and `max` bound a number.
+-- operand. `meant` tells what to write in place of options that the command does not have. An option with `many` may be
+-- given several times; its value is a list. `min` and `max` bound a number.
 
 local failure = require "weir.failure"
 local suggest = require "weir.suggest"
@@ -31,7 +32,9 @@ local function lookup(command, position, word)
 end
 
 local function unknown(command, word)
-  fail("unknown option %s%s", word, suggest.hint(word:match "^%-*(.-)=?$", tables.column(all_options(command), 2), "--"))
+  local meant = command.meant and command.meant[word:match "^%-*([%w%-]*)"]
+  local hint = meant and ": " .. meant or suggest.hint(word:match "^%-*(.-)=?$", tables.column(all_options(command), 2), "--")
+  fail("unknown option %s%s", word, hint)
 end
 
 local KINDS = {}

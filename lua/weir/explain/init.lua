@@ -204,7 +204,7 @@ local SHARE = 500 -- matches reserved for the shortage, and as many for the earl
 local function instances(place)
   local n = 1
   while place and n < MANY do
-    n, place = n * shortage.least(place.value.count), place.parent
+    n, place = n * shortage.minimum(place.value.count), place.parent
   end
   return n
 end
@@ -296,13 +296,15 @@ local function complete_shortage(report, graph)
     end
   end
   if s.total > 0 or s.have > 0 then return end
-  local types = graph:types()
-  for _, names in ipairs { types, graph:subsystems() } do -- a resource may name a subsystem: power=2
+  local types, hierarchies = graph:types(), graph:subsystems() -- a resource may name a subsystem: power=2
+  for _, names in ipairs { types, hierarchies } do
     for _, name in ipairs(names) do
       if name == s.type then return end
     end
   end
-  s.known, s.near = types, suggest.nearest(s.type, types)
+  s.known, s.hierarchies = types, table.move(hierarchies, 2, #hierarchies, 1, {}) -- the first is containment
+  s.near = suggest.nearest(s.type, table.move(s.hierarchies, 1, #s.hierarchies, #types + 1, tables.copy(types)))
+  if #s.hierarchies == 0 then s.hierarchies = nil end
 end
 
 -- Returns the properties that a constraint asks for and that no vertex has.

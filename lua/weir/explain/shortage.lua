@@ -16,7 +16,8 @@
 --   reserved     vertices of `type` that are free now and reserved too soon
 --   flow         where units of a subsystem are short: {subsystem =, cut = {{path =, name =, left =, size =}...}, only =
 --                true where the part fits but for them}
---   known        where no vertex is of `type`: the types there are; near: the one meant, perhaps
+--   known        where no vertex is of `type`: the types there are; hierarchies: the subsystems beside containment, if any;
+--                near: the one meant, perhaps
 
 local M = {}
 

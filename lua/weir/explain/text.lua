@@ -188,6 +188,10 @@ function M.shortage(s, where)
   elseif s.total == 0 and s.have == 0 then
     local near = s.near and (' (did you mean "%s"?)'):format(s.near) or ""
     local known = s.known and (" The types here are %s."):format(join(s.known, MANY)) or ""
+    if s.hierarchies then
+      known = ("%s The %s beside containment %s %s."):format(known, #s.hierarchies == 1 and "hierarchy" or "hierarchies",
+        be(#s.hierarchies), join(s.hierarchies, MANY))
+    end
     return ("%s; there is no %s %s%s.%s"):format(needed(s), s.type, where and "in " .. where.path or "here", near, known)
   end
   return ("%s; %s has %s%s%s."):format(needed(s), where and where.path or "the machine", supply(s), soon(s), scope(s))

@@ -84,6 +84,13 @@ local function converse(session)
   return 0
 end
 
+-- Runs a text. Returns the exit status.
+local function run_input(session, opts)
+  local well, at = session:run_text(opts.input, opts.go_on)
+  if at then out.warn(("line %d has failed, so what follows was not run; --keep-going goes on"):format(at)) end
+  return well and 0 or 1
+end
+
 -- ---- ways in ------------------------------------------------------------------------------------------------
 
 --- Runs a session on typed input or on a text. opts: see session.new, and .input (a text), .go_on (continue after
@@ -93,7 +100,7 @@ function M.run(opts)
   if not session then return nil, why, code end
   local ok, result = xpcall(function()
     if not opts.input then return converse(session) end
-    return session:run_text(opts.input, opts.go_on) and 0 or 1
+    return run_input(session, opts)
   end, debug.traceback)
   session:close()
   if not ok then error(result, 0) end

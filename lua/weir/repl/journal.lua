@@ -46,6 +46,7 @@ local FOLLOW = {}
 
 -- Returns a function that restores the state kept by the policy of an engine.
 local function state_of(engine)
+  if type(engine) ~= "userdata" then return function() end end -- the method raises
   local _, policy = engine:policy()
   local root, key = engine:resources():root(), policy and policy.state_key
   local kept = root and key and root.data[key]
@@ -67,9 +68,14 @@ function FOLLOW.match(self, original, engine, request, opts)
   return a, why, code
 end
 
+-- Returns the image of a job; nil for wrong arguments, of which the method tells.
+local function image_of(engine, id)
+  local known, a = pcall(function() return engine:job(id) end)
+  return known and a and image(a) or nil
+end
+
 function FOLLOW.release(self, original, engine, id)
-  local a = engine:job(id)
-  local was = a and image(a)
+  local was = image_of(engine, id)
   local ok, why, code = original.release(engine, id)
   if ok and was then note(self, ("job %d has its resources again"):format(was.id), function() return book(was) end) end
   return ok, why, code
@@ -77,8 +83,7 @@ end
 
 local function follow_change(name)
   FOLLOW[name] = function(self, original, engine, id, what)
-    local a = engine:job(id)
-    local was, restore_state = a and image(a), state_of(engine)
+    local was, restore_state = image_of(engine, id), state_of(engine)
     local done, why, code = original[name](engine, id, what)
     if done and was then
       note(self, ("job %d is as it was"):format(was.id), function()

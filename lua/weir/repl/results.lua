@@ -2,9 +2,8 @@
 ---
 --- While a REPL runs, find and jobs() note beside each empty list what was looked for, for as long as the list lives.
 
+local absent = require "weir.view.absent"
 local kinds = require "weir.repl.kinds"
-local suggest = require "weir.suggest"
-local tables = require "weir.tables"
 
 local M = {}
 
@@ -18,14 +17,6 @@ function M.watch() debug.getregistry()["weir.empties"] = EMPTIES end
 function M.note(list, what)
   if type(list) == "table" and next(list) == nil then EMPTIES[list] = what end
   return list
-end
-
--- Returns the words for a search without a hit: the types there are, where no vertex has the type of the expression.
-local function no_vertex(session, expression)
-  local text = "no vertex matches " .. expression
-  local wanted, types = expression:match "type%s*=%s*([%w_%-]+)", session.graph and session.graph:types() or {}
-  if not wanted or tables.has(types, wanted) then return text end
-  return ("%s%s; the types here are %s"):format(text, suggest.hint(wanted, types), table.concat(types, ", "))
 end
 
 -- Whether values fit a generic for: a function with its state, or a function that keeps a vertex.
@@ -42,7 +33,7 @@ function M.words(session, values)
   if is_iterator(values) then return "an iterator: for x in _ do print(x) end shows what it gives" end
   local what = values.n == 1 and type(value) == "table" and next(value) == nil and EMPTIES[value]
   if not what then return nil end
-  return what == true and "no jobs" or no_vertex(session, what)
+  return what == true and "no jobs" or (absent.vertex(session.graph, what))
 end
 
 return M

@@ -3,6 +3,7 @@
 local commands = require "weir.repl.commands"
 local core = require "weir.core"
 local journal = require "weir.repl.journal"
+local meant = require "weir.repl.meant"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local read = require "weir.repl.read"
@@ -118,7 +119,7 @@ local function tell_error(self, raised, trace)
   self.trace = trace and trace_of(trace)
   local text = without_place(tostring(raised))
   out.flush()
-  out.warn(text == "interrupted" and text or text:match "^[^\n]*")
+  out.warn(text == "interrupted" and text or text:match "^[^\n]*" .. meant.call(self.env, text))
 end
 
 -- Prints the results of an input; for people an empty list says what was not found, and an iterator how it is used.
@@ -146,7 +147,7 @@ end
 local function run_chunk(self, text)
   local chunk, why, expression = read.chunk(text, self.env)
   if not chunk then
-    out.warn(why == "incomplete" and "the input ends in the middle" or why)
+    out.warn(why == "incomplete" and "the input ends in the middle" or why .. meant.quotes(self.env, text))
     return false
   end
   local began = core.clock()
@@ -177,15 +178,16 @@ function M:run(text)
 end
 
 --- Runs the inputs of a text, each of a line or more. Stops at the first failure unless `go_on`. Returns whether all
---- inputs succeeded.
+--- inputs succeeded; where not all were run, also the number of the line at which the failed input ended.
 function M:run_text(text, go_on)
-  local well, pending = true, nil
-  for line in (text .. "\n"):gmatch "(.-)\n" do
-    pending = pending and pending .. "\n" .. line or line
+  local well, pending, at = true, nil, 0
+  for line, after in (text .. "\n"):gmatch "(.-)\n()" do
+    pending, at = pending and pending .. "\n" .. line or line, at + 1
     if read.is_complete(pending) then
       local ok = self:run(pending)
       pending, well = nil, well and ok
-      if not ok and not go_on or self.done then return well end
+      if self.done then return well end
+      if not ok and not go_on then return false, text:find("%S", after) and at or nil end
     end
   end
   if pending then return self:run(pending) and well end

@@ -64,17 +64,16 @@ function M.tree(x)
   draw(fitting(kinds.of(x) == "graph" and x:roots() or { x }, M.lines - 4), M.lines - 4)
 end
 
--- Summarizes the descendants of a vertex: "40 core, 1 of 2 gpu free".
+-- Summarizes the descendants of a vertex, types in alphabetical order: "40 core, 1 of 2 gpu free".
 local function below(v)
   local parts = {}
-  for type, row in pairs(v:nchildren() > 0 and v:aggregate { all = true } or {}) do
+  for type, row in tables.sorted(v:nchildren() > 0 and v:aggregate { all = true } or {}) do
     if row.total > 0 and row.free < row.total then
       parts[#parts + 1] = ("%d of %d %s free"):format(row.free, row.total, type)
     elseif row.total > 0 then
       parts[#parts + 1] = ("%d %s"):format(row.total, type)
     end
   end
-  table.sort(parts)
   return table.concat(parts, ", ")
 end
 

@@ -529,7 +529,7 @@ describe("whole vertices of a type [G10][RFC4a:87][RFC4b:105]", function()
   it("are of a type that is there", function()
     local own, why, code = weir.engine { resources = g, granularity = "containment:shelf" }
     assert.is_nil(own)
-    assert.equal("granularity: there is no type 'shelf'", why)
+    assert.equal("hierarchy 'containment:shelf': there is no type 'shelf' here", why)
     assert.equal("unknown", code)
   end)
 end)

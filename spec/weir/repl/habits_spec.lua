@@ -104,6 +104,25 @@ describe("an error in the REPL", function()
   end
 end)
 
+describe("the REPL knows what is meant by", function()
+  -- {input, part of what is printed}
+  for _, case in ipairs {
+    { 'match "slot=1/node"', "(global 'match'); it is a method of the engine, e:match(...)" },
+    { 'submit "slot=1/node"', 'e:match "slot=1/node" gives a job resources now' },
+    { 'e:submit "slot=1/node"', "no method 'submit'; e:match" },
+    { "cancel(1)", "e:release(1) ends job 1" },
+    { "g:nodes()", 'find "type=node" are the nodes' },
+    { "synthetic 'node:2'", "it is a function of the library, weir.synthetic" },
+    { "match slot=1/node", 'e:match "slot=1/node" matches a job' },
+    { "find type=node", 'a text stands in quotes: find "type=node"' },
+    { 'e:match "slot=1/nod"', 'there is no "nod" here (did you mean "node"?)' },
+    { 'e.match "slot=1/node"', "bad argument to 'match' (weir.engine expected, got string)" },
+    { "e:release()", "bad argument #2 to 'release' (number expected, got nil)" },
+  } do
+    it("[K3] " .. case[1], function() assert.matches(case[2], said(case[1] .. "\n"), 1, true) end)
+  end
+end)
+
 describe("help in the REPL", function()
   it("knows every name that it lists", function()
     for _, name in ipairs { "find", "tree", "top", "why", "undo", "save", "load", "g", "e", "e:match", "weir.idset", "weir.json",
