@@ -407,9 +407,9 @@ weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t
  * A step "NAME#N" is the N-th of several children of one name; without a number, the first is found. WEIR_ENOENT: the
  * error names the missing part. O(children on the way) */
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err);
-/* Finds a vertex as people name one: by a URI as for weir_graph_lookup(), by its name ("node3"), or by names of vertices
- * above and its own ("rack1/core0", where levels may be left out). WEIR_ENOENT: no vertex has the name. WEIR_EINVAL:
- * several have, and the error gives the paths of the first three. O(vertices) for names */
+/* Finds a vertex as people name one: by a URI as for weir_graph_lookup(), by its name ("node3"), or by names of
+ * vertices above and its own ("rack1/core0", where levels may be left out). WEIR_ENOENT: no vertex has the name.
+ * WEIR_EINVAL: several have, and the error gives the paths of the first three. O(vertices) for names */
 int weir_graph_named(const weir_graph *g, const char *name, weir_vertex *out, weir_err *err);
 /* Returns the number of v among the siblings (or roots) of one name in a subsystem, from 1. O(siblings) */
 uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsystem);

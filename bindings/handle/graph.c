@@ -435,8 +435,8 @@ static int graph_validity(lua_State *L)
  * @method root(subsystem: string?, i: integer?): vertex? -- The (i-th) root of a subsystem; of containment if not
  *   given.
  * @method roots(subsystem: string?): vertex[] -- All roots of a subsystem.
- * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI, or of a name that no other vertex
- *   has ("node3", "rack1/core0"; levels may be left out); also g(uri).
+ * @method vertex(uri: string): vertex?, string?, string? -- The vertex of a path or URI, or of a name that no other
+ *   vertex has ("node3", "rack1/core0"; levels may be left out); also g(uri).
  * @method twin(v: vertex): vertex? -- The vertex of this graph for a vertex of a duplicate of it, or of the graph that
  *   it is a duplicate of (g:dup()); nil where there is none.
  * @method count(): integer -- The number of vertices.

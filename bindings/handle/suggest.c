@@ -1,6 +1,6 @@
 /* suggest.c - the known word nearest to a mistyped word, for messages. The distance of two words is the number of
- * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. The shortest of the words
- * that the mistyped word begins is the nearest. */
+ * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. Of the words
+ * that begin with the mistyped word the shortest is the nearest. */
 #include "handle/weirlua.h"
 
 #include <ctype.h>
@@ -65,8 +65,8 @@ static int differences(const char *a, const char *b)
     return n;
 }
 
-/* Whether a known word goes before the best of equal distance: the shorter of two that begin with the mistyped word, else
- * by the alphabet. */
+/* Whether a known word goes before the best of equal distance: the shorter of two that begin with the mistyped word,
+ * else by the alphabet. */
 static bool goes_before(const char *known, size_t len, bool begins, const struct nearest_word *s)
 {
     size_t best = strlen(s->best);
