@@ -151,12 +151,12 @@ end
 
 -- Says so where a queue policy starts nothing: no job of the queue runs, no start is planned, and the first job fits.
 local function look_for_idle(self, job)
-  local host, line = self.host, job.line
-  if line.running > 0 or line.idle or line.dead or job.reserved or host.again or host.dirty then return end
-  if host.lines:waiting(line)[1] ~= job.id or not preempt.fits(host, job) then return end
-  line.idle = true
+  local host, group = self.host, job.group
+  if group.running > 0 or group.idle or group.dead or job.reserved or host.again or host.dirty then return end
+  if host.queues:waiting(group)[1] ~= job.id or not preempt.fits(host, job) then return end
+  group.idle = true
   host.log("warning", ("queue policy %s: it starts nothing, though jobs wait, nothing runs, and job %s fits")
-    :format(line.name, jobid.f58(job.id)))
+    :format(group.name, jobid.f58(job.id)))
 end
 
 -- Writes why the first jobs of each queue wait, for jobs without a reason since resources became free last. Reasons
@@ -164,7 +164,7 @@ end
 local function reasons(self)
   local asked = false
   self.late = next(self.changed) ~= nil
-  for _, id in ipairs(self.host.lines:heads(FIRST)) do
+  for _, id in ipairs(self.host.queues:heads(FIRST)) do
     local job = self.host.jobs[id]
     if job and job.state == "pending" and job.reasoned ~= self.host.releases then
       local quick = too_little(self, job.request, true)

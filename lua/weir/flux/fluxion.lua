@@ -273,23 +273,23 @@ function QMANAGER.params(self)
   return encode { params = params }
 end
 
--- Returns the jobs of a line by state: ids as texts, and times.
-local function counts(self, line)
+-- Returns the jobs of a group of queues by state: ids as texts, and times.
+local function counts(self, group)
   local pending, running = {}, {}
   for id, job in pairs(self.jobs) do
-    if job.line == line then (job.state == "running" and running or pending)[tostring(id)] = job.start or job.submit end
+    if job.group == group then (job.state == "running" and running or pending)[tostring(id)] = job.start or job.submit end
   end
   local function n(t) return #tables.keys(t) end
-  return { policy = line.name, queue_depth = n(pending), max_queue_depth = 1000000, queue_parameters = {}, policy_parameters = {},
+  return { policy = group.name, queue_depth = n(pending), max_queue_depth = 1000000, queue_parameters = {}, policy_parameters = {},
     action_counts = { pending = n(pending), running = n(running), reserved = self.nreserved, rejected = self.denied,
-      complete = line.complete or 0, cancelled = line.cancelled or 0, reprioritized = 0 },
+      complete = group.complete or 0, cancelled = group.cancelled or 0, reprioritized = 0 },
     pending_queues = { pending = pending, pending_provisional = {}, blocked = {} },
     scheduled_queues = { running = running, rejected = {}, canceled = {} } }
 end
 
 QMANAGER["stats-get"] = function(self)
   local queues = {}
-  for name, line in pairs(self.lines.by_queue) do queues[name == "" and "default" or name] = counts(self, line) end
+  for name, group in pairs(self.queues.by_queue) do queues[name == "" and "default" or name] = counts(self, group) end
   return encode { queues = queues }
 end
 

@@ -35,7 +35,7 @@ end
 -- Notes that resources have become free, or that a reservation is there or gone.
 local function changed(self)
   self.releases, self.promises, self.dirty = self.releases + 1, self.promises + 1, true
-  self.lines:tell_all("change", true)
+  self.queues:tell_all("change", true)
 end
 
 -- Returns a number for new resources: the given one; or nil, message, code.

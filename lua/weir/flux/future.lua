@@ -28,7 +28,7 @@ local function end_jobs(self, t)
       self.follow:free(job.id)
       self:leave(job)
       self.releases = self.releases + 1
-      self.lines:tell_all("change", true)
+      self.queues:tell_all("change", true)
     end
     event = self.due:peek()
   end
@@ -39,7 +39,7 @@ local function settle(self, deadline)
   repeat
     self:schedule(1)
     if core.clock() > deadline then return false end
-  until not self.lines.passing and not self.dirty
+  until not self.queues.passing and not self.dirty
   return true
 end
 
@@ -47,7 +47,7 @@ end
 local function mute(self, now)
   local nothing = function() end
   self.answer = setmetatable({}, { __index = function() return nothing end })
-  self.log, self.lines.log, self.notes.on, self.files = nothing, nothing, false, {}
+  self.log, self.queues.log, self.annotations.on, self.files = nothing, nothing, false, {}
   self.clock, self.ticks, self.rests = function() return now() end, function() return 0 end, 0
   self.dirty = true
 end

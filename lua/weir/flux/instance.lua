@@ -11,11 +11,11 @@
 --   s:schedule(seconds)   works for at most so long; returns in how many seconds the next call is due
 --
 -- Fields of a job: id, request, shape, units, least, submit, estimate, user, qos, priority, queue, state (pending,
--- running, gone), start, due, reserved, line (its entry in queues.lua), preemptible; known: the queue policy knows the
+-- running, gone), start, due, reserved, group (of queues, see queues.lua), preemptible; known: the queue policy knows the
 -- job. See sim/broker.lua for the fields given to policies.
 
 local about = require "weir.about"
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local core = require "weir.core"
 local fluxion_jobs = require "weir.flux.fluxion_jobs"
 local fluxion_marks = require "weir.flux.fluxion_marks"
@@ -26,9 +26,9 @@ local instant = require "weir.sim.instant"
 local recover = require "weir.acquire.recover"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
-local lines = require "weir.flux.queues"
+local queues = require "weir.flux.queues"
 local nested = require "weir.flux.nested"
-local notes = require "weir.flux.annotations"
+local annotations = require "weir.flux.annotations"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
@@ -54,7 +54,7 @@ end
 local function lost(self, id)
   local job = self.jobs[id]
   if not job then return end
-  asking.forget(self, job)
+  broker.forget(self, job)
   self:ask("lost", id)
 end
 
@@ -62,8 +62,8 @@ end
 local function changed(self)
   if not self.engine then return end
   self.releases = self.releases + 1
-  self.lines:tell_all("units", self:total())
-  self.lines:tell_all("change", true)
+  self.queues:tell_all("units", self:total())
+  self.queues:tell_all("change", true)
   self.dirty = true
 end
 
@@ -182,8 +182,8 @@ end
 -- ---- host of broker.lua ---------------------------------------------------------------------------------------------
 
 function M:ask(what, id, ...)
-  if what == "lost" then self.notes:reserved(self.jobs[id]) end
-  self.lines:tell(self.jobs[id], what, ...)
+  if what == "lost" then self.annotations:reserved(self.jobs[id]) end
+  self.queues:tell(self.jobs[id], what, ...)
 end
 
 function M:wake(t, calling)
@@ -191,7 +191,7 @@ function M:wake(t, calling)
 end
 
 function M:tell(event, job)
-  if event == "reserve" then self.notes:reserved(job) end
+  if event == "reserve" then self.annotations:reserved(job) end
 end
 
 -- Starts a job whose resources were allocated.
@@ -199,10 +199,10 @@ function M:begin(job)
   job.state, job.start = "running", self.now
   job.due = math.min(instant.after(self.now, job.estimate), self.expires or math.huge)
   self.npending, self.nrunning, self.started = self.npending - 1, self.nrunning + 1, self.started + 1
-  job.line.running, job.line.idle = job.line.running + 1, nil
+  job.group.running, job.group.idle = job.group.running + 1, nil
   self:ends(job)
   local a = self.engine:job(job.id)
-  self.answer.alloc(job.id, self:R(a, job.queue), self.notes:start(job, a))
+  self.answer.alloc(job.id, self:R(a, job.queue), self.annotations:start(job, a))
 end
 
 --- Returns the R of an allocation. With a graph in the R of the machine, the R has a graph, too; any different
@@ -222,30 +222,30 @@ local START, UNRESERVE, FREE, PREEMPT, AGAIN, ABOUT = 1, 3, 5, 6, 7, 8
 -- Returns true if an equal request, no longer than the job's, failed since resources became free or a reservation
 -- changed last.
 local function was_refused(self, job)
-  local last = not job.reserved and asking.memo(self, job).last
+  local last = not job.reserved and broker.memo(self, job).last
   return last and last.releases == self.releases and last.promises == self.promises
     and (self.nreserved == 0 or last.estimate <= job.estimate)
 end
 
 local function try(self, job)
   if was_refused(self, job) then return false end
-  local started = asking.answer(self, START, job.id)
+  local started = broker.answer(self, START, job.id)
   if not started and not job.reserved then
-    asking.memo(self, job).last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
+    broker.memo(self, job).last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
   end
   return started
 end
 
 -- Answers a query of a policy. Jobs may have gone or come since the policy began. Preempted jobs end some time later.
 local function answer(self, what, id, ...)
-  if what == FREE or what == AGAIN or what == ABOUT then return asking.answer(self, what, id, ...) end
+  if what == FREE or what == AGAIN or what == ABOUT then return broker.answer(self, what, id, ...) end
   local job = self.jobs[id]
   if not job or not job.known then return nil end
   if what == PREEMPT then return preempt.stop(self, job) end
   if job.state ~= "pending" then return nil end
   if what == START then return try(self, job) or select("#", ...) > 0 and preempt.make_way(self, job, { ... }) end
-  local result = asking.answer(self, what, id)
-  if what == UNRESERVE then self.notes:reserved(job) end
+  local result = broker.answer(self, what, id)
+  if what == UNRESERVE then self.annotations:reserved(job) end
   return result
 end
 
@@ -277,11 +277,11 @@ end
 
 -- Measures the request of a job as admitted by the placement policy.
 local function measure(self, job)
-  local memo = asking.memo(self, job)
+  local memo = broker.memo(self, job)
   if not memo.units then
     local asked = self.engine:admitted(job.request, job) or job.request
     local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
-    memo = asking.memo(self, job) -- the call may have been the first that read the job
+    memo = broker.memo(self, job) -- the call may have been the first that read the job
     memo.units, memo.least = units, math.max(least, whole_nodes(asked:resources(), 1) * self.node_units)
   end
   job.units, job.least = memo.units, memo.least
@@ -314,14 +314,14 @@ end
 
 --- Returns true if a job could ever run here; or false, message, code.
 function M:feasible_job(job)
-  local verdict = asking.memo(self, job).verdict
+  local verdict = broker.memo(self, job).verdict
   if not verdict then
     local known = about.of(job)
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = known })
     if code == "policy" and self:placement_failed(why) then return self:feasible_job(job) end -- by the policy that is back
-    if code == "infeasible" then why = self.notes:never(job.request, known) end
+    if code == "infeasible" then why = self.annotations:never(job.request, known) end
     verdict = { ok = ok and true or false, why = why, code = code }
-    asking.memo(self, job).verdict = verdict
+    broker.memo(self, job).verdict = verdict
   end
   return verdict.ok, verdict.why, verdict.code
 end
@@ -390,7 +390,7 @@ function M:alloc(text)
   measure(self, job)
   job.state = "pending"
   self.jobs[job.id], self.npending = job, self.npending + 1
-  self.lines:add(job)
+  self.queues:add(job)
   self:behind(job)
   self.dirty = true
   return true
@@ -400,8 +400,8 @@ end
 function M:behind(job)
   if self.nreserved == 0 then return end
   for other in pairs(self.reservations) do
-    if other.line == job.line and other.priority < job.priority then
-      asking.unreserve(self, other)
+    if other.group == job.group and other.priority < job.priority then
+      broker.unreserve(self, other)
       self:ask("lost", other.id)
     end
   end
@@ -410,16 +410,16 @@ end
 --- Removes a job in any state, and tells its queue policy.
 function M:leave(job)
   local running = job.state == "running"
-  asking.unreserve(self, job)
+  broker.unreserve(self, job)
   self:ask("finish", job.id, running and job.due > self.now, self.now)
   self.jobs[job.id], self.leaving[job], job.state = nil, nil, "gone"
-  local line = job.line
+  local group = job.group
   if running then
-    self.nrunning, line.running, line.complete = self.nrunning - 1, line.running - 1, (line.complete or 0) + 1
+    self.nrunning, group.running, group.complete = self.nrunning - 1, group.running - 1, (group.complete or 0) + 1
   else
-    self.npending, line.cancelled = self.npending - 1, (line.cancelled or 0) + 1
+    self.npending, group.cancelled = self.npending - 1, (group.cancelled or 0) + 1
   end
-  self.notes:forget(job)
+  self.annotations:forget(job)
   self.dirty = true
 end
 
@@ -449,7 +449,7 @@ function M:free(text)
     self:leave(job)
   else
     self.follow:free(job.id, ranks_of(message.R))
-    self.lines:tell_all("change", true)
+    self.queues:tell_all("change", true)
   end
   self.releases, self.dirty = self.releases + 1, true
   return true
@@ -486,7 +486,7 @@ function M:prioritize(text)
     if job and job.state == "pending" and job.priority ~= pair[2] then
       job.priority, job.last, job.refused = pair[2], nil, nil
       if job.reserved then
-        asking.unreserve(self, job)
+        broker.unreserve(self, job)
         self:ask("lost", job.id)
       end
       self:ask("priority", job.id, job.priority)
@@ -503,7 +503,7 @@ function M:lasts_until(job, t)
   local detached = assert(self.engine:detach(job.id))
   local ok = self.engine:attach(detached, t)
   if not ok then
-    asking.drop_reservations(self)
+    broker.drop_reservations(self)
     ok = self.engine:attach(detached, t)
     if not ok and fluxion_jobs.drop_reservations(self) > 0 then ok = self.engine:attach(detached, t) end
     assert(ok)
@@ -512,7 +512,7 @@ function M:lasts_until(job, t)
   job.due = t
   self:ends(job)
   self.releases, self.dirty = self.releases + 1, true
-  self.lines:tell_all("change", sooner)
+  self.queues:tell_all("change", sooner)
 end
 
 --- Serves sched.expiration. Returns true; or nil, message, "invalid" or "unknown".
@@ -573,8 +573,8 @@ local function recover_job(self, message, R, spec)
   self.jobs[job.id], self.nrunning = job, self.nrunning + 1
   self.log("debug", ("requeue success (queue=%s id=%d)"):format(job.queue or "default", job.id)) -- as Fluxion says it
   self:ends(job)
-  self.lines:add(job)
-  job.line.running = job.line.running + 1
+  self.queues:add(job)
+  job.group.running = job.group.running + 1
   return true
 end
 
@@ -608,7 +608,7 @@ end
 
 --- Reads the clock; during a pass the clock stands still.
 function M:tick()
-  if not self.lines.passing then self.now = math.max(self.now, instant.of(self.clock())) end
+  if not self.queues.passing then self.now = math.max(self.now, instant.of(self.clock())) end
 end
 
 -- Extends jobs past their expected end by an unknown time, and drops the reservations affected.
@@ -624,7 +624,7 @@ local function extend(self)
     event = self.due:peek()
   end
   if not late then return end
-  asking.drop_reservations(self)
+  broker.drop_reservations(self)
   for _, job in ipairs(late) do
     job.first_due = job.first_due or job.due
     self:lasts_until(job, instant.of(self.now + math.max(LONGER, self.now - job.first_due)))
@@ -635,7 +635,7 @@ local function advance(self)
   self:tick()
   extend(self)
   self.engine:advance(self.now)
-  if self.nreserved > 0 and (self.held or self.now >= self.soonest) then asking.begin_reserved(self) end
+  if self.nreserved > 0 and (self.held or self.now >= self.soonest) then broker.begin_reserved(self) end
   if self.again and self.again <= self.now then self.again, self.dirty = nil, true end
 end
 
@@ -644,7 +644,7 @@ local function until_next(self)
   local t = self.again
   if self.nreserved > 0 then t = math.min(t or math.huge, self.soonest) end
   local wait = t and math.max(t - self.clock(), 0.001) or math.huge
-  wait = math.min(wait, self.notes:wait() or math.huge, policies.wait(self) or math.huge)
+  wait = math.min(wait, self.annotations:wait() or math.huge, policies.wait(self) or math.huge)
   return wait < math.huge and wait or nil
 end
 
@@ -652,7 +652,7 @@ end
 
 -- Ends a pass. The next pass waits as long as the last one took, so that half of the time is left to the broker.
 local function rest(self, ends)
-  self.notes:write()
+  self.annotations:write()
   self.rests = ends + math.min(self.spent, MOST_REST)
 end
 
@@ -663,7 +663,7 @@ local function begin(self)
     return false
   end
   self.dirty, self.passes, self.spent = false, self.passes + 1, 0
-  self.lines:begin(self.now)
+  self.queues:begin(self.now)
   return true
 end
 
@@ -673,14 +673,14 @@ function M:schedule(seconds)
   if not self.engine then return nil end
   policies.look(self)
   local from = self.ticks()
-  if not self.lines.passing then
+  if not self.queues.passing then
     if from < self.rests then return self.rests - from end
     if not begin(self) then
-      if self.notes.late then self.notes:write() end
+      if self.annotations.late then self.annotations:write() end
       return until_next(self)
     end
   end
-  local over = self.lines:go(seconds, self.ticks)
+  local over = self.queues:go(seconds, self.ticks)
   local ends = self.ticks()
   self.slices, self.longest, self.spent = self.slices + 1, math.max(self.longest, ends - from), self.spent + ends - from
   if not over then return 0 end
@@ -721,7 +721,7 @@ function M:stats()
   return {
     pending = self.npending, running = self.nrunning, reserved = self.nreserved, started = self.started, denied = self.denied,
     passes = self.passes, slices = self.slices, longest_pass_slice = self.longest, matches = self.matches,
-    policy = self.settings.policy, queue = self.settings.queue, queues = self.lines:about(),
+    policy = self.settings.policy, queue = self.settings.queue, queues = self.queues:about(),
     retired = self.engine and self.engine:retired(),
   }
 end
@@ -745,13 +745,13 @@ function M.new(opts)
     due = heap.new(), npending = 0, nrunning = 0, started = 0, denied = 0, passes = 0, slices = 0, longest = 0, spent = 0,
     rests = 0, dirty = false,
   }, M)
-  self.lines = lines.new {
+  self.queues = queues.new {
     bridge = function(...) return answer(self, ...) end, jobs = function() return self.jobs end,
     units = function() return self:total() end, free = function() return (self.engine:free(self.type)) end,
     graph = function() return self.engine:resources() end, log = self.log,
     replaced = function() self.dirty = true end,
   }
-  self.notes = notes.new(self)
+  self.annotations = annotations.new(self)
   local ok, why, code = policies.open(self, opts.spares or function() return false end)
   if not ok then return nil, why, code end
   self.follow = scheduler_client.new { style = "keyed", policy = "first", send = function() end, on = on_stream(self) }

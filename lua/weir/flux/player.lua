@@ -45,7 +45,7 @@ function M:finish(job)
     s.follow:free(job.id)
     s:leave(own)
     s.releases, s.dirty = s.releases + 1, true
-    s.lines:tell_all("change", true)
+    s.queues:tell_all("change", true)
   end
   tell(self, "finish", job)
 end
@@ -141,7 +141,7 @@ local function settle(self)
       self.failure = ("the passes of the scheduler at %.0f took more than %d s"):format(self.now, SECONDS)
       error(self.failure, 0)
     end
-  until not s.lines.passing and not s.dirty
+  until not s.queues.passing and not s.dirty
 end
 
 --- Handles the events of the next time, and makes the passes that follow. Returns false where there are none.
@@ -206,7 +206,7 @@ function M.new(opts)
       tell(self, "reserve", own)
     end
   end
-  s.notes.on, s.notes.start = false, function() return "" end
+  s.annotations.on, s.annotations.start = false, function() return "" end
   self.scheduler, self.type = s, s.type
   return self
 end

@@ -11,7 +11,7 @@
 -- the policy in use then}, files = {path = stamp} under watch, stale = {path = why the file's contents are not in use},
 -- looked = time of the last look at the files.
 
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local core = require "weir.core"
 local queue_policy = require "weir.sim.queue_policy"
 local tables = require "weir.tables"
@@ -91,9 +91,9 @@ function M.open(self, spares)
   if not policy and not spares "policy" then return nil, why, code end
   if not policy then mark(self, named(self.settings), why) end
   local opened
-  opened, why, code = self.lines:open(self.settings, function(queue) return spares("queue", queue) end)
+  opened, why, code = self.queues:open(self.settings, function(queue) return spares("queue", queue) end)
   if not opened then return nil, why, code end
-  self.chosen = { policy = policy, lines = opened }
+  self.chosen = { policy = policy, queues = opened }
   return true
 end
 
@@ -104,7 +104,7 @@ function M.begin(self)
   local ok, why
   if chosen.policy then ok, why = put(self, chosen.policy) else ok = try(self) end
   if not ok then mark(self, named(self.settings), why) end
-  self.lines:use(chosen.lines)
+  self.queues:use(chosen.queues)
   M.watch(self)
 end
 
@@ -113,18 +113,18 @@ end
 function M.reconfigure(self, settings)
   local policy, opened, ok, why, code
   policy, why, code = placement(settings)
-  if policy then opened, why, code = self.lines:open(settings) end
+  if policy then opened, why, code = self.queues:open(settings) end
   if opened and not self.engine then
-    self.settings, self.placement, self.notes.on = settings, {}, settings.annotate == "true"
-    self.chosen = { policy = policy, lines = opened }
+    self.settings, self.placement, self.annotations.on = settings, {}, settings.annotate == "true"
+    self.chosen = { policy = policy, queues = opened }
     return true
   end
   if opened then ok, why, code = put(self, policy) end
   if not ok then return nil, why, code end
-  asking.drop_reservations(self)
-  self.settings, self.placement, self.notes.on = settings, {}, settings.annotate == "true"
+  broker.drop_reservations(self)
+  self.settings, self.placement, self.annotations.on = settings, {}, settings.annotate == "true"
   renew(self)
-  self.lines:use(opened)
+  self.queues:use(opened)
   M.watch(self)
   return true
 end
@@ -194,10 +194,10 @@ function M.wait(self) return next(self.files) and math.max(self.looked + LOOK - 
 
 --- Returns a remark for a waiting job where a policy asked for is not in use, or starts nothing; or "".
 function M.remark(self, job)
-  local line = job.line
-  if line and line.dead then return (" The queue policy has failed: %s."):format(line.failed) end
-  if line and line.failed then return (" The queue policy asked for has failed; %s decides."):format(line.name) end
-  if line and line.idle then return (" The queue policy %s starts nothing, though nothing runs."):format(line.name) end
+  local group = job.group
+  if group and group.dead then return (" The queue policy has failed: %s."):format(group.failed) end
+  if group and group.failed then return (" The queue policy asked for has failed; %s decides."):format(group.name) end
+  if group and group.idle then return (" The queue policy %s starts nothing, though nothing runs."):format(group.name) end
   if self.placement.failed then return (" The placement policy asked for has failed; %s decides."):format(self.placement.instead) end
   return ""
 end
@@ -207,10 +207,10 @@ function M.lines(self)
   local placed = self.placement
   local list = { "policy " .. (placed.failed and placed.instead or self.settings.policy)
     .. (placed.failed and "; it replaces one that failed: " .. placed.failed or "") }
-  for _, line in ipairs(self.lines:about()) do
-    list[#list + 1] = ("queue %s%s%s%s%s"):format(line.policy, line.queue ~= "" and " for " .. line.queue or "",
-      line.failed and (line.dead and "; it has failed: " or "; it replaces one that failed: ") .. line.failed or "",
-      line.dead and "; no job of it starts" or "", line.idle and "; it starts nothing, though jobs wait and nothing runs" or "")
+  for _, group in ipairs(self.queues:about()) do
+    list[#list + 1] = ("queue %s%s%s%s%s"):format(group.policy, group.queue ~= "" and " for " .. group.queue or "",
+      group.failed and (group.dead and "; it has failed: " or "; it replaces one that failed: ") .. group.failed or "",
+      group.dead and "; no job of it starts" or "", group.idle and "; it starts nothing, though jobs wait and nothing runs" or "")
   end
   for path, why in pairs(self.stale) do list[#list + 1] = ("file %s has changed, and is not used: %s"):format(path, why) end
   return list

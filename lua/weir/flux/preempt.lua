@@ -2,7 +2,7 @@
 --- preempted, after the time given. Flux ends a preempted job by an exception, and its resources become free seconds
 --- later. Until then the waiting job has a reservation at the expected end, so no further job takes the resources.
 
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local instant = require "weir.sim.instant"
 local jobid = require "weir.flux.jobid"
 
@@ -53,7 +53,7 @@ end
 
 -- Reserves for the job the resources about to become free.
 local function hold(self, job)
-  return asking.answer(self, RESERVE, job.id) == self.now and 0
+  return broker.answer(self, RESERVE, job.id) == self.now and 0
 end
 
 -- Returns true if all jobs awaited by the job are still leaving.

@@ -1,18 +1,18 @@
 --- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, one for the queues that
 -- require the same properties, and one for all remaining queues. So jobs that compete for the same resources stand in one
 -- order, and a backlog in a queue with resources of its own keeps no other queue waiting. Each policy runs in a sandbox
--- with the jobs of its queues, called a line; all place on one engine.
+-- with the jobs of its queues, called a group; all policies place on one engine.
 --
 -- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is told anything; events
 -- are deferred until the pass is over.
 --
--- A policy that fails never keeps jobs from starting: the policy of the line that last finished a pass takes its place,
+-- A policy that fails never keeps jobs from starting: the last policy of the group that finished a pass takes its place,
 -- or FALLBACK. A whole pass has one budget of instructions, however many slices it takes, so a loop without end is a
 -- failure, too.
 --
--- Fields of a line: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
+-- Fields of a group: queue (names of queues, "" for the remaining ones), member (the first of them), sandbox, name, given
 -- (what was asked for, with options), keeps (saves the state of the policy; nil for none), texts, passed (a pass has ended
--- well), good (the line whose policy replaces a failing one), failed (why the policy asked for is not in use), dead (FALLBACK
+-- well), good (the group whose policy replaces a failing one), failed (why the policy asked for is not in use), dead (FALLBACK
 -- has failed: nothing is called any more),
 -- running (its running jobs), complete, cancelled (jobs that have left running or waiting), idle (it starts nothing, see annotations.lua).
 
@@ -29,97 +29,97 @@ local FALLBACK = "fcfs" -- replaces a policy that fails where no policy worked b
 
 local function by_id(a, b) return a.id < b.id end
 
---- Opens a policy for queues ("": for those without a line of their own). Returns a line; or nil, message, code.
+--- Opens a policy for queues ("": for those without a group of their own). Returns a group; or nil, message, code.
 local function open(self, queue, x, texts)
   local sandbox, name, code = queue_policy.open(x, function(...) return self.bridge(...) end, M.BUDGET, texts)
   if not sandbox then return nil, name, code end
   return { queue = queue, member = queue:match "^[^,]*", sandbox = sandbox, name = name, given = x, texts = texts, running = 0 }
 end
 
--- Tells a line of an event. A policy that fails is replaced.
-local function tell(self, line, ...)
-  if line.dead then return end
-  local ok, why = line.sandbox:call(...)
-  if not ok then self:replace(line, why) end
+-- Tells a group of an event. A policy that fails is replaced.
+local function tell(self, group, ...)
+  if group.dead then return end
+  local ok, why = group.sandbox:call(...)
+  if not ok then self:replace(group, why) end
 end
 
--- Submits to a line all its jobs.
-local function fill(self, line)
+-- Submits to a group all its jobs.
+local function fill(self, group)
   local list = {}
-  line.keeps = queue_policy.keep(line.sandbox, line.given, self.graph(), #self.order > 1 and line.queue or nil)
+  group.keeps = queue_policy.keep(group.sandbox, group.given, self.graph(), #self.order > 1 and group.queue or nil)
   for _, job in pairs(self.jobs()) do
-    if job.line == line then list[#list + 1] = job end
+    if job.group == group then list[#list + 1] = job end
   end
   table.sort(list, by_id)
-  tell(self, line, "ranked")
-  tell(self, line, "units", self.units())
-  for _, job in ipairs(list) do self:add(job, line) end
+  tell(self, group, "ranked")
+  tell(self, group, "units", self.units())
+  for _, job in ipairs(list) do self:add(job, group) end
 end
 
 -- Opens the policy that replaces a failed one: the last that has worked, else FALLBACK. nil: FALLBACK has failed.
-local function substitute(self, line)
-  local good = line.good
-  line.good = nil
-  return good and open(self, line.queue, good.given, good.texts) or line.given ~= FALLBACK and open(self, line.queue, FALLBACK) or nil
+local function substitute(self, group)
+  local good = group.good
+  group.good = nil
+  return good and open(self, group.queue, good.given, good.texts) or group.given ~= FALLBACK and open(self, group.queue, FALLBACK) or nil
 end
 
 --- Replaces a failed policy, so that jobs of the queue still start.
-function M:replace(line, why)
-  local other, about = substitute(self, line), line.queue ~= "" and " (queue " .. line.queue .. ")" or ""
-  local what = why:find(line.name .. ":", 1, true) == 1 and why or ("%s: %s"):format(line.name, why)
-  line.amid, line.renewed, line.idle = nil, true, nil
-  line.failed = what
+function M:replace(group, why)
+  local other, about = substitute(self, group), group.queue ~= "" and " (queue " .. group.queue .. ")" or ""
+  local what = why:find(group.name .. ":", 1, true) == 1 and why or ("%s: %s"):format(group.name, why)
+  group.amid, group.renewed, group.idle = nil, true, nil
+  group.failed = what
   if not other then
-    line.dead = true
+    group.dead = true
     self.log("err", ("queue policy %s%s; no job of it starts until another policy is put in use"):format(what, about))
     return
   end
   self.log("err", ("queue policy %s%s; %s takes its place"):format(what, about, other.name))
-  line.sandbox, line.name, line.given, line.texts, line.passed = other.sandbox, other.name, other.given, other.texts, nil
-  fill(self, line)
+  group.sandbox, group.name, group.given, group.texts, group.passed = other.sandbox, other.name, other.given, other.texts, nil
+  fill(self, group)
   self.replaced()
 end
 
---- Returns the line of a queue.
+--- Returns the group of a queue.
 function M:of(queue) return self.by_queue[queue or ""] or self.by_queue[""] end
 
---- Tells the line of a job of an event, at once or after the pass.
+--- Tells the group of a job of an event, at once or after the pass.
 function M:tell(job, what, ...)
   if self.passing then
-    self.deferred[#self.deferred + 1] = table.pack(job.line, what, job.id, ...)
+    self.deferred[#self.deferred + 1] = table.pack(job.group, what, job.id, ...)
   else
-    tell(self, job.line, what, job.id, ...)
+    tell(self, job.group, what, job.id, ...)
   end
 end
 
---- Tells all lines of an event, at once or after the pass.
+--- Tells all groups of an event, at once or after the pass.
 function M:tell_all(...)
-  for _, line in ipairs(self.order) do
-    if self.passing then self.deferred[#self.deferred + 1] = table.pack(line, ...) else tell(self, line, ...) end
+  for _, group in ipairs(self.order) do
+    if self.passing then self.deferred[#self.deferred + 1] = table.pack(group, ...) else tell(self, group, ...) end
   end
 end
 
--- Submits a job to a line, for the first time or again.
-function M:add(job, line)
-  line = line or self:of(job.queue)
-  job.line, job.known = line, false
+-- Submits a job to a group, for the first time or again.
+function M:add(job, group)
+  group = group or self:of(job.queue)
+  job.group, job.known = group, false
   if self.passing then
-    self.deferred[#self.deferred + 1] = table.pack(line, "submit", job.id, job)
+    self.deferred[#self.deferred + 1] = table.pack(group, "submit", job.id, job)
   else
     self:submit(job)
   end
 end
 
 function M:submit(job)
-  tell(self, job.line, "submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
+  tell(self, job.group, "submit", job.id, job.number, job.submit, job.estimate, job.units, job.user, job.qos, job.priority,
     job.preemptible, job.least, job.name, job.bank, job.project, job.queue)
   job.known = true
-  if job.state == "running" then tell(self, job.line, "runs", job.id, job.start) end
+  if job.state == "running" then tell(self, job.group, "runs", job.id, job.start) end
 end
 
 -- ---- passes ---------------------------------------------------------------------------------------------------------
 
--- Delivers deferred events in order, except to lines filled anew meanwhile.
+-- Delivers deferred events in order, except to groups filled anew meanwhile.
 local function flush(self)
   local list = self.deferred
   self.deferred = {}
@@ -132,44 +132,44 @@ end
 
 -- Saves the states of the policies with the machine. A policy whose state cannot be saved is replaced.
 local function keep_states(self)
-  for _, line in ipairs(self.order) do
+  for _, group in ipairs(self.order) do
     local ok, why = true, nil
-    if line.keeps and not line.dead then ok, why = line.keeps() end
-    if not ok then self:replace(line, "the state: " .. why) end
+    if group.keeps and not group.dead then ok, why = group.keeps() end
+    if not ok then self:replace(group, "the state: " .. why) end
   end
 end
 
 -- Ends a pass: replaces failed policies, delivers deferred events, saves states.
 local function finish(self)
   self.passing = nil
-  for _, line in ipairs(self.order) do line.renewed = nil end
-  for _, line in ipairs(self.order) do
-    local why = line.broken
-    line.broken = nil
-    if why then self:replace(line, why) end
+  for _, group in ipairs(self.order) do group.renewed = nil end
+  for _, group in ipairs(self.order) do
+    local why = group.broken
+    group.broken = nil
+    if why then self:replace(group, why) end
   end
   flush(self)
   keep_states(self)
 end
 
---- Begins a pass at time `now` over all lines.
+--- Begins a pass at time `now` over all groups.
 function M:begin(now)
   self.passing, self.at = { now = now }, 1
 end
 
--- Continues a line's part of the pass. Returns true if the part is done.
-local function go(self, line, seconds)
-  if line.dead then return true end
-  line.sandbox:slice(seconds, line.amid)
+-- Continues a group's part of the pass. Returns true if the part is done.
+local function go(self, group, seconds)
+  if group.dead then return true end
+  group.sandbox:slice(seconds, group.amid)
   local ok, done
-  if line.amid then
-    ok, done = line.sandbox:call "go"
+  if group.amid then
+    ok, done = group.sandbox:call "go"
   else
-    ok, done = line.sandbox:call("begin", self.passing.now, self.free())
+    ok, done = group.sandbox:call("begin", self.passing.now, self.free())
   end
-  line.sandbox:slice()
-  line.amid = ok and not done or nil
-  if not ok then line.broken = done else line.passed = line.passed or done end
+  group.sandbox:slice()
+  group.amid = ok and not done or nil
+  if not ok then group.broken = done else group.passed = group.passed or done end
   return not ok or done
 end
 
@@ -185,26 +185,26 @@ function M:go(seconds, clock)
   return true
 end
 
---- Returns the ids of the first n waiting jobs of each line.
+--- Returns the ids of the first n waiting jobs of each group.
 function M:heads(n)
   local ids = {}
-  for _, line in ipairs(self.order) do
-    for _, id in ipairs { select(2, line.sandbox:call("heads", n)) } do ids[#ids + 1] = id end
+  for _, group in ipairs(self.order) do
+    for _, id in ipairs { select(2, group.sandbox:call("heads", n)) } do ids[#ids + 1] = id end
   end
   return ids
 end
 
---- Returns the ids of all waiting jobs of a line, in the order of its policy.
-function M.waiting(_, line)
-  local ids = table.pack(line.sandbox:call("heads", math.maxinteger))
+--- Returns the ids of all waiting jobs of a group, in the order of its policy.
+function M.waiting(_, group)
+  local ids = table.pack(group.sandbox:call("heads", math.maxinteger))
   return ids[1] and table.move(ids, 2, ids.n, 1, {}) or {}
 end
 
---- Returns {queue =, policy =, failed = why or nil, dead =, idle =} for each line.
+--- Returns {queue =, policy =, failed = why or nil, dead =, idle =} for each group.
 function M:about()
   local list = {}
-  for i, line in ipairs(self.order) do
-    list[i] = { queue = line.queue, policy = line.name, failed = line.failed, dead = line.dead, idle = line.idle }
+  for i, group in ipairs(self.order) do
+    list[i] = { queue = group.queue, policy = group.name, failed = group.failed, dead = group.dead, idle = group.idle }
   end
   return list
 end
@@ -213,10 +213,10 @@ end
 
 -- Opens FALLBACK for a policy that does not open, and says so.
 local function spared(self, name, why)
-  local line = assert(open(self, name, FALLBACK))
+  local group = assert(open(self, name, FALLBACK))
   self.log("err", ("%s%s; %s takes its place"):format(why, name ~= "" and " (queues." .. name .. ")" or "", FALLBACK))
-  line.failed = why
-  return line
+  group.failed = why
+  return group
 end
 
 -- Returns a text that is equal for equal sets of required properties; "" for none.
@@ -226,7 +226,7 @@ local function needs_of(requires)
   return table.concat(words, ",")
 end
 
--- Returns the names of queues that make a line together, as lists: {""}, then those that require equal properties, then
+-- Returns the names of queues that make a group together, as lists: {""}, then those that require equal properties, then
 -- each queue with a policy of its own.
 local function groups(settings)
   local list, by_needs = { { "" } }, {}
@@ -249,21 +249,21 @@ function M:open(settings, spares)
   local by_queue, order = {}, {}
   for i, names in ipairs(groups(settings)) do
     local queue = table.concat(names, ",")
-    local line, why, code = open(self, queue, settings.queues[queue] or settings.queue, settings.texts)
-    if not line and not (spares and spares(queue)) then return nil, why, code end
-    line = line or spared(self, queue, why)
-    order[i] = line
-    for _, name in ipairs(names) do by_queue[name] = line end
+    local group, why, code = open(self, queue, settings.queues[queue] or settings.queue, settings.texts)
+    if not group and not (spares and spares(queue)) then return nil, why, code end
+    group = group or spared(self, queue, why)
+    order[i] = group
+    for _, name in ipairs(names) do by_queue[name] = group end
   end
   return { by_queue = by_queue, order = order }
 end
 
--- Notes for each new line the line whose policy has worked for its jobs, and the number of its running jobs.
+-- Notes for each new group the group whose policy has worked for its jobs, and the number of its running jobs.
 local function inherit(self, opened)
-  for _, line in ipairs(opened.order) do
-    local old = self:of(line.member)
-    line.good = old and (old.passed and not old.failed and old or old.good)
-    if line.good then line.good = { given = line.good.given, texts = line.good.texts } end
+  for _, group in ipairs(opened.order) do
+    local old = self:of(group.member)
+    group.good = old and (old.passed and not old.failed and old or old.good)
+    if group.good then group.good = { given = group.good.given, texts = group.good.texts } end
   end
 end
 
@@ -273,13 +273,13 @@ function M:use(opened)
   inherit(self, opened)
   self.by_queue, self.order, self.deferred, self.passing = opened.by_queue, opened.order, {}, nil
   for _, job in pairs(self.jobs()) do
-    job.line = self:of(job.queue)
-    if job.state == "running" then job.line.running = job.line.running + 1 end
+    job.group = self:of(job.queue)
+    if job.state == "running" then job.group.running = job.group.running + 1 end
   end
-  for _, line in ipairs(opened.order) do fill(self, line) end
+  for _, group in ipairs(opened.order) do fill(self, group) end
 end
 
---- Makes the lines. host: bridge(...), which answers policies; jobs(), units(), free(), graph(), log(level, text); replaced(),
+--- Makes the groups. host: bridge(...), which answers policies; jobs(), units(), free(), graph(), log(level, text); replaced(),
 -- called after a failed policy was replaced.
 function M.new(host)
   return setmetatable({

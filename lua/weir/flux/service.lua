@@ -106,10 +106,10 @@ function M:why(text, user)
 end
 
 --- Returns the text for reason_pending; to be called in a copy of the scheduler.
-function M:reason(text) return self.scheduler.notes:reason(payload(text).id) end
+function M:reason(text) return self.scheduler.annotations:reason(payload(text).id) end
 --- copied notes the seconds needed for a copy; told takes the text found by a copy.
-function M:copied(seconds) self.scheduler.notes:copied(tonumber(seconds)) end
-function M:told(text, reason) self.scheduler.notes:told(payload(text).id, reason) end
+function M:copied(seconds) self.scheduler.annotations:copied(tonumber(seconds)) end
+function M:told(text, reason) self.scheduler.annotations:told(payload(text).id, reason) end
 
 -- Returns the jobs of the engine with times and R_lite, as JSON text.
 local function books(s)
@@ -166,7 +166,7 @@ end
 
 function ACTIONS.list(self)
   local lines, used, s = {}, {}, self.scheduler
-  for _, line in ipairs(s.lines:about()) do used[line.policy] = true end
+  for _, group in ipairs(s.queues:about()) do used[group.policy] = true end
   add_list(lines, "placement:", policy.list(), { [s.placement.instead or (policy.parse(self.settings.policy))] = true }, doc_of)
   add_list(lines, "queue:", queue_policy.list(), used, queue_doc_of)
   return table.concat(lines, "\n") .. "\n"

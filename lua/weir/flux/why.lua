@@ -4,7 +4,7 @@
 -- When a job starts is found out by playing the future in the copy (future.lua).
 
 local about = require "weir.about"
-local asking = require "weir.sim.broker"
+local broker = require "weir.sim.broker"
 local explain_text = require "weir.explain.text"
 local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
@@ -38,7 +38,7 @@ end
 -- Returns the waiting jobs ahead of a job, in the order of its queue policy.
 local function ahead(self, job)
   local list = {}
-  for _, id in ipairs(self.lines:waiting(job.line)) do
+  for _, id in ipairs(self.queues:waiting(job.group)) do
     local other = self.jobs[id]
     if id == job.id then return list end
     if other and other.state == "pending" then list[#list + 1] = other end
@@ -48,7 +48,7 @@ end
 
 local function place_in_queue(self, job, prefix)
   local list = ahead(self, job)
-  local queue = ("the queue%s (%s)"):format(job.queue and " " .. job.queue or "", job.line.name)
+  local queue = ("the queue%s (%s)"):format(job.queue and " " .. job.queue or "", job.group.name)
   if not list then return ("It has just come to %s."):format(queue) end
   if #list == 0 then return ("It is the first in %s."):format(queue) end
   return ("%s %s ahead of it in %s: %s."):format(plural(#list, "job"), #list == 1 and "is" or "are", queue, names(list, prefix))
@@ -122,13 +122,13 @@ function M.text(self, job, prefix)
   if job.reserved then first = first .. "; resources are reserved for it from " .. when(job.reserved) .. " on" end
   local lines = { first, place_in_queue(self, job, prefix) }
   local others = reserved(self, job)
-  asking.drop_reservations(self)
+  broker.drop_reservations(self)
   local report, why, code = self.engine:explain(job.request, { about = about.of(job) })
   if not report then return nil, why, code end
   if report.fits then
     lines[#lines + 1] = about_reservations(self, job, others, prefix) or "It would fit now: it is not its turn."
   else
-    local text, short = in_words(self, report, prefix):gsub("\n$", ""), self.notes:short(job.request)
+    local text, short = in_words(self, report, prefix):gsub("\n$", ""), self.annotations:short(job.request)
     if short and not text:find(short, 1, true) then lines[#lines + 1] = short end
     lines[#lines + 1] = text
   end

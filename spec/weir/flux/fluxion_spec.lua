@@ -343,7 +343,7 @@ describe("a request to Fluxion", function()
 
   it("that reveals a mistake does not end the scheduler", function()
     local s = busy()
-    s.service.scheduler.lines.by_queue = nil
+    s.service.scheduler.queues.by_queue = nil
     local found, why = ask(s, "qmanager.stats-get")
     assert.is_nil(found)
     assert.matches("a mistake in sched-weir", why, 1, true)
