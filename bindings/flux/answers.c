@@ -33,9 +33,9 @@ static void check(struct sched *s, const struct action *a, int rc)
 
 static void run_annotate(struct sched *s, const struct action *a, const flux_msg_t *msg)
 {
-    json_t *notes = json_loads(a->text, 0, NULL);
+    json_t *annotations = json_loads(a->text, 0, NULL);
 
-    check(s, a, schedutil_alloc_respond_annotate_pack(s->util, msg, "o", notes ? notes : json_object()));
+    check(s, a, schedutil_alloc_respond_annotate_pack(s->util, msg, "o", annotations ? annotations : json_object()));
 }
 
 static void run_deny(struct sched *s, const struct action *a, const flux_msg_t *msg)
@@ -155,8 +155,8 @@ static flux_jobid_t id_of(lua_State *L)
 /* alloc(id, R, annotations) */
 static int alloc(lua_State *L)
 {
-    const char *R = luaL_checkstring(L, 2), *notes = luaL_checkstring(L, 3);
-    struct delivery *item = sched_alloc(id_of(L), serial(L, false), R, notes);
+    const char *R = luaL_checkstring(L, 2), *annotations = luaL_checkstring(L, 3);
+    struct delivery *item = sched_alloc(id_of(L), serial(L, false), R, annotations);
 
     if (!item)
         return luaL_error(L, "out of memory");

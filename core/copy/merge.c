@@ -12,12 +12,12 @@
 #include "base/bisect.h"
 #include "base/compare.h"
 
-enum { NOTE_RANK = 3 }; /* beside the values of enum weir_map */
+enum { UNDO_RANK = 3 }; /* beside the values of enum weir_map */
 
 /* An addition to a vertex of the graph before the merge: a property, tag, datum or rank. */
-struct note {
+struct undo_step {
     weir_vertex v;
-    int what;        /* enum weir_map, or NOTE_RANK */
+    int what;        /* enum weir_map, or UNDO_RANK */
     const char *key; /* owned by the second graph */
 };
 
@@ -32,8 +32,8 @@ struct merge {
     weir_vertex moved;       /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
     weir_vertex *tops;       /* vertices of the second graph added below old vertices */
     uint32_t ntops, tops_cap;
-    struct note *notes;
-    uint32_t nnotes, notes_cap;
+    struct undo_step *undo;
+    uint32_t nundo, undo_cap;
     uint32_t *edges; /* numbers of the edges added */
     uint32_t nedges, edges_cap;
     uint32_t nsubsystems; /* before the merge */
@@ -244,9 +244,9 @@ static int match_all(struct merge *m, const char *uri)
 
 /* ---- adding ---- */
 
-static int add_note(struct merge *m, weir_vertex v, int what, const char *key)
+static int log_undo(struct merge *m, weir_vertex v, int what, const char *key)
 {
-    return WEIR_ARRAY_ADD(m->notes, m->nnotes, m->notes_cap, (struct note){v, what, key})
+    return WEIR_ARRAY_ADD(m->undo, m->nundo, m->undo_cap, (struct undo_step){v, what, key})
                ? weir_fail_nomem(m->err)
                : WEIR_OK;
 }
@@ -286,12 +286,12 @@ static int add_own(struct merge *m, weir_vertex o, weir_vertex v)
             if (weir_vertex_get(g, v, map, key))
                 continue;
             rc = weir_vertex_set(g, v, map, key, value, m->err);
-            if (!rc && (rc = add_note(m, v, map, key)))
+            if (!rc && (rc = log_undo(m, v, map, key)))
                 weir_vertex_unset(g, v, map, key);
         }
     if (rc || rank == WEIR_NO_RANK || weir_vertex_rank(g, v) == rank)
         return rc;
-    rc = add_note(m, v, NOTE_RANK, NULL);
+    rc = log_undo(m, v, UNDO_RANK, NULL);
     return rc ? rc : weir_vertex_set_rank(g, v, rank, m->err);
 }
 
@@ -481,9 +481,9 @@ static void undo(struct merge *m)
     while (m->ntops > 0)
         if (m->carry.map[m->tops[--m->ntops]] != WEIR_NONE)
             take_back(g, m->carry.map[m->tops[m->ntops]]);
-    while (m->nnotes > 0) {
-        const struct note *n = &m->notes[--m->nnotes];
-        if (n->what != NOTE_RANK)
+    while (m->nundo > 0) {
+        const struct undo_step *n = &m->undo[--m->nundo];
+        if (n->what != UNDO_RANK)
             weir_vertex_unset(g, n->v, n->what, n->key);
         else if (pool_of(g, n->v))
             pool_of(g, n->v)->rank = WEIR_NO_RANK;
@@ -514,7 +514,7 @@ static int merge_graphs(weir_graph *g, const weir_graph *other, const char *uri,
         rc = weir_fail_nomem(err);
     }
     weir_extract_end(&m.carry);
-    WEIR_FREE(m.tops, m.notes, m.edges, m.grown);
+    WEIR_FREE(m.tops, m.undo, m.edges, m.grown);
     return rc;
 }
 

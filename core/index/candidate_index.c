@@ -18,7 +18,7 @@ static void index_free(struct index *x)
 {
     if (x) {
         weir_order_clear(&x->order);
-        WEIR_FREE(x->best, x->last, x->notes.list);
+        WEIR_FREE(x->best, x->last, x->dirty.list);
         weir_index_list_drop(x);
         weir_mem_free(x);
     }
@@ -49,37 +49,37 @@ static void described_many(weir_graph *g)
             drop_at(g, i);
 }
 
-static int note(struct order_notes *notes, weir_vertex v)
+static int mark_dirty(struct dirty_vertices *dirty, weir_vertex v)
 {
-    if (notes->n && notes->list[notes->n - 1] == v)
+    if (dirty->n && dirty->list[dirty->n - 1] == v)
         return WEIR_OK;
-    if (notes->n == INDEX_NOTES || weir_array_reserve(&notes->list, &notes->cap, notes->n + 1, sizeof *notes->list))
+    if (dirty->n == INDEX_DIRTY || weir_array_reserve(&dirty->list, &dirty->cap, dirty->n + 1, sizeof *dirty->list))
         return WEIR_ELIMIT;
-    notes->list[notes->n++] = v;
+    dirty->list[dirty->n++] = v;
     return WEIR_OK;
 }
 
-/* The notes of the keys of index i, where no later index shares the keys; else NULL. So a loop from the last index
- * down meets each list of notes once. */
-static struct order_notes *key_notes(const weir_graph *g, uint32_t i)
+/* Returns the dirty vertices of the keys of index i, where no later index shares the keys; else NULL. So a loop from
+ * the last index down meets each list of dirty vertices once. */
+static struct dirty_vertices *dirty_keys(const weir_graph *g, uint32_t i)
 {
     struct order_keys *keys = g->indexes.list[i]->order.keys;
 
     for (uint32_t k = i + 1; keys && k < g->indexes.n; k++)
         if (g->indexes.list[k]->order.keys == keys)
             return NULL;
-    return keys ? &keys->notes : NULL;
+    return keys ? &keys->dirty : NULL;
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     for (uint32_t i = g->indexes.n; i-- > 0;) {
         struct index *x = g->indexes.list[i];
-        struct order_notes *keys = key_notes(g, i);
+        struct dirty_vertices *keys = dirty_keys(g, i);
         if (!weir_order_reads(&x->order, map, key))
             continue;
         x->reordered = true;
-        if (note(&x->notes, v) || (keys && note(keys, v)))
+        if (mark_dirty(&x->dirty, v) || (keys && mark_dirty(keys, v)))
             drop_at(g, i);
     }
 }
@@ -273,20 +273,20 @@ static int compute_below(const weir_graph *g, const weir_policy *p, struct index
     return rc;
 }
 
-/* Calls the policy's `keys` for noted vertices, once for all indexes that share the keys. After a failure of the
- * hook all vertices stay noted. */
-static int compute_noted(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
+/* Calls the policy's `keys` for dirty vertices, once for all indexes that share the keys. After a failure of the
+ * hook all vertices stay dirty. */
+static int compute_dirty(const weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
-    struct order_notes *notes = x->order.keys ? &x->order.keys->notes : NULL;
+    struct dirty_vertices *dirty = x->order.keys ? &x->order.keys->dirty : NULL;
 
-    for (uint32_t i = 0; notes && i < notes->n; i++) {
+    for (uint32_t i = 0; dirty && i < dirty->n; i++) {
         struct order_family family = {WEIR_NONE};
-        int rc = compute_below(g, p, x, notes->list[i], &family, err);
+        int rc = compute_below(g, p, x, dirty->list[i], &family, err);
         if (rc)
             return rc;
     }
-    if (notes)
-        notes->n = 0;
+    if (dirty)
+        dirty->n = 0;
     return WEIR_OK;
 }
 
@@ -302,7 +302,7 @@ static int take_keys(weir_graph *g, const weir_policy *p, struct index *x, weir_
             other = &g->indexes.list[i]->order;
     if (weir_order_keys(&x->order, other))
         return weir_fail_nomem(err);
-    return other ? compute_noted(g, p, x, err) : compute_all(g, p, x, err);
+    return other ? compute_dirty(g, p, x, err) : compute_all(g, p, x, err);
 }
 
 static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
@@ -325,25 +325,25 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
     return WEIR_OK;
 }
 
-/* ---- notes ---- */
+/* ---- dirty vertices ---- */
 
-/* Puts noted vertices in order again. After a failure of the hook all vertices stay noted. */
+/* Puts dirty vertices in order again. After a failure of the hook all vertices stay dirty. */
 static int catch_up(weir_graph *g, const weir_policy *p, struct index *x, weir_err *err)
 {
-    const weir_vertex *noted = x->notes.list;
-    int rc = compute_noted(g, p, x, err);
+    const weir_vertex *marked = x->dirty.list;
+    int rc = compute_dirty(g, p, x, err);
 
     if (rc)
         return rc;
     if (x->reordered)
         weir_index_list_drop(x);
-    for (uint32_t i = 0; i < x->notes.n; i++) {
-        fill_below(g, x, inner_of(g, noted[i]));
-        weir_index_list_change(g, x, noted[i], true);
+    for (uint32_t i = 0; i < x->dirty.n; i++) {
+        fill_below(g, x, inner_of(g, marked[i]));
+        weir_index_list_change(g, x, marked[i], true);
     }
-    for (uint32_t i = 0; i < x->notes.n; i++)
-        forget(g, x, vertex_at(g, noted[i])->parent, vertex_at(g, noted[i])->pos, true);
-    x->notes.n = 0;
+    for (uint32_t i = 0; i < x->dirty.n; i++)
+        forget(g, x, vertex_at(g, marked[i])->parent, vertex_at(g, marked[i])->pos, true);
+    x->dirty.n = 0;
     x->reordered = false;
     return WEIR_OK;
 }
@@ -357,17 +357,17 @@ struct new_kids {
     weir_vertex around; /* a vertex known to be the parent, or above it; WEIR_NONE: none yet */
 };
 
-/* Whether the last noted vertex is known to be the parent of new vertices, or above the parent. */
-static inline bool is_noted(const struct order_notes *notes, const struct new_kids *kids)
+/* Whether the last dirty vertex is known to be the parent of new vertices, or above the parent. */
+static inline bool is_marked(const struct dirty_vertices *dirty, const struct new_kids *kids)
 {
-    return kids->around != WEIR_NONE && notes->n > 0 && notes->list[notes->n - 1] == kids->around;
+    return kids->around != WEIR_NONE && dirty->n > 0 && dirty->list[dirty->n - 1] == kids->around;
 }
 
-/* Notes new vertices; a vertex below the last noted vertex needs no note. Many siblings at once are noted as the
+/* Marks new vertices as dirty, but for those below the last dirty vertex. Many siblings at once are marked as the
  * parent. */
-static int note_new(const weir_graph *g, struct order_notes *notes, struct new_kids *kids)
+static int mark_new(const weir_graph *g, struct dirty_vertices *dirty, struct new_kids *kids)
 {
-    weir_vertex p = kids->parent, last = notes->n ? notes->list[notes->n - 1] : WEIR_NONE;
+    weir_vertex p = kids->parent, last = dirty->n ? dirty->list[dirty->n - 1] : WEIR_NONE;
     uint32_t pos = kids->pos, count = kids->count;
     int rc = WEIR_OK;
 
@@ -376,9 +376,9 @@ static int note_new(const weir_graph *g, struct order_notes *notes, struct new_k
         return WEIR_OK;
     }
     if (p != WEIR_NONE && count > WEIR_FAN && count >= pos)
-        return note(notes, p);
+        return mark_dirty(dirty, p);
     for (uint32_t i = pos; !rc && i < pos + count; i++)
-        rc = note(notes, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i]);
+        rc = mark_dirty(dirty, p == WEIR_NONE ? g->roots[i] : inner_of(g, p)->kids[i]);
     return rc;
 }
 
@@ -388,21 +388,21 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 
     for (uint32_t i = g->indexes.n; i-- > 0;) {
         struct index *x = g->indexes.list[i];
-        struct order_notes *keys = x->order.keys ? key_notes(g, i) : NULL;
-        if (weir_order_reserve(g, &x->order) || (!is_noted(&x->notes, &kids) && note_new(g, &x->notes, &kids)) ||
-            (keys && !is_noted(keys, &kids) && note_new(g, keys, &kids)))
+        struct dirty_vertices *keys = x->order.keys ? dirty_keys(g, i) : NULL;
+        if (weir_order_reserve(g, &x->order) || (!is_marked(&x->dirty, &kids) && mark_new(g, &x->dirty, &kids)) ||
+            (keys && !is_marked(keys, &kids) && mark_new(g, keys, &kids)))
             drop_at(g, i);
     }
 }
 
-static void forget_notes(const weir_graph *g, struct order_notes *notes, weir_vertex v)
+static void clean_below(const weir_graph *g, struct dirty_vertices *dirty, weir_vertex v)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; i < notes->n; i++)
-        if (!weir_vertex_within(g, notes->list[i], v))
-            notes->list[kept++] = notes->list[i];
-    notes->n = kept;
+    for (uint32_t i = 0; i < dirty->n; i++)
+        if (!weir_vertex_within(g, dirty->list[i], v))
+            dirty->list[kept++] = dirty->list[i];
+    dirty->n = kept;
 }
 
 static void unlinked(weir_graph *g, weir_vertex v)
@@ -412,9 +412,9 @@ static void unlinked(weir_graph *g, weir_vertex v)
         if (x->reordered)
             weir_index_list_drop(x);
         weir_index_list_change(g, x, v, false);
-        forget_notes(g, &x->notes, v);
+        clean_below(g, &x->dirty, v);
         if (x->order.keys)
-            forget_notes(g, &x->order.keys->notes, v);
+            clean_below(g, &x->order.keys->dirty, v);
         forget(g, x, vertex_at(g, v)->parent, vertex_at(g, v)->pos, true);
     }
 }
@@ -725,7 +725,7 @@ static bool row_right(const weir_graph *g, const struct index *x, const struct i
 
 static bool index_right(const weir_graph *g, const struct index *x)
 {
-    if (x->notes.n > 0) /* rows are outdated until the notes are processed */
+    if (x->dirty.n > 0) /* rows are outdated until the dirty vertices are in order */
         return true;
     for (uint32_t i = 0; i < g->ninners; i++) {
         const struct inner *in = &g->inners[i];
@@ -758,7 +758,7 @@ static size_t bytes(const weir_graph *g)
     for (uint32_t i = 0; i < g->indexes.n; i++)
         n += (size_t)g->indexes.list[i]->rows *
                  (sizeof(weir_vertex) + (g->indexes.list[i]->last ? sizeof(double) : 0)) +
-             (key_notes(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
+             (dirty_keys(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
     return n;
 }
 

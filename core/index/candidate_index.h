@@ -2,10 +2,10 @@
  *
  * An index exists while the policy is in use. A change of schedules that makes a better candidate is carried up; a
  * change that takes the first candidate of a row marks the row and all rows above as unknown, and the next query
- * recomputes them. Where the order reads properties, tags or ranks, a vertex with a change of these is noted, and on
- * the next query the vertex and its subtree are put in order again: an order may look at a vertex and at ancestors. New
- * vertices are noted too; removed vertices leave at once. With too many notes the index is dropped, and rebuilt on the
- * next query, O(n).
+ * recomputes them. Where the order reads properties, tags or ranks, a vertex with a change of these is marked as dirty,
+ * and the next query puts the vertex and its subtree in order again: an order may look at a vertex and at ancestors. New
+ * vertices are dirty too; removed vertices leave at once. With too many dirty vertices the index is dropped, and the
+ * next query rebuilds it, O(n).
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H
@@ -14,7 +14,7 @@
 #include "aggregate/schema.h"
 
 #define INDEX_MAX   32   /* indexes per graph, but for those in use; the least recently used is dropped first */
-#define INDEX_NOTES 1024 /* noted vertices in one index; with more the index is dropped */
+#define INDEX_DIRTY 1024 /* dirty vertices in one index; with more the index is dropped */
 
 enum index_mode {
     INDEX_ANY, /* every vertex of the type: for times other than now */
@@ -37,8 +37,8 @@ struct index {
      * of `last_of`; NULL until asked for. */
     double *last;
     uint64_t last_of;
-    struct order_notes notes; /* vertices with rows to be put in order again */
-    bool reordered;           /* a noted vertex is not new, but has moved in the order */
+    struct dirty_vertices dirty; /* vertices with rows to be put in order again */
+    bool reordered;           /* a dirty vertex is not new, but has moved in the order */
     /* All vertices of the type in order; NULL until asked for. */
     weir_vertex *list;
     uint32_t nlist, list_cap;

@@ -192,7 +192,7 @@ void weir_order_clear(struct order *o)
     struct order_keys *keys = o->keys;
 
     if (keys && --keys->refs == 0) {
-        WEIR_FREE(keys->leaf, keys->inner, keys->notes.list, keys);
+        WEIR_FREE(keys->leaf, keys->inner, keys->dirty.list, keys);
     }
     memset(o, 0, sizeof *o);
 }
@@ -204,7 +204,7 @@ size_t weir_order_bytes(const struct order *o)
     if (!keys)
         return 0;
     return sizeof *keys + ((size_t)keys->leaf_cap + keys->inner_cap) * o->nkeys * sizeof *keys->leaf +
-           (size_t)keys->notes.cap * sizeof *keys->notes.list;
+           (size_t)keys->dirty.cap * sizeof *keys->dirty.list;
 }
 
 /* Reserves n vertices, exactly n the first time. */

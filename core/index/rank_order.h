@@ -17,7 +17,7 @@ struct order_field {
 };
 
 /* Vertices that are new, or may have moved in an order together with the subtree. */
-struct order_notes {
+struct dirty_vertices {
     weir_vertex *list;
     uint32_t n, cap;
 };
@@ -28,7 +28,7 @@ struct order_keys {
     double *leaf;                 /* nkeys numbers for each leaf, by vertex, */
     double *inner;                /* and for each vertex with children, by inner record */
     uint32_t leaf_cap, inner_cap; /* capacity in vertices, and in inner records */
-    struct order_notes notes;     /* vertices to call `keys` for again */
+    struct dirty_vertices dirty;  /* vertices to call `keys` for again */
 };
 
 /* An order that goes level by level: of two vertices the ancestors decide that are siblings, by the free units of the

@@ -82,7 +82,7 @@ static inline void look_at(struct bulk *b, weir_vertex v, enum bulk_verdict verd
     if (verdict == IGNORED)
         return;
     if (verdict == FITS) {
-        m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, 0, false};
+        m->details[m->npicks] = (struct pick_detail){WEIR_NONE, 0, 0, false};
         m->picks[m->npicks++] = (weir_pick){v, b->search.r->index, 1, true};
         b->have++;
         return;
@@ -216,7 +216,7 @@ static int take(struct bulk *b, weir_vertex under)
         return rc;
     if ((x && weir_index_list(m->g, x)) ||
         weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + b->want, sizeof *m->picks) ||
-        weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + b->want, sizeof *m->notes))
+        weir_array_reserve(&m->details, &m->details_cap, (size_t)m->npicks + b->want, sizeof *m->details))
         return weir_fail_nomem(m->err);
     b->backward = x && x->straight < 0;
     if (x && by_occupancy)

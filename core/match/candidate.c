@@ -20,16 +20,16 @@ enum use {
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
 {
     if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
-        weir_array_reserve(&m->notes, &m->notes_cap, (size_t)m->npicks + 1, sizeof *m->notes))
+        weir_array_reserve(&m->details, &m->details_cap, (size_t)m->npicks + 1, sizeof *m->details))
         return weir_fail_nomem(m->err);
-    m->notes[m->npicks] = (struct pick_note){WEIR_NONE, 0, 0, m->view == VIEW_CAPACITY};
+    m->details[m->npicks] = (struct pick_detail){WEIR_NONE, 0, 0, m->view == VIEW_CAPACITY};
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }
 
 void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
 {
-    uint32_t *slots = m->npicks > from ? &m->notes[m->npicks - 1].slots : NULL;
+    uint32_t *slots = m->npicks > from ? &m->details[m->npicks - 1].slots : NULL;
 
     if (slots)
         *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;

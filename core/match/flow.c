@@ -147,7 +147,7 @@ static int list_taken(struct match *m, struct flow_net *f)
 
     for (uint32_t i = 0; i < m->npicks; i++) {
         const weir_pick *p = &m->picks[i];
-        if (m->notes[i].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, p->vertex) == WEIR_NONE)
+        if (m->details[i].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, p->vertex) == WEIR_NONE)
             continue;
         if (weir_array_reserve(&f->taken, &cap, (size_t)f->ntaken + 1, sizeof *f->taken))
             return WEIR_ENOMEM;
@@ -247,7 +247,7 @@ static int apply(struct match *m, struct flow_net *f, uint32_t pick, uint32_t st
 
 static bool holds(const struct match *m, const struct flow_applied *a)
 {
-    return a->pick < m->npicks && m->notes[a->pick].flow == a->stamp;
+    return a->pick < m->npicks && m->details[a->pick].flow == a->stamp;
 }
 
 /* Makes the network serve the demands among the picks: those of dropped picks go, moved ones come back. Returns 1, 0
@@ -262,8 +262,8 @@ static int follow_picks(struct match *m, struct flow_net *f)
     weir_flow_drop(f->w, f->nstack);
     from = f->nstack ? f->stack[f->nstack - 1].pick + 1 : 0;
     for (uint32_t i = from; rc == 1 && i < m->npicks; i++)
-        if (m->notes[i].flow && m->flow->demands[m->notes[i].flow - 1].net == f)
-            rc = apply(m, f, i, m->notes[i].flow);
+        if (m->details[i].flow && m->flow->demands[m->details[i].flow - 1].net == f)
+            rc = apply(m, f, i, m->details[i].flow);
     return rc;
 }
 
@@ -302,8 +302,8 @@ static int add_demand(struct match *m, struct flow_net *f, weir_vertex v, const 
         return weir_fail_nomem(m->err);
     s->demands[s->ndemands++] = (struct flow_demand){f, v, units};
     f->stack[f->nstack++] = (struct flow_applied){m->npicks - 1, s->ndemands};
-    m->notes[m->npicks - 1].endpoint = v;
-    m->notes[m->npicks - 1].flow = s->ndemands;
+    m->details[m->npicks - 1].endpoint = v;
+    m->details[m->npicks - 1].flow = s->ndemands;
     return 1;
 }
 
@@ -405,7 +405,7 @@ static int place_shares(struct match *m, uint32_t pick, const struct flow_share 
     for (uint32_t i = 1; i < n && shares[i].endpoint == endpoint; i++) {
         if (weir_pick_add(m, shares[i].unit, r, shares[i].amount, false))
             return WEIR_ENOMEM;
-        m->notes[m->npicks - 1].endpoint = endpoint;
+        m->details[m->npicks - 1].endpoint = endpoint;
     }
     return WEIR_OK;
 }
@@ -416,7 +416,7 @@ static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_
     weir_vertex v = m->picks[pick].vertex;
     int64_t sum = 0;
 
-    if (m->notes[pick].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
+    if (m->details[pick].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
         return true;
     for (uint32_t i = 0; i < m->npicks; i++)
         sum += m->picks[i].vertex == v ? m->picks[i].amount : 0;
@@ -444,9 +444,9 @@ static int place_net(struct match *m, struct flow_net *f)
             rc = weir_map32_add(&first, shares[i].endpoint, i);
     for (uint32_t i = 0; !rc && i < npicks; i++) {
         uint32_t at;
-        if (!m->notes[i].flow || m->flow->demands[m->notes[i].flow - 1].net != f)
+        if (!m->details[i].flow || m->flow->demands[m->details[i].flow - 1].net != f)
             continue;
-        at = weir_map32_get(&first, m->notes[i].endpoint);
+        at = weir_map32_get(&first, m->details[i].endpoint);
         m->picks[i].vertex = shares[at].unit;
         if (shares[at].amount > 0)
             rc = place_shares(m, i, &shares[at], n - at);

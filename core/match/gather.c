@@ -403,14 +403,14 @@ static void list_shares(const struct gains *gs, struct gathered_share *shares)
 
 /* Writes the gains and picks in the order of the shares. */
 static void rewrite(struct match *m, struct gains *gs, const struct gathered_share *shares, const weir_pick *picks,
-                    const struct pick_note *notes)
+                    const struct pick_detail *details)
 {
     uint32_t at = gs->from;
 
     for (uint32_t i = 0; i < gs->n; i++) {
         uint32_t from = shares[i].from - gs->from, n = shares[i].n;
         memcpy(m->picks + at, picks + from, n * sizeof *picks);
-        memcpy(m->notes + at, notes + from, n * sizeof *notes);
+        memcpy(m->details + at, details + from, n * sizeof *details);
         at += n;
         gs->list[i] = shares[i].gain;
         gs->list[i].npicks = at;
@@ -423,20 +423,20 @@ static int reorder_gains(struct match *m, struct gains *gs)
     size_t n = m->npicks - gs->from;
     struct gathered_share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
     weir_pick *picks = weir_mem_alloc(n * sizeof *picks + 1);
-    struct pick_note *notes = weir_mem_alloc(n * sizeof *notes + 1);
+    struct pick_detail *details = weir_mem_alloc(n * sizeof *details + 1);
     struct gather_ordering o = {.g = m->g};
-    int rc = shares && picks && notes ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
+    int rc = shares && picks && details ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
 
     if (!rc && gs->n > 0) {
         list_shares(gs, shares);
         memcpy(picks, m->picks + gs->from, n * sizeof *picks);
-        memcpy(notes, m->notes + gs->from, n * sizeof *notes);
+        memcpy(details, m->details + gs->from, n * sizeof *details);
         qsort_r(shares, gs->n, sizeof *shares, by_order, &o);
-        rewrite(m, gs, shares, picks, notes);
+        rewrite(m, gs, shares, picks, details);
     }
     weir_mem_free(shares);
     weir_mem_free(picks);
-    weir_mem_free(notes);
+    weir_mem_free(details);
     return rc;
 }
 

@@ -38,10 +38,10 @@ static int split_nested(struct match *m)
     uint32_t kept = 0;
 
     for (uint32_t i = 0; m->options->inside && i < m->npicks; i++) {
-        if (m->notes[i].nested && add_nested(m, &m->picks[i]))
+        if (m->details[i].nested && add_nested(m, &m->picks[i]))
             return WEIR_ENOMEM;
-        if (!m->notes[i].nested) {
-            m->notes[kept] = m->notes[i];
+        if (!m->details[i].nested) {
+            m->details[kept] = m->details[i];
             m->picks[kept++] = m->picks[i];
         }
     }
@@ -77,15 +77,15 @@ static int record_flows(struct match *m)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->notes[i].endpoint != WEIR_NONE;
+        n += m->details[i].endpoint != WEIR_NONE;
     if (n == 0)
         return WEIR_OK;
     m->flows = weir_mem_alloc(n * sizeof *m->flows);
     if (!m->flows)
         return weir_fail_nomem(m->err);
     for (uint32_t i = 0; i < m->npicks; i++)
-        if (m->notes[i].endpoint != WEIR_NONE && m->picks[i].amount > 0)
-            m->flows[m->nflows++] = (struct flow_use){m->notes[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
+        if (m->details[i].endpoint != WEIR_NONE && m->picks[i].amount > 0)
+            m->flows[m->nflows++] = (struct flow_use){m->details[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
     return WEIR_OK;
 }
 
@@ -112,9 +112,9 @@ static int drop_own_flows(struct match *m)
         if (!is_below(m->g, m->flows[i].unit, &whole))
             m->flows[kept++] = m->flows[i];
     for (uint32_t i = 0; !rc && kept < m->nflows && i < m->npicks; i++) {
-        if (m->notes[i].endpoint != WEIR_NONE && is_below(m->g, m->picks[i].vertex, &whole))
+        if (m->details[i].endpoint != WEIR_NONE && is_below(m->g, m->picks[i].vertex, &whole))
             continue;
-        m->notes[npicks] = m->notes[i];
+        m->details[npicks] = m->details[i];
         m->picks[npicks++] = m->picks[i];
     }
     m->npicks = kept < m->nflows ? npicks : m->npicks;
@@ -129,7 +129,7 @@ static uint32_t count_slots(const struct match *m)
     uint64_t n = 0;
 
     for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->notes[i].nested ? 0 : m->notes[i].slots;
+        n += m->details[i].nested ? 0 : m->details[i].slots;
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
@@ -432,7 +432,7 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
 static void end_match(struct match *m)
 {
     weir_mem_free(m->picks);
-    weir_mem_free(m->notes);
+    weir_mem_free(m->details);
     weir_mem_free(m->nested.list);
     weir_mem_free(m->flows);
     weir_mem_free(m->whole_types);

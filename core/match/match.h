@@ -46,7 +46,7 @@ enum match_view {
 };
 
 /* Facts about a pick while a request is placed. */
-struct pick_note {
+struct pick_detail {
     weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
     uint32_t slots;       /* slots that were complete with this pick */
     uint32_t flow;        /* stamp of the demand that the pick stands for (flow_state.h); 0: none */
@@ -97,8 +97,8 @@ struct match {
     /* Progress: the picks so far */
     weir_pick *picks;
     uint32_t npicks, picks_cap;
-    struct pick_note *notes; /* by pick */
-    uint32_t notes_cap;
+    struct pick_detail *details; /* by pick */
+    uint32_t details_cap;
     /* number of the first pick that conflicts with resources placed now; WEIR_NONE: none does */
     uint32_t conflicts_from;
     bool take_minimum;       /* counts with a range take their minimum */

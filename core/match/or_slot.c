@@ -220,7 +220,7 @@ static void keep_slots(struct or_slots *x, uint32_t n)
     for (uint32_t i = 0; i < n; i++) {
         const struct placed_slot *t = &x->placed[i];
         memmove(m->picks + at, m->picks + t->from, t->n * sizeof *m->picks);
-        memmove(m->notes + at, m->notes + t->from, t->n * sizeof *m->notes);
+        memmove(m->details + at, m->details + t->from, t->n * sizeof *m->details);
         at += t->n;
     }
     m->npicks = at;

@@ -130,7 +130,7 @@ static void list_keys(struct hosts *h, const struct host *host, uint32_t from, i
     for (uint32_t i = from; i < h->m->npicks; i++) {
         const weir_pick *p = &h->m->picks[i];
         weir_vertex v = served_by(g, h->search.type, p->vertex);
-        if (h->m->notes[i].endpoint != WEIR_NONE || v == last)
+        if (h->m->details[i].endpoint != WEIR_NONE || v == last)
             continue;
         last = v;
         units += v == p->vertex && p->amount ? p->amount : kind_of(g, v)->size;
@@ -445,7 +445,7 @@ void weir_slot_sum(const struct match *m, const weir_resource *slot, const struc
     for (uint32_t i = from; i < m->npicks; i++) {
         const weir_resource *r = resource_of(slot, &m->picks[i]);
         weir_vertex v = served_by(m->g, weir_type_find(m->g, r->type), m->picks[i].vertex);
-        if (v == last || m->notes[i].endpoint != WEIR_NONE)
+        if (v == last || m->details[i].endpoint != WEIR_NONE)
             continue;
         last = v;
         weir_order_sum(m->g, o, v, sums);
