@@ -169,10 +169,10 @@ static int by_estimate(const void *a, const void *b, void *data)
 static void backfill_shortest(struct flat *s)
 {
     struct queue *q = &s->queue;
-    int32_t room = s->profile.now;
+    int32_t idle = s->profile.now;
     size_t n = 0;
 
-    for (size_t i = flat_queue_next(q, news(s), room); i < q->end; i = flat_queue_next(q, i + 1, room)) {
+    for (size_t i = flat_queue_next(q, news(s), idle); i < q->end; i = flat_queue_next(q, i + 1, idle)) {
         if (!flat_grow(&s->sorted, &s->sorted_cap, n + 1, sizeof *s->sorted)) {
             fail(s);
             return;

@@ -15,7 +15,7 @@
  * down. */
 struct json_text {
     char *at;
-    size_t len, room;
+    size_t len, cap;
     struct weirlua_owner *owner; /* the owner of a longer text, or NULL */
     int slot;                /* index on the Lua stack for the owner */
     bool sort;               /* keys in order of their bytes, else in any order */
@@ -28,7 +28,7 @@ struct json_text {
 static void put_value(lua_State *L, struct json_text *t, int idx, int depth);
 
 /* Moves the text to an owner of `room` bytes. */
-static void enlarge(lua_State *L, struct json_text *t, size_t room)
+static void enlarge(lua_State *L, struct json_text *t, size_t cap)
 {
     char *grown;
 
@@ -36,24 +36,24 @@ static void enlarge(lua_State *L, struct json_text *t, size_t room)
         t->owner = weirlua_owner_push(L, free);
         lua_replace(L, t->slot);
     }
-    grown = realloc(t->owner->p, room);
+    grown = realloc(t->owner->p, cap);
     if (!grown)
         luaL_error(L, "cannot be written as JSON: out of memory");
     if (!t->owner->p)
         memcpy(grown, t->first, t->len);
     t->owner->p = t->at = grown;
-    t->room = room;
+    t->cap = cap;
 }
 
 /* Makes space for n more bytes, and returns the address. */
 static char *more(lua_State *L, struct json_text *t, size_t n)
 {
-    size_t room = t->room;
+    size_t cap = t->cap;
 
-    while (room - t->len < n && room < SIZE_MAX / 2)
-        room *= 2;
-    if (room != t->room)
-        enlarge(L, t, room);
+    while (cap - t->len < n && cap < SIZE_MAX / 2)
+        cap *= 2;
+    if (cap != t->cap)
+        enlarge(L, t, cap);
     return t->at + t->len;
 }
 
@@ -306,7 +306,7 @@ static void put_value(lua_State *L, struct json_text *t, int idx, int depth)
 static int push_text(lua_State *L, struct json_text *t, int idx, const char *end)
 {
     t->at = t->first;
-    t->room = sizeof t->first;
+    t->cap = sizeof t->first;
     lua_pushnil(L);
     t->slot = lua_gettop(L);
     put_value(L, t, idx, 0);

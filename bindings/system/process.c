@@ -70,26 +70,26 @@ int weirlua_hung_up(lua_State *L)
     return 1;
 }
 
-static struct passwd *by_uid(lua_State *L, int arg, struct passwd *room, char *text, size_t len)
+static struct passwd *by_uid(lua_State *L, int arg, struct passwd *entry, char *text, size_t len)
 {
     lua_Integer uid = luaL_checkinteger(L, arg);
     struct passwd *found = NULL;
 
     luaL_argcheck(L, uid >= 0 && uid <= 0xffffffff, arg, "a user id expected");
-    return getpwuid_r((uid_t)uid, room, text, len, &found) == 0 ? found : NULL;
+    return getpwuid_r((uid_t)uid, entry, text, len, &found) == 0 ? found : NULL;
 }
 
 /* user(uid): the name of a user, or nil; user(): name and id of the user who runs the process. */
 int weirlua_user(lua_State *L)
 {
-    struct passwd room, *found;
+    struct passwd entry, *found;
     char text[4096];
 
     if (lua_isnoneornil(L, 1)) {
         lua_settop(L, 0);
         lua_pushinteger(L, (lua_Integer)geteuid());
     }
-    found = by_uid(L, 1, &room, text, sizeof text);
+    found = by_uid(L, 1, &entry, text, sizeof text);
     lua_pushstring(L, found ? found->pw_name : NULL);
     lua_pushvalue(L, 1);
     return 2;
@@ -102,12 +102,12 @@ int weirlua_in_group(lua_State *L)
     gid_t own = (gid_t)luaL_checkinteger(L, 2), list[GROUPS_MAX];
     const char *name = luaL_checkstring(L, 3);
     struct group group, *found = NULL;
-    struct passwd room, *user;
+    struct passwd entry, *user;
     char text[4096], more[16384];
     int n = GROUPS_MAX;
     bool in = false;
 
-    user = by_uid(L, 1, &room, text, sizeof text);
+    user = by_uid(L, 1, &entry, text, sizeof text);
     if (getgrnam_r(name, &group, more, sizeof more, &found) == 0 && found) {
         in = own == found->gr_gid;
         if (!in && user && getgrouplist(user->pw_name, user->pw_gid, list, &n) >= 0)

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LARGE_ROOM 4096 /* least number of bytes worth returning to the allocator */
+#define LARGE_SLACK 4096 /* least number of bytes worth returning to the allocator */
 #define PAGES_FROM 65536 /* least size of a scratch array with its own pages */
 
 static long fail_countdown; /* 0: allocations succeed. For single-threaded tests only */
@@ -112,7 +112,7 @@ int weir_array_exact(void *array, uint32_t *cap, size_t need, size_t size)
 
 void weir_array_fit(void *array, uint32_t *cap, uint32_t used, size_t size)
 {
-    if (used == 0 || *cap - used < used / 8 || (*cap - used) * size < LARGE_ROOM)
+    if (used == 0 || *cap - used < used / 8 || (*cap - used) * size < LARGE_SLACK)
         return;
     if (resize(array, cap, used, size) < 0)
         return; /* keeping the memory does no harm */
@@ -271,7 +271,7 @@ const char *weir_status_name(int code)
     }
 }
 
-static bool buf_room(weir_buf *b, size_t more)
+static bool buf_reserve(weir_buf *b, size_t more)
 {
     size_t want = b->cap ? b->cap : 256;
     char *grown;
@@ -294,12 +294,12 @@ static bool buf_room(weir_buf *b, size_t more)
 
 char *weir_buf_space(weir_buf *b, size_t n)
 {
-    return buf_room(b, n) ? b->data + b->len : NULL;
+    return buf_reserve(b, n) ? b->data + b->len : NULL;
 }
 
 void weir_buf_add(weir_buf *b, const char *s, size_t n)
 {
-    if (!buf_room(b, n))
+    if (!buf_reserve(b, n))
         return;
     memcpy(b->data + b->len, s, n);
     b->len += n;
@@ -324,7 +324,7 @@ void weir_buf_printf(weir_buf *b, const char *fmt, ...)
         b->failed = true;
     } else if ((size_t)n < sizeof small) {
         weir_buf_add(b, small, (size_t)n);
-    } else if (buf_room(b, (size_t)n)) {
+    } else if (buf_reserve(b, (size_t)n)) {
         va_start(ap, fmt);
         weir_vtext(b->data + b->len, (size_t)n + 1, fmt, ap);
         va_end(ap);

@@ -56,8 +56,8 @@ struct weir_json {
     uint32_t depth;
     weir_buf *raw; /* receives captured text */
     size_t raw_from;
-    char *room; /* memory for slices of a file */
-    uint32_t room_cap;
+    char *slices; /* memory for slices of a file */
+    uint32_t slices_cap;
 };
 
 /* ---- YAJL's memory -------------------------------------------------------------------------------------------- */
@@ -320,10 +320,10 @@ static int next_slice(weir_json *j)
     j->in.len -= n;
     if (n > 0 || !j->in.rest)
         return WEIR_OK;
-    if (weir_array_reserve(&j->room, &j->room_cap, j->wanted, 1) < 0)
+    if (weir_array_reserve(&j->slices, &j->slices_cap, j->wanted, 1) < 0)
         return weir_fail_nomem(&j->why);
-    j->slice = j->room;
-    return weir_file_block(j->in.rest, j->source, j->room, j->wanted, &j->slice_len, &j->why);
+    j->slice = j->slices;
+    return weir_file_block(j->in.rest, j->source, j->slices, j->wanted, &j->slice_len, &j->why);
 }
 
 static void refill(weir_json *j)
@@ -386,7 +386,7 @@ void weir_json_close(weir_json *j)
         next = b->in.next;
         weir_mem_free(b);
     }
-    WEIR_FREE(j->events, j->room);
+    WEIR_FREE(j->events, j->slices);
     weir_buf_free(&j->texts);
     weir_mem_free(j);
 }

@@ -96,7 +96,7 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
 static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
 {
     if (*at < size) {
-        size_t room = size - *at - 1, k = n < room ? n : room;
+        size_t cap = size - *at - 1, k = n < cap ? n : cap;
         memcpy(buf + *at, s, k);
         buf[*at + k] = '\0';
     }

@@ -3,9 +3,9 @@
  * An index exists while the policy is in use. A change of schedules that makes a better candidate is carried up; a
  * change that takes the first candidate of a row marks the row and all rows above as unknown, and the next query
  * recomputes them. Where the order reads properties, tags or ranks, a vertex with a change of these is marked as dirty,
- * and the next query puts the vertex and its subtree in order again: an order may look at a vertex and at ancestors. New
- * vertices are dirty too; removed vertices leave at once. With too many dirty vertices the index is dropped, and the
- * next query rebuilds it, O(n).
+ * and the next query puts the vertex and its subtree in order again: an order may look at a vertex and at ancestors.
+ * New vertices are dirty too; removed vertices leave at once. With too many dirty vertices the index is dropped, and
+ * the next query rebuilds the index, O(n).
  */
 #ifndef WEIR_INDEX_H
 #define WEIR_INDEX_H

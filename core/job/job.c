@@ -505,14 +505,14 @@ static int check_fits(const weir_graph *g, weir_vertex v, uint32_t job, int64_t 
     if (amount > free_units)
         return weir_fail(err, WEIR_EBUSY, "%" PRId64 " units are wanted, %" PRId64 " of %" PRId64 " are free", amount,
                          free_units, size);
-    if (whole && !weir_availability_alone(g, v, job, start, end))
+    if (whole && !weir_availability_only(g, v, job, start, end))
         return weir_fail(err, WEIR_EBUSY,
                          "all units are exclusive, and another job shares the vertex or has something below");
     if (whole && has_below(g, v, job))
         return weir_fail(err, WEIR_EBUSY,
                          "all units are exclusive, and the job has something below already: release that first");
     for (weir_vertex up = vertex_at(g, v)->parent; up != WEIR_NONE; up = vertex_at(g, up)->parent)
-        if (kind_of(g, up)->exclusive && !weir_availability_alone(g, up, job, start, end))
+        if (kind_of(g, up)->exclusive && !weir_availability_only(g, up, job, start, end))
             return weir_fail(err, WEIR_EBUSY,
                              "an ancestor of the vertex is exclusive, and another job has a part of it");
     return WEIR_OK;

@@ -28,13 +28,13 @@ void weir_query_subject_clear(struct query_subject *s)
 }
 
 /* Writes basename and id without printf, for speed. Returns the length; 0 if `room` is too small. */
-static size_t write_usual(const char *basename, int64_t id, char *to, size_t room)
+static size_t write_usual(const char *basename, int64_t id, char *to, size_t cap)
 {
     char digits[24];
     size_t n = strlen(basename), at = sizeof digits;
     uint64_t rest = id < 0 ? 0 - (uint64_t)id : (uint64_t)id;
 
-    if (n + sizeof digits > room)
+    if (n + sizeof digits > cap)
         return 0;
     do {
         digits[--at] = (char)('0' + rest % 10);

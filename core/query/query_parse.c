@@ -64,7 +64,7 @@ struct query_reader {
     const char *text;
     size_t len, at;
     struct token token; /* the lookahead */
-    char *room;         /* free space in q->text for the next word */
+    char *next_word;    /* free space in q->text for the next word */
     weir_query *q;
     uint32_t depth;
     weir_err *err;
@@ -124,7 +124,7 @@ static int read_escape(struct query_reader *r, size_t quote)
         return refuse(r, quote, WEIR_EPARSE, "this quote is not closed");
     if (!found)
         return refuse(r, r->at, WEIR_EPARSE, "after a backslash in quotes, one of \\ \" ' n t r is wanted");
-    *r->room++ = meant[found - known];
+    *r->next_word++ = meant[found - known];
     r->at += 2;
     return WEIR_OK;
 }
@@ -144,7 +144,7 @@ static int read_quoted(struct query_reader *r)
             if (rc)
                 return rc;
         } else {
-            *r->room++ = r->text[r->at++];
+            *r->next_word++ = r->text[r->at++];
         }
     }
     r->at++;
@@ -154,13 +154,13 @@ static int read_quoted(struct query_reader *r)
 static void read_bare(struct query_reader *r)
 {
     while (!ends_word(r))
-        *r->room++ = r->text[r->at++];
+        *r->next_word++ = r->text[r->at++];
 }
 
 /* Reads a word, quoted or bare. A quoted key after a dot, as in property."a key", belongs to the bare word before. */
 static int read_word(struct query_reader *r, struct token *t)
 {
-    char *start = r->room;
+    char *start = r->next_word;
     int rc = WEIR_OK;
 
     t->kind = WORD;
@@ -171,11 +171,11 @@ static int read_word(struct query_reader *r, struct token *t)
         rc = read_quoted(r);
     } else {
         read_bare(r);
-        if (r->room[-1] == '.' && r->at < r->len && strchr("\"'", peek(r, 0)))
+        if (r->next_word[-1] == '.' && r->at < r->len && strchr("\"'", peek(r, 0)))
             rc = read_quoted(r);
     }
-    t->len = (size_t)(r->room - start);
-    *r->room++ = '\0';
+    t->len = (size_t)(r->next_word - start);
+    *r->next_word++ = '\0';
     return rc;
 }
 
@@ -613,7 +613,7 @@ int weir_query_parse(const char *text, size_t len, weir_query **out, weir_err *e
     r.q = weir_mem_zalloc(1, sizeof *r.q);
     if (!r.q)
         return weir_fail_nomem(err);
-    r.room = r.q->text = weir_mem_alloc(2 * len + 1); /* a word needs a terminating NUL */
+    r.next_word = r.q->text = weir_mem_alloc(2 * len + 1); /* a word needs a terminating NUL */
     rc = r.q->text ? read_expression(&r) : weir_fail_nomem(err);
     if (rc)
         weir_query_free(r.q);

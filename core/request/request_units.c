@@ -69,20 +69,20 @@ static uint32_t count_values(const weir_count *c)
 /* Converts each value of a count. Values that become equal are merged. */
 static int convert_values(const weir_count *c, struct ratio f, weir_count *out)
 {
-    uint32_t room = count_values(c), n = room;
-    int64_t *set = weir_mem_alloc(room * sizeof *set);
+    uint32_t cap = count_values(c), n = cap;
+    int64_t *set = weir_mem_alloc(cap * sizeof *set);
     int64_t limit = c->max < WEIR_COUNT_MAX ? c->max : WEIR_COUNT_MAX;
 
     if (!set)
         return WEIR_ENOMEM;
     while (n > 0 && limit >= c->min) { /* from the largest value down */
         int64_t value = weir_count_floor(c, limit), units = convert(value, f);
-        if (n == room || units != set[n])
+        if (n == cap || units != set[n])
             set[--n] = units;
         limit = value - 1;
     }
-    memmove(set, set + n, (room - n) * sizeof *set);
-    n = room - n;
+    memmove(set, set + n, (cap - n) * sizeof *set);
+    n = cap - n;
     *out = (weir_count){set[0], set[n - 1], 0, 0, set, n};
     if (out->max - out->min == n - 1) { /* canonical form of consecutive values is a range */
         *out = (weir_count){set[0], set[n - 1], '+', 1, NULL, 0};

@@ -86,14 +86,14 @@ __attribute__((format(printf, 3, 4))) static int bad(const struct rack_reader *r
 
 __attribute__((format(printf, 2, 3))) static size_t enter(struct rack_reader *r, const char *fmt, ...)
 {
-    size_t before = r->path_len, room = sizeof r->path - before;
+    size_t before = r->path_len, cap = sizeof r->path - before;
     va_list ap;
     int n;
 
     va_start(ap, fmt);
-    n = weir_vtext(r->path + before, room, fmt, ap);
+    n = weir_vtext(r->path + before, cap, fmt, ap);
     va_end(ap);
-    r->path_len += n > 0 && (size_t)n < room ? (size_t)n : 0;
+    r->path_len += n > 0 && (size_t)n < cap ? (size_t)n : 0;
     return before;
 }
 

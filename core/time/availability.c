@@ -25,7 +25,7 @@ static bool below_unused(const weir_graph *g, weir_vertex v, uint32_t job, int64
     if (job == WEIR_NONE && in->cells[CELL_ACTIVE] > 0 && t0 <= g->now)
         return false;
     for (uint32_t i = 0; i < in->nkids; i++)
-        if (in->kids[i] != WEIR_NONE && !weir_availability_alone(g, in->kids[i], job, t0, t1))
+        if (in->kids[i] != WEIR_NONE && !weir_availability_only(g, in->kids[i], job, t0, t1))
             return false;
     return true;
 }
@@ -35,7 +35,7 @@ bool weir_availability_unused(const weir_graph *g, weir_vertex v, int64_t t0, in
     return !(schedule_of(g, v) && weir_schedule_touched(g, v, t0, t1, false)) && below_unused(g, v, WEIR_NONE, t0, t1);
 }
 
-bool weir_availability_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
+bool weir_availability_only(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1)
 {
     bool used = schedule_of(g, v) && (job == WEIR_NONE ? weir_schedule_touched(g, v, t0, t1, false)
                                                        : weir_schedule_others(g, v, job, t0, t1));

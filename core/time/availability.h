@@ -12,7 +12,7 @@ bool weir_availability_above(const weir_graph *g, weir_vertex v, int64_t t0, int
  * below) */
 bool weir_availability_unused(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* Whether no job but `job` has anything on v or below v. */
-bool weir_availability_alone(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
+bool weir_availability_only(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
 /* Free units of v itself. */
 int64_t weir_availability_free(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 

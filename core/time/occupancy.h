@@ -1,10 +1,10 @@
 /* occupancy.h - which vertices of one type are in use over time: vertices of which jobs have the whole, a vertex above,
  * or any part. An occupancy tells where to look for the start of a reservation, and which vertices need no look.
  *
- * Each vertex of the type has a bit. Time is cut into slots, from each start or end of a job to the next; a slot has
- * the set of the vertices in use. Slots are kept in pages of up to OCCUPANCY_SLOTS; a vertex in use throughout a page
+ * Each vertex of the type has a bit. Time is cut into slices, from each start or end of a job to the next; a slice has
+ * the set of the vertices in use. Slices are kept in pages of up to OCCUPANCY_SLICES; a vertex in use throughout a page
  * is in one set of the page (`all`), and a further set has the vertices in use at any time in the page (`any`). So a
- * job costs the pages of its interval, at most two of them slot by slot, and in each set only the words with vertices
+ * job costs the pages of its interval, at most two of them slice by slice, and in each set only the words with vertices
  * of the job. Several jobs may use parts of one vertex at a time: a timeline has the number of picks, and tells when
  * the last job ends.
  *
@@ -20,7 +20,7 @@
 #include "time/host_usage.h"
 #include "time/job_table.h"
 
-#define OCCUPANCY_SLOTS 64
+#define OCCUPANCY_SLICES 64
 /* Starts found that an occupancy remembers. */
 #define OCCUPANCY_KNOWN 64
 /* A larger occupancy is given up: reservations are then found without. */
@@ -29,16 +29,16 @@
 struct fits; /* earliest_fit.h */
 
 struct page {
-    uint32_t n, cap;                 /* slots, and capacity */
+    uint32_t n, cap;                 /* slices, and capacity */
     uint32_t all;                    /* vertices held throughout the page */
-    uint32_t most;                   /* upper bound of the vertices held in one slot beside `all` */
+    uint32_t most;                   /* upper bound of the vertices held in one slice beside `all` */
     bool stale;                      /* set SET_ANY may have too many vertices */
-    uint64_t *sets;                  /* SET_ALL, SET_ANY, then one set for each slot */
-    int64_t time[OCCUPANCY_SLOTS];   /* begin of each slot */
-    uint32_t held[OCCUPANCY_SLOTS];  /* vertices in the set of the slot */
-    uint32_t edges[OCCUPANCY_SLOTS]; /* jobs that start or end at the begin of the slot */
-    /* Number of the set of each slot; from n on, the unused sets. */
-    uint8_t place[OCCUPANCY_SLOTS];
+    uint64_t *sets;                  /* SET_ALL, SET_ANY, then one set for each slice */
+    int64_t time[OCCUPANCY_SLICES];   /* begin of each slice */
+    uint32_t held[OCCUPANCY_SLICES];  /* vertices in the set of the slice */
+    uint32_t edges[OCCUPANCY_SLICES]; /* jobs that start or end at the begin of the slice */
+    /* Number of the set of each slice; from n on, the unused sets. */
+    uint8_t place[OCCUPANCY_SLICES];
 };
 
 struct occupancy {
@@ -47,7 +47,7 @@ struct occupancy {
     weir_vertex *vertices; /* by bit; WEIR_NONE: removed */
     uint32_t count, live; /* bits given out; vertices that exist */
     uint64_t serial;      /* changes with every change of the bits */
-    struct page **pages;  /* none before the first query; the first slot begins at INT64_MIN */
+    struct page **pages;  /* none before the first query; the first slice begins at INT64_MIN */
     uint32_t npages, pages_cap;
     size_t bytes;
     uint32_t *touched, ntouched; /* words of `mask` that are not 0 */

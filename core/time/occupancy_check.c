@@ -23,9 +23,9 @@ static bool is_used(const weir_graph *g, weir_vertex v, int64_t t)
     return false;
 }
 
-static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, uint32_t i, weir_err *err)
+static int check_slice(const weir_graph *g, struct occupancy *c, struct page *p, uint32_t i, weir_err *err)
 {
-    const uint64_t *all = set_of(c, p, SET_ALL), *own = slot_set(c, p, i), *any = weir_occupancy_any(c, p);
+    const uint64_t *all = set_of(c, p, SET_ALL), *own = slice_set(c, p, i), *any = weir_occupancy_any(c, p);
     uint32_t nall = 0, nown = 0;
 
     for (uint32_t bit = 0; bit < c->words * 64; bit++) {
@@ -35,7 +35,7 @@ static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, 
         if ((in_all || in_own) != (live && is_used(g, c->vertices[bit], p->time[i])) || (in_all && in_own))
             return broken(err, g, c, "a vertex is in use when no job has it, or the other way round");
         if (in_own && !(any[bit / 64] & one))
-            return broken(err, g, c, "a page forgets what is in use in a slot");
+            return broken(err, g, c, "a page forgets what is in use in a slice");
         nall += in_all;
         nown += in_own;
     }
@@ -44,7 +44,7 @@ static int check_slot(const weir_graph *g, struct occupancy *c, struct page *p, 
     return broken(err, g, c, "the vertices in use are miscounted");
 }
 
-static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
+static int check_slices(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
     int64_t before = INT64_MIN;
     int rc = WEIR_OK;
@@ -53,16 +53,16 @@ static int check_slots(const weir_graph *g, struct occupancy *c, weir_err *err)
         for (uint32_t i = 0; !rc && i < c->pages[at]->n; i++) {
             struct page *p = c->pages[at];
             if ((at || i) && p->time[i] <= before)
-                return broken(err, g, c, "slots are out of order");
+                return broken(err, g, c, "slices are out of order");
             before = p->time[i];
-            rc = check_slot(g, c, p, i, err);
+            rc = check_slice(g, c, p, i, err);
         }
     return rc;
 }
 
 static int check_occupancy(const weir_graph *g, struct occupancy *c, weir_err *err)
 {
-    int rc = check_slots(g, c, err);
+    int rc = check_slices(g, c, err);
 
     rc = rc ? rc : weir_fits_check(g, c);
     if (rc == WEIR_ENOMEM)

@@ -67,7 +67,7 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
     p->most = 0;
     memset(any, 0, c->words * sizeof *any);
     for (uint32_t i = 0; i < p->n; i++) {
-        const uint64_t *set = slot_set(c, p, i);
+        const uint64_t *set = slice_set(c, p, i);
         for (uint32_t k = 0; k < c->words; k++)
             any[k] |= set[k];
         if (p->held[i] > p->most)
@@ -76,27 +76,27 @@ const uint64_t *weir_occupancy_any(const struct occupancy *c, struct page *p)
     return any;
 }
 
-/* The slots [*lo, *hi) of a page within an interval. */
-static void slots_within(const struct occupancy *c, uint32_t page, struct slot_position first,
-                         struct slot_position last, uint32_t *lo, uint32_t *hi)
+/* The slices [*lo, *hi) of a page within an interval. */
+static void slices_within(const struct occupancy *c, uint32_t page, struct slice_position first,
+                          struct slice_position last, uint32_t *lo, uint32_t *hi)
 {
-    *lo = page == first.page ? first.slot : 0;
-    *hi = page == last.page ? last.slot + 1 : c->pages[page]->n;
+    *lo = page == first.page ? first.slice : 0;
+    *hi = page == last.page ? last.slice + 1 : c->pages[page]->n;
 }
 
-/* Finds the last slot of an interval with more than `limit` vertices held, as *last. */
-static bool is_crowded(const struct occupancy *c, struct slot_position first, struct slot_position *last,
+/* Finds the last slice of an interval with more than `limit` vertices held, as *last. */
+static bool is_crowded(const struct occupancy *c, struct slice_position first, struct slice_position *last,
                        uint64_t limit)
 {
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         const struct page *p = c->pages[page];
         uint32_t lo, hi;
-        slots_within(c, page, first, *last, &lo, &hi);
+        slices_within(c, page, first, *last, &lo, &hi);
         if ((uint64_t)p->all + p->most <= limit)
             continue;
         for (; hi > lo; hi--)
             if ((uint64_t)p->all + p->held[hi - 1] > limit) {
-                *last = (struct slot_position){page, hi - 1};
+                *last = (struct slice_position){page, hi - 1};
                 return true;
             }
     }
@@ -104,8 +104,8 @@ static bool is_crowded(const struct occupancy *c, struct slot_position first, st
 }
 
 /* Makes busy all vertices held at any time in an interval, from the end on, at most *spare. False: *last is the
- * slot that exceeds *spare. */
-static bool is_free(struct occupancy *c, struct slot_position first, struct slot_position *last, uint64_t spare)
+ * slice that exceeds *spare. */
+static bool is_free(struct occupancy *c, struct slice_position first, struct slice_position *last, uint64_t spare)
 {
     bool fresh = c->nrefused == 0;
 
@@ -113,10 +113,10 @@ static bool is_free(struct occupancy *c, struct slot_position first, struct slot
     for (uint32_t page = last->page + 1; page-- > first.page;) {
         struct page *p = c->pages[page];
         uint32_t lo, hi, n;
-        slots_within(c, page, first, *last, &lo, &hi);
+        slices_within(c, page, first, *last, &lo, &hi);
         n = p->all ? make_busy(c, set_of(c, p, SET_ALL), p->all, &fresh) : 0;
         if (n > spare) {
-            *last = (struct slot_position){page, hi - 1};
+            *last = (struct slice_position){page, hi - 1};
             return false;
         }
         spare -= n;
@@ -125,9 +125,9 @@ static bool is_free(struct occupancy *c, struct slot_position first, struct slot
             continue;
         }
         for (; hi > lo; hi--, spare -= n) {
-            n = make_busy(c, slot_set(c, p, hi - 1), p->held[hi - 1], &fresh);
+            n = make_busy(c, slice_set(c, p, hi - 1), p->held[hi - 1], &fresh);
             if (n > spare) {
-                *last = (struct slot_position){page, hi - 1};
+                *last = (struct slice_position){page, hi - 1};
                 return false;
             }
         }
@@ -138,19 +138,19 @@ static bool is_free(struct occupancy *c, struct slot_position first, struct slot
 /* Pages looked at in turn before a binary search. */
 #define NEAR_PAGES 4
 
-/* The last slot that begins before t, not before `from`. */
-static struct slot_position last_before(const struct occupancy *c, struct slot_position from, int64_t t)
+/* The last slice that begins before t, not before `from`. */
+static struct slice_position last_before(const struct occupancy *c, struct slice_position from, int64_t t)
 {
     for (uint32_t i = 0; from.page + 1 < c->npages && c->pages[from.page + 1]->time[0] < t; i++)
         from.page = i < NEAR_PAGES ? from.page + 1 : page_at(c, t - 1);
-    return (struct slot_position){from.page, slot_at(c->pages[from.page], t - 1)};
+    return (struct slice_position){from.page, slice_at(c->pages[from.page], t - 1)};
 }
 
-static bool next_slot(const struct occupancy *c, struct slot_position *s)
+static bool next_slice(const struct occupancy *c, struct slice_position *s)
 {
-    if (++s->slot < c->pages[s->page]->n)
+    if (++s->slice < c->pages[s->page]->n)
         return true;
-    s->slot = 0;
+    s->slice = 0;
     return ++s->page < c->npages;
 }
 
@@ -217,7 +217,7 @@ static void settle_known(struct occupancy *c)
 
 static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, uint64_t n)
 {
-    struct slot_position first = spot_at(c, from), last;
+    struct slice_position first = spot_at(c, from), last;
     int64_t start = from;
 
     for (;;) {
@@ -226,10 +226,10 @@ static int64_t find_from(struct occupancy *c, int64_t from, int64_t duration, ui
         if (!is_crowded(c, first, &last, c->live - c->unheld - n) &&
             is_free(c, first, &last, c->live - c->nrefused - n))
             return start;
-        if (!next_slot(c, &last))
+        if (!next_slice(c, &last))
             return WEIR_FOREVER;
         first = last;
-        start = c->pages[first.page]->time[first.slot];
+        start = c->pages[first.page]->time[first.slice];
     }
 }
 
@@ -249,7 +249,7 @@ int64_t weir_occupancy_find(const weir_graph *g, struct occupancy *c, int64_t fr
 
 bool weir_occupancy_fits(struct occupancy *c, int64_t t0, int64_t t1, uint64_t n)
 {
-    struct slot_position first = spot_at(c, t0), last = last_before(c, first, t1);
+    struct slice_position first = spot_at(c, t0), last = last_before(c, first, t1);
 
     return n + c->nrefused <= c->live && !is_crowded(c, first, &last, c->live - c->unheld - n) &&
            is_free(c, first, &last, c->live - c->nrefused - n);

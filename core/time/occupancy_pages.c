@@ -1,7 +1,7 @@
-/* occupancy_pages.c - the vertices in use over time, slot by slot. Invariant: while jobs have anything of a vertex the
- * bit is set in the set of the slot or in SET_ALL of the page, never in both; each slot but the first begins where
- * `edges` jobs start or end; the timeline of a vertex in `parts` is the number of picks of jobs at or below the vertex,
- * picks of the vertex as a whole excepted.
+/* occupancy_pages.c - the vertices in use over time, slice by slice. Invariant: while jobs have anything of a vertex
+ * the bit is set in the set of the slice or in SET_ALL of the page, never in both; each slice but the first begins
+ * where `edges` jobs start or end; the timeline of a vertex in `parts` is the number of picks of jobs at or below the
+ * vertex, picks of the vertex as a whole excepted.
  */
 #include "time/occupancy_private.h"
 
@@ -13,11 +13,11 @@ static void page_free(struct occupancy *c, struct page *p)
 {
     if (!p)
         return;
-    c->bytes -= sizeof *p + (size_t)(SET_SLOTS + p->cap) * c->words * sizeof *p->sets;
+    c->bytes -= sizeof *p + (size_t)(SET_SLICES + p->cap) * c->words * sizeof *p->sets;
     WEIR_FREE(p->sets, p);
 }
 
-/* Reserves `cap` slots. WEIR_ENOMEM, or WEIR_ELIMIT. */
+/* Reserves `cap` slices. WEIR_ENOMEM, or WEIR_ELIMIT. */
 static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
 {
     size_t more = (size_t)(cap - p->cap) * c->words * sizeof *p->sets;
@@ -25,7 +25,7 @@ static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
 
     if (c->bytes + more > OCCUPANCY_BYTES)
         return WEIR_ELIMIT;
-    sets = weir_mem_realloc(p->sets, (size_t)(SET_SLOTS + cap) * c->words * sizeof *sets);
+    sets = weir_mem_realloc(p->sets, (size_t)(SET_SLICES + cap) * c->words * sizeof *sets);
     if (!sets)
         return WEIR_ENOMEM;
     p->sets = sets;
@@ -36,15 +36,15 @@ static int page_reserve(struct occupancy *c, struct page *p, uint32_t cap)
     return WEIR_OK;
 }
 
-/* Makes a page without slots, at position `at`. */
+/* Makes a page without slices, at position `at`. */
 static int page_make(struct occupancy *c, uint32_t at, struct page **out)
 {
     struct page *p = weir_mem_zalloc(1, sizeof *p);
     int rc = WEIR_ENOMEM;
 
     if (p && weir_array_reserve(&c->pages, &c->pages_cap, (size_t)c->npages + 1, sizeof *c->pages) == WEIR_OK) {
-        c->bytes += sizeof *p + SET_SLOTS * c->words * sizeof *p->sets;
-        rc = page_reserve(c, p, OCCUPANCY_SLOTS / 2);
+        c->bytes += sizeof *p + SET_SLICES * c->words * sizeof *p->sets;
+        rc = page_reserve(c, p, OCCUPANCY_SLICES / 2);
         if (rc)
             page_free(c, p);
     } else {
@@ -52,7 +52,7 @@ static int page_make(struct occupancy *c, uint32_t at, struct page **out)
     }
     if (rc)
         return rc;
-    memset(p->sets, 0, SET_SLOTS * c->words * sizeof *p->sets);
+    memset(p->sets, 0, SET_SLICES * c->words * sizeof *p->sets);
     memmove(c->pages + at + 1, c->pages + at, (c->npages - at) * sizeof(struct page *));
     c->pages[at] = p;
     c->npages++;
@@ -78,15 +78,15 @@ static int page_split(struct occupancy *c, uint32_t at)
     memcpy(q->edges, p->edges + half, q->n * sizeof *q->edges);
     memcpy(set_of(c, q, SET_ALL), set_of(c, p, SET_ALL), c->words * sizeof(uint64_t));
     for (uint32_t i = 0; i < q->n; i++)
-        memcpy(slot_set(c, q, i), slot_set(c, p, half + i), c->words * sizeof(uint64_t));
+        memcpy(slice_set(c, q, i), slice_set(c, p, half + i), c->words * sizeof(uint64_t));
     p->n = half;
     return WEIR_OK;
 }
 
-/* ---- slots ---- */
+/* ---- slices ---- */
 
-/* Inserts a slot that begins at t, at position i, with the vertices held in the slot before. */
-static void slot_insert(struct occupancy *c, struct page *p, uint32_t i, int64_t t)
+/* Inserts a slice that begins at t, at position i, with the vertices held in the slice before. */
+static void slice_insert(struct occupancy *c, struct page *p, uint32_t i, int64_t t)
 {
     uint32_t more = p->n - i;
     uint8_t place = p->place[p->n];
@@ -100,13 +100,13 @@ static void slot_insert(struct occupancy *c, struct page *p, uint32_t i, int64_t
     p->held[i] = i ? p->held[i - 1] : 0;
     p->place[i] = place;
     if (i)
-        memcpy(slot_set(c, p, i), slot_set(c, p, i - 1), c->words * sizeof(uint64_t));
+        memcpy(slice_set(c, p, i), slice_set(c, p, i - 1), c->words * sizeof(uint64_t));
     else
-        memset(slot_set(c, p, i), 0, c->words * sizeof(uint64_t));
+        memset(slice_set(c, p, i), 0, c->words * sizeof(uint64_t));
     p->n++;
 }
 
-static void slot_remove(struct occupancy *c, uint32_t at, uint32_t i)
+static void slice_remove(struct occupancy *c, uint32_t at, uint32_t i)
 {
     struct page *p = c->pages[at];
     uint32_t more = --p->n - i;
@@ -128,31 +128,31 @@ static void slot_remove(struct occupancy *c, uint32_t at, uint32_t i)
 /* Adds a start or end of a job at t. WEIR_ENOMEM, WEIR_ELIMIT */
 static int edge_add(struct occupancy *c, int64_t t)
 {
-    struct slot_position at = spot_at(c, t);
+    struct slice_position at = spot_at(c, t);
     int rc = WEIR_OK;
 
-    if (c->pages[at.page]->time[at.slot] != t) {
-        if (c->pages[at.page]->n == OCCUPANCY_SLOTS) {
+    if (c->pages[at.page]->time[at.slice] != t) {
+        if (c->pages[at.page]->n == OCCUPANCY_SLICES) {
             rc = page_split(c, at.page);
             at = spot_at(c, t);
         }
         if (!rc && c->pages[at.page]->n == c->pages[at.page]->cap)
-            rc = page_reserve(c, c->pages[at.page], OCCUPANCY_SLOTS);
+            rc = page_reserve(c, c->pages[at.page], OCCUPANCY_SLICES);
         if (rc)
             return rc;
-        slot_insert(c, c->pages[at.page], ++at.slot, t);
+        slice_insert(c, c->pages[at.page], ++at.slice, t);
     }
-    c->pages[at.page]->edges[at.slot]++;
+    c->pages[at.page]->edges[at.slice]++;
     return WEIR_OK;
 }
 
-/* Removes a start or end of a job at t, and the slot with the last. */
+/* Removes a start or end of a job at t, and the slice with the last. */
 static void edge_remove(struct occupancy *c, int64_t t)
 {
-    struct slot_position at = spot_at(c, t);
+    struct slice_position at = spot_at(c, t);
 
-    if (--c->pages[at.page]->edges[at.slot] == 0)
-        slot_remove(c, at.page, at.slot);
+    if (--c->pages[at.page]->edges[at.slice] == 0)
+        slice_remove(c, at.page, at.slice);
 }
 
 /* ---- marks ---- */
@@ -172,8 +172,8 @@ static void flip(const struct marks *m, uint64_t *set)
         set[m->words[i]] ^= m->mask[m->words[i] - m->base];
 }
 
-/* Adds vertices to slots lo to hi - 1 of a page, or removes the vertices, which are held alike throughout the page.
- * Vertices no longer held throughout the page move from SET_ALL to slots. */
+/* Adds vertices to slices lo to hi - 1 of a page, or removes the vertices, which are held alike throughout the page.
+ * Vertices no longer held throughout the page move from SET_ALL to slices. */
 static void mark_page(const struct occupancy *c, struct page *p, const struct marks *m, uint32_t lo, uint32_t hi,
                       bool on)
 {
@@ -189,7 +189,7 @@ static void mark_page(const struct occupancy *c, struct page *p, const struct ma
     for (uint32_t i = whole ? 0 : lo; i < (whole ? p->n : hi); i++) {
         if (whole && i >= lo && i < hi)
             continue;
-        flip(m, slot_set(c, p, i));
+        flip(m, slice_set(c, p, i));
         p->held[i] += more ? m->count : 0 - m->count;
         p->most = p->held[i] > p->most ? p->held[i] : p->most;
     }
@@ -198,17 +198,17 @@ static void mark_page(const struct occupancy *c, struct page *p, const struct ma
     p->stale |= !on;
 }
 
-/* Adds vertices to all slots of [start, end), or removes the vertices. */
+/* Adds vertices to all slices of [start, end), or removes the vertices. */
 static void mark_times(const struct occupancy *c, const struct marks *m, int64_t start, int64_t end, bool on)
 {
-    struct slot_position from = spot_at(c, start);
+    struct slice_position from = spot_at(c, start);
 
-    for (; from.page < c->npages && c->pages[from.page]->time[from.slot] < end;
-         from = (struct slot_position){from.page + 1, 0})
-        mark_page(c, c->pages[from.page], m, from.slot, slots_before(c->pages[from.page], end), on);
+    for (; from.page < c->npages && c->pages[from.page]->time[from.slice] < end;
+         from = (struct slice_position){from.page + 1, 0})
+        mark_page(c, c->pages[from.page], m, from.slice, slices_before(c->pages[from.page], end), on);
 }
 
-/* Adds the vertices that a job has as a whole, marked in c->mask, to all slots of the job, or removes the vertices. */
+/* Adds the vertices that a job has as a whole, marked in c->mask, to all slices of the job, or removes the vertices. */
 static void mark_whole(const struct occupancy *c, const weir_allocation *a, bool on)
 {
     struct marks m = {c->touched, c->mask, c->ntouched, 0, 0};
@@ -219,7 +219,7 @@ static void mark_whole(const struct occupancy *c, const weir_allocation *a, bool
         mark_times(c, &m, a->start, a->end, on);
 }
 
-/* Adds a vertex to the slots of a job, or removes the vertex, where no further job has parts of the vertex. */
+/* Adds a vertex to the slices of a job, or removes the vertex, where no further job has parts of the vertex. */
 static void mark_alone(const struct occupancy *c, uint32_t bit, const weir_allocation *a, bool on)
 {
     const weir_timeline *timeline = c->parts.timelines[bit];
@@ -326,7 +326,7 @@ static int fill(const weir_graph *g, struct occupancy *c)
 
     if (rc)
         return rc;
-    slot_insert(c, first, 0, INT64_MIN);
+    slice_insert(c, first, 0, INT64_MIN);
     first->edges[0] = 1;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
         if (g->jobs->list[i].used) {

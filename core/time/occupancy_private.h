@@ -1,10 +1,10 @@
-/* occupancy_private.h - shared by the files of the occupancy: access to pages and slots. */
+/* occupancy_private.h - shared by the files of the occupancy: access to pages and slices. */
 #ifndef WEIR_OCCUPANCY_PRIVATE_H
 #define WEIR_OCCUPANCY_PRIVATE_H
 
 #include "time/occupancy.h"
 
-enum { SET_ALL, SET_ANY, SET_SLOTS };
+enum { SET_ALL, SET_ANY, SET_SLICES };
 
 /* A set of a page, by number. */
 static inline uint64_t *set_of(const struct occupancy *c, const struct page *p, uint32_t set)
@@ -12,10 +12,10 @@ static inline uint64_t *set_of(const struct occupancy *c, const struct page *p, 
     return p->sets + (size_t)set * c->words;
 }
 
-/* The set of a slot. */
-static inline uint64_t *slot_set(const struct occupancy *c, const struct page *p, uint32_t slot)
+/* The set of a slice. */
+static inline uint64_t *slice_set(const struct occupancy *c, const struct page *p, uint32_t slice)
 {
-    return set_of(c, p, SET_SLOTS + p->place[slot]);
+    return set_of(c, p, SET_SLICES + p->place[slice]);
 }
 
 /* Number of bits set. */
@@ -24,8 +24,8 @@ static inline uint32_t count_bits(uint64_t x)
     return (uint32_t)__builtin_popcountll(x);
 }
 
-struct slot_position {
-    uint32_t page, slot;
+struct slice_position {
+    uint32_t page, slice;
 };
 
 /* The last page that begins at or before t. */
@@ -42,8 +42,8 @@ static inline uint32_t page_at(const struct occupancy *c, int64_t t)
     return lo;
 }
 
-/* The last slot of a page that begins at or before t; the first slot where none does. */
-static inline uint32_t slot_at(const struct page *p, int64_t t)
+/* The last slice of a page that begins at or before t; the first slice where none does. */
+static inline uint32_t slice_at(const struct page *p, int64_t t)
 {
     uint32_t lo = 0, n = p->n;
 
@@ -56,17 +56,17 @@ static inline uint32_t slot_at(const struct page *p, int64_t t)
     return lo;
 }
 
-/* The last slot that begins at or before t. */
-static inline struct slot_position spot_at(const struct occupancy *c, int64_t t)
+/* The last slice that begins at or before t. */
+static inline struct slice_position spot_at(const struct occupancy *c, int64_t t)
 {
     uint32_t page = page_at(c, t);
-    return (struct slot_position){page, slot_at(c->pages[page], t)};
+    return (struct slice_position){page, slice_at(c->pages[page], t)};
 }
 
-/* Number of slots of a page that begin before t. */
-static inline uint32_t slots_before(const struct page *p, int64_t t)
+/* Number of slices of a page that begin before t. */
+static inline uint32_t slices_before(const struct page *p, int64_t t)
 {
-    return p->time[p->n - 1] < t ? p->n : slot_at(p, t);
+    return p->time[p->n - 1] < t ? p->n : slice_at(p, t);
 }
 
 /* The set of vertices held at any time in a page beside SET_ALL, recomputed if stale. */
@@ -82,7 +82,7 @@ void weir_occupancy_pages_add(const weir_graph *g, struct occupancy *c, uint32_t
 /* Removes a job from the pages, if any; whole vertices are marked in c->mask. Cannot fail. */
 void weir_occupancy_pages_remove(const weir_graph *g, struct occupancy *c, uint32_t job);
 void weir_occupancy_close(struct occupancy *c); /* Frees all pages. */
-/* Compares with the jobs, slot by slot: for weir_check(). O(slots * jobs) */
+/* Compares with the jobs, slice by slice: for weir_check(). O(slices * jobs) */
 int weir_occupancies_check(const weir_graph *g, weir_err *err);
 /* Notes a release of vertices from `start` on: lower bounds of starts are void beyond. */
 void weir_occupancy_forget(struct occupancy *c, int64_t start);

@@ -224,7 +224,7 @@ bool weir_jgf_contains(const struct jgf *r, const struct jgf_edge *e); /* whethe
 
 /* Reserves `need` elements, and as many as the rest of the text may bring: memory is only used once touched, and an
  * array that moves often would leave holes as large as itself. WEIR_ENOMEM. */
-int weir_jgf_room(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
+int weir_jgf_reserve(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size) WEIR_CHECKED;
 
 /* Reports an error at "PATH.ARRAY[i]KEY", such as graph.nodes[3].metadata.size. Returns `code`. */
 int weir_jgf_bad(const struct jgf *r, int code, const char *array, uint32_t i, const char *key, const char *fmt, ...)

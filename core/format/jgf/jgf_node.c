@@ -539,7 +539,7 @@ int weir_jgf_reach_uuids(struct jgf *r, uint32_t n)
 {
     if (n <= r->nuuids)
         return WEIR_OK;
-    if (weir_jgf_room(r, &r->uuids, &r->uuids_cap, n, sizeof *r->uuids) < 0)
+    if (weir_jgf_reserve(r, &r->uuids, &r->uuids_cap, n, sizeof *r->uuids) < 0)
         return weir_fail_nomem(r->err);
     memset(r->uuids[r->nuuids], 0, (n - r->nuuids) * sizeof *r->uuids);
     r->nuuids = n;

@@ -42,9 +42,9 @@ static int bad_edge(const struct jgf *r, const char *key, int type, const char *
     return weir_jgf_bad_type(r, "edges", r->edges_seen, key, type, wanted);
 }
 
-/* ---- room ----------------------------------------------------------------------------------------------------- */
+/* ---- memory --------------------------------------------------------------------------------------------------- */
 
-int weir_jgf_room(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size)
+int weir_jgf_reserve(const struct jgf *r, void *array, uint32_t *cap, size_t need, size_t size)
 {
     uint64_t all;
 
@@ -78,7 +78,7 @@ int weir_jgf_item(struct jgf *r, const char *key, size_t len, uint32_t *item, bo
         return WEIR_OK;
     if (r->count >= WEIR_VERTICES_MAX - 1)
         return fail_many(r);
-    if (weir_jgf_room(r, &r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
+    if (weir_jgf_reserve(r, &r->items, &r->cap, (size_t)r->count + 1, sizeof *r->items) < 0)
         return weir_fail_nomem(r->err);
     rc = weir_jgf_keys_add(&r->keys, key, len, r->count);
     if (rc < 0)

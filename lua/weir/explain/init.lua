@@ -370,7 +370,7 @@ end
 
 -- Lifts the bounds of the validity of the resources from the copy, so that everything else is explained as usual.
 -- Returns {start =, stop =, text = why the bounds are in the way; nil: they are not}, or nil without bounds.
-local function lift_validity(what, at)
+local function relax_validity(what, at)
   local start, stop = what.copy:validity()
   if not start and not stop then return nil end
   local from, lasts = math.max(at or what.copy:now(), what.copy:now()), what.request:duration()
@@ -412,7 +412,7 @@ local function ask(what, opts)
   what.engine, why, code = core.engine { resources = what.copy, policy = what.policy, granularity = what.hierarchy }
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
-  local times = what.request and lift_validity(what, opts.at)
+  local times = what.request and relax_validity(what, opts.at)
   if what.request then report, why, code = failure.caught(nil, examine, what) end
   if not report and code ~= "rejected" then return nil, why, code end
   if report then judge_times(report, times) end

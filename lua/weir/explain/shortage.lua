@@ -383,14 +383,14 @@ local function describe_flow(trial, s)
   end
 end
 
--- Whether a kind of obstacles matters: lifts all obstacles of the kind, and leaves them lifted where the request still
+-- Whether a kind of obstacles matters: relaxes all obstacles of the kind, and leaves them relaxed where the request still
 -- does not fit.
 local function matters(trial, kind)
   local list = trial.by[kind]
   if #list == 0 then return false end
-  for _, ob in ipairs(list) do trial:lift(ob, true) end
+  for _, ob in ipairs(list) do trial:relax(ob, true) end
   if trial:fits() == false then return false end
-  for _, ob in ipairs(list) do trial:lift(ob, false) end
+  for _, ob in ipairs(list) do trial:relax(ob, false) end
   return true
 end
 
@@ -421,10 +421,10 @@ function M.find(trial, infeasible, unit_by_type)
   local whole = trial.resources
   if has_alternatives(whole) then return nil end
   trial:ask_for(clone(whole))
-  trial:lift_kinds(infeasible and { job = true, state = true } or {})
+  trial:relax_kinds(infeasible and { job = true, state = true } or {})
   local s = shortage(trial, infeasible, unit_by_type)
   trial:ask_for(whole)
-  trial:lift_kinds {}
+  trial:relax_kinds {}
   return s
 end
 

@@ -469,10 +469,10 @@ function M.text(report, columns)
   for _, line in ipairs(body(report, columns)) do lines[#lines + 1] = line end
   local levels = report.fits and {} or level_lines(report.levels or {}, columns)
   if #levels > 0 then lines[#lines + 1] = "Looked at, by type:" end
-  local room = math.max(3, LINES - #lines)
+  local max_levels = math.max(3, LINES - #lines)
   for i, line in ipairs(levels) do
-    if i == room and #levels > room then
-      lines[#lines + 1] = ("  ... and %d types more"):format(#levels - room + 1)
+    if i == max_levels and #levels > max_levels then
+      lines[#lines + 1] = ("  ... and %d types more"):format(#levels - max_levels + 1)
       break
     end
     lines[#lines + 1] = line

@@ -1,10 +1,10 @@
---- trial.lua - one question asked many times: does a request fit on a duplicate of a graph, with some obstacles lifted?
+--- trial.lua - one question asked many times: does a request fit on a duplicate of a graph, with some obstacles relaxed?
 --
--- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A lifted obstacle
+-- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A relaxed obstacle
 -- is out of effect: the part or the conjunct is dropped, the vertex is up, the job is detached. Obstacles, a table:
 --   {kind = "policy", part =}, {kind = "constraint", constraint =}, {kind = "state", vertex =, state =},
 --   {kind = "job", job = id, stage = the number of the stage that the job stands for or nil, ["end"] =}; the
---   field `lifted` tells whether the obstacle is lifted
+--   field `relaxed` tells whether the obstacle is relaxed
 -- Everything here is about vertices of the duplicate; trial.graph is the original.
 
 local core = require "weir.core"
@@ -54,7 +54,7 @@ end
 local function policy_parts(self)
   local list = {}
   for _, part in ipairs(self.policy and self.policy.parts or {}) do
-    if part ~= "admit" then list[#list + 1] = { kind = "policy", part = part, lifted = false } end
+    if part ~= "admit" then list[#list + 1] = { kind = "policy", part = part, relaxed = false } end
   end
   return list
 end
@@ -62,7 +62,7 @@ end
 local function conjuncts(self)
   local list = split(self.system.constraints or {}, {})
   for i, constraint in ipairs(list) do
-    list[i] = { kind = "constraint", constraint = constraint, size = size_of(constraint), lifted = false }
+    list[i] = { kind = "constraint", constraint = constraint, size = size_of(constraint), relaxed = false }
   end
   return list
 end
@@ -71,7 +71,7 @@ end
 local function states(self)
   local list
   self.obstacles, list = core.obstacles(self.copy)
-  for i, v in ipairs(list) do list[i] = { kind = "state", vertex = v, state = v.state, lifted = false } end
+  for i, v in ipairs(list) do list[i] = { kind = "state", vertex = v, state = v.state, relaxed = false } end
   return list
 end
 
@@ -95,7 +95,7 @@ local function jobs(self)
   local stage_of = stages_as_jobs(self)
   local list = self.engine:jobs()
   for i, a in ipairs(list) do
-    list[i] = { kind = "job", job = a.id, stage = stage_of[a.id], ["end"] = a.end_, lifted = false }
+    list[i] = { kind = "job", job = a.id, stage = stage_of[a.id], ["end"] = a.end_, relaxed = false }
   end
   table.sort(list, by_end)
   return list
@@ -107,15 +107,15 @@ function Trial:collect()
   for _, kind in ipairs(M.KINDS) do table.move(self.by[kind], 1, #self.by[kind], #self.list + 1, self.list) end
 end
 
-local LIFT = {}
+local RELAX = {}
 
-function LIFT.policy(self) self.without = nil end
+function RELAX.policy(self) self.without = nil end
 
-function LIFT.constraint(self) self.request = nil end
+function RELAX.constraint(self) self.request = nil end
 
-function LIFT.state(_, ob, on) ob.vertex.state = on and "up" or ob.state end
+function RELAX.state(_, ob, on) ob.vertex.state = on and "up" or ob.state end
 
-function LIFT.job(self, ob, on)
+function RELAX.job(self, ob, on)
   if on then
     ob.detached = must(self.engine:detach(ob.job))
   else
@@ -125,19 +125,19 @@ function LIFT.job(self, ob, on)
 end
 
 --- Lifts an obstacle (`on`), or restores the obstacle.
-function Trial:lift(ob, on)
-  if ob.lifted == on then return end
-  local kind, lifted = ob.kind, self.lifted
-  LIFT[kind](self, ob, on)
-  ob.lifted = on
-  lifted[kind] = lifted[kind] + (on and 1 or -1)
+function Trial:relax(ob, on)
+  if ob.relaxed == on then return end
+  local kind, relaxed = ob.kind, self.relaxed
+  RELAX[kind](self, ob, on)
+  ob.relaxed = on
+  relaxed[kind] = relaxed[kind] + (on and 1 or -1)
 end
 
 --- Lifts all obstacles of the kinds in a set, and restores all others.
-function Trial:lift_kinds(kinds)
+function Trial:relax_kinds(kinds)
   for kind, list in pairs(self.by) do
     local on = kinds[kind] or false
-    for i = 1, self.lifted[kind] ~= (on and #list or 0) and #list or 0 do self:lift(list[i], on) end
+    for i = 1, self.relaxed[kind] ~= (on and #list or 0) and #list or 0 do self:relax(list[i], on) end
   end
 end
 
@@ -153,7 +153,7 @@ function M.new(what)
     size = 0,
   }, Trial)
   self.by = { policy = policy_parts(self), constraint = conjuncts(self) }
-  self.lifted = { policy = 0, constraint = 0, state = 0, job = 0 } -- numbers, by kind
+  self.relaxed = { policy = 0, constraint = 0, state = 0, job = 0 } -- numbers, by kind
   return self
 end
 
@@ -174,12 +174,12 @@ function Trial:look_within(v)
   self.within, self.options.within = v, v
 end
 
--- attributes.system with the conjuncts that are not lifted. Sets self.size, the number of values of the constraint.
+-- attributes.system with the conjuncts that are not relaxed. Sets self.size, the number of values of the constraint.
 local function system_now(self)
   local system, rest = tables.copy(self.system), core.array {}
   self.size = 0
   for _, ob in ipairs(self.by.constraint) do
-    if not ob.lifted then
+    if not ob.relaxed then
       rest[#rest + 1] = ob.constraint
       self.size = self.size + ob.size
     end
@@ -188,7 +188,7 @@ local function system_now(self)
   return system
 end
 
--- The request as now: without the lifted conjuncts. nil, why, code where the resources make no request.
+-- The request as now: without the relaxed conjuncts. nil, why, code where the resources make no request.
 local function current(self)
   if self.request then return self.request end
   local why, code
@@ -196,11 +196,11 @@ local function current(self)
   return self.request, why, code
 end
 
--- The names of the lifted parts of the policy, and of admit, which has been asked.
+-- The names of the relaxed parts of the policy, and of admit, which has been asked.
 local function without(self)
   local list = { "admit" }
   for _, ob in ipairs(self.by.policy) do
-    if ob.lifted then list[#list + 1] = ob.part end
+    if ob.relaxed then list[#list + 1] = ob.part end
   end
   return list
 end

@@ -1,5 +1,5 @@
 --- ways.lua - the obstacles to be removed for a request to fit. First by kinds: the smallest sets of kinds that suffice if
---- all obstacles of the kinds are lifted. Then singly: a placement among the fewest obstacles tells which obstacles may
+--- all obstacles of the kinds are relaxed. Then singly: a placement among the fewest obstacles tells which obstacles may
 --- matter, and every unnecessary obstacle is restored.
 --
 -- Invariant: each way has been tried by a match, and every obstacle of a way without `cut` is necessary. The functions of
@@ -12,7 +12,7 @@ local M = {}
 local SINGLES = 128 -- most obstacles of a kind to be tried singly
 local FEW = 4       -- most obstacles to be reduced without a placement
 
--- A choice is a list of obstacles in the order of trial.list, all lifted at first, to be reduced; with `cut` where a match
+-- A choice is a list of obstacles in the order of trial.list, all relaxed at first, to be reduced; with `cut` where a match
 -- was not made or did not decide.
 
 -- Whether the request fits now. An undecided match counts as no.
@@ -23,8 +23,8 @@ local function fits(trial, choice)
   return fit
 end
 
-local function lift_range(trial, choice, first, last, on)
-  for i = first, last do trial:lift(choice[i], on) end
+local function relax_range(trial, choice, first, last, on)
+  for i = first, last do trial:relax(choice[i], on) end
 end
 
 local minimize
@@ -33,26 +33,26 @@ local minimize
 -- request must not fit then.
 local function split(trial, choice, first, last)
   local middle = first + (last - first + 1) // 2
-  lift_range(trial, choice, middle, last, true)
+  relax_range(trial, choice, middle, last, true)
   if first == last then return end
   if fits(trial, choice) then -- the first half is unnecessary, so the request does not fit without the second
-    lift_range(trial, choice, middle, last, false)
+    relax_range(trial, choice, middle, last, false)
     split(trial, choice, middle, last)
   elseif choice.cut then
-    lift_range(trial, choice, first, middle - 1, true)
+    relax_range(trial, choice, first, middle - 1, true)
   else
     split(trial, choice, first, middle - 1)
     minimize(trial, choice, middle, last)
   end
 end
 
--- Restores every unnecessary obstacle from number `first` to `last`, by bisection. All of them must be lifted.
+-- Restores every unnecessary obstacle from number `first` to `last`, by bisection. All of them must be relaxed.
 function minimize(trial, choice, first, last)
   if first > last or choice.cut then return end
-  lift_range(trial, choice, first, last, false)
+  relax_range(trial, choice, first, last, false)
   if fits(trial, choice) then return end
   if choice.cut then
-    lift_range(trial, choice, first, last, true)
+    relax_range(trial, choice, first, last, true)
   else
     split(trial, choice, first, last)
   end
@@ -83,20 +83,20 @@ local function is_below(v, picked)
 end
 
 -- Restores the obstacles far from the picks, and returns the choice of the obstacles left. Returns the whole choice, all
--- lifted again, where the request does not fit then.
+-- relaxed again, where the request does not fit then.
 local function keep_near(trial, choice, picks)
   local picked, above, near = surroundings(trial, picks)
   local kept = {}
   for _, ob in ipairs(choice) do
     local close = ob.stage or ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex]
       or ob.vertex and is_below(ob.vertex, picked)
-    if close then kept[#kept + 1] = ob else trial:lift(ob, false) end
+    if close then kept[#kept + 1] = ob else trial:relax(ob, false) end
   end
   if fits(trial, choice) then
     kept.cut = choice.cut
     return kept
   end
-  lift_range(trial, choice, 1, #choice, true)
+  relax_range(trial, choice, 1, #choice, true)
   return choice
 end
 
@@ -109,7 +109,7 @@ local function reduce(trial, choice)
   minimize(trial, choice, 1, #choice)
   local left = { cut = choice.cut }
   for _, ob in ipairs(choice) do
-    if ob.lifted then left[#left + 1] = ob end
+    if ob.relaxed then left[#left + 1] = ob end
   end
   return left
 end
@@ -143,18 +143,18 @@ end
 local function find_single(trial, all)
   local choice = {}
   for i = #all, 1, -1 do
-    trial:lift(all[i], true)
+    trial:relax(all[i], true)
     if fits(trial, choice) then return { all[i], cut = choice.cut } end
-    trial:lift(all[i], false)
+    trial:relax(all[i], false)
   end
 end
 
--- The way for a set of kinds, which must be lifted, and with which the request must fit.
+-- The way for a set of kinds, which must be relaxed, and with which the request must fit.
 local function find_way(trial, kinds)
   local all = of_kinds(trial, kinds)
   local choice = reduce(trial, table.move(all, 1, #all, 1, {}))
   if #choice > 1 and #all <= SINGLES then
-    trial:lift_kinds {}
+    trial:relax_kinds {}
     choice = find_single(trial, all) or choice
   end
   return way_of(trial, choice)
@@ -191,9 +191,9 @@ local function is_covered(set, known)
   return false
 end
 
--- Whether the request fits with all obstacles of some kinds lifted.
+-- Whether the request fits with all obstacles of some kinds relaxed.
 local function fits_without(trial, kinds)
-  trial:lift_kinds(kinds)
+  trial:relax_kinds(kinds)
   return fits(trial, {})
 end
 
@@ -208,7 +208,7 @@ function M.find(trial)
       end
     end
   end
-  trial:lift_kinds {}
+  trial:relax_kinds {}
   return ways
 end
 
@@ -218,14 +218,14 @@ function M.after(trial, start, picks)
   for _, ob in ipairs(trial.by.job) do
     if ob["end"] <= start then choice[#choice + 1] = ob end
   end
-  lift_range(trial, choice, 1, #choice, true)
+  relax_range(trial, choice, 1, #choice, true)
   choice = keep_near(trial, choice, picks)
   minimize(trial, choice, 1, #choice)
   local left = { cut = choice.cut }
   for _, ob in ipairs(choice) do
-    if ob.lifted then left[#left + 1] = ob end
+    if ob.relaxed then left[#left + 1] = ob end
   end
-  trial:lift_kinds {}
+  trial:relax_kinds {}
   return way_of(trial, left)
 end
 

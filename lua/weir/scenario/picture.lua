@@ -126,12 +126,12 @@ local function one_job(s, job)
 end
 
 -- Returns the jobs that are over and of interest: the last that are done, and all that came to another end.
-local function of_interest(past, room)
+local function of_interest(past, limit)
   local list, done = {}, 0
   for i = #past, 1, -1 do
     local is_done = past[i].state == "done" and not past[i].killed
     done = done + (is_done and 1 or 0)
-    if #list < room and (not is_done or done <= PAST) then table.insert(list, 1, past[i]) end
+    if #list < limit and (not is_done or done <= PAST) then table.insert(list, 1, past[i]) end
   end
   return list
 end

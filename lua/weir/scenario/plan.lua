@@ -87,15 +87,15 @@ local function name_of(n)
 end
 
 -- Chooses unit and count of a submit: half of all jobs request nodes, and half at most half of the machine.
-local function fill(r, step, room)
-  step.unit = room.total.node and r(2) == 1 and "node" or r(room.types)
-  local total = room.total[step.unit] or 1
+local function fill(r, step, size)
+  step.unit = size.total.node and r(2) == 1 and "node" or r(size.types)
+  local total = size.total[step.unit] or 1
   step.count = r(1, math.max(1, r(2) == 1 and total or total // 2))
   return step
 end
 
-local function submit(r, plan, room)
-  local step = fill(r, { "submit", name = name_of(#plan.names + 1), lasts = r { 1, 5, 10, 10, 20, 30, 50, 100 } }, room)
+local function submit(r, plan, size)
+  local step = fill(r, { "submit", name = name_of(#plan.names + 1), lasts = r { 1, 5, 10, 10, 20, 30, 50, 100 } }, size)
   local longer = r { 0, 0, 1, 2, 5, not plan.calm and -1 or 0 }
   if longer ~= 0 then step.estimate = longer > 0 and step.lasts * (longer + 1) or math.max(1, step.lasts // 2) end
   if r(3) == 1 then step.user = r { "ann", "bob", "cid" } end
@@ -106,20 +106,20 @@ local function submit(r, plan, room)
   return step
 end
 
-local function disturb(r, plan, room)
+local function disturb(r, plan, size)
   local what = r(plan.calm and { "cancel" } or { "cancel", "fail", "priority", "grow", "down", "crash", "drain", "up", "up" })
   if what == "down" or what == "drain" or what == "up" or what == "crash" then
-    if #room.names == 0 then return { "advance", seconds = 1 } end
-    if what == "crash" then return { what, at = r(room.names), fate = r { "fail", "requeue" } } end
-    return { what, at = r(room.names) }
+    if #size.names == 0 then return { "advance", seconds = 1 } end
+    if what == "crash" then return { what, at = r(size.names), fate = r { "fail", "requeue" } } end
+    return { what, at = r(size.names) }
   end
   local step = { what, job = r(plan.names) }
   if what == "priority" then step.priority = r(0, 9) end
-  return what == "grow" and fill(r, step, room) or step
+  return what == "grow" and fill(r, step, size) or step
 end
 
 -- Returns the total of each type and the names of the nodes, as limits of requests.
-local function room_of(graph)
+local function size_of(graph)
   local total, types, names, root = {}, {}, {}, graph:root().type
   for type, row in pairs(graph:aggregate(nil, { all = true })) do
     if type ~= root and row.total > 0 then
@@ -144,15 +144,15 @@ function M.make(opts, scenario)
   local r = random.new(opts.seed)
   local plan = { machine = opts.machine or { racks = r(1, 2), nodes = r(1, 4), cores = r(1, 4) }, policy = opts.policy, queue = opts.queue,
     calm = opts.calm, checks = opts.checks, overrun = not opts.calm and r(3) == 1 and "run" or nil, steps = {}, names = {} }
-  local room = room_of(scenario { machine = M.machine(plan), policy = opts.policy, queue = opts.queue }.graph)
+  local size = size_of(scenario { machine = M.machine(plan), policy = opts.policy, queue = opts.queue }.graph)
   for i = 1, opts.steps do
     local dice = r(100)
     if dice <= 50 or #plan.names == 0 then
-      plan.steps[i] = submit(r, plan, room)
+      plan.steps[i] = submit(r, plan, size)
     elseif dice <= 78 then
       plan.steps[i] = { "advance", seconds = r { 1, 5, 10, 10, 20, 50 } }
     else
-      plan.steps[i] = disturb(r, plan, room)
+      plan.steps[i] = disturb(r, plan, size)
     end
   end
   return plan

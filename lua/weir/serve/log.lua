@@ -52,15 +52,15 @@ local WRITERS = { text = as_text, json = as_json }
 -- before.
 local function has_room(self, fields)
   local now = self.now()
-  local kind = self.kinds[fields.often] or { room = BURST, at = now, left_out = 0 }
+  local kind = self.kinds[fields.often] or { tokens = BURST, at = now, left_out = 0 }
   self.kinds[fields.often] = kind
-  kind.room, kind.at = math.min(BURST, kind.room + math.max(0, now - kind.at) / EACH), now
-  if kind.room < 1 then
+  kind.tokens, kind.at = math.min(BURST, kind.tokens + math.max(0, now - kind.at) / EACH), now
+  if kind.tokens < 1 then
     kind.left_out = kind.left_out + 1
     return false
   end
   fields.left_out = kind.left_out > 0 and kind.left_out or nil
-  kind.room, kind.left_out = kind.room - 1, 0
+  kind.tokens, kind.left_out = kind.tokens - 1, 0
   return true
 end
 

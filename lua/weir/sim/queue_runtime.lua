@@ -362,13 +362,13 @@ function queue.freed() return freed end
 function queue.candidates()
   local at = ((freed or policy.order) and first or fresh) - 1
   return function()
-    local list, room, i = needs, free, at
-    if room < smallest then return nil end
+    local list, left, i = needs, free, at
+    if left < smallest then return nil end
     local n
     repeat
       i = i + 1
       n = list[i]
-    until n == nil or n <= room and not rawget(pending[i], "reserved")
+    until n == nil or n <= left and not rawget(pending[i], "reserved")
     at = i
     return pending[i]
   end

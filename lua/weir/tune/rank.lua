@@ -1,8 +1,8 @@
 --- rank.lua - orders candidates by one or several objectives, all to be small.
 ---
---- With several objectives a candidate is better than another if no value is greater and one is smaller. Candidates are
---- peeled off in fronts, each of those that none of the rest is better than; within a front the ones with the most room
---- around them come first (the crowding distance of NSGA-II), so that a front is kept in its whole width.
+--- With several objectives a candidate is better than another if no value is greater and at least one is smaller. Fronts
+--- are peeled off: the candidates that no other candidate is better than, then likewise among those left. Within a front
+--- the candidates come in descending crowding distance (of NSGA-II), so that a front is kept in its whole width.
 
 local M = {}
 
@@ -34,10 +34,10 @@ local function front_of(values, places)
   return front, rest
 end
 
--- Returns by place the room around a candidate of a front.
-local function room_of(values, front)
-  local room = {}
-  for _, i in ipairs(front) do room[i] = 0 end
+-- Returns by place the crowding distance of a candidate of a front.
+local function crowding_of(values, front)
+  local crowding = {}
+  for _, i in ipairs(front) do crowding[i] = 0 end
   for objective = 1, #values[front[1]] do
     local list = table.move(front, 1, #front, 1, {})
     table.sort(list, function(a, b)
@@ -46,19 +46,19 @@ local function room_of(values, front)
       return a < b
     end)
     local span = values[list[#list]][objective] - values[list[1]][objective]
-    room[list[1]], room[list[#list]] = math.huge, math.huge
+    crowding[list[1]], crowding[list[#list]] = math.huge, math.huge
     for n = 2, #list - 1 do
       local gap = values[list[n + 1]][objective] - values[list[n - 1]][objective]
-      room[list[n]] = room[list[n]] + (span > 0 and span < math.huge and gap / span or 0)
+      crowding[list[n]] = crowding[list[n]] + (span > 0 and span < math.huge and gap / span or 0)
     end
   end
-  return room
+  return crowding
 end
 
-local function by_room(values, front)
-  local room = room_of(values, front)
+local function by_crowding(values, front)
+  local crowding = crowding_of(values, front)
   table.sort(front, function(a, b)
-    if room[a] ~= room[b] then return room[a] > room[b] end
+    if crowding[a] ~= crowding[b] then return crowding[a] > crowding[b] end
     return a < b
   end)
   return front
@@ -80,7 +80,7 @@ function M.order(values)
   local order = {}
   while #places > 0 do
     local front, rest = front_of(values, places)
-    table.move(by_room(values, front), 1, #front, #order + 1, order)
+    table.move(by_crowding(values, front), 1, #front, #order + 1, order)
     places = rest
   end
   return order

@@ -93,18 +93,18 @@ local function facts_of(page)
 end
 
 -- Writes the facts in lines. Returns the y below.
-local function write_facts(page, y, room)
+local function write_facts(page, y, max_width)
   local line
   for _, word in ipairs(facts_of(page)) do
     local longer = line and line .. " \u{B7} " .. word or word
-    if line and texts.width(longer, 12) > room then
-      cells.text(page, "m", MARGIN, y, 12, line, room)
+    if line and texts.width(longer, 12) > max_width then
+      cells.text(page, "m", MARGIN, y, 12, line, max_width)
       longer, y = word, y + 18
     end
     line = longer
   end
   if not line then return y end
-  cells.text(page, "m", MARGIN, y, 12, line, room)
+  cells.text(page, "m", MARGIN, y, 12, line, max_width)
   return y + 18
 end
 
@@ -186,12 +186,12 @@ local function write_scale(page, y)
 end
 
 -- Writes the legend. Returns the y below.
-local function write_legend(page, y, room)
+local function write_legend(page, y, max_width)
   if page.heat and page.by == "job" then y = write_scale(page, y) end
   local list, wide = entries_of(page), 100
   for _, entry in ipairs(list) do wide = math.max(wide, texts.width(entry.text, 12) + 40) end
-  wide = math.min(wide, room)
-  local columns = room // wide
+  wide = math.min(wide, max_width)
+  local columns = max_width // wide
   for i, entry in ipairs(list) do
     write_entry(page, entry, MARGIN + (i - 1) % columns * wide, y + (i - 1) // columns * LINE, wide)
   end
@@ -237,11 +237,11 @@ local function write_page(page, limit)
   local wide = page.width + 2 * MARGIN
   local width = math.max(MIN_WIDTH + 2 * MARGIN, wide)
   if limit and width > limit then width = math.max(wide, limit) end
-  local room = width - 2 * MARGIN
-  cells.text(page, "t s", MARGIN, MARGIN + 16, 20, heading_of(page), room * 7 // 8) -- bold letters are wider
-  local y = write_facts(page, MARGIN + 40, room)
+  local max_width = width - 2 * MARGIN
+  cells.text(page, "t s", MARGIN, MARGIN + 16, 20, heading_of(page), max_width * 7 // 8) -- bold letters are wider
+  local y = write_facts(page, MARGIN + 40, max_width)
   cells.draw(page, MARGIN, y, M.BYTES)
-  return width, write_legend(page, y + page.height + MARGIN, room) + MARGIN - 6
+  return width, write_legend(page, y + page.height + MARGIN, max_width) + MARGIN - 6
 end
 
 local function frame(page, width, height)

@@ -12,12 +12,12 @@ for chars, width in pairs { ["iljI|.,:;'!"] = 34, ["frt()[]-/ "] = 42, ["mMwW@%"
   for c in chars:gmatch "." do WIDTHS[c:byte()] = width end
 end
 
--- Returns the width of the characters of a text that fit into `room`, and the place of the first that does not.
-local function fitting(text, room)
+-- Returns the width of the characters of a text that fit into `max_width`, and the place of the first that does not.
+local function fitting(text, max_width)
   local sum = 0
   for at, code in utf8.codes(text) do
     local width = WIDTHS[code] or 100
-    if sum + width > room then return sum, at end
+    if sum + width > max_width then return sum, at end
     sum = sum + width
   end
   return sum, #text + 1
@@ -31,11 +31,11 @@ function M.width(text, size) return (fitting(text, MEASURED) * size + 99) // 100
 local MIN_BYTES = 3 -- bytes; shorter texts are left out
 
 --- Returns the text cut to a width; nil if too little would be left.
-function M.cut(text, size, room)
-  if text == "" or room <= 0 then return nil end
-  local _, stop = fitting(text, room * 100 // size)
+function M.cut(text, size, max_width)
+  if text == "" or max_width <= 0 then return nil end
+  local _, stop = fitting(text, max_width * 100 // size)
   if stop > #text then return text end
-  _, stop = fitting(text, room * 100 // size - 100)
+  _, stop = fitting(text, max_width * 100 // size - 100)
   return stop > MIN_BYTES and text:sub(1, stop - 1) .. "\u{2026}" or nil
 end
 

@@ -18,10 +18,10 @@ local MARGIN, AXIS, LABEL, LISTED, HEIGHT, TICK = 24, 26, 200, 30, 900, 110
 -- Width of a text in pixels, estimated generously: most letters are narrower.
 local function wide(text, size) return (utf8.len(text) or #text) * size * 0.62 end
 
-local function cut(text, size, room)
+local function cut(text, size, max_width)
   local n = utf8.len(text)
-  if not n or wide(text, size) <= room then return text end
-  local keep = math.max(1, math.floor(room / (size * 0.62)) - 1)
+  if not n or wide(text, size) <= max_width then return text end
+  local keep = math.max(1, math.floor(max_width / (size * 0.62)) - 1)
   return text:sub(1, utf8.offset(text, keep + 1) - 1) .. "\u{2026}"
 end
 
