@@ -166,9 +166,9 @@ describe("trust in the scheduler of Flux", function()
     local texts = { ["/far/endless.lua"] = QUEUE["a loop without end"][1] }
     assert(s.service:policy(encode { words = { "use", "queue=/far/endless.lua" }, texts = texts }))
     submit(s, 1, 4)
-    local queues = s.service.scheduler.queues
-    queues:begin(s.service.scheduler.now) -- a pass that has begun and is not over
-    assert.is_true(queues.passing ~= nil)
+    local groups = s.service.scheduler.queues
+    groups:begin(s.service.scheduler.now) -- a pass that has begun and is not over
+    assert.is_true(groups.passing ~= nil)
     assert.matches("queue easy\n", s.service:policy(encode { words = { "use", "queue=easy" } }))
     settle(s)
     assert.equal("1", ids(s, "alloc"))
