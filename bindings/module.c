@@ -105,13 +105,7 @@ static int methods(lua_State *L)
     return 1;
 }
 
-static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
-                                     {"load", weirlua_graph_load},
-                                     {"parse", weirlua_graph_parse},
-                                     {"guess", weirlua_format_guess},
-                                     {"synthetic", weirlua_graph_synthetic},
-                                     {"discover", weirlua_graph_discover},
-                                     {"request", weirlua_request_new},
+static const luaL_Reg functions[] = {{"request", weirlua_request_new},
                                      {"nearest", weirlua_nearest},
                                      {"engine", weirlua_engine_new},
                                      {"match_through", weirlua_match_through},
@@ -130,55 +124,18 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"filter_walk", weirlua_filter_walk},
                                      {"methods", methods},
                                      {"members", members},
-                                     {"read_file", weirlua_read_file},
-                                     {"read_line", weirlua_read_line},
-                                     {"next_byte", weirlua_next_byte},
-                                     {"write_file", weirlua_write_file},
-                                     {"make_directory", weirlua_make_directory},
-                                     {"draft", weirlua_draft_new},
                                      {"pieces", weirlua_pieces_new},
-                                     {"http", weirlua_http_new},
-                                     {"base64", weirlua_base64},
-                                     {"unbase64", weirlua_unbase64},
                                      {"numbers", weirlua_numbers},
                                      {"flat", weirlua_flat_new},
                                      {"clock", seconds},
                                      {"calls", calls},
-                                     {"guarded", weirlua_guarded},
-                                     {"watch", weirlua_watch},
                                      {"vertices_limit", vertices_limit},
-                                     {"limited", weirlua_limited},
-                                     {"snapshot", weirlua_snapshot},
-                                     {"worker", weirlua_worker},
-                                     {"any_ready", weirlua_any_ready},
                                      {"processors", processors},
                                      {"editor", weirlua_editor_new},
                                      {"sandbox_open", weirlua_sandbox_live},
                                      {"sandbox_run", weirlua_sandbox_run},
-                                     {"json_encode", weirlua_json_encode},
-                                     {"json_decode", weirlua_json_decode},
                                      {"json_line", weirlua_json_line},
-                                     {"array", weirlua_json_array},
                                      {"document", weirlua_document},
-                                     {"peer", weirlua_peer},
-                                     {"hung_up", weirlua_hung_up},
-                                     {"user", weirlua_user},
-                                     {"in_group", weirlua_in_group},
-                                     {"secret", weirlua_secret},
-                                     {"same", weirlua_same},
-                                     {"file_mode", weirlua_file_mode},
-                                     {"is_terminal", weirlua_is_terminal},
-                                     {"write_private", weirlua_write_private},
-                                     {"notify", weirlua_notify},
-                                     {"inherited", weirlua_inherited},
-                                     {"keep_memory", weirlua_keep_memory},
-                                     {"release_memory", weirlua_release_memory},
-                                     {"open_files", weirlua_open_files},
-                                     {"open_own", weirlua_open_own},
-                                     {"umask", weirlua_umask},
-                                     {"uptime", weirlua_uptime},
-                                     {"lock_file", weirlua_lock_file},
-                                     {"unlock_file", weirlua_unlock_file},
                                      {"tls_server", weirlua_tls_server},
                                      {"tls_client", weirlua_tls_client},
                                      {"idset", weirlua_idset_new},
@@ -186,6 +143,10 @@ static const luaL_Reg functions[] = {{"new", weirlua_graph_new},
                                      {"rset", weirlua_rset_new},
                                      {"check_R", weirlua_check_R},
                                      {NULL, NULL}};
+
+static const luaL_Reg *const lists[] = {
+    functions, weirlua_process_functions, weirlua_graph_functions, weirlua_file_functions,
+    weirlua_interrupt_functions, weirlua_snapshot_functions, weirlua_http_functions, weirlua_json_functions};
 
 static void open_classes(lua_State *L, struct weirlua *s)
 {
@@ -253,8 +214,10 @@ int luaopen_weir_core(lua_State *L)
     s = weirlua_state(L, NULL);
     open_classes(L, s);
     lua_newtable(L);
-    lua_pushlightuserdata(L, s);
-    luaL_setfuncs(L, functions, 1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        lua_pushlightuserdata(L, s);
+        luaL_setfuncs(L, lists[i], 1);
+    }
     lua_pushliteral(L, WEIR_VERSION);
     lua_setfield(L, -2, "version");
     lua_pushlightuserdata(L, NULL);

@@ -70,25 +70,12 @@ uint64_t *weirlua_engine_idle(lua_State *L, struct weirlua_graph **handle)
     return &check_idle(L, handle)->visits;
 }
 
-/* Returns the value of enum weir_overrun of a field, -1 for nil. */
-static int read_overrun(lua_State *L, int arg)
-{
-    const char *rule = weirlua_field_string(L, arg, "overrun", "");
-
-    if (strcmp(rule, "hold") == 0)
-        return WEIR_OVERRUN_HOLD;
-    if (strcmp(rule, "expire") == 0)
-        return WEIR_OVERRUN_EXPIRE;
-    if (*rule)
-        luaL_error(L, "field 'overrun': hold or expire expected, got '%s'", weirlua_quote(L, rule));
-    return -1;
-}
-
 /* engine{resources = graph, policy = policy | table | nil, overrun = "hold" | "expire" | nil: unchanged,
  * scores = "remember" | "check" | "call", granularity = "HIERARCHY" | "HIERARCHY:TYPE" | nil} */
 int weirlua_engine_new(lua_State *L)
 {
     static const char *const known[] = {"resources", "policy", "overrun", "scores", "granularity", NULL};
+    static const char *const rules[] = {"hold", "expire", NULL}; /* enum weir_overrun */
     struct weirlua *s = weirlua_of(L);
     struct weirlua_graph *handle;
     struct engine *e;
@@ -98,7 +85,7 @@ int weirlua_engine_new(lua_State *L)
     luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 1);
     weirlua_options(L, 1, known);
-    overrun = read_overrun(L, 1);
+    overrun = weirlua_field_choice(L, 1, "overrun", -1, rules);
     lua_pushliteral(L, "resources");
     lua_rawget(L, 1);
     if (!luaL_testudata(L, 2, WEIRLUA_GRAPH))
@@ -151,22 +138,14 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
 {
     static const char *const known[] = {"mode", "at", "duration", "job", "about", "stats", "policy", "trace", "inside",
                                         "brief", "stage", "lock", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
-    static const char *const modes[] = {"now", "reserve", "feasible", "preview"};
-    const char *mode;
-    int i = 0;
+    static const char *const modes[] = {"now", "reserve", "feasible", "preview", NULL}; /* enum weir_mode */
 
     *stats = true;
     o->at = weir_graph_now(handle->g);
     if (lua_isnil(L, arg))
         return;
     weirlua_options(L, arg, known);
-    mode = weirlua_field_string(L, arg, "mode", "now");
-    while (i < 4 && strcmp(modes[i], mode) != 0)
-        i++;
-    if (i == 4)
-        luaL_error(L, "field 'mode': now, reserve, feasible or preview expected, got '%s'",
-                   weirlua_quote(L, mode));
-    o->mode = i; /* enum weir_mode has the order of the names */
+    o->mode = weirlua_field_choice(L, arg, "mode", WEIR_NOW, modes);
     o->at = weirlua_field_time(L, arg, "at", o->at);
     o->duration = weirlua_field_duration(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
@@ -284,36 +263,24 @@ static void push_policy(lua_State *L, int options)
     }
 }
 
-/* Pushes the table to be filled with the events of the match, and the trace that collects the events; or two nils. */
-static struct weirlua_trace *push_trace(lua_State *L, int options)
+/* Pushes a field that is a table to be filled, for the owner of its values to be pushed; or two nils. Returns whether
+ * the field is there. */
+static bool push_table(lua_State *L, int options, const char *name)
 {
-    if (push_option(L, options, "trace") == LUA_TNIL) {
+    if (push_option(L, options, name) == LUA_TNIL) {
         lua_pushnil(L);
-        return NULL;
+        return false;
     }
     if (!lua_istable(L, -1))
-        luaL_error(L, "field 'trace': a table to be filled expected, got %s", luaL_typename(L, -1));
-    return weirlua_trace_push(L);
-}
-
-/* Pushes the table to be filled with the resources used inside vertices taken as a whole, and the owner of that list;
- * or two nils. */
-static struct weirlua_owner *push_inside(lua_State *L, int options)
-{
-    if (push_option(L, options, "inside") == LUA_TNIL) {
-        lua_pushnil(L);
-        return NULL;
-    }
-    if (!lua_istable(L, -1))
-        luaL_error(L, "field 'inside': a table to be filled expected, got %s", luaL_typename(L, -1));
-    return weirlua_owner_push(L, weir_free);
+        luaL_error(L, "field '%s': a table to be filled expected, got %s", name, luaL_typename(L, -1));
+    return true;
 }
 
 /* Pushes the tables at TRACE and INSIDE, each with the owner above, and sets the options of the core. */
 static void ask_details(lua_State *L, int options, struct details *d, weir_match_options *o)
 {
-    d->trace = push_trace(L, options);
-    d->held = push_inside(L, options);
+    d->trace = push_table(L, options, "trace") ? weirlua_trace_push(L) : NULL;
+    d->held = push_table(L, options, "inside") ? weirlua_owner_push(L, weir_free) : NULL;
     o->trace = d->trace ? weirlua_trace_event : NULL;
     o->trace_data = d->trace;
     d->brief = !lua_isnil(L, options) && weirlua_field_boolean(L, options, "brief", false);
@@ -517,13 +484,6 @@ static int engine_release(lua_State *L)
     return weirlua_status(L, weir_release(handle->g, weirlua_check_job(L, 2, handle), &err), &err);
 }
 
-static void push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
-{
-    weirlua_push_allocation(L, handle, a);
-    lua_getiuservalue(L, 1, 1);
-    lua_setiuservalue(L, -2, 1);
-}
-
 static int engine_job(lua_State *L)
 {
     struct weirlua_graph *handle;
@@ -533,7 +493,7 @@ static int engine_job(lua_State *L)
     a = weir_job_get(handle->g, weirlua_check_job(L, 2, handle));
     if (!a)
         return weirlua_fail(L, &(weir_err){.code = WEIR_ENOENT, .text = "there is no such job"}, WEIR_ENOENT);
-    push_job(L, handle, a);
+    weirlua_push_job(L, handle, a);
     return 1;
 }
 
@@ -545,7 +505,7 @@ static int engine_jobs(lua_State *L)
     lua_getiuservalue(L, 1, 1);
     lua_newtable(L);
     for (uint32_t i = 0; i < weir_job_count(handle->g); i++) {
-        push_job(L, handle, weir_job_at(handle->g, i));
+        weirlua_push_job(L, handle, weir_job_at(handle->g, i));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     if (weir_job_count(handle->g) == 0)
@@ -619,15 +579,20 @@ static int engine_use(lua_State *L)
     return 1;
 }
 
+/* Pushes the policy of the engine at index 1, or nil; returns the policy. */
+static const struct policy *push_own_policy(lua_State *L, struct weirlua_graph **handle)
+{
+    check_engine(L, handle);
+    lua_getiuservalue(L, 1, 2);
+    return luaL_testudata(L, -1, WEIRLUA_POLICY);
+}
+
 /* state(): the state that the policy keeps, or nil. */
 static int engine_state(lua_State *L)
 {
     struct weirlua_graph *handle;
-    const struct policy *p;
+    const struct policy *p = push_own_policy(L, &handle);
 
-    check_engine(L, &handle);
-    lua_getiuservalue(L, 1, 2);
-    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
     if (p && p->open && p->spec.state)
         weirlua_state_push(L, handle->g, &p->spec);
     else
@@ -639,11 +604,8 @@ static int engine_state(lua_State *L)
 static int engine_personal(lua_State *L)
 {
     struct weirlua_graph *handle;
-    const struct policy *p;
+    const struct policy *p = push_own_policy(L, &handle);
 
-    check_engine(L, &handle);
-    lua_getiuservalue(L, 1, 2);
-    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
     lua_pushboolean(L, p && p->personal);
     return 1;
 }
@@ -652,11 +614,8 @@ static int engine_personal(lua_State *L)
 static int engine_policy(lua_State *L)
 {
     struct weirlua_graph *handle;
-    struct policy *p;
+    const struct policy *p = push_own_policy(L, &handle);
 
-    check_engine(L, &handle);
-    lua_getiuservalue(L, 1, 2);
-    p = luaL_testudata(L, -1, WEIRLUA_POLICY);
     lua_pushstring(L, p && p->open ? p->spec.name : "first");
     lua_insert(L, -2);
     return 2;
@@ -674,10 +633,8 @@ static int engine_stats(lua_State *L)
                 {"callbacks", st->callbacks},   {"starts", st->starts}};
 
     lua_createtable(L, 0, 8);
-    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
-        lua_pushinteger(L, (lua_Integer)list[i].value);
-        lua_setfield(L, -2, list[i].name);
-    }
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        weirlua_set_integer(L, list[i].name, (lua_Integer)list[i].value);
     return 1;
 }
 

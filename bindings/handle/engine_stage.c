@@ -9,8 +9,7 @@ void weirlua_push_holder(lua_State *L, int64_t job)
     lua_setfield(L, -2, job < 0 ? "stage" : "job");
 }
 
-/* Pushes a copy of an allocation of the engine at index 1. */
-static void push_copy(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
+void weirlua_push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
 {
     weirlua_push_allocation(L, handle, a);
     lua_getiuservalue(L, 1, 1);
@@ -36,7 +35,7 @@ int weirlua_engine_stages(lua_State *L)
     weirlua_engine_idle(L, &handle);
     lua_newtable(L);
     for (uint32_t i = 0; i < weir_stage_count(handle->g); i++) {
-        push_copy(L, handle, weir_stage_at(handle->g, i));
+        weirlua_push_job(L, handle, weir_stage_at(handle->g, i));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
     return 1;
@@ -97,7 +96,7 @@ static int give_losses(lua_State *L, const struct weirlua_graph *handle, const w
 /* Pushes a copy of a new job. Without memory, releases the job and raises. */
 static int copy_job(lua_State *L)
 {
-    push_copy(L, lua_touserdata(L, 2), lua_touserdata(L, 3));
+    weirlua_push_job(L, lua_touserdata(L, 2), lua_touserdata(L, 3));
     return 1;
 }
 

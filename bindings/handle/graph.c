@@ -125,7 +125,7 @@ int weirlua_graph_finish(lua_State *L, struct weirlua_graph *handle, int rc, con
     return 1;
 }
 
-int weirlua_graph_new(lua_State *L)
+static int make_empty(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
@@ -134,7 +134,7 @@ int weirlua_graph_new(lua_State *L)
     return weirlua_graph_finish(L, handle, WEIR_OK, &err);
 }
 
-int weirlua_graph_load(lua_State *L)
+static int make_loaded(lua_State *L)
 {
     static const char *const known[] = {"format", NULL};
     const char *path = luaL_checkstring(L, 1), *format;
@@ -147,7 +147,7 @@ int weirlua_graph_load(lua_State *L)
     return weirlua_graph_finish(L, handle, weir_graph_load(path, format, &handle->g, &err), &err);
 }
 
-int weirlua_graph_parse(lua_State *L)
+static int make_parsed(lua_State *L)
 {
     static const char *const known[] = {"format", "source", NULL};
     size_t len;
@@ -163,7 +163,7 @@ int weirlua_graph_parse(lua_State *L)
 }
 
 /* guess(text): the name of the format that parse would choose for a text, or nil. */
-int weirlua_format_guess(lua_State *L)
+static int guess_format(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
@@ -172,7 +172,7 @@ int weirlua_format_guess(lua_State *L)
     return 1;
 }
 
-int weirlua_graph_synthetic(lua_State *L)
+static int make_synthetic(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
@@ -183,7 +183,7 @@ int weirlua_graph_synthetic(lua_State *L)
                                 &err);
 }
 
-int weirlua_graph_discover(lua_State *L)
+static int make_discovered(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_graph_closed(L);
     weir_err err = {0};
@@ -566,23 +566,17 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                       {"rset", weirlua_graph_rset},
                                       {"close", graph_close},
                                       {NULL, NULL}};
+    const luaL_Reg *const lists[] = {owners, weirlua_graph_writers, weirlua_graph_copies, weirlua_graph_finders,
+                                     weirlua_graph_savers, weirlua_graph_differences};
 
     weirlua_class(L, s, WEIRLUA_GRAPH, weirlua_graph_readers, meta);
     luaL_getmetatable(L, WEIRLUA_GRAPH);
     if (!s->readonly) {
         lua_getfield(L, -1, "__index");
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, weirlua_graph_writers, 1);
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, owners, 1);
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, weirlua_graph_copies, 1);
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, weirlua_graph_finders, 1);
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, weirlua_graph_savers, 1);
-        lua_pushlightuserdata(L, s);
-        luaL_setfuncs(L, weirlua_graph_differences, 1);
+        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+            lua_pushlightuserdata(L, s);
+            luaL_setfuncs(L, lists[i], 1);
+        }
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -593,3 +587,7 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
     lua_setmetatable(L, -2);
     lua_setfield(L, LUA_REGISTRYINDEX, HANDLES);
 }
+
+const luaL_Reg weirlua_graph_functions[] = {
+    {"new", make_empty}, {"load", make_loaded}, {"parse", make_parsed}, {"guess", guess_format},
+    {"synthetic", make_synthetic}, {"discover", make_discovered}, {NULL, NULL}};

@@ -154,18 +154,25 @@ static int set_copy(lua_State *L)
 
 typedef int operation(const weir_idset *a, const weir_idset *b, weir_idset **out);
 
-/* Applies `op` to the two sets on the stack, at least one a set, after converting the second. Pushes the new set. Sets
- * *out to NULL for a wrong text, with the reason in err. */
+/* Replaces the two operands on the stack, at least one of them a set, by sets. Returns false for a wrong text, with the
+ * reason in err. */
+static bool convert(lua_State *L, weir_idset **a, weir_idset **b, weir_err *err)
+{
+    lua_settop(L, 2);
+    if (!luaL_testudata(L, 2, IDSET))
+        check_set(L, 1);
+    *a = weirlua_idset_at(L, 1, err);
+    *b = *a ? weirlua_idset_at(L, 2, err) : NULL;
+    return *b != NULL;
+}
+
+/* Applies `op` to the operands on the stack. Pushes and returns the new set; NULL for a wrong text, with the reason in
+ * err. */
 static weir_idset **operate(lua_State *L, operation *op, weir_err *err)
 {
     weir_idset **out, *a, *b;
 
-    lua_settop(L, 2);
-    if (!luaL_testudata(L, 2, IDSET))
-        check_set(L, 1);
-    a = weirlua_idset_at(L, 1, err);
-    b = a ? weirlua_idset_at(L, 2, err) : NULL;
-    if (!b)
+    if (!convert(L, &a, &b, err))
         return NULL;
     out = weirlua_idset_push(L);
     weirlua_idset_finish(L, out, op(a, b, out));
@@ -237,17 +244,11 @@ static int meta_eq(lua_State *L)
     return 1;
 }
 
-/* Replaces both operands of a comparison by sets. */
 static void check_two(lua_State *L, weir_idset **a, weir_idset **b)
 {
     weir_err err = {0};
 
-    lua_settop(L, 2);
-    if (!luaL_testudata(L, 2, IDSET))
-        check_set(L, 1);
-    *a = weirlua_idset_at(L, 1, &err);
-    *b = *a ? weirlua_idset_at(L, 2, &err) : NULL;
-    if (!*b)
+    if (!convert(L, a, b, &err))
         luaL_error(L, "%s", err.text);
 }
 
@@ -271,8 +272,8 @@ static int meta_lt(lua_State *L)
     return 1;
 }
 
-/* contains(x): whether every id of x is in the set. */
-static int set_contains(lua_State *L)
+/* Answers a question about the set and a further set. */
+static int compare(lua_State *L, bool (*holds)(const weir_idset *set, const weir_idset *other))
 {
     const weir_idset *set = check_set(L, 1), *other;
     weir_err err = {0};
@@ -281,22 +282,20 @@ static int set_contains(lua_State *L)
     other = weirlua_idset_at(L, 2, &err);
     if (!other)
         return weirlua_refuse(L, &err);
-    lua_pushboolean(L, weir_idset_contains(set, other));
+    lua_pushboolean(L, holds(set, other));
     return 1;
+}
+
+/* contains(x): whether every id of x is in the set. */
+static int set_contains(lua_State *L)
+{
+    return compare(L, weir_idset_contains);
 }
 
 /* overlaps(x): whether some id is in both sets. */
 static int set_overlaps(lua_State *L)
 {
-    const weir_idset *set = check_set(L, 1), *other;
-    weir_err err = {0};
-
-    luaL_checkany(L, 2);
-    other = weirlua_idset_at(L, 2, &err);
-    if (!other)
-        return weirlua_refuse(L, &err);
-    lua_pushboolean(L, weir_idset_has_intersection(set, other));
-    return 1;
+    return compare(L, weir_idset_has_intersection);
 }
 
 /* ---- changes ---- */

@@ -189,15 +189,6 @@ static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
     return v;
 }
 
-static bool wants_graph(lua_State *L)
-{
-    const char *as = weirlua_field_string(L, 3, "as", "list");
-
-    if (strcmp(as, "list") != 0 && strcmp(as, "graph") != 0)
-        luaL_error(L, "field 'as': list or graph expected, got '%s'", weirlua_quote(L, as));
-    return as[0] == 'g';
-}
-
 static int push_list(lua_State *L, struct weirlua_owner *found, uint32_t n, uint32_t number)
 {
     const weir_vertex *list = found->p;
@@ -230,7 +221,7 @@ static int push_extract(lua_State *L, const struct weirlua_graph *handle, const 
  * what is below are those of the hierarchy. */
 static int graph_find(lua_State *L)
 {
-    static const char *const known[] = {"start", "as", "subsystem", NULL};
+    static const char *const known[] = {"start", "as", "subsystem", NULL}, *const results[] = {"list", "graph", NULL};
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     const weir_graph *view;
     struct weirlua_owner *found;
@@ -246,7 +237,7 @@ static int graph_find(lua_State *L)
     lua_pushvalue(L, 2); /* the expression, which query_at replaces by its query */
     weirlua_options(L, 3, known);
     start = start_of(L, handle);
-    graph = wants_graph(L);
+    graph = weirlua_field_choice(L, 3, "as", 0, results) == 1;
     q = query_at(L, 2);
     if (!q)
         return 3;

@@ -133,8 +133,7 @@ static int request_format_for(lua_State *L)
 
 /* ---- resources as plain tables ---- */
 
-/* Sets a field, unless the text is NULL or empty. */
-static void set_filled(lua_State *L, const char *key, const char *value)
+void weirlua_set_filled(lua_State *L, const char *key, const char *value)
 {
     if (value && value[0])
         weirlua_set_text(L, key, value);
@@ -151,7 +150,7 @@ static void push_count(lua_State *L, const weir_count *c)
     else
         weirlua_set_integer(L, "max", c->max);
     if (c->op) {
-        set_filled(L, "operator", op);
+        weirlua_set_filled(L, "operator", op);
         weirlua_set_integer(L, "operand", c->operand);
         return;
     }
@@ -169,10 +168,10 @@ static void push_resources(lua_State *L, const weir_resource *list, uint32_t n)
     lua_createtable(L, (int)n, 0);
     for (uint32_t i = 0; i < n; i++) {
         lua_createtable(L, 0, 8);
-        set_filled(L, "type", list[i].type);
-        set_filled(L, "unit", list[i].unit);
-        set_filled(L, "label", list[i].label);
-        set_filled(L, "id", list[i].id);
+        weirlua_set_filled(L, "type", list[i].type);
+        weirlua_set_filled(L, "unit", list[i].unit);
+        weirlua_set_filled(L, "label", list[i].label);
+        weirlua_set_filled(L, "id", list[i].id);
         push_count(L, &list[i].count);
         lua_setfield(L, -2, "count");
         if (list[i].exclusive != WEIR_EXCLUSIVE_UNSET)

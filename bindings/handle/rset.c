@@ -566,20 +566,15 @@ static int set_with(lua_State *L)
 int weirlua_graph_rset(lua_State *L)
 {
     static const char *const known[] = {"state", "scheduling", NULL};
-    static const char *const states[] = {"all", "down", "allocated"}; /* enum weir_rset_what */
+    static const char *const states[] = {"all", "down", "allocated", NULL}; /* enum weir_rset_what */
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
-    const char *state;
     weir_rset **out;
     weir_err err = {0};
     bool scheduling;
-    int what = 0;
+    int what;
 
     weirlua_options(L, 2, known);
-    state = weirlua_field_string(L, 2, "state", "all");
-    while (what < 3 && strcmp(states[what], state) != 0)
-        what++;
-    if (what == 3)
-        luaL_error(L, "field 'state': all, down or allocated expected, got '%s'", weirlua_quote(L, state));
+    what = weirlua_field_choice(L, 2, "state", 0, states);
     scheduling = weirlua_field_boolean(L, 2, "scheduling", false);
     out = weirlua_rset_push(L);
     return weirlua_rset_finish(L, out, weir_graph_rset(handle->g, (enum weir_rset_what)what, scheduling, out, &err),

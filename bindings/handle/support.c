@@ -114,10 +114,10 @@ const char *weirlua_quote(lua_State *L, const char *text)
 int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const char *const list[])
 {
     const char *text = luaL_optstring(L, arg, otherwise);
+    int place = weirlua_word(list, text);
 
-    for (int i = 0; list[i]; i++)
-        if (strcmp(list[i], text) == 0)
-            return i;
+    if (place >= 0)
+        return place;
     return luaL_argerror(L, arg, lua_pushfstring(L, "invalid option '%s'%s", weirlua_quote(L, text),
                                                  weirlua_hint(L, text, list)));
 }
@@ -254,11 +254,8 @@ void weirlua_options(lua_State *L, int arg, const char *const *known)
     luaL_checktype(L, arg, LUA_TTABLE);
     luaL_checkstack(L, 4, "options");
     for (lua_pushnil(L); lua_next(L, arg); lua_pop(L, 1)) {
-        size_t i = 0;
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        while (key && known[i] && strcmp(known[i], key) != 0)
-            i++;
-        if (!key || !known[i]) {
+        if (!key || weirlua_word(known, key) < 0) {
             const char *shown = weirlua_quote(L, weirlua_show(L, -2));
             luaL_error(L, "there is no option '%s' here%s", shown, key ? weirlua_hint(L, key, known) : "");
         }
@@ -308,6 +305,31 @@ const char *weirlua_field_string(lua_State *L, int table, const char *key, const
         luaL_error(L, "field '%s' contains a zero byte", key);
     lua_pop(L, 1);
     return s;
+}
+
+int weirlua_word(const char *const *list, const char *word)
+{
+    for (int i = 0; list[i]; i++)
+        if (strcmp(list[i], word) == 0)
+            return i;
+    return -1;
+}
+
+int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise, const char *const *list)
+{
+    const char *text = weirlua_field_string(L, table, key, NULL);
+    int place = text ? weirlua_word(list, text) : otherwise;
+    luaL_Buffer b;
+
+    if (!text || place >= 0)
+        return place;
+    luaL_buffinit(L, &b);
+    for (int i = 0; list[i]; i++) {
+        luaL_addstring(&b, i == 0 ? "" : list[i + 1] ? ", " : " or ");
+        luaL_addstring(&b, list[i]);
+    }
+    luaL_pushresult(&b);
+    return luaL_error(L, "field '%s': %s expected, got '%s'", key, lua_tostring(L, -1), weirlua_quote(L, text));
 }
 
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise)

@@ -243,15 +243,6 @@ static int field_of(const struct weirlua *s, const char *name)
             return FIELD_NONE;
 }
 
-/* Whether a name is in a list that ends in NULL. */
-static bool is_among(const char *const *list, const char *name)
-{
-    for (; *list; list++)
-        if (list[0][0] == name[0] && strcmp(*list, name) == 0)
-            return true;
-    return false;
-}
-
 /* Whether a field, FIELD_NONE for a method, tells of jobs and states: the changes of these reach no kept result of
  * `order`, or of a group. */
 static bool is_moving(int field, const char *name)
@@ -263,7 +254,7 @@ static bool is_moving(int field, const char *name)
     case FIELD_ALLOCATED:
     case FIELD_STATE:
     case FIELD_DATA: return true;
-    case FIELD_NONE: return is_among(methods, name);
+    case FIELD_NONE: return weirlua_word(methods, name) >= 0;
     default: return false;
     }
 }
@@ -285,7 +276,7 @@ static void check_order(lua_State *L, const struct weirlua *s, const struct weir
     if (is_moving(field, name))
         luaL_error(L, "order may not read '%s', which changes without notice: the result of order is kept; "
                    "`evaluate` or `descend` can prefer by it", name);
-    if (field == FIELD_NONE && is_among(elsewhere, name))
+    if (field == FIELD_NONE && weirlua_word(elsewhere, name) >= 0)
         luaL_error(L, "order may not read '%s': the result of order is kept while other vertices change; "
                    "`init` can, and is called again when the structure has changed", name);
     if ((field == FIELD_PROPERTIES || field == FIELD_TAGS || field == FIELD_RANK) &&

@@ -149,9 +149,6 @@ void weirlua_interrupts_end(void);
 int weirlua_interrupts_last(void); /* the last signal of the three, or 0 */
 bool weirlua_ending(void);         /* SIGTERM or SIGHUP came: begin no new work */
 void weirlua_interrupts_clear(void);
-int weirlua_guarded(lua_State *L); /* guarded(f, ...) */
-int weirlua_watch(lua_State *L);   /* watch(co) */
-int weirlua_limited(lua_State *L); /* limited(seconds, f, ...) */
 
 /* ---- editor.c ---- */
 
@@ -173,6 +170,10 @@ void weirlua_options(lua_State *L, int arg, const char *const *known);
 /* Return a field of an options table, or `otherwise` for nil. A value of a wrong type raises, with the field's name.
  * Strings live as long as the table. */
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
+/* Returns the place in a list that ends with NULL of a field that is one of its words; `otherwise` for nil. */
+int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise, const char *const *list);
+/* Returns the place of a word in a list that ends with NULL; -1: the word is not in the list. */
+int weirlua_word(const char *const *list, const char *word);
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_time(lua_State *L, int table, const char *key, int64_t otherwise);
 int64_t weirlua_field_duration(lua_State *L, int table, const char *key, int64_t otherwise);
@@ -181,6 +182,7 @@ bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherw
  * is a text, or NULL for jobs. Nothing happens where no REPL has a table for it in the registry. */
 #define WEIRLUA_EMPTIES "weir.empties"
 void weirlua_note_empty(lua_State *L, const char *what);
+void weirlua_set_filled(lua_State *L, const char *key, const char *value); /* unless the text is NULL or empty */
 /* Returns the bits of enum weir_reading, from the booleans with these names. */
 #define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"
 unsigned weirlua_field_reading(lua_State *L, int table);
@@ -232,19 +234,10 @@ int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v,
 const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_graph *handle, weir_vertex below,
                                   weir_err *err);
 void weirlua_graph_open(lua_State *L, struct weirlua *s);
-int weirlua_graph_new(lua_State *L);
-int weirlua_read_file(lua_State *L);  /* file.c */
-int weirlua_read_line(lua_State *L);
-int weirlua_next_byte(lua_State *L);
-int weirlua_write_file(lua_State *L);
-int weirlua_make_directory(lua_State *L);
-int weirlua_draft_new(lua_State *L);
+/* Functions of the module weir.core, each table at the end of the file of its name. */
+extern const luaL_Reg weirlua_process_functions[], weirlua_graph_functions[], weirlua_file_functions[],
+    weirlua_interrupt_functions[], weirlua_snapshot_functions[], weirlua_http_functions[], weirlua_json_functions[];
 void weirlua_draft_open(lua_State *L, struct weirlua *s);
-int weirlua_graph_load(lua_State *L);
-int weirlua_graph_parse(lua_State *L);
-int weirlua_format_guess(lua_State *L);
-int weirlua_graph_synthetic(lua_State *L);
-int weirlua_graph_discover(lua_State *L);
 int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
@@ -263,9 +256,6 @@ void weirlua_pieces_open(lua_State *L, struct weirlua *s);
 
 /* ---- http.c ---- */
 
-int weirlua_http_new(lua_State *L); /* http{...} */
-int weirlua_base64(lua_State *L);
-int weirlua_unbase64(lua_State *L);
 void weirlua_http_open(lua_State *L, struct weirlua *s);
 void weirlua_map_open(lua_State *L, struct weirlua *s); /* the class of the maps between a graph and a coarse view */
 /* _closed pushes a closed handle. A function of the core then fills handle->g. _finish opens the handle and returns 1,
@@ -369,31 +359,9 @@ void weirlua_query_open(lua_State *L, struct weirlua *s);
 
 /* ---- process.c ---- */
 
-int weirlua_peer(lua_State *L);
-int weirlua_hung_up(lua_State *L);
-int weirlua_user(lua_State *L);
-int weirlua_in_group(lua_State *L);
-int weirlua_secret(lua_State *L);
-int weirlua_same(lua_State *L);
-int weirlua_file_mode(lua_State *L);
-int weirlua_is_terminal(lua_State *L);
-int weirlua_write_private(lua_State *L);
-int weirlua_notify(lua_State *L);
-int weirlua_inherited(lua_State *L);
-int weirlua_keep_memory(lua_State *L);
-int weirlua_release_memory(lua_State *L);
-int weirlua_open_files(lua_State *L);
-int weirlua_open_own(lua_State *L);
-int weirlua_umask(lua_State *L);
-int weirlua_uptime(lua_State *L);
-int weirlua_lock_file(lua_State *L);
-int weirlua_unlock_file(lua_State *L);
 
 /* ---- snapshot.c: functions in a forked copy of the process ---- */
 
-int weirlua_snapshot(lua_State *L);
-int weirlua_worker(lua_State *L);
-int weirlua_any_ready(lua_State *L);
 void weirlua_snapshot_open(lua_State *L, struct weirlua *s);
 
 /* ---- tls.c ---- */
@@ -418,9 +386,6 @@ void weirlua_json_write(lua_State *L, int idx, bool sort, int indent);
 int weirlua_json_read(lua_State *L, const char *text, size_t len);
 /* Like weirlua_json_read(); with `keys`, each object has the list of all keys, in the order of the text, as well. */
 int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys);
-int weirlua_json_encode(lua_State *L);
-int weirlua_json_decode(lua_State *L);
-int weirlua_json_array(lua_State *L);
 int weirlua_json_line(lua_State *L);
 /* Returns whether a table is written as a JSON array. */
 bool weirlua_json_is_list(lua_State *L, int idx);
@@ -507,6 +472,8 @@ int weirlua_engine_stages(lua_State *L);
 int weirlua_engine_commit(lua_State *L);
 int weirlua_engine_drop(lua_State *L);
 int weirlua_engine_allocate(lua_State *L); /* a function of the module */
+/* Pushes a copy of an allocation of the engine at index 1. Raises without memory. */
+void weirlua_push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a);
 /* Sets `job`, or for a negative id `stage`, of the table on top of the stack. */
 void weirlua_push_holder(lua_State *L, int64_t job);
 int weirlua_engine_soonest(lua_State *L);

@@ -66,13 +66,8 @@ static void read_settings(lua_State *L, int arg, struct policy_source *from)
     static const char *const known[] = {"options", "parts", "origin", "instructions", "memory", "seconds", NULL};
 
     weirlua_options(L, arg, known);
-    from->instructions = weirlua_field_integer(L, arg, "instructions", SANDBOX_INSTRUCTIONS);
-    from->bytes = (size_t)weirlua_field_integer(L, arg, "memory", (int64_t)SANDBOX_BYTES);
-    lua_getfield(L, arg, "seconds");
-    from->seconds = luaL_optnumber(L, -1, SANDBOX_SECONDS);
-    lua_pop(L, 1);
-    if (from->instructions < 1 || from->bytes < 1 || from->bytes > SIZE_MAX / 4 || !(from->seconds > 0))
-        luaL_error(L, "instructions, memory and seconds are above 0");
+    from->budget = (struct sandbox_budget){SANDBOX_INSTRUCTIONS, SANDBOX_BYTES, SANDBOX_SECONDS};
+    weirlua_sandbox_budget(L, arg, &from->budget);
     from->options = push_json(L, arg, "options");
     from->parts = push_json(L, arg, "parts");
     if (lua_getfield(L, arg, "origin") != LUA_TNIL && lua_type(L, -1) != LUA_TSTRING)

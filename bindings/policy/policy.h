@@ -159,7 +159,7 @@ struct sandbox {
 };
 
 #define SANDBOX_INSTRUCTIONS INT64_C(50000000)
-#define SANDBOX_BYTES        ((size_t)64 << 20)
+#define SANDBOX_BYTES        (INT64_C(64) << 20)
 #define SANDBOX_SECONDS      10.0
 #define SANDBOX_OVERRUN      2.0  /* times the budget of seconds: beyond, the budget has failed */
 #define SANDBOX_QUICK        0.25 /* seconds; smaller limits are checked more often */
@@ -168,8 +168,19 @@ struct sandbox {
 
 int64_t weirlua_clock(void); /* nanoseconds of a monotonic clock */
 
+struct sandbox_budget {
+    int64_t instructions, bytes;
+    double seconds;
+};
+/* Reads the fields instructions, memory (bytes) and seconds of a table of options over the budget. Raises. */
+void weirlua_sandbox_budget(lua_State *L, int options, struct sandbox_budget *b);
 /* Opens an empty state. Returns false without memory. */
-bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes);
+bool weirlua_sandbox_new(struct sandbox *sb, const struct sandbox_budget *b);
+/* Pushes the function of a text, called `name` in errors. Raises. */
+void weirlua_compile(lua_State *S, const char *text, size_t len, const char *name);
+/* Copies nil, a boolean, a number or a string. Returns NULL; for another value the name of its type, with nothing
+ * pushed. The caller has made room on the target's stack. */
+const char *weirlua_copy_scalar(lua_State *to, lua_State *from, int idx);
 
 /* The text of a policy, with options and budgets. */
 struct policy_source {
@@ -178,9 +189,7 @@ struct policy_source {
     const char *options; /* values given, as JSON; NULL: no values */
     const char *parts;   /* [{text, name, options}] as JSON: policies passed to the text as {policy, options}; or
                           * NULL */
-    int64_t instructions; /* budgets */
-    size_t bytes;
-    double seconds;
+    struct sandbox_budget budget;
 };
 
 /* Opens the state, runs the text, and reads the table returned. Returns a status; on failure the sandbox is closed and
@@ -254,7 +263,7 @@ void weirlua_sandbox_hide(lua_State *S);
 /* ---- sandbox_run.c: Lua files that describe data ---- */
 
 #define SANDBOX_RUN_INSTRUCTIONS INT64_C(200000000)
-#define SANDBOX_RUN_BYTES        ((size_t)256 << 20)
+#define SANDBOX_RUN_BYTES        (INT64_C(256) << 20)
 int weirlua_sandbox_run(lua_State *L);
 void weirlua_sandbox_run_open(lua_State *L, struct weirlua *s);
 

@@ -123,10 +123,8 @@ static unsigned read_parts(lua_State *L)
         luaL_error(L, "field 'without': a list of parts of the policy expected, got %s", luaL_typename(L, -1));
     for (lua_Integer i = 1; lua_rawgeti(L, -1, i) != LUA_TNIL; i++) {
         const char *name = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : luaL_typename(L, -1);
-        int part = 0;
-        while (parts[part] && strcmp(parts[part], name) != 0)
-            part++;
-        if (!parts[part])
+        int part = weirlua_word(parts, name);
+        if (part < 0)
             luaL_error(L, "field 'without': admit, prune, evaluate, exclusive, locality or select expected, got '%s'",
                        name);
         without |= 1u << part;

@@ -125,20 +125,13 @@ static int push_told(lua_State *S, int requests, const struct policy_job *job, c
 
 /* ---- resources ---- */
 
-/* Sets a field, unless the text is empty. */
-static void set_filled(lua_State *S, const char *key, const char *value)
-{
-    if (value[0])
-        weirlua_set_text(S, key, value);
-}
-
 /* Pushes a table that describes a resource. */
 static void push_resource(lua_State *S, const weir_resource *r)
 {
     lua_createtable(S, 0, 11);
-    set_filled(S, "type", r->type);
-    set_filled(S, "unit", r->unit);
-    set_filled(S, "label", r->label);
+    weirlua_set_filled(S, "type", r->type);
+    weirlua_set_filled(S, "unit", r->unit);
+    weirlua_set_filled(S, "label", r->label);
     weirlua_set_integer(S, "index", r->index);
     weirlua_set_integer(S, "count", r->count.min);
     weirlua_set_integer(S, "min", r->count.min);
@@ -339,11 +332,9 @@ void weirlua_push_about(lua_State *L, int options)
 /* Pushes a field that the caller may have told. Returns false for an unknown field. */
 static bool push_about(lua_State *S, const struct policy_job *job, const char *key)
 {
-    int i = 0;
+    int i = weirlua_word(about_fields, key);
 
-    while (about_fields[i] && strcmp(about_fields[i], key) != 0)
-        i++;
-    if (!about_fields[i])
+    if (i < 0)
         return false; /* attributes: see push_attributes() */
     if (push_told(S, 3, job, key) != LUA_TNIL || i < ABOUT_TRUSTED)
         return true;
@@ -472,10 +463,7 @@ static int unknown_field(lua_State *S, const char *key)
                                          "exclusive", "below", "options", "duration", "slot",  "job", "state",
                                          "ends_within", NULL};
 
-    for (int i = 0; fields[i]; i++)
-        if (strcmp(fields[i], key) == 0)
-            return 0;
-    if (lua_type(S, 2) != LUA_TSTRING)
+    if (weirlua_word(fields, key) >= 0 || lua_type(S, 2) != LUA_TSTRING)
         return 0;
     key = weirlua_quote(S, key);
     return luaL_error(S, "a request has no field '%s'%s", key, weirlua_hint(S, key, fields));
@@ -550,7 +538,7 @@ int weirlua_request_view(lua_State *S)
         enter(S, 1, 5, job);
     push_resource(S, r);
     if (r->nwith)
-        set_filled(S, "below", leaf_type(r));
+        weirlua_set_filled(S, "below", leaf_type(r));
     lua_pushvalue(S, 4);
     lua_setfield(S, -2, "options");
     luaL_setmetatable(S, REQUEST);

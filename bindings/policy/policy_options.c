@@ -68,10 +68,7 @@ static void check_keys(lua_State *L, const struct option *o)
 
     for (lua_pushnil(L); lua_next(L, o->at); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
-        int i = 0;
-        while (known[i] && strcmp(known[i], key) != 0)
-            i++;
-        if (!known[i]) {
+        if (weirlua_word(known, key) < 0) {
             const char *shown = weirlua_quote(L, weirlua_show(L, -2));
             refuse(L, o, lua_pushfstring(L, "there is no '%s'%s; an option has type, default, min, max, choices, doc",
                                          shown, weirlua_hint(L, key, known)));
@@ -94,10 +91,7 @@ static void read_type(lua_State *L, struct option *o)
 {
     int given = raw_field(L, o->at, "type");
 
-    o->type = -1;
-    for (int i = 0; i < OPTION_TYPES && given == LUA_TSTRING; i++)
-        if (strcmp(lua_tostring(L, -1), type_names[i]) == 0)
-            o->type = i;
+    o->type = given == LUA_TSTRING ? weirlua_word(type_names, lua_tostring(L, -1)) : -1;
     if (given != LUA_TNIL && o->type < 0) {
         const char *shown = weirlua_quote(L, weirlua_show(L, -1));
         refuse(L, o, lua_pushfstring(L, "there is no type '%s'%s; boolean, integer, number, string or table is wanted",

@@ -186,12 +186,9 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
 {
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        int i = 0;
-        while (key && weirlua_policy_fields[i] && strcmp(weirlua_policy_fields[i], key) != 0)
-            i++;
         if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "started") == 0 || strcmp(key, "finished") == 0))
             refuse(L, spec, "there is no field '%s' here: this is a queue policy, which says when jobs start", key);
-        if (!key || !weirlua_policy_fields[i])
+        if (!key || weirlua_word(weirlua_policy_fields, key) < 0)
             refuse(L, spec,
                    "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options, state, placed,"
@@ -247,7 +244,6 @@ static void read_order(lua_State *L, struct policy_spec *spec)
         spec->norder = keep_list(L, spec, "order", spec->order, WEIR_ORDER_KEYS);
     for (uint32_t i = 0; i < spec->norder; i++)
         check_order_word(L, spec, spec->order[i]);
-    lua_settop(L, ANCHOR);
 }
 
 static void read_options(lua_State *L, struct policy_spec *spec)
@@ -351,8 +347,28 @@ static void read_rotate(lua_State *L, struct policy_spec *spec)
                         "TYPE.index");
 }
 
+static void read_types(lua_State *L, struct policy_spec *spec)
+{
+    spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
+    lua_settop(L, ANCHOR);
+    spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);
+    lua_settop(L, ANCHOR);
+    spec->ndescend = keep_list(L, spec, "descend", spec->descend, WEIR_DESCEND_TYPES);
+}
+
+static void read_select(lua_State *L, struct policy_spec *spec)
+{
+    field(L, "select");
+    lua_rawgeti(L, ANCHOR, ANCHOR_OPTIONS);
+    weirlua_policy_choice(L, spec, ANCHOR + 1, ANCHOR + 2, ANCHOR);
+}
+
 int weirlua_policy_read(lua_State *L)
 {
+    static void (*const readers[])(lua_State *L, struct policy_spec *spec) = {
+        read_order,     read_types,   read_fields, read_candidates,
+        read_subsystem, read_options, read_state,  read_rotate,
+        read_select}; /* the turn goes by order and state, the choice by options */
     struct policy_spec *spec = lua_touserdata(L, 2);
 
     *spec = (struct policy_spec){.name = lua_tostring(L, 3), .origin = spec->origin};
@@ -373,28 +389,9 @@ int weirlua_policy_read(lua_State *L)
     spec->doc = text_field(L, spec, "doc");
     spec->version = text_field(L, spec, "version");
     check_known(L, spec);
-    read_order(L, spec);
-    spec->nexclusive = keep_list(L, spec, "exclusive", spec->exclusive, POLICY_EXCLUSIVE);
-    lua_settop(L, ANCHOR);
-    spec->nlocality = keep_list(L, spec, "locality", spec->locality, POLICY_LOCALITY);
-    lua_settop(L, ANCHOR);
-    spec->ndescend = keep_list(L, spec, "descend", spec->descend, WEIR_DESCEND_TYPES);
-    lua_settop(L, ANCHOR);
-    read_fields(L, spec);
-    lua_settop(L, ANCHOR);
-    read_candidates(L, spec);
-    lua_settop(L, ANCHOR);
-    read_subsystem(L, spec);
-    lua_settop(L, ANCHOR);
-    read_options(L, spec);
-    lua_settop(L, ANCHOR);
-    read_state(L, spec);
-    lua_settop(L, ANCHOR);
-    read_rotate(L, spec);
-    lua_settop(L, ANCHOR);
-    field(L, "select");
-    lua_rawgeti(L, ANCHOR, ANCHOR_OPTIONS);
-    weirlua_policy_choice(L, spec, ANCHOR + 1, ANCHOR + 2, ANCHOR);
-    lua_settop(L, ANCHOR);
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+        readers[i](L, spec);
+        lua_settop(L, ANCHOR);
+    }
     return 1;
 }

@@ -456,15 +456,13 @@ int weirlua_hook_judge(void *data, const weir_graph *g, const weir_resource *r, 
 
 enum scores_mode weirlua_scores_mode(lua_State *L, int options)
 {
-    static const char *const modes[] = {"remember", "check", "call"};
-    const char *env = getenv("WEIR_SCORES"),
-               *mode = weirlua_field_string(L, options, "scores", env && env[0] ? env : "remember");
+    static const char *const modes[] = {"remember", "check", "call", NULL};
+    const char *env = getenv("WEIR_SCORES");
+    int mode = weirlua_field_choice(L, options, "scores", env && env[0] ? weirlua_word(modes, env) : 0, modes);
 
-    for (int i = 0; i < 3; i++)
-        if (strcmp(mode, modes[i]) == 0)
-            return (enum scores_mode)i;
-    luaL_error(L, "field 'scores': remember, check or call expected, got '%s'", weirlua_quote(L, mode));
-    return SCORES_REMEMBERED;
+    if (mode < 0)
+        luaL_error(L, "WEIR_SCORES: remember, check or call expected, got '%s'", weirlua_quote(L, env));
+    return (enum scores_mode)mode;
 }
 
 void weirlua_scores_use(enum scores_mode mode, struct hooks *h, weir_match_options *o)

@@ -269,16 +269,21 @@ struct job {
     int code; /* of the failure */
 };
 
+void weirlua_compile(lua_State *S, const char *text, size_t len, const char *name)
+{
+    lua_pushfstring(S, "@%s", name);
+    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK)
+        lua_error(S);
+    lua_remove(S, -2);
+}
+
 static void load_chunk(lua_State *S, struct job *job)
 {
     const struct policy_source *from = job->source;
     lua_Debug ar;
 
     job->code = WEIR_EPOLICY;
-    lua_pushfstring(S, "@%s", from->chunk);
-    if (luaL_loadbufferx(S, from->text, from->len, lua_tostring(S, -1), "t") != LUA_OK)
-        lua_error(S);
-    lua_remove(S, -2);
+    weirlua_compile(S, from->text, from->len, from->chunk);
     lua_pushvalue(S, -1);
     lua_getinfo(S, ">S", &ar);
     snprintf(weirlua_sandbox_of(S)->chunk, LUA_IDSIZE, "%s", ar.short_src);
@@ -293,8 +298,7 @@ static void load_part(lua_State *S, int part)
     lua_getfield(S, part, "text");
     lua_getfield(S, part, "name");
     text = luaL_checklstring(S, -2, &len);
-    if (luaL_loadbufferx(S, text, len, lua_pushfstring(S, "@%s", luaL_checkstring(S, -1)), "t") != LUA_OK)
-        lua_error(S);
+    weirlua_compile(S, text, len, luaL_checkstring(S, -1));
     lua_call(S, 0, 1);
     lua_createtable(S, 0, 2);
     lua_insert(S, -2);
@@ -366,9 +370,23 @@ static struct siphash_key random_key(void)
     return key;
 }
 
-bool weirlua_sandbox_new(struct sandbox *sb, int64_t instructions, size_t bytes)
+void weirlua_sandbox_budget(lua_State *L, int options, struct sandbox_budget *b)
 {
-    *sb = (struct sandbox){.limit = bytes, .budget = instructions, .left = instructions, .seconds = SANDBOX_SECONDS};
+    b->instructions = weirlua_field_integer(L, options, "instructions", b->instructions);
+    b->bytes = weirlua_field_integer(L, options, "memory", b->bytes);
+    if (lua_getfield(L, options, "seconds") != LUA_TNIL) {
+        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER, options, "field 'seconds': number expected");
+        b->seconds = lua_tonumber(L, -1);
+    }
+    lua_pop(L, 1);
+    if (b->instructions < 1 || b->bytes < 1 || b->bytes > INT64_MAX / 4 || !(b->seconds > 0))
+        luaL_error(L, "instructions, memory and seconds are above 0");
+}
+
+bool weirlua_sandbox_new(struct sandbox *sb, const struct sandbox_budget *b)
+{
+    *sb = (struct sandbox){
+        .limit = (size_t)b->bytes, .budget = b->instructions, .left = b->instructions, .seconds = b->seconds};
     sb->S = lua_newstate(allocate, sb);
     if (!sb->S)
         return false;
@@ -383,12 +401,10 @@ int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct 
 {
     struct job job = {home, source, spec, WEIR_ENOMEM};
 
-    if (!weirlua_sandbox_new(sb, source->instructions, source->bytes)) {
+    if (!weirlua_sandbox_new(sb, &source->budget)) {
         err->code = WEIR_ENOMEM;
         return WEIR_ENOMEM;
     }
-    sb->seconds = source->seconds;
-    lua_sethook(sb->S, look, LUA_MASKCOUNT, interval(sb));
     lua_pushcfunction(sb->S, weirlua_sandbox_locate);
     lua_pushcfunction(sb->S, build);
     lua_pushlightuserdata(sb->S, &job);

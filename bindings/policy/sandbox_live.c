@@ -41,9 +41,7 @@ static char functions_key; /* key in the registry of the sandbox */
 
 /* ---- values ---- */
 
-/* Copies a scalar. Returns NULL, or for a value of a different kind the name of the type. The caller has made room on
- * the target's stack. */
-static const char *copy_scalar(lua_State *to, lua_State *from, int idx)
+const char *weirlua_copy_scalar(lua_State *to, lua_State *from, int idx)
 {
     size_t len;
     const char *text;
@@ -78,7 +76,7 @@ static int receive(lua_State *to)
     luaL_checkstack(to, t->n + 2, "values");
     lua_settop(to, 0);
     for (int i = 0; i < t->n; i++) {
-        const char *wrong = copy_scalar(to, t->from, t->first + i);
+        const char *wrong = weirlua_copy_scalar(to, t->from, t->first + i);
         if (wrong)
             return luaL_error(to, "only nil, booleans, numbers and strings go in and out, not a %s", wrong);
     }
@@ -95,7 +93,7 @@ static bool copy_plain(lua_State *to, lua_State *from, int first, int n)
     if (!lua_checkstack(to, n + 2))
         return false;
     for (int i = 0; i < n; i++)
-        copy_scalar(to, from, first + i);
+        weirlua_copy_scalar(to, from, first + i);
     return true;
 }
 
@@ -143,7 +141,7 @@ static int bridge(lua_State *S)
     }
     back = (struct transfer){L, top + 1, lua_gettop(L) - top};
     if (rc != LUA_OK) {
-        if (lua_type(L, -1) != LUA_TSTRING || copy_scalar(S, L, -1))
+        if (lua_type(L, -1) != LUA_TSTRING || weirlua_copy_scalar(S, L, -1))
             lua_pushliteral(S, "it failed");
         lua_settop(L, top);
         return lua_error(S);
@@ -167,14 +165,6 @@ struct source {
     const char *text, *name, *prelude;
     size_t len, prelude_len;
 };
-
-static void compile(lua_State *S, const char *text, size_t len, const char *name)
-{
-    lua_pushfstring(S, "@%s", name);
-    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK)
-        lua_error(S);
-    lua_remove(S, -2);
-}
 
 /* resume(coroutine, ...): the sandbox knows which one runs. Upvalue 1: the original. */
 static int resume(lua_State *S)
@@ -209,7 +199,7 @@ static int build(lua_State *S)
 
     weirlua_sandbox_libraries(S);
     lua_settop(S, 0);
-    compile(S, source.prelude, source.prelude_len, "prelude");
+    weirlua_compile(S, source.prelude, source.prelude_len, "prelude");
     lua_pushcfunction(S, bridge);
     lua_pushcfunction(S, luaopen_coroutine);
     lua_call(S, 0, 1);
@@ -222,7 +212,7 @@ static int build(lua_State *S)
     lua_pushcfunction(S, weirlua_state_decode);
     lua_call(S, 6, 1);
     weirlua_sandbox_close_globals(S);
-    compile(S, source.text, source.len, source.name);
+    weirlua_compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);
     lua_call(S, 1, 1);
     luaL_checktype(S, -1, LUA_TTABLE);
@@ -267,36 +257,20 @@ static int fail(lua_State *L, struct live *live)
     return 3;
 }
 
-static lua_Number seconds_of(lua_State *L, int options)
-{
-    lua_Number seconds = SANDBOX_SECONDS;
-
-    if (lua_getfield(L, options, "seconds") != LUA_TNIL) {
-        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER && lua_tonumber(L, -1) > 0, options,
-                      "field 'seconds': above 0 expected");
-        seconds = lua_tonumber(L, -1);
-    }
-    lua_pop(L, 1);
-    return seconds;
-}
-
 static struct live *make(lua_State *L)
 {
-    int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_INSTRUCTIONS);
-    int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_BYTES);
-    lua_Number seconds = seconds_of(L, 3);
+    struct sandbox_budget budget = {SANDBOX_INSTRUCTIONS, SANDBOX_BYTES, SANDBOX_SECONDS};
     struct live *live;
 
-    luaL_argcheck(L, instructions > 0 && memory > 0, 3, "budgets above 0 expected");
+    weirlua_sandbox_budget(L, 3, &budget);
     luaL_argcheck(L, lua_getfield(L, 3, "bridge") == LUA_TFUNCTION, 3, "field 'bridge': function expected");
     live = lua_newuserdatauv(L, sizeof *live, USER_VALUES);
     *live = (struct live){0};
     luaL_setmetatable(L, LIVE);
     lua_insert(L, -2);
     lua_setiuservalue(L, -2, BRIDGE);
-    if (!weirlua_sandbox_new(&live->sandbox, instructions, (size_t)memory))
+    if (!weirlua_sandbox_new(&live->sandbox, &budget))
         luaL_error(L, "out of memory");
-    live->sandbox.seconds = seconds;
     return live;
 }
 

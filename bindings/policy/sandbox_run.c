@@ -34,15 +34,14 @@ static int run_gc(lua_State *L)
 
 /* ---- in the sandbox ---- */
 
-/* Compiles a text, called "name" in errors. */
+/* Compiles a text; the code of a failure says that the text cannot be read. */
 static void compile(lua_State *S, const char *text, size_t len, const char *name, struct runner *run)
 {
-    lua_pushfstring(S, "@%s", name);
-    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK) {
-        run->code = WEIR_EPARSE;
-        lua_error(S);
-    }
-    lua_remove(S, -2);
+    int code = run->code;
+
+    run->code = WEIR_EPARSE;
+    weirlua_compile(S, text, len, name);
+    run->code = code;
 }
 
 /* Runs on the host: calls opts.source with a name. */
@@ -170,25 +169,14 @@ static void copy_table(lua_State *L, lua_State *S, int idx, int depth)
 
 static void copy_value(lua_State *L, lua_State *S, int idx, int depth)
 {
-    const char *text;
-    size_t len;
+    const char *wrong = NULL;
 
-    switch (lua_type(S, idx)) {
-    case LUA_TNIL: lua_pushnil(L); break;
-    case LUA_TBOOLEAN: lua_pushboolean(L, lua_toboolean(S, idx)); break;
-    case LUA_TNUMBER:
-        if (lua_isinteger(S, idx))
-            lua_pushinteger(L, lua_tointeger(S, idx));
-        else
-            lua_pushnumber(L, lua_tonumber(S, idx));
-        break;
-    case LUA_TSTRING:
-        text = lua_tolstring(S, idx, &len);
-        lua_pushlstring(L, text, len);
-        break;
-    case LUA_TTABLE: copy_table(L, S, idx, depth); break;
-    default: luaL_error(L, "a value of type %s is no data", luaL_typename(S, idx));
-    }
+    if (lua_istable(S, idx))
+        copy_table(L, S, idx, depth);
+    else
+        wrong = weirlua_copy_scalar(L, S, idx);
+    if (wrong)
+        luaL_error(L, "a value of type %s is no data", wrong);
 }
 
 /* handle, memo -> data. Stack indices are those of weirlua_sandbox_run. */
@@ -262,20 +250,10 @@ static struct runner *make_run(lua_State *L)
 /* Opens the state with the budgets in opts. Returns false where even an empty state exceeds the memory. */
 static bool open_sandbox(lua_State *L, struct runner *run)
 {
-    int64_t instructions = weirlua_field_integer(L, 3, "instructions", SANDBOX_RUN_INSTRUCTIONS);
-    int64_t memory = weirlua_field_integer(L, 3, "memory", (int64_t)SANDBOX_RUN_BYTES);
-    lua_Number seconds = SANDBOX_SECONDS;
+    struct sandbox_budget budget = {SANDBOX_RUN_INSTRUCTIONS, SANDBOX_RUN_BYTES, SANDBOX_SECONDS};
 
-    if (lua_getfield(L, 3, "seconds") != LUA_TNIL) {
-        luaL_argcheck(L, lua_type(L, -1) == LUA_TNUMBER, 3, "field 'seconds': number expected");
-        seconds = lua_tonumber(L, -1);
-    }
-    lua_pop(L, 1);
-    luaL_argcheck(L, instructions > 0 && memory > 0 && seconds > 0, 3, "budgets above 0 expected");
-    if (!weirlua_sandbox_new(&run->sandbox, instructions, (size_t)memory))
-        return false;
-    run->sandbox.seconds = seconds;
-    return true;
+    weirlua_sandbox_budget(L, 3, &budget);
+    return weirlua_sandbox_new(&run->sandbox, &budget);
 }
 
 int weirlua_sandbox_run(lua_State *L)

@@ -9,7 +9,7 @@
 
 /* read_file(path, what, max): the content of a file, "-" for standard input; or nil, message, code. A content longer
  * than max bytes is an error that names `what`, such as "a jobspec". */
-int weirlua_read_file(lua_State *L)
+static int file_read(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *what = luaL_checkstring(L, 2);
     lua_Integer max = luaL_checkinteger(L, 3);
@@ -31,7 +31,7 @@ int weirlua_read_file(lua_State *L)
 }
 
 /* read_line(file, max): the next line without line end; nil at the end of the file; or nil, message, code. */
-int weirlua_read_line(lua_State *L)
+static int file_line(lua_State *L)
 {
     FILE *file = weirlua_check_file(L, 1);
     lua_Integer max = luaL_checkinteger(L, 2), n = 0;
@@ -59,7 +59,7 @@ int weirlua_read_line(lua_State *L)
 
 /* next_byte(file): the next byte, as a text, which stays to be read; nil at the end of the file. Blocks until the file
  * has one. */
-int weirlua_next_byte(lua_State *L)
+static int file_byte(lua_State *L)
 {
     FILE *file = weirlua_check_file(L, 1);
     int c = getc(file);
@@ -86,7 +86,7 @@ static unsigned write_flags(lua_State *L, int arg)
 }
 
 /* write_file(path, text[, {links = false}]): true; or nil, message, code. */
-int weirlua_write_file(lua_State *L)
+static int file_write(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
@@ -118,7 +118,7 @@ static int make_directories(const char *path, char *part)
 /* make_directory(path): makes a directory, and those above it that are missing, by itself: a child process could make
  * the directory after a signal has ended the program. Returns true, also where the directory is there; or nil, message,
  * code. */
-int weirlua_make_directory(lua_State *L)
+static int make_directory(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checklstring(L, 1, &len);
@@ -136,7 +136,7 @@ int weirlua_make_directory(lua_State *L)
 }
 
 /* draft(path[, {links = false}]): a file to be written piece by piece; or nil, message, code. */
-int weirlua_draft_new(lua_State *L)
+static int draft_open_new(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
     unsigned flags = write_flags(L, 2);
@@ -203,3 +203,7 @@ void weirlua_draft_open(lua_State *L, struct weirlua *s)
 
     weirlua_class(L, s, DRAFT, methods, meta);
 }
+
+const luaL_Reg weirlua_file_functions[] = {
+    {"read_file", file_read}, {"read_line", file_line}, {"next_byte", file_byte}, {"write_file", file_write},
+    {"make_directory", make_directory}, {"draft", draft_open_new}, {NULL, NULL}};

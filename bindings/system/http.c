@@ -285,7 +285,7 @@ static const char *load(void)
 
 /* http{ca=, cert=, key=, limit=}: a client, with files for TLS and a limit of bytes for an answer; or nil, message,
  * "unavailable" without libcurl. */
-int weirlua_http_new(lua_State *L)
+static int client_new(lua_State *L)
 {
     static const char *const known[] = {"ca", "cert", "key", "limit", NULL};
     struct client *c;
@@ -315,7 +315,7 @@ int weirlua_http_new(lua_State *L)
 
 static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
-int weirlua_base64(lua_State *L)
+static int base64_encode(lua_State *L)
 {
     size_t len;
     const unsigned char *in = (const unsigned char *)luaL_checklstring(L, 1, &len);
@@ -336,7 +336,7 @@ int weirlua_base64(lua_State *L)
 }
 
 /* unbase64(text): the decoded bytes, or nil for a wrong text. */
-int weirlua_unbase64(lua_State *L)
+static int base64_decode(lua_State *L)
 {
     size_t len, n = 0;
     const char *in = luaL_checklstring(L, 1, &len), *at;
@@ -371,3 +371,6 @@ void weirlua_http_open(lua_State *L, struct weirlua *s)
     weirlua_class(L, s, CLIENT, client, client_meta);
     weirlua_class(L, s, REQUEST, request, request_meta);
 }
+
+const luaL_Reg weirlua_http_functions[] = {
+    {"http", client_new}, {"base64", base64_encode}, {"unbase64", base64_decode}, {NULL, NULL}};

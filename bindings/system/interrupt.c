@@ -99,7 +99,7 @@ static void watch_hook(lua_State *L, lua_Debug *ar)
 }
 
 /* watch(co): checks for the signal in a coroutine every WATCH_EVERY instructions. */
-int weirlua_watch(lua_State *L)
+static int watch_thread(lua_State *L)
 {
     luaL_checktype(L, 1, LUA_TTHREAD);
     lua_sethook(lua_tothread(L, 1), watch_hook, LUA_MASKCOUNT, WATCH_EVERY);
@@ -121,7 +121,7 @@ static int with_trace(lua_State *L)
 
 /* guarded(f, ...): true and the results of f; or false, the error ("interrupted" after a signal), and the traceback as
  * text. */
-int weirlua_guarded(lua_State *L)
+static int run_guarded(lua_State *L)
 {
     lua_State *outer = running;
     bool was_sticky = sticky;
@@ -185,7 +185,7 @@ static void set_alarm(double seconds)
 
 /* limited(seconds, f, ...): the results of f. Matches, walks and finds begun by f fail with the code "interrupted" once
  * the time is over, with nothing changed. Calls must not be nested. */
-int weirlua_limited(lua_State *L)
+static int run_limited(lua_State *L)
 {
     struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, old;
     lua_Number seconds = luaL_checknumber(L, 1);
@@ -202,3 +202,6 @@ int weirlua_limited(lua_State *L)
     weir_interrupt(signals != 0);
     return rc == LUA_OK ? lua_gettop(L) - 1 : lua_error(L);
 }
+
+const luaL_Reg weirlua_interrupt_functions[] = {
+    {"guarded", run_guarded}, {"watch", watch_thread}, {"limited", run_limited}, {NULL, NULL}};

@@ -124,7 +124,7 @@ int weirlua_json_read_as(lua_State *L, const char *text, size_t len, bool keys)
 
 /* ---- the functions ---- */
 
-int weirlua_json_encode(lua_State *L)
+static int json_encode(lua_State *L)
 {
     static const char *const known[] = {"indent", "sort", NULL};
     int64_t indent;
@@ -137,7 +137,7 @@ int weirlua_json_encode(lua_State *L)
     return 1;
 }
 
-int weirlua_json_decode(lua_State *L)
+static int json_decode(lua_State *L)
 {
     size_t len;
     const char *text = luaL_checklstring(L, 1, &len);
@@ -146,7 +146,7 @@ int weirlua_json_decode(lua_State *L)
 }
 
 /* array([t]): marks a table as a JSON array and returns it. */
-int weirlua_json_array(lua_State *L)
+static int json_array_new(lua_State *L)
 {
     if (lua_isnoneornil(L, 1)) {
         lua_settop(L, 0);
@@ -171,3 +171,6 @@ void weirlua_json_open(lua_State *L, struct weirlua *s)
     lua_setfield(L, -2, "__metatable");
     lua_pop(L, 1);
 }
+
+const luaL_Reg weirlua_json_functions[] = {
+    {"json_encode", json_encode}, {"json_decode", json_decode}, {"array", json_array_new}, {NULL, NULL}};

@@ -46,7 +46,7 @@ static int check_fd(lua_State *L, int arg)
 /* ---- users ---- */
 
 /* peer(fd): {uid =, gid =, pid =} of the process that connected a Unix socket; or nil, message, code. */
-int weirlua_peer(lua_State *L)
+static int process_peer(lua_State *L)
 {
     struct ucred who = {0};
     socklen_t len = sizeof who;
@@ -62,7 +62,7 @@ int weirlua_peer(lua_State *L)
 
 /* hung_up(fd): whether the far end of a connection is closed for both directions. The end of input tells of one
  * direction only. Over TCP the far end is known to be closed after a reset, not before. */
-int weirlua_hung_up(lua_State *L)
+static int process_hung_up(lua_State *L)
 {
     struct pollfd one = {.fd = check_fd(L, 1)};
 
@@ -80,7 +80,7 @@ static struct passwd *by_uid(lua_State *L, int arg, struct passwd *entry, char *
 }
 
 /* user(uid): the name of a user, or nil; user(): name and id of the user who runs the process. */
-int weirlua_user(lua_State *L)
+static int process_user(lua_State *L)
 {
     struct passwd entry, *found;
     char text[4096];
@@ -97,7 +97,7 @@ int weirlua_user(lua_State *L)
 
 /* in_group(uid, gid, group): whether a user is in a group, by the system's lists or by gid, the user's current
  * group. */
-int weirlua_in_group(lua_State *L)
+static int process_in_group(lua_State *L)
 {
     gid_t own = (gid_t)luaL_checkinteger(L, 2), list[GROUPS_MAX];
     const char *name = luaL_checkstring(L, 3);
@@ -121,7 +121,7 @@ int weirlua_in_group(lua_State *L)
 /* ---- secrets ---- */
 
 /* secret([bytes]): random bytes as hexadecimal digits. */
-int weirlua_secret(lua_State *L)
+static int process_secret(lua_State *L)
 {
     static const char digits[] = "0123456789abcdef";
     lua_Integer n = luaL_optinteger(L, 1, 32);
@@ -141,7 +141,7 @@ int weirlua_secret(lua_State *L)
 }
 
 /* same(a, b): whether two texts are equal, in a time independent of the length of an equal beginning. */
-int weirlua_same(lua_State *L)
+static int process_same(lua_State *L)
 {
     size_t na, nb;
     const char *a = luaL_checklstring(L, 1, &na), *b = luaL_checklstring(L, 2, &nb);
@@ -157,7 +157,7 @@ int weirlua_same(lua_State *L)
 
 /* file_mode(path): the permissions of a file, a text that is equal only for paths of one file, and whether the file is
  * regular, so that reading leaves the content there; or nil, message, code: "unknown" for a missing file. */
-int weirlua_file_mode(lua_State *L)
+static int process_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
     struct stat st;
@@ -174,14 +174,14 @@ int weirlua_file_mode(lua_State *L)
 }
 
 /* is_terminal(fd): whether a descriptor is one of a terminal. */
-int weirlua_is_terminal(lua_State *L)
+static int process_is_terminal(lua_State *L)
 {
     lua_pushboolean(L, isatty((int)luaL_checkinteger(L, 1)) == 1);
     return 1;
 }
 
 /* write_private(path, text): writes a new file readable by the owner only: true; or nil, message, code. */
-int weirlua_write_private(lua_State *L)
+static int process_write_private(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
@@ -212,7 +212,7 @@ static int close_own(lua_State *L)
 
 /* open_own(path): an empty Lua file to be written, with the permissions of ordinary new files; or nil, message, code. A
  * symbolic link is an error, except below /dev. */
-int weirlua_open_own(lua_State *L)
+static int process_open_own(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);
     int own = strncmp(path, "/dev/", 5) == 0 ? 0 : O_NOFOLLOW;
@@ -234,7 +234,7 @@ int weirlua_open_own(lua_State *L)
 }
 
 /* umask(mask): sets the permissions withheld from new files of the process; returns the former mask. */
-int weirlua_umask(lua_State *L)
+static int process_umask(lua_State *L)
 {
     lua_Integer mask = luaL_checkinteger(L, 1);
 
@@ -315,7 +315,7 @@ static int fail_locked(lua_State *L, const char *path, pid_t other)
 /* lock_file(path, text): locks a file until unlock_file() or the end of the process, and writes `text`, which names the
  * process, into the file. Returns a descriptor; or nil, message, code: "exists" where a different process has the
  * lock. */
-int weirlua_lock_file(lua_State *L)
+static int process_lock_file(lua_State *L)
 {
     size_t len;
     const char *path = luaL_checkstring(L, 1), *text = luaL_checklstring(L, 2, &len);
@@ -331,7 +331,7 @@ int weirlua_lock_file(lua_State *L)
 }
 
 /* unlock_file(fd, path): removes the locked file, and the lock with the file. */
-int weirlua_unlock_file(lua_State *L)
+static int process_unlock_file(lua_State *L)
 {
     int fd = check_fd(L, 1);
 
@@ -344,7 +344,7 @@ int weirlua_unlock_file(lua_State *L)
 
 /* notify(path, text): sends text to the service manager's datagram socket (sd_notify(3)): true; or nil, message,
  * code. */
-int weirlua_notify(lua_State *L)
+static int process_notify(lua_State *L)
 {
     size_t len, n;
     const char *path = luaL_checklstring(L, 1, &len), *text = luaL_checklstring(L, 2, &n);
@@ -371,7 +371,7 @@ int weirlua_notify(lua_State *L)
 
 /* inherited(fd): the kind of an inherited listening socket, "unix" or "tcp", after closing the socket for child
  * processes; or nil, message, code. */
-int weirlua_inherited(lua_State *L)
+static int process_inherited(lua_State *L)
 {
     int fd = check_fd(L, 1), listens = 0, type = 0;
     socklen_t len = sizeof listens, tlen = sizeof type, alen = sizeof(struct sockaddr_storage);
@@ -390,7 +390,7 @@ int weirlua_inherited(lua_State *L)
 /* ---- time ---- */
 
 /* uptime(): seconds since the start of the machine, sleep included; independent of the wall clock. */
-int weirlua_uptime(lua_State *L)
+static int process_uptime(lua_State *L)
 {
     struct timespec t = {0};
 
@@ -403,7 +403,7 @@ int weirlua_uptime(lua_State *L)
 
 /* keep_memory(): for a process that answers small requests for long. Freed memory is kept for the next request and not
  * returned to the system, which halves the cost of a request. */
-int weirlua_keep_memory(lua_State *L)
+static int process_keep_memory(lua_State *L)
 {
     mallopt(M_TRIM_THRESHOLD, KEPT);
     mallopt(M_MMAP_THRESHOLD, KEPT / 2);
@@ -413,7 +413,7 @@ int weirlua_keep_memory(lua_State *L)
 }
 
 /* release_memory(): returns freed memory to the system, after a peak. */
-int weirlua_release_memory(lua_State *L)
+static int process_release_memory(lua_State *L)
 {
     malloc_trim(0);
     (void)L;
@@ -421,7 +421,7 @@ int weirlua_release_memory(lua_State *L)
 }
 
 /* open_files(n): raises the limit of open files to n where the system allows, and returns the limit. */
-int weirlua_open_files(lua_State *L)
+static int process_open_files(lua_State *L)
 {
     lua_Integer n = luaL_checkinteger(L, 1);
     struct rlimit limit;
@@ -437,3 +437,13 @@ int weirlua_open_files(lua_State *L)
     lua_pushinteger(L, limit.rlim_cur > INT32_MAX ? INT32_MAX : (lua_Integer)limit.rlim_cur);
     return 1;
 }
+
+const luaL_Reg weirlua_process_functions[] = {
+    {"peer", process_peer}, {"hung_up", process_hung_up}, {"user", process_user},
+    {"in_group", process_in_group}, {"secret", process_secret}, {"same", process_same},
+    {"file_mode", process_file_mode}, {"is_terminal", process_is_terminal},
+    {"write_private", process_write_private}, {"notify", process_notify}, {"inherited", process_inherited},
+    {"keep_memory", process_keep_memory}, {"release_memory", process_release_memory},
+    {"open_files", process_open_files}, {"open_own", process_open_own}, {"umask", process_umask},
+    {"uptime", process_uptime}, {"lock_file", process_lock_file}, {"unlock_file", process_unlock_file},
+    {NULL, NULL}};

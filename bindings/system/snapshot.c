@@ -261,7 +261,7 @@ static int fork_child(lua_State *L, int fds[2])
     return 1;
 }
 
-int weirlua_snapshot(lua_State *L)
+static int snapshot_new(lua_State *L)
 {
     struct limits limits;
     pid_t parent = getpid();
@@ -332,7 +332,7 @@ static void run_worker(lua_State *L, const struct snapshot_worker *worker, pid_t
     run(L, LUA_MAXINTEGER, worker->alone ? PIPE : out);
 }
 
-int weirlua_worker(lua_State *L)
+static int worker_new(lua_State *L)
 {
     pid_t parent = getpid();
     int fds[2], in[2] = {-1, -1}, forked;
@@ -415,7 +415,7 @@ static int pipe_of(lua_State *L, int i)
     return fd;
 }
 
-int weirlua_any_ready(lua_State *L)
+static int snapshot_ready(lua_State *L)
 {
     struct pollfd list[CHILDREN_MAX];
     double seconds = luaL_checknumber(L, 2);
@@ -513,3 +513,6 @@ void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
 
     weirlua_class(L, s, SNAPSHOT, methods, meta);
 }
+
+const luaL_Reg weirlua_snapshot_functions[] = {
+    {"snapshot", snapshot_new}, {"worker", worker_new}, {"any_ready", snapshot_ready}, {NULL, NULL}};
