@@ -583,7 +583,9 @@ enum weir_exclusivity { WEIR_EXCLUSIVE_UNSET, WEIR_EXCLUSIVE_NO, WEIR_EXCLUSIVE_
 
 /* A resource of a request. A slot has type "slot" and groups its children. Resources of type "or_slot" (unknown to RFC
  * 14) stand side by side with resources of type "or_slot" only, as alternatives: any mix of the alternatives serves,
- * as many in all as the count of the last alternative. */
+ * as many in all as the count of the last alternative. Of the resources of type "xor_slot" beside each other one alone
+ * serves, whatever stands beside them: a request with such slots has several alternatives, see
+ * weir_request_alternative(), and none of the resources of an alternative has that type. */
 typedef struct weir_resource weir_resource;
 struct weir_resource {
     const char *type, *unit, *label, *id; /* "" where not given */
@@ -595,20 +597,29 @@ struct weir_resource {
     const weir_resource *with;            /* the children */
     uint32_t nwith;
     const weir_resource *parent;          /* NULL at the top */
-    uint32_t index;                       /* preorder number in the request */
+    uint32_t index;                       /* preorder number in the request, or in its alternative */
+    uint32_t number;                      /* preorder number among the resources of all alternatives */
 };
 
 /* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
- * tells which. Slots within slots are read as their contents, as many times. `source` names the text in errors.
- * WEIR_ELIMIT: more than 32 levels, 4096 resources or WEIR_JOBSPEC_MAX bytes. O(len) */
+ * tells which. Slots within slots are read as their contents, as many times. Slots beside each other that are
+ * alternatives (or_slot, xor_slot) may share a label. `source` names the text in errors.
+ * WEIR_ELIMIT: more than 32 levels, 4096 resources, 256 alternatives or WEIR_JOBSPEC_MAX bytes. O(len) for each
+ * alternative */
 int weir_request_parse(const char *text, size_t len, const char *source, weir_request **out, weir_err *err);
 /* Reads the file `path` ("-" is standard input) as weir_request_parse() reads a text. */
 int weir_request_load(const char *path, weir_request **out, weir_err *err);
 void weir_request_free(weir_request *r);
-/* Returns the resources at the top, *n of them, valid as long as the request. */
+/* Returns the resources at the top, *n of them, valid as long as the request; of several alternatives those of the
+ * first. */
 const weir_resource *weir_request_resources(const weir_request *r, uint32_t *n);
-/* Returns the number of resources on all levels. */
+/* Returns the number of resources on all levels; of several alternatives that of the first. */
 uint32_t weir_request_count(const weir_request *r);
+/* Returns the number of alternatives that the xor_slots of a request stand for; 1 without xor_slots. */
+uint32_t weir_request_alternatives(const weir_request *r);
+/* Returns alternative i, from 0 on, in the order of preference: a request without xor_slots, which belongs to `r`; `r`
+ * itself where there is one alternative. i is below weir_request_alternatives(). */
+const weir_request *weir_request_alternative(const weir_request *r, uint32_t i);
 /* Returns the duration in microseconds; WEIR_FOREVER where the request has none. */
 int64_t weir_request_duration(const weir_request *r);
 int weir_request_set_duration(weir_request *r, int64_t duration, weir_err *err);
@@ -944,6 +955,8 @@ typedef struct weir_allocation {
  *     given.
  *   - or_slots are placed below vertex after vertex, the parent of everything that an or_slot holds: in the mix with
  *     the most or_slots there, with as many of the first alternatives as that allows.
+ *   - Of the alternatives of xor_slots the first that fits serves, for all instances of a resource; in WEIR_RESERVE the
+ *     first of those with the earliest start. WEIR_EINFEASIBLE: none can ever serve.
  *   - Of a varying count the largest allowed count that fits is taken.
  *
  * Cost: O(k d f) where aggregates and the order decide; with `evaluate`, every candidate that fits is visited. A

@@ -3,6 +3,7 @@
 #include "handle/weirlua.h"
 
 #include <math.h>
+#include <string.h>
 
 #define REQUEST "weir.request"
 
@@ -193,6 +194,52 @@ static int request_resources(lua_State *L)
     return 1;
 }
 
+/* Pushes a request of its own for an alternative. Returns 1, or 3 values of a failure. */
+static int push_alternative(lua_State *L, struct weirlua *s, const weir_request *r)
+{
+    struct weirlua_owner *text = weirlua_owner_push(L, weir_free);
+    struct request_handle *handle;
+    weir_err err = {0};
+    int rc;
+
+    text->p = weir_request_format(r, "json", &err);
+    if (!text->p)
+        return weirlua_fail(L, &err, err.code);
+    handle = lua_newuserdatauv(L, sizeof *handle, 0);
+    *handle = (struct request_handle){NULL, weirlua_serial(s)};
+    luaL_setmetatable(L, REQUEST);
+    rc = weir_request_parse(text->p, strlen(text->p), "<request>", &handle->r, &err);
+    if (rc) {
+        handle->r = NULL;
+        return weirlua_fail(L, &err, rc);
+    }
+    weirlua_owner_clear(text);
+    lua_remove(L, -2);
+    return 1;
+}
+
+/* r:alternatives(): a list of requests without xor_slots, in the order of preference; r itself where it has none. */
+static int request_alternatives(lua_State *L)
+{
+    const weir_request *r = check_request(L, 1);
+    uint32_t n = weir_request_alternatives(r);
+
+    lua_settop(L, 1);
+    lua_createtable(L, (int)n, 0);
+    for (uint32_t i = 0; i < n; i++) {
+        const weir_request *one = weir_request_alternative(r, i);
+        int pushed = 1;
+        if (one == r)
+            lua_pushvalue(L, 1);
+        else
+            pushed = push_alternative(L, weirlua_of(L), one);
+        if (pushed != 1)
+            return pushed;
+        lua_rawseti(L, 2, (lua_Integer)i + 1);
+    }
+    return 1;
+}
+
 static int request_tostring(lua_State *L)
 {
     lua_pushfstring(L, "request of %I resources", (LUAI_UACINT)weir_request_count(check_request(L, 1)));
@@ -203,7 +250,7 @@ void weirlua_request_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"duration", request_duration},       {"format", request_format},
                                        {"resources", request_resources},     {"attribute", request_attribute},
-                                       {"format_for", request_format_for},
+                                       {"format_for", request_format_for},   {"alternatives", request_alternatives},
                                        {"constrained", request_constrained}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", request_gc}, {"__tostring", request_tostring}, {NULL, NULL}};
 

@@ -86,6 +86,7 @@ struct policy_memory {
     unsigned nfields;
     struct {
         const weir_resource *resource; /* of the match; NULL: no key is known */
+        uint32_t number;               /* of the resource: alternatives may lie in the same place one after the other */
         unsigned nfields;              /* at the time */
         size_t len;
         char key[1024];

@@ -39,7 +39,7 @@ int weirlua_hooks_request(struct hooks *h, const weir_resource *r)
 {
     lua_State *L = h->L;
 
-    if (lua_rawgeti(L, h->base + SLOT_REQUESTS, (lua_Integer)r->index + 1) == LUA_TTABLE)
+    if (lua_rawgeti(L, h->base + SLOT_REQUESTS, (lua_Integer)r->number + 1) == LUA_TTABLE)
         return WEIR_OK;
     lua_pop(L, 1);
     lua_pushcfunction(L, weirlua_request_view);

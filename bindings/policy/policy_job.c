@@ -132,7 +132,7 @@ static void push_resource(lua_State *S, const weir_resource *r)
     weirlua_set_filled(S, "type", r->type);
     weirlua_set_filled(S, "unit", r->unit);
     weirlua_set_filled(S, "label", r->label);
-    weirlua_set_integer(S, "index", r->index);
+    weirlua_set_integer(S, "index", r->number);
     weirlua_set_integer(S, "count", r->count.min);
     weirlua_set_integer(S, "min", r->count.min);
     if (r->count.max == WEIR_FOREVER)
@@ -172,13 +172,27 @@ static void add_wants(lua_State *S, const weir_resource *list, uint32_t n, int64
     }
 }
 
-static const weir_resource *find_resource(const weir_resource *list, uint32_t n, lua_Integer index)
+static const weir_resource *find_below(const weir_resource *list, uint32_t n, lua_Integer number)
 {
     const weir_resource *found = NULL;
 
-    for (uint32_t i = 0; i < n && list[i].index <= index; i++)
+    for (uint32_t i = 0; i < n && list[i].number <= number; i++)
         found = &list[i];
-    return !found || found->index == index ? found : find_resource(found->with, found->nwith, index);
+    return !found || found->number == number ? found : find_below(found->with, found->nwith, number);
+}
+
+/* Returns the resource with a number among those of all alternatives. */
+static const weir_resource *find_resource(const weir_request *r, lua_Integer number)
+{
+    const weir_resource *list, *found = NULL;
+    uint32_t n;
+
+    for (uint32_t i = 0; !found && i < weir_request_alternatives(r); i++) {
+        list = weir_request_resources(weir_request_alternative(r, i), &n);
+        found = number < list->number + weir_request_count(weir_request_alternative(r, i)) ? find_below(list, n, number)
+                                                                                           : NULL;
+    }
+    return found;
 }
 
 /* ---- the job ----
@@ -204,7 +218,8 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
  * @field duration: number -- The duration, in seconds: the estimate of a queue, else of the jobspec; math.huge for no
  *   end.
  * @field attributes: table<string, any> -- The attributes of the jobspec: {system = {...}, user = {...}}.
- * @field resources: job_resource[] -- All resources that the job wants.
+ * @field resources: job_resource[] -- All resources that the job wants; of several alternatives (xor_slot) the first,
+ *   here and in wants.
  * @field wants: table<string, integer> -- The least number of each type that the job wants in all, slots included:
  *   {slot = 2, core = 8} for slot=2/core=4.
  *
@@ -212,7 +227,8 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
  * @field type: string -- The type; "slot" for a slot.
  * @field unit: string? -- The unit of the count.
  * @field label: string? -- The label of a slot.
- * @field index: integer -- The number of the resource in the jobspec, in preorder.
+ * @field index: integer -- The number of the resource in the jobspec, in preorder; of several alternatives (xor_slot)
+ *   those of the first are numbered first.
  * @field count: integer -- The least number wanted; equal to min.
  * @field min: integer -- The least number wanted.
  * @field max: number -- The greatest number wanted; math.huge for no limit.
@@ -397,7 +413,8 @@ static int job_newindex(lua_State *S)
  * @field type: string -- The requested type; "slot" for the node of a slot.
  * @field unit: string? -- The unit of the count.
  * @field label: string? -- The label of a slot.
- * @field index: integer -- The number of the resource in the jobspec, in preorder.
+ * @field index: integer -- The number of the resource in the jobspec, in preorder; of several alternatives (xor_slot)
+ *   those of the first are numbered first.
  * @field count: integer -- The least number wanted; equal to min.
  * @field min: integer -- The least number wanted.
  * @field max: number -- The greatest number wanted; math.huge for no limit.
@@ -499,9 +516,7 @@ static int request_index(lua_State *S)
     const char *key = lua_type(S, 2) == LUA_TSTRING ? lua_tostring(S, 2) : "";
     bool slot = strcmp(key, "slot") == 0, duration = strcmp(key, "duration") == 0, state = strcmp(key, "state") == 0;
     const struct policy_job *job;
-    const weir_resource *list;
     lua_Integer index;
-    uint32_t n;
 
     if (strcmp(key, "ends_within") == 0) {
         lua_pushcfunction(S, ends_within);
@@ -512,9 +527,8 @@ static int request_index(lua_State *S)
     lua_settop(S, 2);
     index = push_requests(S);
     job = job_of(S);
-    list = weir_request_resources(job->request, &n);
     if (slot)
-        push_slot(S, find_resource(list, n, index));
+        push_slot(S, find_resource(job->request, index));
     else if (duration)
         push_duration(S, job);
     else if (!state)
@@ -543,7 +557,7 @@ int weirlua_request_view(lua_State *S)
     lua_setfield(S, -2, "options");
     luaL_setmetatable(S, REQUEST);
     lua_pushvalue(S, -1);
-    lua_rawseti(S, 1, (lua_Integer)r->index + 1);
+    lua_rawseti(S, 1, (lua_Integer)r->number + 1);
     return 1;
 }
 

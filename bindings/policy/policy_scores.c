@@ -302,7 +302,7 @@ static size_t write_key(struct hooks *h, struct policy_memory *m, const weir_res
 
     if (h->failed || m->refused || h->unscored || !take_state(h, m))
         return 0;
-    if (m->keyed.resource != r || m->keyed.nfields != m->nfields) {
+    if (m->keyed.resource != r || m->keyed.number != r->number || m->keyed.nfields != m->nfields) {
         m->keyed.resource = NULL;
         put(&k.w, &h->handle->number, sizeof h->handle->number);
         for (int i = 0; i < FUNCTIONS; i++)
@@ -310,6 +310,7 @@ static size_t write_key(struct hooks *h, struct policy_memory *m, const weir_res
         if (!put_fields(&k) || k.w.full)
             return 0;
         m->keyed.resource = r;
+        m->keyed.number = r->number;
         m->keyed.nfields = m->nfields;
         m->keyed.len = (size_t)(k.w.at - m->keyed.key);
     }
@@ -401,7 +402,7 @@ static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir
 {
     struct policy_memory *m = &h->policy->memory[hook == HOOK_PRUNE ? MEMORY_PRUNE : MEMORY_SCORES];
     struct sandbox *sb = &h->policy->sandbox;
-    struct scoring x = {h, -HANDLES - (lua_Integer)r->index, v, hook, score, alike};
+    struct scoring x = {h, -HANDLES - (lua_Integer)r->number, v, hook, score, alike};
     int nargs = 3, rc;
 
     if (h->failed || m->refused || h->unscored)

@@ -1,5 +1,5 @@
-/* elsewhere.c - the matches of weir.h: in containment as match.c makes them, or in another hierarchy. Such a match is
- * made in the view of the hierarchy (hierarchy/hierarchy.h); what it finds is then booked in the graph.
+/* elsewhere.c - matches of one alternative: in containment as match.c makes them, or in another hierarchy. Such a match
+ * is made in the view of the hierarchy (hierarchy/hierarchy.h); what it finds is then booked in the graph.
  * Invariant: only the graph keeps jobs. A view has the job of a match until the match ends, and follows the graph
  * after that. */
 #include <inttypes.h>
@@ -233,8 +233,8 @@ static void clear_nested(const weir_match_options *o)
     }
 }
 
-int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
-               weir_err *err)
+int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                   weir_err *err)
 {
     weir_err own = {0};
     int rc;
@@ -245,6 +245,17 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
     clear_nested(o);
     rc = weir_match_check(g, o, err);
     return rc ? rc : match_elsewhere(g, r, o, out, err ? err : &own);
+}
+
+int weir_match_start(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
+{
+    struct errand e;
+    int rc;
+
+    if (!is_elsewhere(g, o))
+        return weir_match_look(g, r, o, start, err);
+    rc = begin(&e, g, o, err);
+    return rc ? rc : weir_match_look(e.h->view, r, &e.o, start, err);
 }
 
 /* ---- growing ---- */
@@ -330,7 +341,7 @@ static int grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, con
     return rc;
 }
 
-int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+int weir_grow_one(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                   const weir_allocation **out, weir_err *err)
 {
     weir_err own = {0};

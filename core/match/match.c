@@ -492,8 +492,9 @@ static void name_policy(weir_graph *g, const weir_request *r, const weir_match_o
                     o->policy->name ? o->policy->name : "in use");
 }
 
-int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
-                    weir_err *err)
+/* Finds resources and, unless `first` is set, books these; else sets *first to the start found. */
+static int match_or_look(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *first,
+                         const weir_allocation **out, weir_err *err)
 {
     weir_err own = {0};
     struct match m;
@@ -501,7 +502,6 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
     bool fresh = err && err->code == WEIR_OK; /* else the caller gets no text of this match */
     int rc = weir_match_check(g, o, err);
 
-    *out = NULL;
     clear_nested(o);
     start_match(&m, g, r, o, err ? err : &own);
     rc = rc ? rc : weir_match_whole(&m);
@@ -512,8 +512,13 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
         return rc;
     }
     rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
-    rc = rc < 0 ? rc : commit_result(&m, o, start, out);
-    if (!rc)
+    if (first && rc >= 0) {
+        *first = start;
+        rc = WEIR_OK;
+    } else {
+        rc = rc < 0 ? rc : commit_result(&m, o, start, out);
+    }
+    if (!rc && !first)
         give_nested(&m, o);
     end_match(&m);
     add_stats(o->stats, &m.stats);
@@ -522,7 +527,20 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
     return rc;
 }
 
-int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
+int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                    weir_err *err)
+{
+    *out = NULL;
+    return match_or_look(g, r, o, NULL, out, err);
+}
+
+int weir_match_look(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
+{
+    return match_or_look(g, r, o, start, NULL, err);
+}
+
+int weir_match_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start,
+                       weir_err *err)
 {
     weir_match_options anew = {.at = o->at, .duration = o->duration};
     weir_err own = {0};

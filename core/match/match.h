@@ -7,6 +7,7 @@
  *   allocate.c            the recursion: resources of a request below a vertex
  *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
  *   or_slot.c             slots that are alternatives
+ *   alternatives.c        requests with xor_slots
  *   slot.c                slots, each inside one node; group_hosts.c: hosts by the free units of their groups
  *   gather.c              units of one resource; choose.c, choose_indexed.c: choices of the engine for a policy
  *   allocate_bulk.c       many whole vertices at once
@@ -322,6 +323,20 @@ int weir_match_here(weir_graph *g, const weir_request *r, const weir_match_optio
                     weir_err *err) WEIR_CHECKED;
 int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                    const weir_allocation **out, weir_err *err) WEIR_CHECKED;
+
+/* As weir_match_here(), but *start is set to the start found, and nothing is booked. */
+int weir_match_look(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start,
+                    weir_err *err) WEIR_CHECKED;
+/* weir_match(), weir_soonest() and weir_job_grow() of a request without alternatives. */
+int weir_match_one(weir_graph *g, const weir_request *r, const weir_match_options *o, const weir_allocation **out,
+                   weir_err *err) WEIR_CHECKED;
+int weir_match_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start,
+                       weir_err *err) WEIR_CHECKED;
+int weir_grow_one(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
+                  const weir_allocation **out, weir_err *err) WEIR_CHECKED;
+/* The start that weir_match_one() would find, with vertices of several parents below the first of them. */
+int weir_match_start(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start,
+                     weir_err *err) WEIR_CHECKED;
 
 /* Reports an event to the listener of a match; options->trace must be set. */
 void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t resource,

@@ -118,6 +118,15 @@ static int get_count(struct compiler *c, const json_t *vertex, weir_resource *r)
     return rc == WEIR_OK ? rc : fail_code(c, value, vertex, rc, "%s", why.text);
 }
 
+/* Whether r is an or_slot with the label of an or_slot beside it: one task runs in either. */
+static bool shares_label(const struct compiler *c, const weir_resource *r)
+{
+    for (const weir_resource *s = r; r->any && s > c->req->pool && s[-1].parent == r->parent && s[-1].any; s--)
+        if (strcmp(s[-1].label, r->label) == 0)
+            return true;
+    return false;
+}
+
 static int check_label(struct compiler *c, const json_t *vertex, const weir_resource *r)
 {
     const json_t *value = json_object_get(vertex, "label");
@@ -129,7 +138,7 @@ static int check_label(struct compiler *c, const json_t *vertex, const weir_reso
         return FAIL(c, vertex, NULL, "a slot must have a label");
     if (!value)
         return WEIR_OK;
-    if (json_object_get(c->labels, r->label))
+    if (json_object_get(c->labels, r->label) && !shares_label(c, r))
         return FAIL(c, value, vertex, "label %s is there twice", weir_quote(r->label, quoted));
     if (json_object_set_new(c->labels, r->label, json_boolean(r->slot)) != 0)
         return weir_fail_nomem(c->err);
@@ -224,7 +233,7 @@ static int descend(struct compiler *c, const char *name, const json_t *list, wei
         size_t before = path_push(c, name, i);
         int rc = WEIR_OK;
 
-        first[i].index = c->next;
+        first[i].index = first[i].number = c->next;
         c->req->order[c->next++] = &first[i];
         if (with)
             rc = compile_list(c, "with", with, &first[i]);
@@ -400,7 +409,8 @@ static int compile(struct compiler *c)
     return rc;
 }
 
-int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err)
+/* Compiles a document without xor_slots. The request shares d->root. */
+static int compile_plain(weir_json_document *d, weir_request **out, weir_err *err)
 {
     struct compiler c = {.doc = d, .err = err, .labels = json_object(), .req = weir_mem_zalloc(1, sizeof *c.req)};
     int rc = c.req && c.labels ? compile(&c) : weir_fail_nomem(err);
@@ -410,9 +420,81 @@ int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *er
         weir_request_free(c.req);
         return rc;
     }
-    c.req->root = d->root;
-    d->root = NULL;
+    c.req->root = json_incref(d->root);
     c.req->queue = weir_request_attribute(c.req, "queue");
     *out = c.req;
     return WEIR_OK;
+}
+
+/* Compiles the document with `list` in place of its resources. */
+static int compile_with(weir_json_document *d, json_t *list, weir_request **out, weir_err *err)
+{
+    json_t *whole = d->root;
+    int rc;
+
+    d->root = json_copy(whole);
+    rc = d->root && json_object_set(d->root, "resources", list) == 0 ? compile_plain(d, out, err)
+                                                                     : weir_fail_nomem(err);
+    json_decref(d->root);
+    d->root = whole;
+    return rc;
+}
+
+/* Numbers the resources of all alternatives on. */
+static int number_resources(weir_json_document *d, weir_request *r, weir_err *err)
+{
+    uint32_t all = 0;
+
+    for (uint32_t i = 0; i < r->nalternatives; i++) {
+        weir_request *one = r->alternatives[i];
+        for (uint32_t k = 0; k < one->count; k++)
+            one->pool[k].number += all;
+        all += one->count;
+        if (all > WEIR_REQUEST_ALL)
+            return weir_json_document_fail(d, (struct weir_spot){NULL, d->root, "resources"}, err, WEIR_ELIMIT,
+                                           "more than %d resources in all alternatives", WEIR_REQUEST_ALL);
+    }
+    return WEIR_OK;
+}
+
+/* Compiles a document with xor_slots: the first of the lists that these stand for, with all of them as alternatives. */
+static int compile_alternatives(weir_json_document *d, json_t *lists, weir_request **out, weir_err *err)
+{
+    size_t n = json_array_size(lists);
+    weir_request *r = NULL;
+    int rc = compile_with(d, json_array_get(lists, 0), &r, err);
+
+    if (rc != WEIR_OK)
+        return rc;
+    json_decref(r->root);
+    r->root = json_incref(d->root);
+    r->alternatives = weir_mem_zalloc((uint32_t)n, sizeof *r->alternatives);
+    if (!r->alternatives)
+        rc = weir_fail_nomem(err);
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
+        rc = compile_with(d, json_array_get(lists, i), &r->alternatives[i], err);
+        r->nalternatives += rc == WEIR_OK;
+    }
+    if (rc == WEIR_OK)
+        rc = number_resources(d, r, err);
+    if (rc != WEIR_OK)
+        weir_request_free(r);
+    else
+        *out = r;
+    return rc;
+}
+
+int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err)
+{
+    json_t *lists;
+    int rc = weir_jobspec_expand(d, &lists, err);
+
+    if (rc == WEIR_OK)
+        rc = lists ? compile_alternatives(d, lists, out, err) : compile_plain(d, out, err);
+    json_decref(lists);
+    if (rc == WEIR_OK) {
+        json_decref(d->root);
+        d->root = NULL;
+    }
+    return rc;
 }

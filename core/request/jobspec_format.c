@@ -27,6 +27,22 @@ static bool write_counts(json_t *list, const weir_resource *first, uint32_t n)
     return true;
 }
 
+/* Puts the counts of resources with xor_slots into canonical form; what is no count was dropped when it was read. */
+static bool write_own_counts(json_t *list)
+{
+    for (size_t i = 0; i < json_array_size(list); i++) {
+        json_t *vertex = json_array_get(list, i);
+        weir_count count;
+        int rc = weir_count_from_json(json_object_get(vertex, "count"), &count, NULL);
+        if (rc == WEIR_OK && json_object_set_new(vertex, "count", weir_count_to_json(&count)) != 0)
+            rc = WEIR_ENOMEM;
+        weir_count_clear(&count);
+        if (rc == WEIR_ENOMEM || !write_own_counts(json_object_get(vertex, "with")))
+            return false;
+    }
+    return true;
+}
+
 /* Adds an empty dictionary under `key` unless a dictionary is present. Returns false if out of memory. */
 static bool add_dictionary(json_t *container, const char *key)
 {
@@ -37,7 +53,7 @@ static bool add_dictionary(json_t *container, const char *key)
  * which version 1 would refuse. */
 static bool replace_nested(json_t *root, const weir_request *r)
 {
-    if (r->resources == json_object_get(r->root, "resources"))
+    if (r->nalternatives || r->resources == json_object_get(r->root, "resources"))
         return true;
     return json_object_set_new(root, "resources", json_deep_copy(r->resources)) == 0 &&
            json_object_set_new(root, "version", json_integer(9999)) == 0;
@@ -53,7 +69,8 @@ static bool complete(json_t *root, const weir_request *r)
         return false;
     if (!add_dictionary(root, "attributes") || !add_dictionary(json_object_get(root, "attributes"), "system"))
         return false;
-    return write_counts(json_object_get(root, "resources"), r->pool, r->top);
+    return r->nalternatives ? write_own_counts(json_object_get(root, "resources"))
+                            : write_counts(json_object_get(root, "resources"), r->pool, r->top);
 }
 
 static int add_text(const char *text, size_t len, void *buf)

@@ -29,23 +29,10 @@ static bool has_nested(const json_t *list, bool inside, uint32_t depth)
 
 struct nested_resolver {
     struct weir_nested *out;
-    struct weir_mark *marks; /* of the copies */
-    uint32_t nmarks, cap;
+    struct weir_mark_list marks; /* of the copies */
 };
 
 static int resolve_list(struct nested_resolver *r, const json_t *list, bool inside, json_int_t times, json_t *into);
-
-/* Records the place of `vertex` as that of `copy`. The document gets all places at the end, as each change of the
- * document costs the next look a sort. */
-static int note_place(struct nested_resolver *r, const json_t *vertex, const json_t *copy)
-{
-    struct weir_mark m = {.value = copy};
-
-    weir_json_document_find(r->out->doc, vertex, &m.line, &m.column);
-    if (m.line == 0)
-        return WEIR_OK;
-    return WEIR_ARRAY_ADD(r->marks, r->nmarks, r->cap, m);
-}
 
 /* Appends a copy of `vertex`, `times` as many, with the resolved list under `with`. */
 static int resolve_vertex(struct nested_resolver *r, json_t *vertex, bool inside, json_int_t times, json_t *into)
@@ -53,7 +40,7 @@ static int resolve_vertex(struct nested_resolver *r, json_t *vertex, bool inside
     json_t *with = json_object_get(vertex, "with"), *copy = json_copy(vertex), *below;
     json_int_t count = json_integer_value(json_object_get(vertex, "count"));
 
-    if (json_array_append_new(into, copy) != 0 || note_place(r, vertex, copy) != WEIR_OK ||
+    if (json_array_append_new(into, copy) != 0 || weir_mark_list_add(&r->marks, r->out->doc, vertex, copy) != WEIR_OK ||
         (times != 1 && json_object_set_new(copy, "count", json_integer(count * times)) != 0))
         return WEIR_ENOMEM;
     if (!json_is_array(with))
@@ -115,14 +102,6 @@ static int resolve_list(struct nested_resolver *r, const json_t *list, bool insi
     return WEIR_OK;
 }
 
-static int mark_copies(struct nested_resolver *r)
-{
-    for (uint32_t i = 0; i < r->nmarks; i++)
-        if (weir_json_document_mark(r->out->doc, r->marks[i].value, r->marks[i].line, r->marks[i].column) != WEIR_OK)
-            return WEIR_ENOMEM;
-    return WEIR_OK;
-}
-
 int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to)
 {
     struct nested_resolver r = {.out = to};
@@ -135,8 +114,8 @@ int weir_jobspec_resolve_nested(json_t *list, struct weir_nested *to)
     }
     into = json_array();
     rc = into ? resolve_list(&r, list, false, 1, into) : WEIR_ENOMEM;
-    rc = rc ? rc : mark_copies(&r);
-    weir_mem_free(r.marks);
+    rc = rc ? rc : weir_mark_list_apply(&r.marks, to->doc);
+    weir_mem_free(r.marks.list);
     if (rc == WEIR_OK)
         to->list = into;
     else

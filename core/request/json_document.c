@@ -49,6 +49,24 @@ void weir_json_document_find(weir_json_document *d, const json_t *value, int *li
     *column = found ? found->column : 0;
 }
 
+int weir_mark_list_add(struct weir_mark_list *m, weir_json_document *d, const json_t *value, const json_t *copy)
+{
+    struct weir_mark mark = {.value = copy};
+
+    weir_json_document_find(d, value, &mark.line, &mark.column);
+    if (mark.line == 0)
+        return WEIR_OK;
+    return WEIR_ARRAY_ADD(m->list, m->n, m->cap, mark);
+}
+
+int weir_mark_list_apply(const struct weir_mark_list *m, weir_json_document *d)
+{
+    for (uint32_t i = 0; i < m->n; i++)
+        if (weir_json_document_mark(d, m->list[i].value, m->list[i].line, m->list[i].column) != WEIR_OK)
+            return WEIR_ENOMEM;
+    return WEIR_OK;
+}
+
 /* The last 160 bytes of a long path, since the end of a path says more than the beginning. */
 static const char *path_tail(const char *path, const char **dots)
 {

@@ -12,7 +12,8 @@
 #include "base/base.h"
 
 #define WEIR_REQUEST_DEPTH     32                 /* levels of nested resources */
-#define WEIR_REQUEST_RESOURCES 4096               /* resources of a request */
+#define WEIR_REQUEST_RESOURCES 4096               /* resources of a request, or of an alternative */
+#define WEIR_REQUEST_ALL       16384              /* resources of all alternatives of a request */
 #define WEIR_DOCUMENT_DEPTH    256                /* levels of nested containers in a document */
 #define WEIR_DOCUMENT_MARKS    (1u << 20)         /* values with a line and column */
 #define WEIR_CONSTRAINT_DEPTH  64                 /* levels of nested operators */
@@ -41,6 +42,8 @@ struct weir_request {
     const char *queue;           /* attributes.system.queue, which belongs to root; NULL: none */
     struct weir_need *needs;
     struct weir_need_span *spans; /* by preorder number; entry `count` is for the whole request */
+    weir_request **alternatives;  /* of xor_slots; else NULL. The fields above are then those of the first, but root */
+    uint32_t nalternatives;
 };
 
 /* The resource with preorder number `index`. */
@@ -91,6 +94,18 @@ int weir_json_document_mark(weir_json_document *d, const json_t *value, int line
 /* Look up the place of a value; zeros if the place is unknown. */
 void weir_json_document_find(weir_json_document *d, const json_t *value, int *line, int *column);
 
+/* The places of copied values, which a document gets at the end, as each change of a document costs the next look a
+ * sort. Zero-initialise; free `list` with weir_mem_free(). */
+struct weir_mark_list {
+    struct weir_mark *list;
+    uint32_t n, cap;
+};
+/* Record the place of `value`, if known, as that of `copy`. */
+int weir_mark_list_add(struct weir_mark_list *m, weir_json_document *d, const json_t *value,
+                       const json_t *copy) WEIR_CHECKED;
+/* Give the places to the document. */
+int weir_mark_list_apply(const struct weir_mark_list *m, weir_json_document *d) WEIR_CHECKED;
+
 /* Read YAML text into d->root, with marks. On failure the document is partly filled; call weir_json_document_free() in
  * either case. */
 int weir_json_document_read_yaml(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
@@ -99,6 +114,9 @@ int weir_json_document_read_json(weir_json_document *d, const char *text, size_t
 /* Read a shape string into d->root, as the object {"resources": [...]}, with marks. Failure as above. */
 int weir_json_document_read_shape(weir_json_document *d, const char *text, size_t len, weir_err *err) WEIR_CHECKED;
 
+/* The lists of resources that the xor_slots of a document stand for, as a JSON array of lists in the order of
+ * preference; NULL where the document has no xor_slot. Returns WEIR_OK, WEIR_ELIMIT or WEIR_ENOMEM. */
+int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err) WEIR_CHECKED;
 /* Compile a document into a request, which takes over d->root. */
 int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err) WEIR_CHECKED;
 /* The resources of a jobspec without slots within slots. */
@@ -154,6 +172,8 @@ json_t *weir_count_to_json(const weir_count *c);
 /* Compile a constraint from its JSON form. */
 int weir_constraint_compile(const json_t *value, weir_constraint **out, weir_err *err) WEIR_CHECKED;
 
+/* Whether resources of a type group what is in them: "slot", "or_slot", "xor_slot". */
+bool weir_is_slot_type(const char *type);
 /* Quote a string for an error message: one line, control characters replaced by '?', cut at WEIR_QUOTE. Returns
  * `buf`. */
 const char *weir_quote(const char *s, char buf[WEIR_QUOTE]);

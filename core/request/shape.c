@@ -343,7 +343,7 @@ static int read_vertex(struct shape_reader *r, json_t *list)
     rc = rc ? rc : read_string(r, "a resource type is wanted here, as in slot=4/node/core=8", &type);
     if (rc != WEIR_OK)
         return rc;
-    slot = strcmp(json_string_value(type), "slot") == 0;
+    slot = weir_is_slot_type(json_string_value(type));
     rc = attach(r, vertex, "type", type, start);
     rc = rc ? rc : read_count(r, vertex);
     if (rc == WEIR_OK && take(r, '{'))

@@ -169,11 +169,8 @@ static bool must_name(const weir_request *r, const json_t *vertex, const weir_re
            given(vertex, "unit") || given(vertex, "id");
 }
 
-static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n, weir_buf *b,
-                      weir_err *err);
-
-static int write_vertex(const weir_request *req, const json_t *vertex, const weir_resource *r, weir_buf *b,
-                        weir_err *err)
+/* Writes a resource without its children. */
+static int write_head(const json_t *vertex, const weir_resource *r, bool named, weir_buf *b, weir_err *err)
 {
     int rc = write_string(r->type, false, b, err);
 
@@ -181,11 +178,7 @@ static int write_vertex(const weir_request *req, const json_t *vertex, const wei
         weir_buf_puts(b, "=");
         weir_count_write(&r->count, b);
     }
-    rc = rc ? rc : write_items(vertex, r, r->slot && must_name(req, vertex, r), b, err);
-    if (rc != WEIR_OK || r->nwith == 0)
-        return rc;
-    weir_buf_puts(b, "/");
-    return write_list(req, json_object_get(vertex, "with"), r->with, r->nwith, b, err);
+    return rc ? rc : write_items(vertex, r, named, b, err);
 }
 
 static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n, weir_buf *b,
@@ -195,8 +188,41 @@ static int write_list(const weir_request *req, const json_t *list, const weir_re
 
     weir_buf_puts(b, n > 1 ? "[" : "");
     for (uint32_t i = 0; rc == WEIR_OK && i < n; i++) {
+        const json_t *vertex = json_array_get(list, i);
         weir_buf_puts(b, i ? ";" : "");
-        rc = write_vertex(req, json_array_get(list, i), &r[i], b, err);
+        rc = write_head(vertex, &r[i], r[i].slot && must_name(req, vertex, &r[i]), b, err);
+        if (rc != WEIR_OK || r[i].nwith == 0)
+            continue;
+        weir_buf_puts(b, "/");
+        rc = write_list(req, json_object_get(vertex, "with"), r[i].with, r[i].nwith, b, err);
+    }
+    weir_buf_puts(b, n > 1 ? "]" : "");
+    return rc;
+}
+
+/* Writes resources with xor_slots, as written: only the alternatives of these are compiled. */
+static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
+{
+    size_t n = json_array_size(list);
+    int rc = WEIR_OK;
+
+    weir_buf_puts(b, n > 1 ? "[" : "");
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
+        const json_t *vertex = json_array_get(list, i), *with = json_object_get(vertex, "with");
+        const json_t *exclusive = json_object_get(vertex, "exclusive");
+        weir_resource r = {.type = given(vertex, "type"), .label = given(vertex, "label")};
+        r.slot = weir_is_slot_type(r.type);
+        r.exclusive = !exclusive               ? WEIR_EXCLUSIVE_UNSET
+                      : json_is_true(exclusive) ? WEIR_EXCLUSIVE_YES
+                                                : WEIR_EXCLUSIVE_NO;
+        rc = weir_count_from_json(json_object_get(vertex, "count"), &r.count, err);
+        weir_buf_puts(b, i ? ";" : "");
+        rc = rc ? rc : write_head(vertex, &r, r.slot, b, err);
+        weir_count_clear(&r.count);
+        if (rc != WEIR_OK || !with)
+            continue;
+        weir_buf_puts(b, "/");
+        rc = write_alternatives(with, b, err);
     }
     weir_buf_puts(b, n > 1 ? "]" : "");
     return rc;
@@ -206,5 +232,8 @@ int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, 
 {
     int rc = resources_only ? WEIR_OK : refuse_rest(r, err);
 
-    return rc == WEIR_OK ? write_list(r, r->resources, r->pool, r->top, out, err) : rc;
+    if (rc != WEIR_OK)
+        return rc;
+    return r->nalternatives ? write_alternatives(json_object_get(r->root, "resources"), out, err)
+                            : write_list(r, r->resources, r->pool, r->top, out, err);
 }

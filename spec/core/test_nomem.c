@@ -74,6 +74,9 @@ static const struct asked {
     {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_WHOLE_POOLS | WEIR_SLOT_PARENT, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":2}]},"
      "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+    {"{\"resources\":[{\"type\":\"xor_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"gpu\",\"count\":999}]},"
+     "{\"type\":\"xor_slot\",\"count\":15,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}]}", 0, WEIR_RESERVE, 0, WEIR_OK, NULL,
+     NULL},
     {"{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}],"
      "\"attributes\":{\"system\":{\"constraints\":{\"and\":[{\"properties\":[\"speed\"]},{\"not\":[{\"ranks\":[\"0-1\"]}]}]}}}}",
      1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},

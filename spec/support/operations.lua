@@ -210,6 +210,7 @@ group("requests", [[
       "shape") and must(r:format "resources")
   local r = must(core.request(texts.yaml)) return #r:resources() .. r:duration() .. tostring(r:attribute "x") ..
       tostring(r:constrained()) .. tostring(r)
+  local r = must(core.request(texts.either)) return #must(r:alternatives()) .. must(r:format "json")
 ]])
 
 group("matches", [[
@@ -381,7 +382,9 @@ local function texts_of(w)
     grug = (grug(1):gsub('<data key="multi_scale">%d+', '<data key="multi_scale">1')),
     hwloc = slurp "spec/data/hwloc/nameless3.xml", rdl = slurp "spec/data/rdl/plain.lua",
     recipe = 'return { type = "cluster", id = 0, { type = "node", count = 2, { type = "core", count = 2 } } }',
-    yaml = assert(assert(core.request "slot=2/node/[core=2;gpu]"):format "yaml") }
+    yaml = assert(assert(core.request "slot=2/node/[core=2;gpu]"):format "yaml"),
+    either = '{"resources":[{"type":"xor_slot","count":1,"label":"a","with":[{"type":"core","count":2}]},' ..
+      '{"type":"xor_slot","count":1,"label":"a","with":[{"type":"gpu","count":1}]}]}' }
 end
 
 local POLICIES = {

@@ -52,15 +52,22 @@ end
 
 local function missing_among(resources, known)
   for _, r in ipairs(resources) do
-    if r.type ~= "slot" and not known[r.type] then return r.type end
+    if r.type ~= "slot" and r.type ~= "or_slot" and not known[r.type] then return r.type end
     local below = missing_among(r.with or {}, known)
     if below then return below end
   end
 end
 
---- Returns the first type of a request that the machine lacks, or nil.
+--- Returns the first type of a request that the machine lacks, or nil; of several alternatives (xor_slot) where each lacks
+--- one.
 function M.missing_type(request, g)
-  return missing_among(request:resources(), tables.set(g:types()))
+  local known, first = tables.set(g:types()), nil
+  for _, one in ipairs(request:alternatives()) do
+    local missing = missing_among(one:resources(), known)
+    if not missing then return nil end
+    first = first or missing
+  end
+  return first
 end
 
 -- Returns the request of a JOB on the command line: a file, "-", or a shape.

@@ -17,6 +17,8 @@
 --   missing    properties that the constraint asks for and no vertex has: {name =, near = the one meant, perhaps, known =
 --              all names}
 --   alternatives  true for a request with or_slots: the report then has no shortage
+--   alternative  of a request with xor_slots the alternative that the report is about: {number =, of =, text =}, the first
+--              of those that could start earliest, else that could ever start, else of all
 --   levels     the fate of all vertices of each type asked for: {type =, need =, visited =, left =,
 --              causes = {{by =, type =, of =, count =}...}}, sorted by count, the largest first
 --   stats      of the match;  tries: number of matches made for the report;  cut: true where a limit ended
@@ -356,6 +358,39 @@ local function examine(what)
   report.tries, report.cut = trial.tries, trial.cut
   return report
 end
+-- Returns the start that a request would get, math.huge where it fits at some time, or nil where it never does.
+local function earliest(what)
+  local trial = trials.new(what)
+  local a = trial:match("reserve", "keep")
+  if a then
+    local start = a.at
+    assert(trial.engine:release(a))
+    return start
+  end
+  return trial:match "feasible" and math.huge or nil
+end
+
+-- Replaces the request by the alternative that could start first, the first of several. Returns {number =, of =, text =}, or
+-- nil where the request has no alternatives.
+local function choose_alternative(what)
+  local list, best, first = assert(what.request:alternatives()), 1, nil
+  what.request = list[1]
+  if #list == 1 then return nil end
+  for i, request in ipairs(list) do
+    what.request = request
+    local start = earliest(what)
+    if start and (not first or start < first) then best, first = i, start end
+  end
+  what.request = list[best]
+  return { number = best, of = #list, text = list[best]:format "resources" }
+end
+
+local function examine_alternative(what)
+  local alternative = choose_alternative(what)
+  local report = examine(what)
+  report.alternative = alternative
+  return report
+end
 
 local function finish(report, said)
   report.fits = report.verdict == "fits"
@@ -413,7 +448,7 @@ local function ask(what, opts)
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and relax_validity(what, opts.at)
-  if what.request then report, why, code = failure.caught(nil, examine, what) end
+  if what.request then report, why, code = failure.caught(nil, examine_alternative, what) end
   if not report and code ~= "rejected" then return nil, why, code end
   if report then judge_times(report, times) end
   report = report or { verdict = code, why = why, levels = {} }
@@ -540,6 +575,7 @@ function M.plain(report)
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),
     missing = report.missing and core.array(report.missing), alternatives = report.alternatives,
+    alternative = report.alternative,
     levels = plain_levels(report.levels), stats = report.stats, tries = report.tries, cut = report.cut,
     assumed = core.array(report.assumed or {}),
   }

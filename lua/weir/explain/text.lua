@@ -443,12 +443,17 @@ end
 
 local ALTERNATIVES = "Of what there is too little is not told where slots are alternatives; the rest is."
 
+local function alternative(a)
+  return a and ("This is about alternative %d of %d, the one that comes nearest: %s."):format(a.number, a.of, a.text)
+end
+
 local function body(report, columns)
   local lines = {}
   local function add(text)
     for _, line in ipairs(text and wrap(text, columns, "  ") or {}) do lines[#lines + 1] = line end
   end
   add(assumption(report))
+  add(alternative(report.alternative))
   add(narrowed(report))
   add(one_of_several(report))
   if report.fits then add(("It gets %s."):format(places(report))) end

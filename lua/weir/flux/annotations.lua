@@ -81,7 +81,7 @@ local function add_needs(needs, resources, times)
     local n = (math.tointeger(tonumber(count)) or 1) * times
     local need = needs[r.type] or { n = 0 }
     need.n, need.whole = need.n + n, need.whole or r.exclusive == true
-    if r.type ~= "slot" then needs[r.type] = need end
+    if r.type ~= "slot" and r.type ~= "or_slot" then needs[r.type] = need end
     add_needs(needs, r.with or {}, n)
   end
   return needs
@@ -91,6 +91,7 @@ local NONE = { total = 0, free = 0, idle = 0 }
 
 -- Returns a sentence about the first type with too few units: in all, or (now) up and free.
 local function too_little(self, request, now)
+  if #request:alternatives() > 1 then return nil end
   local rows = self.host.graph:aggregate(nil, { all = true })
   local needs = add_needs({}, request:resources(), 1)
   local types = tables.keys(needs)

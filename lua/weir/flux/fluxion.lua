@@ -219,7 +219,7 @@ function ANSWER.params(self)
     ["load-allowlist"] = said("load-allowlist", null), policy = self.settings.policy,
     ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = said("subsystems", "containment"),
     ["reserve-vtx-vec"] = said("reserve-vtx-vec", 0), ["prune-filters"] = said("prune-filters", "ALL:core,ALL:node"),
-    ["update-interval"] = said("update-interval", 0), traverser = said("traverser", "simple") } }
+    ["update-interval"] = said("update-interval", 0), traverser = self.settings.traverser } }
 end
 
 local NO_TIMES = { min = 0.0, max = 0.0, avg = 0.0, variance = 0.0 }

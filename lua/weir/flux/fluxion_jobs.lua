@@ -6,9 +6,9 @@
 
 local core = require "weir.core"
 local jobid = require "weir.flux.jobid"
+local jobspec = require "weir.flux.jobspec"
 local recover = require "weir.acquire.recover"
 local rset = require "weir.rset"
-local weir = require "weir"
 
 local M = {}
 
@@ -70,24 +70,36 @@ local MODES = { allocate = "now", allocate_with_satisfiability = "now", allocate
 local CODE = { busy = "taken", infeasible = "unsatisfiable" } -- EBUSY and ENODEV, which scripts tell apart
 local STATUS = { allocated = "ALLOCATED", reserved = "RESERVED" }
 
--- Returns a type of a request that no vertex has, or nil: to Fluxion that is a mistake of the jobspec.
-local function unknown_type(graph, resources)
+-- Returns a type of a list of resources that no vertex has, or nil.
+local function unknown_among(graph, resources)
   for _, r in ipairs(resources) do
     local known = r.type == "slot" or r.type == "or_slot"
     for _, name in ipairs(known and {} or graph:types()) do known = known or name == r.type end
-    local below = known and unknown_type(graph, r.with or {})
+    local below = known and unknown_among(graph, r.with or {})
     if not known or below then return below or r.type end
   end
 end
 
+-- Returns a type of a request that no vertex has, or nil: to Fluxion that is a mistake of the jobspec. Of several
+-- alternatives each must have such a type.
+local function unknown_type(graph, request)
+  local first
+  for _, one in ipairs(request:alternatives()) do
+    local unknown = unknown_among(graph, one:resources())
+    if not unknown then return nil end
+    first = first or unknown
+  end
+  return first
+end
+
 -- Matches a request. Returns an allocation, true for satisfiability; or nil, message, code.
 local function match(self, given, mode, id)
-  local request, wrong = weir.request(tostring(given.jobspec), "jobspec")
+  local request, wrong = jobspec.request(tostring(given.jobspec), self.settings.traverser == "flexible")
   if not request then return nil, wrong, "invalid" end
   self:tick()
   self.engine:advance(self.now)
   local a, why, code = self.engine:match(request, { mode = mode, job = inner(id), stats = false })
-  local unknown = code == "infeasible" and unknown_type(self.graph, request:resources())
+  local unknown = code == "infeasible" and unknown_type(self.graph, request)
   if unknown then return nil, ("jobspec: nothing here is of the type %s"):format(unknown), "invalid" end
   if not a then return nil, why, CODE[code] or code end
   if mode == "reserve" and a.at > self.now and is_guess(self, a.at) then

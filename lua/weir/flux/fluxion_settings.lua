@@ -153,8 +153,8 @@ local NOT_NEEDED = {
 local NO_COUNTERPART = {
   ["load-file"] = "has no counterpart; put the graph into the R of the instance, under scheduling (resource.path)",
   ["load-format"] = "has no counterpart; the machine is the R of the instance",
+  traverser = "is simple or flexible; simple is used",
   subsystems = "has no counterpart; all subsystems of the machine are used",
-  traverser = "has no counterpart; jobspecs with or_slot say what the traverser flexible takes from slots beside each other",
 }
 
 local function read_resource(own, given, note)
@@ -166,7 +166,9 @@ local function read_resource(own, given, note)
       read_format(own, value, note)
     elseif NOT_NEEDED[key] then
       note("info", ("%s %s %s"):format(RESOURCE, key, NOT_NEEDED[key]))
-    elseif not (key == "traverser" and value == "simple") then
+    elseif key == "traverser" and (value == "simple" or value == "flexible") then
+      own.traverser = value
+    else
       note("warning", ("%s %s %s"):format(RESOURCE, key, NO_COUNTERPART[key] or "is not known; remove it"))
     end
   end

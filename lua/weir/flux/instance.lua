@@ -34,7 +34,6 @@ local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
 local tables = require "weir.tables"
-local weir = require "weir"
 
 local M = {}
 M.__index = M
@@ -282,7 +281,9 @@ local function measure(self, job)
     local asked = self.engine:admitted(job.request, job) or job.request
     local units, least = sim.units_of(asked, self.type, self.graph, self.sizes)
     memo = broker.memo(self, job) -- the call may have been the first that read the job
-    memo.units, memo.least = units, math.max(least, whole_nodes(asked:resources(), 1) * self.node_units)
+    local nodes = math.huge -- that each alternative has whole
+    for _, one in ipairs(asked:alternatives()) do nodes = math.min(nodes, whole_nodes(one:resources(), 1)) end
+    memo.units, memo.least = units, math.max(least, nodes * self.node_units)
   end
   job.units, job.least = memo.units, memo.least
 end
@@ -301,13 +302,15 @@ end
 
 -- Returns the shape of a request text; equal texts share a shape, so a request is parsed once.
 local function read_shape(self, text)
-  local shape = self.requests[text]
+  local flexible = self.settings.traverser == "flexible"
+  local key = flexible and "flexible " .. text or text
+  local shape = self.requests[key]
   if shape then return shape end
   forget_shapes(self)
-  local request, why = weir.request(text, "jobspec")
+  local request, why = jobspec.request(text, flexible)
   if not request then return nil, why end
   shape = { request = request }
-  self.requests[text] = shape
+  self.requests[key] = shape
   self.nshapes = self.nshapes + 1
   return shape
 end

@@ -2,6 +2,7 @@
 --- that differ between jobs without affecting placement are left out.
 
 local core = require "weir.core"
+local weir = require "weir"
 
 local M = {}
 
@@ -77,6 +78,35 @@ function M.read(spec, requires)
     attributes = { system = system },
   }, { sort = true })
   return text, what
+end
+
+-- Whether a list has several resources, all of them slots.
+local function only_slots(list)
+  for _, r in ipairs(list) do
+    if type(r) ~= "table" or r.type ~= "slot" then return false end
+  end
+  return #list > 1
+end
+
+-- Turns slots beside each other into or_slots, in a list and below. What is no list is left for the parser to refuse.
+local function loosen(list)
+  if type(list) ~= "table" then return end
+  local any = only_slots(list)
+  for _, r in ipairs(list) do
+    if type(r) == "table" then
+      loosen(r.with)
+      if any then r.type = "or_slot" end
+    end
+  end
+end
+
+--- Returns the request of a jobspec as text; or nil, message. `flexible`: slots beside each other are alternatives, as Fluxion's
+--- traverser of that name reads them, and not all wanted, as RFC 14 says.
+function M.request(text, flexible)
+  local doc = flexible and core.document(text, { format = text:match "^%s*{" and "json" or "yaml" })
+  if type(doc) ~= "table" then return weir.request(text, "jobspec") end
+  loosen(doc.resources)
+  return weir.request(doc, "jobspec")
 end
 
 return M

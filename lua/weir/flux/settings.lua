@@ -51,6 +51,7 @@ local KNOWN = {
   annotate = { yes, "true" },            -- t_estimate, reason_pending
   ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
   ["lost-queue"] = { one_of { "keep", "end" }, "keep" }, -- running jobs whose queue has left the configuration, at a load
+  traverser = { one_of { "simple", "flexible" }, "simple" }, -- flexible: slots beside each other are alternatives
   watch = { yes, "false" },              -- whether policies are read again when their files change
   record = { text, false },              -- path of a recording, see recording.lua
 }

@@ -41,25 +41,30 @@ end
 local function nothing() return 0 end
 
 --- Returns the size of a request in units of type `main`, and the units requested directly, a lower bound of the
---- allocation. `known`: a cache, valid while the graph is unchanged. Without a graph only units requested directly
---- count.
+--- allocation; of several alternatives (xor_slot) the smallest of both. `known`: a cache, valid while the graph is
+--- unchanged. Without a graph only units requested directly count.
 function M.of(request, main, graph, known)
-  if not graph then return (select(2, sum(request:resources(), 1, false, { main = main, within = nothing, share = nothing }))) end
-  local totals = graph:aggregate(nil, { all = true })
-  local all = totals[main] and totals[main].total or 0
-  local units, asked, share = sum(request:resources(), 1, false, {
-    main = main,
-    within = function(type) return within(graph, type, main, known) end,
-    share = function(type) return totals[type] and totals[type].total > 0 and all / totals[type].total or 0 end,
-  })
-  if units == 0 then units = share end
-  return math.ceil(units - 1e-9), asked
+  local look = { main = main, within = nothing, share = nothing }
+  if graph then
+    local totals = graph:aggregate(nil, { all = true })
+    local all = totals[main] and totals[main].total or 0
+    look.within = function(type) return within(graph, type, main, known) end
+    look.share = function(type) return totals[type] and totals[type].total > 0 and all / totals[type].total or 0 end
+  end
+  local least, direct = math.huge, math.huge
+  for _, one in ipairs(request:alternatives()) do
+    local units, asked, share = sum(one:resources(), 1, false, look)
+    if not graph then units = asked elseif units == 0 then units = share end
+    least, direct = math.min(least, math.ceil(units - 1e-9)), math.min(direct, asked)
+  end
+  return least, direct
 end
 
 local function is_fixed(r) return type(r.count) ~= "table" or r.count.min == r.count.max end
 
 --- Whether a request is for a number of units of type `main`, wherever they are, and for nothing else.
 function M.is_plain(request, main)
+  if #request:alternatives() > 1 then return false end
   local list = request:resources()
   local slot = list[1]
   local unit = #list == 1 and slot.type == "slot" and slot.with and #slot.with == 1 and slot.with[1]

@@ -286,7 +286,7 @@ local NONE = [[
   draft: drop keep write
   pieces: at graph put stamp
   policy: __index profile
-  request: attribute constrained duration format resources
+  request: alternatives attribute constrained duration format resources
   rset: __eq __len children count entries expiration format get graph hosts nslots properties ranks starttime subset table validate
     writer
   sandbox: call profile slice traceback

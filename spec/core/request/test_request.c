@@ -543,6 +543,21 @@ static int parse_once(void *text)
     return rc;
 }
 
+/* What a request with alternatives can do. */
+static int parse_either(void *text)
+{
+    weir_request *r = NULL;
+    weir_err err = {0};
+    int rc = weir_request_parse(text, strlen(text), "x", &r, &err);
+    char *out = rc == WEIR_OK ? weir_request_format(r, "yaml", &err) : NULL;
+
+    rc = rc == WEIR_OK && !out ? err.code : rc;
+    rc = rc == WEIR_OK ? weir_request_set_duration(r, 5000000, &err) : rc;
+    weir_free(out);
+    weir_request_free(r);
+    return rc;
+}
+
 static void test_nomem(void)
 {
     char nested[] = "slot{a}/[node{x}/slot=2{b}/[core=3;slot=2{c}/gpu];ssd=1-3]";
@@ -550,6 +565,9 @@ static void test_nomem(void)
         "version: 9999\nresources:\n- {type: slot, count: '1,3,7', label: s, with: [{type: core, count: 2-4},"
         " {type: gpu, count: 1}]}\ntasks: [{command: [a], slot: s, count: {total: 1}}]\nattributes:\n  system:\n"
         "    constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}, {ranks: ['1-2', '7']}]}\n";
+    char either[] = "{version: 1, resources: [{type: node, count: 1, with: [{type: xor_slot, count: 1, label: a, with: "
+                    "[{type: core, count: 1-2}]}, {type: xor_slot, count: 1, label: a, with: [{type: gpu, count: 1}]}]}], "
+                    "tasks: [{command: [a], slot: a, count: {total: 1}}], attributes: {}}";
     char shape[] = "[slot=1,4{a,unit:x}/node/core=2+;slot{b}/gpu{k:[1,{a:b}]}]", good[] = "slot=1,4/node=2-7:2/core";
     weir_request *r;
     weir_err err = {0};
@@ -557,6 +575,7 @@ static void test_nomem(void)
     check_nomem(parse_once, yaml, "[J1] YAML");
     check_nomem(parse_once, good, "[J1] shape");
     check_nomem(parse_once, nested, "[J4] slots within slots");
+    check_nomem(parse_either, either, "[J1] alternatives");
     CHECK(read_request(shape, &r, &err) == WEIR_EINVAL, "[J1] an unknown key, after all was read: %s", err.text);
 }
 

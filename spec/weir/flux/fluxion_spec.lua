@@ -302,6 +302,37 @@ describe("a request to Fluxion", function()
     assert.equal(flux.T0 + 200, ask(busy(), "match", { cmd = "without_allocating_future", jobspec = big }).at)
   end)
 
+  -- A jobspec with slots beside each other: three cores, or nine, which no node has.
+  local function beside(kind)
+    local function slot(label, type, count) return { type = kind, label = label, count = 1, with = { { type = type, count = count } } } end
+    return encode { resources = { slot("a", "core", 3), slot("a", "core", 9) } }
+  end
+
+  -- {title, arguments, type of the slots, ranks or code}
+  local ALTERNATIVES = {
+    { "all, as RFC 14 says, with labels of their own", {}, "slot", "invalid" },
+    { "any, for the traverser flexible", { "traverser=flexible" }, "slot", "0" },
+    { "any", {}, "or_slot", "0" },
+    { "one alone", { "traverser=flexible" }, "xor_slot", "0" },
+  }
+  for _, case in ipairs(ALTERNATIVES) do
+    it("takes slots beside each other: " .. case[1], function()
+      local found, _, code = ask(flux.started(case[2]), "match", { cmd = "allocate", jobid = 7, jobspec = beside(case[3]) })
+      assert.equal(case[4], found and ranks { R = decode(found.R) } or code)
+    end)
+  end
+
+  it("takes alternatives of a job of Flux", function()
+    local s = flux.started { "traverser=flexible" }
+    local spec = flux.spec_of(1, { duration = 10 })
+    spec.resources = { { type = "xor_slot", label = "task", count = 9, with = { { type = "node", count = 1 } } },
+      { type = "xor_slot", label = "task", count = 2, with = { { type = "node", count = 1 } } } }
+    s.service:alloc(encode { id = 1, priority = 16, userid = 1000, t_submit = flux.T0, jobspec = spec })
+    settle(s)
+    assert.equal("0-1", flux.ranks_of(s, 1))
+    assert.equal("flexible", ask(s, "params").params.traverser)
+  end)
+
   it("tells the parameters in its words", function()
     local s = flux.started { "queue=hybrid:k=4", "policy=high", "queue-depth=7" }
     local own, queue = ask(s, "params").params, ask(s, "qmanager.params").params

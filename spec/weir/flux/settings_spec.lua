@@ -83,9 +83,10 @@ local FLUXION = {
     { 'match-format "jgf" is not known' } },
   { "what is not needed", { resource = { ["prune-filters"] = "ALL:core", ["reserve-vtx-vec"] = 2000, traverser = "simple" } }, {},
     { "prune-filters is not needed", "reserve-vtx-vec is not needed" } },
-  { "what has no counterpart", { resource = { ["load-file"] = "/a.json", traverser = "flexible" },
+  { "what has no counterpart", { resource = { ["load-file"] = "/a.json", traverser = "turtle" },
     qmanager = { ["vqueue-parents"] = "a:b" } },
-    {}, { "vqueue-parents has no counterpart", "load-file has no counterpart; put the graph into the R", "traverser has no counterpart" } },
+    {}, { "vqueue-parents has no counterpart", "load-file has no counterpart; put the graph into", "traverser is simple or flexible" } },
+  { "a traverser", { resource = { traverser = "flexible" } }, { traverser = "flexible" }, {} },
 }
 
 for text, policy in pairs {
