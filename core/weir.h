@@ -420,8 +420,9 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
  * This view is a second graph with the same vertex numbers, names, data, states and jobs. A vertex with edges of the
  * subsystem is below the vertex that its edges come from: of several, below the one nearest to a source, and of these
  * the first. A match that fails there is tried with other parents (a node on two power units is below one of them in
- * each match), by policies without hooks. Vertices without such edges stay below their parents in containment, where
- * those are in the view; all others, such as the racks above nodes that hang on power units, are detached in the view.
+ * each match): `prune` and `evaluate` are asked in this view which vertices count for that, then see the other view.
+ * Vertices without such edges stay below their parents in containment, where those are in the view; all others, such as
+ * the racks above nodes that hang on power units, are detached in the view.
  * The edges of the view that are named "containment" lead to vertices that have a different parent there. A vertex
  * below one that is not up in containment is not up in the view either, and a job that has a vertex as a whole in the
  * view has all that is below in the view.
@@ -447,10 +448,15 @@ uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsys
  * WEIR_ENOENT: no such subsystem; WEIR_ELIMIT: deeper than a tree may be. */
 int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir_err *err);
 /* Gives a view in which everything that edges lead to from v is below v, also what has further parents: for sums and
- * searches below v. As weir_graph_hierarchy() where nothing below v has several parents. Valid until the graph is freed
- * or changed, or a view is asked for again. O(vertices below v), O(n) where the tree is another than that of the last
- * call. WEIR_ENOENT: no such subsystem or vertex. */
+ * searches below v. With WEIR_NONE, a vertex with several parents is below the first with a way to a source on which
+ * all is up: for sums and searches of all. As weir_graph_hierarchy() where nothing below v has several parents. Valid
+ * until the graph is freed or changed, or a view is asked for again. O(vertices below v), O(n) where the tree is
+ * another than that of the last call. WEIR_ENOENT: no such subsystem or vertex. */
 int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, weir_graph **out, weir_err *err);
+/* Tells what lies at, above and below v in a hierarchy, by each of the parents that a vertex has: out[u] for every
+ * vertex number u below weir_graph_limit(g). O(n + edges); memory: 5 bytes a vertex until the return. WEIR_ENOENT: no
+ * such subsystem or vertex; WEIR_ELIMIT: as weir_graph_hierarchy(). On failure out[] has not changed. */
+int weir_graph_around(weir_graph *g, const char *name, weir_vertex v, bool *out, weir_err *err);
 
 /* ---- aggregates -------------------------------------------------------------------------------------------------- */
 

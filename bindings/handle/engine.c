@@ -319,6 +319,7 @@ static int search(lua_State *L, struct engine *e, int64_t grown)
         return 3;
     handle = open_graph(L, e); /* admit may have closed the graph or the engine */
     rc = weirlua_policy_init(L, 5, handle, &err);
+    rc = rc ? rc : weirlua_change_around(L, &change, handle, &hierarchy, &err);
     rc = rc ? rc : weirlua_hooks_begin(L, &hooks, 5, handle, &job, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);

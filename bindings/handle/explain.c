@@ -69,6 +69,7 @@ int weirlua_engine_levels(lua_State *L)
     weirlua_engine_idle(L, &handle);
     weirlua_hierarchy_read(L, 3, POLICY, &hierarchy);
     rc = weirlua_policy_init(L, POLICY, handle, &err);
+    rc = rc ? rc : weirlua_change_around(L, &change, handle, &hierarchy, &err);
     if (rc)
         return weirlua_fail(L, &err, rc);
     held = weirlua_owner_push(L, release_levels);

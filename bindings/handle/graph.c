@@ -293,8 +293,7 @@ const weir_graph *weirlua_view_of(lua_State *L, int options, struct weirlua_grap
     if (weirlua_of(L)->readonly)
         luaL_error(L, "field 'subsystem': policies see one hierarchy, that of the match");
     weirlua_check_writable(L, weirlua_of(L), handle);
-    err->code = below == WEIR_NONE ? weir_graph_hierarchy(handle->g, name, &view, err)
-                                   : weir_graph_hierarchy_below(handle->g, name, below, &view, err);
+    err->code = weir_graph_hierarchy_below(handle->g, name, below, &view, err);
     return err->code ? NULL : view;
 }
 

@@ -498,6 +498,7 @@ enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PA
 struct policy_change {
     unsigned without;   /* PART_ bits */
     weir_vertex within; /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
+    const bool *around; /* by vertex: is one of those, by some of its parents in a hierarchy; NULL: the tree tells */
     const struct obstacles *fewest; /* prefer vertices with few of these obstacles to the policy's choice; or NULL */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r); /* of the policy, or NULL */
 };
@@ -507,6 +508,10 @@ void weirlua_push_parts(lua_State *L, const struct policy_spec *spec);
 /* Reads the fields above from the options at `options`, a table or nil. Pushes one value, which keeps the obstacles
  * alive. Raises. */
 void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *handle, struct policy_change *c);
+/* Where `within` is for a match in a hierarchy, finds out what is around, and pushes one value, which keeps that.
+ * Returns a status. */
+int weirlua_change_around(lua_State *L, struct policy_change *c, const struct weirlua_graph *handle,
+                          const struct hierarchy_choice *hierarchy, weir_err *err);
 /* As weirlua_admitted(), without a call of admit where admit is left out. */
 bool weirlua_change_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle,
                              const struct policy_change *c, struct policy_job *job);

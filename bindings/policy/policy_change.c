@@ -42,28 +42,43 @@ static uint32_t count_jobs(const weir_graph *g, struct obstacles *o, uint32_t *s
     return jobs;
 }
 
-/* obstacles(graph): the obstacles, and the list of the vertices that are not up. */
-int weirlua_obstacles(lua_State *L)
+/* Pushes a record of obstacles for a graph, all counts 0. */
+static struct obstacles *push_counts(lua_State *L, const struct weirlua_graph *handle, uint32_t limit)
 {
-    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
-    uint32_t limit = weir_graph_limit(handle->g);
     size_t size = sizeof(struct obstacles) + limit * sizeof(struct obstacle_count);
-    uint32_t *stamps = lua_newuserdatauv(L, (limit + (size_t)1) * sizeof *stamps, 0);
     struct obstacles *o = lua_newuserdatauv(L, size, 0);
-    lua_Integer n = 0;
-    uint32_t stamp;
 
-    memset(stamps, 0, limit * sizeof *stamps);
     memset(o, 0, size);
     o->number = handle->number;
     o->serial = weir_graph_serial(handle->g);
     o->limit = limit;
     luaL_setmetatable(L, OBSTACLES);
-    stamp = count_jobs(handle->g, o, stamps);
+    return o;
+}
+
+/* obstacles(graph[, hierarchy]): the obstacles as a match in the hierarchy (containment) meets them, and the list of
+ * the vertices that are not up; or nil, message, code. */
+int weirlua_obstacles(lua_State *L)
+{
+    struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
+    const char *name = luaL_optstring(L, 2, "containment");
+    uint32_t limit = weir_graph_limit(handle->g), stamp;
+    uint32_t *stamps = lua_newuserdatauv(L, (limit + (size_t)1) * sizeof *stamps, 0);
+    struct obstacles *o = push_counts(L, handle, limit);
+    weir_graph *view;
+    weir_err err = {0};
+    lua_Integer n = 0;
+
+    weirlua_check_writable(L, weirlua_of(L), handle);
+    if (weir_graph_hierarchy(handle->g, name, &view, &err))
+        return weirlua_fail(L, &err, err.code);
+    memset(stamps, 0, limit * sizeof *stamps);
+    stamp = count_jobs(view, o, stamps);
+    for (weir_vertex v = weir_vertex_unavailable(view, 0); v != WEIR_NONE; v = weir_vertex_unavailable(view, v + 1))
+        count_obstacle(view, o, stamps, v, ++stamp);
     lua_newtable(L);
     for (weir_vertex v = weir_vertex_unavailable(handle->g, 0); v != WEIR_NONE;
          v = weir_vertex_unavailable(handle->g, v + 1)) {
-        count_obstacle(handle->g, o, stamps, v, ++stamp);
         weirlua_push_vertex(L, handle, v);
         lua_rawseti(L, -2, ++n);
     }
@@ -92,7 +107,8 @@ static int prune_around(void *data, const weir_graph *g, weir_vertex v, const we
     const struct hooks *h = data;
     weir_vertex within = h->change->within;
 
-    if (!weir_vertex_within(g, v, within) && !weir_vertex_within(g, within, v))
+    if (h->change->around ? !h->change->around[v]
+                          : !weir_vertex_within(g, v, within) && !weir_vertex_within(g, within, v))
         return 0;
     return h->change->prune ? h->change->prune(data, g, v, r) : 1;
 }
@@ -152,6 +168,18 @@ void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *
     c->fewest = luaL_testudata(L, -1, OBSTACLES);
     if (!c->fewest || c->fewest->number != handle->number || c->fewest->serial != weir_graph_serial(handle->g))
         luaL_error(L, "field 'fewest': obstacles of the graph expected");
+}
+
+int weirlua_change_around(lua_State *L, struct policy_change *c, const struct weirlua_graph *handle,
+                          const struct hierarchy_choice *hierarchy, weir_err *err)
+{
+    bool *around;
+
+    if (c->within == WEIR_NONE || !hierarchy->subsystem[0])
+        return WEIR_OK;
+    around = lua_newuserdatauv(L, (size_t)weir_graph_limit(handle->g) + 1, 0);
+    c->around = around;
+    return weir_graph_around(handle->g, hierarchy->subsystem, c->within, around, err);
 }
 
 bool weirlua_change_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle,

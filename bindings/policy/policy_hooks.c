@@ -241,13 +241,20 @@ static int run_filter(struct hooks *h, int hook, lua_CFunction run, struct filte
     return rc == LUA_OK ? WEIR_OK : fail(h, weirlua_hook_names[hook], NULL);
 }
 
+/* Lets a hook see g: views of a hierarchy may follow one another in a match, where vertices have several parents. The
+ * handle gets its own graph back at the end of the match. */
+static void see(struct hooks *h, const weir_graph *g)
+{
+    h->handle->g = (weir_graph *)(uintptr_t)g;
+}
+
 static int hook_prune(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
 {
     struct hooks *h = data;
     struct filtering f = {.h = h, .v = &v, .n = 1, .at = WEIR_NONE};
     int rc;
 
-    (void)g;
+    see(h, g);
     if (sandbox_of(h))
         weirlua_sandbox_call(sandbox_of(h));
     rc = run_filter(h, HOOK_PRUNE, run_prune, &f, r);
@@ -258,9 +265,10 @@ static int hook_evaluate(void *data, const weir_graph *g, const weir_resource *r
                          double *score)
 {
     struct filtering f = {.h = data, .v = v, .n = n, .score = score, .at = WEIR_NONE};
-    int rc = run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
+    int rc;
 
-    (void)g;
+    see(data, g);
+    rc = run_filter(data, HOOK_EVALUATE, run_evaluate, &f, r);
     return rc ? rc : (int)(f.calls < INT_MAX ? f.calls : INT_MAX);
 }
 
@@ -276,7 +284,7 @@ static int hook_keys(void *data, const weir_graph *g, weir_vertex v, double out[
     int top = lua_gettop(L), n, rc, wrong;
     bool alike;
 
-    (void)g;
+    see(h, g);
     if (h->failed)
         return WEIR_EPOLICY;
     if (sb)
@@ -407,7 +415,7 @@ static int64_t hook_select(void *data, const weir_graph *g, const weir_resource 
     struct selection s = {h, v, score, n, min, max, chosen, 0};
     struct sandbox *sb = sandbox_of(h);
 
-    (void)g;
+    see(h, g);
     if (h->failed)
         return WEIR_EPOLICY;
     if (sb)
@@ -459,7 +467,7 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
     unsigned watching = h->state->watching;
     int rc;
 
-    (void)g;
+    see(h, g);
     if (h->failed)
         return WEIR_EPOLICY;
     if (sandbox_of(h))

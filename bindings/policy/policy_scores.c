@@ -420,6 +420,7 @@ static int call_score(struct hooks *h, int hook, const weir_graph *g, const weir
         lua_pushvalue(h->L, weirlua_hooks_requests(h));
         nargs = 4;
     }
+    h->handle->g = (weir_graph *)(uintptr_t)g; /* as hooks that are not remembered (policy_hooks.c: see) */
     sb->graph = g;
     sb->memory = m;
     sb->unfollowed = NULL;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explain/explain_parents.h"
 #include "time/schedule.h"
 #include "request/constraint.h"
 #include "match/match.h"
@@ -21,8 +22,9 @@ struct census {
     struct match m; /* context for the matcher's tests of candidates: graph, request, policy, window */
     const weir_resource *r;
     weir_type type;
-    weir_vertex where; /* only vertices at, above or below this vertex count; WEIR_NONE: all vertices */
-    marks_t *marks;    /* by vertex */
+    bool *around;   /* by vertex: counts; NULL: all vertices count */
+    marks_t *marks; /* by vertex */
+    struct parents parents;
     weir_level *level;
     weir_cause *causes; /* of the level */
     uint32_t ncauses, causes_cap;
@@ -52,18 +54,29 @@ static int64_t cell_of(const weir_graph *g, weir_vertex v, const char *type, uin
     return cell ? in->cells[cell + which] : 0;
 }
 
+/* Whether what v reaches beyond the tree makes up for `missing` units, in all or free. */
+static bool makes_up(struct census *c, weir_vertex v, const char *type, uint32_t which, int64_t missing)
+{
+    weir_type t = weir_type_find(c->m.g, type);
+
+    return c->parents.shared && t != WEIR_NO_TYPE &&
+           weir_parents_beyond(&c->parents, v, t, which == TYPE_FREE ? c->marks : NULL) >= missing;
+}
+
 /* The first type with too few units below v, in all (TYPE_TOTAL) or free (TYPE_FREE); NULL: every need is met. */
-static const char *short_of(const struct census *c, weir_vertex v, uint32_t which)
+static const char *short_of(struct census *c, weir_vertex v, uint32_t which)
 {
     uint32_t n;
     const struct weir_need *needs = weir_resource_needs(c->m.request, c->r->index, &n);
 
     if (c->m.links != WEIR_NONE) /* needs may be met across links */
         return NULL;
-    for (uint32_t i = 0; i < n; i++)
-        if (weir_flow_find(c->m.g, needs[i].type) == WEIR_NONE &&
-            cell_of(c->m.g, v, needs[i].type, which) < needs[i].amount)
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t missing = needs[i].amount - cell_of(c->m.g, v, needs[i].type, which);
+        if (missing > 0 && weir_flow_find(c->m.g, needs[i].type) == WEIR_NONE &&
+            !makes_up(c, v, needs[i].type, which, missing))
             return needs[i].type;
+    }
     return NULL;
 }
 
@@ -89,12 +102,13 @@ static bool in_use(struct census *c, weir_vertex v, int64_t t1)
     return false;
 }
 
-/* Computes the causes that exclude v and all vertices below, including causes inherited from the parent. */
+/* Computes the causes that exclude v and all vertices below, including causes inherited from the parent where no
+ * vertex has several parents. */
 static int marks_of(struct census *c, weir_vertex v, marks_t *out)
 {
     const weir_graph *g = c->m.g;
     weir_vertex up = vertex_at(g, v)->parent;
-    marks_t m = up == WEIR_NONE ? 0 : c->marks[up];
+    marks_t m = up == WEIR_NONE || c->parents.shared ? 0 : c->marks[up];
     const weir_constraint *wanted = weir_request_constraint(c->m.request);
     int go = 1;
 
@@ -146,20 +160,14 @@ static int by_count(const void *a, const void *b)
     return p->by != q->by ? p->by - q->by : p->type && q->type ? strcmp(p->type, q->type) : 0;
 }
 
-/* Whether v is at, above or below c->where, if set. */
-static bool counts(const struct census *c, weir_vertex v)
-{
-    return c->where == WEIR_NONE || weir_vertex_within(c->m.g, v, c->where) || weir_vertex_within(c->m.g, c->where, v);
-}
-
 /* Whether the causes at v are asked for: v is counted, or hands causes on to vertices below. */
 static bool matters(const struct census *c, weir_vertex v)
 {
-    return kind_of(c->m.g, v)->type == c->type || inner_of(c->m.g, v);
+    return kind_of(c->m.g, v)->type == c->type || inner_of(c->m.g, v) || (c->parents.shared && c->parents.shared[v]);
 }
 
-/* Counts all vertices of c->type. */
-static int count_level(struct census *c)
+/* Passes over the tree: gathers the marks, counts the vertices of c->type, or both. */
+static int pass(struct census *c, bool gather, bool counting)
 {
     weir_walk_options o = {.start = WEIR_NONE};
     weir_walk *w = weir_walk_new(c->m.g, &o, c->m.err);
@@ -167,11 +175,25 @@ static int count_level(struct census *c)
     int rc = w ? WEIR_OK : WEIR_ENOMEM;
 
     while (!rc && (rc = weir_walk_next(w, &v, c->m.err)) > 0) {
-        rc = matters(c, v) ? marks_of(c, v, &c->marks[v]) : WEIR_OK;
-        if (!rc && kind_of(c->m.g, v)->type == c->type && counts(c, v))
+        rc = gather && matters(c, v) ? marks_of(c, v, &c->marks[v]) : WEIR_OK;
+        if (!rc && counting && kind_of(c->m.g, v)->type == c->type && (!c->around || c->around[v]))
             rc = classify(c, v);
     }
     weir_walk_free(w);
+    return rc;
+}
+
+/* Counts all vertices of c->type. */
+static int count_level(struct census *c)
+{
+    bool several = c->parents.shared != NULL;
+    int rc;
+
+    if (several)
+        memset(c->marks, 0, c->m.g->limit * sizeof *c->marks);
+    rc = pass(c, true, !several);
+    if (!rc && several)
+        rc = weir_parents_inherit(&c->parents, c->marks) ? weir_fail_nomem(c->m.err) : pass(c, false, true);
     if (!rc && c->ncauses)
         qsort(c->causes, c->ncauses, sizeof *c->causes, by_count);
     return rc;
@@ -217,12 +239,26 @@ static int check(const weir_graph *g, const weir_match_options *o, weir_vertex w
     return WEIR_OK;
 }
 
+/* Allocates what the census needs. `where`: what counts is at, above or below it; WEIR_NONE: all counts. */
+static int begin(struct census *c, weir_vertex where, weir_level **levels)
+{
+    weir_graph *g = c->m.g;
+
+    c->marks = weir_mem_zalloc(g->limit + 1u, sizeof *c->marks);
+    c->around = where == WEIR_NONE ? NULL : weir_mem_zalloc(g->limit + 1u, sizeof *c->around);
+    *levels = weir_mem_zalloc(WEIR_EXPLAIN_LEVELS, sizeof **levels);
+    if (!c->marks || !*levels || (where != WEIR_NONE && !c->around) || weir_parents_begin(&c->parents, g))
+        return weir_fail_nomem(c->m.err);
+    return c->around ? weir_graph_around(weir_graph_edges(g), weir_subsystem_name(g, 0), where, c->around, c->m.err)
+                     : WEIR_OK;
+}
+
 int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_vertex where,
                         weir_level **levels, uint32_t *n, weir_err *err)
 {
     static const weir_policy first_found = {.name = "first"};
     weir_err own = {0};
-    struct census c = {.where = where};
+    struct census c = {.level = NULL};
     int rc = check(g, o, where, err);
 
     *levels = NULL;
@@ -234,12 +270,13 @@ int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_o
     c.m.t1 = time_add(o->at, o->duration ? o->duration : weir_request_duration(r));
     c.m.links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE;
     c.m.err = err ? err : &own;
-    c.marks = weir_mem_zalloc(g->limit + 1u, sizeof *c.marks);
-    *levels = weir_mem_zalloc(WEIR_EXPLAIN_LEVELS, sizeof **levels);
-    rc = c.marks && *levels && !weir_request_bind(r, g, &c.m.request) ? add_levels(&c, *levels, n)
-                                                                    : weir_fail_nomem(err);
+    rc = begin(&c, where, levels);
+    if (!rc)
+        rc = weir_request_bind(r, g, &c.m.request) ? weir_fail_nomem(err) : add_levels(&c, *levels, n);
     weir_request_unbind(r, c.m.request);
     weir_mem_free(c.marks);
+    weir_mem_free(c.around);
+    weir_parents_end(&c.parents);
     if (!rc)
         return WEIR_OK;
     weir_levels_free(*levels);

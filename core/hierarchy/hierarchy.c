@@ -411,6 +411,29 @@ static int view_below(struct below *b, struct hierarchy *first, weir_graph **out
     return rc;
 }
 
+static int is_up(void *data, weir_vertex v)
+{
+    const struct hierarchy *h = data;
+    return state_available(vertex_at(h->view, v)->state);
+}
+
+/* Gives the view in which shared vertices are below parents that are up, where they have such. */
+static int view_up(weir_graph *g, struct hierarchy *first, weir_graph **out, weir_err *err)
+{
+    weir_vertex *choice = weir_mem_alloc(((size_t)g->limit + 1) * sizeof *choice);
+    struct hierarchy *h = first;
+    int rc = choice ? WEIR_OK : weir_fail_nomem(err);
+
+    for (size_t i = 0; !rc && i <= g->limit; i++)
+        choice[i] = WEIR_NONE;
+    rc = rc ? rc : weir_hierarchy_open(g, first, choice, is_up, first);
+    if (rc == 1)
+        rc = weir_hierarchy_choose(g, first->name, choice, &h, err);
+    weir_mem_free(choice);
+    *out = rc ? NULL : h->view;
+    return rc;
+}
+
 int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, weir_graph **out, weir_err *err)
 {
     struct hierarchy *h;
@@ -420,6 +443,8 @@ int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, w
     *out = rc ? NULL : b.s == 0 ? g : h->view;
     if (rc || b.s == 0 || h->nshared == 0)
         return rc;
+    if (v == WEIR_NONE)
+        return view_up(g, h, out, err);
     if (!vertex_valid(g, v))
         return weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
     if (vertex_detached(h->view, v))

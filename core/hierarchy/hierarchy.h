@@ -62,6 +62,12 @@ int weir_hierarchy_find(weir_graph *g, const char *name, struct hierarchy **out,
  * be below its vertex. O(n) where choice[] is another than the last time. */
 int weir_hierarchy_choose(weir_graph *g, const char *name, const weir_vertex *choice, struct hierarchy **out,
                           weir_err *err) WEIR_CHECKED;
+/* Chooses for each shared vertex the first parent over which passes(data, vertex) is 1 for every vertex on the way to
+ * a source; where that is the parent in the tree, or there is none, choice[] stays WEIR_NONE, as it has to be before.
+ * passes() returns 1, 0 or negative, and may read choice[]. Returns 1: some parent was chosen; 0; or negative.
+ * O(edges of shared vertices * depth) */
+int weir_hierarchy_open(const weir_graph *g, const struct hierarchy *h, weir_vertex *choice,
+                        int (*passes)(void *data, weir_vertex v), void *data) WEIR_CHECKED;
 /* Whether v is in the tree of the view. */
 bool weir_hierarchy_has(const struct hierarchy *h, weir_vertex v);
 /* Makes the view of subsystem number s: h->view and h->flags. */

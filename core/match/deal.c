@@ -9,11 +9,13 @@
  */
 #include "match/deal.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "aggregate/schema.h"
 #include "match/match.h"
 #include "time/availability.h"
+#include "time/schedule.h"
 
 #define DEAL_VISITS 2000000 /* looks at ways before a search gives up */
 
@@ -44,7 +46,11 @@ struct deal {
     struct hierarchy *h;
     uint32_t subsystem; /* of the graph */
     struct deal_window window;
-    weir_type group_type, need_type;
+    const weir_request *request;
+    weir_type group_type, need_type, node_type;
+    const weir_resource *group, *need; /* the resources of these types */
+    weir_vertex *choice; /* by vertex: the parent chosen; WEIR_NONE: that of the tree */
+    uint8_t *verdicts; /* by vertex, two bits a resource (enum verdict); NULL: nothing excludes vertices */
     bool whole;      /* what is needed must be unused */
     int64_t each;    /* needed by each group */
     int64_t wanted; /* units of groups */
@@ -60,14 +66,22 @@ struct deal {
     uint64_t visits;
 };
 
+enum verdict { NOT_ASKED_YET, KEPT, EXCLUDED };
+
+/* The vertex above v, by the parents chosen so far. */
+static weir_vertex above(const struct deal *d, weir_vertex v)
+{
+    return d->choice[v] != WEIR_NONE ? d->choice[v] : vertex_at(d->h->view, v)->parent;
+}
+
 /* ---- the question ---- */
 
 /* Whether v has a vertex of a type above one of its parents. */
 static bool has_above(const struct deal *d, weir_vertex v, weir_type t)
 {
-    struct weir_ends above = weir_ends(d->g, v, d->subsystem, false);
+    struct weir_ends parents = weir_ends(d->g, v, d->subsystem, false);
 
-    for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;)
+    for (weir_vertex up; (up = weir_ends_next(&parents)) != WEIR_NONE;)
         if (!vertex_detached(d->h->view, up) && vertex_at_or_above(d->h->view, up, t) != WEIR_NONE)
             return true;
     return false;
@@ -88,6 +102,17 @@ static bool concerns(const struct deal *d, weir_type above, weir_type need)
     return false;
 }
 
+/* The first resource of a type in a list, at any depth; NULL: none. */
+static const weir_resource *find_resource(const weir_resource *list, uint32_t n, const char *type)
+{
+    const weir_resource *found = NULL;
+
+    for (uint32_t i = 0; !found && i < n; i++)
+        found = !list[i].slot && strcmp(list[i].type, type) == 0 ? &list[i]
+                                                                  : find_resource(list[i].with, list[i].nwith, type);
+    return found;
+}
+
 /* Finds the innermost level of a list whose vertices are groups. `times`: how often the list is asked for. */
 static void find_level(struct deal *d, const weir_request *r, const weir_resource *list, uint32_t n, int64_t times)
 {
@@ -103,6 +128,8 @@ static void find_level(struct deal *d, const weir_request *r, const weir_resourc
                 continue;
             d->group_type = t;
             d->need_type = need;
+            d->group = level;
+            d->need = find_resource(level->with, level->nwith, needs[k].type);
             d->each = needs[k].amount;
             d->wanted = all;
             break;
@@ -122,6 +149,44 @@ static bool takes_whole(const struct deal *d, const weir_request *r)
     return false;
 }
 
+/* ---- exclusion ---- */
+
+/* Asks whether the constraint or the policy exclude v for r. Returns 1: v is kept, 0 or negative. */
+static int ask(const struct deal *d, weir_vertex v, const weir_resource *r)
+{
+    const weir_constraint *wanted = weir_request_constraint(d->request);
+    const weir_policy *p = d->window.policy;
+    const weir_graph *view = d->h->view;
+    double score = 0;
+    int rc = 1;
+
+    if (wanted && kind_of(view, v)->type == d->node_type && !weir_constraint_match(wanted, view, v))
+        return 0;
+    if (p && p->prune)
+        rc = p->prune(p->data, view, v, r);
+    if (rc == 1 && p && p->evaluate && !d->window.all && strcmp(weir_vertex_type(view, v), r->type) == 0) {
+        rc = p->evaluate(p->data, view, r, &v, 1, &score);
+        rc = rc < 0 ? rc : !isnan(score);
+    }
+    return rc < 0 ? WEIR_EPOLICY : rc;
+}
+
+/* Whether v and what is above v, below `top`, are kept for r, the resource of the groups or of the need. Returns 1, 0
+ * or negative. */
+static int keeps(struct deal *d, weir_vertex v, weir_vertex top, const weir_resource *r)
+{
+    unsigned shift = r == d->group ? 0 : 2;
+    int rc = 1;
+
+    for (; d->verdicts && r && rc == 1 && v != top && v != WEIR_NONE; v = above(d, v)) {
+        unsigned known = d->verdicts[v] >> shift & 3;
+        rc = known == NOT_ASKED_YET ? ask(d, v, r) : known == KEPT;
+        if (rc >= 0 && known == NOT_ASKED_YET)
+            d->verdicts[v] |= (uint8_t)((rc ? KEPT : EXCLUDED) << shift);
+    }
+    return rc;
+}
+
 /* ---- supply ---- */
 
 static uint32_t group_number(struct deal *d, weir_vertex v)
@@ -137,47 +202,66 @@ static uint32_t group_number(struct deal *d, weir_vertex v)
     return d->ngroups++;
 }
 
-/* Units of v that the window leaves. */
-static int64_t units_of(const struct deal *d, weir_vertex v)
+/* Whether the vertices from v up, below `top`, are up, and no job has one of them as a whole in the window. */
+static bool is_open(const struct deal *d, weir_vertex v, weir_vertex top)
+{
+    const weir_graph *view = d->h->view;
+
+    for (; !d->window.all && v != top && v != WEIR_NONE; v = above(d, v))
+        if (!state_available(vertex_at(view, v)->state) ||
+            (schedule_of(view, v) && weir_schedule_touched(view, v, d->window.t0, d->window.t1, true)))
+            return false;
+    return true;
+}
+
+/* Units of v that the window leaves, as far as v and the vertices above v and below `top` tell. */
+static int64_t units_of(const struct deal *d, weir_vertex v, weir_vertex top)
 {
     const weir_graph *view = d->h->view;
 
     if (d->window.all)
         return kind_of(view, v)->size;
-    for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(view, up)->parent)
-        if (!state_available(vertex_at(view, up)->state))
-            return 0;
-    if (!weir_availability_above(view, v, d->window.t0, d->window.t1) ||
+    if (!state_available(vertex_at(view, v)->state) || !is_open(d, above(d, v), top) ||
         (d->whole && inner_of(view, v) && !weir_availability_unused(view, v, d->window.t0, d->window.t1)))
         return 0;
     return weir_availability_free(view, v, d->window.t0, d->window.t1);
+}
+
+/* The number of the group `v`, of a way or of units: WEIR_NONE where nothing is to be had in it. Returns 1, 0 or
+ * negative. */
+static int enter_group(struct deal *d, weir_vertex v, uint32_t *number)
+{
+    int rc = is_open(d, v, WEIR_NONE) ? keeps(d, v, WEIR_NONE, d->group) : 0;
+
+    *number = rc == 1 ? group_number(d, v) : WEIR_NONE;
+    return rc == 1 && *number == WEIR_NONE ? WEIR_ENOMEM : rc;
 }
 
 /* Adds the units of v to the shared vertex at or above v, or to the group above. */
 static int add_supply(struct deal *d, weir_vertex v)
 {
     const weir_graph *view = d->h->view;
-    int64_t units = units_of(d, v);
-    uint32_t i;
+    weir_vertex at = v, top;
+    uint32_t item, group;
+    int64_t units;
+    int rc;
 
-    if (units == 0)
+    while (at != WEIR_NONE && weir_map32_get(&d->item_numbers, at) == WEIR_NONE &&
+           (at == v || kind_of(view, at)->type != d->group_type))
+        at = above(d, at);
+    if (at == WEIR_NONE)
         return WEIR_OK;
-    for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(view, up)->parent) {
-        i = weir_map32_get(&d->item_numbers, up);
-        if (i != WEIR_NONE) {
-            d->items[i].weight += units;
-            return WEIR_OK;
-        }
-        if (kind_of(view, up)->type != d->group_type || up == v)
-            continue;
-        i = group_number(d, up);
-        if (i == WEIR_NONE)
-            return WEIR_ENOMEM;
-        d->groups[i].own += units;
-        d->groups[i].all += units;
-        return WEIR_OK;
+    item = weir_map32_get(&d->item_numbers, at);
+    top = item == WEIR_NONE ? at : above(d, at);
+    units = units_of(d, v, top);
+    rc = units > 0 ? keeps(d, v, top, d->need) : 0;
+    if (rc == 1 && item != WEIR_NONE) {
+        d->items[item].weight += units;
+    } else if (rc == 1 && (rc = enter_group(d, at, &group)) == 1) {
+        d->groups[group].own += units;
+        d->groups[group].all += units;
     }
-    return WEIR_OK;
+    return rc < 0 ? rc : WEIR_OK;
 }
 
 /* Adds the ways of an item: its parents with a group at or above them. */
@@ -185,18 +269,22 @@ static int add_ways(struct deal *d, uint32_t number)
 {
     const weir_graph *view = d->h->view;
     struct deal_item *it = &d->items[number];
-    struct weir_ends above = weir_ends(d->g, it->v, d->subsystem, false);
+    struct weir_ends parents = weir_ends(d->g, it->v, d->subsystem, false);
+    uint32_t i;
+    int rc;
 
     it->first = d->nways;
-    for (weir_vertex up; (up = weir_ends_next(&above)) != WEIR_NONE;) {
+    for (weir_vertex up; (up = weir_ends_next(&parents)) != WEIR_NONE;) {
         weir_vertex group = up == it->v || vertex_detached(view, up) || weir_vertex_within(view, up, it->v)
                                 ? WEIR_NONE
                                 : vertex_at_or_above(view, up, d->group_type);
-        uint32_t i = group == WEIR_NONE ? WEIR_NONE : group_number(d, group);
-        if (group == WEIR_NONE)
+        rc = group == WEIR_NONE || !is_open(d, up, group) ? 0 : keeps(d, up, group, d->need);
+        rc = rc == 1 ? enter_group(d, group, &i) : rc;
+        if (rc < 0)
+            return rc;
+        if (rc == 0)
             continue;
-        if (i == WEIR_NONE ||
-            weir_array_reserve(&d->ways, &d->ways_cap, (size_t)d->nways + 1, sizeof *d->ways))
+        if (weir_array_reserve(&d->ways, &d->ways_cap, (size_t)d->nways + 1, sizeof *d->ways))
             return WEIR_ENOMEM;
         d->ways[d->nways] = (struct deal_way){number, i, up, d->groups[i].ways};
         d->groups[i].ways = d->nways++;
@@ -226,7 +314,7 @@ static int list_supply(struct deal *d)
     for (uint32_t i = d->nitems; !rc && i-- > 0;) /* so that the ways into a group are in the order of the items */
         rc = d->items[i].weight > 0 ? add_ways(d, i) : WEIR_OK;
     d->queue = rc ? NULL : weir_mem_alloc(((size_t)d->ngroups + 1) * sizeof *d->queue);
-    return d->queue ? WEIR_OK : WEIR_ENOMEM;
+    return rc || d->queue ? rc : WEIR_ENOMEM;
 }
 
 /* ---- dealing ---- */
@@ -343,42 +431,78 @@ static void end(struct deal *d)
     weir_mem_free(d->ways);
     weir_mem_free(d->groups);
     weir_mem_free(d->queue);
+    weir_mem_free(d->verdicts);
+    weir_mem_free(d->choice);
     weir_map32_free(&d->item_numbers);
     weir_map32_free(&d->group_numbers);
 }
 
-static int write_choice(const struct deal *d, weir_vertex **choice)
+/* ---- ways that are open ---- */
+
+static int begin(struct deal *d)
 {
     size_t n = (size_t)d->g->limit + 1;
+    bool asks = d->need && (d->window.policy || weir_request_constraint(d->request));
 
-    *choice = weir_mem_alloc(n * sizeof **choice);
-    if (!*choice)
+    d->choice = weir_mem_alloc(n * sizeof *d->choice);
+    d->verdicts = asks ? weir_mem_zalloc(n, sizeof *d->verdicts) : NULL;
+    if (!d->choice || (asks && !d->verdicts))
         return WEIR_ENOMEM;
     for (size_t i = 0; i < n; i++)
-        (*choice)[i] = WEIR_NONE;
+        d->choice[i] = WEIR_NONE;
+    return WEIR_OK;
+}
+
+/* Whether nothing closes or excludes v, a vertex on a way. Returns 1, 0 or negative. */
+static int passes(void *data, weir_vertex v)
+{
+    struct deal *d = data;
+
+    return is_open(d, v, above(d, v)) ? keeps(d, v, above(d, v), d->group ? d->group : d->need) : 0;
+}
+
+/* Adds the parents dealt to d->choice, and gives it to the caller. */
+static void give_choice(struct deal *d, weir_vertex **choice)
+{
     for (uint32_t i = 0; i < d->nitems; i++)
         if (d->items[i].at != WEIR_NONE)
-            (*choice)[d->items[i].v] = d->ways[d->items[i].at].parent;
-    return 1;
+            d->choice[d->items[i].v] = d->ways[d->items[i].at].parent;
+    *choice = d->choice;
+    d->choice = NULL;
+}
+
+/* The resource whose vertices a policy is asked about where no groups are asked for. */
+static const weir_resource *first_resource(const weir_request *r)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (!weir_request_resource(r, i)->slot)
+            return weir_request_resource(r, i);
+    return NULL;
 }
 
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice)
 {
-    struct deal d = {.g = g, .h = h, .window = at, .group_type = WEIR_NO_TYPE,
-                     .subsystem = weir_subsystem_find(g, h->name)};
+    struct deal d = {.g = g, .h = h, .window = at, .request = r, .group_type = WEIR_NO_TYPE,
+                     .node_type = weir_type_find(h->view, "node"), .subsystem = weir_subsystem_find(g, h->name)};
     uint32_t n;
     const weir_resource *list = weir_request_resources(r, &n);
-    int rc = 0;
+    bool groups;
+    int rc;
 
     *choice = NULL;
     find_level(&d, r, list, n, 1);
-    if (d.group_type == WEIR_NO_TYPE || d.wanted == 0)
-        return 0;
-    d.whole = takes_whole(&d, r);
-    rc = list_supply(&d);
-    rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
-    rc = rc == 1 ? write_choice(&d, choice) : rc;
+    groups = d.group_type != WEIR_NO_TYPE && d.wanted > 0;
+    d.need = d.need ? d.need : first_resource(r);
+    rc = begin(&d);
+    rc = rc ? rc : weir_hierarchy_open(g, h, d.choice, passes, &d);
+    if (rc >= 0 && groups) {
+        d.whole = takes_whole(&d, r);
+        rc = list_supply(&d);
+        rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
+    }
+    if (rc == 1)
+        give_choice(&d, choice);
     end(&d);
     return rc;
 }

@@ -14,11 +14,16 @@
 struct deal_window {
     int64_t t0, t1;
     bool all; /* whatever is used, down or reserved */
+    /* `prune`, and without `all` `evaluate`, exclude vertices; they are asked in the first view. NULL: nothing does */
+    const weir_policy *policy;
 };
 
-/* Chooses parents for the shared vertices of h, a view of g. Returns 1 with *choice, by vertex as in struct hierarchy,
- * to be freed; 0: no choice serves the request, or none other than the first parents is needed; or negative.
- * WEIR_ELIMIT: the search took too long to tell. O(n + edges of shared vertices) for each group tried. */
+/* Chooses parents for the shared vertices of h, a view of g: those that groups of the request need; for all others
+ * the first over which the way to a source is open, neither down, nor had by a job as a whole, nor left out by the
+ * policy. Returns 1 with *choice, by vertex as in struct hierarchy, to be freed; 0: no choice serves the request, or
+ * none other than the first parents is needed; or negative.
+ * WEIR_ELIMIT: the search took too long to tell; WEIR_EPOLICY: a hook failed. O(n + edges of shared vertices) for each
+ * group tried, and at most two calls of each hook for each vertex. */
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice) WEIR_CHECKED;
 

@@ -95,13 +95,27 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
 
 enum { DEAL_TIMES = 64 }; /* later starts at which shared vertices are dealt out */
 
-/* Whether shared vertices may be dealt out. The hooks of a policy know the first view only. */
-static bool may_deal(const struct errand *e)
+/* Deals out the shared vertices for a window. Returns 1 with *out, the view in which they are below the parents chosen;
+ * 0: that serves nothing; or negative. */
+static int deal(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy **out)
 {
-    const weir_policy *p = e->own;
+    weir_vertex *choice;
+    int rc;
 
-    return e->h->nshared > 0 && !e->o.trace && !p->keys && !p->prune && !p->judge && !p->evaluate && !p->score &&
-           !p->select && !(p->choice && p->choice->group);
+    window.policy = e->own->prune || e->own->evaluate ? e->own : NULL;
+    rc = weir_deal_choose(e->g, e->h, r, window, &choice);
+    if (rc == WEIR_ELIMIT)
+        return weir_fail(e->err, WEIR_ELIMIT,
+                         "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
+                         "to tell whether the request fits",
+                         e->h->name);
+    if (rc == WEIR_EPOLICY)
+        return weir_fail(e->err, rc, "policy '%.100s' failed for a vertex with several parents", e->own->name);
+    if (rc <= 0)
+        return rc ? weir_fail_nomem(e->err) : 0;
+    rc = weir_hierarchy_choose(e->g, e->h->name, choice, out, e->err);
+    weir_mem_free(choice);
+    return rc ? rc : 1;
 }
 
 /* Matches with the shared vertices dealt out for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
@@ -109,23 +123,12 @@ static bool may_deal(const struct errand *e)
 static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
 {
     int64_t duration = e->o.duration ? e->o.duration : weir_request_duration(r);
-    struct deal_window window = {t, time_add(t, duration), all};
     weir_match_options o = e->o;
     struct hierarchy *h = NULL;
-    weir_vertex *choice;
     weir_err own = {0};
-    int rc = weir_deal_choose(e->g, e->h, r, window, &choice);
+    int rc = deal(e, r, (struct deal_window){t, time_add(t, duration), all, NULL}, &h);
 
-    if (rc == WEIR_ELIMIT)
-        return weir_fail(e->err, WEIR_ELIMIT,
-                         "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
-                         "to tell whether the request fits",
-                         e->h->name);
-    if (rc <= 0)
-        return rc ? weir_fail_nomem(e->err) : 0;
-    rc = weir_hierarchy_choose(e->g, e->h->name, choice, &h, e->err);
-    weir_mem_free(choice);
-    if (rc)
+    if (rc != 1)
         return rc;
     o.mode = all ? WEIR_FEASIBLE : o.mode == WEIR_PREVIEW ? WEIR_PREVIEW : WEIR_NOW;
     o.at = all ? o.at : t;
@@ -193,10 +196,12 @@ static int match_earlier(struct errand *e, const weir_request *r, bool found, co
 static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_allocation **a)
 {
     bool found = rc == WEIR_OK && e->o.mode == WEIR_RESERVE && (*a)->start > e->o.at && (*a)->start > e->g->now;
+    weir_err first = *e->err;
     int other = 0;
 
     if (!found && rc != WEIR_EBUSY && rc != WEIR_EINFEASIBLE)
         return rc;
+    weir_err_clear(e->err);
     if (e->o.mode != WEIR_FEASIBLE)
         other = match_earlier(e, r, found, a);
     if (other == 0 && rc == WEIR_EINFEASIBLE) {
@@ -205,6 +210,8 @@ static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_
         if (other == 1 && e->o.mode != WEIR_FEASIBLE)
             return weir_fail(e->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
     }
+    if (other == 0)
+        *e->err = first;
     return other == 0 ? rc : other < 0 ? other : WEIR_OK;
 }
 
@@ -219,7 +226,7 @@ static int match_elsewhere(weir_graph *g, const weir_request *r, const weir_matc
         return rc;
     e.o.job = o->job ? o->job : weir_job_next_id(g);
     rc = weir_match_here(e.h->view, r, &e.o, &a, err);
-    rc = may_deal(&e) ? deal_out(&e, r, rc, &a) : rc;
+    rc = e.h->nshared > 0 ? deal_out(&e, r, rc, &a) : rc;
     if (rc || o->mode == WEIR_FEASIBLE)
         return rc;
     return o->mode == WEIR_PREVIEW ? give_preview(&e, a, out) : carry(&e, r, o, a, out);
@@ -318,24 +325,62 @@ static int carry_more(const struct errand *e, int64_t job, const struct pick_lis
     return rc;
 }
 
+/* Keeps the picks of a job of the view, and the number of flows, as they are before the job grows. */
+static int keep_before(const struct errand *e, int64_t job, struct pick_list *before, uint32_t *nflows)
+{
+    uint32_t i = weir_job_index(e->h->view, job);
+
+    if (i == WEIR_NONE)
+        return weir_fail(e->err, WEIR_ENOENT, "there is no job %" PRId64, job);
+    *nflows = e->h->view->jobs->list[i].nflows;
+    return keep_picks(&e->h->view->jobs->list[i].a, before) ? weir_fail_nomem(e->err) : WEIR_OK;
+}
+
+/* Grows the job in the view, and then in the graph. WEIR_EBUSY, WEIR_EINFEASIBLE: not with these parents. */
+static int grow_in_view(const struct errand *e, int64_t job, const weir_request *r)
+{
+    struct pick_list before = {0};
+    uint32_t nflows = 0;
+    int rc = keep_before(e, job, &before, &nflows);
+
+    rc = rc ? rc : weir_grow_here(e->h->view, job, r, &e->o, NULL, e->err);
+    rc = rc ? rc : carry_more(e, job, &before, nflows);
+    weir_mem_free(before.list);
+    return rc;
+}
+
+/* Grows the job with the shared vertices dealt out, where the first parents do not serve. `rc`: what they said. */
+static int grow_dealt(struct errand *e, int64_t job, const weir_request *r, int rc)
+{
+    const weir_allocation *a = weir_job_get(e->g, job);
+    int64_t start = a->start > e->g->now ? a->start : e->g->now;
+    struct hierarchy *h = NULL;
+    weir_err first = *e->err;
+    int dealt;
+
+    weir_err_clear(e->err);
+    dealt = deal(e, r, (struct deal_window){start, a->end, false, NULL}, &h);
+    if (dealt == 1) {
+        e->h = h;
+        dealt = grow_in_view(e, job, r);
+        if (dealt != WEIR_EBUSY && dealt != WEIR_EINFEASIBLE)
+            return dealt;
+    } else if (dealt < 0) {
+        return dealt;
+    }
+    *e->err = first;
+    return rc;
+}
+
 static int grow_elsewhere(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                           const weir_allocation **out, weir_err *err)
 {
     struct errand e;
-    struct pick_list before = {0};
-    uint32_t i, nflows;
     int rc = begin(&e, g, o, err);
 
-    if (rc)
-        return rc;
-    i = weir_job_index(e.h->view, job);
-    if (i == WEIR_NONE)
-        return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
-    nflows = e.h->view->jobs->list[i].nflows;
-    rc = keep_picks(&e.h->view->jobs->list[i].a, &before) ? weir_fail_nomem(err) : WEIR_OK;
-    rc = rc ? rc : weir_grow_here(e.h->view, job, r, &e.o, NULL, err);
-    rc = rc ? rc : carry_more(&e, job, &before, nflows);
-    weir_mem_free(before.list);
+    rc = rc ? rc : grow_in_view(&e, job, r);
+    if ((rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE) && e.h->nshared > 0)
+        rc = grow_dealt(&e, job, r, rc);
     if (!rc && out)
         *out = weir_job_get(g, job);
     return rc;

@@ -226,7 +226,11 @@ group("matches", [[
   return e:grow(1, "slot=1/memory=1", { subsystem = "power" })
   return must(g:hierarchy "power"):aggregate()
   return e:match("strip=1/slot=2/node", {subsystem = "power", mode = "reserve", duration = 5, job = 9})
+  return e:match("strip=1/slot=2/node", {subsystem = "power", policy = policies.hooked, job = 9, mode = "reserve", duration = 5})
   return must(g:find "type=strip")[1]:aggregate {subsystem = "power"}
+  return g:aggregate(nil, {subsystem = "power"})
+  return e:levels("strip=1/slot=2/node", {subsystem = "power", within = v})
+  return core.obstacles(g, "power")
   local ok, why, code = e:match "slot=99/node=1" return ok or code == "infeasible", why, code
   return e:match("slot=1/core=1", { policy = policies.hooked, job = 9 })
   return e:match("slot=1/core=1", { policy = policies.sandboxed, job = 9 })

@@ -40,6 +40,8 @@ local vertex_names = require "weir.machine.vertex_names"
 local wording = require "weir.explain.text"
 local suggest = require "weir.suggest"
 
+local vertex = core.members().vertex -- methods, which check their receiver
+
 local M = { text = wording.text, headline = wording.headline }
 
 local OPTIONS = { "about", "at", "vertex", "down", "up", "release", "without", "constraint", "policy",
@@ -64,14 +66,14 @@ end
 
 -- ---- what is assumed -----------------------------------------------------------------------------------------
 
--- Checks that x is a vertex or a text, and returns the path of the vertex, or the text.
+-- Checks that x is a vertex or a text, and returns the URI of the vertex, or the text.
 local function name_of(x, field)
-  local name = type(x) == "userdata" and x.path or x
+  local name = type(x) == "userdata" and x.path and vertex.uri(x) or x
   if type(name) ~= "string" then error(("field '%s': a vertex or its path or name expected, got %s"):format(field, type(x))) end
   return name
 end
 
--- The vertex of a graph with the path or name given, or with the path of a vertex of the original.
+-- The vertex of a graph with the path, URI or name given, or with the URI of a vertex of the original.
 local function vertex_in(graph, x, field) return graph:vertex(name_of(x, field)) end
 
 -- The vertices of a graph that a path, names such as "node[3-5]" or an expression tell.
@@ -235,7 +237,7 @@ local function narrow(trial)
       trial:look_within(v)
       return n > 1 and { type = v.type, count = n } or nil
     end
-    v = v:parent()
+    v = trial.hierarchy and v:parent(trial.hierarchy) or v:parent()
   end
 end
 
@@ -439,12 +441,12 @@ end
 -- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
 local function ask(what, opts)
   local settings = {
-    about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where), subsystem = what.hierarchy,
+    about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where), subsystem = what.search,
   }
   for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
   what.settings = settings
   local report, why, code
-  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy, granularity = what.hierarchy }
+  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy, granularity = what.search }
   if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and relax_validity(what, opts.at)
@@ -457,16 +459,13 @@ local function ask(what, opts)
   return finish(report, what.said)
 end
 
--- Replaces the copy by the tree of the hierarchy that is asked for.
-local function change_hierarchy(self, opts, what)
-  what.hierarchy = opts.subsystem or self:hierarchy(what.policy)
-  local name = what.hierarchy and what.hierarchy:match "^[^:]*"
+-- Finds out where matches search: what.search, as for a match, and what.hierarchy, nil for containment.
+local function find_hierarchy(self, opts, what)
+  what.search = opts.subsystem or self:hierarchy(what.policy)
+  local name = what.search and what.search:match "^[^:]*"
   if not name or name == "containment" then return true end
-  local view, why, code = what.copy:hierarchy(name)
-  if not view then return nil, why, code end
-  what.copy:close()
-  what.copy = view
-  return true
+  what.hierarchy = name
+  return what.copy:aggregate(nil, { subsystem = name }) -- fails where the hierarchy cannot be searched
 end
 
 local function on_copy(self, request, opts, what)
@@ -475,7 +474,7 @@ local function on_copy(self, request, opts, what)
   what.policy, why, code = assume_policy(self, request, opts, what.said)
   if code == "rejected" then return finish({ verdict = code, why = why, levels = {} }, what.said) end
   if why then return nil, why, code end
-  done, why, code = change_hierarchy(self, opts, what)
+  done, why, code = find_hierarchy(self, opts, what)
   if not done then return nil, why, code end
   what.request, why, code = assume_constraint(request, opts, what.said)
   if not what.request then return nil, why, code end

@@ -192,7 +192,7 @@ end
 -- Whether some vertex of type `outer` has vertices of type `inner` below.
 local function is_above(trial, outer, inner)
   for _, v in ipairs(trial:of_type(outer)) do
-    if v:below(inner) > 0 then return true end
+    if trial:units(v, inner) > 0 then return true end
   end
   return false
 end
@@ -268,20 +268,13 @@ end
 
 -- ---- sums ----------------------------------------------------------------------------------------------------
 
--- Units of a type in all, and free: below v, or in the whole graph without v.
-local function units(trial, v, type)
-  if v then return v:below(type) end
-  local sums = trial.copy:aggregate(nil, { all = true })[type] or { total = 0, free = 0 }
-  return sums.total, sums.free
-end
-
 -- The vertex of type `level` with most units of a type free below.
 local function best_below(trial, level, type)
   local best, most = nil, -1
   for _, v in ipairs(trial:of_type(level)) do
     local within = trial.within
-    if not within or v:within(within) or within:within(v) then
-      local _, free = v:below(type)
+    if not within or trial:is_below(v, within) or trial:is_below(within, v) then
+      local _, free = trial:units(v, type)
       if free > most then best, most = v, free end
     end
   end
@@ -289,9 +282,9 @@ local function best_below(trial, level, type)
 end
 
 -- The vertex of a level that some pick of an allocation lies in.
-local function level_of_picks(a, level)
+local function level_of_picks(trial, a, level)
   for _, pick in ipairs(a and a:vertices() or {}) do
-    local v = pick.vertex:ancestor(level)
+    local v = trial:upward(pick.vertex, function(u) return u.type == level end)
     if v then return v end
   end
 end
@@ -308,7 +301,7 @@ end
 local function sum_up(trial, f, s)
   local best = f.level and best_below(trial, f.level, f.unit.type) or trial.within
   local total, have = 0, 0
-  if best or not f.level then total, have = units(trial, best, f.unit.type) end
+  if best or not f.level then total, have = trial:units(best, f.unit.type) end
   if f.several or s.constrained or s.policy or have >= s.need * f.each then return false end
   s.slots, s.fits, s.need, s.have, s.total, s.best = s.need, s.have, s.need * f.each, have, total, best
   return true
@@ -320,8 +313,8 @@ local function describe(trial, f, s, a, unit_by_type)
   local slot = is_slot(f.counted) and (f.several or f.each ~= 1)
   s.level = f.level
   s.best = trial.within
-  if f.level then s.best = level_of_picks(a, f.level) or best_below(trial, f.level, f.unit.type) end
-  s.total = (s.best or not f.level) and units(trial, s.best, f.unit.type) or 0
+  if f.level then s.best = level_of_picks(trial, a, f.level) or best_below(trial, f.level, f.unit.type) end
+  s.total = (s.best or not f.level) and trial:units(s.best, f.unit.type) or 0
   if trial.within and trial.within.type == f.unit.type and not f.level then s.total = trial.within.size end
   if slot and not alone and sum_up(trial, f, s) then slot = false end
   s.type = not alone and (slot and f.counted or f.unit).type or nil

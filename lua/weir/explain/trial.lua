@@ -70,7 +70,7 @@ end
 -- Sets self.obstacles, the obstacles counted by vertex.
 local function states(self)
   local list
-  self.obstacles, list = core.obstacles(self.copy)
+  self.obstacles, list = core.obstacles(self.copy, self.hierarchy)
   for i, v in ipairs(list) do list[i] = { kind = "state", vertex = v, state = v.state, relaxed = false } end
   return list
 end
@@ -143,24 +143,69 @@ end
 
 -- ---- matches -------------------------------------------------------------------------------------------------
 
---- A trial of {graph =, engine = of a duplicate of the graph, policy =, request = after admit, settings = {about =, at =,
---- within = vertex to which the question is limited, and the readings of requests}}.
+--- A trial of {graph =, copy = a duplicate of the graph, engine = of the duplicate, policy =, request = after admit,
+--- hierarchy = where the match searches, nil for containment, settings = {about =, at =, within = vertex to which the
+--- question is limited, and the readings of requests}}.
 function M.new(what)
   local asked = core.json_decode(must(what.request:format_for(what.copy)))
   local self = setmetatable({
     graph = what.graph, copy = what.copy, engine = what.engine, policy = what.policy, within = what.settings.within,
-    options = what.settings, resources = asked.resources, system = asked.attributes.system, tries = 0, spent = 0, limit = 0,
-    size = 0,
+    hierarchy = what.hierarchy, options = what.settings, resources = asked.resources, system = asked.attributes.system,
+    tries = 0, spent = 0, limit = 0, size = 0,
   }, Trial)
   self.by = { policy = policy_parts(self), constraint = conjuncts(self) }
   self.relaxed = { policy = 0, constraint = 0, state = 0, job = 0 } -- numbers, by kind
   return self
 end
 
+-- ---- the hierarchy -------------------------------------------------------------------------------------------
+
+-- The vertices directly above: several, where edges of the hierarchy lead to the vertex from several.
+local function directly_above(self, v)
+  local list = { v:parent() }
+  for _, e in ipairs(v:edges(self.hierarchy)) do
+    if e.target == v then list[#list + 1] = e.source end
+  end
+  return list
+end
+
+--- The nearest of a vertex and all above for which f(vertex) is true; nil: none.
+function Trial:upward(v, f)
+  while v and not self.hierarchy do
+    if f(v) then return v end
+    v = v:parent()
+  end
+  local list, met = { v }, {}
+  for _, u in ipairs(list) do -- the list grows
+    if f(u) then return u end
+    for _, up in ipairs(directly_above(self, u)) do
+      if not met[up] then
+        met[up] = true
+        list[#list + 1] = up
+      end
+    end
+  end
+end
+
+--- Whether a vertex is `top` or below `top`.
+function Trial:is_below(v, top)
+  if not self.hierarchy then return v:within(top) end
+  return self:upward(v, function(u) return u == top end) ~= nil
+end
+
+--- Units of a type below a vertex, or in all without a vertex: in all, free.
+function Trial:units(v, type)
+  if v and not self.hierarchy then return v:below(type) end
+  local sums = must(self.copy:aggregate(v, { all = true, subsystem = self.hierarchy }))[type]
+  if not sums then return 0, 0 end
+  return sums.total, sums.free
+end
+
 --- All vertices of a type.
 function Trial:of_type(type)
   self.types = self.types or {}
-  self.types[type] = self.types[type] or self.copy:find(('type="%s"'):format(type:gsub('[\\"]', "\\%0")))
+  self.types[type] = self.types[type]
+    or must(self.copy:find(('type="%s"'):format(type:gsub('[\\"]', "\\%0")), { subsystem = self.hierarchy }))
   return self.types[type]
 end
 

@@ -65,21 +65,19 @@ end
 local function surroundings(trial, picks)
   local picked, above, near = {}, {}, {}
   for _, pick in ipairs(picks) do
-    local v = pick.vertex
-    picked[v] = true
-    for _, job in ipairs(trial.graph:twin(v):jobs()) do near[job] = true end -- the duplicate has detached its jobs
-    while v and not above[v] do
+    picked[pick.vertex] = true
+    for _, job in ipairs(trial.graph:twin(pick.vertex):jobs()) do near[job] = true end -- the duplicate has detached its jobs
+    trial:upward(pick.vertex, function(v)
+      if above[v] then return not trial.hierarchy end -- what is above a tree's vertex is known with it
       above[v] = true
-      v = v:parent()
-      for _, use in ipairs(v and not above[v] and trial.graph:twin(v):uses() or {}) do near[use.job or 0] = true end
-    end
+      for _, use in ipairs(v ~= pick.vertex and trial.graph:twin(v):uses() or {}) do near[use.job or 0] = true end
+    end)
   end
   return picked, above, near
 end
 
-local function is_below(v, picked)
-  while v and not picked[v] do v = v:parent() end
-  return v ~= nil
+local function is_below(trial, v, picked)
+  return trial:upward(v, function(u) return picked[u] end) ~= nil
 end
 
 -- Restores the obstacles far from the picks, and returns the choice of the obstacles left. Returns the whole choice, all
@@ -89,7 +87,7 @@ local function keep_near(trial, choice, picks)
   local kept = {}
   for _, ob in ipairs(choice) do
     local close = ob.stage or ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex]
-      or ob.vertex and is_below(ob.vertex, picked)
+      or ob.vertex and is_below(trial, ob.vertex, picked)
     if close then kept[#kept + 1] = ob else trial:relax(ob, false) end
   end
   if fits(trial, choice) then

@@ -2,51 +2,11 @@
 -- dealing them out, tried one by one (the condition of Gale), in random histories.
 local weir = require "weir"
 local dice = require "spec.support.dice"
+local shared = require "spec.support.shared_parents"
 
 local SCALE = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1
 
--- 4 units and 7 nodes with a core each; every node on one, two or three of the units.
-local function machine(roll)
-  local g = weir.synthetic "cluster:1 node:7 core:1"
-  local units, on = {}, {}
-  for i = 1, 4 do units[i] = assert(g:add(nil, { type = "unit", id = i })) end
-  for n, node in ipairs(g:find "type=node") do
-    on[n] = {}
-    for i in pairs { [roll(4)] = true, [roll(4)] = true, [roll(4)] = true } do on[n][#on[n] + 1] = i end
-    table.sort(on[n])
-    for _, i in ipairs(on[n]) do assert(g:add_edge(units[i], node, { subsystem = "power", type = "supplies" })) end
-  end
-  return g, on
-end
-
--- Whether `groups` of units from `from` on can have `each` free nodes, in a set of units of which `need` tells what is
--- still needed of each; tries all units for each node.
-local function deal(on, free, need, missing, node)
-  if missing == 0 then return true end
-  if node > #on then return false end
-  if free(node) then
-    for _, i in ipairs(on[node]) do
-      if need[i] and need[i] > 0 then
-        need[i] = need[i] - 1
-        local done = deal(on, free, need, missing - 1, node + 1)
-        need[i] = need[i] + 1
-        if done then return true end
-      end
-    end
-  end
-  return deal(on, free, need, missing, node + 1)
-end
-
-local function possible(on, free, groups, each)
-  for set = 0, 15 do
-    local need, n = {}, 0
-    for i = 1, 4 do
-      if set >> (i - 1) & 1 == 1 then need[i], n = each, n + 1 end
-    end
-    if n == groups and deal(on, free, need, groups * each, 1) then return true end
-  end
-  return false
-end
+local machine, possible = shared.machine, shared.possible
 
 local function history(seed)
   local roll = dice(seed)
@@ -188,18 +148,24 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     assert.equal(5, #g:find("type=node", { subsystem = "power" }))
   end)
 
+  it("count as free in sums and searches of all while one of their parents is up", function()
+    units[1].state = "down"
+    assert.equal(6, g:aggregate(nil, { subsystem = "power" }).core.free)
+    assert.equal(3, #g:find("type=node and free", { subsystem = "power" }))
+    units[2].state = "down"
+    assert.is_nil(g:aggregate(nil, { subsystem = "power" }).core)
+    assert.equal(0, #g:find("type=node and free", { subsystem = "power" }))
+    units[1].state = "up"
+    assert.equal(8, g:aggregate(nil, { subsystem = "power" }).core.free)
+    assert(g:check())
+  end)
+
   it("may have parents of different types", function()
     local strip = assert(g:add(nil, { type = "strip", id = 0 }))
     for _, n in ipairs { 0, 4 } do
       assert(g:add_edge(strip, g("/cluster0/node" .. n), { subsystem = "power", type = "supplies" }))
     end
     assert.equal("node0 node4", names(assert(e:match "strip=1/slot=2/node")))
-  end)
-
-  it("are below their first parents for policies with hooks", function()
-    assert(e:use { name = "all", subsystem = "power", prune = function() return true end })
-    assert(e:match "unit=1/slot=4/node")
-    assert.equal("busy", select(3, e:match "unit=1/slot=2/node"))
   end)
 
   it("follow edges that come and go", function()
