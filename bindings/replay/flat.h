@@ -282,7 +282,6 @@ struct naming {
 bool flat_lines_job(struct flat *s, const struct flat_job *job);
 /* Writes the resources of a job in short form. Returns false without memory. */
 bool flat_lines_resources(struct flat *s, const struct flat_job *job, struct flat_text *out);
-void flat_text_add(struct flat_text *t, const char *data, size_t len);
 void flat_naming_close(struct naming *n);
 
 /* ---- the simulator ---- */

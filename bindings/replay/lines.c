@@ -16,7 +16,7 @@ struct rank_ids {
 
 /* ---- texts ---- */
 
-void flat_text_add(struct flat_text *t, const char *data, size_t len)
+static void add_text(struct flat_text *t, const char *data, size_t len)
 {
     if (t->failed || !flat_grow(&t->data, &t->cap, t->len + len + 1, 1)) {
         t->failed = true;
@@ -29,7 +29,7 @@ void flat_text_add(struct flat_text *t, const char *data, size_t len)
 
 static void add(struct flat_text *t, const char *text)
 {
-    flat_text_add(t, text, strlen(text));
+    add_text(t, text, strlen(text));
 }
 
 static void add_integer(struct flat_text *t, int64_t n)
@@ -42,7 +42,7 @@ static void add_integer(struct flat_text *t, int64_t n)
     while ((left /= 10) > 0);
     if (n < 0)
         *--at = '-';
-    flat_text_add(t, at, (size_t)(digits + sizeof digits - at));
+    add_text(t, at, (size_t)(digits + sizeof digits - at));
 }
 
 /* Adds a time in seconds, without zeros at the end of the decimals. */
@@ -63,14 +63,14 @@ static void add_time(struct flat_text *t, int64_t us)
 static void add_quoted(struct flat_text *t, const char *field, size_t len)
 {
     if (len == 0 || strcspn(field, "\",\r\n") >= len) {
-        flat_text_add(t, field, len);
+        add_text(t, field, len);
         return;
     }
     add(t, "\"");
     for (size_t i = 0; i < len; i++) {
         if (field[i] == '"')
             add(t, "\"");
-        flat_text_add(t, field + i, 1);
+        add_text(t, field + i, 1);
     }
     add(t, "\"");
 }
@@ -299,7 +299,7 @@ bool flat_lines_resources(struct flat *s, const struct flat_job *job, struct fla
     if (n < 0)
         return false;
     out->len = 0;
-    flat_text_add(out, "", 0);
+    add_text(out, "", 0);
     if (!s->naming.nodes)
         return write_cores(&s->naming, (size_t)n, out) && !out->failed;
     while (write_class(&s->naming, (size_t)n, false, &last, out))

@@ -415,9 +415,8 @@ struct refit {
 
 static void refits_free(struct refit *refits, uint32_t n)
 {
-    while (n-- > 0) {
+    while (n-- > 0)
         WEIR_FREE(refits[n].cells, refits[n].was);
-    }
 }
 
 /* Whether the present rows suffice: the schema grows at the end of the codes, within the stride. */

@@ -7,17 +7,17 @@
 
 static void schema_free(struct schema *s)
 {
-    if (s) {
+    if (s)
         WEIR_FREE(s->codes, s->cols, s);
-    }
 }
 
 static void row_map_free(struct row_map *l)
 {
-    if (l) {
+    if (l)
         WEIR_FREE(l->moves, l->sources, l);
-    }
 }
+
+static uint32_t intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 
 int weir_aggregates_make(weir_graph *g)
 {
@@ -26,7 +26,7 @@ int weir_aggregates_make(weir_graph *g)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < DEFERRED_LEVELS; i++)
         g->aggregates->deferred[i].vertex = WEIR_NONE;
-    return weir_schema_intern(g, NULL, 0) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
+    return intern(g, NULL, 0) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
 }
 
 void weir_aggregates_free(weir_graph *g)
@@ -37,9 +37,8 @@ void weir_aggregates_free(weir_graph *g)
         schema_free(a->schemas[i]);
     for (uint32_t i = 0; a && i < a->nrow_maps; i++)
         row_map_free(a->row_maps[i]);
-    if (a) {
+    if (a)
         WEIR_FREE(a->schemas, a->row_maps, a->scratch, a->spare_rows);
-    }
     weir_mem_free(a);
     g->aggregates = NULL;
 }
@@ -92,7 +91,8 @@ static int widen_scratch(weir_graph *g, uint32_t width)
     return WEIR_OK;
 }
 
-uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n)
+/* The schema of n ascending codes; WEIR_NONE: out of memory. */
+static uint32_t intern(weir_graph *g, const uint32_t *codes, uint32_t n)
 {
     struct schema *s;
 
@@ -161,7 +161,7 @@ static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, 
     n = unite(codes, n, &type, 1, more);
     n = drop_pairs(codes, unite(more, n, pairs, k->ntypes, codes));
     if (n != ns || memcmp(codes, s->codes, n * sizeof *codes) != 0)
-        made = weir_schema_intern(g, codes, n);
+        made = intern(g, codes, n);
     weir_mem_free(codes);
     return made;
 }

@@ -83,8 +83,6 @@ struct aggregates {
 int weir_aggregates_make(weir_graph *g) WEIR_CHECKED;
 void weir_aggregates_free(weir_graph *g); /* Frees the aggregates; harmless where there are none. */
 
-/* The schema of n ascending codes; WEIR_NONE: out of memory. */
-uint32_t weir_schema_intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 /* The union of a schema and the types that one more child adds. WEIR_NONE: out of memory. */
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
 /* The row map between two schemas; WEIR_NONE: out of memory. */

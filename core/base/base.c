@@ -338,6 +338,15 @@ void weir_buf_free(weir_buf *b)
     memset(b, 0, sizeof *b);
 }
 
+char *weir_buf_result(weir_buf *b, int rc, weir_err *err)
+{
+    if (rc == WEIR_OK && b->failed)
+        rc = weir_fail_nomem(err);
+    if (rc != WEIR_OK)
+        weir_buf_free(b);
+    return b->data;
+}
+
 /* The name of a file in errors. */
 static const char *file_name(const char *path)
 {

@@ -104,6 +104,9 @@ void weir_buf_puts(weir_buf *b, const char *s);
 void weir_buf_printf(weir_buf *b, const char *fmt, ...) WEIR_PRINTF(2, 3);
 /* Free the bytes and zero the buffer. */
 void weir_buf_free(weir_buf *b);
+/* The text of a buffer, for the caller to free. Where rc is a failure, or the buffer failed (then err says so), the
+ * buffer is freed, and NULL returned. */
+char *weir_buf_result(weir_buf *b, int rc, weir_err *err) WEIR_CHECKED;
 /* Reserve n bytes at the end of the buffer and return the place to write to; NULL if out of memory. Call
  * weir_buf_end() afterwards. */
 char *weir_buf_space(weir_buf *b, size_t n) WEIR_CHECKED;

@@ -68,9 +68,8 @@ int weir_props_add(struct weir_props *p, const char *text, size_t len)
 
 void weir_props_free(struct weir_props *p)
 {
-    for (uint32_t i = 0; i < p->count; i++) {
+    for (uint32_t i = 0; i < p->count; i++)
         WEIR_FREE(p->list[i].key, p->list[i].value);
-    }
     weir_mem_free(p->list);
     memset(p, 0, sizeof *p);
 }

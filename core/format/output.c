@@ -276,10 +276,7 @@ char *weir_write_text(weir_writer *writer, const struct weir_written *w, weir_er
 {
     weir_buf b = {0};
 
-    if (weir_write_run(writer, w, &b, err) == WEIR_OK)
-        return b.data;
-    weir_buf_free(&b);
-    return NULL;
+    return weir_buf_result(&b, weir_write_run(writer, w, &b, err), err);
 }
 
 char *weir_write_allocation(weir_writer *writer, const weir_graph *g, const weir_allocation *a, weir_err *err)

@@ -154,7 +154,8 @@ int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_er
     return rc ? rc : kind_from_desc(g, d, out, err);
 }
 
-int weir_inner_make(weir_graph *g, weir_vertex v)
+/* Gives v an inner record, unless v has one. */
+static int make_inner(weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->free.inners;
 
@@ -198,7 +199,7 @@ int weir_kids_reserve(weir_graph *g, weir_vertex p, uint32_t more)
 
     if (p == WEIR_NONE)
         return weir_array_reserve(&g->roots, &g->cap.roots, (size_t)g->nroots + more, sizeof *g->roots);
-    if (weir_inner_make(g, p))
+    if (make_inner(g, p))
         return WEIR_ENOMEM;
     in = inner_of(g, p);
     return widen_kids(in, (size_t)in->nkids + more);

@@ -359,8 +359,6 @@ static inline const char *type_text(const weir_graph *g, weir_type t)
 /* Checks a description, and finds or adds the kind of pools of the description. WEIR_EINVAL, WEIR_ELIMIT,
  * WEIR_ENOMEM */
 int weir_kind_add(weir_graph *g, const weir_pool_desc *d, uint32_t *out, weir_err *err) WEIR_CHECKED;
-/* Gives v an inner record, unless v has one. */
-int weir_inner_make(weir_graph *g, weir_vertex v) WEIR_CHECKED;
 /* Reserves exactly n more inner records. */
 int weir_inners_reserve(weir_graph *g, uint32_t n) WEIR_CHECKED;
 /* WEIR_ELIMIT: `count` more pools of the size would exceed WEIR_UNITS_MAX. */

@@ -30,9 +30,8 @@ weir_accum *weir_accum_new(size_t best)
 
 void weir_accum_free(weir_accum *a)
 {
-    if (a) {
+    if (a)
         WEIR_FREE(a->list, a);
-    }
 }
 
 static bool worse(const struct top_value *a, const struct top_value *b)

@@ -13,7 +13,7 @@ weir_hostlist *weir_hostlist_new(void)
     return weir_mem_zalloc(1, sizeof(weir_hostlist));
 }
 
-void weir_hostlist_drop_index(weir_hostlist *h)
+static void drop_index(weir_hostlist *h)
 {
     weir_mem_free(h->index);
     h->index = NULL;
@@ -24,7 +24,7 @@ void weir_hostlist_free(weir_hostlist *h)
 {
     if (!h)
         return;
-    weir_hostlist_drop_index(h);
+    drop_index(h);
     weir_strtab_clear(&h->texts);
     WEIR_FREE(h->runs, h);
 }
@@ -61,7 +61,7 @@ void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from)
     from->n = old.n;
     from->cap = old.cap;
     from->count = old.count;
-    weir_hostlist_drop_index(h);
+    drop_index(h);
 }
 
 static bool joins(const struct host_range *a, const struct host_range *b)
@@ -85,7 +85,7 @@ int weir_hostlist_append_run(weir_hostlist *h, const struct host_range *r)
         h->runs[h->n++].first = h->count;
     }
     h->count += run_length(r);
-    weir_hostlist_drop_index(h);
+    drop_index(h);
     return WEIR_OK;
 }
 
@@ -181,7 +181,7 @@ void weir_hostlist_rollback(weir_hostlist *h, const struct mark *m)
     h->count = m->count;
     if (m->n)
         h->runs[m->n - 1] = m->last;
-    weir_hostlist_drop_index(h);
+    drop_index(h);
 }
 
 /* Replaces the text numbers of a run of `other` by numbers of texts in h. */
@@ -312,6 +312,6 @@ int weir_hostlist_delete_at(weir_hostlist *h, uint64_t i)
     join_run(h, k + 1);
     join_run(h, k);
     renumber(h, k > 0 ? k - 1 : 0);
-    weir_hostlist_drop_index(h);
+    drop_index(h);
     return WEIR_OK;
 }

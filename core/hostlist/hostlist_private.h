@@ -88,8 +88,6 @@ void weir_name_make(const weir_hostlist *h, const struct host_range *r, uint64_t
 int weir_hostlist_append_run(weir_hostlist *h, const struct host_range *r) WEIR_CHECKED;
 /* Exchange the runs of two lists. The runs of `from` must use the text numbers of h. */
 void weir_hostlist_swap_runs(weir_hostlist *h, weir_hostlist *from);
-/* Drop the index, after a change of the list. */
-void weir_hostlist_drop_index(weir_hostlist *h);
 /* Replace runs with a suffix by runs without, for the same names. Returns WEIR_OK, WEIR_ENOMEM, or WEIR_ELIMIT if not
  * weir_hostlist_expandable(). */
 int weir_hostlist_expand(weir_hostlist *h) WEIR_CHECKED;

@@ -191,9 +191,8 @@ void weir_order_clear(struct order *o)
 {
     struct order_keys *keys = o->keys;
 
-    if (keys && --keys->refs == 0) {
+    if (keys && --keys->refs == 0)
         WEIR_FREE(keys->leaf, keys->inner, keys->dirty.list, keys);
-    }
     memset(o, 0, sizeof *o);
 }
 

@@ -47,9 +47,8 @@ static void clear_all(weir_graph *g)
 {
     struct jobs *jobs = g->jobs;
 
-    for (uint32_t i = 0; jobs && i < jobs->n; i++) {
+    for (uint32_t i = 0; jobs && i < jobs->n; i++)
         WEIR_FREE(jobs->list[i].picks, jobs->list[i].flows);
-    }
     if (jobs) {
         weir_stages_free(jobs);
         WEIR_FREE(jobs->list, jobs->starts, jobs->order);

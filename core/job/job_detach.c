@@ -126,11 +126,7 @@ char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err)
         weir_buf_printf(&b, "%" PRIu32 " %" PRIu32 " %" PRId64 " ", f->endpoint, f->unit, f->amount);
     }
     weir_buf_puts(&b, weir_strtab_text(&g->names, j->policy));
-    if (!b.failed)
-        return b.data;
-    weir_buf_free(&b);
-    weir_fail_nomem(err);
-    return NULL;
+    return weir_buf_result(&b, WEIR_OK, err);
 }
 
 struct record_text {

@@ -121,10 +121,7 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
 
     if (read_any(text, len, source, format, &root, err) != WEIR_OK)
         return NULL;
-    if (json_dump_callback(root, add_text, &b, JSON_COMPACT | JSON_ENCODE_ANY) != 0 || b.failed) {
-        weir_buf_free(&b);
-        (void)weir_fail_nomem(err);
-    }
+    b.failed |= json_dump_callback(root, add_text, &b, JSON_COMPACT | JSON_ENCODE_ANY) != 0;
     json_decref(root);
-    return b.data;
+    return weir_buf_result(&b, WEIR_OK, err);
 }

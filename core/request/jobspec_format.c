@@ -117,13 +117,7 @@ char *weir_request_format(const weir_request *r, const char *format, weir_err *e
 {
     weir_buf b = {0};
 
-    if (write_format(r, format, &b, err) != WEIR_OK) {
-        weir_buf_free(&b);
-    } else if (b.failed) {
-        weir_buf_free(&b);
-        (void)weir_fail_nomem(err);
-    }
-    return b.data;
+    return weir_buf_result(&b, write_format(r, format, &b, err), err);
 }
 
 char *weir_request_format_for(const weir_request *r, const weir_graph *g, weir_err *err)

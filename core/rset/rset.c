@@ -18,7 +18,7 @@ static int type_order(const char *type)
     return strcmp(type, "core") == 0 ? 0 : strcmp(type, "gpu") == 0 ? 1 : 2;
 }
 
-int weir_rset_compare_types(const char *a, const char *b)
+static int compare_types(const char *a, const char *b)
 {
     int x = type_order(a), y = type_order(b);
     return x != y ? x - y : strcmp(a, b);
@@ -29,7 +29,7 @@ int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids)
     uint32_t at = c->count;
     char *name;
 
-    while (at > 0 && weir_rset_compare_types(c->children[at - 1].type, type) > 0)
+    while (at > 0 && compare_types(c->children[at - 1].type, type) > 0)
         at--;
     name = weir_mem_strdup(type);
     if (!name || weir_array_reserve(&c->children, &c->cap, (size_t)c->count + 1, sizeof *c->children) < 0) {
@@ -93,7 +93,7 @@ void weir_rset_classes_clear(struct rset_classes *c)
     memset(c, 0, sizeof *c);
 }
 
-const struct rset_class *weir_rset_class_of(const struct rset_classes *c, int64_t rank)
+static const struct rset_class *class_of(const struct rset_classes *c, int64_t rank)
 {
     for (uint32_t i = 0; rank >= 0 && rank <= WEIR_IDSET_MAX && i < c->count; i++)
         if (weir_idset_test(c->list[i].ranks, (uint32_t)rank))
@@ -387,7 +387,7 @@ int weir_rset_add_property(weir_rset *r, const char *name, weir_idset *ranks)
     return WEIR_ENOMEM;
 }
 
-int weir_rset_give(weir_rset *r, const char *name, const weir_idset *ranks)
+static int give_property(weir_rset *r, const char *name, const weir_idset *ranks)
 {
     weir_idset *own = NULL;
 
@@ -407,7 +407,7 @@ int weir_rset_set_property(weir_rset *r, const char *name, const weir_idset *ran
         return weir_fail(err, WEIR_EINVAL, "properties: %s", fault);
     if (!weir_idset_contains(r->ranks, ranks))
         return weir_fail(err, WEIR_ENOENT, "properties.%.64s: a rank is wanted that the set does not have", name);
-    return weir_rset_give(r, name, ranks) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
+    return give_property(r, name, ranks) == WEIR_OK ? WEIR_OK : weir_fail_nomem(err);
 }
 
 /* ---- asking ----------------------------------------------------------------------------------------------------- */
@@ -470,7 +470,7 @@ uint64_t weir_rset_count(const weir_rset *r, const char *type)
 
 const weir_idset *weir_rset_children(const weir_rset *r, int64_t rank, const char *type)
 {
-    return weir_rset_child(weir_rset_class_of(&r->classes, rank), type);
+    return weir_rset_child(class_of(&r->classes, rank), type);
 }
 
 bool weir_rset_entry(const weir_rset *r, uint32_t i, const weir_idset **ranks)

@@ -91,8 +91,6 @@ struct weir_rset {
 
 /* ---- rset.c ---- */
 
-/* Compares two types in the order of children: core, gpu, then by name. Returns a number below, equal to or above 0. */
-int weir_rset_compare_types(const char *a, const char *b);
 /* Inserts a child in order. The class must have no child of the type. Takes ownership of the ids, also on failure. */
 int weir_rset_add_child(struct rset_class *c, const char *type, weir_idset *ids) WEIR_CHECKED;
 /* Returns the ids of a type in a class, or NULL if the class is NULL or has no such type. */
@@ -104,8 +102,6 @@ int weir_rset_class_copy(const struct rset_class *from, struct rset_class *to) W
 /* Free the content of one class, or of all classes of a list, and leave an empty struct behind. */
 void weir_rset_class_clear(struct rset_class *c);
 void weir_rset_classes_clear(struct rset_classes *c);
-/* Returns the class of a rank, or NULL. O(classes) */
-const struct rset_class *weir_rset_class_of(const struct rset_classes *c, int64_t rank);
 /* Appends a run; the caller keeps the runs ascending, or sorts at the end. */
 int weir_rset_run_add(struct rset_runs *runs, uint32_t lo, uint32_t hi, uint32_t class) WEIR_CHECKED;
 /* Appends the runs of a set of ranks; NULL: none. */
@@ -139,8 +135,6 @@ void weir_rset_scheduling_drop(struct rset_scheduling *s);
 
 /* Appends a property with a name that is new to the set. Takes ownership of the ranks, also on failure. */
 int weir_rset_add_property(weir_rset *r, const char *name, weir_idset *ranks) WEIR_CHECKED;
-/* Gives a property to further ranks of the set. O(properties) */
-int weir_rset_give(weir_rset *r, const char *name, const weir_idset *ranks) WEIR_CHECKED;
 /* Returns true if RFC 20 does not allow the name of a property, with the reason in `text`. */
 bool weir_rset_name_fault(const char *name, char text[160]);
 /* Fails with WEIR_EINVAL if the expiration is not after the start. */

@@ -448,9 +448,8 @@ const weir_fault *weir_faults_list(const weir_faults *f, uint32_t *n)
 
 void weir_faults_free(weir_faults *f)
 {
-    for (uint32_t i = 0; f && i < f->n; i++) {
+    for (uint32_t i = 0; f && i < f->n; i++)
         WEIR_FREE((void *)(uintptr_t)f->list[i].place, (void *)(uintptr_t)f->list[i].text);
-    }
     if (f)
         weir_mem_free(f->list);
     weir_mem_free(f);

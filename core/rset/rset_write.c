@@ -286,16 +286,9 @@ static int write_as(const weir_rset *r, const char *format, weir_buf *b, weir_er
 char *weir_rset_format(const weir_rset *r, const char *format, weir_err *err)
 {
     weir_buf b = {0};
-    int rc;
 
     weir_buf_add(&b, "", 0);
-    rc = write_as(r, format, &b, err);
-    if (rc == WEIR_OK && b.failed)
-        rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK)
-        return b.data;
-    weir_buf_free(&b);
-    return NULL;
+    return weir_buf_result(&b, write_as(r, format, &b, err), err);
 }
 
 static int write_key(const weir_rset *r, const char *key, weir_buf *b, weir_err *err)
@@ -313,12 +306,7 @@ char *weir_rset_get(const weir_rset *r, const char *key, weir_err *err)
     weir_buf b = {0};
     int rc = write_key(r, key, &b, err);
 
-    if (rc == WEIR_OK && b.failed)
-        rc = weir_fail_nomem(err);
-    if (rc == WEIR_OK && b.len == 0)
+    if (rc == WEIR_OK && !b.failed && b.len == 0)
         rc = weir_fail(err, WEIR_ENOENT, "the set has no \"%.64s\"", key);
-    if (rc == WEIR_OK)
-        return b.data;
-    weir_buf_free(&b);
-    return NULL;
+    return weir_buf_result(&b, rc, err);
 }

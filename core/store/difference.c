@@ -448,7 +448,7 @@ static int write_difference(struct difference *d)
     weir_buf_puts(b, "],\n\"jobs\":");
     rc = rc ? rc : write_jobs(d);
     weir_buf_puts(b, "}}\n");
-    return rc == WEIR_OK && b->failed ? weir_fail_nomem(d->err) : rc;
+    return rc;
 }
 
 char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err)
@@ -461,7 +461,5 @@ char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err)
     weir_document_view_free(&d.a);
     weir_document_view_free(&d.b);
     WEIR_FREE(d.pairs, d.x, d.y, d.tails, d.back);
-    if (rc < 0)
-        weir_buf_free(&d.out);
-    return rc < 0 ? NULL : d.out.data;
+    return weir_buf_result(&d.out, rc, err);
 }

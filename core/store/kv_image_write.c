@@ -210,9 +210,8 @@ void weir_pieces_free(weir_pieces *p)
 {
     if (!p)
         return;
-    for (uint32_t i = 0; i < p->n; i++) {
+    for (uint32_t i = 0; i < p->n; i++)
         WEIR_FREE(p->list[i].key, p->list[i].text);
-    }
     weir_mem_free(p->list);
     weir_journal_drop(p->next);
     weir_mem_free(p);

@@ -37,9 +37,8 @@ weir_graph *weir_graph_new(void)
 
 static void free_records(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->ninners; i++) {
+    for (uint32_t i = 0; i < g->ninners; i++)
         WEIR_FREE(g->inners[i].kids, g->inners[i].cells);
-    }
     for (uint32_t i = 0; i < g->npools; i++)
         for (int m = 0; m < 3; m++)
             weir_map_clear(&g->pools[i].maps[m]);

@@ -91,9 +91,8 @@ size_t weir_walk_bytes(const weir_walk *w)
 
 void weir_walk_free(weir_walk *w)
 {
-    if (w) {
+    if (w)
         WEIR_FREE(w->way, w->ends, w->seen, w);
-    }
 }
 
 static int add_end(weir_walk *w, weir_vertex v)

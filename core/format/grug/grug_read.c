@@ -52,9 +52,8 @@ void weir_recipe_free(struct recipe *r)
         free_element(&r->nodes[i]);
     for (uint32_t i = 0; i < r->nedges; i++)
         free_element(&r->edges[i]);
-    for (uint32_t i = 0; i < r->nkeys; i++) {
+    for (uint32_t i = 0; i < r->nkeys; i++)
         WEIR_FREE(r->keys[i].id, r->keys[i].fallback);
-    }
     WEIR_FREE(r->nodes, r->edges, r->keys);
     weir_buf_free(&r->chars);
 }
