@@ -181,10 +181,10 @@ static void add_jobs(struct table *w, weir_vertex v)
 
 static void add_amounts(struct table *w, weir_vertex v)
 {
-    const struct schedule *book = schedule_of(w->g, v);
-    int64_t size = kind_of(w->g, v)->size, used = book ? schedule_used(w->g, book) : 0;
+    const struct schedule *schedule = schedule_of(w->g, v);
+    int64_t size = kind_of(w->g, v)->size, used = schedule ? schedule_used(w->g, schedule) : 0;
 
-    if (w->held || (book && book->held) || used > size)
+    if (w->held || (schedule && schedule->held) || used > size)
         used = size;
     add_int(w, w->open && state_available(vertex_at(w->g, v)->state) ? size - used : 0);
     add_int(w, used);
@@ -221,11 +221,11 @@ static void write_row(struct table *w, weir_vertex v)
 /* Adds v to the vertices above the next rows. */
 static void step_below(struct table *w, weir_vertex v)
 {
-    const struct schedule *book = schedule_of(w->g, v);
+    const struct schedule *schedule = schedule_of(w->g, v);
     weir_use use;
 
     w->open = w->open && vertex_open(w->g, v);
-    w->held = w->held || (book && book->held);
+    w->held = w->held || (schedule && schedule->held);
     for (uint32_t i = 0; w->rc == WEIR_OK && weir_vertex_use(w->g, v, i, &use); i++) {
         if (!use.exclusive || use.job < 0)
             continue;

@@ -30,8 +30,8 @@ struct weir_pick_tree {
 
 /* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + n log n for n
  * entries). */
-int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out,
-                         weir_err *err) WEIR_CHECKED;
+                         int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out,
+                            weir_err *err) WEIR_CHECKED;
 void weir_pick_tree_free(struct weir_pick_tree *p);
 
 /* Adds a number. */
@@ -111,14 +111,14 @@ int weir_jgf_write(const struct weir_written *w, enum weir_detail detail, weir_b
  * memory. */
 uint32_t *weir_jgf_numbers(const weir_graph *g) WEIR_CHECKED;
 /* Writes the member "metadata" of the graph of a document, with a comma behind; `numbers` are those of vertices. */
-int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, weir_buf *b,
-                         weir_err *err) WEIR_CHECKED;
+int weir_jgf_write_metadata(const struct weir_written *w, const uint32_t *numbers, weir_buf *b,
+                            weir_err *err) WEIR_CHECKED;
 /* WEIR_EINVAL: some text of the graph is no UTF-8, so no document can hold it; the error names the place. */
 int weir_jgf_check_texts(const weir_graph *g, weir_err *err) WEIR_CHECKED;
 /* Writes the member "shares" of an entry that has units, with a comma in front (jgf_write.c); nothing
  * if the job has all units of the vertex and none is for a flow. */
 void weir_jgf_write_shares(const struct weir_written *w, const struct weir_pick_entry *p, weir_buf *b);
-/* Writes a job of a document, with the fields of jgf_books.c. */
+/* Writes a job of a document, with the fields of jgf_metadata.c. */
 struct job;
 void weir_jgf_write_job(const weir_graph *g, const struct job *j, const uint32_t *numbers, weir_buf *b);
 /* Writes the fields of graph.metadata.weir before the jobs. */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bisect.h"
 #include "base/compare.h"
 #include "job/job.h"
 #include "job/loss.h"
@@ -41,15 +42,9 @@ static uint32_t add_up(weir_pick *picks, uint32_t n)
 
 static const weir_pick *find(const weir_pick *picks, uint32_t n, weir_vertex v)
 {
-    uint32_t lo = 0, hi = n;
+    uint32_t lo;
 
-    while (lo < hi) {
-        uint32_t mid = lo + (hi - lo) / 2;
-        if (picks[mid].vertex < v)
-            lo = mid + 1;
-        else
-            hi = mid;
-    }
+    WEIR_BISECT(lo, 0, n, picks[lo].vertex < v);
     return lo < n && picks[lo].vertex == v ? &picks[lo] : NULL;
 }
 

@@ -1,4 +1,4 @@
-/* document.h - documents: a JSON graph with clock, jobs and all else that a save keeps (format/jgf/jgf_books.c).
+/* document.h - documents: a JSON graph with clock, jobs and all else that a save keeps (format/jgf/jgf_metadata.c).
  * Private to the core. */
 #ifndef WEIR_DOCUMENT_H
 #define WEIR_DOCUMENT_H

@@ -343,7 +343,7 @@ static int give_flows(struct graph_document *d, weir_graph *g)
     return rc;
 }
 
-static int give_books(struct graph_document *d, weir_graph *g)
+static int give_jobs(struct graph_document *d, weir_graph *g)
 {
     int rc = find_vertices(d, g);
 
@@ -386,7 +386,7 @@ int weir_document_read(const struct weir_input *in, const char *source, weir_gra
     d.jgf.data = &d;
     rc = read_whole(&d, in, &g);
     if (rc == WEIR_OK && d.jgf.has_weir)
-        rc = give_books(&d, g);
+        rc = give_jobs(&d, g);
     if (rc == WEIR_OK)
         *out = g;
     else

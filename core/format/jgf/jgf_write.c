@@ -25,7 +25,7 @@
  *
  * A document is the graph as a whole, with clock, jobs and all that a save keeps, and is canonical: equal states give
  * equal bytes. So vertices are numbered in preorder, whatever their indices; keys of maps are sorted; vertices, edges
- * and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_books.c).
+ * and jobs have lines of their own; and graph.metadata.weir, before the vertices, has the rest (jgf_metadata.c).
  *
  * The texts common to all vertices of a kind are escaped for JSON once, as a form.
  *
@@ -686,7 +686,7 @@ static void write_graph(struct jgf_writer *w)
     WEIR_WRITE(w->b, "\"");
     weir_jgf_write_foreign(g, weir_jgf_first_root(g), JGF_OF_METADATA, w->b);
     if (w->numbers)
-        w->rc = weir_jgf_write_books(w->in, w->numbers, w->b, w->err);
+        w->rc = weir_jgf_write_metadata(w->in, w->numbers, w->b, w->err);
     else
         WEIR_WRITE(w->b, "},");
     weir_jgf_write_foreign(g, weir_jgf_first_root(g), JGF_OF_GRAPH, w->b);

@@ -1,4 +1,4 @@
-/* jgf_books.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges; and the
+/* jgf_metadata.c - writes graph.metadata.weir of a document: all that a save keeps beside vertices and edges; and the
  * shares of units in an allocation (jgf_write.c).
  *
  *   version     1
@@ -149,7 +149,7 @@ void weir_jgf_write_clock(const weir_graph *g, weir_buf *b)
     WEIR_WRITE(b, "]");
 }
 
-int weir_jgf_write_books(const struct weir_written *w, const uint32_t *numbers, weir_buf *b, weir_err *err)
+int weir_jgf_write_metadata(const struct weir_written *w, const uint32_t *numbers, weir_buf *b, weir_err *err)
 {
     int rc;
 
