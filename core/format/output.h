@@ -30,8 +30,8 @@ struct weir_pick_tree {
 
 /* Builds the tree of an allocation. WEIR_EINVAL: a picked vertex is not in the graph. O(picks d + n log n for n
  * entries). */
-                         int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out,
-                            weir_err *err) WEIR_CHECKED;
+int weir_pick_tree_build(const weir_graph *g, const weir_allocation *a, struct weir_pick_tree *out,
+                         weir_err *err) WEIR_CHECKED;
 void weir_pick_tree_free(struct weir_pick_tree *p);
 
 /* Adds a number. */
