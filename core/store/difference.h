@@ -14,7 +14,7 @@
  *   "jobs":{"drop":[ids],"set":[{"id":n,"job":{...}}]}}}
  * A depth is the number of vertices above in containment; depths in preorder tell the tree. Numbers of vertices are
  * positions among the vertices of the second graph. Jobs are written as in a document (format/jgf/jgf_metadata.c).
- * Edges and jobs that stay follow their vertices to the new positions. Hashes are those of the documents, 32 hexadecimal
+ * Edges and jobs that stay follow their vertices to the new positions. Hashes are the documents' own, 32 hexadecimal
  * digits; the UUID is that of the second graph. A difference is for one graph, and what is made of it is the second
  * graph, byte for byte. Not carried are foreign keys of edges and of the graph (format/jgf/jgf_foreign.c): a difference
  * of graphs that have such keys is made, and refused because of its hash when it is applied.
