@@ -5,9 +5,9 @@
  * request and enters the result into the schedule.
  *
  * The sections stand in the order in which a reader needs them: status and errors; memory, numbers and files; graphs;
- * pools; structure; aggregates; walks; requests; policies; matching; jobs; the clock; explanations; find; copies;
- * formats; stores; resource sets; sets of ids; lists of hosts; readings of other schedulers. Words such as vertex,
- * row, schedule and pick are explained in the glossary of doc/architecture.md.
+ * pools; structure; hierarchies; aggregates; walks; requests; policies; matching; flows; jobs; stages; the clock;
+ * explanations; find; copies; formats; stores; resource sets; sets of ids; lists of hosts; readings of other
+ * schedulers. Words such as vertex, row, schedule and pick are explained in the glossary of doc/architecture.md.
  *
  * Conventions of all functions:
  *   status    A function that returns `int` as a status returns WEIR_OK (0) or a negative enum weir_status. A function
@@ -352,6 +352,21 @@ int weir_vertex_unset(weir_graph *g, weir_vertex v, int map, const char *key);
 uint32_t weir_vertex_count(const weir_graph *g, weir_vertex v, int map);
 /* Gives the i-th key and its value, from 0; false: no more. */
 bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, const char **key, const char **value);
+
+/* P9, P10, A5: change the size, the unit ("" for none), and whether jobs get the pool only as a whole. WEIR_EINVAL: v
+ * has children, or the value makes no pool; WEIR_EBUSY: jobs have more units than the size, v as a whole, or, for
+ * `exclusive`, a part of v. O(d f), and what indices and other derived records cost anew */
+int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *err);
+int weir_vertex_set_unit(weir_graph *g, weir_vertex v, const char *unit, weir_err *err);
+int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir_err *err);
+/* Splits `units` units off the pool v: *out is a new pool beside v with type, unit, state, properties, tags and data of
+ * v, and the next id. v keeps its UUID, its edges, and all units that jobs have. WEIR_EINVAL: v has children, or
+ * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and what
+ * indices and other derived records cost anew */
+int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *out, weir_err *err);
+/* Joins a pool with v: `part`, beside v and of the type and unit of v, is removed, and its units become units of v.
+ * WEIR_EBUSY: a job has some of `part`, or v as a whole. */
+int weir_graph_join(weir_graph *g, weir_vertex v, weir_vertex part, weir_err *err);
 
 /* ---- structure: containment, edges, subsystems (G) --------------------------------------------------------------- */
 
@@ -1334,8 +1349,9 @@ int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_
 
 /* ---- copies (M1 to M4, M12, G10) --------------------------------------------------------------------------------- */
 
-/* Functions that make a graph from a graph. The source is never changed; a result is independent of the source and to
- * be freed with weir_graph_free().
+/* Functions that make a graph from a graph, or compare graphs. The source is never changed; a new graph is independent
+ * of the source and to be freed with weir_graph_free(). Only weir_graph_merge() and weir_graph_merge_parts() change a
+ * graph, the first argument.
  *
  * Example:
  *     weir_graph *part = NULL;
@@ -1364,20 +1380,6 @@ int weir_graph_merge(weir_graph *g, const weir_graph *other, const char *uri, we
  * other than 1 or with a unit, `other` has a further part of the pool: the units add up. WEIR_EBUSY: a job has such a
  * pool as a whole. */
 int weir_graph_merge_parts(weir_graph *g, const weir_graph *other, const char *uri, weir_err *err);
-/* P9, P10, A5: change the size, the unit ("" for none), and whether jobs get the pool only as a whole. WEIR_EINVAL: v
- * has children, or the value makes no pool; WEIR_EBUSY: jobs have more units than the size, v as a whole, or, for
- * `exclusive`, a part of v. O(d f), and what indices and other derived records cost anew */
-int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *err);
-int weir_vertex_set_unit(weir_graph *g, weir_vertex v, const char *unit, weir_err *err);
-int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir_err *err);
-/* Splits `units` units off the pool v: *out is a new pool beside v with type, unit, state, properties, tags and data of
- * v, and the next id. v keeps its UUID, its edges, and all units that jobs have. WEIR_EINVAL: v has children, or
- * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and what
- * indices and other derived records cost anew */
-int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *out, weir_err *err);
-/* Joins a pool with v: `part`, beside v and of the type and unit of v, is removed, and its units become units of v.
- * WEIR_EBUSY: a job has some of `part`, or v as a whole. */
-int weir_graph_join(weir_graph *g, weir_vertex v, weir_vertex part, weir_err *err);
 /* Compares vertices (base and extended data), order of children, edges and, with `books`, jobs. WEIR_EINVAL: the
  * graphs differ; the error names the first difference. */
 int weir_graph_compare(const weir_graph *a, const weir_graph *b, bool books, weir_err *err);
