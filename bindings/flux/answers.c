@@ -55,6 +55,12 @@ static void run_explain(struct sched *s, const struct action *a, const flux_msg_
     sched_explain(s, a->id);
 }
 
+static void run_keep(struct sched *s, const struct action *a, const flux_msg_t *msg)
+{
+    (void)msg;
+    sched_states_keep(s, a->text);
+}
+
 static void run_log(struct sched *s, const struct action *a, const flux_msg_t *msg)
 {
     (void)msg;
@@ -195,6 +201,12 @@ static int explain(lua_State *L)
     return send(L, (struct action){.run = run_explain, .name = "explain", .id = id_of(L)}, NULL);
 }
 
+/* keep(states) */
+static int keep(lua_State *L)
+{
+    return send(L, (struct action){.run = run_keep, .name = "keep"}, luaL_checkstring(L, 1));
+}
+
 /* log(level, text) */
 static int write_log(lua_State *L)
 {
@@ -222,6 +234,7 @@ void sched_push_answers(lua_State *L, struct worker *w)
                                          {"deny", deny},
                                          {"raise", raise_exception},
                                          {"explain", explain},
+                                         {"keep", keep},
                                          {"log", write_log},
                                          {"clock", read_clock},
                                          {NULL, NULL}};
@@ -235,6 +248,8 @@ void sched_push_answers(lua_State *L, struct worker *w)
     flux_job_id_encode(1, "f58", id, sizeof id); /* in the form of the broker's locale */
     lua_pushstring(L, id[0] == 'f' ? "f" : "\u0192");
     lua_setfield(L, -2, "f58");
+    lua_pushstring(L, w->states);
+    lua_setfield(L, -2, "states");
     lua_pushboolean(L, w->starting);
     lua_setfield(L, -2, "starting");
 }

@@ -97,6 +97,7 @@ static int fail(struct sched *s, const char *what)
 
 static int run(struct sched *s, int argc, char **argv)
 {
+    sched_states_read(s);
     if (open_worker(s, argc, argv) < 0)
         return -1;
     s->hash = flux_attr_get(s->h, "content.hash");
@@ -115,6 +116,8 @@ int mod_main(flux_t *h, int argc, char **argv)
     struct sched s = {.h = h};
     int rc = run(&s, argc, argv), errnum = errno;
 
+    sched_worker_stop(&s);
+    sched_states_close(&s);
     sched_worker_close(&s);
     sched_children_close(&s);
     sched_hello_close(&s);

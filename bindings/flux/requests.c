@@ -285,6 +285,7 @@ static const struct flux_msg_handler_spec handlers[] = {
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.find", on_fluxion_slow, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.status", on_fluxion_slow, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.stats-get", on_fluxion, FLUX_ROLE_USER},
+    {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.match_multi", sched_on_match_multi, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-resource.*", on_fluxion, 0},
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-qmanager.params", on_fluxion, FLUX_ROLE_USER},
     {FLUX_MSGTYPE_REQUEST, "sched-fluxion-qmanager.stats-get", on_fluxion, FLUX_ROLE_USER},

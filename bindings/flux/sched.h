@@ -67,11 +67,12 @@ struct sched {
     struct alloc *allocs;       /* answers whose R is being committed */
     const char *hash;           /* name of the instance's hash of content */
     struct pending { /* see pending.c */
-        struct request **lists;
+        struct pending_request **lists;
         size_t size, count;
         uint64_t serials;
     } pending;
     struct child *children; /* forked copies with an answer awaited */
+    char *states;           /* the states of policies as they are in the key-value store; NULL: none */
     struct meter {
         flux_watcher_t *prepare, *check;
         double began, cpu, part_began, part_longest, longest, longest_cpu;
@@ -110,12 +111,15 @@ struct worker {
     bool child; /* the process is a forked copy: send nothing */
     /* set before the thread starts: */
     bool starting; /* the instance is starting: a module that fails to load ends the instance */
+    const char *states; /* of policies, to begin with; or NULL */
 };
 
 /* Opens the Lua state and starts the thread. starting: the instance is starting, and what cannot be used is left out
  * rather than refused. Returns 0, or -1 with errno set and the reason logged. */
 int sched_worker_open(struct sched *s, int argc, char **argv, const char *config, bool starting);
 /* Interrupts the worker, and waits for the end of the thread. */
+void sched_worker_stop(struct sched *s);
+/* Stops the worker, if that is not done yet, and closes the Lua state. */
 void sched_worker_close(struct sched *s);
 /* Sends a copy of *c to the worker, with a reference to the msg. Returns false with errno set without memory. */
 bool sched_post(struct sched *s, const struct call *c);
@@ -201,6 +205,20 @@ void sched_child_start(struct worker *w, struct call *c);
 /* Ends the copies whose answers were for the sender of a disconnect. */
 void sched_children_disconnect(struct sched *s, const flux_msg_t *msg);
 void sched_children_close(struct sched *s);
+
+/* ---- match_multi.c ---- */
+
+void sched_on_match_multi(flux_t *h, flux_msg_handler_t *mh, const flux_msg_t *msg, void *arg);
+
+/* ---- states.c ---- */
+
+/* Reads s->states. Waits for the store. */
+void sched_states_read(struct sched *s);
+/* Saves the states of policies, a JSON text. Does not wait. */
+void sched_states_keep(struct sched *s, const char *text);
+/* Saves the states that the service has now, if these differ, and frees s->states. To be called when the thread of the
+ * worker has ended; waits for the store. */
+void sched_states_close(struct sched *s);
 
 /* ---- meter.c ---- */
 

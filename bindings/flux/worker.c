@@ -377,6 +377,7 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
         return -1;
     weir_interrupt(false);
     w->starting = starting;
+    w->states = s->states;
     w->L = sched_lua_open(&opening, &why);
     if (!w->L) {
         flux_log(s->h, LOG_ERR, "%s", why ? why : "out of memory");
@@ -387,16 +388,20 @@ int sched_worker_open(struct sched *s, int argc, char **argv, const char *config
     return start(s, w);
 }
 
-/* Stops the thread: a running match or policy ends early. */
-static void stop(struct worker *w)
+/* A running match or policy ends early. */
+void sched_worker_stop(struct sched *s)
 {
+    struct worker *w = s->worker;
+
+    if (!w || !w->running)
+        return;
     pthread_mutex_lock(&w->lock);
     w->stop = true;
     pthread_cond_signal(&w->wake);
     pthread_mutex_unlock(&w->lock);
     weir_interrupt(true);
-    if (w->running)
-        pthread_join(w->thread, NULL);
+    pthread_join(w->thread, NULL);
+    w->running = false;
     weir_interrupt(false);
 }
 
@@ -426,7 +431,7 @@ void sched_worker_close(struct sched *s)
 
     if (!w)
         return;
-    stop(w);
+    sched_worker_stop(s);
     drop_calls(&w->calls);
     drop_calls(&s->held);
     drop_items(w);

@@ -12,11 +12,12 @@ local M = {}
 
 M.T0 = 1700000000
 
--- Opens a scheduler; arguments as in "queue=easy"; starting: as the instance starts. s.said has the messages sent by the
--- scheduler, s.now is the clock.
-function M.open(arguments, config, starting)
-  local s = { said = {}, logged = {}, now = M.T0, ticks = 0 }
-  local port = { clock = function() return s.now end, ticks = function() return s.ticks end, starting = starting }
+-- Opens a scheduler; arguments as in "queue=easy"; starting: as the instance starts; states: of policies, to begin with. s.said has
+-- the messages sent by the scheduler, s.now is the clock, s.states has the states that it has saved last.
+function M.open(arguments, config, starting, states)
+  local s = { said = {}, logged = {}, now = M.T0, ticks = 0, states = states }
+  local port = { clock = function() return s.now end, ticks = function() return s.ticks end, starting = starting, states = states }
+  function port.keep(text) s.states = text end
   for _, name in ipairs { "alloc", "annotate", "deny", "raise" } do
     port[name] = function(...) s.said[#s.said + 1] = { name, ... } end
   end

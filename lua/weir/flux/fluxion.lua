@@ -222,12 +222,6 @@ function ANSWER.params(self)
     ["update-interval"] = said("update-interval", 0), traverser = self.settings.traverser } }
 end
 
-local NO_TIMES = { min = 0.0, max = 0.0, avg = 0.0, variance = 0.0 }
-
-local function matches(n)
-  return { njobs = n, ["njobs-reset"] = n, ["max-match-jobid"] = -1, ["max-match-iters"] = 0, stats = NO_TIMES }
-end
-
 -- Returns the number of vertices on each rank: {[ranks] = number}.
 local function by_rank(graph)
   local count, ranks, list = {}, {}, {}
@@ -243,12 +237,15 @@ local function by_rank(graph)
 end
 
 ANSWER["stats-get"] = function(self)
-  local V = self.graph:count()
-  return encode { V = V, E = math.max(V - 1, 0), by_rank = by_rank(self.graph), ["load-time"] = 0.0, ["graph-uptime"] = 0,
-    ["time-since-reset"] = 0, match = { succeeded = matches(self.started), failed = matches(self.denied) } }
+  local V, told = self.graph:count(), self.times:told()
+  told.V, told.E, told.by_rank = V, math.max(V - 1, 0), by_rank(self.graph)
+  return encode(told)
 end
 
-ANSWER["stats-clear"] = function() return "{}" end
+ANSWER["stats-clear"] = function(self)
+  self.times:clear()
+  return "{}"
+end
 
 -- ---- the queue manager -----------------------------------------------------------------------------------------------
 
@@ -293,7 +290,7 @@ QMANAGER["stats-get"] = function(self)
   return encode { queues = queues }
 end
 
-QMANAGER["stats-clear"] = ANSWER["stats-clear"]
+QMANAGER["stats-clear"] = function() return "{}" end
 
 -- ---- answering -------------------------------------------------------------------------------------------------------
 

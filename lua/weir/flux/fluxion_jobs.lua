@@ -52,9 +52,9 @@ end
 
 -- Returns the answer for resources, whose times are told in whole seconds, as scripts compute with them.
 local function answer(self, id, status, a)
-  local R = assert(a:format(format_of(self)))
+  local R = self:written(a, format_of(self))
   for _, key in ipairs { "starttime", "expiration" } do R = R:gsub(('("%s":%%d+)%%.%%d+'):format(key), "%1", 1) end
-  return encode { jobid = id, status = status, overhead = 0.0, R = R, at = math.floor(a.at) }
+  return encode { jobid = id, status = status, overhead = self.times.last, R = R, at = math.floor(a.at) }
 end
 
 -- Returns whether a start is the end of a job past its time: the end of such a job is a guess, which is made anew as it goes on.
@@ -98,7 +98,8 @@ local function match(self, given, mode, id)
   if not request then return nil, wrong, "invalid" end
   self:tick()
   self.engine:advance(self.now)
-  local a, why, code = self.engine:match(request, { mode = mode, job = inner(id), stats = false })
+  local options = { mode = mode, job = inner(id), stats = false }
+  local a, why, code = self.times:match(id or -1, self.engine.match, self.engine, request, options)
   local unknown = code == "infeasible" and unknown_type(self.graph, request)
   if unknown then return nil, ("jobspec: nothing here is of the type %s"):format(unknown), "invalid" end
   if not a then return nil, why, CODE[code] or code end
@@ -114,7 +115,7 @@ local function question(self, given, mode)
   local a, why, code = match(self, given, mode)
   if not a then return nil, why, code end
   local known = given.jobid or -1
-  if a == true then return encode { jobid = known, status = "MATCHED", overhead = 0.0, R = "", at = math.floor(self.now) } end
+  if a == true then return encode { jobid = known, status = "MATCHED", overhead = self.times.last, R = "", at = math.floor(self.now) } end
   local text = answer(self, known, "MATCHED", a)
   if mode == "reserve" then assert(self.engine:release(a.id)) end
   return text

@@ -41,7 +41,7 @@ local function depths(at, given, names, note)
     else
       out[name] = positive(value)
       if not out[name] then
-        note("warning", ("%s%s = %s is not a number above 0, and left out"):format(at, name, tostring(value)))
+        note("warning", ("%s%s = %s is not a number above 0, and left out"):format(at, name, tostring(value)), "refused")
       end
     end
   end
@@ -151,8 +151,6 @@ local NOT_NEEDED = {
 }
 
 local NO_COUNTERPART = {
-  ["load-file"] = "has no counterpart; put the graph into the R of the instance, under scheduling (resource.path)",
-  ["load-format"] = "has no counterpart; the machine is the R of the instance",
   traverser = "is simple or flexible; simple is used",
   subsystems = "has no counterpart; all subsystems of the machine are used",
 }
@@ -164,6 +162,8 @@ local function read_resource(own, given, note)
       read_policy(own, value, note)
     elseif key == "match-format" then
       read_format(own, value, note)
+    elseif key == "load-file" or key == "load-format" then
+      own[key] = value
     elseif NOT_NEEDED[key] then
       note("info", ("%s %s %s"):format(RESOURCE, key, NOT_NEEDED[key]))
     elseif key == "traverser" and (value == "simple" or value == "flexible") then
@@ -219,12 +219,13 @@ function M.parameters(qmanager, names)
 end
 
 --- Returns the settings that the tables of Fluxion in a configuration stand for, as a table [sched-weir], and notes, a
---- list of {level, text}, and the tables themselves as {qmanager =, resource =}. Without such tables: nil.
+--- list of {level, text, refused: Fluxion does not load with this value}, and the tables themselves as {qmanager =, resource =}.
+--- Without such tables: nil.
 function M.read(config)
   local qmanager, resource = config["sched-fluxion-qmanager"], config["sched-fluxion-resource"]
   if type(qmanager) ~= "table" and type(resource) ~= "table" then return nil end
   local own, notes = {}, {}
-  local function note(level, text) notes[#notes + 1] = { level = level, text = text } end
+  local function note(level, text, refused) notes[#notes + 1] = { level = level, text = text, refused = refused } end
   local queues = type(config.queues) == "table" and config.queues or {}
   if type(qmanager) == "table" then read_queues(own, qmanager, queues, note) end
   if type(resource) == "table" then read_resource(own, resource, note) end

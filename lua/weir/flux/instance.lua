@@ -5,6 +5,7 @@
 --   local s = instance.new { settings =, answer = {alloc(id, R, annotations), annotate(id, annotations), deny(id, note),
 --                            raise(id, note), explain(id)}, log = function(level, text), clock = seconds since 1970,
 --                            ticks = seconds from some time on, for slices,
+--                            states = the states of policies of before, as answer.keep(text) has given them; nil: none,
 --                            spares = function(what, queue), see policies.lua; nil: any policy may be refused }
 --   s:acquire(text)  s:hello(text, R, jobspec)  s:alloc(text)  s:free(text)  s:cancel(text)  s:prioritize(text)
 --   s:expiration(text)
@@ -18,7 +19,6 @@ local about = require "weir.about"
 local broker = require "weir.sim.broker"
 local core = require "weir.core"
 local fluxion_jobs = require "weir.flux.fluxion_jobs"
-local fluxion_marks = require "weir.flux.fluxion_marks"
 local scheduler_client = require "weir.acquire.scheduler_client"
 local flux_hostlist = require "weir.rset.flux_hostlist"
 local heap = require "weir.sim.event_heap"
@@ -27,9 +27,12 @@ local recover = require "weir.acquire.recover"
 local jobid = require "weir.flux.jobid"
 local jobspec = require "weir.flux.jobspec"
 local queues = require "weir.flux.queues"
+local machine_graph = require "weir.flux.machine_graph"
+local match_times = require "weir.flux.match_times"
 local nested = require "weir.flux.nested"
 local annotations = require "weir.flux.annotations"
 local policies = require "weir.flux.policies"
+local policy_states = require "weir.flux.policy_states"
 local preempt = require "weir.flux.preempt"
 local rset = require "weir.rset"
 local sim = require "weir.sim"
@@ -123,8 +126,8 @@ local function measure_nodes(self)
   self.sizes = { node = n > 0 and sum / n or 0 } -- for sim.units_of
 end
 
--- Handles the first response: the machine is known now.
-local function open(self, resources)
+-- Handles the first response, which came at the time `began` of ticks: the machine is known now.
+local function open(self, resources, began)
   self.engine, self.graph = self.follow.engine, self.follow.engine:resources()
   self.type = sim.main_type(self.graph)
   local scheduling = resources.scheduling
@@ -134,23 +137,11 @@ local function open(self, resources)
   measure_nodes(self)
   local execution = resources.execution or {}
   if (execution.expiration or 0) > 0 then self.expires = instant.of(execution.expiration) end
+  local restored = policy_states.restore(self.graph, self.kept)
+  if restored > 0 then self.log("info", ("the states of policies are those of before: %d"):format(restored)) end
   policies.begin(self)
+  self.times:loaded(self.ticks() - began)
   return true
-end
-
--- Makes the graph in the R of the instance fit to R_lite, or leaves it out.
-local function take_graph(self, resources)
-  local marks = fluxion_marks.before(resources)
-  nested.give_ranks(resources)
-  nested.follow(resources)
-  nested.complete(resources)
-  local why = nested.useless(resources)
-  if not why then
-    self.marks = marks and fluxion_marks.of(marks)
-    return
-  end
-  self.log("err", ("the key scheduling in the R of the instance is not used: %s; the machine is that of R_lite"):format(why))
-  resources.scheduling = nil
 end
 
 --- Handles a response to resource.acquire. Returns true; or nil, message, after which the scheduler is finished.
@@ -158,13 +149,12 @@ function M:acquire(text)
   local message, why = decode(text)
   if not message then return nil, why end
   self.changes, self.all = false, nil
-  local first = self.engine == nil
+  local first, began, ok = self.engine == nil, self.ticks(), true
   flux_hostlist.correct(message.resources)
-  if first then take_graph(self, message.resources) end
-  local ok
-  ok, why = self.follow:receive("default", message)
+  if first then ok, why = machine_graph.take(self, message.resources) end
+  if ok then ok, why = self.follow:receive("default", message) end
   if not ok then return nil, why end
-  if first then return open(self, message.resources) end
+  if first then return open(self, message.resources, began) end
   if message.expiration then expires(self, message.expiration) end
   if message.shrink then measure_nodes(self) end
   if message.shrink or message["property-add"] or message["property-remove"] or message.expiration then judge(self) end
@@ -204,11 +194,17 @@ function M:begin(job)
   self.answer.alloc(job.id, self:R(a, job.queue), self.annotations:start(job, a))
 end
 
+--- Returns the R of an allocation in a format; with as-fluxion without the number of slots, which Fluxion does not tell.
+function M:written(a, format)
+  local text = assert(a:format(format))
+  return self.settings["as-fluxion"] == "true" and text:gsub(',"nslots":%d+', "", 1) or text
+end
+
 --- Returns the R of an allocation. With a graph in the R of the machine, the R has a graph, too; any different
 -- scheduling key is passed on. The R of a job in a queue names the queue (RFC 20, attributes).
 function M:R(a, queue)
   local format, scheduling = self.settings["R-format"], self.scheduling
-  local text = assert(a:format(format ~= "auto" and format or scheduling == "graph" and "rv1" or "rv1_nosched"))
+  local text = self:written(a, format ~= "auto" and format or scheduling == "graph" and "rv1" or "rv1_nosched")
   if format == "auto" and scheduling and scheduling ~= "graph" then
     text = ('%s,"scheduling":%s}'):format(text:sub(1, -2), scheduling)
   end
@@ -228,7 +224,7 @@ end
 
 local function try(self, job)
   if was_refused(self, job) then return false end
-  local started = broker.answer(self, START, job.id)
+  local started = self.times:matches(job.id, self, broker.answer, self, START, job.id)
   if not started and not job.reserved then
     broker.memo(self, job).last = { releases = self.releases, promises = self.promises, estimate = job.estimate }
   end
@@ -243,7 +239,7 @@ local function answer(self, what, id, ...)
   if what == PREEMPT then return preempt.stop(self, job) end
   if job.state ~= "pending" then return nil end
   if what == START then return try(self, job) or select("#", ...) > 0 and preempt.make_way(self, job, { ... }) end
-  local result = broker.answer(self, what, id)
+  local result = self.times:matches(id, self, broker.answer, self, what, id)
   if what == UNRESERVE then self.annotations:reserved(job) end
   return result
 end
@@ -320,7 +316,8 @@ function M:feasible_job(job)
   local verdict = broker.memo(self, job).verdict
   if not verdict then
     local known = about.of(job)
-    local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = known })
+    local options = { mode = "feasible", stats = false, about = known }
+    local ok, why, code = self.times:match(job.id or -1, self.engine.match, self.engine, job.request, options)
     if code == "policy" and self:placement_failed(why) then return self:feasible_job(job) end -- by the policy that is back
     if code == "infeasible" then why = self.annotations:never(job.request, known) end
     verdict = { ok = ok and true or false, why = why, code = code }
@@ -647,7 +644,7 @@ local function until_next(self)
   local t = self.again
   if self.nreserved > 0 then t = math.min(t or math.huge, self.soonest) end
   local wait = t and math.max(t - self.clock(), 0.001) or math.huge
-  wait = math.min(wait, self.annotations:wait() or math.huge, policies.wait(self) or math.huge)
+  wait = math.min(wait, self.annotations:wait() or math.huge, policies.wait(self) or math.huge, policy_states.wait(self) or math.huge)
   return wait < math.huge and wait or nil
 end
 
@@ -656,6 +653,7 @@ end
 -- Ends a pass. The next pass waits as long as the last one took, so that half of the time is left to the broker.
 local function rest(self, ends)
   self.annotations:write()
+  policy_states.changed(self)
   self.rests = ends + math.min(self.spent, MOST_REST)
 end
 
@@ -675,6 +673,7 @@ end
 function M:schedule(seconds)
   if not self.engine then return nil end
   policies.look(self)
+  policy_states.keep(self)
   local from = self.ticks()
   if not self.queues.passing then
     if from < self.rests then return self.rests - from end
@@ -701,6 +700,7 @@ function M:feasible(text)
   local job, code
   job, why, code = read_job(self, message)
   if code == "infeasible" then code = "unsatisfiable" end -- ENODEV, as Fluxion answers
+  if code == "unsatisfiable" and self.settings["as-fluxion"] == "true" then return nil, "Unsatisfiable request", code end
   if not job then return nil, (why:gsub("^unsatisfiable", "Unsatisfiable")), code end -- as Fluxion says it
   return true
 end
@@ -746,8 +746,9 @@ function M.new(opts)
     now = 0, jobs = {}, requests = {}, nshapes = 0, reservations = {}, nreserved = 0, leaving = {}, promises = 0, releases = 0, matches = 0,
     soonest = math.huge,
     due = heap.new(), npending = 0, nrunning = 0, started = 0, denied = 0, passes = 0, slices = 0, longest = 0, spent = 0,
-    rests = 0, dirty = false,
+    rests = 0, dirty = false, kept = opts.states,
   }, M)
+  self.times = match_times.new(self.ticks)
   self.queues = queues.new {
     bridge = function(...) return answer(self, ...) end, jobs = function() return self.jobs end,
     units = function() return self:total() end, free = function() return (self.engine:free(self.type)) end,

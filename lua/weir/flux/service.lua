@@ -7,6 +7,7 @@ local instance = require "weir.flux.instance"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local policy = require "weir.policy"
+local policy_states = require "weir.flux.policy_states"
 local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
@@ -231,6 +232,9 @@ function M:policy(text)
   return guarded(self, "policy", action, self, table.move(words, 2, #words, 1, {}), asked.texts)
 end
 
+--- Returns the states of all policies as text, to be given to the next scheduler as port.states; nil where none has one.
+function M:states() return self.scheduler.engine and policy_states.text(self.scheduler.graph) end
+
 --- Returns statistics as JSON text.
 function M:stats() return core.json_encode(self.scheduler:stats()) end
 
@@ -243,8 +247,9 @@ local function logger(read, log)
 end
 
 --- Opens a scheduler. arguments: a list; config: JSON text of the tables sched-weir, queues and those of Fluxion; port: functions alloc,
---- annotate, deny, raise, explain, log, clock; f58, the prefix of job ids; starting: the instance is starting, so that a
---- refusal would end it. Or nil, message: only for an argument, and not while the instance starts.
+--- annotate, deny, raise, explain, log, clock, keep, which saves the states of policies; states, those saved before, or nil; f58, the
+--- prefix of job ids; starting: the instance is starting, so that a refusal would end it. Or nil, message: only for an argument, and
+--- not while the instance starts, or for what as-fluxion refuses.
 function M.open(arguments, config, port)
   local function spare(why, argued)
     if argued and not port.starting then return false end
@@ -261,7 +266,7 @@ function M.open(arguments, config, port)
   jobid.prefix = port.f58 or jobid.prefix
   local scheduler
   scheduler, why = instance.new { settings = read, answer = port, log = logger(read, port.log),
-    clock = port.clock, ticks = port.ticks,
+    clock = port.clock, ticks = port.ticks, states = port.states,
     spares = function(what, queue) return port.starting or not read.argued[what] or (queue or "") ~= "" and read.queues[queue] ~= nil end }
   if not scheduler then return nil, why end
   local self = setmetatable({ settings = read, scheduler = scheduler, arguments = arguments, config = config, record = record,

@@ -50,11 +50,16 @@ local KNOWN = {
   ["R-format"] = { one_of { "auto", "rv1", "rv1_nosched", "rv1_shorthand" }, "auto" },
   annotate = { yes, "true" },            -- t_estimate, reason_pending
   ["log-level"] = { one_of { "err", "warning", "info", "debug" }, "info" },
-  ["lost-queue"] = { one_of { "keep", "end" }, "keep" }, -- running jobs whose queue has left the configuration, at a load
+  ["lost-queue"] = { one_of { "keep", "end" }, false }, -- running jobs whose queue has left the configuration, at a load; see LOST
+  ["as-fluxion"] = { yes, "false" },     -- refuse, and write R, as Fluxion does
+  ["load-file"] = { text, false },       -- the graph of the machine, where the R of the instance has none
+  ["load-format"] = { one_of { "jgf", "jgf_shorthand", "grug", "hwloc", "rv1exec", "rv1exec_force" }, false },
   traverser = { one_of { "simple", "flexible" }, "simple" }, -- flexible: slots beside each other are alternatives
   watch = { yes, "false" },              -- whether policies are read again when their files change
   record = { text, false },              -- path of a recording, see recording.lua
 }
+
+local LOST = { ["true"] = "end", ["false"] = "keep" } -- the default of lost-queue, by as-fluxion
 
 local ALIAS = { mode = "queue-depth" }
 
@@ -90,6 +95,7 @@ end
 --- names of queues, texts = {path = source of a policy not readable here}, argued = {name = true} for those given by
 --- arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not take, fluxion = {qmanager =,
 --- resource =}, these tables where they count. Or nil, message.
+--- With as-fluxion what Fluxion refuses is refused, too, whatever spare says.
 --- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
 function M.read(arguments, config, texts, spare)
   local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {} }
@@ -116,6 +122,10 @@ function M.read(arguments, config, texts, spare)
     local name, value = argument:match "^([^=]+)=(.*)$"
     if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end
     if ok then settings.argued[name] = true elseif not (spare and spare(why, true)) then return nil, why end
+  end
+  settings["lost-queue"] = settings["lost-queue"] or LOST[settings["as-fluxion"]]
+  for _, note in ipairs(settings["as-fluxion"] == "true" and settings.notes or {}) do
+    if note.refused then return nil, note.text end
   end
   return settings
 end

@@ -109,8 +109,9 @@ end
 
 -- ---- the state ----------------------------------------------------------------------------------------------
 
--- The root whose data have the states of policies: the first without a rank, as hosts may leave the machine; else the first.
-local function root_of(graph)
+--- Returns the root whose data have the states of policies: the first without a rank, as hosts may leave the machine; else the first,
+--- or nil.
+function M.root_of(graph)
   local roots = graph:roots()
   for _, root in ipairs(roots) do
     if not root.rank then return root end
@@ -134,13 +135,13 @@ end
 function M.keep(sandbox, x, graph, line)
   local _, name, _, has = sandbox:call "about"
   if not has then return nil end
-  local key, root = key_of(name or (split(x)):match "([^/]*)$":gsub("%.lua$", ""), x, line), root_of(graph)
+  local key, root = key_of(name or (split(x)):match "([^/]*)$":gsub("%.lua$", ""), x, line), M.root_of(graph)
   local saved = root and root.data[key]
   assert(sandbox:call("restore", type(saved) == "table" and core.json_encode(saved) or nil))
   return function()
     local ok, text = sandbox:call "state"
     if not ok then return nil, text end
-    root = root_of(graph)
+    root = M.root_of(graph)
     if text and root then root.data[key] = core.json_decode(text) end
     return true
   end, key
@@ -148,7 +149,7 @@ end
 
 --- Returns the state that a machine keeps under a key, as a table; nil for none.
 function M.state(graph, key)
-  local root = key and root_of(graph)
+  local root = key and M.root_of(graph)
   local saved = root and root.data[key]
   return type(saved) == "table" and core.json_decode(core.json_encode(saved)) or nil
 end

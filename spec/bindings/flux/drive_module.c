@@ -92,16 +92,32 @@ static void answer_hello(struct play *p, flux_future_t *f)
     fake_reply(f, ENODATA, NULL);
 }
 
+#define STATES "sched-weir.states"
+
+static char *states; /* of policies, as the module has saved them; the next round begins with these */
+
 static void answer_lookup(flux_future_t *f, const char *key)
 {
     char text[1024];
     int64_t id = atoll(key + 4);
 
+    if (strcmp(key, STATES) == 0) {
+        fake_reply(f, states ? 0 : ENOENT, states);
+        return;
+    }
     if (strstr(key, ".R"))
         write_R(text, sizeof text, id - 1, id - 1);
     else
         write_spec(text, sizeof text, 1, 3600);
     fake_reply(f, 0, text);
+}
+
+static void take_commit(const char *text)
+{
+    if (strncmp(text, STATES "=", strlen(STATES) + 1) == 0) {
+        free(states);
+        states = strdup(text + strlen(STATES) + 1);
+    }
 }
 
 static void serve(struct fake_broker *b, flux_future_t *f, const char *topic, const char *text)
@@ -117,6 +133,8 @@ static void serve(struct fake_broker *b, flux_future_t *f, const char *topic, co
     else if (strcmp(topic, "state-machine.get") == 0)
         fake_reply(f, 0, "{\"state\":\"run\"}");
     else {
+        if (strcmp(topic, "kvs.commit") == 0)
+            take_commit(text);
         p->ready = p->ready || strcmp(topic, "job-manager.sched-ready") == 0;
         fake_reply(f, 0, "{}");
     }
@@ -179,8 +197,8 @@ static void answered(struct fake_broker *b, const char *topic, int64_t tag, int 
 
     if (strcmp(topic, "sched.alloc") == 0)
         take_alloc(p, tag, text);
-    else if (errnum == 0 && strcmp(topic, "sched-weir.dump") == 0)
-        return; /* a piece; the end is ENODATA */
+    else if (errnum == 0 && (strcmp(topic, "sched-weir.dump") == 0 || strstr(topic, ".match_multi")))
+        return; /* a piece; the end is ENODATA, or the error of a match */
     else if (tag < 0 || tag >= p->nothers || !p->others[tag])
         fail(p, topic, tag);
     else
@@ -245,6 +263,10 @@ static void ask(struct play *p, const char *topic, const char *text, bool stream
     fake_request(p->h, topic, text, p->nothers++, streaming);
 }
 
+#define SMALL                                                                                                          \
+    "{\"jobid\":900000,\"jobspec\":{\"resources\":[{\"type\":\"slot\",\"count\":1,\"label\":\"a\",\"with\":[{"               \
+    "\"type\":\"core\",\"count\":1}]}]}}"
+
 static void ask_something(struct play *p)
 {
     static const struct {
@@ -264,13 +286,16 @@ static void ask_something(struct play *p)
         {"sched-fluxion-resource.stats-get", "{}"},
         {"sched-fluxion-qmanager.stats-get", "{}"},
         {"sched-fluxion-resource.next_jobid", "{}"},
+        {"sched-fluxion-resource.match_multi", "{\"cmd\":\"satisfiability\",\"jobs\":7}"},
+        {"sched-fluxion-resource.match_multi", "{\"cmd\":\"satisfiability\",\"jobs\":[" SMALL "," SMALL "," SMALL "]}"},
+        {"sched-fluxion-resource.match_multi", "{\"cmd\":\"satisfiability\",\"jobs\":[" SMALL ",{\"jobid\":8}]}"},
         {"sched-weir.why", "{\"id\":3}"},
         {"sched-fluxion-resource.find", "{\"criteria\":\"status=up\"}"},
     };
     size_t forking = sizeof questions / sizeof *questions - 2;
     uint32_t i = dice((uint32_t)(dice(8) ? forking : forking + 2));
 
-    ask(p, questions[i].topic, questions[i].text, false);
+    ask(p, questions[i].topic, questions[i].text, strstr(questions[i].topic, "match_multi") != NULL);
 }
 
 /* Sets a node down that no job has, and all up again. */
@@ -376,7 +401,7 @@ static int play(uint64_t with_seed, bool amid, int64_t recovered, bool only_hell
     int wrong, rc;
 
     p->broker = (struct fake_broker){.serve = serve, .answered = answered, .turn = turn,
-                                     .config = "{\"sched-weir\":{\"queue\":\"easy\"}}"};
+                                     .config = "{\"sched-weir\":{\"queue\":\"easy\",\"policy\":\"round_robin\"}}"};
     seed = with_seed;
     p->nodes = only_hello ? recovered : NODES;
     p->recovered = p->last = recovered;
@@ -394,6 +419,8 @@ static int play(uint64_t with_seed, bool amid, int64_t recovered, bool only_hell
     fake_close(p->h);
     if (rc < 0)
         fail(p, "the module ended with a failure", rc);
+    if (!only_hello && !amid && !(states && strstr(states, "round_robin")))
+        fail(p, "the state of the policy is not saved", 0);
     wrong = p->wrong;
     printf("seed %" PRIu64 "%s: %" PRId64 " jobs, %d questions, %lu turns\n", with_seed, amid ? ", amid the work" : "",
            p->submitted, p->nothers, p->broker.turns);
@@ -412,8 +439,9 @@ int main(int argc, char **argv)
 
     if (argc > 2 && strcmp(argv[1], "hello") == 0)
         return play(1, false, atoll(argv[2]), true) != 0;
-    for (int i = 0; i < rounds; i++)
+    for (int i = 0; i < rounds; i++) /* each begins with the states of the one before */
         wrong += play(first + (uint64_t)i, i % 2 == 1, 6, false) != 0;
+    free(states);
     printf("%d passed, %d failed\n", rounds - wrong, wrong);
     return wrong != 0;
 }

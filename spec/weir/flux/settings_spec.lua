@@ -83,9 +83,11 @@ local FLUXION = {
     { 'match-format "jgf" is not known' } },
   { "what is not needed", { resource = { ["prune-filters"] = "ALL:core", ["reserve-vtx-vec"] = 2000, traverser = "simple" } }, {},
     { "prune-filters is not needed", "reserve-vtx-vec is not needed" } },
-  { "what has no counterpart", { resource = { ["load-file"] = "/a.json", traverser = "turtle" },
+  { "what has no counterpart", { resource = { subsystems = "power", traverser = "turtle" },
     qmanager = { ["vqueue-parents"] = "a:b" } },
-    {}, { "vqueue-parents has no counterpart", "load-file has no counterpart; put the graph into", "traverser is simple or flexible" } },
+    {}, { "vqueue-parents has no counterpart", "subsystems has no counterpart; all", "traverser is simple or flexible" } },
+  { "a file of the machine", { resource = { ["load-file"] = "/a.json", ["load-format"] = "jgf" } },
+    { ["load-file"] = "/a.json", ["load-format"] = "jgf" }, {} },
   { "a traverser", { resource = { traverser = "flexible" } }, { traverser = "flexible" }, {} },
 }
 
@@ -148,14 +150,14 @@ describe("tables of Fluxion", function()
   end)
 
   it("have their notes logged once", function()
-    local config = config_of { resource = { ["prune-filters"] = "ALL:core", ["load-file"] = "/a.json" } }
+    local config = config_of { resource = { ["prune-filters"] = "ALL:core", ["reserve-vtx-vec"] = 7 } }
     local s = started({}, 1, 1, config)
     assert(s.service:configure(encode(config)))
     config["sched-fluxion-resource"].subsystems = "power"
     assert(s.service:configure(encode(config)))
     local texts = {}
     for _, line in ipairs(s.logged) do texts[#texts + 1] = line:match "^%a+: %[sched%-fluxion%-resource%] ([%w-]+)" end
-    assert.same({ "load-file", "prune-filters", "subsystems" }, texts)
+    assert.same({ "prune-filters", "reserve-vtx-vec", "subsystems" }, texts)
   end)
 end)
 

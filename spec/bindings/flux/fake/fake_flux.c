@@ -393,6 +393,14 @@ int flux_future_get(flux_future_t *f, const void **result)
     return 0;
 }
 
+/* What is not answered at once is not answered in time. */
+int flux_future_wait_for(flux_future_t *f, double timeout)
+{
+    (void)timeout;
+    errno = ETIMEDOUT;
+    return f->current || f->queue ? 0 : -1;
+}
+
 void flux_future_reset(flux_future_t *f)
 {
     flux_msg_decref(f->current);
@@ -497,21 +505,27 @@ int flux_kvs_lookup_get(flux_future_t *f, const char **text)
     return 0;
 }
 
+struct flux_kvs_txn {
+    char *text; /* "KEY=VALUE" of the last change */
+};
+
 flux_kvs_txn_t *flux_kvs_txn_create(void)
 {
-    return calloc(1, 1);
+    return calloc(1, sizeof(flux_kvs_txn_t));
 }
 
 void flux_kvs_txn_destroy(flux_kvs_txn_t *txn)
 {
+    if (txn)
+        free(txn->text);
     free(txn);
 }
 
 int flux_kvs_txn_put(flux_kvs_txn_t *txn, int flags, const char *key, const char *text)
 {
-    (void)flags, (void)key, (void)text;
-    *(char *)txn = 1; /* made in the worker, read in the reactor */
-    return 0;
+    (void)flags;
+    free(txn->text);
+    return asprintf(&txn->text, "%s=%s", key, text) < 0 ? -1 : 0; /* made in the worker, read in the reactor */
 }
 
 int flux_kvs_txn_put_treeobj(flux_kvs_txn_t *txn, int flags, const char *key, const char *text)
@@ -522,7 +536,7 @@ int flux_kvs_txn_put_treeobj(flux_kvs_txn_t *txn, int flags, const char *key, co
 flux_future_t *flux_kvs_commit(flux_t *h, const char *ns, int flags, flux_kvs_txn_t *txn)
 {
     (void)ns;
-    return flux_rpc(h, *(char *)txn ? "kvs.commit" : "kvs.nothing", NULL, 0, flags);
+    return flux_rpc(h, "kvs.commit", txn->text, 0, flags);
 }
 
 /* ---- handle, configuration, log ---- */

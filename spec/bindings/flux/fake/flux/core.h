@@ -67,6 +67,7 @@ typedef void (*flux_continuation_f)(flux_future_t *f, void *arg);
 void flux_future_destroy(flux_future_t *f);
 int flux_future_then(flux_future_t *f, double timeout, flux_continuation_f then, void *arg);
 int flux_future_get(flux_future_t *f, const void **result);
+int flux_future_wait_for(flux_future_t *f, double timeout);
 void flux_future_reset(flux_future_t *f);
 const char *future_strerror(flux_future_t *f, int errnum);
 flux_future_t *flux_rpc(flux_t *h, const char *topic, const char *text, uint32_t nodeid, int flags);
