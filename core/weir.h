@@ -1004,7 +1004,8 @@ int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options 
  * and to the vertices served. Flows begin where edges are written from and none is written to; what a vertex gets may
  * come by several ways, and ways may have cycles. Where all edges go both ways and are written towards the source, the
  * source is a pool outside of containment from which no edge is written. A request for units of a subsystem
- * ("slot=4/node/network=2") gets vertices for which one flow serves all.
+ * ("slot=4/node/network=2") gets vertices for which one flow serves all, and may ask for units of the distribution
+ * units by their type beside it ("slot=3/[node/power=2;panel=1]"): a unit gives and passes no more than it has.
  *
  * Example:
  *     weir_pool_desc d = WEIR_POOL_DESC_INIT;

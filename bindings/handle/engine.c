@@ -674,10 +674,10 @@ static int engine_tostring(lua_State *L)
  *   = what the caller knows of the job and hooks may read as request.job: {user =, bank =, project =, queue =, qos =,
  *   urgency =, priority =, submit = seconds, name =}, policy = name, trace = table to be filled, inside = table to be
  *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
- *   result of true, within = vertex at, above or below which all vertices must lie, without = list of the parts of the
- *   policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to search in,
- *   such as "power", or "containment:rack" for whole racks (see e:hierarchy)}; links, slot_parent, slot_sums,
- *   whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is a jobspec
+ *   result of true, within = vertex at, above or below which all vertices of its tree must lie, without = list of the
+ *   parts of the policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to
+ *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy)}; links, slot_parent,
+ *   slot_sums, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is a jobspec
  *   (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a code: busy,
  *   infeasible, rejected, policy, limit, ...
  * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for

@@ -102,13 +102,21 @@ static int score_obstacles(void *data, const weir_graph *g, const weir_resource 
 
 /* ---- surroundings ---- */
 
+/* Whether v is in no tree: a pool outside of containment, such as a power unit. */
+static bool stands_alone(const weir_graph *g, weir_vertex v)
+{
+    return weir_vertex_parent(g, v) == WEIR_NONE && weir_vertex_children(g, v) == 0;
+}
+
+/* Leaves out what is not at, above or below a vertex. A vertex of the tree is no word about pools outside of it. */
 static int prune_around(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r)
 {
     const struct hooks *h = data;
     weir_vertex within = h->change->within;
+    bool apart = stands_alone(g, v) && !stands_alone(g, within);
 
-    if (h->change->around ? !h->change->around[v]
-                          : !weir_vertex_within(g, v, within) && !weir_vertex_within(g, within, v))
+    if (!apart && (h->change->around ? !h->change->around[v]
+                                     : !weir_vertex_within(g, v, within) && !weir_vertex_within(g, within, v)))
         return 0;
     return h->change->prune ? h->change->prune(data, g, v, r) : 1;
 }

@@ -23,6 +23,7 @@ struct census {
     const weir_resource *r;
     weir_type type;
     bool *around;   /* by vertex: counts; NULL: all vertices count */
+    weir_vertex where; /* the vertex asked about; WEIR_NONE: none */
     marks_t *marks; /* by vertex */
     struct parents parents;
     weir_level *level;
@@ -160,13 +161,34 @@ static int by_count(const void *a, const void *b)
     return p->by != q->by ? p->by - q->by : p->type && q->type ? strcmp(p->type, q->type) : 0;
 }
 
+/* Whether v is a pool outside of containment: a walk over containment does not meet it. */
+static bool stands_alone(const weir_graph *g, weir_vertex v)
+{
+    return vertex_at(g, v)->parent == WEIR_NONE && weir_vertex_children(g, v) == 0 && in_other_subsystem(g, v);
+}
+
+/* Whether v counts: it is around the vertex asked about, if any, or outside of the tree of that vertex. */
+static bool counts(const struct census *c, weir_vertex v)
+{
+    return !c->around || c->around[v] || (stands_alone(c->m.g, v) && !stands_alone(c->m.g, c->where));
+}
+
 /* Whether the causes at v are asked for: v is counted, or hands causes on to vertices below. */
 static bool matters(const struct census *c, weir_vertex v)
 {
     return kind_of(c->m.g, v)->type == c->type || inner_of(c->m.g, v) || (c->parents.shared && c->parents.shared[v]);
 }
 
-/* Passes over the tree: gathers the marks, counts the vertices of c->type, or both. */
+/* Gathers the marks of v, counts v if it has the type c->type, or both. */
+static int pass_vertex(struct census *c, weir_vertex v, bool gather, bool counting)
+{
+    int rc = gather && matters(c, v) ? marks_of(c, v, &c->marks[v]) : WEIR_OK;
+
+    return !rc && counting && kind_of(c->m.g, v)->type == c->type && counts(c, v) ? classify(c, v) : rc;
+}
+
+/* Passes over the tree and the pools outside of containment: gathers the marks, counts the vertices of c->type, or
+ * both. */
 static int pass(struct census *c, bool gather, bool counting)
 {
     weir_walk_options o = {.start = WEIR_NONE};
@@ -174,12 +196,14 @@ static int pass(struct census *c, bool gather, bool counting)
     weir_vertex v;
     int rc = w ? WEIR_OK : WEIR_ENOMEM;
 
-    while (!rc && (rc = weir_walk_next(w, &v, c->m.err)) > 0) {
-        rc = gather && matters(c, v) ? marks_of(c, v, &c->marks[v]) : WEIR_OK;
-        if (!rc && counting && kind_of(c->m.g, v)->type == c->type && (!c->around || c->around[v]))
-            rc = classify(c, v);
-    }
+    while (!rc && (rc = weir_walk_next(w, &v, c->m.err)) > 0)
+        rc = pass_vertex(c, v, gather, counting);
     weir_walk_free(w);
+    for (uint32_t i = 0; !rc && i < c->m.g->nroots; i++) {
+        v = c->m.g->roots[i];
+        if (v != WEIR_NONE && stands_alone(c->m.g, v))
+            rc = pass_vertex(c, v, gather, counting);
+    }
     return rc;
 }
 
@@ -245,6 +269,7 @@ static int begin(struct census *c, weir_vertex where, weir_level **levels)
     weir_graph *g = c->m.g;
 
     c->marks = weir_mem_zalloc(g->limit + 1u, sizeof *c->marks);
+    c->where = where;
     c->around = where == WEIR_NONE ? NULL : weir_mem_zalloc(g->limit + 1u, sizeof *c->around);
     *levels = weir_mem_zalloc(WEIR_EXPLAIN_LEVELS, sizeof **levels);
     if (!c->marks || !*levels || (where != WEIR_NONE && !c->around) || weir_parents_begin(&c->parents, g))

@@ -54,6 +54,16 @@ int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool pa
 uint32_t weir_flow_demands(const struct flow_network *w);
 /* Drops the demands from number n on. */
 void weir_flow_drop(struct flow_network *w, uint32_t n);
+/* Takes `amount` units of a unit of the network for another use than flows: demands move to other ways where they
+ * must. *fits tells whether all demands can be served beside that; if not, nothing changes. WEIR_ENOMEM. O(arcs) for
+ * each demand where some must move, else O(1) */
+int weir_flow_reserve(struct flow_network *w, weir_vertex v, int64_t amount, bool *fits) WEIR_CHECKED;
+/* Gives units back that weir_flow_reserve() has taken. O(1); the demands are served anew by the next call that looks at
+ * the flow. */
+void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount);
+/* Sets *got to the most units, up to `want`, that weir_flow_reserve() could take of a unit of the network. WEIR_ENOMEM.
+ * O(log want) times as much as weir_flow_reserve() */
+int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, int64_t *got) WEIR_CHECKED;
 /* Number of looks at units since the network was made. */
 uint64_t weir_flow_visits(const struct flow_network *w);
 /* Whether the capacity of each unit is a multiple of `step`, or `most` and more. O(units) */

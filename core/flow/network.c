@@ -494,12 +494,37 @@ static void forget_bounds(struct flow_network *w)
     w->bounded = false;
 }
 
+/* Serves all demands anew. Returns 1; 0: the capacities do not allow that; or negative. */
+static int serve_again(struct flow_network *w)
+{
+    int64_t got = 0;
+
+    undo(w, 0);
+    forget_bounds(w);
+    w->raised = false;
+    for (uint32_t i = 0; i < w->nmarks; i++) {
+        w->marks[i].nlog = w->nlog;
+        got = serve(w, w->marks[i].end, w->marks[i].units);
+        if (got != w->marks[i].units)
+            return got < 0 ? WEIR_ENOMEM : 0;
+    }
+    return 1;
+}
+
+int weir_flow_settle(struct flow_network *w)
+{
+    return w->raised ? serve_again(w) : 1;
+}
+
 int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool part, int64_t *got)
 {
-    uint32_t end, nlog = w->nlog;
+    uint32_t end, nlog;
     int64_t bound, had;
 
     *got = 0;
+    if (weir_flow_settle(w) < 0)
+        return WEIR_ENOMEM;
+    nlog = w->nlog;
     if (weir_array_reserve(&w->marks, &w->marks_cap, (size_t)w->nmarks + 1, sizeof *w->marks) ||
         find_end(w, v, &end))
         return WEIR_ENOMEM;
@@ -513,7 +538,7 @@ int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool pa
         return WEIR_ENOMEM;
     *got = had;
     if (had == want || part) {
-        w->marks[w->nmarks++] = nlog;
+        w->marks[w->nmarks++] = (struct flow_mark){nlog, end, had};
         return WEIR_OK;
     }
     note_bounds(w, had);
@@ -526,8 +551,57 @@ void weir_flow_drop(struct flow_network *w, uint32_t n)
 {
     if (n >= w->nmarks)
         return;
-    undo(w, w->marks[n]);
+    undo(w, w->marks[n].nlog);
     w->nmarks = n;
     if (n < w->bounds_at)
         forget_bounds(w);
+}
+
+/* ---- units taken otherwise ---- */
+
+int weir_flow_reserve(struct flow_network *w, weir_vertex v, int64_t amount, bool *fits)
+{
+    uint32_t unit = weir_map32_get(&w->l->numbers, v);
+    int64_t capacity = weir_flow_unit_capacity(w, unit);
+    int rc = weir_flow_settle(w);
+
+    *fits = amount <= capacity;
+    if (rc < 0 || !*fits)
+        return rc < 0 ? WEIR_ENOMEM : WEIR_OK;
+    w->units[unit].capacity -= amount;
+    rc = w->units[unit].through <= w->units[unit].capacity ? 1 : serve_again(w);
+    *fits = rc == 1;
+    if (rc == 0)
+        weir_flow_give_back(w, v, amount);
+    return rc < 0 ? WEIR_ENOMEM : WEIR_OK;
+}
+
+void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount)
+{
+    w->units[weir_map32_get(&w->l->numbers, v)].capacity += amount;
+    w->raised = true;
+}
+
+int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, int64_t *got)
+{
+    uint32_t unit = weir_map32_get(&w->l->numbers, v);
+    int64_t most = weir_flow_unit_capacity(w, unit), least;
+
+    if (weir_flow_settle(w) < 0)
+        return WEIR_ENOMEM;
+    least = most - w->units[unit].through;
+    for (most = want < most ? want : most; least < most;) {
+        int64_t middle = least + (most - least + 1) / 2;
+        bool fits;
+        if (weir_flow_reserve(w, v, middle, &fits))
+            return WEIR_ENOMEM;
+        if (fits) {
+            weir_flow_give_back(w, v, middle);
+            least = middle;
+        } else {
+            most = middle - 1;
+        }
+    }
+    *got = most;
+    return WEIR_OK;
 }

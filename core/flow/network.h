@@ -38,6 +38,12 @@ struct flow_change {
 };
 enum { FLOW_ARC, FLOW_UNIT, FLOW_END, FLOW_LABEL };
 
+/* A demand served: its end and units, and the length of the log before. */
+struct flow_mark {
+    uint32_t nlog, end;
+    int64_t units;
+};
+
 struct flow_network {
     const weir_graph *g;
     const struct flow_layout *l;
@@ -55,16 +61,20 @@ struct flow_network {
     uint32_t *counts, counts_cap;  /* nodes by label */
     struct flow_change *log;
     uint32_t nlog, log_cap;
-    uint32_t *marks, nmarks, marks_cap; /* by demand, the length of the log before */
+    struct flow_mark *marks; /* by demand */
+    uint32_t nmarks, marks_cap;
     struct flow_step *way;
     uint32_t nway, way_cap;
     uint32_t bounds_at; /* demands when the bounds were noted, if `bounded` */
     bool bounded;
+    bool raised; /* a capacity has grown since the demands were served: labels may be too high */
     uint64_t visits;
 };
 
 /* Whether flows begin at a unit. */
 bool weir_flow_begins(const struct flow_network *w, uint32_t unit);
+/* Serves the demands anew where a capacity has grown. Returns 1 or negative. */
+int weir_flow_settle(struct flow_network *w);
 /* The capacity of a unit. */
 int64_t weir_flow_unit_capacity(struct flow_network *w, uint32_t unit);
 

@@ -123,7 +123,7 @@ int weir_flow_shares(struct flow_network *w, struct flow_share **out, uint32_t *
     p.position = weir_mem_zalloc(units, sizeof *p.position);
     p.amounts = weir_mem_zalloc(units, sizeof *p.amounts);
     p.touched = weir_mem_alloc(units * sizeof *p.touched);
-    if (p.path && p.position && p.amounts && p.touched)
+    if (p.path && p.position && p.amounts && p.touched && weir_flow_settle(w) == 1)
         rc = WEIR_OK;
     for (uint32_t k = 0; !rc && k < w->nends; k++)
         if (w->ends[k].got > 0)

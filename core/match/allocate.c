@@ -1,8 +1,8 @@
 /* allocate.c - the recursion of a match: resources of a request are placed below a vertex, sibling by sibling.
  *
  * weir_match_attempt() enters with the whole request. Each resource goes to the file for its kind: gather.c, slot.c,
- * or_slot.c, flow.c, or backtrack.c where siblings compete. For nested resources, these files call m->allocate() to
- * enter once more below a vertex; no file below allocate.c calls allocate.c by name.
+ * or_slot.c, flow.c, flow_waiting.c, or backtrack.c where siblings compete. For nested resources, these files call
+ * m->allocate() to enter once more below a vertex; no file below allocate.c calls allocate.c by name.
  *
  * Invariant: on "does not fit" and on failure the picks are as they were.
  */
@@ -41,7 +41,8 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     if (r->slot)
         return place_slot(m, under, r, times);
     if (subsystem == WEIR_NONE)
-        return weir_allocate_resource(m, under, r, times);
+        return weir_direct_is(m, r) ? weir_direct_allocate(m, under, r, times)
+                                    : weir_allocate_resource(m, under, r, times);
     return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
@@ -56,8 +57,10 @@ static int place_list(struct match *m, weir_vertex under, const weir_resource *l
         return weir_or_slot_allocate(m, under, list, n, times);
     if (m->conflicts_from == WEIR_NONE && weir_allocate_competes(m, list, n))
         return weir_allocate_backtracking(m, under, list, n, times);
-    for (uint32_t i = 0; rc == 1 && i < n; i++)
-        rc = place_one(m, under, &list[i], times);
+    for (int direct = 0; direct < 2; direct++)
+        for (uint32_t i = 0; rc == 1 && i < n; i++)
+            if (weir_direct_is(m, &list[i]) == direct)
+                rc = place_one(m, under, &list[i], times);
     if (rc != 1)
         m->npicks = npicks;
     if (rc == 0 && m->conflicts_from == WEIR_NONE && weir_allocate_nests(m, list, n, times))
@@ -80,9 +83,12 @@ static int attempt(struct match *m, enum match_view view, int64_t t0)
     m->backtracked = false;
     m->allocate = place_list;
     weir_flow_reset(m);
+    if (weir_direct_prepare(m))
+        return WEIR_ENOMEM;
     m->g->matching = true;
     rc = weir_flow_enough(m);
     rc = rc == 1 ? place_list(m, WEIR_NONE, list, n, 1) : rc;
+    rc = rc == 1 ? weir_direct_place(m) : rc;
     m->g->matching = false;
     return rc == 1 ? weir_flow_place(m) : rc;
 }

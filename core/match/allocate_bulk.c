@@ -82,7 +82,7 @@ static inline void look_at(struct bulk *b, weir_vertex v, enum bulk_verdict verd
     if (verdict == IGNORED)
         return;
     if (verdict == FITS) {
-        m->details[m->npicks] = (struct pick_detail){WEIR_NONE, 0, 0, false};
+        m->details[m->npicks] = (struct pick_detail){.endpoint = WEIR_NONE};
         m->picks[m->npicks++] = (weir_pick){v, b->search.r->index, 1, true};
         b->have++;
         return;

@@ -143,6 +143,9 @@ static int add_demand(struct backtrack *c, weir_vertex under, const weir_resourc
     *d = (struct demand){.r = r, .under = under, .depth = vertex_depth(c->m->g, under), .times = times, .host = host};
     d->max_units = saturating_mul(count_most(c->m, &r->count), times);
     d->subsystem = weir_flow_find(c->m->g, r->type);
+    d->direct = weir_direct_is(c->m, r) && !(t != WEIR_NO_TYPE && (c->m->g->types[t].flags & TYPE_HAS_KIDS));
+    if (d->direct)
+        return WEIR_OK;
     if (!c->ordered)
         return d->subsystem == WEIR_NONE ? list_candidates(c, d) : WEIR_OK;
     if (is_hosted(d) || weir_candidate_idle(c->m, r) || r->exclusive == WEIR_EXCLUSIVE_NO || some_whole(c->m->g, t) ||
@@ -231,8 +234,11 @@ static int place_units(struct backtrack *c)
     for (int round = 0; round < 2; round++)
         for (uint32_t depth = WEIR_PATH_DEPTH + 1; depth-- > 0;)
             for (uint32_t i = 0; rc == 1 && i < c->n; i++)
-                if (c->demands[i].depth == depth)
+                if (c->demands[i].depth == depth && !c->demands[i].direct)
                     rc = place_units_of(c, &c->demands[i], round);
+    for (uint32_t i = 0; rc == 1 && i < c->n; i++)
+        if (c->demands[i].direct)
+            rc = weir_direct_allocate(c->m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
     c->refusals += rc == 0 ? (c->m->npicks - npicks) / 8 : 0; /* counts as work */
     return rc;
 }
@@ -463,6 +469,9 @@ static int assign_units(struct backtrack *c)
         if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_minimum(d) > 0)
             rc = weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     }
+    for (uint32_t i = 0; rc == 1 && i < c->n; i++)
+        if (c->demands[i].direct)
+            rc = weir_direct_allocate(m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
     if (rc == 0)
         m->npicks = npicks;
     return rc;

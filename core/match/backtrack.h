@@ -28,6 +28,7 @@ struct demand {
     weir_type host;
     int64_t slots;      /* slots that the demand accounts for, as the first resource of slots without a host */
     uint32_t subsystem; /* the subsystem of the units (flow.c); WEIR_NONE: containment */
+    bool direct;        /* r takes its units behind all others (flow_direct.c) */
 
     /* The choices */
     weir_vertex *candidates; /* in order; NULL: only units, placed last */

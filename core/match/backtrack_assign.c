@@ -45,7 +45,7 @@ static int64_t missing_of(const struct demand *d, bool open)
 {
     int64_t smallest = demand_minimum(d);
 
-    if (d->subsystem != WEIR_NONE || (open && d->n > 0) || d->units >= smallest)
+    if (d->subsystem != WEIR_NONE || d->direct || (open && d->n > 0) || d->units >= smallest)
         return 0;
     return smallest - d->units;
 }

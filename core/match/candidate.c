@@ -22,7 +22,7 @@ int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_
     if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
         weir_array_reserve(&m->details, &m->details_cap, (size_t)m->npicks + 1, sizeof *m->details))
         return weir_fail_nomem(m->err);
-    m->details[m->npicks] = (struct pick_detail){WEIR_NONE, 0, 0, m->view == VIEW_CAPACITY};
+    m->details[m->npicks] = (struct pick_detail){.endpoint = WEIR_NONE, .nested = m->view == VIEW_CAPACITY};
     m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }
@@ -97,12 +97,14 @@ struct conflict {
 };
 
 /* Whether v, as a whole or not, overlaps a conflicting pick without sharing; otherwise *r tells the use of v by
- * conflicting picks. */
+ * conflicting picks. Flows are no conflict: weir_direct_spare() tells what they leave. */
 static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
 {
     *r = (struct conflict){0, false};
     for (uint32_t i = m->conflicts_from; i < m->npicks; i++) {
         const weir_pick *p = &m->picks[i];
+        if (m->details[i].endpoint != WEIR_NONE)
+            continue;
         if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
             return true;
         if (whole && weir_vertex_within(m->g, p->vertex, v))
@@ -200,11 +202,15 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     int64_t size = kind_of(m->g, v)->size;
     struct conflict conflict;
     uint32_t npicks = m->npicks;
+    int64_t spare;
     int rc;
 
     if (size == 0 || conflicts(m, v, true, &conflict))
         return 0;
-    if (!weir_candidate_unused(m, v)) {
+    spare = weir_direct_spare(m, v, size);
+    if (spare < 0)
+        return spare;
+    if (spare < size || !weir_candidate_unused(m, v)) {
         count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;
     }
@@ -271,6 +277,9 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 
     if (left < 0)
         return 0;
+    left = weir_direct_spare(m, v, left);
+    if (left < 0)
+        return left;
     if (left == 0) {
         count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;

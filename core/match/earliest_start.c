@@ -9,7 +9,8 @@
 #include "time/usage_totals.h"
 #include "time/availability.h"
 
-#define START_TRIES 100000 /* start times tried for one reservation */
+#define START_TRIES    100000 /* start times tried for one reservation */
+#define UNDECIDED_MOST 16     /* starts whose searches may be cut off before the reservation fails */
 
 /* ---- the occupancy to use ---- */
 
@@ -314,6 +315,32 @@ static int next_start(struct match *m, bool first, int64_t *t)
     return *t == WEIR_FOREVER ? WEIR_OK : delay_for_totals(m, t);
 }
 
+static double seconds(int64_t t)
+{
+    return (double)t / 1e6;
+}
+
+int weir_match_undecided(struct match *m, int rc, int64_t start)
+{
+    if (rc != WEIR_ELIMIT || m->undecided + 1 >= UNDECIDED_MOST)
+        return rc;
+    *m->err = (weir_err){0};
+    m->undecided_at = m->undecided++ ? m->undecided_at : start;
+    return 0;
+}
+
+/* Fails where a start was found behind starts that are undecided: it may not be the earliest. Returns 1 or negative. */
+static int certain(struct match *m, int64_t start)
+{
+    if (m->undecided == 0)
+        return 1;
+    return weir_fail(m->err, WEIR_ELIMIT,
+                     "the request fits at %.15g s, but the search for a choice of vertices was cut off at %u earlier "
+                     "start%s, the first at %.15g s; to look from %.15g s on (at) takes the later start",
+                     seconds(start), m->undecided, m->undecided == 1 ? "" : "s", seconds(m->undecided_at),
+                     seconds(start));
+}
+
 int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
 {
     int rc = weir_usage_build(m->g) ? weir_fail_nomem(m->err) : use_occupancy(m, true);
@@ -328,6 +355,7 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
         rc = weir_match_attempt(m, VIEW_RESERVED, t);
         m->has_busy_mask = false;
         *start = rc ? t : *start;
+        rc = rc == 1 ? certain(m, t) : weir_match_undecided(m, rc, t);
         if (rc == 0 && tries == 0 && !m->options->assume_feasible && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;
     }

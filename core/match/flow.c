@@ -72,9 +72,9 @@ static int64_t capacity_of(void *context, weir_vertex v)
     const struct flow_net *f = context;
     int64_t capacity = capacity_left(f->m, f, v);
 
-    for (uint32_t i = 0; i < f->ntaken; i++)
-        capacity -= f->taken[i].vertex == v ? f->taken[i].amount : 0;
     capacity = capacity > 0 ? capacity : 0;
+    if (f->m->flow && f->m->flow->mixed)
+        return capacity;
     return f->step > 1 && capacity % f->step && serves_alone(f->m, f, v) ? capacity - capacity % f->step : capacity;
 }
 
@@ -140,26 +140,9 @@ static weir_type group_type(const struct match *m, uint32_t subsystem)
     return group ? weir_type_find(m->g, group->type) : WEIR_NO_TYPE;
 }
 
-/* Lists the distribution units that the match has picked otherwise. */
-static int list_taken(struct match *m, struct flow_net *f)
-{
-    uint32_t cap = 0;
-
-    for (uint32_t i = 0; i < m->npicks; i++) {
-        const weir_pick *p = &m->picks[i];
-        if (m->details[i].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, p->vertex) == WEIR_NONE)
-            continue;
-        if (weir_array_reserve(&f->taken, &cap, (size_t)f->ntaken + 1, sizeof *f->taken))
-            return WEIR_ENOMEM;
-        f->taken[f->ntaken++] = *p;
-    }
-    return WEIR_OK;
-}
-
 static void net_free(struct flow_net *f)
 {
     weir_flow_network_free(f->w);
-    weir_mem_free(f->taken);
     weir_mem_free(f->stack);
     weir_mem_free(f->refused);
     weir_mem_free(f);
@@ -194,7 +177,7 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
     *f = (struct flow_net){.m = m, .subsystem = subsystem, .r = r, .step = find_step(m, subsystem)};
     f->group = group_type(m, subsystem);
     f->layout = weir_flow_layout(weir_graph_edges(m->g), subsystem);
-    if (f->layout && !list_taken(m, f))
+    if (f->layout)
         f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, capacity_of, f);
     if (!f->w) {
         net_free(f);
@@ -214,7 +197,7 @@ void weir_flow_reset(struct match *m)
         net_free(f);
     }
     if (s)
-        s->ndemands = 0;
+        s->ndemands = s->nwaiting = 0;
 }
 
 void weir_flow_end(struct match *m)
@@ -222,7 +205,10 @@ void weir_flow_end(struct match *m)
     weir_flow_reset(m);
     if (m->flow) {
         weir_mem_free(m->flow->demands);
-        weir_map32_free(&m->flow->barred);
+        weir_mem_free(m->flow->direct);
+        weir_mem_free(m->flow->waiting);
+        weir_mem_free(m->flow->caps);
+        weir_map32_free(&m->flow->cap_numbers);
         weir_mem_free(m->flow);
     }
     m->flow = NULL;
@@ -230,40 +216,90 @@ void weir_flow_end(struct match *m)
 
 /* ---- demands ---- */
 
-/* Applies a demand, which has pick number `pick`. Returns 1, 0 where it cannot be served, or negative. */
-static int apply(struct match *m, struct flow_net *f, uint32_t pick, uint32_t stamp)
+static int push(struct match *m, struct flow_net *f, struct flow_applied a)
 {
-    const struct flow_demand *d = &m->flow->demands[stamp - 1];
+    const struct flow_applied *last = f->nstack ? &f->stack[f->nstack - 1] : NULL;
+
+    if (weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack))
+        return weir_fail_nomem(m->err);
+    a.demands = last ? last->demands + (last->stamp != 0) : 0;
+    f->stack[f->nstack++] = a;
+    return WEIR_OK;
+}
+
+/* Applies the demand of pick number `pick`. Returns 1, 0 where it cannot be served, or negative. */
+static int apply_demand(struct match *m, struct flow_net *f, uint32_t pick)
+{
+    const struct flow_demand *d = &m->flow->demands[m->details[pick].flow - 1];
     int64_t got;
 
-    if (weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack) ||
-        weir_flow_serve(f->w, d->endpoint, d->units, false, &got))
+    if (weir_flow_serve(f->w, d->endpoint, d->units, false, &got))
         return weir_fail_nomem(m->err);
     if (got < d->units)
         return 0;
-    f->stack[f->nstack++] = (struct flow_applied){pick, stamp};
-    return 1;
+    return push(m, f, (struct flow_applied){.pick = pick, .stamp = m->details[pick].flow}) ? WEIR_ENOMEM : 1;
+}
+
+/* Whether a pick takes units of a distribution unit of the network otherwise than by a flow. */
+static bool takes_directly(const struct match *m, const struct flow_net *f, uint32_t pick)
+{
+    const struct pick_detail *note = &m->details[pick];
+
+    return m->flow->mixed && note->endpoint == WEIR_NONE && !note->nested && m->picks[pick].amount > 0 &&
+           weir_map32_get(&f->layout->numbers, m->picks[pick].vertex) != WEIR_NONE;
+}
+
+/* As apply_demand(), for a pick that takes units of a distribution unit otherwise. */
+static int apply_direct(struct match *m, struct flow_net *f, uint32_t pick)
+{
+    const weir_pick *p = &m->picks[pick];
+    bool fits;
+
+    if (!weir_candidate_unit(m, p->vertex, f->r)) /* flows of this unit do not pass there */
+        return 1;
+    if (weir_flow_reserve(f->w, p->vertex, p->amount, &fits))
+        return weir_fail_nomem(m->err);
+    if (!fits)
+        return 0;
+    return push(m, f, (struct flow_applied){.pick = pick, .unit = p->vertex, .amount = p->amount}) ? WEIR_ENOMEM : 1;
 }
 
 static bool holds(const struct match *m, const struct flow_applied *a)
 {
-    return a->pick < m->npicks && m->details[a->pick].flow == a->stamp;
+    if (a->pick >= m->npicks || m->details[a->pick].flow != a->stamp)
+        return false;
+    return a->stamp || (m->picks[a->pick].vertex == a->unit && m->picks[a->pick].amount == a->amount);
 }
 
-/* Makes the network serve the demands among the picks: those of dropped picks go, moved ones come back. Returns 1, 0
- * or negative. */
-static int follow_picks(struct match *m, struct flow_net *f)
+/* Drops all entries of a network from number n on. */
+static void drop_entries(struct flow_net *f, uint32_t n)
 {
-    uint32_t from;
+    if (n == f->nstack)
+        return;
+    weir_flow_drop(f->w, f->stack[n].demands);
+    while (f->nstack > n) {
+        const struct flow_applied *a = &f->stack[--f->nstack];
+        if (a->stamp == 0)
+            weir_flow_give_back(f->w, a->unit, a->amount);
+    }
+}
+
+int weir_flow_follow(struct match *m, struct flow_net *f)
+{
+    uint32_t kept = f->nstack, from;
     int rc = 1;
 
-    while (f->nstack > 0 && !holds(m, &f->stack[f->nstack - 1]))
-        f->nstack--;
-    weir_flow_drop(f->w, f->nstack);
-    from = f->nstack ? f->stack[f->nstack - 1].pick + 1 : 0;
-    for (uint32_t i = from; rc == 1 && i < m->npicks; i++)
-        if (m->details[i].flow && m->flow->demands[m->details[i].flow - 1].net == f)
-            rc = apply(m, f, i, m->details[i].flow);
+    while (kept > 0 && !holds(m, &f->stack[kept - 1]))
+        kept--;
+    drop_entries(f, kept);
+    from = kept ? f->stack[kept - 1].pick + 1 : 0;
+    for (uint32_t i = from; rc == 1 && i < m->npicks; i++) {
+        uint32_t stamp = m->details[i].flow;
+        if (stamp && m->flow->demands[stamp - 1].net == f)
+            rc = apply_demand(m, f, i);
+        else if (!stamp && takes_directly(m, f, i))
+            rc = apply_direct(m, f, i);
+    }
     return rc;
 }
 
@@ -273,15 +309,15 @@ static bool other_group_served(const struct match *m, const struct flow_net *f, 
     weir_vertex own = vertex_at_or_above(m->g, v, f->group);
 
     for (uint32_t i = 0; i < f->nstack; i++)
-        if (vertex_at_or_above(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
+        if (f->stack[i].stamp &&
+            vertex_at_or_above(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
             return true;
     return false;
 }
 
-/* Notes that a vertex got no flow. */
-static int refuse(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r)
+/* Notes that a vertex got no flow, or less than it could use. Returns 0 or negative. */
+static int note_refused(struct match *m, struct flow_net *f, weir_vertex v)
 {
-    count_event(m, WEIR_EVENT_BUSY, v, r);
     if (weir_array_reserve(&f->refused, &f->refused_cap, (size_t)f->nrefused + 1, sizeof *f->refused))
         return weir_fail_nomem(m->err);
     f->refused[f->nrefused++] = v;
@@ -297,27 +333,45 @@ static int add_demand(struct match *m, struct flow_net *f, weir_vertex v, const 
     struct weir_ends above = weir_ends(weir_graph_edges(m->g), v, f->subsystem, false);
 
     if (weir_array_reserve(&s->demands, &s->demands_cap, (size_t)s->ndemands + 1, sizeof *s->demands) ||
-        weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack) ||
+        push(m, f, (struct flow_applied){.pick = m->npicks, .stamp = s->ndemands + 1}) ||
         weir_pick_add(m, weir_ends_next(&above), r, 0, false))
         return weir_fail_nomem(m->err);
     s->demands[s->ndemands++] = (struct flow_demand){f, v, units};
-    f->stack[f->nstack++] = (struct flow_applied){m->npicks - 1, s->ndemands};
     m->details[m->npicks - 1].endpoint = v;
     m->details[m->npicks - 1].flow = s->ndemands;
     return 1;
 }
 
+int64_t weir_flow_cap(const struct match *m, uint32_t key, int64_t had)
+{
+    uint32_t i = m->flow->ncaps ? weir_map32_get(&m->flow->cap_numbers, key) : WEIR_NONE;
+
+    return i == WEIR_NONE ? WEIR_FOREVER : m->flow->caps[i].most > had ? m->flow->caps[i].most - had : 0;
+}
+
+/* Units that v, which has a demand by now, may still be served. */
+static int64_t cap_left(const struct match *m, weir_vertex v)
+{
+    int64_t had = 0;
+
+    for (uint32_t i = 0; m->flow->ncaps && i < m->npicks; i++)
+        if (m->details[i].flow && m->details[i].endpoint == v)
+            had += m->flow->demands[m->details[i].flow - 1].units;
+    return weir_flow_cap(m, v, had);
+}
+
 /* Asks for units times the largest allowed count. Returns 1, 0 or negative. */
 static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t times)
 {
-    int64_t n = count_most(m, &r->count), got;
+    int64_t n = count_most(m, &r->count), got, cap = cap_left(m, v);
     uint64_t visits = weir_flow_visits(f->w);
 
     if ((n > r->count.min && n >= WEIR_FOREVER / 2) || (m->flow->search && n > r->count.min))
         n = r->count.min; /* "at least": no more than the minimum */
     while (n >= r->count.min && n > 0) {
         int64_t units = saturating_mul(n, times);
-        if (weir_flow_serve(f->w, v, units, false, &got))
+        got = cap;
+        if (units <= cap && weir_flow_serve(f->w, v, units, false, &got))
             return weir_fail_nomem(m->err);
         m->stats.visited += 1 + (weir_flow_visits(f->w) - visits) / 2;
         visits = weir_flow_visits(f->w);
@@ -325,7 +379,10 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
             return add_demand(m, f, v, r, units);
         n = weir_count_floor(&r->count, got / times < n ? got / times : n - 1);
     }
-    return n == 0 && r->count.min == 0 ? 1 : refuse(m, f, v, r);
+    if (n == 0 && r->count.min == 0)
+        return 1;
+    count_event(m, WEIR_EVENT_BUSY, v, r);
+    return note_refused(m, f, v);
 }
 
 /* The vertex that a flow for resources below `under` enters, or WEIR_NONE: resources inside a node draw from the way up
@@ -348,14 +405,16 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
     if (v == WEIR_NONE || m->view == VIEW_CAPACITY || r->count.min == 0 || most == 0)
         return most;
     f = get_net(m, subsystem, r);
-    rc = f ? follow_picks(m, f) : weir_fail_nomem(m->err);
+    rc = f ? weir_flow_follow(m, f) : weir_fail_nomem(m->err);
     if (rc < 0)
         return rc;
     demands = weir_flow_demands(f->w);
     if (weir_flow_serve(f->w, v, saturating_mul(most, r->count.min), false, &got))
         return weir_fail_nomem(m->err);
     weir_flow_drop(f->w, demands);
-    return got / r->count.min;
+    got = cap_left(m, v) < got ? cap_left(m, v) : got;
+    f->hosted = true;
+    return got / r->count.min < most && note_refused(m, f, v) ? WEIR_ENOMEM : got / r->count.min;
 }
 
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
@@ -371,10 +430,8 @@ int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, c
     f = get_net(m, subsystem, r);
     if (!f)
         return weir_fail_nomem(m->err);
-    if (weir_map32_get(&m->flow->barred, under) != WEIR_NONE)
-        return 0;
     m->backtracked = true; /* a distribution unit may have several picks */
-    rc = follow_picks(m, f);
+    rc = weir_flow_follow(m, f);
     return rc == 1 ? demand(m, f, under, r, times) : rc;
 }
 
@@ -416,7 +473,8 @@ static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_
     weir_vertex v = m->picks[pick].vertex;
     int64_t sum = 0;
 
-    if (m->details[pick].endpoint != WEIR_NONE || weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
+    if (m->details[pick].endpoint != WEIR_NONE || m->details[pick].nested ||
+        weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
         return true;
     for (uint32_t i = 0; i < m->npicks; i++)
         sum += m->picks[i].vertex == v ? m->picks[i].amount : 0;
@@ -429,12 +487,12 @@ static int place_net(struct match *m, struct flow_net *f)
     struct weir_map32 first = {0};
     struct flow_share *shares = NULL;
     uint32_t n = 0, npicks = m->npicks;
-    int rc = follow_picks(m, f);
+    int rc = weir_flow_follow(m, f);
 
     for (uint32_t i = 0; rc == 1 && i < f->nstack; i++)
         if (!holds(m, &f->stack[i])) { /* picks were moved: all anew */
-            f->nstack = 0;
-            rc = follow_picks(m, f);
+            drop_entries(f, 0);
+            rc = weir_flow_follow(m, f);
         }
     if (rc != 1)
         return rc;

@@ -1,10 +1,11 @@
 /* flow_search.c - chooses vertices for which one flow exists where the choice in the order of the policy has found too
- * few. Whoever serves the request otherwise leaves out one of the vertices chosen: each in turn is barred, and those
- * before it stay; so every choice is met once, at most SEARCH_TRIES of them, and as many as
- * SEARCH_VISITS allows. A network tells beforehand where no
- * choice of the vertices seen can serve all, and where any other choice is as good.
+ * few. Whoever serves the request otherwise serves one of the vertices chosen less: each in turn is capped at less than
+ * it got, and those before it keep what they got at least; so every choice is met once, at most SEARCH_TRIES of them,
+ * and as many as SEARCH_VISITS allows. A network tells beforehand where no choice of the vertices seen can serve all,
+ * and where any other choice is as good. Where the request has direct resources (flow_direct.c), these wait until the
+ * flows are there, and the vertices below which they wait are capped likewise.
  *
- * Invariant: between attempts, `barred` has the vertices barred by the levels of the search.
+ * Invariant: between attempts, the caps are those of the levels of the search.
  */
 #include "match/flow_state.h"
 
@@ -15,7 +16,8 @@ struct flow_search {
     weir_match_once *once;
     enum match_view view;
     int64_t t0;
-    struct weir_map32 kept; /* vertices that deeper levels do not bar */
+    struct flow_cap *kept; /* what keys keep at least, so that deeper levels do not cap them lower */
+    uint32_t nkept, kept_cap;
     uint32_t tries;
     uint64_t visits; /* of the match when the search began */
 };
@@ -40,7 +42,7 @@ static bool all_choices_alike(struct match *m, struct flow_net *f)
     if (m->flow->nets->next)
         return false;
     for (uint32_t i = 0; i < f->nstack; i++)
-        if (m->flow->demands[f->stack[i].stamp - 1].units != f->step)
+        if (!f->stack[i].stamp || m->flow->demands[f->stack[i].stamp - 1].units != f->step)
             return false;
     return f->step == 1 || weir_flow_capacities_divide(f->w, f->step, weir_flow_needed(m, f));
 }
@@ -51,58 +53,129 @@ static bool all_choices_alike(struct match *m, struct flow_net *f)
 static int may_differ(struct match *m, struct flow_net *f)
 {
     int64_t sum = 0, got, most = 0;
-    uint32_t n = f->nstack;
+    uint32_t demands = weir_flow_demands(f->w);
 
     if (f->group != WEIR_NO_TYPE) /* vertices of a group are not all seen, as a group that is full looks at no more */
         return f->crossed;
-    if (f->nrefused == 0 || n == 0 || all_choices_alike(m, f))
+    if (f->nrefused == 0 || (demands == 0 && !f->hosted) || all_choices_alike(m, f))
         return 0;
     if (askers(m, f) > 1)
         return 1;
-    for (uint32_t i = 0; i < n; i++) {
-        const struct flow_demand *d = &m->flow->demands[f->stack[i].stamp - 1];
-        sum += d->units;
-        most = d->units > most ? d->units : most;
+    for (uint32_t i = 0; i < f->nstack; i++) {
+        const struct flow_demand *d = f->stack[i].stamp ? &m->flow->demands[f->stack[i].stamp - 1] : NULL;
+        sum += d ? d->units : 0;
+        most = d && d->units > most ? d->units : most;
     }
+    if (f->hosted)
+        most = weir_flow_needed(m, f);
     for (uint32_t i = 0; i < f->nrefused && sum < weir_flow_needed(m, f); i++) {
         if (weir_flow_serve(f->w, f->refused[i], most, true, &got))
             return weir_fail_nomem(m->err);
         sum += got;
     }
-    weir_flow_drop(f->w, n);
+    weir_flow_drop(f->w, demands);
     return sum >= weir_flow_needed(m, f);
 }
 
 static int flows_may_differ(struct match *m)
 {
-    int rc = 0;
+    int rc = m->flow->unfit;
 
-    for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 0; f = f->next)
+    for (struct flow_net *f = m->flow->nets; f && rc == 0; f = f->next)
         rc = may_differ(m, f);
     return rc;
 }
 
-/* Lists the vertices that got a flow in the attempt that failed, last first, without those kept. */
-static int list_served(const struct flow_search *s, weir_vertex **out, uint32_t *n)
-{
-    uint32_t cap = 0;
+/* ---- what the attempt that failed has served ---- */
 
-    *out = NULL;
-    *n = 0;
-    for (struct flow_net *f = s->m->flow->nets; f; f = f->next)
-        for (uint32_t i = f->nstack; f->nrefused > 0 && i-- > 0;) {
-            weir_vertex v = s->m->flow->demands[f->stack[i].stamp - 1].endpoint;
-            bool known = weir_map32_get(&s->kept, v) != WEIR_NONE;
-            for (uint32_t k = 0; !known && k < *n; k++)
-                known = (*out)[k] == v;
-            if (known)
-                continue;
-            if (weir_array_reserve(out, &cap, (size_t)*n + 1, sizeof **out))
-                return WEIR_ENOMEM;
-            (*out)[(*n)++] = v;
-        }
+/* Keys with the units served or waiting. */
+struct served {
+    struct flow_cap *list;
+    uint32_t n, cap;
+};
+
+static int add_served(struct served *s, uint32_t key, int64_t units)
+{
+    uint32_t i = 0;
+
+    while (i < s->n && s->list[i].key != key)
+        i++;
+    if (i == s->n) {
+        if (weir_array_reserve(&s->list, &s->cap, (size_t)s->n + 1, sizeof *s->list))
+            return WEIR_ENOMEM;
+        s->list[s->n++] = (struct flow_cap){.key = key};
+    }
+    s->list[i].most += units;
     return WEIR_OK;
 }
+
+/* What a key keeps at least. */
+static int64_t kept_by(const struct flow_search *s, uint32_t key)
+{
+    int64_t most = 0;
+
+    for (uint32_t i = 0; i < s->nkept; i++)
+        if (s->kept[i].key == key && s->kept[i].most > most)
+            most = s->kept[i].most;
+    return most;
+}
+
+/* Lists the vertices that got a flow in the attempt that failed, last first, and those below which units wait, without
+ * those that keep as much. */
+static int list_served(const struct flow_search *s, struct served *out)
+{
+    const struct flow_state *state = s->m->flow;
+    uint32_t left = 0;
+    int rc = WEIR_OK;
+
+    for (const struct flow_net *f = state->nets; !rc && f; f = f->next)
+        for (uint32_t i = f->nstack; !rc && (f->nrefused > 0 || state->unfit) && i-- > 0;) {
+            const struct flow_demand *d = f->stack[i].stamp ? &state->demands[f->stack[i].stamp - 1] : NULL;
+            rc = d ? add_served(out, d->endpoint, d->units) : WEIR_OK;
+        }
+    for (uint32_t i = state->unfit ? state->nwaiting : 0; !rc && i-- > 0;)
+        if (state->waiting[i].under != WEIR_NONE)
+            rc = add_served(out, flow_waiting_key(state->waiting[i].under), flow_waiting_units(&state->waiting[i]));
+    for (uint32_t i = 0; i < out->n; i++)
+        if (out->list[i].most > kept_by(s, out->list[i].key))
+            out->list[left++] = out->list[i];
+    out->n = left;
+    return rc;
+}
+
+/* ---- caps ---- */
+
+static int cap_key(struct flow_state *s, uint32_t key, int64_t most)
+{
+    uint32_t last = weir_map32_get(&s->cap_numbers, key);
+
+    if (weir_array_reserve(&s->caps, &s->caps_cap, (size_t)s->ncaps + 1, sizeof *s->caps))
+        return WEIR_ENOMEM;
+    if (last != WEIR_NONE)
+        weir_map32_remove(&s->cap_numbers, key, last);
+    if (weir_map32_add(&s->cap_numbers, key, s->ncaps))
+        return WEIR_ENOMEM;
+    s->caps[s->ncaps++] = (struct flow_cap){key, last, most};
+    return WEIR_OK;
+}
+
+static int uncap_last(struct flow_state *s)
+{
+    const struct flow_cap *c = &s->caps[--s->ncaps];
+
+    weir_map32_remove(&s->cap_numbers, c->key, s->ncaps);
+    return c->last == WEIR_NONE ? WEIR_OK : weir_map32_add(&s->cap_numbers, c->key, c->last);
+}
+
+static int keep(struct flow_search *s, const struct flow_cap *c)
+{
+    if (weir_array_reserve(&s->kept, &s->kept_cap, (size_t)s->nkept + 1, sizeof *s->kept))
+        return WEIR_ENOMEM;
+    s->kept[s->nkept++] = *c;
+    return WEIR_OK;
+}
+
+/* ---- the search ---- */
 
 static bool may_go_on(const struct flow_search *s)
 {
@@ -120,51 +193,66 @@ static bool counts_vary(const struct match *m)
     return false;
 }
 
-/* Tries again without each of the vertices served. Returns 1, 0 or negative. */
+/* Tries again with less for each of the vertices served. Returns 1, 0 or negative. */
 static int search_level(struct flow_search *s)
 {
     struct match *m = s->m;
-    weir_vertex *served;
-    uint32_t n, nkept = 0;
+    struct served served = {0};
+    uint32_t nkept = s->nkept;
     int rc = flows_may_differ(m);
 
     if (rc != 1)
         return rc;
-    rc = list_served(s, &served, &n) ? WEIR_ENOMEM : 0;
-    for (uint32_t i = 0; rc == 0 && i < n && may_go_on(s); i++) {
+    rc = list_served(s, &served) ? WEIR_ENOMEM : 0;
+    for (uint32_t i = 0; rc == 0 && i < served.n && may_go_on(s); i++) {
         s->tries++;
-        if (weir_map32_add(&m->flow->barred, served[i], 0)) {
+        if (cap_key(m->flow, served.list[i].key, served.list[i].most - 1)) {
             rc = WEIR_ENOMEM;
             break;
         }
         rc = s->once(m, s->view, s->t0);
         rc = rc ? rc : search_level(s);
-        weir_map32_remove(&m->flow->barred, served[i], 0);
-        if (rc == 0 && weir_map32_add(&s->kept, served[i], 0))
+        if (uncap_last(m->flow) || (rc == 0 && keep(s, &served.list[i])))
             rc = WEIR_ENOMEM;
-        nkept += rc == 0;
     }
-    for (uint32_t i = 0; i < nkept; i++)
-        weir_map32_remove(&s->kept, served[i], 0);
-    weir_mem_free(served);
+    s->nkept = nkept;
+    weir_mem_free(served.list);
+    return rc;
+}
+
+/* Searches with the listener, if any, switched off. Returns 1, 0 or negative. */
+static int search(struct flow_search *s)
+{
+    struct match *m = s->m;
+    const weir_match_options *options = m->options;
+    weir_match_options quiet = *options;
+    int rc = 0;
+
+    quiet.trace = NULL;
+    m->options = &quiet;
+    m->flow->search = true;
+    m->flow->waits = m->flow->mixed;
+    m->flow->gave_up = false;
+    m->flow->tries = 0;
+    if (m->flow->mixed || counts_vary(m))
+        rc = s->once(m, s->view, s->t0);
+    rc = rc ? rc : search_level(s);
+    m->flow->search = m->flow->waits = false;
+    m->options = options;
     return rc;
 }
 
 int weir_flow_search(struct match *m, weir_match_once *once, enum match_view view, int64_t t0)
 {
     struct flow_search s = {.m = m, .once = once, .view = view, .t0 = t0};
-    int rc = 0;
+    int rc;
 
-    if (!m->flow || m->options->trace)
+    if (!m->flow)
         return 0;
     s.visits = m->stats.visited;
-    m->flow->search = true;
-    if (counts_vary(m))
-        rc = once(m, view, t0);
-    rc = rc ? rc : search_level(&s);
-    m->flow->search = false;
-    weir_map32_free(&s.kept);
-    if (rc == 0 && view == VIEW_ALL && !may_go_on(&s))
+    rc = search(&s);
+    weir_mem_free(s.kept);
+    if (rc == 0 && (m->flow->gave_up || !may_go_on(&s)))
         return weir_fail(m->err, WEIR_ELIMIT,
                          "%u choices of vertices did not tell whether one flow can serve the request", s.tries);
     return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err) : rc;

@@ -1,4 +1,5 @@
-/* flow_state.h - the flows of a match. Private to flow.c and flow_search.c. */
+/* flow_state.h - the flows of a match. Private to flow.c, flow_direct.c, flow_waiting.c and
+ * flow_search.c. */
 #ifndef WEIR_FLOW_STATE_H
 #define WEIR_FLOW_STATE_H
 
@@ -14,11 +15,13 @@ struct flow_net {
     int64_t step; /* divides the units of every demand; 0: no demand has units */
     const struct flow_layout *layout;
     struct flow_network *w;
-    weir_pick *taken; /* distribution units picked otherwise before the network was made */
-    uint32_t ntaken;
-    /* The demands served by the network, in order, each with the pick of the time when the demand was served. */
+    /* What the network has, in order: demands, each with the pick of the time when the demand was served; and units
+     * that picks take otherwise, which have the stamp 0. */
     struct flow_applied {
         uint32_t pick, stamp;
+        uint32_t demands; /* demands before this entry */
+        weir_vertex unit; /* with the stamp 0 */
+        int64_t amount;
     } *stack;
     uint32_t nstack, stack_cap;
     weir_vertex *refused; /* vertices without a flow, in order, perhaps more than once */
@@ -26,6 +29,7 @@ struct flow_net {
     /* The type of the vertices with a demand each for vertices inside (of the racks, for 2 racks with 3 nodes that need
      * units); WEIR_NO_TYPE: one group only. */
     weir_type group;
+    bool hosted;  /* a vertex may have several demands, or a larger one */
     bool crossed; /* a vertex got no flow while a vertex of another group had one */
 };
 
@@ -35,14 +39,54 @@ struct flow_demand {
     int64_t units;
 };
 
+/* A direct resource that waits for its units. */
+struct flow_waiting {
+    uint32_t pick; /* the pick that stands for it */
+    const weir_resource *r;
+    weir_vertex under;
+    int64_t times;
+};
+
+/* The most units that a vertex may be served. */
+struct flow_cap {
+    uint32_t key;  /* the vertex; of units that wait below a vertex, flow_waiting_key() */
+    uint32_t last; /* number of the cap that the key had before; WEIR_NONE: none */
+    int64_t most;
+};
+
 struct flow_state {
     struct flow_net *nets;
     struct flow_demand *demands; /* by stamp - 1, of this attempt */
     uint32_t ndemands, demands_cap;
-    bool search;              /* counts with a range take their minimum */
-    struct weir_map32 barred; /* vertices that must get no flow in this attempt */
+    bool *direct; /* by resource of the request: it asks for units that flows of the request pass through */
+    bool mixed;   /* some resource does */
+    bool search;  /* counts with a range take their minimum */
+    bool waits;   /* direct resources wait for their units until all flows are there */
+    bool unfit;   /* in the last attempt all flows were there, but not the units of the direct resources */
+    bool gave_up; /* not all ways to take units directly were tried */
+    uint32_t tries; /* units taken directly on trial in this search */
+    struct flow_waiting *waiting;
+    uint32_t nwaiting, waiting_cap;
+    struct flow_cap *caps;
+    uint32_t ncaps, caps_cap;
+    struct weir_map32 cap_numbers; /* in `caps`, by key */
 };
 
+static inline int64_t flow_waiting_units(const struct flow_waiting *w)
+{
+    return saturating_mul(w->r->count.min, w->times);
+}
+
+static inline uint32_t flow_waiting_key(weir_vertex under)
+{
+    return under | UINT32_C(1) << 31;
+}
+
+/* The most units that the vertex of a key may be served, beyond `had`; WEIR_FOREVER: any. */
+int64_t weir_flow_cap(const struct match *m, uint32_t key, int64_t had);
+/* Makes the network have what the picks have: entries of dropped picks go, moved ones come back. Returns 1, 0 or
+ * negative. */
+int weir_flow_follow(struct match *m, struct flow_net *f);
 /* The fewest units of the subsystem that serve the request. */
 int64_t weir_flow_needed(const struct match *m, const struct flow_net *f);
 

@@ -483,7 +483,7 @@ int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resour
 
     if (!weir_search_bound_ok(m, under, r, smallest, weir_candidate_idle(m, r)))
         return smallest == 0;
-    rc = smallest == most ? weir_allocate_bulk(m, under, r, most) : 0;
+    rc = smallest == most && !weir_direct_is(m, r) ? weir_allocate_bulk(m, under, r, most) : 0;
     if (rc)
         return rc;
     rc = gather(m, under, r, most, &gs);

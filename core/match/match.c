@@ -216,6 +216,10 @@ static int not_yet(struct match *m, int64_t start)
 
 static int busy(struct match *m)
 {
+    if (m->undecided)
+        return weir_fail(m->err, WEIR_ELIMIT,
+                         "no start was found, but the search for a choice of vertices was cut off at %u of the starts, "
+                         "the first at %.15g s", m->undecided, seconds(m->undecided_at));
     if (m->late)
         return weir_fail(m->err, WEIR_EBUSY,
                          "the resources that would do are in use, down or reserved, and valid until %.15g s only",
@@ -246,6 +250,8 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
     if (rc == 1)
         rc = weir_match_attempt(m, *start <= m->g->now ? VIEW_NOW : VIEW_RESERVED, *start);
     m->has_busy_mask = false;
+    if (rc < 0 && o->mode == WEIR_RESERVE)
+        rc = weir_match_undecided(m, rc, *start);
     if (rc == 0 && o->mode == WEIR_RESERVE)
         rc = weir_match_reserve(m, *start, start);
     return rc == 0 ? not_now(m) : rc;

@@ -1,7 +1,7 @@
 /* match.h - declarations shared by the files of the matcher. Private to the core.
  *
- * A file calls only files below its own line in this list; candidate.c, flow.c and backtrack_conflicts.c are on one
- * level.
+ * A file calls only files below its own line in this list; candidate.c, flow.c, flow_direct.c and backtrack_conflicts.c
+ * are on one level.
  *   match.c               modes, reservations, commit
  *   earliest_start.c      the earliest start of a reservation
  *   allocate.c            the recursion: resources of a request below a vertex
@@ -19,6 +19,7 @@
  *   deal.c                vertices with several parents in such a hierarchy
  *   whole.c               matches that give a type as a whole
  *   flow.c                units on the ways to the sources of another subsystem
+ *   flow_direct.c         resources that ask for such units by their type
  *   constraint_filter.c   the nodes that a constraint allows
  *   context.c             the listener, the scores of the policy, the indexes
  *
@@ -51,6 +52,7 @@ struct pick_detail {
     weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
     uint32_t slots;       /* slots that were complete with this pick */
     uint32_t flow;        /* stamp of the demand that the pick stands for (flow_state.h); 0: none */
+    uint32_t waiting;     /* number + 1 of the waiting resource that the pick stands for (flow_state.h); 0: none */
     bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
 };
 
@@ -94,6 +96,8 @@ struct match {
     int64_t end;      /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
     int64_t latest;   /* latest start from which the resources are valid to the end; weir_match_latest() */
     bool late;        /* the earliest start is later than that */
+    uint32_t undecided;    /* starts of which a search that was cut off could not tell whether the request fits */
+    int64_t undecided_at;  /* the first of them */
 
     /* Progress: the picks so far */
     weir_pick *picks;
@@ -174,14 +178,17 @@ int weir_match_bound_ok(struct match *m, int64_t start);
 /* Places the request at the earliest possible time after t. Returns 1 with *start set, 0 if no time will do, or
  * negative. */
 int weir_match_reserve(struct match *m, int64_t t, int64_t *start);
+/* Notes that a search at `start` was cut off (rc is WEIR_ELIMIT), so that later starts may be tried. Returns 0; or rc,
+ * where it is another failure, or too many starts are undecided. */
+int weir_match_undecided(struct match *m, int rc, int64_t start);
 /* The latest start of a job that ends while the resources are valid; WEIR_FOREVER: any. May be negative. */
 int64_t weir_match_latest(const struct match *m);
 /* Sets *start to the earliest time from t on at which the usage totals of all jobs leave enough; WEIR_FOREVER:
  * never. */
 int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);
 
-/* The resource of a slot that decides between hosts: the first that is not the units of a flow; the first of all, where
- * all are. */
+/* The resource of a slot that decides between hosts: the first that is neither the units of a flow nor direct; else
+ * the first direct one; the first of all, where all are units of flows. */
 const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot);
 /* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
  * negative. */
@@ -283,6 +290,20 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);
 /* Takes the units of all resources of a list, and of its slots, named after subsystems. Returns 1, 0 or negative. */
 int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+
+/* Finds the direct resources of the request: those whose type is that of distribution units that flows of the request
+ * pass through. WEIR_ENOMEM. O(resources x units) once a match */
+int weir_direct_prepare(struct match *m);
+/* Whether r is a direct resource; whether r or a resource nested in r is. */
+bool weir_direct_is(const struct match *m, const weir_resource *r);
+bool weir_direct_within(const struct match *m, const weir_resource *r);
+/* The most units of v, at most `want`, that leave enough for the flows of the match; or negative. */
+int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want);
+/* Places `times` times the units of a direct resource below `under`, or makes it wait until all flows are there.
+ * Returns 1, 0 or negative. */
+int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
+/* Places the direct resources that wait, in any way that serves all. Returns 1, 0 or negative. */
+int weir_direct_place(struct match *m);
 
 /* Whether the sources have as much left as the request needs. Returns 1, 0 or negative. */
 int weir_flow_enough(struct match *m);

@@ -34,7 +34,8 @@ static bool applies(const struct search *s)
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
 
-    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_flow(m->g, r))
+    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_flow(m->g, r) ||
+        weir_direct_within(m, r))
         return false;
     if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || s->nbarred > 0 ||
         m->options->trace)

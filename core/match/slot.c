@@ -91,9 +91,44 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
     return most;
 }
 
+/* Whether `slots` slots fit below `under` beside the picks so far. Returns 1, 0 or negative. */
+static int fits(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
+{
+    uint32_t npicks = m->npicks;
+    bool probing = m->probing;
+    int rc;
+
+    m->probing = true;
+    rc = m->allocate(m, under, slot->with, slot->nwith, slots);
+    m->probing = probing;
+    m->npicks = npicks;
+    return rc;
+}
+
+/* As weir_slot_bound(), for a slot with direct resources: what each resource tells by itself is too much. */
+static int64_t bound_together(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
+{
+    int64_t least = 0;
+
+    if (!weir_direct_within(m, slot) || m->view == VIEW_CAPACITY || most >= WEIR_FOREVER / 2)
+        return most;
+    while (least < most) {
+        int64_t middle = least + (most - least + 1) / 2;
+        int rc = fits(m, under, slot, middle);
+        if (rc < 0)
+            return rc;
+        if (rc)
+            least = middle;
+        else
+            most = middle - 1;
+    }
+    return most;
+}
+
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most)
 {
-    return bound_without(m, under, slot, NULL, most);
+    most = bound_without(m, under, slot, NULL, most);
+    return bound_together(m, under, slot, most);
 }
 
 int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
@@ -219,6 +254,7 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
     list_keys(h, &host, npicks, first->count.min);
     m->npicks = npicks;
     host.most = bound_without(m, host.v, h->slot, first, host.most);
+    host.most = bound_together(m, host.v, h->slot, host.most);
     if (host.most <= 0) {
         h->n--;
         h->nkeys = host.first;
@@ -562,6 +598,77 @@ static int place_given(struct hosts *h, int64_t count)
     return rc;
 }
 
+/* ---- slots with flows ---- */
+
+static bool has_flow(const struct match *m, const weir_resource *slot)
+{
+    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < slot->nwith; i++)
+        if (weir_flow_find(m->g, slot->with[i].type) != WEIR_NONE)
+            return true;
+    return false;
+}
+
+/* Whether the policy wants v. Returns 1, 0 or negative. */
+static int is_wanted(struct match *m, const weir_resource *slot, weir_vertex v)
+{
+    double score = 0;
+    int rc = is_scored(m) ? weir_allocate_evaluate(m, slot, &v, 1, &score) : WEIR_OK;
+
+    return rc ? rc : !isnan(score);
+}
+
+/* Places as many slots in v as fit beside those placed so far, at most `want`. Returns their number, or negative. */
+static int64_t place_most(struct match *m, weir_vertex v, const weir_resource *slot, int64_t want)
+{
+    int wanted = is_wanted(m, slot, v), rc = 0;
+    int64_t n = wanted == 1 ? weir_slot_bound(m, v, slot, want) : wanted;
+
+    while (n > 0 && (rc = weir_slots_fill(m, v, slot, n)) == 0)
+        n--;
+    return rc < 0 ? rc : n;
+}
+
+/* Places slots host by host, each host with the slots before in place: what a flow leaves for a host depends on what
+ * the hosts before got. Returns the number of slots placed, at most `want`, or negative. */
+static int64_t place_in_turn(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
+{
+    struct search s;
+    weir_vertex v;
+    int64_t placed = 0;
+    int rc = weir_search_hosts(&s, h->m, under, h->slot, h->first, host);
+
+    if (rc)
+        return rc;
+    while (placed < want && (rc = weir_search_next(&s, &v)) > 0) {
+        weir_type inner = weir_slot_host(h->m, v, h->slot);
+        int64_t n = inner == SEARCH_PARENT ? 0
+                    : inner != WEIR_NO_TYPE ? place_in_turn(h, v, inner, want - placed)
+                                            : place_most(h->m, v, h->slot, want - placed);
+        placed += n > 0 ? n : 0;
+        rc = n < 0 ? (int)n : n == 0 ? weir_search_rejected(&s, v) : 0;
+        if (rc)
+            break;
+    }
+    weir_search_end(&s);
+    return rc < 0 ? rc : placed;
+}
+
+/* Places an allowed number of slots host by host. Returns the number, negative where none is allowed; or sets *rc. */
+static int64_t place_anew(struct hosts *h, weir_vertex under, weir_type host, int *rc)
+{
+    const weir_count *count = &h->slot->count;
+    uint32_t npicks = h->m->npicks;
+    int64_t want = count_most(h->m, count), placed;
+
+    for (;; want = weir_count_floor(count, placed)) { /* between two allowed counts: place the lower */
+        h->m->npicks = npicks;
+        placed = want < 0 ? -1 : place_in_turn(h, under, host, want);
+        *rc = want >= 0 && placed < 0 ? (int)placed : WEIR_OK;
+        if (*rc || want < 0 || placed == want)
+            return want;
+    }
+}
+
 /* Whether aggregates allow so many slots in all. */
 static bool bound_ok(struct match *m, weir_vertex under, const weir_resource *r, int64_t slots)
 {
@@ -584,8 +691,14 @@ int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *
     count = weir_count_floor(&slot->count, h.norder);
     if (!rc)
         rc = count < 0 ? 0 : place_given(&h, count);
+    if (rc == 0 && has_flow(m, slot)) {
+        count = place_anew(&h, under, host, &rc);
+        rc = rc ? rc : count >= 0;
+    }
     if (rc == 1)
         weir_pick_slots(m, npicks, count);
+    else
+        m->npicks = npicks;
     free_hosts(&h);
     return rc;
 }

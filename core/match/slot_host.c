@@ -5,6 +5,9 @@
 const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot)
 {
     for (uint32_t i = 0; slot->nwith > 1 && i < slot->nwith; i++)
+        if (weir_flow_find(m->g, slot->with[i].type) == WEIR_NONE && !weir_direct_is(m, &slot->with[i]))
+            return &slot->with[i];
+    for (uint32_t i = 0; slot->nwith > 1 && i < slot->nwith; i++)
         if (weir_flow_find(m->g, slot->with[i].type) == WEIR_NONE)
             return &slot->with[i];
     return slot->with;

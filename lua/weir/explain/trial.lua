@@ -193,9 +193,21 @@ function Trial:is_below(v, top)
   return self:upward(v, function(u) return u == top end) ~= nil
 end
 
+-- Whether v is a pool outside of containment, such as a power unit: what a question about a vertex leaves open.
+local function stands_alone(v) return not v:parent() and v:nchildren() == 0 end
+
+-- Units of a type below v and, for the vertex asked about, outside of containment: in all, free.
+local function units_below(self, v, type)
+  local total, free = v:below(type)
+  for _, pool in ipairs(v == self.within and not stands_alone(v) and self:of_type(type) or {}) do
+    if stands_alone(pool) then total, free = total + pool.size, free + pool.free end
+  end
+  return total, free
+end
+
 --- Units of a type below a vertex, or in all without a vertex: in all, free.
 function Trial:units(v, type)
-  if v and not self.hierarchy then return v:below(type) end
+  if v and not self.hierarchy then return units_below(self, v, type) end
   local sums = must(self.copy:aggregate(v, { all = true, subsystem = self.hierarchy }))[type]
   if not sums then return 0, 0 end
   return sums.total, sums.free

@@ -205,6 +205,22 @@ describe("matches with flows", function()
     assert(e:release(a.id))
   end)
 
+  it("[G8] a start behind one whose choices were not all tried is no answer, but is told", function()
+    local random, sizes, edges = cases.random(7), { late = 100 }, {}
+    for i = 0, 20 do sizes["u" .. i] = 1 end
+    for i = 0, 69 do
+      local first, step = random:between(0, 20), random:between(1, 6)
+      for k = 0, 2 do edges[#edges + 1] = ("u%d>n%d"):format((first + k * step) % 21, i) end
+      edges[#edges + 1] = "late>n" .. i
+    end
+    machine(70, sizes, table.concat(edges, " "))
+    assert(at.late:allocate { job = 1, amount = 100, duration = 50 })
+    local a, why, code = e:match("slot=7/node/net=3", { mode = "reserve", duration = 10 })
+    assert.same({ nil, "limit" }, { a, code })
+    assert.matches("fits at 50 s, but the search for a choice of vertices was cut off at 1 earlier start", why, 1, true)
+    assert.equal(50, assert(e:match("slot=7/node/net=3", { mode = "reserve", duration = 10, at = 50 })).at)
+  end)
+
   it("[G8] what the sources have too little of is refused without a look at the nodes", function()
     machine(20, { s = 9, a = 40 }, "s>a" .. (function()
       local edges = {}

@@ -1,0 +1,99 @@
+/* flow_direct.c - direct resources: distribution units that a request asks for by their type, while flows of the same
+ * request pass through such units (1 kW of a panel beside nodes that need power). Units taken directly and units that
+ * flows pass never add up to more than there is: a direct pick takes what flows, moved where they must be, leave over
+ * (weir_direct_spare), and flows pass what direct picks leave over (weir_flow_follow).
+ *
+ * Invariant: no answer depends on the picks but that of weir_direct_spare().
+ */
+#include "match/flow_state.h"
+
+/* ---- which resources ---- */
+
+/* Whether a distribution unit of a subsystem has a type. Returns 1, 0 or negative. */
+static int has_units(const struct match *m, uint32_t subsystem, weir_type t)
+{
+    const struct flow_layout *l = weir_flow_layout(weir_graph_edges(m->g), subsystem);
+
+    for (uint32_t i = 0; l && i < l->n; i++)
+        if (vertex_valid(m->g, l->units[i]) && kind_of(m->g, l->units[i])->type == t)
+            return 1;
+    return l ? 0 : WEIR_ENOMEM;
+}
+
+static bool is_first_asker(const struct match *m, uint32_t i, uint32_t subsystem)
+{
+    for (uint32_t k = 0; k < i; k++) {
+        const weir_resource *r = weir_request_resource(m->request, k);
+        if (!r->slot && weir_flow_find(m->g, r->type) == subsystem)
+            return false;
+    }
+    return true;
+}
+
+int weir_direct_prepare(struct match *m)
+{
+    uint32_t n = m->request->count;
+
+    if (m->g->nsubsystems == 1 || (m->flow && m->flow->direct))
+        return WEIR_OK;
+    for (uint32_t i = 0; i < n; i++) {
+        const weir_resource *r = weir_request_resource(m->request, i);
+        uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
+        if (s == WEIR_NONE || !is_first_asker(m, i, s))
+            continue;
+        if (!m->flow)
+            m->flow = weir_mem_zalloc(1, sizeof *m->flow);
+        if (m->flow && !m->flow->direct)
+            m->flow->direct = weir_mem_zalloc((size_t)n + 1, sizeof *m->flow->direct);
+        if (!m->flow || !m->flow->direct)
+            return weir_fail_nomem(m->err);
+        for (uint32_t k = 0; k < n; k++) {
+            const weir_resource *other = weir_request_resource(m->request, k);
+            weir_type t = other->slot ? WEIR_NO_TYPE : weir_match_type(m, other);
+            int rc = t == WEIR_NO_TYPE || m->flow->direct[k] ? 0 : has_units(m, s, t);
+            if (rc < 0)
+                return weir_fail_nomem(m->err);
+            m->flow->direct[k] |= rc == 1;
+            m->flow->mixed |= rc == 1;
+        }
+    }
+    return WEIR_OK;
+}
+
+bool weir_direct_is(const struct match *m, const weir_resource *r)
+{
+    return m->flow && m->flow->mixed && !r->slot && m->flow->direct[r->index] && r->nwith == 0;
+}
+
+bool weir_direct_within(const struct match *m, const weir_resource *r)
+{
+    if (!m->flow || !m->flow->mixed)
+        return false;
+    if (weir_direct_is(m, r))
+        return true;
+    for (uint32_t i = 0; i < r->nwith; i++)
+        if (weir_direct_within(m, &r->with[i]))
+            return true;
+    return false;
+}
+
+/* ---- units ---- */
+
+int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want)
+{
+    struct flow_net *f = m->flow && m->flow->mixed && m->view != VIEW_CAPACITY ? m->flow->nets : NULL;
+
+    for (; f && want > 0; f = f->next) {
+        uint64_t visits = weir_flow_visits(f->w);
+        int rc;
+        if (weir_map32_get(&f->layout->numbers, v) == WEIR_NONE || !weir_candidate_unit(m, v, f->r))
+            continue;
+        rc = weir_flow_follow(m, f);
+        if (rc == 1 && weir_flow_spare(f->w, v, want, &want))
+            return weir_fail_nomem(m->err);
+        m->stats.visited += (weir_flow_visits(f->w) - visits) / 2;
+        if (rc <= 0)
+            return rc;
+    }
+    return want;
+}

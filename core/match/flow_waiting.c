@@ -1,0 +1,274 @@
+/* flow_waiting.c - direct resources (flow_direct.c) that wait for their units. A list of resources is placed with its
+ * direct resources last. Where that serves nobody, the search for other vertices (flow_search.c) lets all direct
+ * resources wait: a pick without units stands for each until all flows of the request are there. The units are then
+ * taken in all ways, at most DIRECT_TRIES, until one serves all.
+ *
+ * Invariant: a resource that waits is an entry of m->flow->waiting whose pick is among the picks.
+ */
+#include <math.h>
+#include <stdlib.h>
+
+#include "match/flow_state.h"
+
+enum { DIRECT_TRIES = 20000 }; /* for one search */
+
+/* ---- waiting ---- */
+
+static bool stands(const struct match *m, uint32_t i)
+{
+    uint32_t pick = m->flow->waiting[i].pick;
+    return pick < m->npicks && m->details[pick].waiting == i + 1;
+}
+
+/* Drops the entries whose picks were dropped. */
+static void follow(struct match *m)
+{
+    while (m->flow->nwaiting && !stands(m, m->flow->nwaiting - 1))
+        m->flow->nwaiting--;
+}
+
+/* Units that wait below `under`. */
+static int64_t waiting_below(const struct match *m, weir_vertex under)
+{
+    int64_t sum = 0;
+
+    for (uint32_t i = 0; i < m->flow->nwaiting; i++)
+        if (m->flow->waiting[i].under == under)
+            sum += flow_waiting_units(&m->flow->waiting[i]);
+    return sum;
+}
+
+/* Adds a pick that stands for the units. Its vertex is `under`, or a root. */
+static int wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    struct flow_waiting w = {m->npicks, r, under, times};
+    struct flow_state *s = m->flow;
+    uint32_t root = 0;
+
+    if (flow_waiting_units(&w) == 0)
+        return 1;
+    follow(m);
+    if (under != WEIR_NONE &&
+        flow_waiting_units(&w) > weir_flow_cap(m, flow_waiting_key(under), waiting_below(m, under)))
+        return 0;
+    while (under == WEIR_NONE && m->g->roots[root] == WEIR_NONE)
+        root++;
+    if (weir_array_reserve(&s->waiting, &s->waiting_cap, (size_t)s->nwaiting + 1, sizeof *s->waiting) ||
+        weir_pick_add(m, under == WEIR_NONE ? m->g->roots[root] : under, r, 0, false))
+        return weir_fail_nomem(m->err);
+    m->backtracked = true;
+    s->waiting[s->nwaiting++] = w;
+    m->details[w.pick].waiting = s->nwaiting;
+    m->details[w.pick].endpoint = m->picks[w.pick].vertex;
+    return 1;
+}
+
+int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    if (m->flow->waits && m->view != VIEW_CAPACITY)
+        return wait(m, under, r, times);
+    m->backtracked = true; /* units of a flow may pass where units are taken */
+    return weir_allocate_resource(m, under, r, times);
+}
+
+/* ---- taking in all ways ---- */
+
+/* The candidates of a resource that waits. */
+struct supply {
+    weir_vertex *list;
+    uint32_t n, cap;
+};
+
+struct taking {
+    struct match *m;
+    struct flow_waiting *waiting; /* in the order of taking */
+    struct supply *supplies;
+    uint32_t n;
+    bool refused; /* some units were refused: from here on bounds pay */
+};
+
+/* Drops the candidates that the policy does not want. */
+static int drop_unwanted(struct match *m, const weir_resource *r, struct supply *x)
+{
+    double *score = weir_mem_alloc((size_t)x->n * sizeof *score + 1);
+    int rc = score ? weir_allocate_evaluate(m, r, x->list, x->n, score) : weir_fail_nomem(m->err);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; !rc && i < x->n; i++)
+        if (!isnan(score[i]))
+            x->list[kept++] = x->list[i];
+    x->n = rc ? x->n : kept;
+    weir_mem_free(score);
+    return rc;
+}
+
+static int list_supply(struct match *m, const struct flow_waiting *w, struct supply *out)
+{
+    struct search s;
+    weir_vertex v;
+    int rc = weir_search_begin(&s, m, w->under, w->r, weir_candidate_idle(m, w->r));
+
+    if (rc)
+        return rc;
+    while ((rc = weir_search_next(&s, &v)) > 0) {
+        if (weir_array_reserve(&out->list, &out->cap, (size_t)out->n + 1, sizeof *out->list)) {
+            rc = weir_fail_nomem(m->err);
+            break;
+        }
+        out->list[out->n++] = v;
+        rc = weir_search_rejected(&s, v);
+        if (rc)
+            break;
+    }
+    weir_search_end(&s);
+    return !rc && m->view <= VIEW_RESERVED && m->policy->evaluate ? drop_unwanted(m, w->r, out) : rc;
+}
+
+/* The most that the candidates from number k on could give, one by one, up to `want`. */
+static int64_t most_of(struct taking *t, uint32_t i, uint32_t k, int64_t want)
+{
+    struct match *m = t->m;
+    int64_t sum = 0;
+
+    for (; k < t->supplies[i].n && sum < want; k++) {
+        uint32_t npicks = m->npicks;
+        int64_t units = weir_candidate_take(m, t->supplies[i].list[k], t->waiting[i].r, want - sum);
+        m->npicks = npicks;
+        if (units < 0)
+            return units;
+        sum += units;
+    }
+    return sum;
+}
+
+static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want);
+
+/* Takes units of candidate k of the i-th resource, the most first, and the rest elsewhere. */
+static int take_from(struct taking *t, uint32_t i, uint32_t k, int64_t want)
+{
+    struct match *m = t->m;
+    weir_vertex v = t->supplies[i].list[k];
+    bool fewer = weir_candidate_divisible(m, v, t->waiting[i].r);
+    uint32_t npicks = m->npicks;
+    int64_t units;
+    int rc = 0;
+
+    for (int64_t most = want; rc == 0 && most > 0 && m->flow->tries < DIRECT_TRIES; most = fewer ? units - 1 : 0) {
+        m->flow->tries++;
+        units = weir_candidate_take(m, v, t->waiting[i].r, most);
+        if (units <= 0)
+            return (int)units;
+        rc = take_all(t, i, k + 1, want - units);
+        if (rc == 0)
+            m->npicks = npicks;
+    }
+    return rc;
+}
+
+/* Takes `want` units for the i-th resource from candidate k on, and all units of those behind. Returns 1, 0 or
+ * negative. */
+static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want)
+{
+    int64_t most;
+    int rc;
+
+    if (want <= 0) {
+        if (i + 1 == t->n)
+            return 1;
+        return take_all(t, i + 1, 0, flow_waiting_units(&t->waiting[i + 1]));
+    }
+    t->refused |= k == t->supplies[i].n;
+    if (k == t->supplies[i].n || t->m->flow->tries >= DIRECT_TRIES)
+        return 0;
+    most = t->refused ? most_of(t, i, k, want) : want;
+    if (most < want)
+        return most < 0 ? (int)most : 0;
+    rc = take_from(t, i, k, want);
+    return rc ? rc : take_all(t, i, k + 1, want);
+}
+
+static int by_depth(const void *a, const void *b, void *data)
+{
+    const struct flow_waiting *x = a, *y = b;
+    const weir_graph *g = data;
+    uint32_t i = vertex_depth(g, x->under), k = vertex_depth(g, y->under);
+
+    if (i != k)
+        return i > k ? -1 : 1;
+    return x->pick < y->pick ? -1 : x->pick > y->pick;
+}
+
+/* Drops the picks that stood for resources. Slots that were complete with such a pick are complete with the next. */
+static void drop_waiting(struct match *m)
+{
+    uint32_t kept = 0, slots = 0;
+
+    for (uint32_t i = 0; i < m->npicks; i++) {
+        if (m->details[i].waiting) {
+            slots += m->details[i].slots;
+            continue;
+        }
+        m->details[kept] = m->details[i];
+        m->picks[kept] = m->picks[i];
+        if (!m->details[kept].nested) {
+            m->details[kept].slots += slots;
+            slots = 0;
+        }
+        kept++;
+    }
+    m->npicks = kept;
+    m->flow->nwaiting = 0;
+}
+
+/* Whether each pick that stands for a resource is where its entry tells. */
+static bool all_known(const struct match *m)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < m->npicks; i++)
+        n += m->details[i].waiting != 0;
+    for (uint32_t i = 0; i < m->flow->nwaiting; i++)
+        n -= stands(m, i);
+    return n == 0;
+}
+
+int weir_direct_place(struct match *m)
+{
+    struct taking t = {.m = m, .n = m->flow ? m->flow->nwaiting : 0};
+    uint32_t conflicts_from = m->conflicts_from, npicks = m->npicks;
+    int rc = 1;
+
+    if (m->flow)
+        m->flow->unfit = false;
+    if (t.n == 0)
+        return 1;
+    follow(m);
+    if (!all_known(m)) {
+        m->flow->gave_up = true;
+        return 0;
+    }
+    t.n = m->flow->nwaiting;
+    t.waiting = m->flow->waiting;
+    t.supplies = weir_mem_zalloc((size_t)t.n + 1, sizeof *t.supplies);
+    if (!t.supplies)
+        return weir_fail_nomem(m->err);
+    qsort_r(t.waiting, t.n, sizeof *t.waiting, by_depth, m->g);
+    for (uint32_t i = 0; rc == 1 && i < t.n; i++) {
+        int failed = list_supply(m, &t.waiting[i], &t.supplies[i]);
+        rc = failed ? failed : 1;
+    }
+    m->conflicts_from = 0;
+    if (rc == 1 && t.n)
+        rc = take_all(&t, 0, 0, flow_waiting_units(&t.waiting[0]));
+    m->conflicts_from = conflicts_from;
+    m->flow->gave_up |= rc == 0 && m->flow->tries >= DIRECT_TRIES;
+    m->flow->unfit = rc == 0;
+    if (rc == 1)
+        drop_waiting(m);
+    else
+        m->npicks = npicks;
+    for (uint32_t i = 0; i < t.n; i++)
+        weir_mem_free(t.supplies[i].list);
+    weir_mem_free(t.supplies);
+    return rc;
+}
