@@ -677,9 +677,9 @@ static int engine_tostring(lua_State *L)
  *   result of true, within = vertex at, above or below which all vertices of its tree must lie, without = list of the
  *   parts of the policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to
  *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy)}; links, slot_parent,
- *   slot_sums, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is a jobspec
- *   (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a code: busy,
- *   infeasible, rejected, policy, limit, ...
+ *   slot_sums, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is
+ *   a jobspec (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a
+ *   code: busy, infeasible, rejected, policy, limit, ...
  * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
  *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
  *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
