@@ -45,7 +45,7 @@ local function finish(shell, name, path, found, text, code, elapsed)
   if name == "satisfiability" then return report.satisfiability(shell, found ~= nil, elapsed) end
   report.match(shell, { job = number, matched = found ~= nil and text ~= nil, booked = books, elapsed = elapsed,
     at = found and found.at, satisfiable = code ~= "infeasible" or text == nil })
-  if books and found then remember(session, number, found, path, elapsed) end
+  if books and found then remember(session, number, found, path, elapsed) elseif found then session:seen(found) end
   if books and quirks.uses_number(found, text, code) then session.counter = number + 1 end
 end
 

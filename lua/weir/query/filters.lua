@@ -21,14 +21,14 @@ function M.read(text)
   return self
 end
 
---- Returns the sorted names of the types counted at vertices of a type. Quirk: clusters also count the types of
---- leaves.
+--- Returns the sorted names of the types counted at vertices of a type. Quirk: clusters also count the types of leaves that
+--- no filter names.
 function M:types(type, leaf_types)
   local set = {}
   for kind in pairs(self.of[type] or {}) do set[kind] = true end
   for kind in pairs(self.of[ANY] or {}) do set[kind] = kind ~= type or nil end
   if type == "cluster" then
-    for kind in pairs(leaf_types) do set[kind] = true end
+    for kind in pairs(leaf_types) do set[kind] = set[kind] or not self.counted[kind] or nil end
   end
   return tables.keys(set)
 end

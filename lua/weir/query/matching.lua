@@ -117,13 +117,13 @@ end
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
 
 -- Matches now, or else at the times that resource-query would try: those at which a counted job begins or ends
--- (stale.lua). What fits at none of them is told from what never fits.
-local function match_at_points(session, text, operation)
+-- (stale.lua; `minds`: its quirk counts). What fits at none of them is told from what never fits.
+local function match_at_points(session, text, operation, minds)
   local found, why, code = match_at(session, text, LATER[operation], 0)
   if found or code ~= "busy" then return found, why, code end
   found, why, code = session.stale:reserve(session:points(), function(at)
     return match_at(session, text, LATER[operation], at)
-  end, function(at) return match_at(session, text, "without_allocating", at) end)
+  end, minds and function(at) return match_at(session, text, "without_allocating", at) end)
   if found or code ~= "busy" then return found, why, code end
   local never, reason, verdict = match_at(session, text, "feasible", 0)
   if never == nil and verdict == "infeasible" then return nil, reason, verdict end
@@ -146,16 +146,28 @@ local function check_document(session, text)
   local document = core.document(text, { format = "yaml" })
   local fault = quirks.jobspec_fault(document)
   if fault or not is_map(document) then return fault end
-  return quirks.unknown_type(session.machine, add_types(document.resources, {}))
+  local types = add_types(document.resources, {})
+  return quirks.unknown_type(session.machine, types), types
+end
+
+-- Whether the numbers that stay as they were when vertices are attached count for a jobspec of these types. Quirk: those of
+-- nodes are brought up to date, those of other counted types are not.
+local function counts_stale(session, types)
+  local counted = session:counted()
+  for type in pairs(types) do
+    if counted[type] and type ~= "node" then return session.stale:minds() end
+  end
+  return false
 end
 
 --- Matches a jobspec. Returns {at, duration, queue, parts}; or nil, message, code.
 function M.run(session, text, operation)
-  local wrong = check_document(session, text)
+  local wrong, types = check_document(session, text)
   if wrong then return nil, wrong, "invalid" end
   text = quirks.in_whole_seconds(text)
-  if LATER[operation] and (session.stale:minds() or #session:points() < #session:list()) then
-    return match_at_points(session, text, operation)
+  local minds = LATER[operation] and counts_stale(session, types or {})
+  if minds or LATER[operation] and #session:points() < #session:list() then
+    return match_at_points(session, text, operation, minds)
   end
   return match_at(session, text, operation, 0)
 end

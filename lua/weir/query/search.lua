@@ -109,16 +109,27 @@ local function children_of(search, v, here)
   return children
 end
 
--- Returns the node of v with the matching descendants. Quirk: if the expression asks for usage, vertices without
--- counted types are left out.
+-- Whether one of the nodes is shown.
+local function any_shown(nodes)
+  for _, n in ipairs(nodes) do
+    if not n.hidden then return true end
+  end
+  return false
+end
+
+-- A node that is not shown, though nodes below are; nil without such nodes.
+local function hidden(v, children) return #children > 0 and { vertex = v, hidden = true, children = children } or nil end
+
+-- Returns the node of v with the matching descendants. Quirk: if the expression asks for usage, vertices without counted
+-- types are not shown, nor are vertices above that do not match themselves.
 function walk(search, v, above)
   local here = describe(search, v, above)
   local children = children_of(search, v, here)
-  if #children == 0 and not expression.holds(search.wanted, here) then return nil end
+  if not any_shown(children) and not expression.holds(search.wanted, here) then return hidden(v, children) end
   local counted
   if search.wanted.usage then
     counted = usage(search, v, here.jobs)
-    if not counted then return nil end
+    if not counted then return hidden(v, children) end
   end
   return { vertex = v, amount = v.size, exclusive = true, children = children, usage = counted }
 end

@@ -81,6 +81,11 @@ function M:remember(job)
   self.stale:planned(job.at, job.stop)
 end
 
+--- Records what was found and given to no job: {at, parts}. Quirk: that counts as a use.
+function M:seen(found)
+  if policy.stops(self.options.policy) then weights.note(found.parts, true) end
+end
+
 --- Records that a job has lost all resources.
 function M:forget(job)
   self.stale:planned(job.at, job.stop)

@@ -1,5 +1,6 @@
 --- stale.lua - a quirk of resource-query: vertices attached while jobs are planned do not count for reservations that
--- would begin at a start or end of a planned job, until a later job is planned over the begin.
+-- would begin at a start or end of a planned job, until a later job is planned over the begin. Reservations of whole nodes,
+-- which count nodes alone, are not held up.
 
 local M = {}
 M.__index = M
@@ -55,12 +56,12 @@ local function without(self, f)
 end
 
 --- Tries the times at which jobs begin or end, ascending, until allocate(at) succeeds. Where the quirk applies,
---- preview(at) must succeed first with the attached vertices down. Returns the result of allocate(at); or nil and the
+--- preview(at), if given, must succeed first with the attached vertices down. Returns the result of allocate(at); or nil and the
 --- reason and code of the last attempt.
 function M:reserve(jobs, allocate, preview)
   local why, code = nil, "busy"
   for _, at in ipairs(times_of(jobs)) do
-    if not self.points[at] or without(self, function() return preview(at) end) then
+    if not preview or not self.points[at] or without(self, function() return preview(at) end) then
       local found
       found, why, code = allocate(at)
       if found then return found end

@@ -1,6 +1,6 @@
 --- tree.lua - the displayed tree of a job: the vertices that the job holds, and all ancestors.
 --
--- A node: {vertex, amount, exclusive, label, usage, children (nodes, in the order of the graph)}. The resources of a
+-- A node: {vertex, amount, exclusive, label, usage, hidden, children (nodes, in the order of the graph)}. The resources of a
 -- job are a list of parts {vertex, amount, exclusive, label, whole (all descendants are shown)}.
 
 local tables = require "weir.tables"
@@ -79,14 +79,14 @@ function M.of(root, parts)
 end
 
 --- Calls on_node(n, depth, under) and on_edge(parent, child) in the order of resource-query's output: a vertex after
---- all descendants. `under` is true if the parent is exclusive.
+--- all descendants. `under` is true if the parent is exclusive. Hidden nodes are left out, with the edges that lead there.
 function M.visit(tree, on_node, on_edge)
   local function walk(n, depth, under)
     for _, child in ipairs(n.children) do
       walk(child, depth + 1, n.exclusive)
-      on_edge(n, child)
+      if not child.hidden then on_edge(n, child) end
     end
-    on_node(n, depth, under)
+    if not n.hidden then on_node(n, depth, under) end
   end
   walk(tree, 1, false)
 end

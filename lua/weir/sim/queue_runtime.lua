@@ -167,6 +167,7 @@ local FIELDS_OF_JOB = {
   "qos", "priority", "reserved", "start", "waits", "preemptible", "preempted", "wants", "attributes",
 }
 local known_fields, answers = {}, {} -- answers: by id of the job
+local strange = {} -- names that were read of a job and are no fields of jobs
 for _, name in ipairs(FIELDS_OF_JOB) do known_fields[name] = true end
 
 -- What the host says of a field of a job, asked for once.
@@ -199,7 +200,7 @@ local JOB = { __index = function(job, key)
   if known_fields[key] or type(key) ~= "string" then return nil end
   local near = #key > 4 and nearest(key, FIELDS_OF_JOB)
   if near and is_slip(key, near) then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 2) end
-  known_fields[key] = true -- one of the policy's own
+  known_fields[key], strange[#strange + 1] = true, key -- one of the policy's own
 end }
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------
@@ -715,6 +716,9 @@ local function value_of(name, declared, text)
   end
   error(("option '%s': '%s' is none of %s"):format(name, tostring(value), table.concat(about.choices, ", ")), 0)
 end
+
+-- The names, a line each, that the policy has read of a job when no job had them, and the fields of jobs.
+function host.strange() return table.concat(strange, "\n"), table.concat(FIELDS_OF_JOB, "\n") end
 
 -- Sets the options from lines of name=value.
 function host.options(text)

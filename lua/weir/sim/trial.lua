@@ -6,6 +6,7 @@ local files = require "weir.files"
 local lines_of = require "weir.policy.lines"
 local queue_policy = require "weir.sim.queue_policy"
 local sim = require "weir.sim"
+local suggest = require "weir.suggest"
 
 local M = {}
 
@@ -91,6 +92,23 @@ local function judge(run, report, say)
   if late > 0 then say("notes", ("%d jobs started later than their first reservation"):format(late)) end
 end
 
+-- Says which fields the policy reads of a job that no job has and that the policy sets nowhere: a policy may keep fields of
+-- its own in jobs.
+local function judge_fields(x, run, say)
+  local told, names, fields = run.sandbox:call "strange"
+  if not told then return end -- the policy has used up its budget
+  local _, source = next(assert(queue_policy.texts(x)))
+  for name in names:gmatch "[^\n]+" do
+    local set = not name:find "^[%a_][%w_]*$" or source:find("%f[%w_]" .. name .. "%f[^%w_][\"'%]%s]*=[^=]")
+    if not set then
+      local known = {}
+      for field in fields:gmatch "[^\n]+" do known[#known + 1] = field end
+      say("errors", ("a job has no field '%s'%s, and the policy gives it none; a job has %s"):format(name, suggest.hint(name, known),
+        table.concat(known, ", ")))
+    end
+  end
+end
+
 --- Loads a queue policy and plays a history of 200 jobs twice. Returns a report as weir.policy.bench.check.
 function M.check(x)
   local report = { errors = {}, notes = {}, matched = 0, refused = 0, queue = true }
@@ -105,10 +123,12 @@ function M.check(x)
   report.policy, report.hooks, report.passes, report.matches = { name = name, doc = doc }, run.hooks, run.sim.passes, run.sim.matches
   if run.error then
     say("errors", run.error .. (run.trace and run.trace:find "\n" and "\n" .. run.trace or ""))
+    judge_fields(x, run, say)
     return report
   end
   report.state = run.sim:queue_state()
   judge(run, report, say)
+  judge_fields(x, run, say)
   local again = assert(play(x, 200, BUDGET))
   for i, job in ipairs(run.jobs) do
     if job.start ~= again.jobs[i].start then

@@ -77,6 +77,20 @@ describe("weir policy", function()
     assert.is_truthy(text:find("slot=12/node could run here but for this policy", 1, true))
   end)
 
+  -- {how order reads a job, the field that check says no job has; nil: check says ok}
+  for _, case in ipairs {
+    { "return job.cores", "cores" }, { "return -(job.nodes or 0)", "nodes" }, { "return -job.cores", "cores" },
+    { "return -job.units" }, { "job.mine = job.mine or 3 return job.mine" },
+  } do
+    it("check tells a field that jobs of a queue policy do not have: " .. case[1], function()
+      write(dir .. "/q.lua", ("return { name = 'q', order = function(job, now) %s end, schedule = function(queue)\n"
+        .. "for job in queue:pending() do queue:start(job) end end }"):format(case[1]))
+      local text, status = weir("policy check " .. dir .. "/q.lua")
+      local told = text:match "a job has no field '(%w+)', and the policy gives it none; a job has id, number, "
+      assert.same({ case[2], case[2] and 1 or 0 }, { told, status })
+    end)
+  end
+
   it("check tells an error once, with its count and the way to it", function()
     write(dir .. "/deep.lua", "local function inner(v)\n  return v.x\nend\n"
       .. "return { evaluate = function(v)\n  local s = inner(v)\n  return s end }")

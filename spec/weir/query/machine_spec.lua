@@ -114,6 +114,13 @@ describe("weir query and machines", function()
     local out = run({ "-P", "low", "-F", "jgf", "-p", "node:core" }, commands)
     assert.truthy(out:find('/cluster0/node0"}, "agfilter": {"core": "used:1, total:2"}', 1, true))
     assert.truthy(out:find('/cluster0/node1"}, "agfilter": {"core": "used:0, total:2"}', 1, true))
+    assert.truthy(out:find('"/cluster0"}, "agfilter": {"memory": "used:0, total:16"}', 1, true), "leaves that -p does not name")
+  end)
+
+  it("shows on find what -p counts below a vertex that counts nothing", function()
+    local out = run({ "-P", "low", "-F", "jgf", "-p", "node:core,node:memory" }, "find agfilter=t")
+    assert.falsy(out:find('"/cluster0"}', 1, true))
+    assert.truthy(out:find('"edges": [{"source": "0", "target": "1"}, {"source": "0", "target": "2"}]', 1, true))
   end)
 
   it("carries labels of the jobspec, but those of slots", function()
@@ -186,13 +193,19 @@ describe("weir query and machines", function()
     assert.truthy(errors:find("ERROR: can't attach JGF subgraph \nERROR: add_subgraph: ERROR:", 1, true), errors)
   end)
 
-  it("does not count what was attached when a reservation begins with a job that was planned before", function()
-    local j = job(slot '{"type": "node", "count": 1}', 60)
-    local commands = { "multi-match allocate_orelse_reserve " .. j .. " " .. j, "attach " .. file(jgf(nodes_of(2))),
-      "match allocate " .. j, "match allocate_orelse_reserve " .. j }
-    local out = on_jgf(jgf(nodes_of(1)), table.concat(commands, "\n"))
-    assert.truthy(out:find("INFO: JOBID=4\nINFO: RESOURCES=RESERVED\nINFO: SCHEDULED AT=120\n", 1, true))
-  end)
+  -- {what, the resources, when the fourth job is to begin}: seen from resource-query.
+  for _, row in ipairs {
+    { "counts whole nodes", slot '{"type": "node", "count": 1}', 60 }, { "does not count cores", CORE, 120 },
+    { "does not count nodes of which cores are wanted", slot '{"type": "node", "count": 1, "with": [{"type": "core", "count": 1}]}', 120 },
+  } do
+    it(row[1] .. " that were attached when a reservation begins with a job that was planned before", function()
+      local j = job(row[2], 60)
+      local commands = { "multi-match allocate_orelse_reserve " .. j .. " " .. j, "attach " .. file(jgf(nodes_of(2))),
+        "match allocate " .. j, "match allocate_orelse_reserve " .. j }
+      local out = on_jgf(jgf(nodes_of(1)), table.concat(commands, "\n"))
+      assert.equal(tostring(row[3]), out:match "INFO: JOBID=4\nINFO: RESOURCES=RESERVED\nINFO: SCHEDULED AT=(%d+)\n")
+    end)
+  end
 
   it("removes what jobs have, too", function()
     local commands = ("match allocate %s\nremove 0 false\nfind jobid-tag=1\nmatch allocate %s"):format(job(CORE), job(CORE))

@@ -38,7 +38,7 @@ end
 
 --- Tags the vertices of an allocation, and all ancestors, with the number of free nodes or cores. parts: {vertex,
 -- amount, whole}. A part with `whole` uses all descendants; otherwise only descendants among the parts count as used.
--- later: the job has not begun.
+-- later: the job has not begun, or there is none.
 function M.note(parts, later)
   local own, sums, done = {}, sum_up(parts), {}
   for _, part in ipairs(parts) do own[part.vertex] = not later and part or nil end
