@@ -165,8 +165,8 @@ describe("the state of a queue policy", function()
       end
     end
     assert.equal(3, kept())
-    local lines = s.service.scheduler.lines
-    lines:use(assert(lines:open { queue = path, queues = {}, requires = {}, texts = {} }))
+    local groups = s.service.scheduler.queues
+    groups:use(assert(groups:open { queue = path, queues = {}, requires = {}, texts = {} }))
     client_of_flux.submit(s, 4, 1)
     client_of_flux.settle(s)
     assert.equal(4, kept())
