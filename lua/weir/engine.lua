@@ -75,6 +75,14 @@ local function check_granularity(graph, text)
   return false, ("hierarchy '%s': there is no type '%s' here%s"):format(text, kind, suggest.hint(kind, types))
 end
 
+--- Returns the granularity that a text means on a graph: HIERARCHY, HIERARCHY:TYPE, or a TYPE of containment, unless a
+--- hierarchy has that name; or nil, message, code.
+function M.granularity(graph, text)
+  if text:find ":" or tables.has(graph:subsystems(), text) then return text end
+  if tables.has(graph:types(), text) then return "containment:" .. text end
+  return nil, ("there is no type and no hierarchy '%s'%s"):format(text, suggest.hint(text, graph:types())), "unknown"
+end
+
 --- Makes an engine. opts.resources: a graph; .policy: an argument of policy.load; .policies: a list of policies, from
 --- which a job chooses by attributes.system.policy; .budget: limits of a match, {instructions =, memory =, seconds =}.
 --- .overrun: the treatment of a job not released at its end. "hold" (the default): the job keeps all resources, and a

@@ -2,6 +2,7 @@
 --- 2.
 
 local about = require "weir.about"
+local engines = require "weir.engine"
 local files = require "weir.files"
 local out = require "weir.cli.output"
 local tables = require "weir.tables"
@@ -26,6 +27,17 @@ function M.resources(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
   if (opts.resources or ""):find "^etcd:" then return out.check(weir.load(opts.resources)) end
   return out.check(weir.resources(opts.resources or "local"))
+end
+
+--- The option --granularity, beside weir.engine's.
+M.granularity_option = { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they ask for; or "
+  .. "HIERARCHY:TYPE, or HIERARCHY: where jobs are searched for" }
+
+--- Returns what --granularity means on a graph, as weir.engine takes it; nil without the option.
+function M.granularity(opts, graph)
+  if not opts.granularity then return nil end
+  local found, why = engines.granularity(graph, opts.granularity)
+  return found or out.fail(2, "--granularity: %s", why)
 end
 
 --- Fails if an output is one of the command's inputs: an input is never replaced. `inputs`: paths, and any different

@@ -34,6 +34,7 @@ local M = {
     { "p", "policy", "POLICY", "how jobs are placed: a name (see weir policy list) or a file; low if not given. Beside --compare it may "
       .. "be several, as in \"low best_fit\": each queue policy is run under each of them" },
     { "q", "queue", "QUEUE", "when jobs start: a name or a file, with options as in hybrid:k=4; easy if not given" },
+    inputs.granularity_option,
     { nil, "compare", "POLICY", "run under each of these, and show what differs: of the queue, of placement, or both as "
       .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
     { nil, "workers", "N", "replays of --compare that run at once; as many as there are processors if not given", kind = "some",
@@ -278,10 +279,11 @@ end
 -- tick(simulator, trace), or nil, is called after each end of a job.
 local function run_one(opts, path, which, tick)
   local graph = out.check(weir.resources(opts.resources))
-  local missing = missing_type(opts, graph)
+  local missing, granularity = missing_type(opts, graph), inputs.granularity(opts, graph)
   local result, why, code = replay.run {
     resources = graph, trace = source_of(opts, path, graph), policy = which.policy, queue = which.queue, map = opts.map,
-    format = opts.format, malformed = opts.malformed, rule = opts["event-rule"], overrun = opts.overrun, estimates = opts.estimates,
+    granularity = granularity, format = opts.format, malformed = opts.malformed, rule = opts["event-rule"],
+    overrun = opts.overrun, estimates = opts.estimates,
     ["until"] = opts["until"], warmup = opts.warmup, speed = opts.speed, sample = opts.sample, seed = opts.seed, tau = opts.tau,
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
     against = opts["against-actual"], from = opts.from, scale = opts.scale,

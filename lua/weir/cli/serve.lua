@@ -25,8 +25,7 @@ local M = {
     { nil, "parent-ca", "FILE", "for a parent over TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if "
       .. "not given" },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
-    { nil, "granularity", "TYPE", "jobs get whole vertices of this type, such as rack, whatever part they ask for; or HIERARCHY:TYPE, or "
-      .. "HIERARCHY: where jobs are searched for" },
+    inputs.granularity_option,
     { "a", "acquire", "GROUPS", "what this service schedules itself, separated by commas; default if not given. none: nothing, it is "
       .. "for other schedulers to acquire" },
     { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
@@ -251,20 +250,11 @@ local function recorder_of(path)
   end, require("weir.serve.server").now)
 end
 
--- Returns the granularity of an option: a TYPE is one of containment, unless it is the name of a hierarchy.
-local function granularity_of(text, graph)
-  if not text or text:find ":" then return text end
-  if tables.has(graph:subsystems(), text) then return text end
-  if tables.has(graph:types(), text) then return "containment:" .. text end
-  local hint = suggest.hint(text, graph:types())
-  return out.fail(2, "serve: --granularity: there is no type and no hierarchy '%s'%s", text, hint)
-end
-
 local function options_of(opts, store, loaded, graph)
   return {
     policy = opts.policy, acquire = acquires_of(opts.acquire), groups = groups_of(opts.group), store = store, state_loaded = loaded,
     clock = opts.clock or "wall", overrun = opts.overrun or "hold", filter_seconds = (opts["filter-ms"] or 10) / 1000, log = log,
-    record = recorder_of(opts.record), granularity = granularity_of(opts.granularity, graph),
+    record = recorder_of(opts.record), granularity = inputs.granularity(opts, graph),
   }
 end
 

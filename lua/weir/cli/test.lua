@@ -20,6 +20,8 @@ local M = {
     { "r", "resources", "RESOURCES", "the machine of scenarios that name none" },
     { "p", "policy", "POLICY", "the placement policy of scenarios that name none" },
     { "q", "queue", "QUEUE", "the queue policy of scenarios that name none" },
+    { nil, "granularity", "TYPE", "of scenarios that name none: jobs get whole vertices of this type, such as rack; or HIERARCHY:TYPE, or "
+      .. "HIERARCHY: where jobs are searched for" },
     { nil, "random", "COUNT", "makes up so many scenarios instead, and prints the first that fails as a file to run", kind = "some",
       max = 1000000000 },
     { nil, "seed", "NUMBER", "random: where they begin; 1 if not given", kind = "count" },
@@ -138,7 +140,7 @@ end
 -- Sets the defaults of scenarios. Modules loaded before busted begins are shared by all files.
 local function prepare(opts)
   local scenario = require "weir.scenario"
-  for option, name in pairs { resources = "machine", policy = "policy", queue = "queue" } do
+  for option, name in pairs { resources = "machine", policy = "policy", queue = "queue", granularity = "granularity" } do
     scenario.defaults[name] = opts[option] or scenario.defaults[name]
   end
   return scenario

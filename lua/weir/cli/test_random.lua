@@ -18,7 +18,7 @@ end
 
 local function plan_options(opts)
   return { steps = opts.steps or 30, calm = opts.calm, machine = opts.resources, policy = scenario.defaults.policy,
-    queue = scenario.defaults.queue, checks = check_lines(opts.assert) }
+    queue = scenario.defaults.queue, granularity = scenario.defaults.granularity, checks = check_lines(opts.assert) }
 end
 
 local function progress(i, count)
@@ -31,7 +31,7 @@ local function quoted(word) return word:find "^[%w_./:=-]+$" and word or "'" .. 
 -- Returns the command line to reproduce the failure.
 local function again(opts, seed)
   local words = { "weir test --random 1 --seed " .. seed }
-  for _, name in ipairs { "steps", "resources", "policy", "queue" } do
+  for _, name in ipairs { "steps", "resources", "policy", "queue", "granularity" } do
     if opts[name] then words[#words + 1] = ("--%s %s"):format(name, quoted(tostring(opts[name]))) end
   end
   if opts.calm then words[#words + 1] = "--calm" end

@@ -10,6 +10,7 @@ local out = require "weir.cli.output"
 local said = require "weir.tune.text"
 local trace = require "weir.trace"
 local tune = require "weir.tune"
+local weir = require "weir"
 
 local M = {
   name = "tune",
@@ -20,6 +21,7 @@ local M = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "how jobs are placed; options given with it stay as given; low if not given" },
     { "q", "queue", "QUEUE", "when jobs start; options given with it stay as given; easy if not given" },
+    inputs.granularity_option,
     { nil, "minimise", "LIST", "what is to be small, with commas in between; several give the ways between them. mean_wait if not given; "
       .. "there is " .. table.concat(objective.names, ", ") },
     { nil, "budget", "N", "how much may be tried: as much work as so many replays of the first part; 100 if not given", kind = "number",
@@ -116,8 +118,10 @@ function M.run(opts)
   check_outputs(opts, path)
   local _ <close> = opts.report and out.check(data.make(opts.report)) -- fails before a long search
   local bar = progress(opts.quiet, objectives[1])
+  local graph = opts.granularity and out.check(weir.resources(opts.resources)) or opts.resources
   local report, why = tune.run {
-    resources = opts.resources, trace = path, map = opts.map, format = opts.format, overrun = opts.overrun, tau = opts.tau,
+    resources = graph, granularity = inputs.granularity(opts, graph), trace = path, map = opts.map, format = opts.format,
+    overrun = opts.overrun, tau = opts.tau,
     policy = opts.policy or "low", queue = opts.queue or "easy", objectives = objectives, budget = opts.budget or 100, vary = opts.vary,
     train = opts.train, seed = opts.seed, workers = opts.workers, search = opts.search, progress = bar and bar.tick,
     phase = bar and bar.phase,

@@ -104,7 +104,7 @@ end
 ---   now       the time
 ---   running   a list of jobs as simulator:adopt takes them
 ---   waiting   a list of jobs in the order of submission: {id, request, estimate, submit, user, ...}
----   policy, queue, texts   as sim.new takes them
+---   policy, granularity, queue, texts   as sim.new takes them
 ---   seconds   of the wall clock, after which it ends (10)
 --- Returns {jobs, incomplete}: jobs has {job, start, promised, why, refused} for each waiting job, in order: the start, nil where
 --- none is known; promised, where that is a reservation at the end of what was simulated; why it does not start now; incomplete,
@@ -113,7 +113,7 @@ function M.run(opts)
   local seconds = opts.seconds or 10
   local stop = core.clock() + seconds
   local simulator, why, code = sim.new { resources = opts.graph, policy = opts.policy, queue = opts.queue, texts = opts.texts,
-    start = opts.now, keep = false, dependencies = false, budget = { seconds = seconds } }
+    granularity = opts.granularity, start = opts.now, keep = false, dependencies = false, budget = { seconds = seconds } }
   if not simulator then return nil, why, code end
   local jobs, incomplete = {}, nil
   local ok, raised = pcall(function()

@@ -169,7 +169,7 @@ local function simulator_of(run, opts, graph)
   local chosen = run.map
   local simulator = must(sim.new {
     resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule,
-    start = opts.from, overrun = opts.overrun or run.trace.detailed and "run" or nil,
+    granularity = opts.granularity, start = opts.from, overrun = opts.overrun or run.trace.detailed and "run" or nil,
     type = main_type(opts, chosen), keep = false, budget = opts.budget, dependencies = run.trace.format == "jsonl",
   })
   for _, writer in ipairs(run.writers) do writer.sim = simulator end
@@ -293,6 +293,7 @@ end
 ---   resources   the machine, as weir.resources takes
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
 ---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
+---   granularity where matches search, or what jobs get as a whole, as of weir.engine
 ---   until       time at which the clock stops
 ---   from        time at which the replay begins: see from.lua; result.began tells what ran and what waited then
 ---   warmup      seconds after the first submission; jobs submitted earlier do not count in the metrics

@@ -75,7 +75,7 @@ end
 --- opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be
 --- written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is not plain.
 function M.plan(opts, shape, graph, trace, names, first)
-  if opts.simulator == "general" then return nil end
+  if opts.simulator == "general" or opts.granularity then return nil end
   local plan
   if processors_only(trace) then plan = processors(shape) elseif shape == "job" then plan = whole_nodes(graph, first) end
   local queue, k = queue_of(opts.queue or "easy")

@@ -21,6 +21,7 @@ require "weir.lua_version"
 
 local about = require "weir.about"
 local broker = require "weir.sim.broker"
+local engines = require "weir.engine"
 local blame = require "weir.scenario.error_location"
 local files = require "weir.files"
 local graft = require "weir.scenario.attach"
@@ -38,7 +39,7 @@ local weir = require "weir"
 local where = require "weir.machine.vertex_names"
 
 local M = {
-  --- Defaults of machine, policy and queue.
+  --- Defaults of machine, policy, queue and granularity, which has none.
   defaults = { machine = "cluster:1 node:4 core:8", policy = "low", queue = "easy" },
 }
 
@@ -78,8 +79,8 @@ local function beside(x, source)
   return files.exists(near) and near or x
 end
 
-local OPTIONS = { machine = true, policy = true, policies = true, queue = true, rule = true, overrun = true, start = true, type = true,
-  seed = true, jobs = true, name = true, stream = true }
+local OPTIONS = { machine = true, granularity = true, policy = true, policies = true, queue = true, rule = true, overrun = true,
+  start = true, type = true, seed = true, jobs = true, name = true, stream = true }
 
 -- Returns a graph for a scenario. A given graph is copied, so that scenarios do not affect each other.
 local function machine_of(x, source)
@@ -89,9 +90,19 @@ local function machine_of(x, source)
   return graph or fail("scenario: machine: %s", why)
 end
 
+-- Returns the granularity of a scenario, as weir.engine takes it; nil for none.
+local function granularity_of(s, opts)
+  local text = opts.granularity or M.defaults.granularity
+  if text == nil then return nil end
+  if type(text) ~= "string" then fail("scenario: granularity: a type such as rack is expected, got %s", type(text)) end
+  local found, why = engines.granularity(s.graph, text)
+  return found or fail("scenario: granularity: %s", why)
+end
+
 local function open_sim(s, opts, source)
   local simulator, why = sim.new {
-    resources = s.graph, policy = beside(opts.policy or M.defaults.policy, source), policies = opts.policies,
+    resources = s.graph, granularity = granularity_of(s, opts),
+    policy = beside(opts.policy or M.defaults.policy, source), policies = opts.policies,
     queue = beside(opts.queue or M.defaults.queue, source), rule = opts.rule, overrun = opts.overrun, start = opts.start, type = opts.type,
     on = function(event, ...)
       s.ledger:note(event, ...)
@@ -584,7 +595,7 @@ local function is_list(x)
   return true
 end
 
-local VARIED = { "machine", "policy", "queue", "rule", "overrun", "seed" }
+local VARIED = { "machine", "granularity", "policy", "queue", "rule", "overrun", "seed" }
 
 local function combine(cases, name, values)
   local all = {}

@@ -143,7 +143,8 @@ end
 function M.make(opts, scenario)
   local r = random.new(opts.seed)
   local plan = { machine = opts.machine or { racks = r(1, 2), nodes = r(1, 4), cores = r(1, 4) }, policy = opts.policy, queue = opts.queue,
-    calm = opts.calm, checks = opts.checks, overrun = not opts.calm and r(3) == 1 and "run" or nil, steps = {}, names = {} }
+    granularity = opts.granularity, calm = opts.calm, checks = opts.checks, overrun = not opts.calm and r(3) == 1 and "run" or nil,
+    steps = {}, names = {} }
   local size = size_of(scenario { machine = M.machine(plan), policy = opts.policy, queue = opts.queue }.graph)
   for i = 1, opts.steps do
     local dice = r(100)
@@ -169,7 +170,8 @@ local function holds(line, s)
 end
 
 local function play(plan, scenario)
-  local s = scenario { machine = M.machine(plan), policy = plan.policy, queue = plan.queue, overrun = plan.overrun }
+  local s = scenario { machine = M.machine(plan), policy = plan.policy, queue = plan.queue, overrun = plan.overrun,
+    granularity = plan.granularity }
   local jobs = {}
   s.most_events = 10000
   for _, step in ipairs(plan.steps) do
@@ -223,8 +225,9 @@ function M.write(plan, about, title, failure)
     if not step.skipped then lines[#lines + 1] = TEXT[step[1]](step, used) end
   end
   local check = failure.kind ~= "error" and "\n  " .. failure.kind or ""
-  local overrun = plan.overrun and (", overrun = %q"):format(plan.overrun) or ""
-  return FILE:format(about, title, M.machine(plan), plan.policy, plan.queue, overrun, table.concat(lines, "\n  "), check)
+  local more = plan.overrun and (", overrun = %q"):format(plan.overrun) or ""
+  if plan.granularity then more = more .. (", granularity = %q"):format(plan.granularity) end
+  return FILE:format(about, title, M.machine(plan), plan.policy, plan.queue, more, table.concat(lines, "\n  "), check)
 end
 
 return M

@@ -96,7 +96,7 @@ local function run(service, made, write)
     assert(service.engine:release(spec.id))
   end
   local own, why = shadow.new { graph = service.graph, now = now, running = running, waiting = waiting, policy = made.policy,
-    queue = made.queue, texts = made.texts }
+    granularity = service.opts.granularity, queue = made.queue, texts = made.texts }
   write(core.json_encode { began = own ~= nil, failed = why } .. "\n")
   if not own then return end
   for kind in function() return io.read(1) end do -- from the service

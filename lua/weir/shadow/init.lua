@@ -307,15 +307,16 @@ end
 
 -- Returns the player of a service.
 local function simulator(on, opts)
-  return sim.new { resources = opts.graph, policy = opts.policy, queue = opts.queue, texts = opts.texts, start = instant.of(opts.now),
-    keep = false, dependencies = false, overrun = "run", on = on, budget = opts.seconds and { seconds = opts.seconds } or nil }
+  return sim.new { resources = opts.graph, policy = opts.policy, granularity = opts.granularity, queue = opts.queue, texts = opts.texts,
+    start = instant.of(opts.now), keep = false, dependencies = false, overrun = "run", on = on,
+    budget = opts.seconds and { seconds = opts.seconds } or nil }
 end
 
 --- Makes a shadow at a time. opts: graph, a copy of the machine with the resources of the running jobs; now; running and waiting,
---- lists of jobs as weir.forecast takes them, a waiting one with promise; policy, queue, texts, as sim.new takes them; seconds of
---- a call of the queue policy. Or, instead of graph, policy, queue and texts, player: a function that takes the listeners of a
---- simulator by event and returns a player, or nil, message, code; promises: false where none are told;
---- tolerance, in seconds, up to which two starts count as the same (0). Returns the shadow; or nil,
+--- lists of jobs as weir.forecast takes them, a waiting one with promise; policy, granularity, queue, texts, as sim.new takes
+--- them; seconds of a call of the queue policy. Or, instead of graph, policy, granularity, queue and texts, player: a function
+--- that takes the listeners of a simulator by event and returns a player, or nil, message, code; promises: false where none
+--- are told; tolerance, in seconds, up to which two starts count as the same (0). Returns the shadow; or nil,
 --- message, code.
 function M.new(opts)
   local now = instant.of(opts.now)

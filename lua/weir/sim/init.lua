@@ -63,13 +63,12 @@ local function listeners(on)
   end })
 end
 
---- Makes a simulator. opts: resources; policy; queue ("fcfs" by default); rule ("per-timestamp", "per-event"); overrun
---- ("kill" or "run", for jobs running longer than their estimate); type (jobs are counted in its units; core by
---- default, if the machine has cores); start (of the clock); budget (of the queue policy); texts (sources of queue policies by
---- path); turns (how many calls of
---- queue:again and queue:preempt the policy may make while no job comes, starts for the first time or ends; 100,000 by
---- default); keep (false: finished jobs are
---- forgotten, and s.list stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
+--- Makes a simulator. opts: resources; policy; granularity (as of weir.engine); queue ("fcfs" by default); rule
+--- ("per-timestamp", "per-event"); overrun ("kill" or "run", for jobs running longer than their estimate); type (jobs are
+--- counted in its units; core by default, if the machine has cores); start (of the clock); budget (of the queue policy); texts
+--- (sources of queue policies by path); turns (how many calls of queue:again and queue:preempt the policy may make while no
+--- job comes, starts for the first time or ends; 100,000 by default); keep (false: finished jobs are forgotten, and s.list
+--- stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
 --- finished jobs); on (a function called with event, job, simulator; or a table of functions by event, called with job
 --- and simulator). Events: submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call
 --- of the queue policy, and, in a table only, time before the clock moves on. Or nil, message, code.
@@ -77,7 +76,8 @@ function M.new(opts)
   local ok, why, code = check_options(opts)
   if not ok then return nil, why, code end
   local engine
-  engine, why, code = weir.engine { resources = opts.resources, policy = opts.policy or "low", policies = opts.policies }
+  engine, why, code = weir.engine { resources = opts.resources, policy = opts.policy or "low", policies = opts.policies,
+    granularity = opts.granularity }
   if not engine then return nil, why, code end
   local self = setmetatable({
     engine = engine, graph = engine:resources(), now = instant.of(opts.start or 0), events = heap.new(), jobs = {}, list = {}, made = 0,

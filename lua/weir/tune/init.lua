@@ -225,8 +225,8 @@ local function prepare(run)
   if run.jobs.n < MIN_JOBS then must(nil, ("%d jobs are too few to learn from; %d are wanted at least"):format(run.jobs.n, MIN_JOBS)) end
   local graph = must(weir.resources(opts.resources))
   local function trials()
-    return trial.new { graph = graph, map = opts.map, overrun = opts.overrun, tau = opts.tau, jobs = run.jobs,
-      objectives = run.objectives, format = run.trace.format }
+    return trial.new { graph = graph, granularity = opts.granularity, map = opts.map, overrun = opts.overrun, tau = opts.tau,
+      jobs = run.jobs, objectives = run.objectives, format = run.trace.format }
   end
   run.trial = trials()
   run.phase "now"
@@ -259,7 +259,7 @@ local function go(run)
 end
 
 --- Looks for settings. Returns the report, a table for programs; or nil, message. opts:
----   resources, trace, map, format, malformed, overrun, tau   as for weir.replay.run
+---   resources, trace, map, format, malformed, overrun, granularity, tau   as for weir.replay.run
 ---   policy, queue   with options that stay as given
 ---   objectives      as M.objectives reads them; several give a Pareto front
 ---   budget          replays of the first part that the search may cost

@@ -8,7 +8,7 @@ local sample = require "weir.tune.sample"
 local M = {}
 M.__index = M
 
---- Makes a table for trials. opts: graph, map, overrun; format, of the trace; tau (10); jobs, a store
+--- Makes a table for trials. opts: graph, map, overrun, granularity; format, of the trace; tau (10); jobs, a store
 --- (jobs.lua) in the order of submission; objectives (objective.read).
 function M.new(opts)
   return setmetatable({ opts = opts, jobs = opts.jobs, objectives = opts.objectives, tau = opts.tau or 10, samples = {} }, M)
@@ -18,7 +18,7 @@ end
 local function play(self, source, setting, ended)
   local result, why = replay.run {
     resources = self.opts.graph:dup(), policy = setting.policy, queue = setting.queue, map = self.opts.map, overrun = self.opts.overrun,
-    series = false, each = ended, trace = { format = self.opts.format, next = source },
+    granularity = self.opts.granularity, series = false, each = ended, trace = { format = self.opts.format, next = source },
   }
   if not result then return nil, why end
   return true

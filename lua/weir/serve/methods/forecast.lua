@@ -46,7 +46,7 @@ function M.try(self, call, p)
   local engine = call.prepared and self.engine or assert(weir.engine { resources = graph })
   for _, spec in ipairs(waiting) do assert(engine:release(spec.id)) end
   local told = params.check(forecast.run { graph = graph, now = now, running = running, waiting = waiting, policy = made.policy,
-    queue = made.queue, texts = made.texts, seconds = trial.seconds(p.seconds) })
+    granularity = self.opts.granularity, queue = made.queue, texts = made.texts, seconds = trial.seconds(p.seconds) })
   local jobs = core.array {}
   for i, job in ipairs(told.jobs) do
     jobs[i] = { job = job.job, start = job.start, in_force = promised[job.job], promised = job.promised, why = job.why,
