@@ -97,7 +97,7 @@ end
 
 local function scheduling_text(machine, root, about, shorthand)
   local graph, why = jgf.graph(machine, root, shorthand)
-  if not graph then error({ errno = why }, 0) end
+  if not graph then failure.raise(why) end
   return ', "scheduling": ' .. graph .. attributes_text(about)
 end
 
