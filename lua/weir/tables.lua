@@ -45,6 +45,37 @@ function M.collect(step, state, value)
   return list
 end
 
+--- Returns the list of the values of a list for which keep(x) holds.
+function M.filter(list, keep)
+  local kept = {}
+  for _, x in ipairs(list) do
+    if keep(x) then kept[#kept + 1] = x end
+  end
+  return kept
+end
+
+--- Returns whether holds(x) for some value of a list; false for an empty list.
+function M.any(list, holds)
+  for _, x in ipairs(list) do
+    if holds(x) then return true end
+  end
+  return false
+end
+
+--- Returns whether holds(x) for all values of a list; true for an empty list.
+function M.all(list, holds)
+  return not M.any(list, function(x) return not holds(x) end)
+end
+
+--- Appends a value to the list of a key; a missing list is made.
+function M.push(t, key, value)
+  local list = t[key]
+  if list then list[#list + 1] = value else t[key] = { value } end
+end
+
+--- Appends the values of another list to a list. Returns the list.
+function M.append(list, more) return table.move(more, 1, #more, #list + 1, list) end
+
 --- Returns a table in which each value of a list is a key with the value true.
 function M.set(list)
   local set = {}

@@ -62,6 +62,20 @@ function M.seconds(t, number)
   return (whole and (number and number(t) or ("%d"):format(t)) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
 end
 
+--- Formats a length of time in the unit in which it is 2 or more: "90 s", "30 min", "2.5 h", "3.0 days".
+function M.span(t)
+  if t < 120 then return ("%.0f s"):format(t) end
+  if t < 7200 then return ("%.0f min"):format(t / 60) end
+  if t < 172800 then return ("%.1f h"):format(t / 3600) end
+  return ("%.1f days"):format(t / 86400)
+end
+
+--- Formats the change from a number to another: "+12.5 %"; "" for none, and where it has no share.
+function M.moved(from, to)
+  if from == to or from == 0 then return "" end
+  return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
+end
+
 --- Returns the name of the holder of a use: "job 7", or "stage 3" for minus the number of the stage.
 function M.holder(job) return job < 0 and ("stage %d"):format(-job) or ("job %d"):format(job) end
 

@@ -8,6 +8,7 @@
 -- that would break the invariant is a protocol error, and ends everything as an error response does.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -180,10 +181,7 @@ function Consumer:held() return self:acquired() | self:leaving() end
 
 --- Returns true if every group has had its first response; before, nothing can be said about feasibility.
 function Consumer:ready()
-  for _, group in ipairs(self.order) do
-    if not group.ready then return false end
-  end
-  return true
+  return tables.all(self.order, function(group) return group.ready end)
 end
 
 --- Makes a consumer. opts.groups: names ({"default"} by default); opts.style: "typed" (default), or "keyed", the newer

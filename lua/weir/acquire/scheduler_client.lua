@@ -177,8 +177,7 @@ local function take(self, target, lost)
   local users = self.targets:jobs(target)
   self.targets:unlink(target)
   for job in pairs(users) do
-    lost[job] = lost[job] or {}
-    table.insert(lost[job], target)
+    tables.push(lost, job, target)
   end
   for job in pairs(self.users[target] or {}) do users[job] = true end
   self.users[target] = next(users) and users or nil
@@ -472,8 +471,7 @@ function SchedulerClient:hello(jobs)
     local here, elsewhere, code = recover.book(self.targets, job.id, job.R)
     if not here then return nil, ("job %d: %s"):format(job.id, elsewhere), code end
     for target in elsewhere:ids() do
-      lost[job.id] = lost[job.id] or {}
-      table.insert(lost[job.id], target)
+      tables.push(lost, job.id, target)
     end
     seen(self, job.id)
   end

@@ -83,10 +83,7 @@ end
 
 --- Returns whether the format contains a field.
 function Format.has(self, field)
-  for _, entry in ipairs(self.entries) do
-    if entry.field == field then return true end
-  end
-  return false
+  return tables.any(self.entries, function(entry) return entry.field == field end)
 end
 
 -- ---- writing ------------------------------------------------------------------------------------------------

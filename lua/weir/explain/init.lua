@@ -41,6 +41,7 @@ local wording = require "weir.explain.text"
 local suggest = require "weir.suggest"
 
 local vertex = core.members().vertex -- methods, which check their receiver
+local must = failure.must
 
 local M = { text = wording.text, headline = wording.headline }
 
@@ -253,12 +254,9 @@ end
 
 -- Whether some way consists of jobs alone: the request fits once running jobs end.
 local function jobs_suffice(report)
-  for _, way in ipairs(report.ways) do
-    local jobs = #way > 0
-    for _, ob in ipairs(way) do jobs = jobs and ob.kind == "job" end
-    if jobs then return true end
-  end
-  return false
+  return tables.any(report.ways, function(way)
+    return #way > 0 and tables.all(way, function(ob) return ob.kind == "job" end)
+  end)
 end
 
 local function find_verdict(report, trial)
@@ -301,13 +299,9 @@ local function complete_shortage(report, graph)
   end
   if s.total > 0 or s.have > 0 then return end
   local types, hierarchies = graph:types(), graph:subsystems() -- a resource may name a subsystem: power=2
-  for _, names in ipairs { types, hierarchies } do
-    for _, name in ipairs(names) do
-      if name == s.type then return end
-    end
-  end
+  if tables.has(types, s.type) or tables.has(hierarchies, s.type) then return end
   s.known, s.hierarchies = types, table.move(hierarchies, 2, #hierarchies, 1, {}) -- the first is containment
-  s.near = suggest.nearest(s.type, table.move(s.hierarchies, 1, #s.hierarchies, #types + 1, tables.copy(types)))
+  s.near = suggest.nearest(s.type, tables.append(tables.copy(types), s.hierarchies))
   if #s.hierarchies == 0 then s.hierarchies = nil end
 end
 
@@ -438,20 +432,20 @@ local function judge_times(report, times)
   end
 end
 
--- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}.
+-- Returns the report for {graph =, copy =, policy =, request =, where = vertex of the graph, said =}. Raises a failure if there is
+-- none.
 local function ask(what, opts)
   local settings = {
     about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where), subsystem = what.search,
   }
   for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
   what.settings = settings
+  what.engine = must(core.engine { resources = what.copy, policy = what.policy, granularity = what.search })
   local report, why, code
-  what.engine, why, code = core.engine { resources = what.copy, policy = what.policy, granularity = what.search }
-  if not what.engine then return nil, why, code end
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and relax_validity(what, opts.at)
   if what.request then report, why, code = failure.caught(nil, examine_alternative, what) end
-  if not report and code ~= "rejected" then return nil, why, code end
+  if not report and code ~= "rejected" then failure.raise(why, code) end
   if report then judge_times(report, times) end
   report = report or { verdict = code, why = why, levels = {} }
   report.asked = what.where
@@ -463,25 +457,20 @@ end
 local function find_hierarchy(self, opts, what)
   what.search = opts.subsystem or self:hierarchy(what.policy)
   local name = what.search and what.search:match "^[^:]*"
-  if not name or name == "containment" then return true end
+  if not name or name == "containment" then return end
   what.hierarchy = name
-  return what.copy:aggregate(nil, { subsystem = name }) -- fails where the hierarchy cannot be searched
+  must(what.copy:aggregate(nil, { subsystem = name })) -- fails where the hierarchy cannot be searched
 end
 
 local function on_copy(self, request, opts, what)
-  local done, why, code = assume(what.copy, opts, what.said)
-  if not done then return nil, why, code end
+  must(assume(what.copy, opts, what.said))
+  local why, code
   what.policy, why, code = assume_policy(self, request, opts, what.said)
   if code == "rejected" then return finish({ verdict = code, why = why, levels = {} }, what.said) end
-  if why then return nil, why, code end
-  done, why, code = find_hierarchy(self, opts, what)
-  if not done then return nil, why, code end
-  what.request, why, code = assume_constraint(request, opts, what.said)
-  if not what.request then return nil, why, code end
-  if opts.vertex ~= nil then
-    what.where, why, code = vertex_in(what.graph, opts.vertex, "vertex")
-    if not what.where then return nil, why, code end
-  end
+  if why then failure.raise(why, code) end
+  find_hierarchy(self, opts, what)
+  what.request = must(assume_constraint(request, opts, what.said))
+  if opts.vertex ~= nil then what.where = must(vertex_in(what.graph, opts.vertex, "vertex")) end
   return ask(what, opts)
 end
 
@@ -514,7 +503,7 @@ function M.of(self, request, opts)
     copy, why, code = graph:dup()
     if not copy then return nil, why, code end
     local what <close> = closing { graph = graph, copy = copy, said = {} }
-    return engines.judged(self, on_copy(self, r, opts, what))
+    return engines.judged(self, failure.caught(nil, on_copy, self, r, opts, what))
   end)
 end
 

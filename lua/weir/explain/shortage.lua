@@ -19,6 +19,8 @@
 --   known        where no vertex is of `type`: the types there are; hierarchies: the subsystems beside containment, if any;
 --                near: the one meant, perhaps
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local STEPS_MAX = 300       -- simplified requests tried
@@ -60,20 +62,14 @@ function M.places(list)
 end
 
 local function has_alternatives(list)
-  for _, place in ipairs(M.places(list)) do
-    if place.value.type == "or_slot" then return true end
-  end
-  return false
+  return tables.any(M.places(list), function(place) return place.value.type == "or_slot" end)
 end
 M.has_alternatives = has_alternatives
 
 -- Whether a type has vertices in containment. Roots without children do not count: the source of a subsystem may have the
 -- type that the subsystem is named by.
 local function is_contained(graph, type)
-  for _, root in ipairs(graph:roots()) do
-    if root:nchildren() > 0 and (root.type == type or root:below(type) > 0) then return true end
-  end
-  return false
+  return tables.any(graph:roots(), function(root) return root:nchildren() > 0 and (root.type == type or root:below(type) > 0) end)
 end
 
 -- Whether a name stands for units of a subsystem.
@@ -191,10 +187,7 @@ end
 
 -- Whether some vertex of type `outer` has vertices of type `inner` below.
 local function is_above(trial, outer, inner)
-  for _, v in ipairs(trial:of_type(outer)) do
-    if trial:units(v, inner) > 0 then return true end
-  end
-  return false
+  return tables.any(trial:of_type(outer), function(v) return trial:units(v, inner) > 0 end)
 end
 
 -- Whether a slot must lie within one node.
@@ -219,10 +212,7 @@ end
 
 -- Whether resources stand side by side somewhere in a list.
 local function branches(list)
-  for _, place in ipairs(M.places(list)) do
-    if #place.holder > 1 then return true end
-  end
-  return false
+  return tables.any(M.places(list), function(place) return #place.holder > 1 end)
 end
 
 -- The subject: {counted = the outermost resource with a count above 1, else the last in preorder; unit = the resource

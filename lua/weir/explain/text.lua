@@ -240,9 +240,7 @@ function KINDS.state(list)
 end
 
 function KINDS.constraint(list)
-  local names = {}
-  for i, ob in ipairs(list) do names[i] = ob.text end
-  return "without the constraint " .. join(names, FEW)
+  return "without the constraint " .. join(tables.column(list, "text"), FEW)
 end
 
 function KINDS.policy(list, report)
@@ -254,8 +252,7 @@ end
 function M.way(way, report)
   local by_kind, words = {}, {}
   for _, ob in ipairs(way) do
-    by_kind[ob.kind] = by_kind[ob.kind] or {}
-    table.insert(by_kind[ob.kind], ob)
+    tables.push(by_kind, ob.kind, ob)
   end
   for _, kind in ipairs { "policy", "constraint", "state", "job" } do
     if by_kind[kind] then words[#words + 1] = KINDS[kind](by_kind[kind], report) end
@@ -356,20 +353,14 @@ end
 
 -- Whether all obstacles of a way are jobs.
 local function is_of_jobs(way)
-  for _, ob in ipairs(way) do
-    if ob.kind ~= "job" then return false end
-  end
-  return #way > 0
+  return #way > 0 and tables.all(way, function(ob) return ob.kind == "job" end)
 end
 
 local function same_jobs(way, after)
   if #way ~= #(after or {}) then return false end
-  local ids = {}
-  for _, ob in ipairs(after) do ids[ob.job or -ob.stage] = true end
-  for _, ob in ipairs(way) do
-    if not ids[ob.job or -ob.stage] then return false end
-  end
-  return true
+  local function id_of(ob) return ob.job or -ob.stage end
+  local ids = tables.set(tables.map(after, id_of))
+  return tables.all(way, function(ob) return ids[id_of(ob)] end)
 end
 
 -- The jobs of a way as words, without what their ends might promise: the start that is told is the earliest.

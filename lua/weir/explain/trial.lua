@@ -52,10 +52,8 @@ local function by_end(a, b)
 end
 
 local function policy_parts(self)
-  local list = {}
-  for _, part in ipairs(self.policy and self.policy.parts or {}) do
-    if part ~= "admit" then list[#list + 1] = { kind = "policy", part = part, relaxed = false } end
-  end
+  local parts = tables.filter(self.policy and self.policy.parts or {}, function(part) return part ~= "admit" end)
+  local list = tables.map(parts, function(part) return { kind = "policy", part = part, relaxed = false } end)
   return list
 end
 

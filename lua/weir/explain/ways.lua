@@ -5,6 +5,7 @@
 -- Invariant: each way has been tried by a match, and every obstacle of a way without `cut` is necessary. The functions of
 -- this module leave all obstacles restored.
 
+local tables = require "weir.tables"
 local trials = require "weir.explain.trial"
 
 local M = {}
@@ -130,11 +131,7 @@ end
 
 -- The obstacles of a set of kinds.
 local function of_kinds(trial, kinds)
-  local list = {}
-  for _, ob in ipairs(trial.list) do
-    if kinds[ob.kind] then list[#list + 1] = ob end
-  end
-  return list
+  return tables.filter(trial.list, function(ob) return kinds[ob.kind] end)
 end
 
 -- Looks for a single sufficient obstacle. Returns the choice of that obstacle, or nil.
@@ -183,10 +180,7 @@ end
 
 -- Whether one of several sets of kinds, each of which suffices, is a part of a set.
 local function is_covered(set, known)
-  for _, part in ipairs(known) do
-    if contains(set, part) then return true end
-  end
-  return false
+  return tables.any(known, function(part) return contains(set, part) end)
 end
 
 -- Whether the request fits with all obstacles of some kinds relaxed.

@@ -229,8 +229,7 @@ local function by_rank(graph)
     if v.rank then count[v.rank] = (count[v.rank] or 0) + 1 end
   end
   for rank, n in pairs(count) do
-    ranks[n] = ranks[n] or {}
-    table.insert(ranks[n], rank)
+    tables.push(ranks, n, rank)
   end
   for n, of_it in pairs(ranks) do list[tostring(core.idset(of_it))] = n end
   return list

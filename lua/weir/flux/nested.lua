@@ -116,8 +116,7 @@ local function by_place(nodes)
     local data = type(node) == "table" and node.metadata
     if type(data) == "table" and math.tointeger(data.rank) and math.tointeger(data.id) and data.type then
       local key = ("%d %s"):format(data.rank, tostring(data.type))
-      places[key] = places[key] or {}
-      table.insert(places[key], data)
+      tables.push(places, key, data)
     end
   end
   for _, list in pairs(places) do tables.sort(list, "id") end

@@ -5,6 +5,7 @@
 local broker = require "weir.sim.broker"
 local instant = require "weir.sim.instant"
 local jobid = require "weir.flux.jobid"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -59,10 +60,7 @@ end
 -- Returns true if all jobs awaited by the job are still leaving.
 local function awaits(self, job)
   if not job.reserved or not job.after then return false end
-  for _, other in ipairs(job.after) do
-    if not self.leaving[other] then return false end
-  end
-  return true
+  return tables.all(job.after, function(other) return self.leaving[other] end)
 end
 
 --- Preempts running jobs (ids) for a job unable to start, in the order of `victims` and no more than needed. Returns 0

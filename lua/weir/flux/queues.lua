@@ -233,8 +233,7 @@ local function groups(settings)
   for _, name in ipairs(tables.keys(settings.requires)) do
     local needs = needs_of(settings.requires[name])
     if needs ~= "" and not settings.queues[name] then
-      by_needs[needs] = by_needs[needs] or {}
-      table.insert(by_needs[needs], name)
+      tables.push(by_needs, needs, name)
     end
   end
   for _, needs in ipairs(tables.keys(by_needs)) do list[#list + 1] = by_needs[needs] end

@@ -6,6 +6,7 @@ local core = require "weir.core"
 local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -49,11 +50,7 @@ end
 
 -- ---- in words -------------------------------------------------------------------------------------------------------
 
-local function span(t)
-  if t < 120 then return ("%.0f s"):format(t) end
-  if t < 7200 then return ("%.0f min"):format(t / 60) end
-  return ("%.1f h"):format(t / 3600)
-end
+local span = texts.span
 
 local function moved(a, b)
   if a < 0 or b < 0 then return a == b and "" or b < 0 and "no start is in sight" or "a start is in sight" end

@@ -136,8 +136,7 @@ local function mark_queues(build, description)
     local property = featured[queue.name] and "queue-" .. queue.name or queue.name
     queue.requires = { property }
     for _, node in ipairs(queue.nodes) do
-      local list = build.properties[node] or {}
-      build.properties[node], list[#list + 1] = list, property
+      tables.push(build.properties, node, property)
     end
   end
 end

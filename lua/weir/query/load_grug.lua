@@ -4,6 +4,7 @@
 
 local core = require "weir.core"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -11,11 +12,8 @@ local CONTAINMENT = "containment"
 
 -- Returns the targets of the edges of v in a subsystem, in order.
 local function targets_of(v, subsystem)
+  if subsystem == CONTAINMENT then return tables.collect(v:children()) end
   local list = {}
-  if subsystem == CONTAINMENT then
-    for child in v:children() do list[#list + 1] = child end
-    return list
-  end
   for _, edge in ipairs(v:edges(subsystem)) do
     if edge.source == v then list[#list + 1] = edge.target end
   end

@@ -21,13 +21,9 @@ M.each = each
 -- in rank.
 local function by_path(graph)
   local index = {}
-  local function put(key, v)
-    index[key] = index[key] or {}
-    table.insert(index[key], v)
-  end
   for _, subsystem in ipairs(graph:subsystems()) do
     for v in graph:walk { subsystem = subsystem } do
-      put(subsystem == "containment" and "containment:" .. v.path or v:uri(subsystem), v)
+      tables.push(index, subsystem == "containment" and "containment:" .. v.path or v:uri(subsystem), v)
     end
   end
   return index

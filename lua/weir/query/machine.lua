@@ -66,15 +66,10 @@ function M.properties(_, v)
   return properties
 end
 
-local function put(index, key, v)
-  index[key] = index[key] or {}
-  table.insert(index[key], v)
-end
-
 local function index_paths(self)
   local index = {}
   for v in self.graph:walk {} do
-    for _, path in ipairs(self:paths(v)) do put(index, path[2], v) end
+    for _, path in ipairs(self:paths(v)) do tables.push(index, path[2], v) end
   end
   return index
 end
@@ -90,7 +85,7 @@ end
 function M:on_rank(rank)
   if not self.by_rank then
     self.by_rank = {}
-    for v in self.graph:walk {} do put(self.by_rank, self.rank(v), v) end
+    for v in self.graph:walk {} do tables.push(self.by_rank, self.rank(v), v) end
   end
   return self.by_rank[rank]
 end
@@ -109,10 +104,7 @@ end
 --- Returns whether a type is known: a vertex of the type exists or existed, or -p counts the type.
 function M:has_type(type)
   if not self.types then
-    self.types = {}
-    for _, names in ipairs { self.graph:types(), self.all_types } do
-      for _, name in ipairs(names) do self.types[name] = true end
-    end
+    self.types = tables.update(tables.set(self.graph:types()), tables.set(self.all_types))
   end
   return self.types[type] or self.filters.counted[type] or false
 end

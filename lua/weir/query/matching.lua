@@ -4,6 +4,7 @@ local core = require "weir.core"
 local match = require "weir.query.fluxion_match.match"
 local policy = require "weir.query.fluxion_match.policy"
 local quirks = require "weir.query.quirks"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -88,10 +89,7 @@ end
 -- Returns whether pruning filters count a type of a request.
 local function is_counted(session, resources)
   local counted = session:counted()
-  for _, r in ipairs(resources) do
-    if counted[r.type] then return true end
-  end
-  return false
+  return tables.any(resources, function(r) return counted[r.type] end)
 end
 
 local function describe(session, found, inside)

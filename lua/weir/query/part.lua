@@ -79,13 +79,11 @@ local function left_above(session, job, tops)
 end
 
 local function run(session, job, reader, text)
-  local list, gone, vertices = FIND[reader](session, job, text), {}, {}
+  local list = FIND[reader](session, job, text)
   if #list == 0 then failure.fail "there is nothing of the job in it" end
-  for _, part in ipairs(list) do gone[part.vertex] = true end
-  for i, part in ipairs(update.topmost(list)) do vertices[i] = part.vertex end
+  local gone, vertices = tables.set(tables.column(list, "vertex")), tables.column(update.topmost(list), "vertex")
   local tags = left_above(session, job, vertices)
-  local ok, why = session.engine:shrink(session:id_of(job.job), vertices)
-  if not ok then failure.fail("%s", why) end
+  failure.must(session.engine:shrink(session:id_of(job.job), vertices))
   M.strike(session, job, gone)
   job.tags = tags
   if #job.parts == 0 and next(tags) == nil then session:forget(job) end

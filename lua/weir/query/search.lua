@@ -1,6 +1,7 @@
 --- search.lua - the command `find`: the vertices satisfying an expression, and all ancestors, as a tree (tree.lua).
 
 local expression = require "weir.query.expression"
+local tables = require "weir.tables"
 local tree = require "weir.query.tree"
 
 local M = {}
@@ -59,10 +60,7 @@ function M.counted(session, job)
   if root then note(uses, job, root) end
   return function(v)
     local below = uses[v] and uses[v].below and uses[v].below[job.job] or {}
-    for _, kind in ipairs(counted_types(session, v)) do
-      if (below[kind] or 0) > 0 then return true end
-    end
-    return false
+    return tables.any(counted_types(session, v), function(kind) return (below[kind] or 0) > 0 end)
   end
 end
 

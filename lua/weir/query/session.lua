@@ -12,6 +12,7 @@ local policy = require "weir.query.fluxion_match.policy"
 local quirks = require "weir.query.quirks"
 local stale = require "weir.query.stale"
 local subsystems = require "weir.query.subsystems"
+local tables = require "weir.tables"
 local tree = require "weir.query.tree"
 local weights = require "weir.query.fluxion_match.weights"
 local weir = require "weir"
@@ -109,11 +110,7 @@ end
 --- Returns the jobs whose begins and ends are known to pruning filters. Quirk: a job none of whose types is counted leaves
 --- no time at which a later job is tried.
 function M:points()
-  local list = {}
-  for _, job in ipairs(self:list()) do
-    if not job.uncounted then list[#list + 1] = job end
-  end
-  return list
+  return tables.filter(self:list(), function(job) return not job.uncounted end)
 end
 
 --- Returns the id of a job in the engine. resource-query takes any number, also 0 and below; the engine only positive

@@ -2,6 +2,7 @@
 -- of the set as containment, and without vertices and edges outside the set.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -34,8 +35,7 @@ function M.paths_of(graph)
   local paths = {}
   for _, subsystem in ipairs(graph:subsystems()) do
     for v in graph:walk { subsystem = subsystem } do
-      paths[v] = paths[v] or {}
-      table.insert(paths[v], { subsystem, path_in(v, subsystem) })
+      tables.push(paths, v, { subsystem, path_in(v, subsystem) })
     end
   end
   return paths

@@ -2,6 +2,7 @@
 
 local failure = require "weir.failure"
 local rset = require "weir.query.rset"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -9,8 +10,7 @@ local READ = { jgf = rset.of_jgf, jgf_shorthand = rset.of_jgf, rv1exec = rset.of
 
 -- Returns the parts of a list whose ancestors are not in the list.
 local function topmost(list)
-  local is_in, tops = {}, {}
-  for _, part in ipairs(list) do is_in[part.vertex] = true end
+  local is_in, tops = tables.set(tables.column(list, "vertex")), {}
   for _, part in ipairs(list) do
     local up = part.vertex:parent()
     while up and not is_in[up] do up = up:parent() end

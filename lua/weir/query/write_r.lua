@@ -14,11 +14,6 @@ local M = {}
 local quote = core.json_encode
 local CHILDREN = { "core", "gpu" }
 
-local function list_in(t, key)
-  t[key] = t[key] or {}
-  return t[key]
-end
-
 local function idset(ids)
   table.sort(ids)
   if ids[1] < 0 then failure.fail "EINVAL" end
@@ -36,9 +31,9 @@ end
 
 local function add_host(machine, r, v, found)
   local rank = machine.rank(v)
-  table.insert(list_in(r.rows, children_text(found)), { rank = rank, name = v.name })
+  tables.push(r.rows, children_text(found), { rank = rank, name = v.name })
   for key, value in pairs(machine:properties(v)) do
-    table.insert(list_in(r.properties, value == "" and key or key .. "=" .. value), rank)
+    tables.push(r.properties, value == "" and key or key .. "=" .. value, rank)
   end
 end
 
@@ -48,7 +43,7 @@ local function collect(machine, root)
   tree.visit(root, function(n)
     local v = n.vertex
     if v.type == "core" or v.type == "gpu" then
-      table.insert(list_in(found, v.type), v.id or -1)
+      tables.push(found, v.type, v.id or -1)
     elseif quirks.is_host(v) and next(found) then
       add_host(machine, r, v, found)
       found = {}
@@ -57,19 +52,14 @@ local function collect(machine, root)
   return r
 end
 
-local function by_rank(a, b) return a.rank < b.rank end
-
 local function rows_text(r)
   local rows, hosts = {}, {}
   for _, children in ipairs(tables.keys(r.rows)) do
-    local ranks = {}
-    for i, host in ipairs(r.rows[children]) do
-      ranks[i] = host.rank
-      hosts[#hosts + 1] = host
-    end
+    local ranks = tables.column(r.rows[children], "rank")
+    tables.append(hosts, r.rows[children])
     rows[#rows + 1] = ('{"rank": "%s", "children": %s}'):format(idset(ranks), children)
   end
-  table.sort(hosts, by_rank)
+  tables.sort(hosts, "rank")
   return "[" .. table.concat(rows, ", ") .. "]", hosts
 end
 
@@ -79,10 +69,7 @@ local function nodelist_text(hosts)
 end
 
 local function properties_text(r)
-  local parts = {}
-  for i, key in ipairs(tables.keys(r.properties)) do
-    parts[i] = quote(key) .. ": " .. quote(idset(r.properties[key]))
-  end
+  local parts = tables.map(tables.keys(r.properties), function(key) return quote(key) .. ": " .. quote(idset(r.properties[key])) end)
   return #parts > 0 and '"properties": {' .. table.concat(parts, ", ") .. "}, " or ""
 end
 

@@ -39,11 +39,7 @@ Commands:
 -- Returns the commands of a session; a session with a service has different commands.
 local function all_of(session)
   if not session.remote then return LIST end
-  local list = {}
-  for _, c in ipairs(LIST) do
-    if not remote.LOCAL[c.name] then list[#list + 1] = c end
-  end
-  return table.move(remote.list, 1, #remote.list, #list + 1, list)
+  return tables.append(tables.filter(LIST, function(c) return not remote.LOCAL[c.name] end), remote.list)
 end
 
 local function named(session, name)

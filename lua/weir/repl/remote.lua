@@ -3,6 +3,7 @@
 
 local clients = require "weir.serve.client"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local results = require "weir.repl.results"
 local tables = require "weir.tables"
 local view = require "weir.view"
@@ -11,6 +12,15 @@ local weir = require "weir"
 local M = {}
 
 local SLICE = 0.1 -- seconds between checks for Ctrl-C during a wait
+
+local must = failure.must
+
+-- Makes the methods of a class return nil, message, code for the failures that they raise.
+local function returning(methods)
+  for name, f in pairs(methods) do
+    methods[name] = function(...) return failure.caught(nil, f, ...) end
+  end
+end
 
 -- ---- asking -------------------------------------------------------------------------------------------------
 
@@ -186,17 +196,14 @@ end
 
 function methods_of_allocation.format(self, format)
   if format == "tree" then return view.text(self:trees()) end
-  if not self.id then return nil, "a preview is not kept by the service", "unknown" end
-  local answer, why, code = self.service:ask("job", { job = self.id, format = format })
-  if not answer then return nil, why, code end
-  return type(answer.resources) == "string" and answer.resources or core.json_encode(answer.resources)
+  local id = must(self.id, "a preview is not kept by the service", "unknown")
+  local R = must(self.service:ask("job", { job = id, format = format })).resources
+  return type(R) == "string" and R or core.json_encode(R)
 end
 
-function methods_of_allocation.rset(self)
-  local text, why, code = self:format "rv1"
-  if not text then return nil, why, code end
-  return weir.rset(text, "R")
-end
+function methods_of_allocation.rset(self) return weir.rset(must(self:format "rv1"), "R") end
+
+returning(methods_of_allocation)
 
 function methods_of_allocation.trees(self)
   return self.drawn or assert(self.service:ask("job", { job = self.id, format = "tree" })).resources
@@ -210,41 +217,32 @@ local function id_of(job) return type(job) == "table" and job.id or job end
 
 -- Returns a request as JSON. Jobspecs, shapes and files are read in the process of the session, so that a path names
 -- a local file.
-local function request_of(x)
-  local request, why, code = weir.request(x)
-  if not request then return nil, why, code end
-  return request:format "json"
-end
+local function request_of(x) return must(must(weir.request(x)):format "json") end
+
+-- Asks for a change. Returns true.
+local function done(self, method, params) return must(self.service:ask(method, params)) ~= nil end
 
 local function asked(self, method, params)
-  local answer, why, code = self.service:ask(method, params)
-  if not answer then return nil, why, code end
+  local answer = must(self.service:ask(method, params))
   if answer.feasible or answer.released then return true end
   return allocation(self.service, answer)
 end
 
 --- Finds resources: opts.mode, .at, .duration, .job, and .filter, Lua source run by the service in a sandbox.
 function E:match(x, opts)
-  local request, why, code = request_of(x)
-  if not request then return nil, why, code end
   opts = opts or {}
   local name = type(x) == "string" and #x <= 200 and x or nil
-  return asked(self, "match", { request = request, name = name, mode = opts.mode, at = opts.at, duration = opts.duration, job = opts.job,
+  return asked(self, "match", {
+    request = request_of(x), name = name, mode = opts.mode, at = opts.at, duration = opts.duration, job = opts.job,
     filter = opts.filter, format = "tree" })
 end
 
 --- Releases all resources of a job.
-function E:release(job)
-  local done, why, code = self.service:ask("release", { job = id_of(job) })
-  if not done then return nil, why, code end
-  return true
-end
+function E:release(job) return done(self, "release", { job = id_of(job) }) end
 
 --- Adds resources to a job.
 function E:grow(job, x)
-  local request, why, code = request_of(x)
-  if not request then return nil, why, code end
-  return asked(self, "grow", { job = id_of(job), request = request, format = "tree" })
+  return asked(self, "grow", { job = id_of(job), request = request_of(x), format = "tree" })
 end
 
 --- Releases a vertex, {vertex =, amount =} or {ranks =} from a job.
@@ -259,25 +257,17 @@ function E:job(id) return asked(self, "job", { job = id_of(id) }) end
 
 --- Returns all jobs.
 function E:jobs()
-  local answer, why, code = self.service:ask "jobs"
-  if not answer then return nil, why, code end
-  for i, job in ipairs(answer.jobs) do answer.jobs[i] = allocation(self.service, job) end
-  return results.note(answer.jobs, true)
+  local jobs = must(self.service:ask "jobs").jobs
+  return results.note(tables.map(jobs, function(job) return allocation(self.service, job) end), true)
 end
 
 --- Explains why a request does not fit; opts.columns adds .text, formatted to a width.
 function E:explain(x, opts)
-  local request, why, code = request_of(x)
-  if not request then return nil, why, code end
-  return self.service:ask("explain", tables.update({ request = request, columns = 100 }, opts))
+  return self.service:ask("explain", tables.update({ request = request_of(x), columns = 100 }, opts))
 end
 
 --- Advances the clock of a service with a manual clock.
-function E:advance(to)
-  local done, why, code = self.service:ask("advance", { to = to })
-  if not done then return nil, why, code end
-  return true
-end
+function E:advance(to) return done(self, "advance", { to = to }) end
 
 --- Returns the time of the clock, in seconds.
 function E:now() return assert(self.service:ask "stats").now end
@@ -295,21 +285,13 @@ end
 function E:use(name)
   local params = { name = name }
   if type(name) == "string" and (name:find("/", 1, true) or name:find "%.lua$") then
-    local text, why, code = require("weir.files").read(name, "policy")
-    if not text then return nil, why, code end
-    params = { source = text }
+    params = { source = must(require("weir.files").read(name, "policy")) }
   end
-  local done, why, code = self.service:ask("policy.load", params)
-  if not done then return nil, why, code end
-  return true
+  return done(self, "policy.load", params)
 end
 
 --- Reloads the file of the policy in use.
-function E:reload()
-  local done, why, code = self.service:ask "policy.reload"
-  if not done then return nil, why, code end
-  return true
-end
+function E:reload() return done(self, "policy.reload") end
 
 --- Returns the names of policies known to the service.
 function E:policies() return assert(self.service:ask "policy.list").policies end
@@ -317,15 +299,15 @@ function E:policies() return assert(self.service:ask "policy.list").policies end
 --- Returns the machine.
 function E:resources() return self.graph end
 
+returning(E)
+
 -- ---- the machine --------------------------------------------------------------------------------------------
 
 local G = {}
 
 --- Returns the vertex of a path or URI.
 function G:vertex(uri)
-  local found, why, code = self.service:ask("show", { uri = uri, as = "pool" })
-  if not found then return nil, why, code end
-  return vertex(self.service, found)
+  return vertex(self.service, must(self.service:ask("show", { uri = uri, as = "pool" })))
 end
 
 --- Returns the roots of the machine.
@@ -336,20 +318,16 @@ function G:root() return self:roots()[1] end
 --- Returns the vertices satisfying an expression; opts.start: a vertex or path to search below.
 function G:find(expression, opts)
   local start = opts and opts.start
-  local answer, why, code = self.service:ask("find", {
-    expression = expression, start = type(start) == "table" and start.path or start,
-  })
-  if not answer then return nil, why, code end
+  local answer = must(self.service:ask("find", { expression = expression, start = type(start) == "table" and start.path or start }))
   return results.note(vertices(self.service, answer.vertices), expression)
 end
 
 --- Returns the best vertices by a filter, a list of {vertex =, score =}: opts.filter, Lua source; .type, .start,
 --- .best.
 function G:walk(opts)
-  local answer, why, code = self.service:ask("walk", opts)
-  if not answer then return nil, why, code end
-  for i, base in ipairs(answer.vertices) do answer.vertices[i] = { vertex = vertex(self.service, base), score = base.score } end
-  return answer.vertices
+  return tables.map(must(self.service:ask("walk", opts)).vertices, function(base)
+    return { vertex = vertex(self.service, base), score = base.score }
+  end)
 end
 
 --- Returns the number of vertices.
@@ -362,6 +340,8 @@ function G:aggregate(v) return assert(self.service:ask("show", { as = "totals", 
 function G:types() return tables.keys(self:aggregate()) end
 
 function G:now() return assert(self.service:ask "stats").now end
+
+returning(G)
 
 function G:trees(limits) return assert(self.service:ask("show", { depth = limits and limits.depth })).trees end
 

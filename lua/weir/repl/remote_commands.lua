@@ -6,7 +6,6 @@ local failure = require "weir.failure"
 local groups = require "weir.cli.remote.groups"
 local out = require "weir.cli.output"
 local results = require "weir.repl.results"
-local show = require "weir.repl.show"
 local shorthand = require "weir.repl.shorthand"
 
 local M = {}
@@ -113,11 +112,7 @@ end
 
 --- Adds the shorthand functions to an environment.
 function M.fill(env, session)
-  env.find = function(expression, opts) return session.graph:find(expression, opts) end
-  env.tree = function(v)
-    show.tree(v or session.graph)
-    return shorthand.quiet
-  end
+  shorthand.fill_common(env, session)
   env.top = function() return top(session) end
   env.why = function(request, opts)
     local report, message, code = session.engine:explain(request, opts)

@@ -66,13 +66,18 @@ local function load(session, path)
   return g
 end
 
---- Adds the functions to an environment.
-function M.fill(env, session)
+--- Adds the functions to an environment that a session with a service has, too.
+function M.fill_common(env, session)
   env.find = function(expression, opts) return session.graph:find(expression, opts) end
   env.tree = function(v)
     show.tree(v or session.graph)
     return M.quiet
   end
+end
+
+--- Adds the functions to an environment.
+function M.fill(env, session)
+  M.fill_common(env, session)
   env.top = function() return top(session) end
   env.why = function(request, opts) return why(session, request, opts) end
   env.undo = function() return session.journal:undo() end

@@ -6,10 +6,13 @@
 
 local anonymous = require "weir.machine.anonymous"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local writer = require "weir.trace.write"
 
 local M = {}
+
+local must = failure.must
 
 local WEEK = 604800
 
@@ -45,7 +48,7 @@ end
 
 local KEPT = { type = true, count = true, unit = true, exclusive = true, label = true, with = true } -- of a resource (RFC 14)
 
--- Renames the properties of a constraint (RFC 31). Returns the constraint; or nil and why it cannot be told.
+-- Renames the properties of a constraint (RFC 31). Raises a failure for one that cannot be told.
 local function constraint_of(constraint, maps)
   local out = {}
   for operator, values in pairs(constraint) do
@@ -55,13 +58,11 @@ local function constraint_of(constraint, maps)
         local no, name = value:match "^(%^?)(.*)$"
         out[operator][i] = no .. maps.property(name)
       elseif operator == "and" or operator == "or" or operator == "not" then
-        local inner, why = constraint_of(value, maps)
-        if not inner then return nil, why end
-        out[operator][i] = inner
+        out[operator][i] = constraint_of(value, maps)
       elseif operator == "ranks" then
         out[operator][i] = value
       else
-        return nil, ('its constraint names nodes ("%s")'):format(operator)
+        failure.fail('its constraint names nodes ("%s")', operator)
       end
     end
   end
@@ -89,28 +90,21 @@ local function tasks_of(list, maps)
   return out
 end
 
--- Returns the jobspec of a job without names: resources, counts, the limit, and constraints with properties numbered through. Or nil
--- and why it cannot be told.
+-- Returns the jobspec of a job without names: resources, counts, the limit, and constraints with properties numbered through.
 local function jobspec_of(text, maps)
   local request = assert(core.request(text))
   local spec = core.json_decode(assert(request:format "json"))
   local system = spec.attributes and spec.attributes.system or {}
-  local constraints, why
-  if type(system.constraints) == "table" then
-    constraints, why = constraint_of(system.constraints, maps)
-    if not constraints then return nil, why end
-  end
+  local constraints = type(system.constraints) == "table" and constraint_of(system.constraints, maps) or nil
   return { version = spec.version, resources = resources_of(spec.resources, maps), tasks = tasks_of(spec.tasks or {}, maps),
     attributes = { system = { duration = system.duration or 0, constraints = constraints } } }
 end
 
--- Returns the line of a job; or nil and why the job cannot be told.
+-- Returns the line of a job. Raises a failure for a job that cannot be told.
 local function line_of(job, own, maps, as_json)
   if not as_json then return writer.line(own) end
   if not job.request then return writer.json(own) end
-  local spec, why = jobspec_of(job.request, maps)
-  if not spec then return nil, why end
-  return writer.json(own, spec)
+  return writer.json(own, jobspec_of(job.request, maps))
 end
 
 -- ---- the files ------------------------------------------------------------------------------------------------
@@ -119,11 +113,11 @@ local function write_jobs(trace, file, maps, as_json)
   local n, read, shift = 0, 0, nil
   while true do
     local job, why, code = trace.next()
-    if why then return nil, why, code end
+    if why then failure.raise(why, code) end
     if not job then return n end
     read = read + 1
     shift = shift or math.floor(job.submit // WEEK) * WEEK
-    local line, wrong = line_of(job, nameless(job, n + 1, shift, maps), maps, as_json)
+    local line, wrong = failure.caught(nil, line_of, job, nameless(job, n + 1, shift, maps), maps, as_json)
     if line then
       n = n + 1
       file:write(line)
@@ -145,35 +139,26 @@ local function peek(trace)
   return first[1]
 end
 
---- Writes trace.csv or trace.jsonl and machine.json into a directory that exists. Jobs whose constraints name nodes are left out, and
---- counted by the trace. Returns the number of jobs, and the name of the file of the trace; or nil, message, code.
-function M.write(dir, trace, graph)
+local function write(dir, trace, graph)
   local maps = maps_of()
-  local machine, why, code = anonymous.copy(graph, maps)
-  if not machine then return nil, why, code end
-  local text
-  text, why, code = machine:format "jgf"
+  local machine = must(anonymous.copy(graph, maps))
+  local text = must(machine:format "jgf")
   machine:close()
-  if not text then return nil, why, code end
-  local file
   local first = peek(trace)
   local as_json = first and first.request ~= nil
   local name = as_json and "trace.jsonl" or "trace.csv"
-  file, why, code = files.draft(dir .. "/" .. name)
-  if not file then return nil, why, code end
+  local file = must(files.draft(dir .. "/" .. name))
   if not as_json then file:write(writer.head()) end
-  local n
-  n, why, code = write_jobs(trace, file, maps, as_json)
-  if not n then
-    file:drop()
-    return nil, why, code
-  end
-  local ok
-  ok, why, code = file:keep()
-  if not ok then return nil, why, code end
-  ok, why, code = files.write(dir .. "/machine.json", text)
-  if not ok then return nil, why, code end
+  local n, why, code = failure.caught(nil, write_jobs, trace, file, maps, as_json)
+  if not n then file:drop() end
+  must(n, why, code)
+  must(file:keep())
+  must(files.write(dir .. "/machine.json", text))
   return n, name
 end
+
+--- Writes trace.csv or trace.jsonl and machine.json into a directory that exists. Jobs whose constraints name nodes are left out, and
+--- counted by the trace. Returns the number of jobs, and the name of the file of the trace; or nil, message, code.
+function M.write(dir, trace, graph) return failure.caught(nil, write, dir, trace, graph) end
 
 return M

@@ -10,6 +10,7 @@
 --- Invariant: no copy outlives the call of map(), however the call ends: the list of copies is closed.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -100,10 +101,7 @@ end
 
 -- Whether a task before the failed one is at work.
 local function is_waited_for(self, failed)
-  for _, run in ipairs(self.runs) do
-    if run.i < failed then return true end
-  end
-  return false
+  return tables.any(self.runs, function(run) return run.i < failed end)
 end
 
 --- Calls work(task, tell) for each task, in copies of the process. work returns a value that JSON can hold, other than

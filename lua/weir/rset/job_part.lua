@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local failure = require "weir.failure"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 
 local vertex = core.members().vertex -- methods, which check their receiver
 
@@ -23,11 +24,6 @@ end
 
 -- ---- what a job has, by rank --------------------------------------------------------------------------------
 
-local function add(held, v)
-  held[v.rank] = held[v.rank] or {}
-  table.insert(held[v.rank], v)
-end
-
 local function has_no_rank(v) return v.rank == nil end
 
 -- Returns rank -> list of vertices of a job: the picks on a rank; and for a vertex taken whole above the ranks, the
@@ -37,10 +33,10 @@ local function by_rank(job)
   for _, pick in ipairs(job:vertices()) do
     local v = pick.vertex
     if v.rank then
-      add(held, v)
+      tables.push(held, v.rank, v)
     elseif pick.exclusive then
       for w in v:graph():walk { start = v, prune = has_no_rank } do
-        if w.rank then add(held, w) end
+        if w.rank then tables.push(held, w.rank, w) end
       end
     end
   end
@@ -49,8 +45,7 @@ end
 
 -- The vertices of a list without an ancestor in the list.
 local function topmost(list)
-  local is_in, tops = {}, {}
-  for _, v in ipairs(list) do is_in[v] = true end
+  local is_in, tops = tables.set(list), {}
   for _, v in ipairs(list) do
     local up = v:parent()
     while up and not is_in[up] do up = up:parent() end
@@ -80,8 +75,7 @@ local function by_type_and_id(list, types)
     for v in top:graph():walk { start = top } do
       if types[v.type] and v.id then
         local key = v.type .. " " .. v.id
-        found[key] = found[key] or {}
-        table.insert(found[key], v)
+        tables.push(found, key, v)
         n = n + 1
       end
     end

@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -12,8 +13,7 @@ local function by_rank(graph)
   local found = {}
   for v in graph:walk { prune = has_no_rank } do
     if v.rank then
-      found[v.rank] = found[v.rank] or {}
-      table.insert(found[v.rank], v)
+      tables.push(found, v.rank, v)
     end
   end
   return found

@@ -3,6 +3,7 @@
 
 local core = require "weir.core"
 local rset = require "weir.rset"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -112,38 +113,22 @@ function M.queue_ranks(listing, queues, name)
   return entry and listing.all:where(core.constraint { properties = core.array(requires(entry)) }):ranks()
 end
 
-local function has_all(properties, names)
-  for _, name in ipairs(names) do
-    if not properties[name] then return false end
-  end
-  return true
-end
-
 -- The queues of a set with the properties given, sorted by name.
 local function queues_of(properties, view)
-  local list = {}
-  for _, name in ipairs(view.names) do
-    if has_all(properties, requires(entry_of(view.queues, name))) then list[#list + 1] = name end
-  end
-  return table.concat(list, ",")
+  return table.concat(tables.filter(view.names, function(name)
+    return tables.all(requires(entry_of(view.queues, name)), function(property) return properties[property] end)
+  end), ",")
 end
 
 -- ---- lines --------------------------------------------------------------------------------------------------
-
-local function names_of(properties, but)
-  local list = {}
-  for _, name in ipairs(properties) do
-    if not (but and but[name]) then list[#list + 1] = name end
-  end
-  return list
-end
 
 --- The fields of a set as texts and numbers.
 function M.fields(state, set, view, queue)
   local properties, hosts = set:properties(), set:hosts()
   return {
     state = state, queue = queue or #set > 0 and queues_of(properties, view) or "",
-    properties = table.concat(names_of(properties), ","), propertiesx = table.concat(names_of(properties, view.queues), ","),
+    properties = table.concat(properties, ","),
+    propertiesx = table.concat(tables.filter(properties, function(name) return not view.queues[name] end), ","),
     nnodes = #set, ncores = set:count "core", ngpus = set:count "gpu",
     ranks = tostring(set:ranks()), nodelist = hosts and tostring(hosts) or "", rlist = set:format "rlist",
   }

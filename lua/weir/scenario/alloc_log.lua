@@ -203,10 +203,7 @@ end
 -- Returns true if a pick is at or below a path of `paths`; nil: always.
 local function is_within(pick, paths)
   if not paths then return true end
-  for _, path in ipairs(paths) do
-    if pick.path == path or pick.path:sub(1, #path + 1) == path .. "/" then return true end
-  end
-  return false
+  return tables.any(paths, function(path) return pick.path == path or pick.path:sub(1, #path + 1) == path .. "/" end)
 end
 
 -- Returns the units of a type in a record; for "job", 1.

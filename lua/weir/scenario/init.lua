@@ -476,25 +476,21 @@ function S.remove(s, x, fate)
   return s
 end
 
---- Sets a new placement policy, for starts from now on.
-function S.policy(s, x)
+-- Puts a policy in use by a method of the simulator.
+local function use(s, what, x)
   act(s, function()
-    local ok, why = s.sim:use_policy(beside(x, s.source))
-    if not ok then fail("s:policy: %s", why) end
+    local ok, why = s.sim["use_" .. what](s.sim, beside(x, s.source))
+    if not ok then fail("s:%s: %s", what, why) end
     changed(s)
   end)
   return s
 end
 
+--- Sets a new placement policy, for starts from now on.
+function S.policy(s, x) return use(s, "policy", x) end
+
 --- Sets a new queue policy.
-function S.queue(s, x)
-  act(s, function()
-    local ok, why = s.sim:use_queue(beside(x, s.source))
-    if not ok then fail("s:queue: %s", why) end
-    changed(s)
-  end)
-  return s
-end
+function S.queue(s, x) return use(s, "queue", x) end
 
 -- ---- looking ------------------------------------------------------------------------------------------------
 

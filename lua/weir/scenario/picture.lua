@@ -2,6 +2,7 @@
 
 local ledger = require "weir.scenario.alloc_log"
 local reason = require "weir.scenario.expect_explain"
+local tables = require "weir.tables"
 local where = require "weir.machine.vertex_names"
 
 local M = {}
@@ -48,8 +49,7 @@ local function tenants_of(s)
         end
       end
       for path, picks in pairs(parts) do
-        at[path] = at[path] or {}
-        table.insert(at[path], name_of(record.job) .. (#picks > 0 and ": " .. part_of(picks) or ""))
+        tables.push(at, path, name_of(record.job) .. (#picks > 0 and ": " .. part_of(picks) or ""))
       end
     end
   end

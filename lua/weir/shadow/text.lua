@@ -7,19 +7,9 @@ local M = {}
 
 local WAITS = { { "wait, mean", "mean" }, { "wait, median", "median" }, { "wait, 95th percentile", "p95" }, { "wait, longest", "max" } }
 
-local function seconds(t)
-  if t < 120 then return ("%.0f s"):format(t) end
-  if t < 7200 then return ("%.0f min"):format(t / 60) end
-  if t < 172800 then return ("%.1f h"):format(t / 3600) end
-  return ("%.1f days"):format(t / 86400)
-end
+local seconds, moved = texts.span, texts.moved
 
 local function share(x) return ("%.1f %%"):format(x * 100) end
-
-local function moved(from, to)
-  if from == to or from == 0 then return "" end
-  return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
-end
 
 -- What holds the shadow up, or nil.
 local function trouble(told)

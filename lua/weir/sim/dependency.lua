@@ -9,6 +9,7 @@
 
 local core = require "weir.core"
 local instant = require "weir.sim.instant"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -20,10 +21,7 @@ local OVER = { done = true, failed = true, cancelled = true, rejected = true }
 local function ended_well(job) return job.state == "done" and not job.killed end
 
 local function is_held(job)
-  for _, entry in ipairs(job.waits or {}) do
-    if entry[1] == "singleton" then return true end
-  end
-  return false
+  return tables.any(job.waits or {}, function(entry) return entry[1] == "singleton" end)
 end
 
 -- ---- conditions -----------------------------------------------------------------------------------------------------

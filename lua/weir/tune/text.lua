@@ -3,27 +3,14 @@
 local figures = require "weir.html.report.figures"
 local objective = require "weir.tune.objective"
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 
 local M = {}
 
 local CLEAR = 0.01 -- change below which nothing has changed, as a share
 local TOLD = 0.03  -- share of the differences from which an option is said to matter
 
-local function grouped(n)
-  local text = ("%d"):format(n)
-  repeat
-    local before = text
-    text = text:gsub("^(%d+)(%d%d%d)", "%1,%2")
-  until text == before
-  return text
-end
-
-local function moved(from, to)
-  if from == to or from == 0 then return "" end
-  return ("%+.1f %%"):format((to - from) / math.abs(from) * 100)
-end
-
-M.moved = moved
+local grouped, moved = texts.number, texts.moved
 
 --- Returns the policies of an entry as options of weir replay.
 function M.paste(entry)

@@ -21,6 +21,7 @@
 
 local fold = require "weir.view.fold"
 local plain = require "weir.plain"
+local tables = require "weir.tables"
 local view = require "weir.view"
 
 local M = {}
@@ -55,11 +56,7 @@ end
 -- Returns the vertices without a parent, with those in other subsystems only, which are no roots of containment.
 local function tops_of(g)
   if not g:edges()() then return g:roots() end
-  local tops = {}
-  for _, v in ipairs(g:find "size>=0") do
-    if not v:parent() then tops[#tops + 1] = v end
-  end
-  return tops
+  return tables.filter(g:find "size>=0", function(v) return not v:parent() end)
 end
 
 -- ---- looks ------------------------------------------------------------------------------------------------------

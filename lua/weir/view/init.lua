@@ -11,6 +11,7 @@
 
 local fold = require "weir.view.fold"
 local lines = require "weir.view.lines"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -235,10 +236,7 @@ end
 
 -- Returns whether a job now has a vertex as a whole.
 local function is_held(v)
-  for _, use in ipairs(v:uses()) do
-    if use.active and use.exclusive then return true end
-  end
-  return false
+  return tables.any(v:uses(), function(use) return use.active and use.exclusive end)
 end
 
 local scan

@@ -239,7 +239,7 @@ describe("a service on etcd", function()
   maybe("[L3][L5] keeps an R of each job and each child under its key, for others to read and watch", function()
     local dir = shell.directory()
     local c <close> = start("a", dir, etcd.url):connect()
-    local kv <close> = kvs.open { etcd.url }
+    local kv <close> = kvs.open(etcd.url)
     local watch = kv:watch("/cell/", { below = true })
     poll("the watch", function() return watch:events() and watch.ready end)
     local seen = {}

@@ -9,6 +9,7 @@
 --- containment.
 
 local layouts = require "weir.html.picture.layout"
+local times = require "weir.html.picture.times"
 
 local M = {}
 
@@ -60,17 +61,6 @@ local function below_closed(page, layout)
   return n
 end
 
--- Returns the next number of the form 1, 2 or 5 times a power of ten, not below n.
-local function round_up(n)
-  local unit = 1
-  while true do
-    for _, k in ipairs { 1, 2, 5 } do
-      if unit * k >= n then return unit * k end
-    end
-    unit = unit * 10
-  end
-end
-
 -- Returns in ascending order how coarse a page can be for each of its layouts to be opened.
 local function coarsenesses(page)
   local list = {}
@@ -107,9 +97,9 @@ local function limit_detail(page, limit)
   for _, grid in ipairs(page.plan.page.grids) do at_top = at_top + grid.count end
   page.members, page.top_members = nil, 1
   local most = math.max(1, math.min(GROUPS, limit // 2))
-  if at_top > limit then page.top_members = round_up((at_top + most - 1) // most)
+  if at_top > limit then page.top_members = math.tointeger(times.round_up((at_top + most - 1) // most))
   elseif cells < FEW_CELLS and page.coarse > 1 and cells < limit // 4 then
-    page.members = round_up((below_closed(page, page.plan.page) + most - 1) // most)
+    page.members = math.tointeger(times.round_up((below_closed(page, page.plan.page) + most - 1) // most))
   end
 end
 

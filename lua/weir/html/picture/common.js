@@ -57,6 +57,9 @@ function grouped(n) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
 }
 
+// "1 job", "24,016 jobs".
+function counted(n, word) { return grouped(n) + " " + (n === 1 ? word : word + (word.endsWith("ch") ? "es" : "s")); }
+
 // Only nothing is 0 %, only all is 100 %.
 function percent(part) {
   if (part <= 0) return "0 %";
@@ -112,6 +115,29 @@ function writeHash(values) {
     for (const [key, value] of Object.entries(values)) if (value !== undefined && value !== "") p.set(key, value);
     try { history.replaceState(null, "", "#" + p); } catch (e) { /* some browsers refuse that for files */ }
   }, 200);
+}
+
+// ---- parts of both pages ------------------------------------------------------------------------------------------
+
+// A square of a colour, as in legends.
+function swatch(colour, name) { return el("span", { class: name || "swatch", style: "background:" + colour }); }
+
+// The ten colours of shares in use, from a tenth to all.
+function heatSwatches() { return [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => swatch(heatOf(i / 10), "heat")); }
+
+// A field of search; run() is called when nothing was typed for some milliseconds.
+function searchField(attributes, delay, run) {
+  let timer = 0;
+  return el("input", { type: "search", "aria-label": "search", ...attributes, oninput: () => {
+    clearTimeout(timer);
+    timer = setTimeout(run, delay);
+  } });
+}
+
+// The choice of colours; change(word) is called with the word chosen.
+function colourChoice(words, change) {
+  const select = el("select", { "aria-label": "colours", onchange: () => change(select.value) }, ...words.map((w) => el("option", {}, w)));
+  return select;
 }
 
 // ---- canvases -----------------------------------------------------------------------------------------------------

@@ -72,14 +72,10 @@ function showSelected() {
 // ---- legend and totals --------------------------------------------------------------------------------------------
 
 function legendRow(colour, text) {
-  return el("div", {}, el("span", { class: "swatch", style: "background:" + colour }), text);
+  return el("div", {}, swatch(colour), text);
 }
 
-function scale() {
-  const cells = [];
-  for (let i = 1; i <= 10; i++) cells.push(el("span", { class: "heat", style: "background:" + heatOf(i / 10) }));
-  return el("div", { class: "scale" }, "1 % ", ...cells, " all of several nodes");
-}
+function scale() { return el("div", { class: "scale" }, "1 % ", ...heatSwatches(), " all of several nodes"); }
 
 function useLegend() {
   const rows = [legendRow(theme.free, "free"), ...types.filter((type) => data.frees[type]).map((type) =>
@@ -103,7 +99,7 @@ function linesRow(colour, state) {
   c.fillStyle = state === "degraded" ? theme.free : patternOf(state);
   c.fillRect(0, 0, 12, 12);
   if (state === "degraded") degradedMark(c, 0, 0, 12, 12);
-  return el("div", {}, sample, state + " (corner: something in it)", el("span", { class: "swatch after", style: "background:" + colour }));
+  return el("div", {}, sample, state + " (corner: something in it)", swatch(colour, "swatch after"));
 }
 
 function valueRows(map) {
@@ -136,14 +132,14 @@ function showTotals() {
 function jobRow(b) {
   const chosen = view.job === b.job;
   return el("button", { class: "job" + (chosen ? " chosen" : ""), onclick: () => chooseJob(chosen ? null : b.job) },
-    el("span", { class: "swatch", style: "background:" + colourOf(b.job) }), jobLine(b, null));
+    swatch(colourOf(b.job)), jobLine(b, null));
 }
 
 function showJobs() {
   const all = [...new Set(use.list.map((s) => s.booking))].sort((a, b) => a.job - b.job), chosen = all.filter((b) => b.job === view.job);
   const list = chosen.concat(all.filter((b) => b.job !== view.job)).slice(0, SHOWN);
   const stages = all.filter((b) => b.job < 0).length, jobs = all.length - stages;
-  const heading = (jobs === 1 ? "1 job" : grouped(jobs) + " jobs") + (stages ? stages === 1 ? ", 1 stage" : ", " + stages + " stages" : "");
+  const heading = counted(jobs, "job") + (stages ? ", " + counted(stages, "stage") : "");
   ui.jobs.replaceChildren(el("h2", {}, heading + " at " + timeText(use.time)), ...list.map(jobRow));
   if (all.length > list.length) ui.jobs.append(el("div", { class: "soft" }, "and " + grouped(all.length - list.length) + " more"));
 }
@@ -238,7 +234,7 @@ function runSearch() {
   });
   ui.found.replaceChildren();
   if (ui.search.value.trim() && found.job === null)
-    ui.found.append(el("h2", {}, found.list.length === 1 ? "1 match" : grouped(found.list.length) + " matches"), ...buttons);
+    ui.found.append(el("h2", {}, counted(found.list.length, "match")), ...buttons);
   if (found.list.length > SHOWN) ui.found.append(el("div", { class: "soft" }, "and more"));
   if (found.list.length === 1) show(vertexAt(found.list[0]));
   remember();
@@ -262,13 +258,6 @@ function remember() {
     q: ui.search.value || undefined, at: view.selected ? pathOf(view.selected) : undefined });
 }
 
-function colourChoice() {
-  const words = ["use", "state", "type", ...properties.map((m) => m.word)];
-  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColour(ui.colour.value) },
-    ...words.map((w) => el("option", {}, w)));
-  return el("label", {}, "colours by ", ui.colour);
-}
-
 function changeColour(word) {
   view.colour = [...ui.colour.options].some((o) => o.value === word) ? word : "use";
   ui.colour.value = view.colour;
@@ -278,14 +267,11 @@ function changeColour(word) {
 }
 
 function build() {
-  let timer = 0;
-  ui.search = el("input", { type: "search", placeholder: "name, /path or job 5", "aria-label": "search", oninput: () => {
-    clearTimeout(timer);
-    timer = setTimeout(runSearch, 250);
-  } });
+  ui.search = searchField({ placeholder: "name, /path or job 5" }, 250, runSearch);
+  ui.colour = colourChoice(["use", "state", "type", ...properties.map((m) => m.word)], changeColour);
   const side = ["selected", "found", "legend", "totals", "jobs"].map((name) => (ui[name] = el("section", { id: name })));
   view.canvas = el("canvas", { id: "machine", tabindex: 0, "aria-label": "the machine" });
-  document.body.append(el("header", {}, el("div", { class: "bar" }, el("h1", {}, data.title), ui.search, colourChoice(),
+  document.body.append(el("header", {}, el("div", { class: "bar" }, el("h1", {}, data.title), ui.search, el("label", {}, "colours by ", ui.colour),
     el("button", { onclick: () => {
       fit(whole, 0.02);
       view.moved = false;

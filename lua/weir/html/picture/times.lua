@@ -17,8 +17,8 @@ end
 
 local STEPS = { 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 10800, 21600, 43200, 86400 }
 
--- The smallest of 1, 2 or 5 times a power of ten not below x.
-local function round_up(x)
+--- The smallest of 1, 2 or 5 times a power of ten not below x, up to rounding errors.
+function M.round_up(x)
   local unit = 10.0 ^ math.floor(math.log(x, 10))
   for _, k in ipairs { 1, 2, 5, 10 } do
     if unit * k >= x * 0.999999 then return unit * k end
@@ -28,11 +28,11 @@ end
 --- A round step in seconds that divides `span` seconds into at most `count` parts.
 function M.step(span, count)
   local minimum = span / math.max(1, count)
-  if minimum < 1 then return round_up(minimum) end
+  if minimum < 1 then return M.round_up(minimum) end
   for _, step in ipairs(STEPS) do
     if step >= minimum then return step end
   end
-  return 86400 * round_up(minimum / 86400)
+  return 86400 * M.round_up(minimum / 86400)
 end
 
 return M

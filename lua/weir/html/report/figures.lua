@@ -2,6 +2,7 @@
 --- that a page shows them without a script; colours are those of the page (findings.css).
 
 local markup = require "weir.html.picture.markup"
+local times = require "weir.html.picture.times"
 
 local M = {}
 
@@ -15,16 +16,6 @@ end
 
 local function text(x, y, class, s) return ('<text x="%.1f" y="%.1f" class="%s">%s</text>'):format(x, y, class, escape(s)) end
 
--- A step of 1, 2 or 5 times a power of ten, so that a span has about n steps.
-local function nice_step(span, n)
-  local rough = span / n
-  local power = 10.0 ^ math.floor(math.log(rough, 10))
-  for _, k in ipairs { 1, 2, 5 } do
-    if k * power >= rough then return k * power end
-  end
-  return 10 * power
-end
-
 -- An axis over the numbers given: {from, to, step}. `zero`: it begins at 0.
 local function axis_of(numbers, zero)
   local lo, hi = math.huge, -math.huge
@@ -32,7 +23,7 @@ local function axis_of(numbers, zero)
   if lo > hi then lo, hi = 0, 1 end
   if zero then lo = math.min(lo, 0) end
   if hi - lo < 1e-9 * math.max(1, math.abs(hi)) then hi = lo + math.max(1, math.abs(lo)) * 0.1 end
-  local step = nice_step(hi - lo, 5)
+  local step = times.round_up((hi - lo) / 5)
   return { from = math.floor(lo / step + 1e-9) * step, to = math.ceil(hi / step - 1e-9) * step, step = step }
 end
 

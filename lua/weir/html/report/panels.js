@@ -37,7 +37,7 @@ function compared(text, value, base) {
 // How the jobs of a row are spread over the classes: a field a class, the darker the more of the jobs are in it.
 function stripOf(run, names, counts, jobs) {
   const fields = counts.map((n, k) => {
-    const field = el("i", { title: names[k] + ": " + percent(n / jobs) + " of " + grouped(jobs) + (jobs === 1 ? " job" : " jobs") });
+    const field = el("i", { title: names[k] + ": " + percent(n / jobs) + " of " + counted(jobs, "job") });
     if (n > 0) field.style.cssText = "background:" + runColour(run.number) + ";opacity:" + (0.1 + 0.9 * Math.sqrt(n / jobs)).toFixed(3);
     return el("span", {}, field);
   });
@@ -148,7 +148,7 @@ function addDifference(main, run, number) {
     el("span", { class: "moved-value good" }, grouped(d.earlier) + " start earlier"), ", ",
     el("span", { class: "moved-value bad" }, grouped(d.later) + " later"), ", " + grouped(d.same) + " at the same time");
   main.append(el("section", { class: "across" },
-    el("h2", {}, swatch(run), run.raw.title + " against " + runs[0].raw.title, counts), chart.canvas));
+    el("h2", {}, swatch(runColour(run.number)), run.raw.title + " against " + runs[0].raw.title, counts), chart.canvas));
   listen(chart.canvas, false, (t) => [clockText(t)]);
   if (d.better.length) main.append(panel(run.raw.title + ": what gained most", movedTable(run, d.better, true)));
   if (d.worse.length) main.append(panel(run.raw.title + ": what lost most", movedTable(run, d.worse, false)));

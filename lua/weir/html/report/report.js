@@ -52,11 +52,9 @@ function metricsTable() {
     }
   if (rows.length === 0) return null;
   const heads = runs.map((run, i) =>
-    el("th", { colspan: i ? 2 : 1, class: "number" }, runs.length > 1 ? swatch(run) : null, run.raw.title));
+    el("th", { colspan: i ? 2 : 1, class: "number" }, runs.length > 1 ? swatch(runColour(run.number)) : null, run.raw.title));
   return el("table", { id: "metrics" }, el("thead", {}, el("tr", {}, el("th"), ...heads)), el("tbody", {}, ...rows));
 }
-
-function swatch(run) { return el("span", { class: "swatch", style: "background:" + runColour(run.number) }); }
 
 // ---- what is looked at --------------------------------------------------------------------------------------------
 
@@ -132,7 +130,7 @@ function ganttLines(gantt) {
     if (foldedLevel(run, view, gantt.height())) {
       const [first, end, name] = bandAt(run, view, gantt.height(), unit), [units, jobs] = useOfBand(run, t, first, end);
       return [name + " at " + clockText(t), grouped(units) + " of " + grouped(end - first) + " " + run.raw.type + " in use, by "
-        + (jobs === 1 ? "1 job" : grouped(jobs) + " jobs"), "a click on its name shows it alone"];
+        + counted(jobs, "job"), "a click on its name shows it alone"];
     }
     const i = jobAt(run, t, unit), where = unitName(run, unit) + " at " + clockText(t);
     return i < 0 ? [where, "free"] : describeJob(run, i).concat(where);
@@ -221,7 +219,7 @@ function search() {
   }
   const heads = [...(runs.length > 1 ? ["run"] : []), "job", "user", runs[0].raw.type, "submitted", "started", "waited", "ran"];
   ui.found.replaceChildren();
-  const heading = count === 1 ? "1 job" : grouped(count) + " jobs" + (count > FOUND ? ", the first " + FOUND + ":" : "");
+  const heading = counted(count, "job") + (count > FOUND ? ", the first " + FOUND + ":" : "");
   if (test) ui.found.append(el("h2", {}, heading));
   if (count) ui.found.append(el("table", {}, el("tr", { class: "soft" }, ...heads.map((x) => el("th", {}, x))), ...rows));
   remember();
@@ -231,13 +229,12 @@ function search() {
 // ---- the page -----------------------------------------------------------------------------------------------------
 
 function legendItem(colour, text) {
-  return el("span", { class: "item" }, el("span", { class: "swatch", style: "background:" + colour }), text);
+  return el("span", { class: "item" }, swatch(colour), text);
 }
 
 // Far out there are more jobs than pixels.
 function scaleItem() {
-  const cells = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((i) => el("span", { class: "heat", style: "background:" + heatOf(i / 10) }));
-  return el("span", { class: "item soft" }, "from afar: in use 1 % ", ...cells, " 100 %");
+  return el("span", { class: "item soft" }, "from afar: in use 1 % ", ...heatSwatches(), " 100 %");
 }
 
 // The users with the most units times seconds, so that colours by user have names.
@@ -270,13 +267,8 @@ function changeColours(by) {
 }
 
 function toolbar() {
-  let timer = 0;
-  ui.search = el("input", { type: "search", size: 26, placeholder: "job 17, user u3 or a name", "aria-label": "search", oninput: () => {
-    clearTimeout(timer);
-    timer = setTimeout(search, 200);
-  } });
-  ui.colour = el("select", { "aria-label": "colours", onchange: () => changeColours(ui.colour.value) },
-    ...["job", "user", "wait", "state", ...(runs.length > 1 ? ["difference"] : [])].map((w) => el("option", {}, w)));
+  ui.search = searchField({ size: 26, placeholder: "job 17, user u3 or a name" }, 200, search);
+  ui.colour = colourChoice(["job", "user", "wait", "state", ...(runs.length > 1 ? ["difference"] : [])], changeColours);
   ui.range = el("span", { class: "soft range" });
   ui.legend = el("span", { class: "bar" });
   const button = (text, title, act) => el("button", { title, onclick: act }, text);
@@ -290,7 +282,8 @@ function runHeading(run) {
   if (run.raw.subtitle) parts.unshift(run.raw.subtitle);
   if (run.n > run.started) parts.push(grouped(run.n - run.started) + " not started");
   if (j.left) parts.push("the " + grouped(j.left) + " smallest are not drawn, but counted");
-  return el("h2", {}, runs.length > 1 ? swatch(run) : null, run.raw.title, el("span", { class: "soft" }, "  " + parts.join(" \u00b7 ")));
+  return el("h2", {}, runs.length > 1 ? swatch(runColour(run.number)) : null, run.raw.title,
+    el("span", { class: "soft" }, "  " + parts.join(" \u00b7 ")));
 }
 
 function addCharts(to, names) {

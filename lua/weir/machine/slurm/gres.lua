@@ -48,8 +48,7 @@ local function by_node(build, records)
   local found = {}
   local function add(node, record)
     found[node] = found[node] or {}
-    local list = found[node][record.name] or {}
-    found[node][record.name], list[#list + 1] = list, record
+    tables.push(found[node], record.name, record)
   end
   for _, record in ipairs(records) do
     if record.name and record.names then

@@ -184,8 +184,7 @@ local function owed_by_job(self)
   local lists = {}
   for target, users in pairs(self.follower:owing()) do
     for job in pairs(users) do
-      lists[job] = lists[job] or {}
-      table.insert(lists[job], target)
+      tables.push(lists, job, target)
     end
   end
   for job, list in pairs(lists) do lists[job] = tostring(core.idset(list)) end

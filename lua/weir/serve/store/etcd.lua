@@ -15,13 +15,17 @@
 -- nothing.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local kvs = require "weir.serve.store.kv"
 local leaders = require "weir.serve.store.leader"
+local tables = require "weir.tables"
 
 local M = { LEASE = 10, MIN_LEASE = 2 } -- seconds
 
 local Store = {}
 Store.__index = Store
+
+local must = failure.must
 
 -- operations side by side in a group, and in a transaction: 60 groups of 60; etcd takes 128 side by side
 local EACH, OPS = 60, 3600
@@ -31,59 +35,56 @@ local ELSE = { leader = true, redo = true, log = true, children = true, meta = t
 
 -- ---- transactions ---------------------------------------------------------------------------------------------------
 
+-- Raises the failure with which a service that does not lead any more ends.
 local function fenced(self, why)
   self.over = ("%s; whether what was asked last was done, it knows"):format(why)
-  return nil, self.over, "fenced"
+  failure.raise(self.over, "fenced")
 end
 
 local function led_by_other(self)
   local other = self.leader:look()
-  return fenced(self, ("this service does not lead any more: %s does"):format(other and other.address or "another one"))
+  fenced(self, ("this service does not lead any more: %s does"):format(other and other.address or "another one"))
 end
 
 local function late(self, why)
   why = why and (" (%s)"):format(why) or ""
-  return fenced(self, ("this service could not renew its lease in time%s, and another one may lead"):format(why))
+  fenced(self, ("this service could not renew its lease in time%s, and another one may lead"):format(why))
 end
 
--- Repeats a transaction until etcd has answered or the lease is over. Returns the answer; or nil, message, code.
+-- Repeats a transaction until etcd has answered or the lease is over. Returns the answer.
 local function transact(self, body)
   local function meanwhile() self.leader:tick() end
   local why, code, answer
   repeat
     local left = self.leader:left()
-    if left <= 0 then return late(self, why) end
+    if left <= 0 then late(self, why) end
     answer, why, code = self.kv:ask("kv/txn", body, math.max(0.05, math.min(left, self.leader.length / 3)), meanwhile)
     if code == "io" then self.kv:step(0.02) end
   until answer or code ~= "io"
-  return answer, why, code
+  return must(answer, why, code)
 end
 
--- Writes in a transaction that only the leader can make. Returns true; or nil, message, code.
+-- Writes in a transaction that only the leader can make.
 local function write(self, ops)
-  local answer, why, code = transact(self, { compare = { self.leader:still() }, success = kvs.group(ops, EACH) })
-  if not answer then return nil, why, code end
-  if not answer.succeeded then return led_by_other(self) end
-  return true
+  local answer = transact(self, { compare = { self.leader:still() }, success = kvs.group(ops, EACH) })
+  if not answer.succeeded then led_by_other(self) end
 end
 
 -- Makes a commit by a transaction with `ops` and the new `meta`.
 local function finish(self, ops, meta)
   local key = self.prefix .. "meta"
   ops[#ops + 1] = kvs.put(key, meta)
-  local answer, why, code = transact(self, {
+  local answer = transact(self, {
     compare = { self.leader:still(), kvs.modified(key, self.revision) }, success = kvs.group(ops, EACH), failure = { kvs.get(key) },
   })
-  if not answer then return nil, why, code end
   if answer.succeeded then
     self.revision = math.tointeger(tonumber(answer.header.revision))
-    return true
+    return
   end
   local found = answer.responses[1].response_range.kvs
   found = found and kvs.entry(found[1])
-  if not found or found.text ~= meta then return led_by_other(self) end
+  if not found or found.text ~= meta then led_by_other(self) end
   self.revision = found.modified -- an earlier attempt has done the commit
-  return true
 end
 
 -- Calls take(list, bytes) for changes, in batches that fit a transaction. A change is {key, text}, or {key} for a
@@ -93,14 +94,12 @@ local function batches(self, changes, take)
   for i, change in ipairs(changes) do
     local size = #change[1] + #(change[2] or "") + 16
     if #list > 0 and (#list == OPS or bytes + size > self.bytes) then
-      local ok, why, code = take(list, bytes)
-      if not ok then return nil, why, code end
+      take(list, bytes)
       list, bytes = {}, 0
     end
     list[#list + 1], bytes = change, bytes + size
-    if i == #changes then return take(list, bytes) end
+    if i == #changes then take(list, bytes) end
   end
-  return true
 end
 
 local function ops_of(self, list)
@@ -116,23 +115,20 @@ end
 
 -- Puts logged changes in place, then deletes the log.
 local function apply(self, changes)
-  local ok, why, code = batches(self, changes, function(list) return write(self, ops_of(self, list)) end)
-  if not ok then return nil, why, code end
-  return write(self, { kvs.delete(self.prefix .. "redo"), kvs.delete_below(self.prefix .. "log/") })
+  batches(self, changes, function(list) write(self, ops_of(self, list)) end)
+  write(self, { kvs.delete(self.prefix .. "redo"), kvs.delete_below(self.prefix .. "log/") })
 end
 
 local function commit_large(self, changes, meta, stamp)
   local parts = 0
-  local ok, why, code = batches(self, changes, function(list)
+  batches(self, changes, function(list)
     parts = parts + 1
-    return write(self, { kvs.put(("%slog/%s/%d"):format(self.prefix, stamp, parts), core.json_encode(core.array(list))) })
+    write(self, { kvs.put(("%slog/%s/%d"):format(self.prefix, stamp, parts), core.json_encode(core.array(list))) })
   end)
-  if not ok then return nil, why, code end
-  ok, why, code = finish(self, { kvs.put(self.prefix .. "redo", core.json_encode { log = stamp, parts = parts }) }, meta)
-  if not ok then return nil, why, code end
-  ok, why, code = apply(self, changes)
-  if ok or code == "fenced" then return ok, why, code end
-  return fenced(self, why) -- the commit is done all the same: the next leader finds the log
+  finish(self, { kvs.put(self.prefix .. "redo", core.json_encode { log = stamp, parts = parts }) }, meta)
+  local _, why, code = failure.caught(nil, apply, self, changes)
+  if code == "fenced" then failure.raise(why, code) end
+  if why then fenced(self, why) end -- the commit is done all the same: the next leader finds the log
 end
 
 local function decode(text)
@@ -140,30 +136,24 @@ local function decode(text)
   return ok and type(value) == "table" and value or {}
 end
 
--- Returns the changes of a log; or nil, message, code.
+-- Returns the changes of a log.
 local function read_log(self, redo)
   local changes, found = {}, 0
-  if type(redo.log) ~= "string" or type(redo.parts) ~= "number" then return nil, "redo: {log, parts} is wanted", "parse" end
-  local ok, why, code = self.kv:each(("%slog/%s/"):format(self.prefix, redo.log), function(entry)
+  if type(redo.log) ~= "string" or type(redo.parts) ~= "number" then failure.raise("redo: {log, parts} is wanted", "parse") end
+  must(self.kv:each(("%slog/%s/"):format(self.prefix, redo.log), function(entry)
     changes[math.tointeger(tonumber(entry.key:match "(%d+)$")) or 0] = decode(entry.text)
     found = found + 1
-  end)
-  if not ok then return nil, why, code end
-  if found ~= redo.parts or #changes ~= found then return nil, "the log of a commit is not complete", "parse" end
+  end))
+  if found ~= redo.parts or #changes ~= found then failure.raise("the log of a commit is not complete", "parse") end
   local all = {}
-  for _, list in ipairs(changes) do table.move(list, 1, #list, #all + 1, all) end
+  for _, list in ipairs(changes) do tables.append(all, list) end
   return all
 end
 
 -- Completes a large commit found in the log. Logs of commits never made are deleted.
 local function recover(self)
-  local entry, why, code = self.kv:get(self.prefix .. "redo")
-  if entry == nil then return nil, why, code end
-  if not entry then return write(self, { kvs.delete_below(self.prefix .. "log/") }) end
-  local changes
-  changes, why, code = read_log(self, decode(entry.text))
-  if not changes then return nil, why, code end
-  return apply(self, changes)
+  local entry = must(self.kv:get(self.prefix .. "redo"))
+  if entry then apply(self, read_log(self, decode(entry.text))) else write(self, { kvs.delete_below(self.prefix .. "log/") }) end
 end
 
 -- ---- commits --------------------------------------------------------------------------------------------------------
@@ -229,24 +219,24 @@ function Store:publish(key, text) self.public[#self.public + 1] = { key, text } 
 --- Returns {key = true} for the published keys found when the state was loaded.
 function Store:published() return self.there end
 
-function Store:commit(graph)
-  if self.over then return nil, self.over, "fenced" end
-  local pieces <close>, why, code = graph:pieces(self.stamp)
-  if not pieces then return nil, why, code end
+local function commit(self, graph)
+  local pieces <close> = must(graph:pieces(self.stamp))
   local changes, meta, names = changes_of(self, pieces)
-  local published = #self.public
-  table.move(self.public, 1, published, #changes + 1, changes)
-  local ok
-  if #changes < OPS and size(changes) < self.bytes then
-    ok, why, code = finish(self, ops_of(self, changes), meta)
-  else
-    ok, why, code = commit_large(self, changes, meta, pieces:stamp())
-  end
+  tables.append(changes, self.public)
   self.public = {}
-  if not ok then return nil, why, code end
+  if #changes < OPS and size(changes) < self.bytes then
+    finish(self, ops_of(self, changes), meta)
+  else
+    commit_large(self, changes, meta, pieces:stamp())
+  end
   note(self, changes, names)
   self.stamp = pieces:stamp()
   return pieces:stored(graph)
+end
+
+function Store:commit(graph)
+  if self.over then return nil, self.over, "fenced" end
+  return failure.caught(nil, commit, self, graph)
 end
 
 -- ---- loading --------------------------------------------------------------------------------------------------------
@@ -261,7 +251,7 @@ end
 local function read(self, pieces)
   local meta, stranger, bad, code
   self.known, self.data, self.there = {}, {}, {}
-  local ok, why, failed = self.kv:each(self.prefix, function(entry)
+  must(self.kv:each(self.prefix, function(entry)
     local key = entry.key:sub(#self.prefix + 1)
     local section = key:match "^%w*"
     if key == "meta" then meta = entry elseif not ELSE[section] and not SECTIONS[section] then stranger = stranger or key end
@@ -272,34 +262,34 @@ local function read(self, pieces)
     local object, name = split(key)
     if object then self.known[object] = (self.known[object] or "") .. name .. " " end
     if section == "data" then self.data[key] = entry.text end
-  end, function() self.leader:tick() end)
-  if not ok or bad then return nil, bad or why, code or failed end
-  return true, meta, stranger
+  end, function() self.leader:tick() end))
+  if bad then failure.raise(bad, code) end
+  return meta, stranger
 end
 
 -- Returns a message with the address of the store in front.
 local function located(self, why) return ("%s: %s"):format(self.address, why) end
 
-function Store:load()
-  local ok, meta, stranger, code
-  ok, meta, code = recover(self)
-  if not ok then return nil, located(self, meta), code end
+local function load(self)
+  recover(self)
   local pieces <close> = core.pieces()
-  ok, meta, stranger = read(self, pieces)
-  if not ok then return nil, located(self, meta), stranger end
+  local meta, stranger = read(self, pieces)
   if stranger then
-    return nil, located(self, ("there are keys of something else below %s, such as %s"):format(self.prefix, stranger)), "exists"
+    failure.raise(("there are keys of something else below %s, such as %s"):format(self.prefix, stranger), "exists")
   end
   self.revision, self.stamp = meta and meta.modified or 0, nil
   if not meta then
-    if next(self.known) then return nil, located(self, ("%smeta is missing: what is there is not whole"):format(self.prefix)), "parse" end
+    if next(self.known) then failure.raise(("%smeta is missing: what is there is not whole"):format(self.prefix), "parse") end
     return nil
   end
-  local graph, why
-  graph, why, code = pieces:graph()
-  if not graph then return nil, located(self, why), code end
+  local graph = must(pieces:graph())
   self.stamp = stamp_of(meta.text)
   return graph
+end
+
+function Store:load()
+  local graph, why, code = failure.caught(nil, load, self)
+  return graph, why and located(self, why), code
 end
 
 -- ---- leading --------------------------------------------------------------------------------------------------------
@@ -345,7 +335,7 @@ function Store:tick()
   if self.over then return nil, self.over, "fenced" end
   self.leader:tick()
   if self.leader:left() > 0 then return true end
-  return late(self)
+  return failure.caught(nil, late, self)
 end
 
 --- Returns the longest time between two ticks, in milliseconds.
@@ -362,11 +352,8 @@ Store.__close = Store.close
 --- Opens the state below a prefix of an etcd. opts: lease (seconds within which a standby takes over); about {address
 --- =, ...}, told to standbys and clients; bytes (of texts in a transaction).
 function M.open(address, opts)
-  local endpoints, prefix, code = kvs.address(address)
-  if not endpoints then return nil, prefix, code end
-  local kv, why
-  kv, why, code = kvs.open(endpoints)
-  if not kv then return nil, why, code end
+  local kv, prefix, code = kvs.open(address)
+  if not kv then return nil, prefix, code end
   prefix = prefix .. "/"
   local lease = opts and opts.lease or M.LEASE
   if lease < M.MIN_LEASE then return nil, ("a lease has at least %d seconds"):format(M.MIN_LEASE), "invalid" end
@@ -380,24 +367,18 @@ end
 
 --- Returns the text under a key, "http://HOST:PORT/KEY"; or nil, message, code.
 function M.read(address)
-  local endpoints, key, code = kvs.address(address)
-  if not endpoints then return nil, key, code end
-  local kv <close>, why, failed = kvs.open(endpoints)
-  if not kv then return nil, why, failed end
-  local entry
-  entry, why, code = kv:get(key)
+  local kv <close>, key, failed = kvs.open(address)
+  if not kv then return nil, key, failed end
+  local entry, why, code = kv:get(key)
   if entry then return entry.text end
   return nil, ("etcd:%s: %s"):format(address, why or "there is no such key"), code or "unknown"
 end
 
 --- Puts a text under a key. Returns true; or nil, message, code.
 function M.write(address, text)
-  local endpoints, key, code = kvs.address(address)
-  if not endpoints then return nil, key, code end
-  local kv <close>, why, failed = kvs.open(endpoints)
-  if not kv then return nil, why, failed end
-  local answer
-  answer, why, code = kv:try("kv/txn", { success = { kvs.put(key, text) } })
+  local kv <close>, key, failed = kvs.open(address)
+  if not kv then return nil, key, failed end
+  local answer, why, code = kv:try("kv/txn", { success = { kvs.put(key, text) } })
   if answer then return true end
   return nil, ("etcd:%s: %s"):format(address, why), code
 end

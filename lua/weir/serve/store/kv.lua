@@ -184,9 +184,9 @@ function Watch:close() self.request:close() end
 
 -- ---- opening --------------------------------------------------------------------------------------------------------
 
---- Parses "http://host:port,http://host:port/prefix". Returns endpoints and prefix ("/weir" by default); or nil,
+-- Parses "http://host:port,http://host:port/prefix". Returns endpoints and prefix ("/weir" by default); or nil,
 -- message, code.
-function M.address(text)
+local function parse(text)
   local endpoints, rest, prefix = {}, text, nil
   while true do
     local endpoint, after = rest:match "^(https?://[%w%.%-%[%]:_]+)(.*)$"
@@ -202,12 +202,15 @@ function M.address(text)
   return endpoints, prefix ~= "" and prefix or "/weir"
 end
 
---- Makes a client of an etcd. Files for TLS are named by the variables of etcdctl: ETCDCTL_CACERT, ETCDCTL_CERT and
--- ETCDCTL_KEY.
-function M.open(endpoints)
+--- Makes a client of an etcd at "http://host:port,http://host:port/prefix". Files for TLS are named by the variables of
+-- etcdctl: ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY. Returns the client and the prefix, "/weir" by default; or nil, message,
+-- code.
+function M.open(address)
+  local endpoints, prefix, wrong = parse(address)
+  if not endpoints then return nil, prefix, wrong end
   local http, why, code = core.http { ca = os.getenv "ETCDCTL_CACERT", cert = os.getenv "ETCDCTL_CERT", key = os.getenv "ETCDCTL_KEY" }
   if not http then return nil, why, code end
-  return setmetatable({ http = http, endpoints = endpoints, at = 1 }, Kv)
+  return setmetatable({ http = http, endpoints = endpoints, at = 1 }, Kv), prefix
 end
 
 function Kv:close() self.http:close() end
