@@ -1,6 +1,7 @@
 --- plain.lua - allocations as plain data, for JSON: in the output of commands, of the service and of the repl.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -18,12 +19,10 @@ function M.finite(t) return t < math.huge and t or core.null end
 
 --- Returns the vertices of an allocation: {path =, type =, unit =, amount =, exclusive =} each.
 function M.vertices(a)
-  local list = core.array {}
-  for i, pick in ipairs(a:vertices()) do
+  return core.array(tables.map(a:vertices(), function(pick)
     local v = pick.vertex
-    list[i] = { path = v.path, type = v.type, unit = v.unit ~= "" and v.unit or nil, amount = pick.amount, exclusive = pick.exclusive }
-  end
-  return list
+    return { path = v.path, type = v.type, unit = v.unit ~= "" and v.unit or nil, amount = pick.amount, exclusive = pick.exclusive }
+  end))
 end
 
 --- Returns the times and the state of an allocation; a matched allocation is no job.

@@ -69,20 +69,16 @@ function M.base(v)
 end
 
 local function edges_of(v)
-  local list = core.array {}
-  for i, e in ipairs(v:edges()) do
-    list[i] = { subsystem = e.subsystem, type = e.type, back = e.back, source = e.source.path, target = e.target.path }
-  end
-  return list
+  return core.array(tables.map(v:edges(), function(e)
+    return { subsystem = e.subsystem, type = e.type, back = e.back, source = e.source.path, target = e.target.path }
+  end))
 end
 
 local function uses_of(v)
-  local list = core.array {}
-  for i, use in ipairs(M.holders(v)) do
-    list[i] = { job = use.job, start = use.start, ["end"] = plain.finite(use["end"]), amount = use.amount,
+  return core.array(tables.map(M.holders(v), function(use)
+    return { job = use.job, start = use.start, ["end"] = plain.finite(use["end"]), amount = use.amount,
       exclusive = use.exclusive, vertex = use.vertex.path }
-  end
-  return list
+  end))
 end
 
 local function plan_of(v)

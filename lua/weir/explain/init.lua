@@ -510,41 +510,33 @@ end
 -- ---- for programs --------------------------------------------------------------------------------------------
 
 local function plain_way(way)
-  local list = core.array {}
-  for i, ob in ipairs(way) do
+  return core.array(tables.map(way, function(ob)
     local finish_at = ob["end"]
-    list[i] = {
+    return {
       kind = ob.kind, job = ob.job, stage = ob.stage, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
       part = ob.part, ["end"] = finish_at and finite(finish_at),
     }
-  end
-  return list
+  end))
 end
 
 local function plain_ways(list_of_ways)
-  local list = core.array {}
-  for i, way in ipairs(list_of_ways or {}) do list[i] = { obstacles = plain_way(way), cut = way.cut or false } end
-  return list
+  return core.array(tables.map(list_of_ways or {}, function(way) return { obstacles = plain_way(way), cut = way.cut or false } end))
 end
 
 local function plain_picks(picks)
   if not picks then return nil end
-  local list = core.array {}
-  for i, pick in ipairs(picks) do
-    list[i] = { path = pick.vertex.path, amount = pick.amount, exclusive = pick.exclusive }
-  end
-  return list
+  return core.array(tables.map(picks, function(pick)
+    return { path = pick.vertex.path, amount = pick.amount, exclusive = pick.exclusive }
+  end))
 end
 
 local function plain_levels(levels)
-  local list = core.array {}
-  for i, level in ipairs(levels) do
-    list[i] = {
+  return core.array(tables.map(levels, function(level)
+    return {
       type = level.type, resource = level.resource, need = level.need, visited = level.visited, left = level.left,
       causes = core.array(level.causes),
     }
-  end
-  return list
+  end))
 end
 
 local function plain_shortage(s)

@@ -202,11 +202,9 @@ end
 
 --- Returns {queue =, policy =, failed = why or nil, dead =, idle =} for each group.
 function M:about()
-  local list = {}
-  for i, group in ipairs(self.order) do
-    list[i] = { queue = group.queue, policy = group.name, failed = group.failed, dead = group.dead, idle = group.idle }
-  end
-  return list
+  return tables.map(self.order, function(group)
+    return { queue = group.queue, policy = group.name, failed = group.failed, dead = group.dead, idle = group.idle }
+  end)
 end
 
 -- ---- construction ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 --- Calls of Lua and visits are exact; times are medians of some matches.
 
 local core = require "weir.core"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -89,11 +90,9 @@ function M.of(policy, graph, requests, opts)
   local g <close> = assert(graph:dup())
   local engine, why = core.engine { resources = g, policy = policy }
   if not engine then return nil, why end
-  local list = {}
-  for i, request in ipairs(requests) do
-    list[i] = measure(engine, weir.request(request[2]), opts or { fewest = 5, longest = 0.04 }) or false
-  end
-  return list
+  return tables.map(requests, function(request)
+    return measure(engine, weir.request(request[2]), opts or { fewest = 5, longest = 0.04 }) or false
+  end)
 end
 
 -- Adds what a policy costs on a filled machine. Returns the costs.

@@ -186,12 +186,10 @@ end
 --- Returns the picks, from a call if the answer had no picks.
 function methods_of_allocation.vertices(self)
   self.picks = self.picks or assert(self.service:ask("job", { job = self.id })).vertices
-  local list = {}
-  for i, pick in ipairs(self.picks) do
-    list[i] = { vertex = vertex(self.service, { path = pick.path, type = pick.type, unit = pick.unit, name = pick.path:match "[^/]*$" }),
+  return tables.map(self.picks, function(pick)
+    return { vertex = vertex(self.service, { path = pick.path, type = pick.type, unit = pick.unit, name = pick.path:match "[^/]*$" }),
       amount = pick.amount, exclusive = pick.exclusive }
-  end
-  return list
+  end)
 end
 
 function methods_of_allocation.format(self, format)

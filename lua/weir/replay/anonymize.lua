@@ -8,6 +8,7 @@ local anonymous = require "weir.machine.anonymous"
 local core = require "weir.core"
 local failure = require "weir.failure"
 local files = require "weir.files"
+local tables = require "weir.tables"
 local writer = require "weir.trace.write"
 
 local M = {}
@@ -83,11 +84,9 @@ local function resources_of(list, maps)
 end
 
 local function tasks_of(list, maps)
-  local out = core.array {}
-  for i, task in ipairs(list) do
-    out[i] = { command = core.array { "app" }, slot = task.slot and maps.label(task.slot), count = task.count }
-  end
-  return out
+  return core.array(tables.map(list, function(task)
+    return { command = core.array { "app" }, slot = task.slot and maps.label(task.slot), count = task.count }
+  end))
 end
 
 -- Returns the jobspec of a job without names: resources, counts, the limit, and constraints with properties numbered through.

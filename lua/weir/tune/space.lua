@@ -186,12 +186,10 @@ end
 
 --- Returns the options for programs: a list of {where, name, min, max, choices, default, doc}.
 function M:described()
-  local list = core.array {}
-  for i, one in ipairs(self) do
-    list[i] = { where = one.where, name = one.name, min = one.min, max = one.max, choices = one.choices and core.array(one.choices),
+  return core.array(tables.map(self, function(one)
+    return { where = one.where, name = one.name, min = one.min, max = one.max, choices = one.choices and core.array(one.choices),
       default = one.default, doc = one.doc }
-  end
-  return list
+  end))
 end
 
 return M

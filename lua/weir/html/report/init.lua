@@ -226,9 +226,7 @@ local function series_of(run)
 end
 
 local function names_of(machine)
-  local names = array()
-  for i, name in ipairs(machine.names or {}) do names[i] = tostring(name) end
-  return names
+  return core.array(tables.map(machine.names or {}, function(name) return tostring(name) end))
 end
 
 -- {first =, names =} of the nodes or racks, or nil where there are fewer than two.
@@ -272,12 +270,10 @@ local DATED = 3e8 -- times from here on are seconds since 1970
 
 -- The jobs of a run, with sizes counted from resources where they are missing.
 local function sized(run)
-  local list = {}
-  for i, job in ipairs(run.jobs or {}) do
+  return tables.map(run.jobs or {}, function(job)
     local units = not job.size and job.resources and units_of(tostring(job.resources), run.machine)
-    list[i] = units and setmetatable({ size = count_units(units) }, { __index = job }) or job
-  end
-  return list
+    return units and setmetatable({ size = count_units(units) }, { __index = job }) or job
+  end)
 end
 
 -- A copy of a run with the parts that are computed from its jobs where they are missing.

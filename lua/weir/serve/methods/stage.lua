@@ -87,12 +87,10 @@ end
 
 -- The losses as plain data.
 local function losses(lost)
-  local list = core.array {}
-  for i, x in ipairs(lost) do
-    list[i] = { path = x.path, why = x.why, job = x.job, stage = x.stage, at = x.at, start = x.start,
+  return core.array(tables.map(lost, function(x)
+    return { path = x.path, why = x.why, job = x.job, stage = x.stage, at = x.at, start = x.start,
       ["end"] = x["end"] and plain.finite(x["end"]), amount = x.amount, exclusive = x.exclusive }
-  end
-  return list
+  end))
 end
 
 local function refuse(call, why, code, lost) return call.fail(why, code, lost and { lost = losses(lost) } or nil) end

@@ -103,12 +103,10 @@ local function batches(self, changes, take)
 end
 
 local function ops_of(self, list)
-  local ops = {}
-  for i, change in ipairs(list) do
+  return tables.map(list, function(change)
     local key = self.prefix .. change[1]
-    ops[i] = change[2] and kvs.put(key, change[2]) or kvs.delete(key)
-  end
-  return ops
+    return change[2] and kvs.put(key, change[2]) or kvs.delete(key)
+  end)
 end
 
 -- ---- large commits --------------------------------------------------------------------------------------------------
