@@ -1,5 +1,7 @@
 --- failure.lua - failures that are raised deep in a module, and returned at its door as nil, message, code.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local Failure = {}
@@ -31,5 +33,13 @@ end
 
 --- Returns the results of f(...); or nil, message, code of a failure raised in it. code: of failures without a code.
 function M.caught(code, f, ...) return returned(code, pcall(f, ...)) end
+
+--- Makes methods of a class return nil, message, code for the failures that they raise. names: a list; all methods if not given.
+function M.returning(class, names)
+  for _, name in ipairs(names or tables.collect(pairs(class))) do
+    local f = class[name]
+    class[name] = function(...) return M.caught(nil, f, ...) end
+  end
+end
 
 return M

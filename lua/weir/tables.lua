@@ -99,20 +99,24 @@ function M.mean(list)
   return #list > 0 and sum / #list or 0
 end
 
--- Returns the order of tables by a field, "-field" for descending values; `later` decides between equal values.
-local function order_by(field, later)
-  local down = type(field) == "string" and field:match "^%-(.*)$"
-  local name = down or field
+--- Returns its argument: the key of values that are sorted by themselves.
+function M.itself(x) return x end
+
+-- Returns the order of values by a key, see M.sort; `later` decides between equal keys.
+local function order_by(key, later)
+  local down = type(key) == "string" and key:match "^%-(.*)$"
+  local computed, name = type(key) == "function", down or key
   return function(a, b)
-    local x, y = a[name], b[name]
+    local x, y
+    if computed then x, y = key(a), key(b) else x, y = a[name], b[name] end
     if x == y then return later ~= nil and later(a, b) end
     if down then return y < x end
     return x < y
   end
 end
 
---- Sorts a list of tables by the values of fields, in ascending order, or in descending order for a field written "-field". Later
---- fields decide between equal values of earlier fields. Returns the list.
+--- Sorts a list by keys in ascending order, the later ones where the earlier are equal. A key is the name of a field, "-field" for
+--- descending order, or a function of a value. Returns the list.
 function M.sort(list, ...)
   local order
   for i = select("#", ...), 1, -1 do order = order_by((select(i, ...)), order) end

@@ -15,6 +15,7 @@
 -- resources: a stream that asks with {group = NAME, expiration = true} also gets {type = "expiration", expiration = T}.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local tables = require "weir.tables"
 
 local M = {}
@@ -30,14 +31,20 @@ local function none() return core.idset() end
 
 local function text(set) return tostring(set) end
 
-local function refused(code, ...) return nil, string.format(...), code end
+local function refuse(code, ...) failure.raise(string.format(...), code) end
 
--- Returns the targets of a command as an idset, all known; or nil, message, code.
-local function read_targets(self, what)
+-- Returns the idset that a text of a request says; `wanted` tells what is expected.
+local function read_set(what, place, wanted)
   local ok, set, why = pcall(core.idset, what)
-  if not ok or not set then return refused("invalid", "targets: %s", ok and why or "an idset such as \"0-3,7\" is wanted") end
-  if set:empty() then return refused("invalid", "targets: at least one is wanted") end
-  if not self.targets:contains(set) then return refused("unknown", "there is no target %s here", text(set - self.targets)) end
+  if not ok or not set then refuse("invalid", "%s: %s", place, ok and why or wanted) end
+  return set
+end
+
+-- Returns the targets of a command as an idset, all known.
+local function read_targets(self, what)
+  local set = read_set(what, "targets", 'an idset such as "0-3,7" is wanted')
+  if set:empty() then refuse("invalid", "targets: at least one is wanted") end
+  if not self.targets:contains(set) then refuse("unknown", "there is no target %s here", text(set - self.targets)) end
   return set
 end
 
@@ -144,12 +151,12 @@ end
 
 -- ---- requests of schedulers ------------------------------------------------------------------------------------
 
--- Returns the group and the wording of a request; or nil, message, code.
+-- Returns the group and the wording of a request.
 local function read_acquire(self, payload)
   if payload == nil or next(payload) == nil then return DEFAULT, "keyed" end
   local group = payload.group
-  if type(group) ~= "string" then return refused("invalid", "resource.acquire: group, a string, is wanted") end
-  if not self:members(group) then return refused("unknown", "resource.acquire: there is no group \"%s\"", group:sub(1, 64)) end
+  if type(group) ~= "string" then refuse("invalid", "resource.acquire: group, a string, is wanted") end
+  if not self:members(group) then refuse("unknown", "resource.acquire: there is no group \"%s\"", group:sub(1, 64)) end
   return group, "typed"
 end
 
@@ -157,14 +164,13 @@ end
 --- message, code. `leaving`: targets named by a shrink on an earlier stream and not yet released; a stream may begin
 --- with these alone.
 function Provider:acquire(key, payload, leaving)
-  local group, style, code = read_acquire(self, payload)
-  if not group then return nil, style, code end
-  if self.streams[key] then return refused("invalid", "resource.acquire: this stream has acquired something already") end
+  local group, style = read_acquire(self, payload)
+  if self.streams[key] then refuse("invalid", "resource.acquire: this stream has acquired something already") end
   for _, stream in pairs(self.streams) do
-    if stream.group == group then return refused("busy", "resource.acquire: group \"%s\" is acquired by somebody else", group) end
+    if stream.group == group then refuse("busy", "resource.acquire: group \"%s\" is acquired by somebody else", group) end
   end
   local free, owed = self:members(group) - self:taken(), leaving or none()
-  if free:empty() and owed:empty() then return refused("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
+  if free:empty() and owed:empty() then refuse("unavailable", "resource.acquire: there is nothing in group \"%s\"", group) end
   self.number = self.number + 1
   local stream = { key = key, group = group, style = style, held = free, leaving = owed, number = self.number,
     expiring = style == "typed" and payload.expiration == true }
@@ -177,23 +183,22 @@ end
 --- of the group in messages, the group itself by default. Returns an empty payload; or nil, message, code.
 function Provider:release(mine, payload, called)
   local group, targets = payload and payload.group, payload and payload.targets
-  if type(group) ~= "string" then return refused("invalid", "resource.release: group, a string, is wanted") end
-  local ok, set, why = pcall(core.idset, targets)
-  if not ok or not set or set:empty() then
-    return refused("invalid", "resource.release: targets: %s", ok and why or "an idset such as \"1-3,5\" is wanted")
-  end
+  if type(group) ~= "string" then refuse("invalid", "resource.release: group, a string, is wanted") end
+  local wanted = 'an idset such as "1-3,5" is wanted'
+  local set = read_set(targets, "resource.release: targets", wanted)
+  if set:empty() then refuse("invalid", "resource.release: targets: %s", wanted) end
   for _, stream in pairs(self.streams) do
     local own = mine == stream.key or type(mine) == "function" and mine(stream.key)
     if own and stream.group == group and stream.style == "typed" then
       if not stream.leaving:contains(set) then
-        return refused("protocol", "resource.release: target %s was not in a shrink, or is released already", text(set - stream.leaving))
+        refuse("protocol", "resource.release: target %s was not in a shrink, or is released already", text(set - stream.leaving))
       end
       stream.leaving = stream.leaving - set
       settle(self)
       return {}
     end
   end
-  return refused("unknown", "resource.release: you have not acquired group \"%s\"", (called or group):sub(1, 64))
+  refuse("unknown", "resource.release: you have not acquired group \"%s\"", (called or group):sub(1, 64))
 end
 
 --- Ends a stream; its targets can be acquired again. Returns false if the stream is unknown.
@@ -209,9 +214,8 @@ end
 --- Takes targets out of service until undrain; running jobs go on. Without a reason, a drained target keeps the reason
 --- it has.
 function Provider:drain(what, reason)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
-  if reason ~= nil and type(reason) ~= "string" then return refused("invalid", "drain: reason, a string, is wanted") end
+  local set = read_targets(self, what)
+  if reason ~= nil and type(reason) ~= "string" then refuse("invalid", "drain: reason, a string, is wanted") end
   return changing(self, function()
     self.drained = self.drained | set
     for target in set:ids() do self.reasons[target] = reason or self.reasons[target] end
@@ -219,9 +223,8 @@ function Provider:drain(what, reason)
 end
 
 function Provider:undrain(what)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
-  if not self.drained:contains(set) then return refused("invalid", "undrain: target %s is not drained", text(set - self.drained)) end
+  local set = read_targets(self, what)
+  if not self.drained:contains(set) then refuse("invalid", "undrain: target %s is not drained", text(set - self.drained)) end
   return changing(self, function()
     self.drained = self.drained - set
     for target in set:ids() do self.reasons[target] = nil end
@@ -230,14 +233,12 @@ end
 
 --- Marks targets as up or down, as reported by a monitor.
 function Provider:online(what)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
+  local set = read_targets(self, what)
   return changing(self, function() self.up = self.up | set end)
 end
 
 function Provider:offline(what)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
+  local set = read_targets(self, what)
   return changing(self, function() self.up = self.up - set end)
 end
 
@@ -249,17 +250,15 @@ end
 
 --- Returns the targets as an idset if they can be put into a group; or nil, message, code.
 function Provider:may_move(what, group)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
-  if not is_name(group) then return refused("invalid", "group: a name of letters, digits, '.', '_' and '-', not job.N, is wanted") end
+  local set = read_targets(self, what)
+  if not is_name(group) then refuse("invalid", "group: a name of letters, digits, '.', '_' and '-', not job.N, is wanted") end
   return set
 end
 
 --- Moves targets into a group; "default" removes from any group. An empty group lasts as long as a stream has acquired
 -- it.
 function Provider:move(what, group)
-  local set, why, code = self:may_move(what, group)
-  if not set then return nil, why, code end
+  local set = failure.must(self:may_move(what, group))
   for name, members in pairs(self.groups) do self.groups[name] = members - set end
   if group ~= DEFAULT then self.groups[group] = (self.groups[group] or none()) | set end
   withdraw(self)
@@ -273,10 +272,10 @@ function Provider:include(what) return self:move(what, DEFAULT) end
 
 --- Adds new targets. opts.resources must know the targets already; all are up, unless opts has {up = idset}.
 function Provider:add(what, opts)
-  local ok, set, why = pcall(core.idset, what)
-  if not ok or not set or set:empty() then return refused("invalid", "add: targets: %s", ok and why or "an idset is wanted") end
+  local set = read_set(what, "add: targets", "an idset is wanted")
+  if set:empty() then refuse("invalid", "add: targets: an idset is wanted") end
   local known = self.targets | self:taken()
-  if set:overlaps(known) then return refused("exists", "add: target %s is there already", text(set & known)) end
+  if set:overlaps(known) then refuse("exists", "add: target %s is there already", text(set & known)) end
   self.targets = self.targets | set
   self.up = self.up | (opts and opts.up and core.idset(opts.up) & set or set)
   settle(self)
@@ -285,8 +284,7 @@ end
 
 --- Removes targets from the machine.
 function Provider:remove(what)
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
+  local set = read_targets(self, what)
   for name, members in pairs(self.groups) do self.groups[name] = members - set end
   self.targets = self.targets - set
   withdraw(self)
@@ -298,10 +296,9 @@ end
 -- Sends a message of the newer wording to the holders of targets.
 local function tell_property(self, key, name, what)
   if type(name) ~= "string" or name == "" or name:find "[!&'\"^`|()]" then
-    return refused("invalid", "property: a name without any of ! & ' \" ^ ` | ( ) is wanted")
+    refuse("invalid", "property: a name without any of ! & ' \" ^ ` | ( ) is wanted")
   end
-  local set, why, code = read_targets(self, what)
-  if not set then return nil, why, code end
+  local set = read_targets(self, what)
   for _, stream in ipairs(each_stream(self)) do
     local mine = set & stream.held
     if stream.style == "keyed" and not mine:empty() then send(self, stream, { [key] = { [name] = text(mine) } }) end
@@ -316,13 +313,16 @@ function Provider:property_remove(name, what) return tell_property(self, "proper
 
 --- Tells all holders a new time at which the resources end, in seconds since 1970; 0: without an end.
 function Provider:expire(time)
-  if type(time) ~= "number" or time < 0 then return refused("invalid", "expiration: seconds since 1970 are wanted") end
+  if type(time) ~= "number" or time < 0 then refuse("invalid", "expiration: seconds since 1970 are wanted") end
   for _, stream in ipairs(each_stream(self)) do
     if stream.style == "keyed" then send(self, stream, { expiration = time + 0.0 }) end
     if stream.expiring then send(self, stream, { type = "expiration", expiration = time + 0.0 }) end
   end
   return true
 end
+
+failure.returning(Provider, { "acquire", "release", "drain", "undrain", "online", "offline", "may_move", "move", "add", "remove",
+  "property_add", "property_remove", "expire" })
 
 -- ---- looking, keeping ---------------------------------------------------------------------------------------------
 

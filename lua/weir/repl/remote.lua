@@ -15,12 +15,6 @@ local SLICE = 0.1 -- seconds between checks for Ctrl-C during a wait
 
 local must = failure.must
 
--- Makes the methods of a class return nil, message, code for the failures that they raise.
-local function returning(methods)
-  for name, f in pairs(methods) do
-    methods[name] = function(...) return failure.caught(nil, f, ...) end
-  end
-end
 
 -- ---- asking -------------------------------------------------------------------------------------------------
 
@@ -201,7 +195,7 @@ end
 
 function methods_of_allocation.rset(self) return weir.rset(must(self:format "rv1"), "R") end
 
-returning(methods_of_allocation)
+failure.returning(methods_of_allocation)
 
 function methods_of_allocation.trees(self)
   return self.drawn or assert(self.service:ask("job", { job = self.id, format = "tree" })).resources
@@ -297,7 +291,7 @@ function E:policies() return assert(self.service:ask "policy.list").policies end
 --- Returns the machine.
 function E:resources() return self.graph end
 
-returning(E)
+failure.returning(E)
 
 -- ---- the machine --------------------------------------------------------------------------------------------
 
@@ -339,7 +333,7 @@ function G:types() return tables.keys(self:aggregate()) end
 
 function G:now() return assert(self.service:ask "stats").now end
 
-returning(G)
+failure.returning(G)
 
 function G:trees(limits) return assert(self.service:ask("show", { depth = limits and limits.depth })).trees end
 

@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local results = require "weir.repl.results"
 local show = require "weir.repl.show"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -32,11 +33,7 @@ local function top(session)
     row["end"] = a.duration < math.huge and a.at + a.duration or nil
     list[i] = row
   end
-  table.sort(list, function(a, b)
-    local m, n = (a.node or 0) * 1e6 + (a.core or 0), (b.node or 0) * 1e6 + (b.core or 0)
-    if m ~= n then return m > n end
-    return a.job < b.job
-  end)
+  tables.sort(list, function(row) return -(row.node or 0) * 1e6 - (row.core or 0) end, "job")
   return results.note(core.array(list), true)
 end
 

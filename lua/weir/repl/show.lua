@@ -158,12 +158,7 @@ local function sorted_keys(t)
   for key in pairs(t) do
     if not (math.type(key) == "integer" and key >= 1 and key <= #t) then keys[#keys + 1] = key end
   end
-  table.sort(keys, function(a, b)
-    if type(a) ~= type(b) then return type(a) < type(b) end
-    if type(a) == "number" or type(a) == "string" then return a < b end
-    return tostring(a) < tostring(b)
-  end)
-  return keys
+  return tables.sort(keys, type, function(key) return type(key) == "number" and key or tostring(key) end)
 end
 
 local function key_text(key)

@@ -231,10 +231,7 @@ local function users_of(self)
     list[#list + 1] = { user = u.user, jobs = u.jobs, mean_wait = u.wait / u.jobs, mean_bounded_slowdown = u.slowdown / u.jobs,
       unit_seconds = u.used }
   end
-  table.sort(list, function(a, b)
-    if a.unit_seconds ~= b.unit_seconds then return a.unit_seconds > b.unit_seconds end
-    return tostring(a.user) < tostring(b.user)
-  end)
+  tables.sort(list, "-unit_seconds", function(one) return tostring(one.user) end)
   return list
 end
 

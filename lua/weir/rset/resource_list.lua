@@ -2,10 +2,13 @@
 --- sets; up is all without down; free is up without allocated. A line shows the parts of a state that look alike.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local rset = require "weir.rset"
 local tables = require "weir.tables"
 
 local M = {}
+
+local must = failure.must
 
 M.STATES = { "up", "down", "allocated", "free", "all" }
 
@@ -27,38 +30,30 @@ function M.of(all, down, allocated)
   return setmetatable({ all = all, down = down or core.rset(), allocated = allocated or core.rset() }, Listing)
 end
 
+-- Makes a listing of the sets that set_of(state) returns.
+local function of_each(set_of)
+  return M.of(must(set_of "all"), must(set_of "down"), must(set_of "allocated"))
+end
+
 --- Makes a listing of the present state of a graph.
 function M.of_graph(g)
-  local sets = {}
-  for _, state in ipairs { "all", "down", "allocated" } do
-    local set, why, code = g:rset { state = state }
-    if not set then return nil, why, code end
-    sets[state] = set
-  end
-  return M.of(sets.all, sets.down, sets.allocated)
+  return of_each(function(state) return g:rset { state = state } end)
 end
 
 -- Makes a listing of an R; the states come from the scheduling graph of the R, if present.
 local function of_rset(all)
   if not all:writer() then return M.of(all) end
-  local g <close>, why, code = all:graph()
-  if not g then return nil, why, code end
-  local down
-  down, why, code = g:rset { state = "down" }
-  if not down then return nil, why, code end
-  return M.of(all, down)
+  local g <close> = must(all:graph())
+  return M.of(all, must(g:rset { state = "down" }))
 end
 
 -- Makes a listing of a scheduler's answer: {"all": R, "down": R, "allocated": R}, each possibly null.
 local function of_answer(doc, source)
-  local sets = {}
-  for _, state in ipairs { "all", "down", "allocated" } do
+  return of_each(function(state)
     local R = doc[state]
     local set, why, code = core.rset(R ~= core.null and R or nil)
-    if not set then return nil, ("%s: %s: %s"):format(source, state, why), code end
-    sets[state] = set
-  end
-  return M.of(sets.all, sets.down, sets.allocated)
+    return set, why and ("%s: %s: %s"):format(source, state, why), code
+  end)
 end
 
 --- Whether M.parse can read a text: an R, or the answer of a scheduler.
@@ -71,25 +66,18 @@ end
 function M.parse(text, source)
   local key = text:match '^%s*{%s*"([^"]*)"'
   if key ~= "all" and key ~= "down" and key ~= "allocated" then
-    local all, why, code = rset.new(text, source)
-    if not all then return nil, why, code end
-    return of_rset(all)
+    return of_rset(must(rset.new(text, source)))
   end
   local doc, why, code = core.json_decode(text)
-  if not doc then return nil, source .. ": " .. why, code end
-  return of_answer(doc, source)
+  return of_answer(must(doc, why and source .. ": " .. why, code), source)
 end
 
 --- The union of two listings; or nil, message, code for sets with equal ranks on different hosts.
 function M.join(a, b)
-  local sets = {}
-  for _, state in ipairs { "all", "down", "allocated" } do
-    local set, why, code = a[state]:union(b[state])
-    if not set then return nil, why, code end
-    sets[state] = set
-  end
-  return M.of(sets.all, sets.down, sets.allocated)
+  return of_each(function(state) return a[state]:union(b[state]) end)
 end
+
+failure.returning(M, { "of_graph", "parse", "join" })
 
 --- The part of a listing on some ranks.
 function M.on_ranks(listing, ranks)
@@ -189,11 +177,7 @@ function M.lines(listing, states, shown, view)
     end
   end
   for _, line in ipairs(lines) do line.first = first_rank(line.set) end
-  table.sort(lines, function(a, b)
-    if a.n ~= b.n then return a.n < b.n end
-    if a.first ~= b.first then return a.first < b.first end
-    return a.order < b.order
-  end)
+  tables.sort(lines, "n", "first", "order")
   return lines
 end
 

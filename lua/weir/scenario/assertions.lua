@@ -60,21 +60,20 @@ local function verdict(ok, subject, wanted, found, s) return { ok = ok, subject 
 
 local CHECK = {}
 
-local function check_state(name, state)
-  CHECK[name] = function(args)
-    local handles, s = jobs_in(args, name)
-    local first
-    for _, handle in ipairs(handles) do
-      local one = job.of(handle)
-      local v = verdict(one.state == state, job.title(one), "be " .. name, picture.tell(s, one), s)
-      if not v.ok then return v end
-      first = first or v
-    end
-    return first
-  end
+-- Returns the verdict on the first of some jobs for which holds(scenario, job) is false, or else on the first job.
+local function check_each(list, name, wanted, holds)
+  local handles, s = jobs_in(list, name)
+  local jobs = tables.map(handles, function(handle) return (job.of(handle)) end)
+  local failed = tables.filter(jobs, function(one) return not holds(s, one) end)
+  local told = failed[1] or jobs[1]
+  return verdict(not failed[1], job.title(told), wanted, picture.tell(s, told), s)
 end
 
-for _, state in ipairs { "running", "done", "failed", "cancelled", "rejected", "submitted" } do check_state(state, state) end
+for _, state in ipairs { "running", "done", "failed", "cancelled", "rejected", "submitted" } do
+  CHECK[state] = function(args)
+    return check_each(args, state, "be " .. state, function(_, one) return one.state == state end)
+  end
+end
 
 -- Splits arguments into jobs and the reason, an optional last argument.
 local function split_reason(args)
@@ -85,17 +84,10 @@ end
 
 function CHECK.pending(args)
   local list, why = split_reason(args)
-  local handles, s = jobs_in(list, "pending")
-  local first
-  for _, handle in ipairs(handles) do
-    local one = job.of(handle)
+  return check_each(list, "pending", "be pending" .. (why and (" (%s)"):format(why) or ""), function(s, one)
     local word, text = reason.of(s.sim, one)
-    local ok = one.state == "pending" and (not why or why == word or text ~= nil and text:find(why, 1, true) ~= nil)
-    local v = verdict(ok, job.title(one), "be pending" .. (why and (" (%s)"):format(why) or ""), picture.tell(s, one), s)
-    if not v.ok then return v end
-    first = first or v
-  end
-  return first
+    return one.state == "pending" and (not why or why == word or text ~= nil and text:find(why, 1, true) ~= nil)
+  end)
 end
 
 function CHECK.reserved(args)
@@ -257,7 +249,7 @@ end
 
 local function list_found(list, none, n)
   if #list == 0 then return none end
-  local shown = table.move(list, 1, math.min(#list, n or 5), 1, {})
+  local shown = tables.first(list, n or 5)
   if #list > #shown then shown[#shown + 1] = ("and %d more"):format(#list - #shown) end
   return table.concat(shown, "\n  ")
 end
@@ -270,8 +262,8 @@ end
 
 function CHECK.kept_promises(args)
   local s, opts = scenario_in(args, "kept_promises")
-  local broken = table.move(s.ledger.broken, 1, #s.ledger.broken, 1, {})
-  if opts and opts.ever then table.move(s.ledger.late, 1, #s.ledger.late, #broken + 1, broken) end
+  local broken = tables.copy(s.ledger.broken)
+  if opts and opts.ever then tables.append(broken, s.ledger.late) end
   return verdict(#broken == 0, "each promise", "be kept", list_found(broken, "was"), s)
 end
 

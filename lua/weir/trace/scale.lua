@@ -93,10 +93,7 @@ end
 local function sort(jobs)
   local place = {}
   for i, job in ipairs(jobs) do place[job] = i end
-  table.sort(jobs, function(a, b)
-    if a.submit ~= b.submit then return a.submit < b.submit end
-    return place[a] < place[b]
-  end)
+  tables.sort(jobs, "submit", function(job) return place[job] end)
 end
 
 -- Numbers what was added behind the jobs of a list: above the largest number, or as a text where a number is one.

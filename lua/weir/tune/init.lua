@@ -103,10 +103,7 @@ local QUARTERS = 4
 local function ranks_of(list)
   local places, ranks = {}, {}
   for i = 1, #list do places[i] = i end
-  table.sort(places, function(a, b)
-    if list[a] ~= list[b] then return list[a] < list[b] end
-    return a < b
-  end)
+  tables.sort(places, function(i) return list[i] end, tables.itself)
   local i = 1
   while i <= #places do
     local k = i

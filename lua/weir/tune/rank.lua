@@ -4,6 +4,8 @@
 --- are peeled off: the candidates that no other candidate is better than, then likewise among those left. Within a front
 --- the candidates come in descending crowding distance (of NSGA-II), so that a front is kept in its whole width.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 -- Whether a is better than b.
@@ -40,11 +42,7 @@ local function crowding_of(values, front)
   for _, i in ipairs(front) do crowding[i] = 0 end
   for objective = 1, #values[front[1]] do
     local list = table.move(front, 1, #front, 1, {})
-    table.sort(list, function(a, b)
-      local x, y = values[a][objective], values[b][objective]
-      if x ~= y then return x < y end
-      return a < b
-    end)
+    tables.sort(list, function(i) return values[i][objective] end, tables.itself)
     local span = values[list[#list]][objective] - values[list[1]][objective]
     crowding[list[1]], crowding[list[#list]] = math.huge, math.huge
     for n = 2, #list - 1 do
@@ -57,11 +55,7 @@ end
 
 local function by_crowding(values, front)
   local crowding = crowding_of(values, front)
-  table.sort(front, function(a, b)
-    if crowding[a] ~= crowding[b] then return crowding[a] > crowding[b] end
-    return a < b
-  end)
-  return front
+  return tables.sort(front, function(i) return -crowding[i] end, tables.itself)
 end
 
 --- Returns the places of a list of values, each a list of numbers, from the best on; equal ones in the order of the list.
@@ -70,17 +64,11 @@ function M.order(values)
   local places = {}
   for i = 1, #values do places[i] = i end
   if #places == 0 then return places end
-  if #values[1] == 1 then
-    table.sort(places, function(a, b)
-      if values[a][1] ~= values[b][1] then return values[a][1] < values[b][1] end
-      return a < b
-    end)
-    return places
-  end
+  if #values[1] == 1 then return tables.sort(places, function(i) return values[i][1] end, tables.itself) end
   local order = {}
   while #places > 0 do
     local front, rest = front_of(values, places)
-    table.move(by_crowding(values, front), 1, #front, #order + 1, order)
+    tables.append(order, by_crowding(values, front))
     places = rest
   end
   return order

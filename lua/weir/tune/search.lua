@@ -201,12 +201,17 @@ local function round_counts(self)
   return table.move(counts, skip + 1, #counts, 1, {})
 end
 
---- Looks around the defaults and by halving, then by steps, until the budget is spent. The defaults are tried first, whose
---- values on the whole trace are given.
-function M:halve(defaults, result)
+-- Notes the defaults as tried on the whole trace.
+local function begin(self, defaults, result)
   local present = setting(self, defaults)
   present.values, present.result = self.space:present(), result
   self.known[0].by_key[self.space.key(present.values)], self.known[0].list[1], self.spent = present, present, self.spent + 1
+end
+
+--- Looks around the defaults and by halving, then by steps, until the budget is spent. The defaults are tried first, whose
+--- values on the whole trace are given.
+function M:halve(defaults, result)
+  begin(self, defaults, result)
   if self.budget < MIN_BUDGET then self.stages = { 0 } end
   if self.stages[2] then probe(self) end
   local counts = halving_counts(self)
@@ -223,9 +228,7 @@ end
 
 --- Tries settings drawn at random on the whole trace, until the budget is spent.
 function M:draw(defaults, result)
-  local present = setting(self, defaults)
-  present.values, present.result = self.space:present(), result
-  self.known[0].by_key[self.space.key(present.values)], self.known[0].list[1], self.spent = present, present, self.spent + 1
+  begin(self, defaults, result)
   local stale = 0
   while stale < 20 do
     local list, before = {}, self.spent

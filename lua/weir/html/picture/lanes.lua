@@ -58,11 +58,7 @@ local function parts_of(units, totals)
     end
     list[#list + 1] = { booking = booking, part = math.min(1, part) }
   end
-  table.sort(list, function(a, b)
-    if a.booking.job ~= b.booking.job then return a.booking.job < b.booking.job end
-    return a.booking.start < b.booking.start
-  end)
-  return list
+  return tables.sort(list, function(x) return x.booking.job end, function(x) return x.booking.start end)
 end
 
 local function totals_of(v)

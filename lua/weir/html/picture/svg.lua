@@ -123,14 +123,9 @@ end
 
 -- Returns the coloured jobs with most cells, by id, and the number of all coloured jobs.
 local function largest_jobs(page)
-  local jobs = {}
-  for job in pairs(page.shades) do jobs[#jobs + 1] = job end
-  table.sort(jobs, function(a, b)
-    local x, y = page.weights[a] or 0, page.weights[b] or 0
-    if x ~= y then return x > y end
-    return a < b
-  end)
-  local list = table.move(jobs, 1, math.min(#jobs, LISTED), 1, {})
+  local jobs = tables.keys(page.shades)
+  tables.sort(jobs, function(job) return -(page.weights[job] or 0) end, tables.itself)
+  local list = tables.first(jobs, LISTED)
   table.sort(list)
   return list, #jobs
 end

@@ -1,6 +1,8 @@
 --- difference.lua - two runs of the same jobs against each other, job by job: who started earlier, who later, and by how
 --- much. Jobs are the same where their ids are.
 
+local tables = require "weir.tables"
+
 local M = {}
 
 local SHOWN = 10
@@ -20,11 +22,8 @@ end
 
 -- The first SHOWN rows of a list in an order of `moved`: sign 1 the least first, -1 the most first.
 local function first_rows(list, sign)
-  table.sort(list, function(a, b)
-    if a.moved ~= b.moved then return a.moved * sign < b.moved * sign end
-    return tostring(a.id) < tostring(b.id)
-  end)
-  return table.move(list, 1, math.min(SHOWN, #list), 1, {})
+  tables.sort(list, function(row) return row.moved * sign end, function(row) return tostring(row.id) end)
+  return tables.first(list, SHOWN)
 end
 
 --- Compares the jobs of a run with those of the run `base` (lists of jobs as a report takes them). Returns {jobs, earlier,

@@ -144,20 +144,12 @@ local function area(job) return (job.size or 1) * ((job.finish or job.start or 0
 local function choose(jobs)
   local list, left = table.move(jobs, 1, #jobs, 1, {}), math.max(0, #jobs - M.JOBS_MAX)
   if left > 0 then
-    table.sort(list, function(a, b)
-      local x, y = area(a), area(b)
-      if x ~= y then return x > y end
-      return tostring(a.id) < tostring(b.id)
-    end)
-    list = table.move(list, 1, M.JOBS_MAX, 1, {})
+    tables.sort(list, function(job) return -area(job) end, function(job) return tostring(job.id) end)
+    list = tables.first(list, M.JOBS_MAX)
   end
   local at = {}
   for i, job in ipairs(list) do at[job] = i end
-  table.sort(list, function(a, b)
-    local x, y = a.start or math.huge, b.start or math.huge
-    if x ~= y then return x < y end
-    return at[a] < at[b]
-  end)
+  tables.sort(list, function(job) return job.start or math.huge end, function(job) return at[job] end)
   return list, left
 end
 
