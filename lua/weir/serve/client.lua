@@ -6,11 +6,14 @@
 
 local addresses = require "weir.serve.addresses"
 local core = require "weir.core"
+local failure = require "weir.failure"
 local tokens = require "weir.serve.tokens"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
 
 local M = {}
+
+local must = failure.must
 
 --- The open clients, as a set: they are no garbage.
 M.open = {}
@@ -113,34 +116,22 @@ local function listen(self)
   end)
 end
 
--- Waits for the TLS handshake. Returns true; or nil, message, code.
+-- Waits for the TLS handshake.
 local function shake_hands(self, host, ca)
-  local context, why, code = core.tls_client(ca)
-  if not context then return nil, why, code end
-  self.tls, why, code = context:session(host)
-  if not self.tls then return nil, why, code end
+  self.tls = must(must(core.tls_client(ca)):session(host))
   assert(self.tls:start())
   self.pipe:write(self.tls:take())
   while not self.tls:ready() and not self.lost do uv.run "once" end
-  if self.lost then return nil, ("%s: %s"):format(host, self.lost), "io" end
-  return true
+  if self.lost then failure.raise(("%s: %s"):format(host, self.lost), "io") end
 end
 
--- Logs in with the first token of the file `path`. Returns true; or nil, message, code.
-local function log_in(self, path)
-  local token, why, code = tokens.first(path)
-  if not token then return nil, why, code end
-  local done
-  done, why, code = self:ask("login", { token = token })
-  if done then return true end
-  return nil, why, code
-end
-
+-- Shakes hands on TLS, and logs in with the first token of the file of tokens. Returns true.
 local function enter(self, address, access)
-  local ok, why, code = true, nil, nil
-  if address.kind == "tls" then ok, why, code = shake_hands(self, address.host, access.ca) end
-  if ok and access.token_file and address.kind ~= "unix" then ok, why, code = log_in(self, access.token_file) end
-  return ok, why, code
+  if address.kind == "tls" then shake_hands(self, address.host, access.ca) end
+  if access.token_file and address.kind ~= "unix" then
+    must(self:ask("login", { token = must(tokens.first(access.token_file)) }))
+  end
+  return true
 end
 
 --- Connects to an address (see addresses.lua). Returns a client; or nil, message, code. `access`, for TCP: token_file,
@@ -155,7 +146,7 @@ function M.connect(text, access)
   M.open[self] = true
   listen(self)
   local ok
-  ok, why, code = enter(self, address, access or {})
+  ok, why, code = failure.caught(nil, enter, self, address, access or {})
   if ok then return self end
   self:close()
   return nil, why, code

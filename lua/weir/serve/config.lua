@@ -11,6 +11,7 @@
 -- Options of the command line win over the file.
 
 local core = require "weir.core"
+local failure = require "weir.failure"
 local files = require "weir.files"
 local options = require "weir.cli.options"
 local suggest = require "weir.suggest"
@@ -54,12 +55,9 @@ end
 
 -- Returns "NAME=VALUE" for each entry, in ascending order of names; a list stays a list. Nil for any value not plain.
 local function entries(value)
-  local list, names = {}, {}
-  for i, item in ipairs(value) do list[i] = plain(item) end
+  local list = tables.map(value, plain)
   if #list ~= #value then return nil end
-  for name in pairs(value) do
-    if type(name) == "string" then names[#names + 1] = name end
-  end
+  local names = tables.filter(tables.collect(pairs(value)), function(name) return type(name) == "string" end)
   table.sort(names)
   for _, name in ipairs(names) do
     local text = plain(value[name])
@@ -84,25 +82,19 @@ local function words(option, value)
 end
 
 local function find(command, name)
-  local longs = {}
-  if name == "config" then return nil, "config: a file of options names no other one" end
-  for _, option in ipairs(command.options) do
-    if option[2] == name then return option end
-    longs[#longs + 1] = option[2]
-  end
-  return nil, ("there is no option \"%s\"%s"):format(tostring(name), suggest.hint(tostring(name), longs))
+  if name == "config" then failure.fail "config: a file of options names no other one" end
+  local longs = tables.column(command.options, 2)
+  local option = tables.filter(command.options, function(one) return one[2] == name end)[1]
+  return option or failure.fail('there is no option "%s"%s', tostring(name), suggest.hint(tostring(name), longs))
 end
 
 -- Parses an option of the file exactly as the command line does.
 local function take(command, name, value)
-  local option, why = find(command, name)
-  if not option then return nil, why end
-  local list
-  list, why = words(option, value)
-  if not list then return nil, ("%s: %s"):format(name, why) end
-  local parsed
-  parsed, why = options.parse({ options = { option } }, list)
-  if not parsed then return nil, (why:gsub("^%-%-", "")) end
+  local option = find(command, name)
+  local list, why = words(option, value)
+  if not list then failure.fail("%s: %s", name, why) end
+  local parsed, wrong = options.parse({ options = { option } }, list)
+  if not parsed then failure.raise((wrong:gsub("^%-%-", ""))) end
   return parsed[name] == nil and {} or { parsed[name] }
 end
 
@@ -118,7 +110,7 @@ function M.apply(command, path, opts)
   table.sort(names, function(a, b) return tostring(a) < tostring(b) end)
   for _, name in ipairs(names) do
     local one
-    one, why = take(command, name, value[name])
+    one, why = failure.caught(nil, take, command, name, value[name])
     if not one then
       local line = line_of(text, tostring(name))
       return nil, ("%s:%s %s"):format(path, line and line .. ":" or "", why)
