@@ -531,6 +531,7 @@ typedef struct weir_walk_options {
     bool reverse;          /* from the last child to the first */
     bool upward;           /* follow edges against their direction */
     bool leaves;           /* containment, downward: both events of a leaf are given in one visit, as their sum */
+    bool ordered;          /* depth first: the caller may order what is below each vertex, see weir_walk_reorder() */
     const char *type;      /* visit vertices of the type only; NULL: all */
 } weir_walk_options;
 /* Returns a new walk; NULL: err says why. The graph has to outlive the walk. */
@@ -556,6 +557,11 @@ int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err);
 void weir_walk_visit_read(const weir_graph *g, weir_walk_visit *visit);
 /* W3: keeps the walk from descending below the vertex of the last visit (preorder). */
 void weir_walk_prune(weir_walk *w);
+/* With `ordered`: returns the vertices that are next below the vertex of the last visit (preorder), or before the first
+ * visit the starts, with their number in *n. They are valid until the walk goes on. O(1) */
+const weir_vertex *weir_walk_ends(const weir_walk *w, uint32_t *n);
+/* Gives these vertices another order. WEIR_EINVAL: n is not their number, or the walk has gone on since. O(n) */
+int weir_walk_reorder(weir_walk *w, const weir_vertex *list, uint32_t n, weir_err *err);
 /* Returns the depth of the last visit, 0 for a start. */
 uint32_t weir_walk_depth(const weir_walk *w);
 /* Returns the bytes of memory that the walk uses now. O(1) */

@@ -78,22 +78,19 @@ static void ask_prune(lua_State *L, int at, struct walk *walk, const struct weir
     }
     if (on)
         return;
-    if (walk->compares)
-        walk->cut = true;
-    else
-        weir_walk_prune(walk->w);
+    walk->unsorted = false;
+    weir_walk_prune(walk->w);
 }
 
-/* Returns the next event of the core or of walk_order.c. Clears no weir_err, since clearing takes longer than a
- * step. */
+/* Returns the next event of the core. Clears no weir_err, since clearing takes longer than a step. */
 static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
 {
     int64_t begin;
     int event;
 
-    if (walk->compares) {
-        weirlua_walk_charge(L, walk, 1);
-        return weirlua_order_next(L, at, walk, v);
+    if (walk->unsorted) {
+        walk->unsorted = false;
+        weirlua_walk_sort(L, at, walk);
     }
     begin = walk->skips ? weirlua_timing(walk->state) : 0;
     event = weir_walk_next(walk->w, v, NULL);
@@ -102,6 +99,7 @@ static int pull(lua_State *L, int at, struct walk *walk, weir_vertex *v)
     if (event < 0)
         luaL_error(L, event == WEIR_EINVAL ? "the graph changed while it was walked" : "out of memory");
     weirlua_walk_charge(L, walk, 1);
+    walk->unsorted = walk->compares && event == WEIR_PREORDER;
     return event;
 }
 
@@ -129,7 +127,7 @@ static int push_visit(lua_State *L, const struct walk *walk, weir_vertex v, int 
 
     weirlua_push_vertex(L, handle, v);
     lua_pushstring(L, event == WEIR_PREORDER ? "pre" : "post");
-    lua_pushinteger(L, walk->compares ? walk->depth : weir_walk_depth(walk->w));
+    lua_pushinteger(L, weir_walk_depth(walk->w));
     return 3 + push_fields(L, walk, handle, v);
 }
 

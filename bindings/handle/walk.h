@@ -10,16 +10,15 @@ enum walk_slot {
     WALK_PRUNE,     /* a function, or a list of functions */
     WALK_EVALUATE,  /* a function, or a list of functions */
     WALK_TYPE,      /* the string behind walk.type */
-    WALK_COMPARE,   /* the function that orders children; the next two only with a function */
-    WALK_FRAMES,    /* list of struct frame: the path from a start to the current vertex */
-    WALK_SEEN,      /* a bit for each vertex */
-    WALK_SLOTS = WALK_SEEN
+    WALK_COMPARE,   /* the function that orders children */
+    WALK_SLOTS = WALK_COMPARE
 };
 
-/* A walk. The core walks (w), or a Lua function orders children and the binding walks (compares). */
 struct walk {
     weir_walk *w;
-    bool open, compares;
+    bool open;
+    bool compares;              /* a Lua function orders what is below each vertex */
+    bool unsorted;              /* what is below the last visit is not in that order yet */
     bool skips;                 /* the core passes over vertices of other types: a step may pass over the machine */
     uint32_t number;            /* of the graph */
     unsigned events;            /* to report; the core may be asked for more */
@@ -28,14 +27,7 @@ struct walk {
     struct weirlua *state;      /* the state with the graphs */
     struct weirlua_fields fields; /* passed to each function after all further arguments */
     uint64_t serial;              /* of the structure of the graph, when the walk began */
-
-    /* The rest is used only with an order from Lua. */
-    uint32_t nframes;
-    uint32_t depth;
-    weir_vertex pending; /* reported in preorder, children still to come */
-    bool cut, upward, reverse;
-    const char *subsystem; /* the core's text */
-    size_t charged;        /* bytes of the core's walk charged to a sandbox so far */
+    size_t charged;               /* bytes of the core's walk charged to a sandbox so far */
 };
 
 /* Returns the graph of an open walk; raises where the graph was closed. */
@@ -62,10 +54,8 @@ static inline void weirlua_walk_charge(lua_State *L, struct walk *walk, int64_t 
 bool weirlua_walk_drivable(const struct walk *walk);
 void weirlua_walk_drive(lua_State *L, struct walk *walk, weir_accum *accum);
 
-/* walk_order.c: weirlua_order_begin() begins at `start`, or at the roots for WEIR_NONE. weirlua_order_next() returns
- * the next event, 0 at the end. `at` is the stack index of the walk. */
-void weirlua_order_begin(lua_State *L, int at, struct walk *walk, weir_vertex start);
-int weirlua_order_next(lua_State *L, int at, struct walk *walk, weir_vertex *v);
+/* walk_order.c: sorts what is below the last visit by the function. `at` is the stack index of the walk. */
+void weirlua_walk_sort(lua_State *L, int at, struct walk *walk);
 
 /* walk_open.c: reads the options at index 2 into the closed walk at index 3. Raises for wrong options. */
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *handle);

@@ -127,10 +127,12 @@ static const char *subsystem_of(lua_State *L, const weir_graph *g, const char *n
 static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *handle, weir_walk_options *o)
 {
     weir_err err = {0};
+    bool all = walk->nprune || walk->compares; /* each vertex is looked at on the way down */
 
-    o->events = walk->nprune ? walk->events | WEIR_PREORDER : walk->events;
+    o->events = all ? walk->events | WEIR_PREORDER : walk->events;
     o->leaves = weirlua_walk_drivable(walk);
-    o->type = walk->nprune ? NULL : walk->type;
+    o->ordered = walk->unsorted = walk->compares;
+    o->type = all ? NULL : walk->type;
     walk->skips = o->type != NULL;
     walk->w = weir_walk_new(handle->g, o, &err);
     if (!walk->w)
@@ -155,11 +157,8 @@ void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *ha
     lua_rawget(L, 2);
     lua_setiuservalue(L, 3, WALK_TYPE);
     walk->events = events_of(L, walk, &o.breadth);
-    o.reverse = walk->reverse = weirlua_field_boolean(L, 2, "reverse", false);
-    o.upward = walk->upward = weirlua_field_boolean(L, 2, "upward", false);
-    o.subsystem = walk->subsystem = subsystem_of(L, handle->g, weirlua_field_string(L, 2, "subsystem", NULL));
-    if (walk->compares)
-        weirlua_order_begin(L, 3, walk, o.start);
-    else
-        open_core(L, walk, handle, &o);
+    o.reverse = weirlua_field_boolean(L, 2, "reverse", false);
+    o.upward = weirlua_field_boolean(L, 2, "upward", false);
+    o.subsystem = subsystem_of(L, handle->g, weirlua_field_string(L, 2, "subsystem", NULL));
+    open_core(L, walk, handle, &o);
 }

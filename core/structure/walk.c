@@ -3,10 +3,12 @@
  * walk began. */
 #include "graph/graph.h"
 
+#include <string.h>
+
 #include "aggregate/rows.h"
 
 struct walk_frame {
-    weir_vertex v;
+    weir_vertex v;           /* WEIR_NONE: the frame of the starts, in an ordered walk */
     uint32_t cursor;         /* ends visited so far */
     uint32_t first, count;   /* range of `ends` */
     const weir_vertex *kids; /* children, in a tree, instead of `ends` */
@@ -17,7 +19,7 @@ struct weir_walk {
     const weir_graph *g;
     weir_walk_options o;
     uint32_t subsystem;
-    bool tree; /* containment downward: no vertex is met twice */
+    bool tree; /* containment downward, not ordered: no vertex is met twice, and no list of ends is needed */
     weir_type type;
     uint64_t serial;
     struct walk_frame *way;
@@ -45,6 +47,8 @@ static bool has_edge(const weir_graph *g, uint32_t subsystem)
             return true;
     return false;
 }
+
+static int list_starts(weir_walk *w);
 
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err)
 {
@@ -75,13 +79,13 @@ weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_e
         weir_walk_free(w);
         return NULL;
     }
-    w->tree = w->subsystem == 0 && !o->upward;
+    w->tree = w->subsystem == 0 && !o->upward && !o->ordered;
     w->type = o->type ? weir_type_find(g, o->type) : WEIR_NO_TYPE;
     w->o.type = o->type ? "" : NULL; /* only says whether there is a type */
     if (w->o.events == 0 || w->o.breadth)
         w->o.events = WEIR_PREORDER;
     w->seen = w->tree ? NULL : weir_mem_zalloc(g->limit / 8 + 1, 1);
-    return w->tree || w->seen ? w : fail(w, err);
+    return (w->tree || w->seen) && (!o->ordered || list_starts(w) == WEIR_OK) ? w : fail(w, err);
 }
 
 size_t weir_walk_bytes(const weir_walk *w)
@@ -100,11 +104,23 @@ static int add_end(weir_walk *w, weir_vertex v)
     return WEIR_ARRAY_ADD(w->ends, w->nends, w->ends_cap, v);
 }
 
-/* Lists the ends of the edges of v, in a subsystem that is no tree, or upward in a tree. */
+static int list_children(weir_walk *w, weir_vertex v)
+{
+    const struct inner *in = inner_of(w->g, v);
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && in && i < in->nkids; i++)
+        rc = in->kids[i] == WEIR_NONE ? WEIR_OK : add_end(w, in->kids[i]);
+    return rc;
+}
+
+/* Lists the ends of the edges of v, where a frame does not borrow the children. */
 static int list_ends(weir_walk *w, weir_vertex v)
 {
     struct weir_ends ends;
 
+    if (w->subsystem == 0 && !w->o.upward)
+        return list_children(w, v);
     if (w->subsystem == 0) {
         weir_vertex p = vertex_at(w->g, v)->parent;
         return p == WEIR_NONE ? WEIR_OK : add_end(w, p);
@@ -162,6 +178,19 @@ static weir_vertex next_root(weir_walk *w)
     return v;
 }
 
+/* Makes the starts of an ordered walk the ends of the first frame; they are met when the walk comes to them. */
+static int list_starts(weir_walk *w)
+{
+    struct walk_frame f = {.v = WEIR_NONE};
+    int rc = WEIR_OK;
+
+    for (weir_vertex v; rc == WEIR_OK && (v = next_root(w)) != WEIR_NONE;)
+        rc = add_end(w, v);
+    memset(w->seen, 0, w->g->limit / 8 + 1);
+    f.count = w->nends;
+    return rc ? rc : WEIR_ARRAY_ADD(w->way, w->n, w->cap, f);
+}
+
 /* The next vertex below a frame not met yet. WEIR_NONE at the end. */
 static weir_vertex next_end(weir_walk *w, struct walk_frame *f)
 {
@@ -184,7 +213,7 @@ static int told(const weir_walk *w, weir_vertex v, unsigned events)
 /* Descends to v. Leaves of a tree are visited without a frame. */
 static int descend(weir_walk *w, weir_vertex v, int *event)
 {
-    w->depth = w->n;
+    w->depth = w->n - w->o.ordered;
     if (w->tree && vertex_at(w->g, v)->inner == WEIR_NONE) {
         w->leaf = v;
         *event = told(w, v, w->o.leaves ? WEIR_PREORDER | WEIR_POSTORDER : WEIR_PREORDER);
@@ -222,10 +251,12 @@ static int step(weir_walk *w, weir_vertex *v, int *event)
         return descend(w, next, event);
     }
     *v = w->way[w->n - 1].v;
+    if (*v == WEIR_NONE)
+        return 0;
     *event = told(w, *v, WEIR_POSTORDER);
     if (!w->tree)
         w->nends = w->way[w->n - 1].first;
-    w->depth = --w->n;
+    w->depth = --w->n - w->o.ordered;
     return 1;
 }
 
@@ -354,6 +385,25 @@ int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err)
         n++;
     }
     return n;
+}
+
+const weir_vertex *weir_walk_ends(const weir_walk *w, uint32_t *n)
+{
+    const struct walk_frame *f = w->o.ordered && w->n > 0 ? &w->way[w->n - 1] : NULL;
+
+    *n = f && f->cursor == 0 ? f->count : 0;
+    return *n > 0 ? w->ends + f->first : NULL;
+}
+
+int weir_walk_reorder(weir_walk *w, const weir_vertex *list, uint32_t n, weir_err *err)
+{
+    uint32_t wanted;
+    const weir_vertex *ends = weir_walk_ends(w, &wanted);
+
+    if (!ends || n != wanted)
+        return weir_fail(err, WEIR_EINVAL, "the walk has gone on, or has another number of vertices here");
+    memcpy(w->ends + (ends - w->ends), list, n * sizeof *list);
+    return WEIR_OK;
 }
 
 void weir_walk_prune(weir_walk *w)

@@ -46,7 +46,7 @@ local ATTACKS = {
     "." },
   { "string.format of many", "return ('%.99f'):rep(50000):format(table.unpack({}, 1, 50000))", "." },
   { "string.pack of many bytes", "return string.pack('c60000000', '')", "256 KB" },
-  { "native memory of walks", "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:walk{upward = true} end", "memory" },
+  { "native memory of walks", "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:walk{upward = true} k[i]() end", "memory" },
   { "native memory of accumulators", "local g, k = v:graph(), {} for i = 1, 1e9 do k[i] = g:accumulator() end", "memory" },
   { "native memory of an accumulator", "local a = v:graph():accumulator() for i = 1, 1e9 do a:add(v, i) end", "memory" },
   { "native memory of walks in breadth",

@@ -155,11 +155,87 @@ static void test_change(void)
     weir_graph_free(g);
 }
 
+/* ---- an order of the caller ---- */
+
+/* Turns the vertices that come next the other way round. Returns how many there are. */
+static uint32_t turn(weir_walk *w)
+{
+    uint32_t n;
+    const weir_vertex *ends = weir_walk_ends(w, &n);
+    weir_vertex list[200];
+
+    CHECK(n < 200, "%u vertices below one", n);
+    for (uint32_t i = 0; i < n && n < 200; i++)
+        list[i] = ends[n - 1 - i];
+    CHECK(n == 0 || n >= 200 || weir_walk_reorder(w, list, n, NULL) == WEIR_OK, "another order");
+    return n;
+}
+
+/* An ordered walk in which each list is turned visits what a walk in reverse visits; of trees, where the order of roots
+ * and children decides alone. */
+static void test_ordered(void)
+{
+    for (int i = 0; i < 30; i++) {
+        weir_graph *g = machine(20 + dice(60));
+        weir_walk_options o = {.start = dice(3) ? WEIR_NONE : some_vertex(g), .events = 3, .ordered = true}, r = o;
+        weir_walk *ordered, *plain;
+        weir_vertex v = WEIR_NONE, u = WEIR_NONE;
+        int event, wanted;
+
+        r.ordered = false;
+        if (o.start == WEIR_NONE && weir_graph_root(g, NULL, 1) != WEIR_NONE)
+            o.start = r.start = weir_graph_root(g, NULL, 1); /* roots have no reverse order */
+        r.reverse = true;
+        ordered = weir_walk_new(g, &o, NULL);
+        plain = weir_walk_new(g, &r, NULL);
+        do {
+            turn(ordered);
+            event = weir_walk_next(ordered, &v, NULL);
+            wanted = weir_walk_next(plain, &u, NULL);
+            CHECK(event == wanted, "event %d, wanted is %d", event, wanted);
+            CHECK(event <= 0 || (v == u && weir_walk_depth(ordered) == weir_walk_depth(plain)),
+                  "event %d of vertex %u, wanted are %d and %u", event, v, wanted, u);
+        } while (event > 0 && wanted > 0);
+        weir_walk_free(ordered);
+        weir_walk_free(plain);
+        weir_graph_free(g);
+    }
+}
+
+static void test_reorder(void)
+{
+    weir_graph *g = weir_graph_new();
+    weir_vertex root = add(g, WEIR_NONE, "cluster", 1), node = add(g, root, "node", 3), v;
+    weir_vertex list[] = {node, node + 2, node + 1};
+    weir_walk_options o = {.start = WEIR_NONE, .ordered = true};
+    weir_walk *w = weir_walk_new(g, &o, NULL), *plain;
+    weir_err err = {0};
+    uint32_t n;
+
+    CHECK(weir_walk_ends(w, &n) && n == 1, "one start");
+    CHECK(weir_walk_next(w, &v, NULL) == WEIR_PREORDER && v == root, "the root");
+    CHECK(weir_walk_ends(w, &n)[1] == node + 1 && n == 3, "three nodes");
+    CHECK(weir_walk_reorder(w, list, 2, &err) == WEIR_EINVAL && strstr(err.text, "another number"), "%s", err.text);
+    CHECK(weir_walk_reorder(w, list, 3, NULL) == WEIR_OK, "another order");
+    for (int i = 0; i < 3; i++)
+        CHECK(weir_walk_next(w, &v, NULL) == WEIR_PREORDER && v == list[i], "node %d is vertex %u", i, v);
+    CHECK(!weir_walk_ends(w, &n) && n == 0, "nothing is below a node");
+    CHECK(weir_walk_next(w, &v, NULL) == WEIR_WALK_DONE && weir_walk_next(w, &v, NULL) == WEIR_WALK_DONE, "the end");
+    weir_walk_free(w);
+    o.ordered = false;
+    plain = weir_walk_new(g, &o, NULL);
+    CHECK(!weir_walk_ends(plain, &n) && weir_walk_reorder(plain, list, 3, NULL) == WEIR_EINVAL, "not of a plain walk");
+    weir_walk_free(plain);
+    weir_graph_free(g);
+}
+
 /* ---- memory ---- */
+
+static bool ordered;
 
 static int walk_all(void *graph)
 {
-    weir_walk_options o = {.start = WEIR_NONE, .leaves = true};
+    weir_walk_options o = {.start = WEIR_NONE, .leaves = true, .ordered = ordered};
     weir_walk *w = weir_walk_new(graph, &o, NULL);
     weir_walk_visit list[MOST];
     int n = w ? 1 : WEIR_ENOMEM;
@@ -177,8 +253,12 @@ int main(void)
     seed = 7;
     test_random();
     test_change();
+    test_ordered();
+    test_reorder();
     g = machine(100);
     check_nomem(walk_all, g, "a walk");
+    ordered = true;
+    check_nomem(walk_all, g, "an ordered walk");
     weir_graph_free(g);
     return check_report();
 }
