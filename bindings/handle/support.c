@@ -319,6 +319,7 @@ int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise
 {
     const char *text = weirlua_field_string(L, table, key, NULL);
     int place = text ? weirlua_word(list, text) : otherwise;
+    const char *words;
     luaL_Buffer b;
 
     if (!text || place >= 0)
@@ -329,7 +330,8 @@ int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise
         luaL_addstring(&b, list[i]);
     }
     luaL_pushresult(&b);
-    return luaL_error(L, "field '%s': %s expected, got '%s'", key, lua_tostring(L, -1), weirlua_quote(L, text));
+    words = lua_tostring(L, -1); /* before weirlua_quote() pushes a text */
+    return luaL_error(L, "field '%s': %s expected, got '%s'", key, words, weirlua_quote(L, text));
 }
 
 int64_t weirlua_field_integer(lua_State *L, int table, const char *key, int64_t otherwise)
