@@ -314,7 +314,7 @@ static bool add(flux_t *h, json_t *asked, const char *name, const char *topic, b
     return true;
 }
 
-/* Adds the R of the instance, with its graph if it has one. */
+/* Adds the R of the instance, with the graph of the R, if any. */
 static bool add_R(flux_t *h, json_t *asked)
 {
     flux_future_t *f = flux_kvs_lookup(h, NULL, 0, "resource.R");

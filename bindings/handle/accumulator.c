@@ -1,6 +1,6 @@
-/* accumulator.c - g:accumulator(best): vertices with scores, best first (RFC 4, W5), for filters that push other
- * vertices than the one they were called for. Invariant: the vertices are those of the graph as it was when the
- * accumulator was made; after a change of its structure the methods raise, as a number may mean another vertex. */
+/* accumulator.c - g:accumulator(best): vertices with scores, best first (RFC 4, W5), for filters that add vertices
+ * beside the vertex of the call. Invariant: the vertices belong to the structure of the graph at the time when the
+ * accumulator was made; after a change of structure the methods raise, as a number may mean a new vertex. */
 #include "handle/weirlua.h"
 
 #define ACCUMULATOR "weir.accumulator"

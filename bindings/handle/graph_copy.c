@@ -33,7 +33,8 @@ static int graph_hierarchy(lua_State *L)
     return weirlua_graph_finish(L, handle, rc, &err);
 }
 
-/* copy(v): the part of the subtree of v that is available now, with what serves it in other subsystems. */
+/* copy(v): a graph of the pools at and below v that are available now, with the distribution units of other subsystems
+ * that serve these pools. */
 static int graph_copy(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);

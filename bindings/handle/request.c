@@ -218,7 +218,8 @@ static int push_alternative(lua_State *L, struct weirlua *s, const weir_request 
     return 1;
 }
 
-/* r:alternatives(): a list of requests without xor_slots, in the order of preference; r itself where it has none. */
+/* r:alternatives(): a list of requests without xor_slots, in the order of preference; {r} for a request without
+ * xor_slots. */
 static int request_alternatives(lua_State *L)
 {
     const weir_request *r = check_request(L, 1);

@@ -332,7 +332,7 @@ static int set_rank(lua_State *L, const struct weirlua_handle *h)
     return weir_vertex_set_rank(h->g, h->v, rank, &err) ? weirlua_raise(L, &err) : 0;
 }
 
-/* Sets a field of the kind of a pool: size, unit or exclusive. Returns whether `key` is one of these. */
+/* Sets a field of the kind of a pool: size, unit or exclusive. False: `key` is none of the three. */
 static bool set_kind(lua_State *L, const struct weirlua_handle *h, const char *key)
 {
     weir_err err = {0};

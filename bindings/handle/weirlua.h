@@ -63,9 +63,9 @@ void weirlua_graph_forget(struct weirlua *s, struct weirlua_graph *handle);
  * a graph. */
 uint64_t weirlua_serial(struct weirlua *s);
 
-/* WATCH_READS: count the read, see weirlua_record(). WATCH_ORDER: the hook `order` runs, whose result is kept, so that
- * a read of a value that the engine does not follow raises. WATCH_GROUP: likewise
- * the function of a group, which follows changes of the structure, properties and tags of all vertices. */
+/* WATCH_READS: count the read, see weirlua_record(). WATCH_ORDER: the hook `order` runs, and the engine keeps the
+ * result; a read of a value that the engine does not follow raises. WATCH_GROUP: likewise for the function of a group,
+ * which may read structure, properties and tags of all vertices. */
 enum { WATCH_READS = 1, WATCH_ORDER = 2, WATCH_GROUP = 4 };
 
 /* Counts, with WATCH_READS, a read of the key at `arg` (a string) under the name prefix..key. */
@@ -170,7 +170,8 @@ void weirlua_options(lua_State *L, int arg, const char *const *known);
 /* Return a field of an options table, or `otherwise` for nil. A value of a wrong type raises, with the field's name.
  * Strings live as long as the table. */
 const char *weirlua_field_string(lua_State *L, int table, const char *key, const char *otherwise);
-/* Returns the place in a list that ends with NULL of a field that is one of its words; `otherwise` for nil. */
+/* Returns the position of a field's word in a list of words that ends with NULL; `otherwise` for nil. Raises for any
+ * word beside the list. */
 int weirlua_field_choice(lua_State *L, int table, const char *key, int otherwise, const char *const *list);
 /* Returns the place of a word in a list that ends with NULL; -1: the word is not in the list. */
 int weirlua_word(const char *const *list, const char *word);

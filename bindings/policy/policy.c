@@ -303,7 +303,8 @@ static void push_budget(lua_State *L, const struct policy *p)
     weirlua_set_number(L, "seconds", p->sandbox.seconds);
 }
 
-/* Returns why what a hook gives is not remembered; NULL: it is, or there is no such hook. */
+/* Returns why the results of a hook are not remembered; NULL: the results are remembered, or the policy has no such
+ * hook. */
 static const char *why_not(const struct policy *p, int hook, const struct policy_memory *m)
 {
     if (!p->spec.has[hook])
@@ -429,7 +430,7 @@ int weirlua_policy_stamp(lua_State *L)
     return 1;
 }
 
-/* Pushes a path without symbolic links, "." and ".."; the path itself where there is no such file. */
+/* Pushes a path without symbolic links, "." and ".."; a path without a file is pushed unchanged. */
 static const char *push_real(lua_State *L, const char *path)
 {
     struct weirlua_owner *owner = weirlua_owner_push(L, free);
@@ -441,8 +442,8 @@ static const char *push_real(lua_State *L, const char *path)
     return lua_tostring(L, -1);
 }
 
-/* policy_origin(path, directory): the path without symbolic links, which tells the policy from others of its name, and
- * the path's hash; no value for a file in the directory, that of the policies that come with weir. */
+/* policy_origin(path, directory): the path without symbolic links, which distinguishes policies of one name, and the
+ * hash of the path; no value for a file in the directory of the policies that come with weir. */
 int weirlua_policy_origin(lua_State *L)
 {
     const char *path = push_real(L, luaL_checkstring(L, 1)), *directory = push_real(L, luaL_checkstring(L, 2));

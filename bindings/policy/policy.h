@@ -86,7 +86,7 @@ struct policy_memory {
     unsigned nfields;
     struct {
         const weir_resource *resource; /* of the match; NULL: no key is known */
-        uint32_t number;               /* of the resource: alternatives may lie in the same place one after the other */
+        uint32_t number;               /* of the resource: alternatives may have one address in turn */
         unsigned nfields;              /* at the time */
         size_t len;
         char key[1024];
@@ -114,8 +114,8 @@ bool weirlua_survey_value(lua_State *S, uint32_t graph, struct digest *out);
 
 /* Notes a field of the request, or with the prefix "job." of the job, that the score being computed depends on. */
 void weirlua_scores_note(lua_State *S, const char *prefix, const char *name);
-/* Replaces a handle of the request at `arg` by the table behind the handle, for a function that notes what it reads.
- * Returns whether there was a handle. */
+/* Replaces a handle of the request at `arg` by the table behind the handle, for a function that records reads of the
+ * table. Returns false for a value that is no handle. */
 bool weirlua_request_behind(lua_State *S, int arg);
 /* Does so for a function whose reads are not followed. */
 bool weirlua_request_bare(lua_State *S, int arg);
@@ -129,7 +129,7 @@ bool weirlua_request_bare(lua_State *S, int arg);
  * and `used`. */
 struct sandbox {
     lua_State *S; /* NULL: closed */
-    lua_State *thread; /* the coroutine of it that runs; S where none does */
+    lua_State *thread; /* the running coroutine of S; S where none runs */
     size_t used, limit;
     int64_t budget, left; /* instructions */
     bool exhausted;
@@ -154,7 +154,7 @@ struct sandbox {
     struct policy_memory *memory;
     const char *unfollowed;       /* something read whose changes are not followed; NULL: nothing */
     bool job_read;                /* something of the job that is not in the request was read */
-    struct siphash_key digests; /* random; for values that cannot be compared one by one */
+    struct siphash_key digests; /* random; digested in place of values without an order */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
 };
@@ -410,8 +410,8 @@ struct state_change {
     bool changed;
 };
 
-/* Pushes the state that the graph keeps, with the declared values where nothing that fits is kept: a new table.
- * _frozen: one that can only be read. Raise without memory. */
+/* Pushes a new table with the state of the policy: the values kept by the graph, and the declared values where the
+ * graph has no fitting value. _frozen: a table that can only be read. Raise without memory. */
 void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_spec *spec);
 void weirlua_state_push_frozen(lua_State *S, const weir_graph *g, const struct policy_spec *spec);
 /* Keeps a text as the state. Returns a status; on failure nothing has changed. */
@@ -498,7 +498,7 @@ enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PA
 struct policy_change {
     unsigned without;   /* PART_ bits */
     weir_vertex within; /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
-    const bool *around; /* by vertex: is one of those, by some of its parents in a hierarchy; NULL: the tree tells */
+    const bool *around; /* by vertex: near by some parent in a hierarchy; NULL: the tree tells */
     const struct obstacles *fewest; /* prefer vertices with few of these obstacles to the policy's choice; or NULL */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r); /* of the policy, or NULL */
 };
@@ -508,8 +508,8 @@ void weirlua_push_parts(lua_State *L, const struct policy_spec *spec);
 /* Reads the fields above from the options at `options`, a table or nil. Pushes one value, which keeps the obstacles
  * alive. Raises. */
 void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *handle, struct policy_change *c);
-/* Where `within` is for a match in a hierarchy, finds out what is around, and pushes one value, which keeps that.
- * Returns a status. */
+/* For a match in a hierarchy, finds the vertices around `within`, and pushes one value, which owns the list of these
+ * vertices. Returns a status. */
 int weirlua_change_around(lua_State *L, struct policy_change *c, const struct weirlua_graph *handle,
                           const struct hierarchy_choice *hierarchy, weir_err *err);
 /* As weirlua_admitted(), without a call of admit where admit is left out. */

@@ -276,8 +276,9 @@ static bool put_fields(struct keying *k)
     return !k->m->refused;
 }
 
-/* Digests the values that both functions can reach, unless known: code that may have changed a variable has run since.
- * That evaluate itself changes a value is found out before such code runs, and at the end of the match. */
+/* Digests the values that both functions can reach, unless the digests are known: code that may have changed a variable
+ * has run since. Changes of a value by evaluate itself are detected before such code runs, and at the end of the match.
+ * */
 static bool take_state(struct hooks *h, struct policy_memory *m)
 {
     struct policy_survey now[FUNCTIONS];

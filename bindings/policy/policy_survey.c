@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define VALUES_MAX 2000 /* values outside of the function that are compared; with more, nothing is remembered */
-#define DEPTH_MAX  32   /* of tables and functions in one another */
+#define DEPTH_MAX  32   /* nesting of tables and functions */
 
 /* Tables and functions that were met: */
 #define SEEN_FEW   32   /* of these are kept in a list, before a table is made */
@@ -166,7 +166,8 @@ static void add_userdata(struct survey *x)
     add(x, KIND_GRAPH);
 }
 
-/* Adds a table or a function; one that was met before by the number of its first meeting. */
+/* Adds a table or a function to the digest; a table or function met before counts as the number of the first meeting.
+ * */
 static void add_object(struct survey *x, int depth)
 {
     lua_State *S = x->S;

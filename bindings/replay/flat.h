@@ -102,7 +102,7 @@ struct flat_job {
     double rank;           /* jobs of a lower rank come first in the queue */
     bool backfilled, killed;
     bool late;     /* runs on when its estimate is over */
-    bool on_time;  /* ends when its estimate is over: its units are free throughout that time */
+    bool on_time;  /* ends with its estimate, so that its units are free throughout */
     bool released; /* its units are free already */
     uint32_t nruns;
     struct unit_run *runs; /* the units; NULL where units are not followed, or none are chosen yet */
@@ -170,8 +170,8 @@ struct units {
     struct level *levels;
 };
 
-/* Choose units for a job at a time, beside the reservations of others, which move to other units where they must.
- * Return false without memory. */
+/* Choose units for a job at a time. Reservations of further jobs in the way move to free units where the job needs
+ * their units. Return false without memory. */
 bool flat_units_book(struct flat *s, uint32_t job, int64_t at);
 /* Units chosen begin to be in use, or end. */
 void flat_units_begin(struct units *u, const struct flat_job *job);
@@ -183,7 +183,7 @@ void flat_units_close(struct units *u);
 /* Somebody else who chooses the units of jobs, as units.c does for a policy that is an order. Each function returns
  * false where that failed. The number of units suffices whenever book() is called. */
 struct placer {
-    /* Gives units to a job from `at` on, in place of those of its reservation, if it has one. */
+    /* Gives units to a job from `at` on, and takes back the units of the job's reservation, if any. */
     bool (*book)(struct flat *s, uint32_t job, int64_t at);
     bool (*begin)(struct flat *s, uint32_t job);               /* the job begins now: sets its runs */
     bool (*end)(struct flat *s, uint32_t job);                 /* the units of a running job are free */
@@ -217,7 +217,7 @@ struct measure {
     int64_t from; /* jobs that were submitted earlier do not count */
     int64_t first, last, last_end;
     uint32_t queued, seen, most; /* waiting; when looked at last; at most */
-    int32_t weight;              /* what a unit counts in these sums, such as the cores of a node */
+    int32_t weight;              /* the weight of a unit in the sums, such as the cores of a node */
     int64_t busy, used;          /* units in use; when looked at last */
     uint32_t touched[FLAT_LEVELS];
     int node; /* the level of the nodes, for fragments; -1: none */
@@ -346,9 +346,9 @@ void flat_return(struct flat *s, const struct flat_job *job);
 
 /* ---- clock.c ---- */
 
-/* Enters a new job, whose submission is not before the last one, or which waits already when the clock begins; all that
- * happens earlier is done first. Returns false where the job takes more than all units: then it is refused, and its
- * entry is unused. */
+/* Enters a new job, submitted not before the job entered last, or waiting already when the clock begins. All earlier
+ * events happen first. Returns false for a job with more than all units: the job is refused, and its entry stays
+ * unused. */
 bool flat_submit(struct flat *s, uint32_t job);
 /* Enters a job that began at `began`, before the clock, and runs still; before any job is submitted. Returns false
  * where too few units are left: then its entry is unused. */

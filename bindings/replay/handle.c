@@ -1,5 +1,5 @@
-/* handle.c - flat simulators for scripts of the library. Invariant: a handle that a script can reach holds a simulator
- * whose jobs, users and names lie in C memory of its own. */
+/* handle.c - flat simulators for scripts of the library. Invariant: a simulator behind a handle that a script can reach
+ * has jobs, users and names in C memory of its own. */
 #include "replay/placer.h"
 
 #include <math.h>
@@ -62,8 +62,8 @@ static void check_ok(lua_State *L, const struct flat *s)
     luaL_error(L, "out of memory");
 }
 
-/* Pushes what a call says of the job that would end behind the end of the clock: nil, its number, the time, its
- * estimate and its run time. */
+/* Pushes the values of a call about the job that would end behind the end of the clock: nil, the job's number, the
+ * time, its estimate and its run time. */
 static int tell_late(lua_State *L, const struct flat *s)
 {
     const struct flat_job *j = &s->jobs[s->endless];
@@ -438,9 +438,9 @@ static int flat_method_lines(lua_State *L)
     return 1;
 }
 
-/* s:pop(): the job that ended first of those that are kept: its number in the order of submission, from 1 on, start and
- * end in seconds, units, whether it was killed and whether it was backfilled, its resources as a text (nil without
- * naming); or nothing. */
+/* s:pop(): removes the kept job that ended first, and returns its number in the order of submission, from 1 on, start
+ * and end in seconds, units, whether the job was killed, whether the job was backfilled, and its resources as a text
+ * (nil without naming); nothing where no job is kept. */
 static int flat_method_pop(lua_State *L)
 {
     struct flat *s = check_flat(L);

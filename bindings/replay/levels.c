@@ -1,6 +1,6 @@
-/* levels.c - vertices above the units of a flat simulator, such as the nodes above cores: how many of them have a unit
- * in use. Invariant: held[i] is the number of units in use of vertex i, but for vertices that one run of a running job
- * has whole between its ends, which are counted in `used` only: nobody else has units of these. */
+/* levels.c - vertices above the units of a flat simulator, such as the nodes above cores: how many have a unit in use.
+ * Invariant: held[i] is the number of units in use of vertex i, except for vertices inside one run of units of a
+ * running job: such vertices belong to the job alone and are counted in `used` only. */
 #include "replay/flat.h"
 
 static uint32_t vertex_of(const struct level *level, uint32_t unit)

@@ -148,7 +148,7 @@ static void move_up(struct flat *s, size_t low)
         put(s, hole, q->jobs[hole - 1]);
 }
 
-/* Puts a job before others that wait. Mostly a hole is in front of its place, left by a job that has started. */
+/* Inserts a job in front of waiting jobs. Mostly a hole is in front of the position, left by a job that has started. */
 static void insert(struct flat *s, uint32_t job)
 {
     struct queue *q = &s->queue;

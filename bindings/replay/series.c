@@ -20,7 +20,7 @@ void flat_series_close(struct series *series)
     *series = (struct series){0};
 }
 
-/* Merges pairs of the n steps of a list; what is behind them becomes 0. */
+/* Merges pairs of the n steps of a list; the rest of the list becomes 0. */
 static void merge(double *list, size_t n)
 {
     for (size_t i = 0; i < (n + 1) / 2; i++)

@@ -1,7 +1,7 @@
-/* units.c - which units the jobs of a flat simulator have: the first in the order of the placement policy that nobody
- * has as long as the job lasts, as the engine chooses them; and where the reservations of others are in the way, these
- * move to other units at their times, as in lua/weir/sim/broker.lua. Invariant: a bit of `idle` is set where no running
- * job has the unit, and bits behind the last unit are 0. */
+/* units.c - the units of the jobs of a flat simulator: the first units, in the order of the placement policy, that no
+ * job has while the job lasts, as the engine chooses units; reservations in the way move to free units at their times,
+ * as in lua/weir/sim/broker.lua. Invariant: a bit of `idle` is set where no running job has the unit, and bits behind
+ * the last unit are 0. */
 #include "replay/flat.h"
 
 #include <stdlib.h>

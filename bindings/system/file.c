@@ -7,8 +7,8 @@
 
 #define DRAFT "weir.draft"
 
-/* read_file(path, what, max): the content of a file, "-" for standard input; or nil, message, code. A content longer
- * than max bytes is an error that names `what`, such as "a jobspec". */
+/* read_file(path, what, max): the content of a file, "-" for standard input; or nil, message, code. More than max bytes
+ * are an error with the name `what`, such as "a jobspec". */
 static int file_read(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1), *what = luaL_checkstring(L, 2);
@@ -95,7 +95,7 @@ static int file_write(lua_State *L)
     return weirlua_status(L, weir_file_write(path, text, len, write_flags(L, 3), &err), &err);
 }
 
-/* Makes a directory, and those above it that are missing; part: room for the path. Returns 0, or an errno. */
+/* Makes a directory, with all missing directories above; part: room for the path. Returns 0, or an errno. */
 static int make_directories(const char *path, char *part)
 {
     struct stat made;
@@ -115,9 +115,9 @@ static int make_directories(const char *path, char *part)
     return S_ISDIR(made.st_mode) ? 0 : EEXIST;
 }
 
-/* make_directory(path): makes a directory, and those above it that are missing, by itself: a child process could make
- * the directory after a signal has ended the program. Returns true, also where the directory is there; or nil, message,
- * code. */
+/* make_directory(path): makes a directory, with all missing directories above, in this process: a child process could
+ * make the directory after a signal has ended the program. Returns true, also for a directory that exists; or nil,
+ * message, code. */
 static int make_directory(lua_State *L)
 {
     size_t len;

@@ -155,8 +155,9 @@ static int process_same(lua_State *L)
 
 /* ---- private files ---- */
 
-/* file_mode(path): the permissions of a file, a text that is equal only for paths of one file, and whether the file is
- * regular, so that reading leaves the content there; or nil, message, code: "unknown" for a missing file. */
+/* file_mode(path): the permissions of a file, a text that is equal for all paths of one file and different for further
+ * files, and whether the file is regular, so that reading does not consume the content; or nil, message, code:
+ * "unknown" for a missing file. */
 static int process_file_mode(lua_State *L)
 {
     const char *path = luaL_checkstring(L, 1);

@@ -458,7 +458,7 @@ int weir_file_read(const char *path, const char *what, size_t max, char **text, 
 
 /* ---- interruption ---- */
 
-/* Set by signal handlers, and by threads other than those that read the flag. */
+/* Set by signal handlers and by threads, read by any thread. */
 static atomic_int interruption;
 _Static_assert(ATOMIC_INT_LOCK_FREE == 2, "a signal handler sets the flag");
 

@@ -146,7 +146,7 @@ struct inherited {
     int64_t rank_a, rank_b;
 };
 
-/* Whether v and w have the number of one vertex of one graph, whose pool was replaced in one of the two. */
+/* Whether v and w are the vertex with one number in one graph, with the pool replaced on one side. */
 static bool replaced(const struct compare *c, weir_vertex v, weir_vertex w)
 {
     return v == w && memcmp(c->a->uuid, c->b->uuid, sizeof c->a->uuid) == 0 &&

@@ -240,8 +240,8 @@ static int follow_edge(struct weir_extract *c, weir_vertex source, weir_vertex t
     return rc ? rc : size > 0;
 }
 
-/* Copies the vertices of other subsystems that edges lead from to what is copied, over any number of edges.
- * O(edges) for each edge of the longest way. */
+/* Copies the vertices of subsystems other than containment with a path of edges, of any length, to a copied vertex.
+ * O(edges) for each edge of the longest path. */
 static int copy_sources(struct weir_extract *c, weir_vertex root, weir_err *err)
 {
     weir_edge e;

@@ -11,7 +11,7 @@
 struct weir_extract {
     const weir_graph *from;
     weir_graph *to;
-    bool fresh;       /* a copy whose UUID another pool of `to` has gets an own one, even where the UUID was given */
+    bool fresh;       /* a copy gets a new UUID where a pool of `to` has its UUID, given or derived */
     weir_vertex *map; /* by vertex of `from`: the copy in `to`; WEIR_NONE: not copied */
 };
 

@@ -255,7 +255,7 @@ void weir_uuid_pack(weir_graph *g)
     g->uuids.cap = 0;
 }
 
-/* Gives v a UUID that `other` has; WEIR_NONE: that nobody has. */
+/* Gives v the UUID of `other`; WEIR_NONE: a UUID that no pool has. */
 static int give(weir_graph *g, weir_vertex v, const uint8_t uuid[16], weir_vertex other, weir_err *err)
 {
     uint32_t hash = hash_of(g, uuid);

@@ -98,7 +98,7 @@ uint32_t weir_groups_status(const weir_graph *g, weir_vertex v)
     return (vertex_open(g, v) ? ABOVE_OPEN : 0) | (b && b->next < WEIR_FOREVER ? ABOVE_RESERVED : 0);
 }
 
-/* Gives each vertex above v a place; stops at a vertex that has one. */
+/* Gives v's ancestors places, up to the first ancestor that has a place already. */
 static void place_above(const weir_graph *g, struct group_index *x, weir_vertex v)
 {
     while ((v = vertex_at(g, v)->parent) != WEIR_NONE && x->places[v] == WEIR_NONE)

@@ -31,8 +31,9 @@ struct order_keys {
     struct dirty_vertices dirty;  /* vertices to call `keys` for again */
 };
 
-/* An order that goes level by level: of two vertices the ancestors decide that are siblings, by the free units of the
- * first of the types that there is below them, most first, or by a tag. The order changes with jobs and states. */
+/* An order that goes level by level: two vertices compare as their ancestors that are siblings, by the free units of
+ * the first of the types that exists below these ancestors, most first, or by a tag. The order changes with jobs and
+ * states. */
 struct descent {
     weir_type types[WEIR_DESCEND_TYPES];
     uint32_t n;    /* 0: none */

@@ -350,14 +350,14 @@ static uint32_t add_score(const weir_graph *g, struct score_memory *x, weir_vert
     return x->n - 1;
 }
 
-/* Whether sums of this value and others like it are exact: a multiple of 2^-30 that is not large. */
+/* Whether sums of values like `value` are exact: a multiple of 2^-30 that is not large. */
 static bool is_exact(double value)
 {
     return isnan(value) || (fabs(value) <= 0x1p21 && floor(value * 0x1p30) == value * 0x1p30);
 }
 
-/* Whether the order of the siblings among themselves stays when a score changes that all of them share, or the common
- * one: all move alike, unless a sum is rounded, or some have scores of their own. */
+/* Whether a change of the score that all siblings share, or of the common part, keeps the order among the siblings: all
+ * scores move alike, unless a sum is rounded, or some siblings have scores of their own. */
 static bool moves_alike(const struct score_memory *x, const struct score *s, double value)
 {
     return isnan(s->value) == isnan(value) && (x->own == 0 || (s->common && x->exact));

@@ -25,7 +25,7 @@
 
 #define SCORE_MEMORIES  16                  /* memories of a graph; the least recently used is dropped first */
 #define SCORE_BYTES     ((size_t)256 << 20) /* of all memories of a graph but the memory in use */
-#define SCORE_READS_MAX 256 /* facts that one score may depend on; a policy that reads more is not remembered */
+#define SCORE_READS_MAX 256 /* the most facts of a remembered score */
 #define SCORE_FACTS     8   /* facts of a version; of a score with more no version is kept */
 #define SCORE_VERSIONS  8   /* of a score; the least recently used is dropped first */
 #define SCORE_LIMITS    3   /* of durations, that tell memories apart; a policy with more reads the duration */

@@ -43,8 +43,8 @@ int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_
                     uint32_t nflows) WEIR_CHECKED;
 /* Whether the job has units of a distribution unit for the flow to some vertex. */
 bool weir_job_has_flow(const struct job *j, weir_vertex unit);
-/* Gives back `amount` units that the job has of a distribution unit: first those that are for no flow, then those of
- * flows, on the whole way of each. WEIR_ENOMEM: nothing has changed. */
+/* Gives back `amount` units of a distribution unit that the job has: first units without a flow, then units of flows,
+ * along the whole path of each flow. WEIR_ENOMEM: nothing has changed. */
 int weir_job_flow_release(weir_graph *g, uint32_t job, weir_vertex unit, int64_t amount) WEIR_CHECKED;
 /* Records the purpose of units of a flow. */
 int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *flows, uint32_t n) WEIR_CHECKED;

@@ -1,4 +1,4 @@
-/* loss.h - picks that cannot be had, and who has them. Private to the core. */
+/* loss.h - picks that cannot be had, and their holders. Private to the core. */
 #ifndef WEIR_LOSS_H
 #define WEIR_LOSS_H
 

@@ -308,7 +308,7 @@ static int refuse_field(const struct query_reader *r, const struct token *t, siz
     return refuse(r, t->start, WEIR_EPARSE, "unknown field %s: one of %s is wanted", quoted, all);
 }
 
-/* The field of a name; NULL if there is no such field. */
+/* Returns the field of a name; NULL: no field has the name. */
 static const struct named_field *find_field(const char *text, size_t len)
 {
     for (size_t i = 0; i < NFIELDS; i++)

@@ -457,7 +457,8 @@ static int number_resources(weir_json_document *d, weir_request *r, weir_err *er
     return WEIR_OK;
 }
 
-/* Compiles a document with xor_slots: the first of the lists that these stand for, with all of them as alternatives. */
+/* Compiles a document with xor_slots: into the request of the first alternative, with the requests of all alternatives
+ * attached. */
 static int compile_alternatives(weir_json_document *d, json_t *lists, weir_request **out, weir_err *err)
 {
     size_t n = json_array_size(lists);

@@ -54,7 +54,7 @@ const weir_constraint *weir_request_constraint(const weir_request *r);
  * instance, *n of them. Lower bounds, used for pruning: a shared resource (not taken by the job) is counted once,
  * because several instances may share one vertex. The array belongs to the request. O(1) */
 const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t index, uint32_t *n);
-/* The fewest units of each type that the whole request needs, *n of them, with the same guarantees. */
+/* Lower bounds of the units of each type that the whole request needs, *n of them, with the guarantees above. */
 const struct weir_need *weir_request_needs(const weir_request *r, uint32_t *n);
 /* Compute r->needs and r->spans, once all resources are filled. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_request_compute_needs(weir_request *r) WEIR_CHECKED;

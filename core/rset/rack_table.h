@@ -35,7 +35,7 @@ int weir_rack_table_add(const weir_rack_table *t, weir_graph *g, weir_vertex nod
  * reference. */
 int weir_rack_table_cut(const json_t *scheduling, const weir_idset *ranks, const uint32_t *to, json_t **out,
                         weir_err *err) WEIR_CHECKED;
-/* Joins two values of `scheduling`. Entries that differ only in their ranks become one entry. */
+/* Joins two values of `scheduling`. Entries with different ranks and equal content become one entry. */
 int weir_rack_table_join(const json_t *a, const json_t *b, json_t **out, weir_err *err) WEIR_CHECKED;
 
 #endif

@@ -399,7 +399,7 @@ static void check_document(struct checking *c, const json_t *root)
     check_attributes(c, json_object_get(root, "attributes"));
 }
 
-/* Reports what only the reader sees, such as a cycle, or a core of R_lite that the graph lacks. */
+/* Reports the faults that the reader alone detects, such as a cycle, or a core of R_lite missing in the graph. */
 static void check_reading(struct checking *c, const char *text, size_t len)
 {
     weir_rset *r = NULL;

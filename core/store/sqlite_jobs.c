@@ -37,8 +37,8 @@ static int take_job(struct weir_db_reader *r)
     return WEIR_OK;
 }
 
-/* The job of a row of picks or flows. Rows and jobs are both sorted by job. NULL: there is no such job; r->wrong is
- * set. */
+/* Returns the job of a row of picks or flows. Rows and jobs are both sorted by job. NULL: no job has the id of the row;
+ * r->wrong is set. */
 static struct weir_loaded_job *holder_of(struct weir_db_reader *r)
 {
     struct schedule_rows *b = r->data;

@@ -160,7 +160,8 @@ static int take_data(struct weir_db_reader *r)
     return take_entry(r, WEIR_EXTENDED);
 }
 
-/* A UUID of a row may be what another pool derives until its own row is read, so this is checked when all are. */
+/* Checked after the last row: the UUID given in a row may equal the derived UUID of a pool until the row of the pool is
+ * read. */
 static int read_uuids(struct weir_db_reader *r)
 {
     int rc = weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);

@@ -25,7 +25,7 @@ struct fit_need {
 };
 
 struct fit_request {
-    struct fit_need needs[FIT_NEEDS]; /* of one slot, on one host */
+    struct fit_need needs[FIT_NEEDS]; /* for a slot, within a host */
     uint32_t n;
     /* In each of `outers` vertices of type `outer`; WEIR_NO_TYPE: in all, and `outers` is 1. */
     int64_t slots;

@@ -477,7 +477,7 @@ static bool is_nic(hwloc_obj_t dev)
             dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS);
 }
 
-/* Appends the names that the adapter of `first` has, its first device, and its address, where they fit. */
+/* Appends the names of the adapter of `first`, of its first device, and its address, as far as they fit. */
 static void append_nic(const struct hwloc_reader *r, hwloc_obj_t first, char *text, size_t size)
 {
     size_t had = strlen(text), n = had;

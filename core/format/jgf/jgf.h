@@ -15,7 +15,7 @@
 #include "format/jgf/jgf_keys.h"
 #include "format/json_read.h"
 
-#define JGF_ENTRIES_SHORT 64 /* entries of a node that are searched one by one; more have an index */
+#define JGF_ENTRIES_SHORT 64 /* entries of a node up to which a search is linear; more have an index */
 
 /* A vertex while being read. weir_jgf_make() overwrites the item with the vertex. */
 struct jgf_item {

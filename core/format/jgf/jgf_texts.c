@@ -1,6 +1,6 @@
-/* jgf_texts.c - checks that a document can hold all texts of a graph: JSON has no texts but UTF-8. Other writers
- * replace what is none; a document would not be lossless then. Invariant: a graph whose table of names is all UTF-8,
- * as most are, costs one pass over the names. */
+/* jgf_texts.c - checks that a document can hold all texts of a graph: texts in JSON are UTF-8. The writers of further
+ * formats replace malformed bytes, but a document has to be lossless. Invariant: a graph with a table of names all in
+ * UTF-8, the common case, costs one pass over the names. */
 #include <string.h>
 
 #include "base/utf8.h"
