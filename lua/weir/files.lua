@@ -26,7 +26,7 @@ function M.is_directory(path)
   return file ~= nil
 end
 
---- Makes a directory, and those above it that are missing. Returns true; or nil, message, "io".
+--- Makes a directory, with all missing directories above. Returns true; or nil, message, "io".
 M.make_directory = core.make_directory
 
 --- Returns the contents of a file ("-": standard input); or nil, message, "io" or "limit". kind: a key of KINDS.

@@ -27,7 +27,7 @@ end
 --- Returns a 64-bit integer for a seed; those of neighbouring seeds are far apart.
 function M.spread(seed) return seed * 0x2545F4914F6CDD1D end
 
---- Returns a number from 0, below 1, for a whole number and a seed: the same for the same two.
+--- Returns a number from 0, below 1, for a whole number and a seed: equal arguments give equal numbers.
 function M.lot(seed, number) return (M.mix(number * GAMMA + M.spread(seed)) >> 11) / (1 << 53) end
 
 --- Makes a generator: next(m, n) returns an integer from m to n; next(n) from 1 to n; next(list) an element of the

@@ -23,7 +23,7 @@ local function is_command(name) return tables.has(COMMANDS, name) end
 
 local MATCH = "weir match -r MACHINE slot=1/node places a job, with -m reserve at the earliest start that is possible"
 
--- Words of other tools, and what does that here.
+-- Commands of Slurm, Flux and further tools, and the commands of weir for the same purpose.
 local MEANT = {
   submit = MATCH, alloc = MATCH, allocate = MATCH, reserve = MATCH, schedule = MATCH, salloc = MATCH, sbatch = MATCH, srun = MATCH,
   simulate = "weir replay runs a trace", sim = "weir replay runs a trace", shell = "weir repl -r MACHINE explores one",

@@ -112,8 +112,8 @@ local function is_single(list)
   return #list == 1 and minimum(list[1].count) == 1 and (not list[1].with or is_single(list[1].with))
 end
 
--- One of a resource that has more than one resource in it. The count of one that has not stays as it was asked for:
--- of 3 nodes 0 are there, not of 1.
+-- A single instance of a resource that contains several resources. A resource that contains one resource keeps its count: of 3
+-- nodes 0 are there, rather than 0 of 1.
 local function step_one(place)
   if minimum(place.value.count) <= 1 or is_single(place.value.with or { {} }) then return false end
   place.value.count = 1

@@ -155,7 +155,7 @@ local function find_way(trial, kinds)
   return way_of(trial, choice)
 end
 
--- Returns the sets of those kinds of which there are obstacles, each smaller set before the larger ones that contain it.
+-- Returns the sets of kinds of obstacles that occur; smaller sets precede the larger sets that contain them.
 local function sets_of_kinds(trial)
   local sets = {}
   for bits = 1, (1 << #trials.KINDS) - 1 do

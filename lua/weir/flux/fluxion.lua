@@ -154,7 +154,7 @@ function ANSWER.set_status(self, given)
   return "{}"
 end
 
--- Returns why a graph cannot be added, or nil: a node of it has a rank that is there already, elsewhere.
+-- Returns why a graph cannot be added, or nil: a node of the graph has a rank of a node elsewhere in the machine.
 local function wrong_rank(self, graph)
   for v in graph:walk { type = "node" } do
     if v.rank and self.follow.targets.all:has(v.rank) and not self.graph:vertex(v.path) then
@@ -163,7 +163,8 @@ local function wrong_rank(self, graph)
   end
 end
 
--- {subgraph = JGF as text}: adds what is not there yet below the same root. Jobs get it as all else.
+-- {subgraph = JGF as text}: adds the vertices that the machine lacks below the root of both. Jobs may get the new vertices at
+-- once.
 function ANSWER.add_subgraph(self, given)
   local machine, text = machine_of(self), type(given.subgraph) == "string" and given.subgraph or ""
   local more, why = query_machine.read(text, { format = "jgf", source = "subgraph",

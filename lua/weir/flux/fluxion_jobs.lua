@@ -32,7 +32,7 @@ local function beside(self, id)
   return a
 end
 
--- Notes that resources have become free, or that a reservation is there or gone.
+-- Tells the queue policies that resources have become free, or that a reservation was made or dropped.
 local function changed(self)
   self.releases, self.promises, self.dirty = self.releases + 1, self.promises + 1, true
   self.queues:tell_all("change", true)
@@ -57,7 +57,7 @@ local function answer(self, id, status, a)
   return encode { jobid = id, status = status, overhead = self.times.last, R = R, at = math.floor(a.at) }
 end
 
--- Returns whether a start is the end of a job past its time: the end of such a job is a guess, which is made anew as it goes on.
+-- Returns whether a start is the expected end of a job past its time: such an end is a guess, made anew while the job goes on.
 local function is_guess(self, t)
   for _, job in pairs(self.jobs) do
     if job.state == "running" and job.first_due and job.due == t then return true end
@@ -205,7 +205,7 @@ function M.info(self, given)
   return encode { jobid = given.jobid, status = STATUS[a.state], at = math.floor(a.at), overhead = 0.0 }
 end
 
---- Answers with {"jobid"}: a number that no job has, one above those of what is taken beside Flux; the first is 0.
+--- Answers with {"jobid"}: an unused number, one above the largest number of resources taken beside Flux; the first is 0.
 function M.next_jobid(self)
   local last = -1
   for _, a in ipairs(self.engine:jobs()) do

@@ -222,8 +222,8 @@ local function add_children(graph, top, kind, ids, n)
   return n
 end
 
---- Adds to the graph of an R in shorthand, a table, what R_lite says of ranks whose topmost vertex has nothing below it, such as
---- whole nodes. The rest of a shorthand stays as it is.
+--- Completes the graph of an R in shorthand, a table: ranks with nothing below their topmost vertex, such as whole nodes, get the
+--- resources that R_lite lists. The rest of the graph stays unchanged.
 function M.complete(R)
   local scheduling = type(R) == "table" and R.scheduling
   local graph = type(scheduling) == "table" and scheduling.writer == M.SHORTHAND and scheduling.graph

@@ -83,8 +83,8 @@ function M:submit(spec)
   return job
 end
 
---- Takes over a job that runs: {id, start, message of hello (RFC 27), R and jobspec as texts}. Where its resources are not those of
---- the machine, it has none here, until it ends. Returns the job.
+--- Takes over a running job: {id, start, message of hello (RFC 27), R and jobspec as texts}. A job with resources that the
+--- machine lacks has no resources here, until the job ends. Returns the job.
 function M:adopt(spec)
   local job = { id = spec.id, units = 0, runtime = UNTOLD, state = "running", start = spec.start, record = spec.record }
   local ok, why = self.scheduler:hello(core.json_encode(spec.message), spec.R, spec.jobspec)
@@ -103,7 +103,7 @@ function M:lasts(job, runtime)
   if job.state == "running" then plan_end(self, job) end
 end
 
---- Takes back a job that waits, or ends one that runs.
+--- Cancels a waiting job, or ends a running job.
 function M:cancel(job)
   if job.state == "running" then return self:finish(job) end
   if job.state ~= "waiting" then return end

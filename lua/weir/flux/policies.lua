@@ -76,7 +76,7 @@ end
 
 local function named(settings) return (weir_policy.parse(settings.policy)) or settings.policy end
 
--- Says that a policy is not in use, and which one is.
+-- Marks a policy as not in use, with the reason, and names the policy in use instead.
 local function mark(self, name, why)
   local instead = self.engine and self.engine:policy() or FALLBACK
   self.placement = { failed = why:find(name, 1, true) and why or ("%s (%s)"):format(name, why), instead = instead }

@@ -224,8 +224,8 @@ local function needs_of(requires)
   return table.concat(words, ",")
 end
 
--- Returns the names of queues that make a group together, as lists: {""}, then those that require equal properties, then
--- each queue with a policy of its own.
+-- Returns the groups of queues, as lists of names: {""}, the groups of queues with equal required properties, then each queue
+-- with a policy of its own.
 local function groups(settings)
   local list, by_needs = { { "" } }, {}
   for _, name in ipairs(tables.keys(settings.requires)) do

@@ -138,7 +138,7 @@ function M:fluxion(text, topic) return guarded(self, topic, fluxion.answer, self
 
 local ACTIONS = {}
 
--- Returns what a placement policy says that it does, or why it cannot be read.
+-- Returns the description of a placement policy, or why the policy cannot be read.
 local function doc_of(path)
   local loaded, why = core.policy_load(path)
   return loaded and (loaded.doc or "") or "cannot be read: " .. why
@@ -153,7 +153,7 @@ local function queue_doc_of(path)
   return doc or ""
 end
 
--- Adds the lines of a kind of policies: those found by name, and before them those in use that are files. used: {name = true}.
+-- Adds the lines of a kind of policies: first policies in use that are files, then policies found by name. used: {name = true}.
 local function add_list(lines, head, entries, used, doc)
   lines[#lines + 1] = head
   local known = tables.set(tables.column(entries, "name"))

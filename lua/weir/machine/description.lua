@@ -78,7 +78,7 @@ local function split(name)
   if id then return basename, digits, id end
 end
 
--- Returns the beginnings of names of which one has a number with zeros before it.
+-- Returns the stems of host names for which some number has leading zeros.
 local function padded_of(nodes)
   local padded = {}
   for _, node in ipairs(nodes) do

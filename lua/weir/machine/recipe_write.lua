@@ -150,7 +150,7 @@ local function write(item, indent, lines)
   lines[#lines] = lines[#lines]:sub(1, -2) .. " },"
 end
 
--- The lines of the edges of a graph: those of one source and one kind share a table.
+-- The lines of the edges of a graph: edges with a common source and kind share a table.
 local function edge_lines(g)
   local of, order = {}, {}
   for edge in g:edges() do
@@ -185,7 +185,7 @@ local function top_of(v)
   return v
 end
 
--- Returns the roots of the trees of a graph: those of containment, then those of pools in other subsystems only.
+-- Returns the roots of the trees of a graph: first the roots of containment, then pools that belong to further subsystems only.
 local function all_roots(g)
   local roots, seen = g:roots(), {}
   for _, v in ipairs(roots) do seen[v] = true end

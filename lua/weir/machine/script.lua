@@ -57,7 +57,8 @@ end
 
 local HEAD = 65536 -- bytes of a file that are looked at
 
---- The format of a text whose beginning is given, where a reader of this module reads it: "slurm" or "flux"; nil for others.
+--- Returns the format of a text, given the beginning of the text: "slurm" or "flux"; nil for a text that no reader of this module
+--- reads.
 function M.by_content(head)
   if head:find "^%s*<" then return nil end
   if head:find "^%s*{" then

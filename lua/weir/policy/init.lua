@@ -13,8 +13,8 @@ local combine = later "weir.policy.chain"
 
 local M = { default = "low" }
 
--- The directory of the bundled policies: the one that the command is configured with, else the first that there is, seen from weir's
--- Lua files in an installed prefix, a tree of LuaRocks, a build tree.
+-- The directory of the bundled policies: the directory that the command is configured with, or else the first that exists, seen
+-- from weir's Lua files, in an installed prefix, a tree of LuaRocks, a build tree.
 local function bundled()
   if core.prefix and core.prefix.policies then return core.prefix.policies end
   local here = package.searchpath("weir.engine", package.path) or ""
@@ -45,8 +45,8 @@ local function names_in(dir)
   return names
 end
 
---- Returns what tells a file from others of its name, the path without symbolic links, and its hash; nil for a file that
---- comes with weir, wherever weir lies. within: "/queue" for queue policies.
+--- Returns the path of a policy file without symbolic links, which distinguishes files of one name, and the hash of the path; nil
+--- for a file that comes with weir, wherever weir lies. within: "/queue" for queue policies.
 function M.origin(path, within) return core.policy_origin(path, bundled() .. (within or "")) end
 
 --- Lists all policies on the path, or in the directories given, as {name=, path=}; without policies hidden by an
@@ -213,7 +213,7 @@ local function combine_source()
   return assert(files.read(assert(package.searchpath("weir.policy.chain", package.path)), "policy"))
 end
 
--- What tells a combination from others: the names and origins of the parts.
+-- The identity of a combination of policies: the names and origins of the parts.
 local function names_of(policies)
   return table.concat(tables.map(policies, function(p) return p.name .. (p.origin and "@" .. p.origin or "") end), "\n")
 end

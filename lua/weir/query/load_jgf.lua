@@ -81,8 +81,8 @@ local function paths_of(metadata)
   return #list > 0 and list or nil
 end
 
--- Reads a fragment: a document whose paths name vertices above that are not in it. The paths stay as they are in the
--- document. Returns the graph and the function of read().
+-- Reads a fragment: a document with paths that name vertices above which the document lacks. The paths stay as in the document.
+-- Returns the graph and the function of read().
 local function read_fragment(document, options)
   local graph, why = parse_marked(document, options)
   if not graph then return nil, why end

@@ -114,8 +114,8 @@ end
 
 local LATER = { allocate_orelse_reserve = "allocate", without_allocating_future = "without_allocating" }
 
--- Matches now, or else at the times that resource-query would try: those at which a counted job begins or ends
--- (stale.lua; `minds`: its quirk counts). What fits at none of them is told from what never fits.
+-- Matches now, or else at the times that resource-query would try: the begins and ends of counted jobs (stale.lua; `minds`: its
+-- quirk counts). A request that fits at none of these times is told from a request that never fits.
 local function match_at_points(session, text, operation, minds)
   local found, why, code = match_at(session, text, LATER[operation], 0)
   if found or code ~= "busy" then return found, why, code end

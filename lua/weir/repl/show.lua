@@ -121,7 +121,7 @@ local function quoted(text)
   end) .. '"'
 end
 
--- Returns a function as its place in a script, or as what it is.
+-- Returns the text of a function: with its line, if a script typed in defines the function.
 local function function_text(f)
   local info = debug.getinfo(f, "S")
   if info.what ~= "C" and info.source:sub(1, 1) ~= "@" then return "function, line " .. info.linedefined end

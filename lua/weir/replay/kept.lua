@@ -11,7 +11,7 @@ end
 
 local function size_of(job) return #(job.resources or "") end
 
--- Returns which jobs are the largest that there is room for, as a set of places; of equal areas those that ended first.
+-- Returns the largest jobs within the limits, as a set of positions; of jobs with equal areas the jobs that ended first.
 local function largest(self)
   local places, chosen, n, held, areas = {}, {}, 0, 0, self.areas
   for i = 1, self.n do places[i] = i end
@@ -27,7 +27,7 @@ local function largest(self)
   return chosen
 end
 
--- Drops the smallest jobs, so that there is room for the others.
+-- Drops the smallest jobs, until the rest is within the limits.
 local function trim(self)
   if self.n <= self.most and self.held <= self.bytes then return end
   local chosen, jobs, areas, n, held, smallest = largest(self), {}, {}, 0, 0, math.huge

@@ -25,8 +25,8 @@ local BATCH = 512 -- jobs entered until results are taken
 
 local QUEUES = { fcfs = true, easy = true, sjbf = true, hybrid = true, conservative = true }
 
--- Returns the name and the k of a bundled queue policy that the simulator knows; nil for others, also for a file of the
--- same name that hides the bundled one.
+-- Returns the name and the k of a bundled queue policy that the simulator knows; nil for any further policy, also for a user's
+-- file that hides a bundled policy by its name.
 local function queue_of(x)
   if type(x) ~= "string" then return nil end
   local name, k = x, nil

@@ -13,8 +13,8 @@ local LEVELS = 8
 
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
--- Whether a policy comes with weir. Of those it is known that `evaluate` scores each candidate, and that `admit` and
--- `prune` let units that are alike and free go to any job that asks for nothing else.
+-- Whether a policy comes with weir. Bundled policies are known to score each candidate in `evaluate`, and to let a job that asks
+-- for nothing but units have any free unit, as far as `admit` and `prune` decide.
 local function is_bundled(policy)
   local dirs = policies.path()
   local path = policy.path

@@ -59,8 +59,8 @@ local function cumulated(self)
   return steps, upto
 end
 
--- Puts the k-th smallest number of a list at its place, smaller ones before it, larger ones behind it (Hoare's selection, the
--- middle of three numbers being the pivot). O(n) in the mean
+-- Moves the k-th smallest number of a list to position k, smaller numbers in front, larger numbers behind (Hoare's selection; the
+-- median of three is the pivot). O(n) in the mean.
 local function select_kth(list, k, low, high)
   while low < high do
     local a, b, c = list[low], list[(low + high) // 2], list[high]

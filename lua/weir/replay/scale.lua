@@ -18,8 +18,8 @@ local function change_of(text)
   return function(count) return math.floor(count * factor + 0.5) end
 end
 
---- Reads a text such as "jobs=1.2,nodes=+100". Returns {jobs = a function or nil, types = {{name =, change =}, ...}}; or
---- nil, message. A function returns the count that is wanted for the count that there is.
+--- Reads a text such as "jobs=1.2,nodes=+100". Returns {jobs = a function or nil, types = {{name =, change =}, ...}}; or nil,
+--- message. A function maps the present count to the wanted count.
 function M.parse(text)
   local out = { types = {} }
   for item in (text .. ","):gmatch "([^,]*)," do

@@ -76,7 +76,7 @@ end
 local SEEN = 0.0005 -- smaller changes would be told as 0.0 %
 local FACTOR = 5 -- changes by more than that factor are told as a factor
 
--- What moved from one value to another: "+12.3 % worse".
+-- The relative change from a first to a second value: "+12.3 % worse".
 local function moved(from, to, better)
   if from == to or math.abs(to - from) < SEEN * math.abs(from) then return "" end
   local change = from == 0 and "from 0" or to / from > FACTOR and ("x %.1f"):format(to / from)

@@ -303,7 +303,7 @@ local function is_known(namespaces, key)
   return false
 end
 
--- Lets an unknown assertion that is near to one of scenarios raise an error that names it.
+-- Makes an unknown assertion raise an error that names the nearest assertion of scenarios.
 local function hint_names(luassert)
   local has_names, namespaces = pcall(require, "luassert.namespaces")
   local meta = getmetatable(luassert)

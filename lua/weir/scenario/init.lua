@@ -494,8 +494,7 @@ function S.queue(s, x) return use(s, "queue", x) end
 
 -- ---- looking ------------------------------------------------------------------------------------------------
 
---- Returns what the placement policy keeps (its `state`), or with "queue" what the queue policy keeps; nil for a policy
---- without a state.
+--- Returns the `state` of the placement policy, or with "queue" the state of the queue policy; nil for a policy without a state.
 function S:state(which)
   if which ~= nil and which ~= "queue" and which ~= "policy" then
     fail('s:state: "policy" or "queue" is wanted, not "%s"', tostring(which))

@@ -125,7 +125,7 @@ local function one_job(s, job)
   return ("  %-12s %-10s %-16s %s"):format(name_of(job), job.state, request_of(s, job), (TELL[job.state] or of_the_past)(s, job))
 end
 
--- Returns the jobs that are over and of interest: the last that are done, and all that came to another end.
+-- Returns the jobs to be drawn among finished jobs: the last completed jobs, and all failed or cancelled jobs.
 local function of_interest(past, limit)
   local list, done = {}, 0
   for i = #past, 1, -1 do
@@ -155,7 +155,7 @@ function M.draw(s)
   return table.concat(lines, "\n")
 end
 
---- Returns the state of a job in words: "is pending (busy: what it needs is in use)".
+--- Returns the state of a job in words: "is pending (busy: the resources are in use)".
 function M.tell(s, job)
   return ("is %s (%s)"):format(job.state, (TELL[job.state] or of_the_past)(s, job))
 end

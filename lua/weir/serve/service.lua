@@ -627,7 +627,7 @@ function Service:reload()
   return self:use(policy, self.policy_name)
 end
 
---- Handles the end of a connection: its streams end, its stages are dropped, and its acquired targets are given back.
+--- Handles the end of a connection: ends its streams, drops its stages, and gives back its targets.
 function Service:leave(client)
   for stage, x in pairs(self.stages) do
     if x.client == client then

@@ -190,7 +190,7 @@ end
 
 -- ---- what is told ---------------------------------------------------------------------------------------------------
 
---- Writes what is kept. A shadow that does not read what it is told ends.
+--- Writes the records kept so far. A shadow that does not read in time is ended.
 function Shadow:write()
   if self.ended or self.nbuffer == 0 then return end
   if self.input:get_write_queue_size() > QUEUE then
@@ -210,7 +210,7 @@ end
 
 local function micro(t) return (t * 1e6 + 0.5) // 1 | 0 end
 
---- Tells of a job that a call has matched at a time; lasts: what it asked for, in seconds; promise: its start, or nil.
+--- Tells the shadow of a job matched by a call, at a time; lasts: the requested duration in seconds; promise: the start, or nil.
 function Shadow:matched(id, now, lasts, promise, call)
   if self.ended then return end
   local client = call.client

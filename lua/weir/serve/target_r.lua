@@ -23,7 +23,7 @@ function M.stash(targets, set)
   end
 end
 
--- Returns the paths of a description that are in the graph while the target is not: those of the vertices above it.
+-- Returns the paths of a description that stay in the graph without the target: the paths of the vertices above.
 local function paths_above(targets, target)
   local paths = {}
   for path in service_state.stashed(targets.graph, target):gmatch '"containment":"(/[^"]*)"' do

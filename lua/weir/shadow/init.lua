@@ -217,7 +217,7 @@ local function cancelled(self, record, t)
   end
 end
 
---- A job ended, at a time: what ran, or what still waited.
+--- Records the end of a job at a time, whether the job ran or waited.
 function M:stop(id, at)
   local t, record = hear(self, at), self.records[id]
   if record and not record.ended then

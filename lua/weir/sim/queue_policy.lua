@@ -119,8 +119,8 @@ function M.root_of(graph)
   return roots[1]
 end
 
--- The key of the state: the name of the policy, with a hash of the path for a file of the user's own; `line` for one of
--- several policies that are in use at the same time.
+-- Returns the key of the state: the name of the policy, for a user's file with a hash of the path, and `line` where several
+-- policies are in use at once.
 local function key_of(name, x, line)
   local path = find((split(x)))
   local _, hash = policy.origin(path or name, "/queue")

@@ -193,8 +193,8 @@ local function is_slip(a, b)
   return x:sub(2) == y or x == y:sub(2) or x:sub(2) == y:sub(2) or x:sub(2, 2) .. x:sub(1, 1) .. x:sub(3) == y
 end
 
--- A field that is absent costs a call. A policy may have fields of its own, and read them before it sets them, so that only
--- words of five letters and more that are a slip away from a field of a job are errors.
+-- Reading an absent field costs a call. A policy may add fields to jobs, and read a field before setting it, so only words of
+-- five letters and more that are one slip away from a field of jobs are errors.
 local JOB = { __index = function(job, key)
   if ASKED[key] then return asked(job, key) end
   if known_fields[key] or type(key) ~= "string" then return nil end

@@ -45,10 +45,9 @@ local function comment_reader(header)
   end
 end
 
---- Sets trace.spare, a list into which whoever has taken a job may put its table once it is done with it, with no fields
---- added but qos and priority: the table becomes another job, which saves half of what reading costs.
---- Returns next(), which returns a job and a line number; or nil, the line number, and a message; or nothing at the
---- end.
+--- Sets trace.spare, a list for tables of jobs that the reader of the trace no longer needs, with no fields added but qos and
+--- priority: such a table becomes the next job, which saves half of the cost of reading. Returns next(), which returns a job and
+--- a line number; or nil, the line number, and a message; or nothing at the end.
 function M.reader(trace, lines)
   local read_comment, spare = comment_reader(trace.header), {}
   trace.spare = spare

@@ -77,7 +77,8 @@ end
 
 -- ---- a piece as a trace -------------------------------------------------------------------------------------
 
---- Returns an iterator over the jobs from `first` to `last`, each with its index.
+--- Returns an iterator over the jobs of a prepared piece, in the order of submission, for a replay of the piece; counted jobs
+--- have their index.
 function M.source(jobs, first, last)
   local i = first - 1
   return function()

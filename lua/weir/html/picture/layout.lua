@@ -46,7 +46,7 @@ local function caches_of(text, n)
   return groups, shared, own
 end
 
---- Returns whether a leaf of a kind is twice as wide as high: there is more to tell of it than its name.
+--- Returns whether leaves of a kind are twice as wide as high, as they have more text than a name.
 local function is_wide(kind) return kind.size > 1 or palette.frees[kind.type] ~= nil end
 
 -- Returns the items of a shape: alike neighbours {type =, count =, first =, layout =, w =, h =}, and a text that is equal for

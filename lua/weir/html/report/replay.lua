@@ -126,7 +126,7 @@ local function sampled(data)
   return { utilisation = steps_of(s, "used", total), queue = steps_of(s, "queued", 1) }
 end
 
--- {first =, names =} of the nodes of a replay; and of its racks, which are neighbouring nodes with the same one.
+-- {first =, names =} of the nodes of a replay, and of the racks: neighbouring nodes below one rack count together.
 local function bands_of(ranks)
   local nodes, racks, last = { first = {}, names = {} }, { first = {}, names = {} }, nil
   for i, lane in ipairs(ranks) do

@@ -219,7 +219,8 @@ local function add_switch(build, values, _, place)
   end
 end
 
--- Replaces the texts of a switch by the lists of what is below. A switch is below one other, and never below itself.
+-- Replaces the texts of a switch by lists of the switches and nodes below. A switch is below one switch at most, and never below
+-- itself.
 local function resolve_switches(build)
   for _, switch in ipairs(build.switches) do
     local names = lines.hosts(switch.switches or "", switch.place, "Switches")
