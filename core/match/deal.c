@@ -2,8 +2,9 @@
  *
  * The groups are the vertices of the innermost type of the request above shared vertices; what each group needs is an
  * amount of one type at or below the shared vertices. A shared vertex brings the free units of that type at or below
- * it; each goes to one group. Where each brings one unit, groups are served by augmenting paths, so a set of groups is
- * refused only where no deal serves all of them.
+ * it; each goes to one group. Where all bring equally many units, groups are served by augmenting paths, so a set of
+ * groups is refused only where no deal serves all of them. Where they do not, all deals are tried, the largest vertices
+ * first, with bounds by sums.
  *
  * Invariant: `at` of an item is WEIR_NONE, or the number of one of its ways.
  */
@@ -36,6 +37,9 @@ struct deal_group {
     weir_vertex v;
     int64_t own;    /* units of vertices with one parent */
     int64_t all;    /* with those of all its ways */
+    bool chosen;     /* while all deals are tried */
+    int64_t missing; /* of a group chosen; else 0 */
+    int64_t open;    /* units of items not yet tried that have a way into the group */
     uint32_t ways;  /* the first */
     uint32_t seen;  /* round of the last visit */
     uint32_t takes; /* way by which it takes an item from the group that was visited before */
@@ -62,6 +66,10 @@ struct deal {
     uint32_t ngroups, groups_cap;
     struct weir_map32 item_numbers, group_numbers; /* by vertex */
     uint32_t *queue;
+    uint32_t *order; /* items with ways, the largest first; NULL: all are equally large */
+    uint32_t norder;
+    bool every;      /* each item is dealt to a group chosen, also where the groups have what they miss */
+    uint32_t skip;   /* deals still to be passed over */
     uint32_t round;
     uint64_t visits;
 };
@@ -384,6 +392,73 @@ static void restore(struct deal *d, const uint32_t *at)
         d->items[i].at = at[i];
 }
 
+/* Passes over a deal that serves, while some are to be passed over. Returns 1 or 0. */
+static int accept(struct deal *d)
+{
+    if (d->skip == 0)
+        return 1;
+    d->skip--;
+    return 0;
+}
+
+/* Whether each group may still get what it misses from the items from number k of the order on. */
+static bool is_open_deal(const struct deal *d, uint32_t k)
+{
+    int64_t missing = 0, left = 0;
+
+    for (uint32_t i = 0; i < d->ngroups; i++) {
+        missing += d->groups[i].missing > 0 ? d->groups[i].missing : 0;
+        if (d->groups[i].missing > d->groups[i].open)
+            return false;
+    }
+    for (; k < d->norder && left < missing; k++)
+        left += d->items[d->order[k]].weight;
+    return left >= missing;
+}
+
+/* Counts the units of an item in (by 1) or out of (by -1) what is open to its groups. */
+static void open_item(struct deal *d, const struct deal_item *it, int by)
+{
+    for (uint32_t w = it->first; w < it->first + it->nways; w++)
+        d->groups[d->ways[w].group].open += by * it->weight;
+}
+
+/* Deals the items from number k of the order on in all ways. Returns 1, 0 or negative. */
+static int deal_all(struct deal *d, uint32_t k)
+{
+    struct deal_item *it;
+    bool missing = d->every && k < d->norder, dealt = false;
+    int rc = 0;
+
+    for (uint32_t i = 0; i < d->ngroups && !missing; i++)
+        missing = d->groups[i].missing > 0;
+    d->visits += d->ngroups;
+    if (!missing)
+        return accept(d);
+    if (d->visits > DEAL_VISITS)
+        return WEIR_ELIMIT;
+    if (!is_open_deal(d, k))
+        return 0;
+    it = &d->items[d->order[k]];
+    open_item(d, it, -1);
+    for (uint32_t w = it->first; rc == 0 && w < it->first + it->nways; w++) {
+        struct deal_group *group = &d->groups[d->ways[w].group];
+        if (!group->chosen || (group->missing <= 0 && !d->every))
+            continue;
+        group->missing -= it->weight;
+        it->at = w;
+        dealt = true;
+        rc = deal_all(d, k + 1);
+        group->missing += it->weight;
+    }
+    if (rc == 0 && !(d->every && dealt)) {
+        it->at = WEIR_NONE;
+        rc = deal_all(d, k + 1);
+    }
+    open_item(d, it, 1);
+    return rc;
+}
+
 /* Chooses `left` units of groups from number `from` on. Returns 1, 0 or negative. */
 static int choose(struct deal *d, uint32_t from, int64_t left)
 {
@@ -391,7 +466,7 @@ static int choose(struct deal *d, uint32_t from, int64_t left)
     int rc = 0;
 
     if (left <= 0)
-        return 1;
+        return d->order ? deal_all(d, 0) : accept(d);
     before = weir_mem_alloc(((size_t)d->nitems + 1) * sizeof *before);
     if (!before)
         return WEIR_ENOMEM;
@@ -400,13 +475,59 @@ static int choose(struct deal *d, uint32_t from, int64_t left)
         int64_t size = kind_of(d->g, d->groups[i].v)->size;
         if (d->groups[i].all < d->each)
             continue;
-        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT : serve(d, i) ? choose(d, i + 1, left - size) : 0;
+        d->groups[i].chosen = true;
+        d->groups[i].missing = d->order ? d->each - d->groups[i].own : 0;
+        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT
+             : d->order || serve(d, i) ? choose(d, i + 1, left - size) : 0;
+        d->groups[i].chosen = false;
+        d->groups[i].missing = 0;
         if (rc == 0)
             restore(d, before);
         d->visits += d->nitems / 16;
     }
     weir_mem_free(before);
     return rc;
+}
+
+static int by_weight(const void *a, const void *b, void *data)
+{
+    const struct deal_item *items = data;
+    uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
+
+    if (items[i].weight != items[k].weight)
+        return items[i].weight > items[k].weight ? -1 : 1;
+    return i < k ? -1 : i > k;
+}
+
+/* Makes d->order, where items bring different numbers of units, and counts what is open to groups. */
+static int order_items(struct deal *d, bool *several)
+{
+    bool differ = false;
+    int64_t weight = 0;
+
+    *several = false;
+    for (uint32_t i = 0; i < d->nitems; i++) {
+        const struct deal_item *it = &d->items[i];
+        if (it->nways == 0)
+            continue;
+        differ |= weight && it->weight != weight;
+        weight = it->weight;
+        *several |= weight > 1;
+    }
+    d->every = d->window.skip > 0;
+    d->skip = d->every ? d->window.skip - 1 : 0;
+    if (!differ && !d->every)
+        return WEIR_OK;
+    d->order = weir_mem_alloc(((size_t)d->nitems + 1) * sizeof *d->order);
+    if (!d->order)
+        return WEIR_ENOMEM;
+    for (uint32_t i = 0; i < d->nitems; i++)
+        if (d->items[i].nways) {
+            d->order[d->norder++] = i;
+            open_item(d, &d->items[i], 1);
+        }
+    qsort_r(d->order, d->norder, sizeof *d->order, by_weight, d->items);
+    return WEIR_OK;
 }
 
 /* Whether there is enough for all groups together. */
@@ -431,6 +552,7 @@ static void end(struct deal *d)
     weir_mem_free(d->ways);
     weir_mem_free(d->groups);
     weir_mem_free(d->queue);
+    weir_mem_free(d->order);
     weir_mem_free(d->verdicts);
     weir_mem_free(d->choice);
     weir_map32_free(&d->item_numbers);
@@ -481,7 +603,7 @@ static const weir_resource *first_resource(const weir_request *r)
 }
 
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
-                     weir_vertex **choice)
+                     weir_vertex **choice, bool *several)
 {
     struct deal d = {.g = g, .h = h, .window = at, .request = r, .group_type = WEIR_NO_TYPE,
                      .node_type = weir_type_find(h->view, "node"), .subsystem = weir_subsystem_find(g, h->name)};
@@ -491,6 +613,7 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
     int rc;
 
     *choice = NULL;
+    *several = false;
     find_level(&d, r, list, n, 1);
     groups = d.group_type != WEIR_NO_TYPE && d.wanted > 0;
     d.need = d.need ? d.need : first_resource(r);
@@ -499,6 +622,7 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
     if (rc >= 0 && groups) {
         d.whole = takes_whole(&d, r);
         rc = list_supply(&d);
+        rc = rc ? rc : order_items(&d, several);
         rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
     }
     if (rc == 1)

@@ -16,15 +16,18 @@ struct deal_window {
     bool all; /* whatever is used, down or reserved */
     /* `prune`, and without `all` `evaluate`, exclude vertices; they are asked in the first view. NULL: nothing does */
     const weir_policy *policy;
+    uint32_t skip; /* choices known not to serve; those from number 1 on have all shared vertices in groups */
 };
 
 /* Chooses parents for the shared vertices of h, a view of g: those that groups of the request need; for all others
  * the first over which the way to a source is open, neither down, nor had by a job as a whole, nor left out by the
  * policy. Returns 1 with *choice, by vertex as in struct hierarchy, to be freed; 0: no choice serves the request, or
- * none other than the first parents is needed; or negative.
+ * none other than the first parents is needed; or negative. *several tells whether shared vertices bring several units,
+ * so that a choice need not serve the request although each group has the sum of what it needs: then window.skip gives
+ * further choices.
  * WEIR_ELIMIT: the search took too long to tell; WEIR_EPOLICY: a hook failed. O(n + edges of shared vertices) for each
  * group tried, and at most two calls of each hook for each vertex. */
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
-                     weir_vertex **choice) WEIR_CHECKED;
+                     weir_vertex **choice, bool *several) WEIR_CHECKED;
 
 #endif

@@ -93,22 +93,39 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
 
 /* ---- shared vertices ---- */
 
-enum { DEAL_TIMES = 64 }; /* later starts at which shared vertices are dealt out */
+enum {
+    DEAL_TIMES = 64,          /* later starts at which shared vertices are dealt out, whatever that costs */
+    DEAL_LOOKS = 200000000,   /* vertices looked at for further ones */
+    DEAL_MATCHES = 1000,      /* deals tried for one start, */
+    DEAL_MATCH_LOOKS = 4000000 /* and the vertices looked at for those behind the first */
+};
+
+static int undecided(const struct errand *e)
+{
+    return weir_fail(e->err, WEIR_ELIMIT,
+                     "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
+                     "to tell whether the request fits",
+                     e->h->name);
+}
+
+/* Whether so many deals for one start are more than are tried. */
+static bool too_many(const struct errand *e, uint32_t deals)
+{
+    return deals > DEAL_MATCHES || (uint64_t)deals * e->g->limit > DEAL_MATCH_LOOKS;
+}
 
 /* Deals out the shared vertices for a window. Returns 1 with *out, the view in which they are below the parents chosen;
- * 0: that serves nothing; or negative. */
-static int deal(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy **out)
+ * 0: that serves nothing; or negative. *several: weir_deal_choose() */
+static int deal(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy **out,
+                bool *several)
 {
     weir_vertex *choice;
     int rc;
 
     window.policy = e->own->prune || e->own->evaluate ? e->own : NULL;
-    rc = weir_deal_choose(e->g, e->h, r, window, &choice);
+    rc = weir_deal_choose(e->g, e->h, r, window, &choice, several);
     if (rc == WEIR_ELIMIT)
-        return weir_fail(e->err, WEIR_ELIMIT,
-                         "vertices with several parents in the hierarchy '%.100s' can be dealt out in too many ways "
-                         "to tell whether the request fits",
-                         e->h->name);
+        return undecided(e);
     if (rc == WEIR_EPOLICY)
         return weir_fail(e->err, rc, "policy '%.100s' failed for a vertex with several parents", e->own->name);
     if (rc <= 0)
@@ -118,27 +135,44 @@ static int deal(struct errand *e, const weir_request *r, struct deal_window wind
     return rc ? rc : 1;
 }
 
+/* Matches in a view in which shared vertices are dealt out. Returns 1 with *a, and e->h the view; 0 or negative. */
+static int match_in(struct errand *e, const weir_request *r, struct deal_window window, struct hierarchy *h,
+                    const weir_allocation **a)
+{
+    weir_match_options o = e->o;
+    weir_err own = {0};
+    int rc;
+
+    o.mode = window.all ? WEIR_FEASIBLE : o.mode == WEIR_PREVIEW ? WEIR_PREVIEW : WEIR_NOW;
+    o.at = window.all ? o.at : window.t0;
+    rc = weir_match_here(h->view, r, &o, a, &own);
+    if (rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE) {
+        weir_err_clear(&own);
+        return 0;
+    }
+    if (rc < 0 && e->err)
+        *e->err = own;
+    e->h = rc ? e->h : h;
+    return rc ? rc : 1;
+}
+
 /* Matches with the shared vertices dealt out for a start at t, or (`all`) for feasibility. Returns 1 with *a, and e->h
  * the view in which it was found; 0: that serves nothing; or negative. */
 static int match_dealt(struct errand *e, const weir_request *r, int64_t t, bool all, const weir_allocation **a)
 {
     int64_t duration = e->o.duration ? e->o.duration : weir_request_duration(r);
-    weir_match_options o = e->o;
+    struct deal_window window = {t, time_add(t, duration), all, NULL, 0};
     struct hierarchy *h = NULL;
-    weir_err own = {0};
-    int rc = deal(e, r, (struct deal_window){t, time_add(t, duration), all, NULL}, &h);
+    bool several = true;
+    int rc = 0, dealt = 1;
 
-    if (rc != 1)
-        return rc;
-    o.mode = all ? WEIR_FEASIBLE : o.mode == WEIR_PREVIEW ? WEIR_PREVIEW : WEIR_NOW;
-    o.at = all ? o.at : t;
-    rc = weir_match_here(h->view, r, &o, a, &own);
-    if (rc == WEIR_EBUSY || rc == WEIR_EINFEASIBLE)
-        return 0;
-    if (rc < 0 && e->err)
-        *e->err = own;
-    e->h = rc ? e->h : h;
-    return rc ? rc : 1;
+    for (; rc == 0 && dealt == 1 && several; window.skip++) {
+        if (too_many(e, window.skip))
+            return undecided(e);
+        dealt = deal(e, r, window, &h, &several);
+        rc = dealt == 1 ? match_in(e, r, window, h, a) : dealt;
+    }
+    return rc;
 }
 
 static int by_time(const void *a, const void *b)
@@ -147,7 +181,7 @@ static int by_time(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Lists `from` and the ends of jobs between the two times, each once, at most DEAL_TIMES. */
+/* Lists `from` and the ends of jobs between the two times, each once. */
 static int list_times(const weir_graph *view, int64_t from, int64_t to, int64_t **out, uint32_t *n)
 {
     uint32_t all = live_jobs(view), kept = 0;
@@ -167,8 +201,22 @@ static int list_times(const weir_graph *view, int64_t from, int64_t to, int64_t 
     for (uint32_t i = 1; i < *n; i++)
         if (list[i] != list[kept])
             list[++kept] = list[i];
-    *n = kept + 1 < DEAL_TIMES ? kept + 1 : DEAL_TIMES;
+    *n = kept + 1;
     return WEIR_OK;
+}
+
+/* Fails because `n` starts from t on have not been tried. `found`: a start that serves; WEIR_FOREVER: none is known. */
+static int starts_left(const struct errand *e, uint32_t n, int64_t t, int64_t found)
+{
+    if (found == WEIR_FOREVER)
+        return weir_fail(e->err, WEIR_ELIMIT,
+                         "vertices with several parents in the hierarchy '%.100s' were dealt out for many starts; "
+                         "the %u from %.15g s on were not tried",
+                         e->h->name, n, (double)t / 1e6);
+    return weir_fail(e->err, WEIR_ELIMIT,
+                     "the request fits at %.15g s, but vertices with several parents in the hierarchy '%.100s' could "
+                     "be dealt out otherwise at %u earlier starts from %.15g s on, which were not tried",
+                     (double)found / 1e6, e->h->name, n, (double)t / 1e6);
 }
 
 /* Looks for a start before the one found in the first view, if any: its job is dropped, and made again where there is
@@ -185,7 +233,8 @@ static int match_earlier(struct errand *e, const weir_request *r, bool found, co
     if (list_times(view, at, e->o.mode == WEIR_RESERVE ? to : at, &times, &n))
         return weir_fail_nomem(e->err);
     for (uint32_t i = 0; rc == 0 && i < n; i++)
-        rc = match_dealt(e, r, times[i], false, a);
+        rc = i < DEAL_TIMES || (uint64_t)i * view->limit < DEAL_LOOKS ? match_dealt(e, r, times[i], false, a)
+                                                                      : starts_left(e, n - i, times[i], to);
     weir_mem_free(times);
     if (rc == 0 && found)
         rc = weir_match_here(view, r, &e->o, a, e->err) ? e->err->code : 1;
@@ -199,12 +248,12 @@ static int deal_out(struct errand *e, const weir_request *r, int rc, const weir_
     weir_err first = *e->err;
     int other = 0;
 
-    if (!found && rc != WEIR_EBUSY && rc != WEIR_EINFEASIBLE)
+    if (!found && rc != WEIR_EBUSY && rc != WEIR_EINFEASIBLE && !(rc == WEIR_ELIMIT && e->o.mode != WEIR_RESERVE))
         return rc;
     weir_err_clear(e->err);
     if (e->o.mode != WEIR_FEASIBLE)
         other = match_earlier(e, r, found, a);
-    if (other == 0 && rc == WEIR_EINFEASIBLE) {
+    if (other == 0 && (rc == WEIR_EINFEASIBLE || (rc == WEIR_ELIMIT && e->o.mode == WEIR_FEASIBLE))) {
         const weir_allocation *none;
         other = match_dealt(e, r, e->g->now, true, &none);
         if (other == 1 && e->o.mode != WEIR_FEASIBLE)
@@ -354,19 +403,24 @@ static int grow_dealt(struct errand *e, int64_t job, const weir_request *r, int 
 {
     const weir_allocation *a = weir_job_get(e->g, job);
     int64_t start = a->start > e->g->now ? a->start : e->g->now;
-    struct hierarchy *h = NULL;
+    struct hierarchy *view = e->h, *h = NULL;
+    struct deal_window window = {start, a->end, false, NULL, 0};
     weir_err first = *e->err;
-    int dealt;
+    bool several = true;
 
-    weir_err_clear(e->err);
-    dealt = deal(e, r, (struct deal_window){start, a->end, false, NULL}, &h);
-    if (dealt == 1) {
-        e->h = h;
-        dealt = grow_in_view(e, job, r);
-        if (dealt != WEIR_EBUSY && dealt != WEIR_EINFEASIBLE)
+    for (; several; window.skip++) {
+        int dealt, grown;
+        weir_err_clear(e->err);
+        e->h = view;
+        dealt = too_many(e, window.skip) ? undecided(e) : deal(e, r, window, &h, &several);
+        if (dealt < 0)
             return dealt;
-    } else if (dealt < 0) {
-        return dealt;
+        if (dealt == 0)
+            break;
+        e->h = h;
+        grown = grow_in_view(e, job, r);
+        if (grown != WEIR_EBUSY && grown != WEIR_EINFEASIBLE)
+            return grown;
     }
     *e->err = first;
     return rc;
