@@ -53,14 +53,14 @@ function weir.load(path, opts)
   end
   local told = format == nil and script.of_file(path)
   if told then return script.load(path, { format = told }) end
-  return core.load(path, opts)
+  return script.told(core.load(path, opts))
 end
 
 --- Makes a graph from a text. opts: format, by default told by content, except for "recipe" and "rdl"; source, the
 --- name of the text in errors.
 function weir.parse(text, opts)
   local format = opts and opts.format or script.by_content(text)
-  if not script.reads(format) then return core.parse(text, opts) end
+  if not script.reads(format) then return script.told(core.parse(text, opts)) end
   return script.parse(text, opts and opts.source or "<string>", opts, format)
 end
 

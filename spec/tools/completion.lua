@@ -3,6 +3,7 @@
 
 local cli = require "weir.cli"
 local files = require "weir.files"
+local topics = require "weir.cli.topics"
 local query_options = require "weir.query.options"
 
 local HEAD = [[
@@ -40,7 +41,7 @@ _weir()
     if [ "$COMP_CWORD" -eq 1 ]; then
         words="$(_weir_commands) help --help --version"
     elif [ "$COMP_CWORD" -eq 2 ] && [ "$command" = help ]; then
-        words=$(_weir_commands)
+        words="$(_weir_commands) $(_weir_topics)"
     else
         words=$(_weir_argument "$command $previous")
         case $words in
@@ -71,15 +72,20 @@ end
 
 local WORDS = { POLICY = "policy", QUEUE = queue_policies() }
 
+-- The bash words that complete the arguments of options whose words depend on more than the option.
+local FORMATS = require("weir.cli.convert").formats
+local ARGUMENTS = { convert = { from = FORMATS.read, format = FORMATS.written } }
+
 -- The bash words that complete the argument of an option; nil: the option has no argument.
-local function argument(option)
+local function argument(name, option)
   if not option[3] then return nil end
-  return option.choices and table.concat(option.choices, " ") or WORDS[option[3]] or "file"
+  local own = ARGUMENTS[name] and ARGUMENTS[name][option[2]]
+  return own and table.concat(own, " ") or option.choices and table.concat(option.choices, " ") or WORDS[option[3]] or "file"
 end
 
 local function put_arguments(put, name)
   for _, option in ipairs(options_of(name)) do
-    local what = argument(option)
+    local what = argument(name, option)
     local short = option[1] and ('"%s -%s" | '):format(name, option[1]) or ""
     if what then put(('    %s"%s --%s") echo "%s" ;;'):format(short, name, option[2], what)) end
   end
@@ -110,6 +116,7 @@ local function make()
   put_operands(put)
   put "    esac\n}\n"
   put(("_weir_commands() { echo %q; }"):format(table.concat(cli.commands, " ")))
+  put(("_weir_topics() { echo %q; }"):format(table.concat(topics.names, " ")))
   return table.concat(lines, "\n") .. "\n" .. TAIL
 end
 

@@ -17,7 +17,15 @@ local MACHINES = {
 }
 local JOBSPECS = { { "json", "json" }, { "yaml", "yaml", "yml" }, { "shape", "shape" }, { "resources" } }
 
+local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "slurm", "flux", "jobspec" }
+
+-- The names of the formats that can be written: of machines first.
+local function written()
+  return table.move(tables.column(JOBSPECS, 1), 1, #JOBSPECS, #MACHINES + 1, tables.column(MACHINES, 1))
+end
+
 local M = {
+  formats = { read = READERS, written = written() }, -- for the completion of shells
   name = "convert",
   doc = "Convert machines and jobspecs from one format into another.",
   usage = "[OPTION...] IN... OUT",
@@ -54,7 +62,6 @@ all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:no
   weir convert job.yaml -F resources -]],
 }
 
-local READERS = { "grug", "jgf", "document", "rv1", "hwloc", "rdl", "recipe", "synthetic", "sqlite", "slurm", "flux", "jobspec" }
 
 -- ---- reading ------------------------------------------------------------------------------------------------
 

@@ -47,6 +47,19 @@ end
 --- Whether `format` is the name of a format of Lua files.
 function M.reads(format) return READERS[format] ~= nil end
 
+local TOLD = ", slurm.conf, what scontrol show node or flux config get prints; recipes and RDL in files that end in .lua)"
+
+--- Returns the results of a reader of the core. Errors for unknown formats name the formats of this module, too.
+function M.told(graph, why, code)
+  if not graph and code == "parse" then why = why:gsub("(is no machine in a known format %(.*)%)$", "%1" .. TOLD) end
+  if not graph and code == "invalid" then
+    why = why:gsub("(unknown format .* one of .-) is wanted$", function(known)
+      return known .. ", " .. table.concat(tables.keys(READERS), ", ") .. " is wanted"
+    end)
+  end
+  return graph, why, code
+end
+
 --- Builds a graph from a text. Returns the graph; or nil, message, code. `name` is the name of the text in errors.
 --- opts.format: "recipe" or "rdl", by default told by content; opts.types: directories with types for RDL, see
 --- weir.rdl; budgets, see sandboxed_file.lua. format: the format where opts has none.

@@ -26,13 +26,11 @@ local fail = failure.fail
 
 local INTRO = [[
 g is the machine, e the engine. Type Lua; an expression prints its value, _ is the last one.
-
   e:match "slot=4/node/core=8"        matches a job          find "type=node and state=up"   vertices
   e:release(1)                        gives it back          tree()  tree(v)                 a picture in text
   g "/cluster0/node0"                 a vertex               top()                           who uses what
   why "slot=9/node"                   why it does not fit    undo()                          takes back the last input's changes
   save "x.db"  load "x.db"            the machine and its books
-
 Commands:
 ]]
 
@@ -52,8 +50,8 @@ local function intro(session)
   local lines = { session.remote and remote.INTRO or INTRO }
   lines[1] = lines[1]:gsub("\n$", "")
   for _, c in ipairs(all_of(session)) do lines[#lines + 1] = ("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc) end
-  lines[#lines + 1] = "\n:help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a grammar (shapes, machines, "
-    .. "expressions),\na command or a name; NAME? for one thing"
+  lines[#lines + 1] = ":help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a grammar (shapes,\n"
+    .. "machines, expressions), a command or a name; NAME? for one thing"
   return lines
 end
 
@@ -196,12 +194,17 @@ end)
 command("source", "FILE", "runs the inputs of a file, or of a recording", "file", function(session, path)
   local text, why = files.read(path, "input")
   if not text then fail("%s", why) end
-  local inputs = record.inputs(text)
+  local inputs, before = record.inputs(text)
+  local recorded_on = inputs and record.machine(text)
   if inputs then
     session.env.record = record
     text = inputs
   end
-  if not session:run_text(text) then fail(":source: %s did not run to its end", path) end
+  local well, at = session:run_text(text)
+  local other = recorded_on and recorded_on ~= session.name
+    and ("; it was recorded on %s, and this machine is %s"):format(recorded_on, session.name) or ""
+  if at then fail(":source: %s: line %d has failed, so what follows was not run%s", path, at + (before or 0), other) end
+  if not well then fail(":source: %s: the last input has failed%s", path, other) end
 end)
 
 -- Writes a picture to a file; fails with `why` if the text is nil.

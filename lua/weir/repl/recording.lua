@@ -28,6 +28,10 @@ local function by_job(books)
   return map, ids
 end
 
+local SHOWN = 120 -- bytes of what a job has, in an error
+
+local function short(text) return text and #text > SHOWN and text:sub(1, SHOWN) .. " ..." or text or "not there" end
+
 -- Returns the first job that differs between two texts of M.books, as words.
 local function first_difference(expected, now)
   local was, ids = by_job(expected)
@@ -36,7 +40,7 @@ local function first_difference(expected, now)
   table.sort(ids)
   for _, id in ipairs(ids) do
     if was[id] ~= is[id] then
-      return ("job %d was recorded as %s, and is %s"):format(id, was[id] or "not there", is[id] or "not there")
+      return ("job %d was recorded as %s, and is %s"):format(id, short(was[id]), short(is[id]))
     end
   end
 end
@@ -137,22 +141,40 @@ function M.open(opts)
   return put(recording, HEAD:format(opts.path, opts.resources, opts.policy) .. present(opts.engine))
 end
 
+local COLUMNS = 110 -- of lines of a recording
+
+-- Returns a call that checks the books, in lines that break at blanks: after \z a string goes on behind the white space.
+local function check_of(books)
+  local lines, line = {}, ""
+  for word, blank in ("record.check(e, %q)"):format(books):gmatch "(%S+)(%s*)" do
+    if #line + #word > COLUMNS and line ~= "" then lines[#lines + 1], line = line .. "\\z", "  " end
+    line = line .. word .. blank
+  end
+  lines[#lines + 1] = line
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- Returns the name of the machine of a recording's text; nil: no name is told.
+function M.machine(text) return text:match 'environment { resources = "([^"\\\n]*)"' end
+
 --- Records an input, and the allocations after the input if changed. Returns the recording; or nil and a reason, with
 --- the file closed.
 function M.note(recording, text, engine, failed)
   local books = M.books(engine)
-  local check = books ~= recording.books and ("record.check(e, %q)\n"):format(books) or ""
+  local check = books ~= recording.books and check_of(books) or ""
   recording.books = books
   local from, to = "do\n", "\nend\n"
   if failed then from, to = "pcall(function()\n", "\nend)\n" end
   return put(recording, "record.input(_ENV)\n" .. from .. text .. to .. check)
 end
 
---- Returns the inputs and checks of a recording's text; nil if the text is no recording.
+--- Returns the inputs and checks of a recording's text, and the number of lines before them; nil if the text is no
+--- recording.
 function M.inputs(text)
   if not text:find "^%-%- Recorded by weir repl" then return nil end
-  local body = text:match "\nlocal _ENV = env\n(.*)end%)%s*$"
-  return body
+  local from, body = text:match "\nlocal _ENV = env\n()(.*)end%)%s*$"
+  if not body then return nil end
+  return body, select(2, text:sub(1, from - 1):gsub("\n", ""))
 end
 
 function M.close(recording) return recording.file:close() end

@@ -152,7 +152,7 @@ describe("weir list", function()
     { { "DIR/bad.R" }, "bad.R: execution.nodelist: names 3 hosts, but R_lite has 4 ranks" },
     { { "DIR/torn.R" }, "torn.R:1:" },
     { { "DIR/down.json" }, "down.json: down: version: 1 is wanted" },
-    { { "DIR/text" }, "is no machine in a known format" },
+    { { "DIR/text" }, "is no machine in a known format (GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\", slurm.conf" },
     { { "-s", "broken", "ANSWER" }, "--states: there is no state broken; there is up, down, allocated, free, all" },
     { { "-s", ",", "ANSWER" }, "--states: a state is wanted" },
     { { "-o", "wide", "ANSWER" }, "--format: wide is neither default" },

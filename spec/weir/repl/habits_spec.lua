@@ -137,6 +137,11 @@ describe("help in the REPL", function()
     end
   end)
 
+  it("fits with the prompt on a screen of 24 lines", function()
+    local _, lines = said(":help\n"):gsub("\n", "")
+    assert.is_true(lines <= 23, lines)
+  end)
+
   it("suggests a near name", function() assert.matches('did you mean "find"', said ":doc finf\n") end)
 end)
 
@@ -149,6 +154,23 @@ describe("a recording", function()
     assert.is_nil((text:find "weir: "))
     text = said(('e:match "slot=2/node"\n:source %s\n'):format(path))
     assert.matches("weir: the books came out differently: job 1 was recorded as allocated 0%+inf /cluster0/node0:1!, and is ", text)
+    os.remove(path)
+  end)
+
+  it("of a large job has no long lines, and comes out again", function()
+    local path = os.tmpname() .. ".lua"
+    said((':record %s\ne:match "slot=60/node"\ne:match "slot=20/node"\n:record off\n'):format(path), "rack:9 node:9 core:2")
+    for line in io.lines(path) do assert.is_true(#line <= 160, line) end
+    assert.is_nil((said((":source %s\n"):format(path), "rack:9 node:9 core:2"):find "weir: "))
+    os.remove(path)
+  end)
+
+  it("of another machine says on which it was made", function()
+    local path = os.tmpname() .. ".lua"
+    said((':record %s\ne:match "slot=2/node"\n:record off\n'):format(path))
+    assert.matches(("weir: :source: %s: the last input has failed; "
+      .. "it was recorded on node:2 core:2, and this machine is node:1 core:2"):format(path),
+      said((":source %s\n1\n"):format(path), "node:1 core:2"), 1, true)
     os.remove(path)
   end)
 
