@@ -426,6 +426,23 @@ static void write_words(const weir_graph *g, weir_buf *b)
     weir_buf_puts(b, ",\n");
 }
 
+/* Writes what foreign keys of edges and of the graph differ, if any. */
+static int write_foreign(struct difference *d)
+{
+    weir_buf list = {0};
+    int rc = weir_foreign_write(&d->a, &d->b, d->pairs, &list);
+
+    if (list.failed || rc)
+        rc = weir_fail_nomem(d->err);
+    else if (list.len > 0) {
+        weir_buf_puts(&d->out, "\"foreign\":[");
+        weir_buf_add(&d->out, list.data, list.len);
+        weir_buf_puts(&d->out, "],\n");
+    }
+    weir_buf_free(&list);
+    return rc;
+}
+
 static int write_difference(struct difference *d)
 {
     weir_buf *b = &d->out;
@@ -445,7 +462,9 @@ static int write_difference(struct difference *d)
         write_vertices(d);
     weir_buf_puts(b, "],\n\"edges\":[");
     rc = rc ? rc : write_edges(d);
-    weir_buf_puts(b, "],\n\"jobs\":");
+    weir_buf_puts(b, "],\n");
+    rc = rc ? rc : write_foreign(d);
+    weir_buf_puts(b, "\"jobs\":");
     rc = rc ? rc : write_jobs(d);
     weir_buf_puts(b, "}}\n");
     return rc;

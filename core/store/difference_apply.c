@@ -32,6 +32,7 @@ struct application {
     uint32_t depth;                 /* of the last vertex, + 1 */
     int64_t *gone;                  /* ids of jobs of a that go or change */
     uint32_t ngone, gone_cap;
+    struct foreign_list foreign;
 };
 
 /* Fails because of the difference, with a literal format and its values. */
@@ -317,6 +318,49 @@ static int take_steps(struct application *p, const char *where, uint32_t count,
     return rc;
 }
 
+/* ---- foreign keys ----------------------------------------------------------------------------------------------- */
+
+/* Reads {"KEY":"VALUE",...} of the vertex at a position. */
+static int take_data(struct application *p, uint32_t at)
+{
+    int rc = want(p, WEIR_JSON_OBJECT, "foreign: data");
+    const char *key;
+
+    rc = rc == WEIR_OK && weir_foreign_add(&p->foreign, at, NULL, NULL) ? weir_fail_nomem(p->err) : rc;
+    while (rc == WEIR_OK && (rc = next_key(p, &key)) == 1) {
+        p->value.len = 0;
+        weir_buf_puts(&p->value, key);
+        WEIR_WRITE(&p->value, "\0");
+        rc = want(p, WEIR_JSON_STRING, "foreign: data");
+        if (rc == WEIR_OK && (p->value.failed || weir_foreign_add(&p->foreign, at, p->value.data,
+                                                                  weir_json_text(p->json, NULL))))
+            rc = weir_fail_nomem(p->err);
+    }
+    return rc;
+}
+
+/* Reads [{"vertex":n,"data":{...}},...]. */
+static int take_foreign(struct application *p)
+{
+    int rc = want(p, WEIR_JSON_ARRAY, "foreign");
+    const char *key;
+
+    while (rc == WEIR_OK && (rc = next_element(p, WEIR_JSON_OBJECT, "foreign")) == 1) {
+        int64_t at = -1;
+        while ((rc = next_key(p, &key)) == 1) {
+            if (strcmp(key, "vertex") == 0)
+                rc = want_integer(p, "foreign: vertex", 0, (int64_t)p->made - 1, &at);
+            else if (strcmp(key, "data") == 0 && at >= 0)
+                rc = take_data(p, (uint32_t)at);
+            else
+                rc = bad(p, "foreign: \"%.40s\" is unknown, or no vertex was named before", key);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return rc;
+}
+
 /* ---- jobs ------------------------------------------------------------------------------------------------------- */
 
 static int note_gone(struct application *p, int64_t id)
@@ -454,7 +498,7 @@ static int take_word(struct application *p, const char *key, weir_buf *word)
 static int read_member(struct application *p, const char *key)
 {
     bool state = strcmp(key, "state") == 0, nodes = strcmp(key, "nodes") == 0, edges = strcmp(key, "edges") == 0;
-    bool jobs = strcmp(key, "jobs") == 0;
+    bool jobs = strcmp(key, "jobs") == 0, foreign = strcmp(key, "foreign") == 0;
     int rc;
 
     if (strcmp(key, "version") == 0)
@@ -468,9 +512,9 @@ static int read_member(struct application *p, const char *key)
     if (strcmp(key, "contains") == 0 || strcmp(key, "in") == 0)
         return take_word(p, key, strcmp(key, "in") == 0 ? &p->up : &p->down);
     if ((state && p->has_state) || (nodes && p->has_nodes) || (edges && (p->has_edges || !p->has_nodes)) ||
-        (jobs && p->has_jobs))
+        (jobs && p->has_jobs) || (foreign && (p->foreign.n > 0 || !p->has_nodes)))
         return bad(p, "%s: is given twice, or before nodes", key);
-    if (!state && !nodes && !edges && !jobs)
+    if (!state && !nodes && !edges && !jobs && !foreign)
         return bad(p, "%.40s: is unknown", key);
     rc = check_from(p);
     if (rc < 0)
@@ -483,6 +527,8 @@ static int read_member(struct application *p, const char *key)
         return capture(p, &p->state);
     if (jobs)
         return take_jobs(p);
+    if (foreign)
+        return take_foreign(p);
     return nodes ? take_steps(p, "nodes", p->a.count, take_node_step)
                  : take_steps(p, "edges", p->a.nedges, take_edge_step);
 }
@@ -565,7 +611,8 @@ static int apply(struct application *p, const struct weir_input *in, weir_graph 
     rc = rc ? rc : compose(p);
     if (rc < 0)
         return rc;
-    return weir_document_read(&(struct weir_input){.text = p->value.data, .len = p->value.len}, p->source, out, p->err);
+    rc = weir_document_read(&(struct weir_input){.text = p->value.data, .len = p->value.len}, p->source, out, p->err);
+    return rc == WEIR_OK && weir_foreign_set(&p->foreign, &p->a, p->moved, *out) ? weir_fail_nomem(p->err) : rc;
 }
 
 int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const char *source, weir_graph **out,
@@ -586,6 +633,7 @@ int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const ch
     weir_buf *const texts[] = {&p.state, &p.nodes, &p.contains, &p.edges, &p.jobs, &p.value, &p.down, &p.up};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         weir_buf_free(texts[i]);
+    weir_foreign_free(&p.foreign);
     WEIR_FREE(p.moved, p.gone);
     return rc;
 }

@@ -9,7 +9,7 @@
 
 static int find_lines(struct document_view *d, weir_err *err)
 {
-    static const char start[] = "\n\"nodes\":[\n";
+    static const char start[] = "\"nodes\":[\n"; /* no value in front ends a line behind such a key */
     const char *at = strstr(d->text, start), *next;
 
     if (!at)

@@ -192,6 +192,12 @@ bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, co
                                                             : v == weir_jgf_first_root(g));
 }
 
+bool weir_jgf_is_elsewhere(const weir_graph *g, weir_vertex v, const char *key, const char *value)
+{
+    return strncmp(key, places[JGF_OF_VERTEX], strlen(places[JGF_OF_VERTEX])) != 0 &&
+           weir_jgf_is_foreign(g, v, key, value);
+}
+
 /* Writes the foreign keys of v that begin with `prefix`, each with a comma in front or, with `behind`, behind. */
 static void write_entries(const weir_graph *g, weir_vertex v, enum jgf_place place, const char *prefix, bool behind,
                           weir_buf *b)

@@ -55,11 +55,15 @@ end
 -- The URI of a vertex; a list of vertices in containment does not have those that are detached.
 local function uri(v) return v and v:uri() or "a pool outside of containment" end
 
+-- Lists the vertices that differ. Returns the vertices of a, by position of their pairs in b.
 local function vertices(steps, a, b)
   local x, y = assert(a:find "size>=0"), assert(b:find "size>=0")
-  local i, k = 0, 0
+  local i, k, pairs_of = 0, 0, {}
   for _, step in ipairs(steps) do
-    if step.keep then i, k = i + step.keep, k + step.keep end
+    for _ = 1, step.keep or 0 do
+      i, k = i + 1, k + 1
+      pairs_of[k] = x[i]
+    end
     for _ = 1, step.drop or 0 do
       i = i + 1
       out.line("- " .. uri(x[i]))
@@ -70,7 +74,36 @@ local function vertices(steps, a, b)
     end
     for _ = 1, #(step.set or {}) do
       i, k = i + 1, k + 1
+      pairs_of[k] = x[i]
       out.line(("~ %s  %s"):format(uri(y[k]), x[i] and y[k] and changes(x[i], y[k]) or "other data"))
+    end
+  end
+  return pairs_of
+end
+
+-- Where a key that weir does not know stands, by the key of the data of v, and the key; nil for a key of another kind.
+local function place_of(key, v)
+  local rest = key:match "^jgf%.graph%-metadata%.(.*)$"
+  if rest then return "metadata of the graph", rest end
+  rest = key:match "^jgf%.graph%.(.*)$"
+  if rest then return "the graph", rest end
+  rest = key:match "^jgf%.contains%.(.*)$"
+  if rest then return "containment: the edge to " .. uri(v), rest end
+  local subsystem
+  subsystem, rest = key:match "^jgf%.edge%.(.-)%..-%.%x+%-%x+%-%x+%-%x+%-%x+%.(.*)$"
+  if subsystem then return ("%s: an edge to %s"):format(subsystem, uri(v)), rest end
+end
+
+-- Lists the keys of edges and of the graph that weir does not know, and that differ.
+local function foreign(list, pairs_of, b)
+  local y = assert(b:find "size>=0")
+  for _, one in ipairs(list) do
+    local v = y[one.vertex + 1]
+    local before, after = pairs_of[one.vertex + 1] and pairs_of[one.vertex + 1].data or {}, one.data
+    for _, key in ipairs(tables.keys(tables.update(tables.copy(before), after))) do
+      local place, name = place_of(key, v)
+      local old, new = before[key], after[key]
+      if place and old ~= new then out.line(("~ %s  %s: %s -> %s"):format(place, name, shown(old), shown(new))) end
     end
   end
 end
@@ -94,8 +127,9 @@ end
 local function summary(text, a, b)
   local d = weir.json.decode(text).weir_difference
   if a:now() ~= b:now() then out.line(("~ clock  %s -> %s"):format(a:now(), b:now())) end
-  vertices(d.nodes, a, b)
+  local pairs_of = vertices(d.nodes, a, b)
   edges(d.edges, b)
+  foreign(d.foreign or {}, pairs_of, b)
   jobs(d.jobs, a)
 end
 

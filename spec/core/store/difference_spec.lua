@@ -77,6 +77,77 @@ describe("a difference", function()
     end
   end)
 
+  -- A graph with keys that weir does not know at some edges, vertices, and the graph.
+  local function with_foreign(g, roll)
+    local d = weir.json.decode(assert(g:format "document"))
+    local function put(place)
+      for _ = 1, roll(3) == 1 and roll(3) or 0 do place["x" .. roll(4)] = roll(2) == 1 and roll(9) or { deep = { roll(9), "a" } } end
+    end
+    put(d.graph)
+    put(d.graph.metadata)
+    for _, node in ipairs(d.graph.nodes) do put(node.metadata) end
+    for _, e in ipairs(d.graph.edges) do put(e.metadata) end
+    return assert(weir.parse(weir.json.encode(d, { sort = true })))
+  end
+
+  it("carries keys of edges and of the graph that weir does not know", function()
+    for seed = 1, math.ceil(20 * SCALE) do
+      local roll = dice(seed)
+      local w = documents.machine(seed, 15)
+      local a <close> = with_foreign(w.g, roll)
+      local b <close> = with_foreign(w.g, roll)
+      lead(a, b, "seed " .. seed)
+      lead(w.g, b, "from none, seed " .. seed)
+      lead(b, w.g, "to none, seed " .. seed)
+      w.g:close()
+      w = documents.machine(seed, 15)
+      w.g = assert(a:dup())
+      documents.steps(w, dice(seed + 7), 10)
+      lead(a, w.g, "with changes, seed " .. seed)
+      lead(w.g, a, "and back, seed " .. seed)
+      w.g:close()
+    end
+  end)
+
+  it("tells such keys in a line each", function()
+    local paths = {}
+    for i, text in ipairs { "", ',"label":"east","metadata":{"by":1}' } do
+      paths[i] = shell.path(shell.directory(), "m.json")
+      local f = assert(io.open(paths[i], "w"))
+      f:write('{"graph":{"nodes":[{"id":"0","metadata":{"type":"cluster","id":0}},{"id":"1","metadata":{"type":"node","id":0}},',
+        '{"id":"2","metadata":{"type":"pdu","id":0}}],"edges":[',
+        ('{"source":"0","target":"1","metadata":{"cable":%d}},'):format(i),
+        ('{"source":"2","target":"1","metadata":{"subsystem":"power","relationship":"supplies","volts":%d}}]'):format(i), text, "}}")
+      f:close()
+    end
+    local result = shell.weir { "diff", "-s", paths[1], paths[2] }
+    assert.equal(1, result.status, result.err)
+    assert.equal([[
+~ metadata of the graph  by: none -> 1
+~ the graph  label: none -> "east"
+~ containment: the edge to containment:/cluster0/node0  cable: 1 -> 2
+~ power: an edge to containment:/cluster0/node0  volts: 1 -> 2
+]], (result.out:gsub("~ [^\n]*uuid: [^\n]*\n", "")))
+  end)
+
+  for name, text in pairs {
+    ["without a vertex"] = '[{"data":{"jgf.graph.x":"1"}}]', ["of a vertex that is not there"] = '[{"vertex":99,"data":{}}]',
+    ["with a number"] = '[{"vertex":0,"data":{"jgf.graph.x":1}}]', ["that are no list"] = "{}", ["of an unknown field"] = '[{"x":1}]',
+    ["that lead elsewhere"] = '[{"vertex":0,"data":{"jgf.graph.x":"2"}}]',
+  } do
+    it("is refused with foreign keys " .. name, function()
+      local a, roll = weir.synthetic "cluster:1 node:1", dice(1)
+      local b = with_foreign(a, roll)
+      local d = assert(a:diff(b))
+      local wrong, n = d:gsub('"foreign":%b[]', function() return '"foreign":' .. text end)
+      if n == 0 then wrong = d:gsub('"jobs":', function() return '"foreign":' .. text .. ',"jobs":' end) end
+      local made, why, code = a:apply(wrong)
+      assert.is_nil(made)
+      assert.equal("invalid", code)
+      assert.truthy(why:find("weir_difference", 1, true), why)
+    end)
+  end
+
   it("keeps what is moved among the others in order", function()
     local a, b = weir.recipe { type = "cluster", id = 0, { type = "node", count = 6 } },
       weir.recipe { type = "cluster", id = 0, { type = "node", count = 6 } }
