@@ -19,10 +19,10 @@ local function refuse(self, why, spared)
   return true
 end
 
--- Gives an R without a graph that of the file of load-file. Returns true; or nil, message.
+-- Gives an R the graph of the file of load-file, in place of its own. Returns true; or nil, message.
 local function read_file(self, resources)
   local path, format = self.settings["load-file"], self.settings["load-format"]
-  if not path or resources.scheduling then return true end
+  if not path then return true end
   local file, missing = io.open(path)
   if not file then return refuse(self, ("opening %s: %s"):format(path, (missing:gsub("^.*: ", "", 1)))) end
   file:close()
