@@ -23,6 +23,7 @@
 #define MEMORY  (4ULL << 30) /* bytes of address space */
 #define SLICE   "0.05"       /* seconds of work before messages are read */
 #define CONFIG  30.0         /* seconds between looks at the configuration */
+#define QUEUES  5.0          /* seconds between looks at the queues */
 
 struct shadow {
     flux_t *h;
@@ -30,7 +31,7 @@ struct shadow {
     flux_watcher_t *timer;
     flux_future_t *jobs, *resources;
     flux_msg_handler_t **handlers;
-    double config_at;
+    double config_at, queues_at;
     int ready; /* a pipe to the command that starts the process; -1 afterwards */
 };
 
@@ -87,15 +88,66 @@ static void on_status(flux_future_t *f, void *arg)
     flux_future_destroy(f);
 }
 
-/* Asks, and passes the answer on. */
-static void look(struct shadow *s, const char *topic, flux_continuation_f then)
+/* Passes on whether a queue is started. While the scheduler is loaded again nothing is said of queues. */
+static void on_queue(flux_future_t *f, void *arg)
 {
-    flux_future_t *f = flux_rpc(s->h, topic, NULL, FLUX_NODEID_ANY, 0);
+    const char *reason = NULL;
+    int started;
+    json_t *told = NULL;
+    char *text = NULL;
 
+    if (flux_rpc_get_unpack(f, "{s:b s?s}", "start", &started, "stop_reason", &reason) == 0 &&
+        !(reason && strcmp(reason, "Scheduler is offline") == 0))
+        told = json_pack("{s:s s:b}", "name", flux_future_aux_get(f, "name"), "start", started);
+    if (told && (text = json_dumps(told, 0)))
+        hear(arg, "queue", text);
+    free(text);
+    json_decref(told);
+    flux_future_destroy(f);
+}
+
+/* Passes the answer of f on. A future that cannot be waited for ends the shadow. */
+static void wait_for(struct shadow *s, flux_future_t *f, flux_continuation_f then)
+{
     if (f && flux_future_then(f, -1, then, s) == 0)
         return;
     flux_future_destroy(f);
     end(s, "the instance cannot be asked any more");
+}
+
+static void look_at_queue(struct shadow *s, const char *name)
+{
+    const char *topic = "job-manager.queue-status";
+    flux_future_t *f = *name ? flux_rpc_pack(s->h, topic, FLUX_NODEID_ANY, 0, "{s:s}", "name", name)
+                             : flux_rpc(s->h, topic, "{}", FLUX_NODEID_ANY, 0);
+    char *own = strdup(name);
+
+    if (f && (!own || flux_future_aux_set(f, "name", own, free) < 0)) {
+        free(own);
+        flux_future_destroy(f);
+        f = NULL;
+    }
+    wait_for(s, f, on_queue);
+}
+
+/* Asks for each queue; without queues for the one that has no name. */
+static void on_queues(flux_future_t *f, void *arg)
+{
+    json_t *names;
+
+    if (flux_rpc_get_unpack(f, "{s:o}", "queues", &names) == 0) {
+        for (size_t i = 0; i < json_array_size(names); i++)
+            look_at_queue(arg, json_string_value(json_array_get(names, i)));
+        if (json_array_size(names) == 0)
+            look_at_queue(arg, "");
+    }
+    flux_future_destroy(f);
+}
+
+/* Asks, and passes the answer on. */
+static void look(struct shadow *s, const char *topic, flux_continuation_f then)
+{
+    wait_for(s, flux_rpc(s->h, topic, NULL, FLUX_NODEID_ANY, 0), then);
 }
 
 static void on_jobs(flux_future_t *f, void *arg)
@@ -141,6 +193,10 @@ static void on_timer(flux_reactor_t *reactor, flux_watcher_t *w, int revents, vo
     struct reply r = call(s, "work", SLICE, NULL);
 
     (void)reactor, (void)w, (void)revents;
+    if (flux_reactor_time() > s->queues_at) {
+        s->queues_at = flux_reactor_time() + QUEUES;
+        look(s, "job-manager.queue-list", on_queues);
+    }
     if (flux_reactor_time() > s->config_at) {
         s->config_at = flux_reactor_time() + CONFIG;
         look(s, "config.get", on_config);

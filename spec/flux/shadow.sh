@@ -26,6 +26,15 @@ await '[ "$(told compared)" = 2 ]'
 [ "$(told earlier)" = 1 ] || fail "the shadow of easy is no better: $(flux weir shadow status)"
 flux weir shadow status --report "$TMP/page" | grep -q '1 would have started earlier' || fail "$(flux weir shadow status)"
 grep -q '<svg' "$TMP/page/index.html" && grep -q '"compared"' "$TMP/page/shadow.json" || fail "no page"
+# A queue that is stopped: the shadow, which would start the job at once, starts it no earlier.
+flux queue stop > /dev/null
+await 'flux weir shadow status | grep -q "The queue is stopped"'
+late=$(fake_id 0.1s -N1 -n1 -t1m)
+flux job wait-event -t 60 "$late" priority > /dev/null
+flux queue start > /dev/null
+flux job wait-event -t 60 "$late" clean > /dev/null || fail "the job of the queue that was stopped does not end"
+await '[ "$(told compared)" = 3 ]'
+[ "$(told earlier)" = 1 ] || fail "the shadow has started a job of a stopped queue: $(flux weir shadow status)"
 flux weir shadow stop | grep -q 'It has ended: it was stopped' || fail "no stop"
 flux weir shadow status 2> /dev/null && fail "there is a shadow after the stop"
 finish

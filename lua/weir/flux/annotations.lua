@@ -183,8 +183,8 @@ function M:write()
   if not self.on then return end
   if next(self.changed) then estimates(self) end
   local now = self.host.ticks()
-  self.late = true
-  if now < self.next then return end
+  self.late = self.host.settings["as-fluxion"] == "false" -- Fluxion gives no reasons
+  if now < self.next or not self.late then return end
   reasons(self)
   local took = self.host.ticks() - now
   self.next = math.max(self.next, now + math.max(EVERY, 20 * took))

@@ -7,12 +7,13 @@
 --   local s = shadow.open(asked, port)      asked: JSON text of {words = {"queue=easy"}, texts = {path = source}, force = {"policy=low"},
 --                                           in_force = "low and fcfs", config = table, R = object}; port: clock = seconds since 1970,
 --                                           f58 = prefix of ids
---   s:hear("job", text)  s:hear("resource", text)  s:hear("config", text)    keep what was told, to be worked on
+--   s:hear("job", text)  s:hear("resource", text)  s:hear("config", text)  s:hear("queue", text)    keep what was told, to be worked on
 --   s:work(seconds)      works on what was told; returns 0 while more is left, else the seconds until the next call
 --   s:status()           JSON text of {text =, page =, told =}
 --
 -- A job is submitted to the shadow when it gets a priority above 0, as it is sent to the scheduler then; it is taken back at a priority
--- of 0, and when its jobspec changes. What starts and stops queues is not told by Flux.
+-- of 0, when its jobspec changes, and while its queue is stopped. That a queue was stopped or started is not told by Flux: the process
+-- asks every few seconds.
 
 local core = require "weir.core"
 local findings = require "weir.html.report.findings"
@@ -95,14 +96,24 @@ local function message_of(id, job)
   return { id = id, priority = job.priority or 0, userid = job.userid, t_submit = job.t_submit, jobspec = job.jobspec }
 end
 
--- Submits a job that waits, from a time on.
+-- The name of the queue of a job, "" for none.
+local function queue_of(job)
+  local attributes = type(job.jobspec) == "table" and job.jobspec.attributes or {}
+  local system = type(attributes) == "table" and type(attributes.system) == "table" and attributes.system or {}
+  return type(system.queue) == "string" and system.queue or ""
+end
+
+-- Submits a job that waits, from a time on. A job of a queue that is stopped is held until it starts.
 local function enter(self, id, job, t)
+  job.held = not job.began and self.stopped[queue_of(job)] or nil
+  if job.held then return end
   job.waits, job.since = true, t
   if self.shadow then self.shadow:submit { id = id, at = t, request = "", estimate = 0, message = message_of(id, job) } end
 end
 
 -- Takes a job back that waits.
 local function withdraw(self, id, job, t)
+  job.held = nil
   if not job.waits then return end
   job.waits = nil
   if self.shadow then self.shadow:stop(id, t) end
@@ -172,6 +183,26 @@ local function on_job(self, x)
   end
 end
 
+-- ---- queues -----------------------------------------------------------------------------------------------------------
+
+-- Takes what is told of a queue: {name, "" for the only one, start = whether it is started}.
+local function on_queue(self, x)
+  if not x.start == (self.stopped[x.name] or false) then return end
+  self.stopped[x.name] = not x.start or nil
+  local list = {}
+  for id, job in pairs(self.jobs) do
+    if not job.began and queue_of(job) == x.name and (job.waits or job.held) then list[#list + 1] = { id = id, job = job } end
+  end
+  for _, entry in ipairs(tables.sort(list, "id")) do
+    if x.start then
+      enter(self, entry.id, entry.job, x.t)
+    else
+      withdraw(self, entry.id, entry.job, x.t)
+      entry.job.held = true
+    end
+  end
+end
+
 -- ---- the configuration ----------------------------------------------------------------------------------------------
 
 -- Returns the settings that the shadow plays by: those of the configuration and of the policies in force, with the words of the user last.
@@ -238,9 +269,10 @@ end
 
 -- ---- what is told, and asked ----------------------------------------------------------------------------------------
 
-local TOLD = { job = on_job, resource = on_resource, config = on_config }
+local TOLD = { job = on_job, resource = on_resource, config = on_config, queue = on_queue }
 
---- Keeps what was told. kind: "job", a message of the journal; "resource", an answer to resource.status; "config", one to config.get.
+--- Keeps what was told. kind: "job", a message of the journal; "resource", an answer to resource.status; "config", one to config.get;
+--- "queue", {name, start}, by one to job-manager.queue-status.
 function M:hear(kind, text)
   if self.ended then return true end
   local list = self.unread
@@ -282,8 +314,9 @@ end
 
 local function about(self)
   local s, own = self.settings, self.shadow
+  local stopped = next(self.stopped) and core.array(tables.keys(self.stopped)) or nil
   return { running = not self.ended, ended = self.ended, policy = s.policy, queue = s.queue, in_force = self.in_force, since = self.since,
-    unread = self.unread.last - self.unread.first + 1, remark = self.remark, lost = own and own.sim.lost,
+    unread = self.unread.last - self.unread.first + 1, remark = self.remark, stopped = stopped, lost = own and own.sim.lost,
     status = own and own:status() or nil }
 end
 
@@ -298,7 +331,7 @@ function M.open(asked, port)
   asked = decode(asked)
   local self = setmetatable({ words = asked.words or {}, force = asked.force or {},
     texts = type(asked.texts) == "table" and asked.texts or {}, in_force = asked.in_force or "the scheduler", R = asked.R or {},
-    machine = asked.machine or {}, clock = port.clock, since = port.clock(), jobs = {}, unread = { first = 1, last = 0 }, bytes = 0 }, M)
+    machine = asked.machine or {}, clock = port.clock, since = port.clock(), jobs = {}, stopped = {}, unread = { first = 1, last = 0 }, bytes = 0 }, M)
   local why
   self.settings, why = settings_of(self, asked.config or {})
   if not self.settings then return nil, why end

@@ -43,6 +43,9 @@ local function remarks(told)
       .. "and would have waited %s."):format(period.compared, seconds(period.told - period.since), seconds(period.wait.truth.mean),
       seconds(period.wait.shadow.mean))
   end
+  for _, name in ipairs(told.stopped or {}) do
+    list[#list + 1] = ("The queue%s is stopped: its jobs wait here, too."):format(name ~= "" and " " .. name or "")
+  end
   if told.remark then list[#list + 1] = ("It says: %s."):format(told.remark) end
   return list[1] and table.concat(list, " ") or nil
 end

@@ -145,6 +145,49 @@ describe("flux weir shadow", function()
     end)
   end
 
+  -- Stops or starts a queue at a time: Flux takes the requests of the jobs that wait back, and sends them anew.
+  local function set_queue(t, time, name, start, jobs)
+    t:at(time, function()
+      t.own:hear("queue", encode { name = name, start = start })
+      for _, id in ipairs(jobs) do
+        if start then flux.submit(t.s, id, t.specs[id].nodes, t.specs[id]) else t.s.service:cancel(encode { id = id }) end
+      end
+    end)
+  end
+
+  -- {title, configuration, queue}
+  for _, case in ipairs { { "the only queue", nil, nil }, { "one of two queues", { queues = { a = {}, b = {} } }, "a" } } do
+    it("starts no job of a queue that is stopped: " .. case[1], function()
+      local t = beside { arguments = { "queue=fcfs" }, words = { "queue=fcfs" }, config = case[2] }
+      submit(t, 0, { id = 1, nodes = 4, duration = 100, runtime = 50, queue = case[3] })
+      submit(t, 10, { id = 2, nodes = 1, duration = 100, runtime = 10, queue = case[3] })
+      set_queue(t, 20, case[3] or "", false, { 2 })
+      if case[3] then submit(t, 60, { id = 3, nodes = 1, duration = 100, runtime = 10, queue = "b" }) end
+      set_queue(t, 150, case[3] or "", true, { 2 })
+      run(t)
+      local x = finish(t)
+      assert.equal(150, t.starts[2])
+      assert.same({ nil, case[3] and 3 or 2, 0, 0 }, { x.ended, x.status.compared, x.status.earlier, x.status.later })
+    end)
+  end
+
+  it("submits a job that came while its queue was stopped when the queue starts", function()
+    local t = beside { arguments = { "queue=fcfs" }, words = { "queue=fcfs" } }
+    set_queue(t, 5, "", false, {})
+    t.specs[1] = { id = 1, nodes = 2, duration = 60, runtime = 10 }
+    t:at(10, function()
+      t:journal(1, "submit", { userid = 1000 }, { jobspec = flux.spec_of(2, t.specs[1]) })
+      t:journal(1, "priority", { priority = 16 })
+    end)
+    run(t, 30)
+    assert.same({ 0, { "" } }, { told(t).status.jobs, told(t).stopped })
+    assert.matches("The queue is stopped", core.json_decode(t.own:status()).text)
+    set_queue(t, 40, "", true, { 1 })
+    run(t)
+    local x = finish(t)
+    assert.same({ 40, 1, 0, 0 }, { t.starts[1], x.status.compared, x.status.earlier, x.status.later })
+  end)
+
   it("of another policy equals a scheduler with that policy", function()
     for seed = 1, 3 do
       local easy = history(seed, { arguments = { "queue=easy" }, words = { "queue=easy" } })
