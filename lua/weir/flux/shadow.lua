@@ -187,7 +187,7 @@ end
 
 -- Takes what is told of a queue: {name, "" for the only one, start = whether it is started}.
 local function on_queue(self, x)
-  if not x.start == (self.stopped[x.name] or false) then return end
+  if x.start ~= (self.stopped[x.name] or false) then return end -- as before
   self.stopped[x.name] = not x.start or nil
   local list = {}
   for id, job in pairs(self.jobs) do
@@ -331,7 +331,8 @@ function M.open(asked, port)
   asked = decode(asked)
   local self = setmetatable({ words = asked.words or {}, force = asked.force or {},
     texts = type(asked.texts) == "table" and asked.texts or {}, in_force = asked.in_force or "the scheduler", R = asked.R or {},
-    machine = asked.machine or {}, clock = port.clock, since = port.clock(), jobs = {}, stopped = {}, unread = { first = 1, last = 0 }, bytes = 0 }, M)
+    machine = asked.machine or {}, clock = port.clock, since = port.clock(), jobs = {}, stopped = {},
+    unread = { first = 1, last = 0 }, bytes = 0 }, M)
   local why
   self.settings, why = settings_of(self, asked.config or {})
   if not self.settings then return nil, why end
