@@ -104,7 +104,7 @@ static void print_dependencies(const json_t *list)
     }
 }
 
-/* Prints what the instance knows of a job that is not with the scheduler. */
+/* Prints the facts that the instance has about a job unknown to the scheduler. */
 static void print_state(const char *word, flux_job_state_t state, int urgency, const char *result, const json_t *waits)
 {
     if (state == FLUX_JOB_STATE_DEPEND) {

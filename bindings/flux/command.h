@@ -9,8 +9,8 @@
 int command_misuse(const char *text);
 /* Prints the error of a future, and destroys it. Returns 1. */
 int command_failed(flux_future_t *f);
-/* Returns {"words": [...], "texts": {...}, "f58": ...} of the words; those from the `plain`-th on may name files, whose
- * texts are sent. Returns NULL with a message printed. */
+/* Returns {"words": [...], "texts": {...}, "f58": ...} of the words. Words from number `plain` on may name files, whose
+ * texts are sent along. NULL: failed, with a message printed. */
 json_t *command_words(int argc, char **argv, int plain);
 
 /* shadow start|status|stop, see shadow.c. */

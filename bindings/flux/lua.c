@@ -27,7 +27,7 @@ static void push_folder(lua_State *L)
     char here[PATH_MAX];
     Dl_info info;
 
-    /* a program may have left the folder that its name is relative to */
+    /* relative names fail after a change of directory */
     if ((!dladdr(&service_key, &info) || !realpath(info.dli_fname, here)) && !realpath("/proc/self/exe", here)) {
         lua_pushnil(L);
         return;

@@ -134,7 +134,8 @@ void sched_cpu(double cpu[2]);
 
 /* ---- lua.c: for the worker ---- */
 
-/* What the Lua state begins with: module.open is called with what push(L, arg) pushes, which returns how many. */
+/* The start of the Lua state: module.open is called with the values that push(L, arg) pushes; push returns their
+ * number. */
 struct sched_opening {
     const char *module;
     int (*push)(lua_State *L, void *arg);

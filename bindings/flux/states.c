@@ -46,7 +46,7 @@ static void on_saved(flux_future_t *f, void *arg)
     flux_future_destroy(f);
 }
 
-/* Remembers a text as the one that is in the store. */
+/* Remembers a text as the text in the store. */
 static void note(struct sched *s, const char *text)
 {
     free(s->states);

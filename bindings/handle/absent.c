@@ -19,7 +19,7 @@ static bool is_there(const weir_graph *g, const char *type)
     return false;
 }
 
-/* Returns the first type of the resources that is not there; NULL: all are. */
+/* Returns the first type of the resources that the graph lacks; NULL: the graph has all types. */
 static const char *first_absent(const weir_graph *g, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {

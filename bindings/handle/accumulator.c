@@ -60,7 +60,7 @@ static int add(lua_State *L)
     return 1;
 }
 
-/* Charges a script the sorting that follows additions, and the entries that are listed. */
+/* Charges a script for the sort that follows additions, and for the entries listed. */
 static void spend(lua_State *L, struct accumulator *own, bool all)
 {
     if (!own->sorted || all)

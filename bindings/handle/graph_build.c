@@ -205,7 +205,8 @@ static int graph_unlink(lua_State *L)
     return weirlua_status(L, weir_graph_unlink(handle->g, v, &err), &err);
 }
 
-/* uuid(): the UUID of the graph. uuid(text): true after the graph, and pools that were given none, got other UUIDs. */
+/* uuid(): the UUID of the graph. uuid(text): gives the graph a new UUID, and new derived UUIDs to all pools without a
+ * given UUID; true. */
 static int graph_uuid(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);

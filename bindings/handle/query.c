@@ -24,7 +24,7 @@ static weir_query *check_query(lua_State *L, int arg)
     return handle->q;
 }
 
-/* Pushes nil, message, code. An expression has no file, so that the message itself gives the position. */
+/* Pushes nil, message, code. An expression comes from no file, so the message itself gives the position. */
 static int fail_at(lua_State *L, const weir_err *err, int code)
 {
     weirlua_fail(L, err, code);

@@ -246,7 +246,7 @@ static int vertex_uses(lua_State *L)
     return 1;
 }
 
-/* shared(): the jobs that share the vertex now, without units of it. */
+/* shared(): the jobs that share the vertex now, without units of the vertex. */
 static int vertex_shared(lua_State *L)
 {
     struct weirlua *s = weirlua_of(L);

@@ -199,7 +199,8 @@ static inline void weirlua_spend(lua_State *L, const struct weirlua *s, int64_t 
     if (s->readonly)
         weirlua_sandbox_spend(L, steps);
 }
-/* A function that may go through many vertices in one call of the core: the clock before, and its charge after. */
+/* Charges a sandbox for a function that may visit many vertices in one call of the core: the clock before the call, and
+ * the charge after the call. */
 int64_t weirlua_timing(const struct weirlua *s);
 void weirlua_spend_since(lua_State *L, const struct weirlua *s, int64_t begin);
 /* Charge `bytes` of core memory to the script's state, or return the charge. _take raises where the limit would be

@@ -179,8 +179,8 @@ void weirlua_sandbox_budget(lua_State *L, int options, struct sandbox_budget *b)
 bool weirlua_sandbox_new(struct sandbox *sb, const struct sandbox_budget *b);
 /* Pushes the function of a text, called `name` in errors. Raises. */
 void weirlua_compile(lua_State *S, const char *text, size_t len, const char *name);
-/* Copies nil, a boolean, a number or a string. Returns NULL; for another value the name of its type, with nothing
- * pushed. The caller has made room on the target's stack. */
+/* Copies nil, a boolean, a number or a string. Returns NULL; for values of further types the name of the type, with
+ * nothing pushed. The caller has made room on the target's stack. */
 const char *weirlua_copy_scalar(lua_State *to, lua_State *from, int idx);
 
 /* The text of a policy, with options and budgets. */

@@ -450,7 +450,8 @@ static void push_slot(lua_State *S, const weir_resource *r)
     add_wants(S, r->with, r->nwith, 1);
 }
 
-/* Pushes the table of requests that has the request at 1 under its number; raises for a request of an earlier match. */
+/* Pushes the table of requests in which the request at index 1 has its number; raises for a request of an earlier
+ * match. */
 static lua_Integer push_requests(lua_State *S)
 {
     lua_Integer index;

@@ -143,7 +143,7 @@ static int request_index(lua_State *S)
 {
     const char *name = lua_type(S, 2) == LUA_TSTRING ? lua_tostring(S, 2) : NULL;
 
-    /* A job notes what is read of it, and so does the method. */
+    /* The job records reads of its fields, and ends_within() the duration that was asked about. */
     if (name && strcmp(name, "options") != 0 && strcmp(name, "job") != 0 && strcmp(name, "ends_within") != 0)
         weirlua_scores_note(S, "", name);
     lua_rawgetp(S, 1, &request_key);

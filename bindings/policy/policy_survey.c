@@ -76,8 +76,8 @@ enum { KIND_NIL = 1, KIND_FALSE, KIND_TRUE, KIND_INTEGER, KIND_FLOAT, KIND_STRIN
 
 static void add_value(struct survey *x, int depth);
 
-/* Adds the table on top of the stack: the entries in the order in which the table has them. A table that was changed
- * and changed back may have another order, and then counts as changed. */
+/* Adds the table on top of the stack to the digest: the entries in the table's own order. A table that was changed and
+ * changed back may have a new order, and then counts as changed. */
 static void add_table(struct survey *x, int depth)
 {
     lua_State *S = x->S;

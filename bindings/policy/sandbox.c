@@ -23,7 +23,7 @@
 #define LONG_TEXT    (1 << 15) /* bytes of a string that make the count hook run more often */
 #define LOOK_STEPS   10000 /* steps of C functions between two looks at the clock */
 #define STEPS        16    /* steps of a C function charged as one instruction */
-#define COLLECTED    8     /* bytes that a full collection examines in the time of one instruction */
+#define COLLECTED    8     /* bytes examined by a full collection in the time of one instruction */
 
 static const char anchor_key = 0;
 
@@ -504,7 +504,7 @@ static int to_text(lua_State *S)
     return 1;
 }
 
-/* Copies a text as one line; a zero byte is written as \\0, so that the text does not end there. */
+/* Copies a text as one line. A zero byte becomes \\0, as the copy would end at a zero byte. */
 static void copy_line(char *buf, size_t size, const char *text, size_t len)
 {
     size_t n = 0;

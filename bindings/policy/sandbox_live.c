@@ -220,7 +220,7 @@ static int build(lua_State *S)
     return 0;
 }
 
-/* Calls the function "place" of the sandbox, if there is one. */
+/* Calls the function "place" of the sandbox; nothing without such a function. */
 static int ask_place(lua_State *S)
 {
     lua_settop(S, 0);

@@ -341,7 +341,7 @@ bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size);
 /* ---- passes.c ---- */
 
 void flat_pass(struct flat *s);
-/* Gives back the units that a running job has until its estimate is over. */
+/* Gives back the units of a running job up to the end of its estimate. */
 void flat_return(struct flat *s, const struct flat_job *job);
 
 /* ---- clock.c ---- */

@@ -117,7 +117,7 @@ static void put(struct flat *s, size_t at, uint32_t job)
     flat_queue_offer(q, &s->jobs[job], s->jobs[job].reserved == FLAT_NEVER);
 }
 
-/* Returns the first place whose job comes after a new one. */
+/* Returns the first place with a job that comes after a new job. */
 static size_t place_of(const struct flat *s, const struct queue *q, uint32_t job)
 {
     size_t low = q->first, high = q->end;

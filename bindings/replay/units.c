@@ -180,8 +180,9 @@ static int by_start(const void *a, const void *b, void *data)
     return x->made < y->made ? -1 : x->made > y->made;
 }
 
-/* Chooses units for a job where the reservations that begin no earlier are moved: first for the job, then for these in
- * the order of their starts. As units are alike, that never fails where the number of units suffices. */
+/* Chooses units for a job, and moves the reservations that begin no earlier: first come units for the job, then units
+ * for the reservations in the order of their starts. As all units are alike, the choice never fails where enough units
+ * are free. */
 static bool make_room(struct flat *s, uint32_t job, int64_t at)
 {
     size_t n = 0;

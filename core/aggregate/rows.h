@@ -54,7 +54,7 @@ static inline bool vertex_unused(const weir_graph *g, weir_vertex v)
     return !(b && b->active) && !(in && in->cells && in->cells[CELL_ACTIVE]);
 }
 
-/* Units of v itself that no job has now, regardless of ancestors. */
+/* Units of v itself without a job now, regardless of ancestors. */
 static inline int64_t vertex_unallocated(const weir_graph *g, weir_vertex v)
 {
     const struct schedule *b = schedule_of(g, v);

@@ -83,7 +83,7 @@ struct aggregates {
 int weir_aggregates_make(weir_graph *g) WEIR_CHECKED;
 void weir_aggregates_free(weir_graph *g); /* Frees the aggregates; harmless where there are none. */
 
-/* The union of a schema and the types that one more child adds. WEIR_NONE: out of memory. */
+/* Returns the union of a schema and the types added by one more child. WEIR_NONE: out of memory. */
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema);
 /* The row map between two schemas; WEIR_NONE: out of memory. */
 uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type);

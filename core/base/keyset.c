@@ -35,7 +35,7 @@ static uint32_t priority(uint32_t element)
     return element ^ element >> 16;
 }
 
-/* Cuts the elements below `node` into those before and those behind a key. */
+/* Splits the elements below `node` at a key: into the elements before the key and the elements behind. */
 static void split(struct weir_keyset *s, uint32_t node, uint64_t key, uint32_t *before, uint32_t *behind)
 {
     while (node != WEIR_NONE)

@@ -19,9 +19,9 @@ struct weir_extract {
 int weir_extract_begin(struct weir_extract *c, const weir_graph *from, weir_graph *to, weir_err *err) WEIR_CHECKED;
 /* Free the map. The graph `to` is kept. */
 void weir_extract_end(struct weir_extract *c);
-/* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and
- * record the copy in the map. WEIR_EEXIST: another pool of `to` has the UUID that v was given. If the call fails, the
- * map may have an incomplete copy, which the caller must remove. */
+/* Add a copy of v with a different size below `parent` (a vertex of `to`), with name, state, maps and UUID, and record
+ * the copy in the map. WEIR_EEXIST: a pool of `to` has v's given UUID. After a failure the map may have an incomplete
+ * copy, which the caller must remove. */
 int weir_extract_vertex(struct weir_extract *c, weir_vertex v, weir_vertex parent, int64_t size,
                         weir_err *err) WEIR_CHECKED;
 /* Add a copy of a detached vertex, which is detached too; the edges are for the caller to add. */

@@ -98,7 +98,7 @@ const char *weir_text_fault(const char *s, bool part);
  * basename and id do not reproduce it ("node007"). `basename` must have space for the whole name. */
 void weir_host_describe(const char *name, char *basename, weir_pool_desc *d);
 
-/* A parser of XML that takes its memory from weir_mem_*; NULL: out of memory. */
+/* Returns a parser of XML that allocates by weir_mem_*; NULL: out of memory. */
 XML_Parser weir_xml_new(void);
 int weir_xml_run(XML_Parser xml, const char *text, size_t len, const char *source, weir_err *err);
 /* Fails with WEIR_ELIMIT for an element of more than WEIR_XML_ATTRIBUTES attributes. */

@@ -28,7 +28,7 @@ static inline void weir_build_vertex(weir_graph *g, weir_vertex v, struct vertex
     g->live++;
 }
 
-/* Lists the children of the vertices below `limit`. WEIR_EPARSE: a parent is not there, or two vertices are in one
+/* Lists the children of the vertices below `limit`. WEIR_EPARSE: a parent does not exist, or two vertices have one
  * place; WEIR_ELIMIT: too many places are empty; WEIR_ENOMEM. O(vertices + holes) */
 int weir_build_tree(weir_graph *g, weir_err *err) WEIR_CHECKED;
 /* Fails with WEIR_ELIMIT if a graph with so many holes among children would not be built again. */

@@ -183,7 +183,7 @@ struct weir_graph {
         uint32_t cap;               /* elements of `list` */
         struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
         bool packed;                /* the table is empty, until a UUID is given */
-        bool own;                   /* a given UUID may equal one that is derived for a later vertex */
+        bool own;                   /* a given UUID may equal the UUID derived for a later vertex */
     } uuids; /* uuid.c */
     uint8_t uuid[16];               /* of the graph: the key of derived UUIDs */
     uint16_t generations;           /* the highest generation of a vertex number that was given back */
@@ -221,7 +221,7 @@ struct weir_graph {
     uint64_t state_changes;       /* count of changes of the state of a vertex */
     uint64_t revision;            /* count of changes of anything that a save writes */
     int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
-    uint32_t unavailable;         /* vertices with a state of their own that is not available */
+    uint32_t unavailable;         /* vertices whose own state lets no job in */
     uint32_t detached;            /* vertices taken out of containment (vertex_detached) */
     uint32_t shuffled;            /* vertices with VERTEX_SHUFFLED; 1 more where the tree was built in another order */
     struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
@@ -333,7 +333,7 @@ static inline bool state_available(int state)
 }
 
 /* Whether v is the number of a live vertex. */
-/* The graph whose edges tell the ways of flows: of the view of a hierarchy the graph that it shows, else g. */
+/* Returns the graph with the edges of flows: for the view of a hierarchy the graph behind the view, else g. */
 static inline weir_graph *weir_graph_edges(const weir_graph *g)
 {
     return g->viewed && g->serial == g->viewed_serial ? g->viewed : (weir_graph *)(uintptr_t)g;
@@ -392,7 +392,7 @@ void weir_uuid_write(const weir_graph *g, weir_vertex v, char out[37]);
 weir_vertex weir_uuid_find(const weir_graph *g, const uint8_t uuid[16]);
 /* Makes the table of given UUIDs, which a load leaves out, so that weir_uuid_find() takes O(1). */
 int weir_uuid_index(weir_graph *g) WEIR_CHECKED;
-/* Gives a new graph its UUID: a random one, or that of WEIR_UUID in the environment. */
+/* Gives a new graph its UUID: WEIR_UUID of the environment, or else a random UUID. */
 void weir_uuid_begin(weir_graph *g);
 /* Changes the generation of a new vertex, not in use yet, until no given UUID equals the derived one. */
 void weir_uuid_fresh(weir_graph *g, weir_vertex v);

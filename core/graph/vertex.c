@@ -105,7 +105,8 @@ static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
 
 enum { VALUE_SIZE = 512 }; /* of a value that is computed */
 
-/* An attribute that every pool has; NULL: the pool has no such attribute, or no value of it. */
+/* Returns an attribute of the data that every pool has; NULL: no such attribute, or the pool has no value for the
+ * attribute. */
 static const char *base_attribute(const weir_graph *g, weir_vertex v, const char *key, char text[VALUE_SIZE])
 {
     int64_t n;

@@ -85,8 +85,8 @@ void weir_groups_set(struct group_index *x, uint32_t place, bool fits);
 void weir_groups_rekey(const weir_graph *g, struct group_index *x);
 /* The first place of a member from `place` on, below `end`; `end`: none. */
 uint32_t weir_groups_next(const struct group_index *x, uint32_t place, uint32_t end);
-/* The least total of units of type `need` in a vertex of type t, of the totals that suffice for an amount: so requests
- * that the same vertices can serve share an index. -1: no vertex suffices. O(vertices) once for each total */
+/* Returns the smallest of the totals of type `need`, in vertices of type t, that suffice for an amount: requests that
+ * the same vertices can serve then share an index. -1: no vertex suffices. O(vertices) once for each total */
 int64_t weir_groups_total(weir_graph *g, weir_type t, weir_type need, int64_t amount);
 /* Follows the changes of a graph. */
 extern const struct weir_observer weir_group_observer;

@@ -31,8 +31,8 @@ static bool plain_field(const char *text, enum order_what *what)
     return false;
 }
 
-/* The type of "TYPE.FIELD"; `last`, or NULL, is the field before, which often has the same type. WEIR_NO_TYPE: no
- * memory. */
+/* Returns the type of "TYPE.FIELD"; `last`, or NULL, is the preceding field, which often has an equal type.
+ * WEIR_NO_TYPE: no memory. */
 static weir_type type_above(weir_graph *g, const char *name, size_t len, const struct order_field *last)
 {
     if (last && last->of != WEIR_NO_TYPE) {

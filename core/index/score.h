@@ -38,7 +38,7 @@ struct score {
     bool stale;        /* a fact has changed */
     bool queued;       /* in `stale` of the memory */
     bool shared;       /* of all siblings of the type */
-    bool common;       /* what all siblings of the type add to their own scores */
+    bool common;       /* the common part of the scores of all siblings of the type */
 };
 
 /* A fact that a score depends on. */

@@ -14,7 +14,7 @@
 
 /* ---- recording ---- */
 
-/* Notes facts of a vertex; `bare` are those of the facts whose numbers are not kept. */
+/* Records facts of a vertex; `bare` are the facts recorded without numbers. */
 static void note(struct score_memories *all, weir_vertex v, unsigned what, unsigned bare)
 {
     for (uint32_t i = 0; i < all->nnoted; i++)

@@ -26,7 +26,7 @@ static inline bool weir_score_fact_alike(const struct score_fact *a, const struc
 void weir_score_fact_read(const weir_graph *g, struct score_fact *f);
 /* Adds a version to a score from the facts read last, unless there are too many. WEIR_ENOMEM */
 int weir_score_version_add(const weir_graph *g, struct score_memory *x, uint32_t i, double value) WEIR_CHECKED;
-/* Finds a version of a score whose numbers are as they are now; NULL: none. O(facts of the versions) */
+/* Finds a version of a score with the present numbers of all facts; NULL: none. O(facts of the versions) */
 const struct score_version *weir_score_version_find(const weir_graph *g, struct score_memory *x, struct score *s);
 /* Drops all versions of a score. */
 void weir_score_versions_drop(struct score_memory *x, struct score *s);

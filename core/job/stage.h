@@ -10,7 +10,7 @@ int weir_stage_make(weir_graph *g, const struct job *found, const weir_allocatio
 int weir_claim_make(weir_graph *g, const struct job *found, const weir_allocation **out, weir_err *err) WEIR_CHECKED;
 /* The most stages that can have expired at `now`. */
 uint32_t weir_stages_due(const weir_graph *g, int64_t now);
-/* Drops the stages that have expired, with events, for which memory is reserved. Cannot fail. */
+/* Drops expired stages, and reports an event for each; memory for the events is reserved. Cannot fail. */
 void weir_stages_expire(weir_graph *g);
 /* Drops the stages with locks at, below and above v. Cannot fail. */
 void weir_stages_drop_at(weir_graph *g, weir_vertex v);

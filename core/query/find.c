@@ -149,7 +149,7 @@ static int find_all(struct finder *s)
     return rc;
 }
 
-/* Whether the query holds for no vertex for which test `one` fails. */
+/* Whether the query needs test `one`: fails for every vertex that fails the test. */
 static bool needs_test(const struct finder *s, uint32_t one)
 {
     const weir_query *q = s->q;

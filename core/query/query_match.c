@@ -391,7 +391,7 @@ static bool compare(const struct query_test *t, const char *text, size_t len, bo
     }
 }
 
-/* Compares a JSON value: strings and numbers by value, any other by its text, for equality only. */
+/* Compares a JSON value: strings and numbers by value; for further types, equality of the text. */
 static bool compare_json(const struct query_test *t, const char *text)
 {
     size_t len;

@@ -10,7 +10,7 @@
 
 __extension__ typedef unsigned __int128 wide;
 
-#define VALUES_MAX 4096 /* most values of a range to be converted one by one */
+#define VALUES_MAX 4096 /* the most values of a range that are converted singly */
 #define POWERS_MAX 64   /* a count by products or powers has fewer values up to WEIR_COUNT_MAX */
 
 struct ratio {

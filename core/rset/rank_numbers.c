@@ -28,7 +28,7 @@ static int add(struct numbering *w, weir_vertex host)
     return weir_map32_get(&w->ranks, host) == WEIR_NONE ? weir_map32_add(&w->ranks, host, w->ranks.count) : WEIR_OK;
 }
 
-/* Whether v adds what its elder sibling has added, both without children: cores beside each other, say. */
+/* Whether v, like the sibling in front, has no children and adds the same resources: neighbouring cores, say. */
 static bool is_one_more(const struct numbering *w, const struct vertex *v, uint32_t elder_kind)
 {
     return v->kind == elder_kind && v->inner == WEIR_NONE && w->g->kinds[v->kind].type != w->node;

@@ -21,7 +21,7 @@ struct checking {
     struct weir_faults *f;
     weir_idset *ranks;    /* of R_lite */
     uint64_t hosts;       /* in the nodelist */
-    bool lite, nodes;     /* R_lite and nodelist have no fault that would hide their numbers */
+    bool lite, nodes;     /* R_lite and nodelist have no fault that hides their numbers */
 };
 
 #define PLACE 200

@@ -412,7 +412,7 @@ static int write_jobs(struct difference *d)
 
 /* ---- the whole -------------------------------------------------------------------------------------------------- */
 
-/* Writes the words of containment, where they are not the usual ones. */
+/* Writes the words of containment, unless they are the usual words. */
 static void write_words(const weir_graph *g, weir_buf *b)
 {
     if (!g->word_down)

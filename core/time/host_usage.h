@@ -15,7 +15,7 @@ struct host_usage {
     weir_timeline **timelines;
 };
 
-/* Neighbouring picks of a job that are parts of one host: picks below the host, or of the host but not as a whole. */
+/* Neighbouring picks of a job within one host: picks below the host, or of units of the host. */
 struct host_picks {
     uint32_t bit, from, to;
 };

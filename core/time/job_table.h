@@ -4,7 +4,7 @@
 
 #include "graph/graph.h"
 
-/* Units of a flow that a job takes for one vertex. */
+/* Units of a flow, used by a job for one vertex. */
 struct flow_use {
     weir_vertex endpoint, unit;
     int64_t amount;

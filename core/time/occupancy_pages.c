@@ -237,8 +237,8 @@ static void mark_alone(const struct occupancy *c, uint32_t bit, const weir_alloc
 
 /* ---- jobs ---- */
 
-/* Adds (sign 1) or subtracts (-1) picks of a job, from number `from` on, that are parts of vertices: not of vertices
- * that the job has as a whole, which are marked. */
+/* Adds (sign 1) or subtracts (-1) picks of a job, from number `from` on, within vertices that the job does not have as
+ * a whole; vertices had as a whole are marked. */
 static int change_parts(const weir_graph *g, struct occupancy *c, const weir_allocation *a, uint32_t from, int sign)
 {
     struct host_picks p = {.to = from};

@@ -250,7 +250,7 @@ local function with_request(request, f, ...)
   return f(read, ...)
 end
 
---- Used by explanations, which are built on this file. plain_match makes one match and nothing else.
+--- For explanations, which are built on this file.
 M.with_request, M.with_choice, M.judged = with_request, with_choice, judged
 
 local function choose_and_match(self, request, opts)

@@ -394,7 +394,7 @@ static int add_edges(struct jgf *r)
     return rc;
 }
 
-/* Keeps the words of containment, where they are not the usual ones. */
+/* Keeps the words of containment, unless they are the usual words. */
 static void keep_words(struct jgf *r)
 {
     if (r->down && strcmp(jgf_text(r, r->down - 1), "contains") != 0)

@@ -34,9 +34,9 @@ local KINDS = {
     "%s is a jobspec: weir match -r MACHINE %s finds resources for it" },
 }
 
---- Returns the words of the command for an existing file with further words: show for a machine, test for a scenario,
---- policy check for a policy, run for a script that calls functions of the module weir. Fails for a file that
---- needs a machine besides. Returns nil if there is no such file.
+--- Returns the words of the command for an existing file and further words: show for a machine, test for a scenario, policy check
+--- for a policy, run for a script that calls functions of the module weir. Fails for a file that needs a machine besides. Returns
+--- nil for a file that does not exist.
 function M.words(path, words)
   if not files.exists(path) then return nil end
   local text = beginning(path)

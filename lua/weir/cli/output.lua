@@ -102,7 +102,7 @@ local function paint_note(text)
   return table.concat(parts, dim ", ")
 end
 
---- Returns the function that colours errors on this terminal.
+--- Returns a function that colours errors as this terminal can show them.
 function M.error_painter() return has_colours() and painter "31" or plain end
 
 local style

@@ -334,7 +334,7 @@ local function work(opts, path, which, tick)
   return { data = opts.report and data.report(result) or data.summary(result), remarks = remarks }
 end
 
--- Runs the variants side by side. Returns what each of them gives, in order.
+-- Runs the variants side by side. Returns the result of each variant, in order.
 local function run_all(opts, path, variants)
   local bar = not opts.quiet and progress.several("replay", #variants) or nil
   local list, why = workers.map(variants, function(which, tell) return work(opts, path, which, bar and progress.teller(tell)) end,

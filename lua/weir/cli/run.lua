@@ -39,8 +39,8 @@ local function from_caller(trace)
   return #kept > 0 and head .. table.concat(kept, "\n") or trace
 end
 
--- Adds a traceback to errors of a script, for the author of the script: from the script's line that failed to its main chunk,
--- as what stands above and below is weir's own. Failures of commands pass unchanged.
+-- Adds a traceback to errors of a script, for the author of the script: from the failed line to the main chunk of the script,
+-- without the frames of weir above and below. Failures of commands pass unchanged.
 local function explain(raised)
   if out.failure(raised) or raised == "interrupted" then return raised end
   local trace = debug.traceback(tostring(raised), 2)

@@ -108,8 +108,8 @@ local function words_for(opts, list)
   return words
 end
 
--- Runs f, which calls busted. busted and its libraries take every error for one of a test or of a missing module, also an
--- interrupt, which is guarded therefore. Returns what pcall does.
+-- Runs f, which calls busted. busted and its libraries take every error, also an interrupt, for a failed test or a missing
+-- module, so an interrupt is guarded, and raised anew. Returns the results of pcall.
 local function guarded(f)
   local done, result = core.guarded(f)
   if not done and result == "interrupted" then error(result, 0) end

@@ -354,7 +354,8 @@ local function examine(what)
   report.tries, report.cut = trial.tries, trial.cut
   return report
 end
--- Returns the start that a request would get, math.huge where it fits at some time, or nil where it never does.
+-- Returns the earliest start of a request; math.huge where the machine could serve the request but no start is found; nil where
+-- the machine never could.
 local function earliest(what)
   local trial = trials.new(what)
   local a = trial:match("reserve", "keep")

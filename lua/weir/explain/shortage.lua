@@ -107,7 +107,7 @@ local function step_remove(place)
   return true
 end
 
--- Whether resources are single resources, one in another.
+-- Whether resources form a chain: a single resource with a count of 1 on each level.
 local function is_single(list)
   return #list == 1 and minimum(list[1].count) == 1 and (not list[1].with or is_single(list[1].with))
 end

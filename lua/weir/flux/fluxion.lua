@@ -180,7 +180,7 @@ function ANSWER.add_subgraph(self, given)
   return "{}"
 end
 
--- {subgraph_path =}: removes a vertex and what is below it, where no job has any of it, until the module is loaded again.
+-- {subgraph_path =}: removes a vertex and all vertices below, free of jobs, until the module is loaded again.
 function ANSWER.remove_subgraph(self, given)
   local v, why, code = at(self, given.subgraph_path)
   if not v then return nil, why, code end

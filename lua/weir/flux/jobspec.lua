@@ -61,8 +61,8 @@ function M.about(spec)
     preemptible = type(after) == "number" and after >= 0 and after or nil }
 end
 
---- Returns the request of a jobspec as text, equal for equal resources, and the result of about(). `requires`: queue ->
---- properties. Or nil, message.
+--- Returns the request of a jobspec as text; or nil, message. `flexible`: slots beside each other are alternatives, as Fluxion's
+--- flexible traverser reads them; RFC 14 wants all slots.
 function M.read(spec, requires)
   if type(spec) ~= "table" then return nil, "a jobspec is an object" end
   local attributes, given = system_of(spec)

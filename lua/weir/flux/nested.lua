@@ -133,7 +133,7 @@ local function renumber(list, ids, moved)
   end
 end
 
--- Gives all vertices their paths below what was renamed.
+-- Gives all vertices below a renamed vertex their new paths.
 local function move(nodes, moved)
   local function new_path(path)
     if moved[path] then return moved[path] end
@@ -146,7 +146,7 @@ local function move(nodes, moved)
   end
 end
 
--- Returns whether the ids of vertices of a type on a rank differ from those of R_lite, of which there are as many.
+-- Returns whether vertices of a type on a rank have ids different from the ids in R_lite, in equal number.
 local function differ(list, ids)
   if not list or #list ~= #ids then return false end
   for i, data in ipairs(list) do
@@ -241,7 +241,7 @@ function M.complete(R)
   end
 end
 
---- Returns why the key "scheduling" of an R, a table, is of no use, or nil. Then R_lite alone tells what there is.
+--- Returns why the key "scheduling" of an R, a table, cannot be used, or nil. Without the key, the resources are those of R_lite.
 function M.useless(R)
   if type(R) ~= "table" or R.scheduling == nil or type(R.execution) ~= "table" then return nil end
   local graph = type(R.scheduling) == "table" and R.scheduling.graph

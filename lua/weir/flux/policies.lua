@@ -97,7 +97,7 @@ function M.open(self, spares)
   return true
 end
 
---- Puts the opened policies in use on the machine, which is known now. A placement policy that fails there is replaced.
+--- Puts the opened policies in use on the machine, known by now. A placement policy that fails on the machine is replaced.
 function M.begin(self)
   local chosen = self.chosen
   self.chosen = nil
@@ -131,8 +131,8 @@ end
 
 -- ---- failures ------------------------------------------------------------------------------------------------------
 
---- Handles a failure of the placement policy in use. Returns true if another policy has taken its place: the failed match is
---- to be made again.
+--- Handles a failure of the placement policy in use. Returns true if the policy was replaced: the failed match is to be made
+--- again.
 function M.failed(self, why)
   if why:find("interrupted", 1, true) then return false end
   local name = self.engine:policy()

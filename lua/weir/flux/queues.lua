@@ -56,7 +56,7 @@ local function fill(self, group)
   for _, job in ipairs(list) do self:add(job, group) end
 end
 
--- Opens the policy that replaces a failed one: the last that has worked, else FALLBACK. nil: FALLBACK has failed.
+-- Opens the replacement of a failed policy: the last policy of the group that worked, else FALLBACK. nil: FALLBACK has failed.
 local function substitute(self, group)
   local good = group.good
   group.good = nil
@@ -255,7 +255,7 @@ function M:open(settings, spares)
   return { by_queue = by_queue, order = order }
 end
 
--- Notes for each new group the group whose policy has worked for its jobs, and the number of its running jobs.
+-- Records for each new group the policy that has worked for its jobs so far, as a replacement.
 local function inherit(self, opened)
   for _, group in ipairs(opened.order) do
     local old = self:of(group.member)

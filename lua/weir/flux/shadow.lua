@@ -237,7 +237,7 @@ end
 
 -- ---- the beginning --------------------------------------------------------------------------------------------------
 
--- Returns what runs and what waits, by the journal.
+-- Returns the running and the waiting jobs, by the journal.
 local function jobs_of(self)
   local running, waiting = {}, {}
   for id, job in pairs(self.jobs) do

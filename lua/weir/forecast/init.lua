@@ -41,7 +41,7 @@ end
 
 -- ---- the simulation -------------------------------------------------------------------------------------------------
 
--- Takes over the running jobs. One that is overdue is expected to go on for as long as it has run, at least a minute.
+-- Takes over the running jobs. An overdue job is expected to go on for as long as the job has run, at least a minute.
 local function adopt_all(simulator, running, now)
   for _, spec in ipairs(tables.sort(running, "id")) do
     if spec.due <= now then

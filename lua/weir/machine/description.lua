@@ -71,7 +71,7 @@ local function properties_of(build, node)
   return properties
 end
 
--- Splits a name that ends in a number. Returns what is before, the digits and their number; nil for other names.
+-- Splits a name that ends in a number. Returns the stem, the digits and their number; nil for a name without a number at the end.
 local function split(name)
   local basename, digits = name:match "^(.-%a)(%d+)$"
   local id = digits and #digits < 16 and math.tointeger(tonumber(digits))

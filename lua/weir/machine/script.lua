@@ -81,8 +81,8 @@ function M.by_content(head)
   return slurm.is(head) and "slurm" or nil
 end
 
--- Whether standard input may be a text of this module: what begins with a brace, a tag or a blank is left to the readers of
--- the core, which need not keep the whole of it.
+-- Whether standard input may be a text of this module. The readers of the core take texts that begin with a brace, a tag or a
+-- blank, as they need not keep the whole text.
 local function stdin_may_be()
   local byte = core.next_byte(io.stdin)
   return byte ~= nil and byte:find "[%a#]" ~= nil

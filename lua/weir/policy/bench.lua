@@ -54,7 +54,8 @@ local function feasible(x, machine, text)
   return a and true or false, why, code
 end
 
--- Notes the requests made infeasible by the policy without a rejection by `admit`; an error where these are all that fit.
+-- Records requests made infeasible by the policy although `admit` did not reject them; an error if the policy makes all feasible
+-- requests infeasible.
 local function check_feasibility(x, machine, say)
   local refused, fit = {}, 0
   for _, text in ipairs(REQUESTS) do

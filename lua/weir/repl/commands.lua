@@ -55,7 +55,7 @@ local function intro(session)
   return lines
 end
 
--- Prints what is known of a class, a grammar or a command. Returns whether there is one of the name.
+-- Prints the help of a class, a grammar or a command. Returns false for an unknown name.
 local function explained(session, topic)
   local class = help.class(topic)
   local c = not class and named(session, (topic:gsub("^:", "")))

@@ -45,8 +45,8 @@ local function first_difference(expected, now)
   end
 end
 
---- For recorded scripts: raises an error if the allocations differ from the expected text. Its first line tells the first
---- job that differs; both texts follow.
+--- For recorded scripts: raises an error if the allocations differ from the expected text. The error has the first job with a
+--- difference in its first line, then both texts.
 function M.check(engine, expected)
   local now = M.books(engine)
   if now == expected then return end

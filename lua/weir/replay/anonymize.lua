@@ -49,7 +49,7 @@ end
 
 local KEPT = { type = true, count = true, unit = true, exclusive = true, label = true, with = true } -- of a resource (RFC 14)
 
--- Renames the properties of a constraint (RFC 31). Raises a failure for one that cannot be told.
+-- Renames the properties of a constraint (RFC 31). Raises a failure for a constraint that cannot be rewritten.
 local function constraint_of(constraint, maps)
   local out = {}
   for operator, values in pairs(constraint) do

@@ -19,8 +19,8 @@ local function by_start(a, b)
   return a.submit < b.submit
 end
 
--- Reads the jobs submitted before a time. Returns the running ones in the order of their starts, the waiting ones, and
--- the first job submitted later.
+-- Reads the jobs submitted before a time. Returns the running jobs in the order of their starts, the waiting jobs, and the first
+-- job submitted later.
 local function read(feed, from, kill, result)
   local running, waiting = {}, {}
   while true do

@@ -26,7 +26,7 @@ local function quoted(x)
   return type(x) == "string" and x:find '[",\r\n]' and '"' .. x:gsub('"', '""') .. '"' or x
 end
 
--- Returns the ranks of a set that are not in its short form, which leaves out nodes without cores and gpus.
+-- Returns the ranks of a set without cores and gpus, which the short form of a set leaves out.
 local function bare_ranks(set, text)
   local left = core.idset(tostring(set:ranks()))
   for ranks in text:gmatch "rank(%[?[%d,-]+%]?)" do left = left - core.idset(ranks) end

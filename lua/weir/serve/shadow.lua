@@ -62,7 +62,7 @@ local function on_match(own)
   if promise < 0 then own:start(id, spec.at) end
 end
 
--- Takes the states of the machine: x.states, by path those that are not up; x.gone, targets that are there no more.
+-- Takes the states of the machine: x.states, by path, the states other than up; x.gone, removed targets.
 local function on_states(service, own, x)
   own:change(x.at, function(player)
     local graph = service.graph
@@ -114,7 +114,7 @@ end
 
 -- ---- in the service -------------------------------------------------------------------------------------------------
 
--- Kills the process, and closes what leads to it.
+-- Kills the process, and closes its pipes.
 local function drop(self)
   for _, handle in ipairs { self.input, self.output, self.later } do
     if not handle:is_closing() then handle:close() end

@@ -194,7 +194,7 @@ function M:submit(spec)
   play(self)
 end
 
---- A job started, at a time. units: how many it was given; those of its request if not said.
+--- Records the start of a job at a time. units: the units given to the job; by default the units of its request.
 function M:start(id, at, units)
   local t, record = hear(self, at), self.records[id]
   if record and not record.began then

@@ -240,7 +240,7 @@ function M.back(self, job, event)
   job[COUNTER[event]] = (job[COUNTER[event]] or 0) + 1
 end
 
--- Detaches victims one by one until the job fits. Returns their number; or nil, with nothing changed.
+-- Detaches victims singly until the job fits. Returns the number of victims; or nil, with nothing changed.
 local function book_over(self, job, victims)
   local detached = {}
   for i, id in ipairs(victims) do

@@ -185,7 +185,7 @@ local function asked(job, key)
   if own[key] ~= "" then return own[key] end
 end
 
--- Whether two words differ by one letter too many or too few, by one wrong letter, or by two that are swapped.
+-- Whether two words differ by a single slip: a letter too many, too few or wrong, or two letters swapped.
 local function is_slip(a, b)
   local same = 0
   while same < #a and a:byte(same + 1) == b:byte(same + 1) do same = same + 1 end

@@ -164,7 +164,7 @@ local function entry(run, one)
   return { policy = setting.policy, queue = setting.queue, values = core.array(one.values), first = core.array(one.result) }
 end
 
--- The settings to tell of: the best one, or those of the front.
+-- Returns the settings to report: the best setting, or the settings of the front.
 local function choose(run, found)
   local results, chosen = tables.column(found, "result"), core.array {}
   if #run.objectives == 1 then return core.array { entry(run, found[1]) } end

@@ -53,7 +53,7 @@ local function edge_bits(g)
   return bits
 end
 
--- Returns the vertices without a parent, with those in other subsystems only, which are no roots of containment.
+-- Returns the vertices without a parent: roots of containment, and roots of further subsystems only.
 local function tops_of(g)
   if not g:edges()() then return g:roots() end
   return tables.filter(g:find "size>=0", function(v) return not v:parent() end)

@@ -246,8 +246,7 @@ local function draw_cell(page, cell)
   say(page, "</g>\n")
 end
 
--- Draws what is in a block besides its boxes: frames around the cells that share a cache, and adapters of the network, which
--- are no pools.
+-- Draws the parts of a block that are no pools: frames around cells with a common cache, and network adapters.
 local function draw_extras(page, box)
   local plan, k = box.layout or page.plan.page, page.scale
   local function rect_of(r)

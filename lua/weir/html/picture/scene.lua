@@ -118,7 +118,7 @@ end
 
 -- ---- the vertices that stand out ----------------------------------------------------------------------------------
 
--- Adds what a vertex has of its own. `each`: the number of the vertex and of all vertices below.
+-- Adds a vertex's own data to the scene. `each`: the number of the vertex and of all vertices below.
 local function note_vertex(s, v, p, each, shape, open)
   local id, name = v.id, v.name
   note_data(s, v, p)
