@@ -202,6 +202,18 @@ describe("RFC 4, composite resource pools: pool data", function()
     assert(a:check())
   end)
 
+  -- Decided: equal changes of two graphs of one text are equal; another UUID of the graph makes another machine of it.
+  it("[RFC4a:96][RFC4b:47][P2] is unique in one machine, of which two loads of a text are", function()
+    local text = machine():format "document"
+    local a, b, c = assert(weir.parse(text)), assert(weir.parse(text)), assert(weir.parse(text))
+    assert(c:uuid "01234567-89ab-4def-8123-456789abcdef")
+    local list = {}
+    for i, g in ipairs { a, b, c } do list[i] = assert(g:add(g:root(), { type = "node", id = 9 })).uuid end
+    assert.equal(list[1], list[2])
+    assert.not_equal(list[1], list[3])
+    assert.not_equal(a(NODE).uuid, c(NODE).uuid)
+  end)
+
   it("[RFC4a:97][P3] basename", function() assert.equal("node", machine()(NODE).basename) end)
   it("[RFC4a:98][P4] name", function() assert.equal("node0", machine()(NODE).name) end)
 

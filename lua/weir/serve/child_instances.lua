@@ -203,8 +203,8 @@ function ChildInstances:release(child, mine, targets)
   return done
 end
 
---- Returns a copy of `request` with a constraint against the targets that the job has already: a child gets whole
--- targets only, so a part of a target of the job cannot be added.
+--- Returns a copy of `request` with a constraint against the targets that the job has already: a child gets each target
+-- once, as shrink and release (RFC 28) name targets and no parts, so a part of a target of the job cannot be added.
 function ChildInstances:elsewhere(child, request)
   local has, owed = targets_of(self, child.job)
   local spec = core.json_decode(request:format "json")
@@ -214,6 +214,16 @@ function ChildInstances:elsewhere(child, request)
   system.constraints = system.constraints and { ["and"] = { system.constraints, other } } or other
   attributes.system, spec.attributes = system, attributes
   return assert(core.request(core.json_encode(spec), "request"))
+end
+
+--- Returns why a request of a child's job was refused, and the code: where the request fits but for the targets that the job
+-- has, that is the reason. options: of a match; why, code: what the engine says.
+function ChildInstances:refusal(child, request, options, why, code)
+  options.mode = "preview"
+  if not self.service.engine:match(request, options) then return why, code end
+  local has, owed = targets_of(self, child.job)
+  return ("job %d has a part of what would fit, on targets %s: a child gets a target once, and more of it only after it has given "
+    .. "that back (RFC 28, lines 50 and 290)"):format(child.job, tostring(has | owed)), "busy"
 end
 
 -- Returns true if `v` or a vertex below is part of a target.

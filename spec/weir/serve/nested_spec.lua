@@ -131,6 +131,20 @@ describe("a child service", function()
     assert.equal(5, nodes(top, "idle"))
   end)
 
+  it("[Q2][RFC16:234][RFC28:290] is told that only the rest of its targets would do, and gets all of one after giving it back", function()
+    local top = root "cluster:1 node:2 core:4"
+    local it = child(top, "slot=1/core=2")
+    assert.equal("0-1", assert(it.ask("parent.grow", { request = "slot=1/core=1" })).acquired)
+    local _, why, code = it.ask("parent.grow", { request = "slot=1/core=1" })
+    assert.equal("busy", code)
+    assert.matches("job 1 has a part of what would fit, on targets 0%-1", why)
+    assert.equal("infeasible", select(3, it.ask("parent.grow", { request = "slot=3/node" })))
+    assert(it.ask("parent.shrink", { targets = "1" }))
+    has(it, "0")
+    assert.equal("0-1", assert(it.ask("parent.grow", { request = "slot=1/core=4" })).acquired)
+    assert.equal(6, it.ask("show", { as = "totals" }).totals.core.total)
+  end)
+
   it("[Q2] gets more of targets only, not of what is on none of them, of which it may have a part", function()
     local top = root "cluster:1[rack:2[node:2[core:4] storage:1(size=100)]]"
     local it = child(top, "slot=1/[node=1;storage=10]")

@@ -106,7 +106,7 @@ local NOT_HERE = { busy = true, infeasible = true }
 -- missing here
 function M.grow(self, call, p)
   local job, asked, about = p.job, job_calls.request(p), job_calls.about(call, p)
-  local child = self.child_instances:of(job)
+  local child, plain = self.child_instances:of(job), asked
   if child then asked = self.child_instances:elsewhere(child, asked) end
   local function try()
     if child then
@@ -123,6 +123,9 @@ function M.grow(self, call, p)
   end
   local done, why, code = try()
   if done then return end
+  if child and NOT_HERE[code] then
+    why, code = self.child_instances:refusal(child, plain, { about = about, subsystem = job_calls.hierarchy(p) }, why, code)
+  end
   if not (p.pass and self.parent and NOT_HERE[code]) then params.fail(code, "%s", why) end
   self.parent:grow(asked, function(result, message, kind)
     if result then result, message, kind = try() end
