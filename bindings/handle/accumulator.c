@@ -89,20 +89,9 @@ static int list(lua_State *L)
 {
     struct weirlua_graph *handle;
     struct accumulator *own = check(L, &handle);
-    size_t n = weir_accum_count(own->accum);
 
     spend(L, own, true);
-    lua_newtable(L);
-    for (size_t i = 0; i < n; i++) {
-        double score;
-        weir_vertex v = weir_accum_get(own->accum, i, &score);
-        lua_createtable(L, 0, 2);
-        weirlua_push_vertex(L, handle, v);
-        lua_setfield(L, -2, "vertex");
-        lua_pushnumber(L, score);
-        lua_setfield(L, -2, "score");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
+    weirlua_push_scores(L, own->number, own->accum);
     return 1;
 }
 

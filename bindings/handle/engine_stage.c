@@ -58,8 +58,7 @@ static void push_loss(lua_State *L, const struct weirlua_graph *handle, const we
     lua_createtable(L, 0, 10);
     weirlua_set_integer(L, "pick", (lua_Integer)x->pick + 1);
     if (x->vertex != WEIR_NONE) {
-        weirlua_push_vertex(L, handle, x->vertex);
-        lua_setfield(L, -2, "vertex");
+        weirlua_set_vertex(L, "vertex", handle, x->vertex);
         weirlua_push_field(L, handle, x->vertex, FIELD_PATH);
         lua_setfield(L, -2, "path");
     }

@@ -14,10 +14,8 @@ static void push_units(lua_State *L, const struct weirlua_graph *handle, const w
     lua_createtable(L, (int)f->nshares, 0);
     for (uint32_t i = 0; i < f->nshares; i++) {
         lua_createtable(L, 0, 3);
-        weirlua_push_vertex(L, handle, f->shares[i].vertex);
-        lua_setfield(L, -2, "vertex");
-        weirlua_push_vertex(L, handle, f->shares[i].unit);
-        lua_setfield(L, -2, "unit");
+        weirlua_set_vertex(L, "vertex", handle, f->shares[i].vertex);
+        weirlua_set_vertex(L, "unit", handle, f->shares[i].unit);
         weirlua_set_integer(L, "amount", f->shares[i].amount);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
@@ -29,8 +27,7 @@ static void push_cut(lua_State *L, const struct weirlua_graph *handle, const wei
     lua_createtable(L, (int)f->ncut, 0);
     for (uint32_t i = 0; i < f->ncut; i++) {
         lua_createtable(L, 0, 3);
-        weirlua_push_vertex(L, handle, f->cut[i].unit);
-        lua_setfield(L, -2, "unit");
+        weirlua_set_vertex(L, "unit", handle, f->cut[i].unit);
         weirlua_set_integer(L, "left", f->cut[i].left);
         weirlua_set_integer(L, "size", weir_vertex_size(handle->g, f->cut[i].unit));
         lua_rawseti(L, -2, (lua_Integer)i + 1);
@@ -58,9 +55,7 @@ static const weir_vertex *read_ends(lua_State *L, const struct weirlua_graph *ha
 {
     weir_vertex *one;
 
-    if (lua_getfield(L, 2, "from") != LUA_TNIL)
-        o->from = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
-    lua_pop(L, 1);
+    o->from = weirlua_field_vertex(L, 2, "from", handle);
     if (lua_getfield(L, 2, "to") == LUA_TTABLE)
         return weirlua_check_list(L, lua_gettop(L), handle, &o->nto);
     luaL_argcheck(L, !lua_isnil(L, -1), 2, "field 'to': a vertex or a list of vertices expected, got nothing");

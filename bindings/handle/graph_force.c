@@ -111,8 +111,7 @@ static void push_loss(lua_State *L, const struct weirlua_graph *handle, int64_t 
 {
     lua_createtable(L, 0, 5);
     weirlua_set_integer(L, "job", job);
-    weirlua_push_vertex(L, handle, v);
-    lua_setfield(L, -2, "vertex");
+    weirlua_set_vertex(L, "vertex", handle, v);
     weirlua_push_field(L, handle, v, FIELD_PATH);
     lua_setfield(L, -2, "path");
     weirlua_push_field(L, handle, v, FIELD_TYPE);

@@ -5,8 +5,7 @@
 static void push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *pick)
 {
     lua_createtable(L, 0, 3);
-    weirlua_push_vertex(L, handle, pick->vertex);
-    lua_setfield(L, -2, "vertex");
+    weirlua_set_vertex(L, "vertex", handle, pick->vertex);
     weirlua_set_integer(L, "amount", pick->amount);
     weirlua_set_boolean(L, "exclusive", pick->exclusive);
 }

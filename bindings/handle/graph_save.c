@@ -30,11 +30,7 @@ static int graph_changed(lua_State *L)
     if (rc)
         return weirlua_fail(L, &err, rc);
     list->p = v;
-    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
-    for (uint32_t i = 0; i < n; i++) {
-        weirlua_push_vertex(L, handle, v[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
+    weirlua_push_vertices(L, handle, v, n);
     weirlua_owner_clear(list);
     return 1;
 }

@@ -178,30 +178,9 @@ void weirlua_query_open(lua_State *L, struct weirlua *s)
 
 /* ---- find ---- */
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
+static int push_list(lua_State *L, const struct weirlua_graph *handle, struct weirlua_owner *found, uint32_t n)
 {
-    weir_vertex v = WEIR_NONE;
-
-    lua_pushliteral(L, "start");
-    if (lua_rawget(L, 3) != LUA_TNIL)
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
-    lua_pop(L, 1);
-    return v;
-}
-
-static int push_list(lua_State *L, struct weirlua_owner *found, uint32_t n, uint32_t number)
-{
-    const weir_vertex *list = found->p;
-    struct weirlua_graph *handle;
-
-    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
-    handle = weirlua_graph_find(weirlua_of(L), number);
-    if (!handle)
-        return luaL_error(L, "the graph was closed");
-    for (uint32_t i = 0; i < n; i++) {
-        weirlua_push_vertex(L, handle, list[i]);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
+    weirlua_push_vertices(L, handle, found->p, n);
     weirlua_owner_clear(found);
     if (n == 0)
         weirlua_note_empty(L, lua_type(L, 4) == LUA_TSTRING ? lua_tostring(L, 4) : "the query");
@@ -236,7 +215,7 @@ static int graph_find(lua_State *L)
     lua_settop(L, 3);
     lua_pushvalue(L, 2); /* the expression, which query_at replaces by its query */
     weirlua_options(L, 3, known);
-    start = start_of(L, handle);
+    start = weirlua_field_vertex(L, 3, "start", handle);
     graph = weirlua_field_choice(L, 3, "as", 0, results) == 1;
     q = query_at(L, 2);
     if (!q)
@@ -249,7 +228,7 @@ static int graph_find(lua_State *L)
     if (rc)
         return weirlua_fail(L, &err, rc);
     found->p = list;
-    return graph ? push_extract(L, handle, list, n) : push_list(L, found, n, handle->number);
+    return graph ? push_extract(L, handle, list, n) : push_list(L, handle, found, n);
 }
 
 const luaL_Reg weirlua_graph_finders[] = {{"find", graph_find}, {NULL, NULL}};

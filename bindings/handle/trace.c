@@ -48,8 +48,7 @@ static void push_event(lua_State *L, const struct weirlua_graph *handle, const w
 
     lua_createtable(L, 0, 6);
     weirlua_set_text(L, "event", names[event->event]);
-    weirlua_push_vertex(L, handle, event->vertex); /* nil: the whole graph */
-    lua_setfield(L, -2, "vertex");
+    weirlua_set_vertex(L, "vertex", handle, event->vertex); /* nil: the whole graph */
     weirlua_set_integer(L, "resource", event->resource);
     if (event->type) {
         weirlua_set_text(L, "type", event->type);

@@ -96,6 +96,55 @@ weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, co
     return h.v;
 }
 
+weir_vertex weirlua_field_vertex(lua_State *L, int table, const char *key, const struct weirlua_graph *handle)
+{
+    weir_vertex v = WEIR_NONE;
+
+    lua_pushstring(L, key);
+    if (lua_rawget(L, table) != LUA_TNIL) {
+        if (!lua_islightuserdata(L, -1))
+            luaL_error(L, "field '%s': vertex expected, got %s", key, luaL_typename(L, -1));
+        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
+    }
+    lua_pop(L, 1);
+    return v;
+}
+
+void weirlua_set_vertex(lua_State *L, const char *key, const struct weirlua_graph *handle, weir_vertex v)
+{
+    weirlua_push_vertex(L, handle, v);
+    lua_setfield(L, -2, key);
+}
+
+void weirlua_push_vertices(lua_State *L, const struct weirlua_graph *handle, const weir_vertex *list, uint32_t n)
+{
+    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
+    if (handle->number == 0) /* the allocation may have run a finalizer */
+        luaL_error(L, "the graph was closed");
+    for (uint32_t i = 0; i < n; i++) {
+        weirlua_push_vertex(L, handle, list[i]);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
+void weirlua_push_scores(lua_State *L, uint32_t number, weir_accum *a)
+{
+    size_t n = weir_accum_count(a);
+
+    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
+    for (size_t i = 0; i < n; i++) {
+        double score = 0;
+        weir_vertex v = weir_accum_get(a, i, &score);
+        struct weirlua_graph *handle = weirlua_graph_find(weirlua_of(L), number);
+        if (!handle || !weir_vertex_live(handle->g, v))
+            luaL_error(L, "the graph %s while it was walked", handle ? "changed" : "was closed");
+        lua_createtable(L, 0, 2);
+        weirlua_set_vertex(L, "vertex", handle, v);
+        weirlua_set_number(L, "score", score);
+        lua_rawseti(L, -2, (lua_Integer)i + 1);
+    }
+}
+
 /* ---- fields ---- */
 
 static const struct {

@@ -159,10 +159,8 @@ static int vertex_children(lua_State *L)
 void weirlua_push_edge(lua_State *L, const struct weirlua_graph *handle, const weir_edge *e)
 {
     lua_createtable(L, 0, 5);
-    weirlua_push_vertex(L, handle, e->source);
-    lua_setfield(L, -2, "source");
-    weirlua_push_vertex(L, handle, e->target);
-    lua_setfield(L, -2, "target");
+    weirlua_set_vertex(L, "source", handle, e->source);
+    weirlua_set_vertex(L, "target", handle, e->target);
     weirlua_set_text(L, "subsystem", e->subsystem);
     weirlua_set_text(L, "type", e->type);
     weirlua_set_text(L, "back", e->back);

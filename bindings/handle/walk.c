@@ -171,26 +171,6 @@ static void free_accum(void *p)
     weir_accum_free(p);
 }
 
-static int push_best(lua_State *L, const struct walk *walk, weir_accum *a)
-{
-    size_t n = weir_accum_count(a);
-
-    lua_newtable(L);
-    for (size_t i = 0; i < n; i++) {
-        double score = 0;
-        weir_vertex v = weir_accum_get(a, i, &score);
-        struct weirlua_graph *handle = weirlua_walk_graph(L, walk);
-        if (!weir_vertex_live(handle->g, v))
-            return luaL_error(L, "the graph changed while it was walked");
-        lua_createtable(L, 0, 2);
-        weirlua_push_vertex(L, handle, v);
-        lua_setfield(L, -2, "vertex");
-        weirlua_set_number(L, "score", score);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
-}
-
 enum walk_verdict { SCORED, NO_CANDIDATE, STOP };
 
 /* Asks the evaluating filters about v (W4) and sums the scores. If a filter returns nil, v is no candidate; false ends
@@ -236,7 +216,7 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
             return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory"
                                                    : "evaluate returned a score that is not a number");
     }
-    push_best(L, walk, handle->p);
+    weirlua_push_scores(L, walk->number, handle->p);
     weirlua_owner_clear(handle);
     return 1;
 }

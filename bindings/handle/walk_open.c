@@ -98,20 +98,6 @@ static unsigned events_of(lua_State *L, const struct walk *walk, bool *breadth)
     return WEIR_PREORDER | WEIR_POSTORDER;
 }
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
-{
-    weir_vertex v = WEIR_NONE;
-
-    lua_pushliteral(L, "start");
-    if (lua_rawget(L, 2) != LUA_TNIL) {
-        if (!lua_islightuserdata(L, -1))
-            luaL_error(L, "field 'start': vertex expected, got %s", luaL_typename(L, -1));
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
-    }
-    lua_pop(L, 1);
-    return v;
-}
-
 /* Returns the core's own text for the name of a subsystem. The text lives as long as the graph. */
 static const char *subsystem_of(lua_State *L, const weir_graph *g, const char *name)
 {
@@ -143,7 +129,7 @@ static void open_core(lua_State *L, struct walk *walk, struct weirlua_graph *han
 
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *handle)
 {
-    weir_walk_options o = {.start = start_of(L, handle)};
+    weir_walk_options o = {.start = weirlua_field_vertex(L, 2, "start", handle)};
 
     walk->state = weirlua_of(L);
     walk->number = handle->number;

@@ -297,6 +297,15 @@ void *weirlua_vertex_value(const struct weirlua_graph *handle, weir_vertex v);
  * was closed. */
 struct weirlua_handle weirlua_check_handle(lua_State *L, struct weirlua *s, int arg);
 struct weirlua_handle weirlua_check_vertex(lua_State *L, struct weirlua *s, int arg);
+/* Returns the vertex in a field of an options table, WEIR_NONE for nil. Raises as the next function. */
+weir_vertex weirlua_field_vertex(lua_State *L, int table, const char *key, const struct weirlua_graph *handle);
+/* Sets a field of the table on top of the stack to a vertex; nil for WEIR_NONE. */
+void weirlua_set_vertex(lua_State *L, const char *key, const struct weirlua_graph *handle, weir_vertex v);
+/* Pushes a list of vertices. */
+void weirlua_push_vertices(lua_State *L, const struct weirlua_graph *handle, const weir_vertex *list, uint32_t n);
+/* Pushes {vertex =, score =} for the vertices of an accumulator in the graph of a number, best first. Raises where the
+ * graph is closed or a vertex is no more. */
+void weirlua_push_scores(lua_State *L, uint32_t number, weir_accum *a);
 /* Returns the vertex at `arg`; raises unless the vertex is in the graph of `handle`. */
 weir_vertex weirlua_check_vertex_of(lua_State *L, struct weirlua *s, int arg, const struct weirlua_graph *handle);
 /* Pushes a field of a vertex by code. `fields` of policies and walks use the same names. */

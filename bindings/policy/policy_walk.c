@@ -123,16 +123,6 @@ int weirlua_filter_limit(lua_State *L)
     return 0;
 }
 
-static weir_vertex start_of(lua_State *L, const struct weirlua_graph *handle)
-{
-    weir_vertex v = WEIR_NONE;
-
-    if (lua_getfield(L, 3, "start") != LUA_TNIL)
-        v = weirlua_check_vertex_of(L, weirlua_of(L), lua_gettop(L), handle);
-    lua_pop(L, 1);
-    return v;
-}
-
 /* Returns whether JSON can contain a type unescaped. */
 static bool is_bare(const char *type)
 {
@@ -163,23 +153,6 @@ static const weir_request *push_request(lua_State *L, const char *type, weir_err
     return r;
 }
 
-static int push_best(lua_State *L, const struct filter_walk *f)
-{
-    size_t n = weir_accum_count(f->accum);
-
-    lua_createtable(L, n < INT32_MAX ? (int)n : 0, 0);
-    for (size_t i = 0; i < n; i++) {
-        double score = 0;
-        weir_vertex v = weir_accum_get(f->accum, i, &score);
-        lua_createtable(L, 0, 2);
-        weirlua_push_vertex(L, f->handle, v);
-        lua_setfield(L, -2, "vertex");
-        weirlua_set_number(L, "score", score);
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-    return 1;
-}
-
 /* Opens the walk and the accumulator and pushes the owners. Returns a status. */
 static int open_walk(lua_State *L, struct filter_walk *f, const weir_walk_options *o, int64_t best, weir_err *err)
 {
@@ -207,11 +180,7 @@ int weirlua_filter_walk(lua_State *L)
     luaL_argcheck(L, !f.handle->matching, 2, "a match runs on the graph");
     lua_settop(L, 3);
     weirlua_options(L, 3, known);
-    if (lua_isnil(L, 3)) {
-        lua_newtable(L);
-        lua_replace(L, 3);
-    }
-    o.start = start_of(L, f.handle);
+    o.start = weirlua_field_vertex(L, 3, "start", f.handle);
     o.subsystem = weirlua_field_string(L, 3, "subsystem", NULL);
     f.type = weirlua_field_string(L, 3, "type", NULL);
     best = weirlua_field_integer(L, 3, "best", 0);
@@ -231,5 +200,8 @@ int weirlua_filter_walk(lua_State *L)
     rc = run(&f, &err);
     f.handle->matching = false;
     weirlua_hooks_end(&f.hooks, &err);
-    return rc ? weirlua_fail(L, &err, rc) : push_best(L, &f);
+    if (rc)
+        return weirlua_fail(L, &err, rc);
+    weirlua_push_scores(L, f.handle->number, f.accum);
+    return 1;
 }

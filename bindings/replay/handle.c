@@ -497,8 +497,7 @@ static void push_users(lua_State *L, const struct measure *m)
         lua_createtable(L, 0, 4);
         set_sum(L, "jobs", (double)m->users[i].jobs);
         set_sum(L, "wait", m->users[i].wait);
-        lua_pushnumber(L, m->users[i].slowdown);
-        lua_setfield(L, -2, "slowdown");
+        weirlua_set_number(L, "slowdown", m->users[i].slowdown);
         set_sum(L, "used", m->users[i].used);
         lua_rawseti(L, -2, (lua_Integer)i + 1);
     }
@@ -576,10 +575,8 @@ static int flat_method_figures(lua_State *L)
                 {"decisions", (double)s->decisions}};
     for (size_t i = 0; i < sizeof sums / sizeof *sums; i++)
         set_sum(L, sums[i].name, sums[i].value);
-    lua_pushnumber(L, m->slowdown);
-    lua_setfield(L, -2, "slowdown");
-    lua_pushnumber(L, m->worst);
-    lua_setfield(L, -2, "worst");
+    weirlua_set_number(L, "slowdown", m->slowdown);
+    weirlua_set_number(L, "worst", m->worst);
     lua_createtable(L, (int)s->units.nlevels, 0);
     for (uint32_t i = 0; i < s->units.nlevels; i++) {
         push_sum(L, m->touched_sum[i]);
