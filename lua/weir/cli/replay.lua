@@ -20,6 +20,7 @@ local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local texts = require "weir.texts"
 local times = require "weir.trace.times"
+local totals = require "weir.cli.totals"
 local trace = require "weir.trace"
 local weir = require "weir"
 local workers = require "weir.replay.workers"
@@ -65,7 +66,7 @@ local M = {
     { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "some",
       max = 1000000000 },
     { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "number", min = 0.001, max = 1000 },
-    { nil, "largest", "N", "processors of a generated job; all that there are if not given", kind = "some", max = 1000000000 },
+    { nil, "largest", "N", "processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },
     { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
@@ -208,13 +209,26 @@ end
 -- ---- running ------------------------------------------------------------------------------------------------
 
 local function units(opts, graph)
-  local totals = graph:aggregate(nil, { all = true })
+  local there = graph:aggregate(nil, { all = true })
   local type = (opts.map or "core"):find "core" and "core" or "node"
-  local row = totals[type]
-  if not row then
-    out.fail(2, "replay: the machine has no %s%s", type, type == "core" and totals.node and "; --map node takes nodes for processors" or "")
+  if not there[type] then
+    out.fail(2, "replay: the machine has no %s%s", type, type == "core" and there.node and "; --map node takes nodes for processors" or "")
   end
-  return row.total
+  for _, row in ipairs(totals.rows(graph)) do
+    if row.type == type then return totals.up(row) end
+  end
+  return 0
+end
+
+-- Returns why jobs of a replay never started: what is not up, by type.
+local function stuck(graph)
+  local parts = {}
+  for _, row in ipairs(totals.rows(graph)) do
+    local up = totals.up(row)
+    if up < row.total then parts[#parts + 1] = ("%s %s"):format(texts.counted(row.total, row.type), texts.number(up)) end
+  end
+  if #parts == 0 then return ", though the machine was idle in the end: the policies would not start them" end
+  return (": of %s are up, and one that cannot start may hold up others"):format(table.concat(parts, ", "))
 end
 
 local function source_of(opts, path, graph)
@@ -254,6 +268,7 @@ local function remark(opts, result, say)
       texts.counted(t.guessed, "job"), t.read))
   end
   for _, job in ipairs(result.refused) do say(refusal(t, job)) end
+  if result.stuck then say(("%s never started%s"):format(texts.counted(result.metrics.unfinished, "job"), result.stuck)) end
   local hint = result.missing and ('; it has no "%s": --map says what a processor is'):format(result.missing) or ""
   if refused == 1 then
     say("1 job asks for more than the machine has, and was refused" .. hint)
@@ -292,6 +307,7 @@ local function run_one(opts, path, which, tick)
   }
   if code == "output" then out.fail(2) end -- the host prints the reason
   out.check(result, why).missing = missing
+  if result.metrics.unfinished > 0 and not opts["until"] and graph:validity() == nil then result.stuck = stuck(graph) end
   return result
 end
 

@@ -53,6 +53,12 @@ function M.rows(g, top)
   return rows
 end
 
+--- Returns the units of a row that are up or degraded, so that jobs may get them.
+function M.up(row)
+  if not row.states then return row.total end
+  return (row.states.up or 0) + (row.states.degraded or 0)
+end
+
 -- Returns the states with units in any row; empty if all vertices are up.
 local function states_in(rows)
   local seen, list = {}, {}

@@ -647,6 +647,30 @@ describe("weir replay", function()
     assert.equal(2, weir_replay(bad, "--malformed", "stop").status)
   end)
 
+  describe("on a machine of which half is down", function()
+    local machine
+
+    before_each(function()
+      local g <close> = weir.synthetic "cluster:1 node:2 core:4"
+      g:vertex("node1").state = "down"
+      machine = file("half.json", g:format "jgf")
+    end)
+
+    it("says why jobs never started", function()
+      local path = file("wide.swf", swf({ 1, 0, 10, 4 }, { 2, 1, 10, 8 }, { 3, 2, 10, 1 }))
+      local r = weir_replay(path, "-r", machine, "-q", "fcfs")
+      assert.matches("weir: 2 jobs never started: of 2 nodes 1, 8 cores 4 are up, and one that cannot start may hold up others\n",
+        r.err, 1, true)
+      assert.not_matches("never started", weir_replay(path, "-r", machine, "-q", "fcfs", "--until", "5").err, 1, true)
+    end)
+
+    it("makes up jobs that fit on what is up", function()
+      local r = weir_replay("-r", machine, "--generate", "60", "--seed", "2", "-q", "fcfs")
+      assert.matches("jobs +60\n", r.out)
+      assert.not_matches("unfinished", r.out, 1, true)
+    end)
+  end)
+
   it("takes no file of which no line makes sense", function()
     local r = weir_replay(file("none.swf", "1 2 3\n4 5\n"))
     assert.equal(2, r.status)
