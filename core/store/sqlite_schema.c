@@ -290,8 +290,39 @@ static int query_int(sqlite3 *db, const char *sql, int64_t *out, weir_err *err)
     return rc;
 }
 
-/* Fails unless the statement of a table equals weir's own. A view or a generated column in place of a table could
- * run any expression. */
+/* Returns what follows the white space and the comments that a part of a statement begins with. */
+static const char *skip_space(const char *sql)
+{
+    for (;;) {
+        sql += strspn(sql, " \t\r\n");
+        if (sql[0] != '-' || sql[1] != '-')
+            return sql;
+        sql += strcspn(sql, "\n");
+    }
+}
+
+/* Whether two statements are equal but for comments and the extent of white space. */
+static bool same_statement(const char *a, const char *b)
+{
+    char quote = '\0'; /* the end of the quoted part that a and b are in */
+
+    for (;; a++, b++) {
+        const char *next = quote ? a : skip_space(a), *other = quote ? b : skip_space(b);
+        if ((next == a) != (other == b) || *next != *other)
+            return false;
+        a = next;
+        b = other;
+        if (*a == '\0')
+            return true;
+        if (quote)
+            quote = *a == quote ? '\0' : quote;
+        else if (*a == '\'' || *a == '"' || *a == '`' || *a == '[')
+            quote = *a == '[' ? ']' : *a;
+    }
+}
+
+/* Fails unless the statement of a table is weir's own, but for comments. A view or a generated column in place of a
+ * table could run any expression. */
 static int check_table(sqlite3 *db, sqlite3_stmt *s, const struct weir_db_layout *t, weir_err *err)
 {
     const char *sql;
@@ -304,7 +335,7 @@ static int check_table(sqlite3 *db, sqlite3_stmt *s, const struct weir_db_layout
     sql = status == SQLITE_ROW ? (const char *)sqlite3_column_text(s, 0) : NULL;
     if (status != SQLITE_ROW && status != SQLITE_DONE)
         rc = weir_db_fail(db, err);
-    else if (!sql || strcmp(sql, t->sql) != 0)
+    else if (!sql || !same_statement(sql, t->sql))
         rc = weir_fail(err, WEIR_EPARSE, "the table \"%s\" is %s", t->name, sql ? "not what weir makes" : "missing");
     sqlite3_reset(s);
     return rc;

@@ -33,6 +33,10 @@ static const struct {
     {"DROP TABLE feed", "the table \"feed\" is missing"},
     {"DROP TABLE run; CREATE VIEW run AS SELECT 1", "the table \"run\" is missing"},
     {"ALTER TABLE job ADD COLUMN who", "the table \"job\" is not what weir makes"},
+    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'rank INTEGER', 'rank  TEXT')",
+     "the table \"run\" is not what weir makes"},
+    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'INTEGER', 'INT--' || char(10) || 'EGER')",
+     "is not what weir makes"},
     {"UPDATE meta SET value = -1 WHERE key = 'now'", "table meta, key now: \"value\" is no value"},
     {"UPDATE meta SET value = 'x' WHERE key = 'next_job'", "table meta, key next_job: \"value\""},
     {"UPDATE kind SET kind = 99 WHERE kind = 0", "kinds are numbered from 0 on"},
@@ -112,6 +116,31 @@ static void bad_rows(void)
     }
     weir_graph_free(g);
     stores_clear();
+}
+
+/* Definitions of tables whose comments and white space are not those of this weir are the same tables. */
+static void other_comments(void)
+{
+    static const char *const changes[] = {
+        "replace(sql, '-- vertices', '-- vertices, which is to say')",
+        "replace(sql, char(10), char(13) || char(10) || '   ')",
+        "replace(sql, ' -- ', '    --')",
+        "replace(sql, 'CREATE TABLE ', 'CREATE TABLE -- of weir' || char(10))",
+    };
+    weir_graph *g = machine(), *back;
+    char sql[300];
+
+    for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+        save(g, 0);
+        snprintf(sql, sizeof sql, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = %s WHERE type = 'table'",
+                 changes[i]);
+        by_hand(sql);
+        back = load();
+        same(g, back, true, changes[i]);
+        weir_graph_free(back);
+        stores_clear();
+    }
+    weir_graph_free(g);
 }
 
 /* Additions of further programs to a file: triggers do not run, tables and indices stay. */
@@ -247,6 +276,7 @@ int main(void)
 {
     stores_begin();
     bad_rows();
+    other_comments();
     additions();
     costly_index();
     damage();
