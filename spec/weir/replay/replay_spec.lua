@@ -657,11 +657,11 @@ describe("weir replay", function()
     end)
 
     it("says why jobs never started", function()
-      local path = file("wide.swf", swf({ 1, 0, 10, 4 }, { 2, 1, 10, 8 }, { 3, 2, 10, 1 }))
-      local r = weir_replay(path, "-r", machine, "-q", "fcfs")
+      local wide = file("wide.swf", swf({ 1, 0, 10, 4 }, { 2, 1, 10, 8 }, { 3, 2, 10, 1 }))
+      local r = weir_replay(wide, "-r", machine, "-q", "fcfs")
       assert.matches("weir: 2 jobs never started: of 2 nodes 1, 8 cores 4 are up, and one that cannot start may hold up others\n",
         r.err, 1, true)
-      assert.not_matches("never started", weir_replay(path, "-r", machine, "-q", "fcfs", "--until", "5").err, 1, true)
+      assert.not_matches("never started", weir_replay(wide, "-r", machine, "-q", "fcfs", "--until", "5").err, 1, true)
     end)
 
     it("makes up jobs that fit on what is up", function()
