@@ -11,7 +11,7 @@ static bool is_there(const weir_graph *g, const char *type)
     weir_aggregate a;
 
     for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
-        if (strcmp(a.type, type) == 0)
+        if (a.total > 0 && strcmp(a.type, type) == 0)
             return true;
     for (uint32_t i = 0; i < weir_subsystem_count(g); i++)
         if (strcmp(weir_subsystem_name(g, i), type) == 0)
@@ -41,6 +41,8 @@ static void push_names(lua_State *L, const weir_graph *g)
 
     lua_newtable(L);
     for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++) {
+        if (a.total == 0)
+            continue;
         lua_pushboolean(L, 1);
         lua_setfield(L, -2, a.type);
     }
