@@ -221,6 +221,8 @@ void weirlua_sandbox_complain(struct sandbox *sb, const char *name, const char *
 void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size);
 /* Returns whether a text contains "name:line: ". */
 bool weirlua_has_place(const char *text);
+/* Returns the text after a leading "prelude:LINE: ", a place outside of the script; else the whole text. */
+const char *weirlua_behind_prelude(const char *text);
 /* Pops an error value, and writes its text as one line, without addresses. Never raises. */
 void weirlua_error_text(lua_State *S, char *buf, size_t size);
 /* Pops a function, and writes the place where the function begins, as "file:line: "; a value of a different type, or a

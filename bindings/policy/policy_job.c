@@ -67,7 +67,7 @@ static struct policy_job *job_of(lua_State *S)
 /* A field of `about`: a text, which the table keeps alive, or a number. */
 struct told {
     const char *key;
-    int type; /* LUA_TSTRING, LUA_TNUMBER, LUA_TBOOLEAN; LUA_TNIL for anything else */
+    int type; /* LUA_TSTRING, LUA_TNUMBER; LUA_TNIL where there is none */
     const char *text;
     size_t len;
     bool integer;
@@ -85,7 +85,7 @@ static int look_up(lua_State *L)
     if (told->type == LUA_TSTRING)
         told->text = lua_tolstring(L, -1, &told->len);
     told->integer = lua_isinteger(L, -1);
-    told->i = told->type == LUA_TBOOLEAN ? lua_toboolean(L, -1) : lua_tointeger(L, -1);
+    told->i = lua_tointeger(L, -1);
     told->n = lua_tonumber(L, -1);
     return 0;
 }
@@ -116,8 +116,6 @@ static int push_told(lua_State *S, int requests, const struct policy_job *job, c
         lua_pushinteger(S, told.i);
     else if (told.type == LUA_TNUMBER)
         lua_pushnumber(S, told.n);
-    else if (told.type == LUA_TBOOLEAN)
-        lua_pushboolean(S, told.i != 0);
     else
         lua_pushnil(S);
     return lua_type(S, -1);
@@ -275,11 +273,7 @@ static void push_attributes(lua_State *S, const struct policy_job *job)
         luaL_error(S, "out of memory");
     weirlua_json_read(S, text->p, strlen(text->p));
     weirlua_owner_clear(text);
-    lua_getfield(S, -1, "attributes");
-    if (!lua_istable(S, -1)) {
-        lua_newtable(S);
-        lua_replace(S, -2);
-    }
+    lua_getfield(S, -1, "attributes"); /* written of every request */
 }
 
 /* Pushes a table made at the first reading. Index 1 has the job. */

@@ -448,8 +448,7 @@ bool weirlua_has_place(const char *text)
     return false;
 }
 
-/* Returns the text after a leading "prelude:LINE: ", a place outside of the script; else the whole text. */
-static const char *behind_prelude(const char *text)
+const char *weirlua_behind_prelude(const char *text)
 {
     size_t at = sizeof SANDBOX_PRELUDE - 1, digits;
 
@@ -481,7 +480,7 @@ int weirlua_sandbox_locate(lua_State *S)
 {
     size_t len = 0;
     const char *text = lua_type(S, 1) == LUA_TSTRING ? lua_tolstring(S, 1, &len) : NULL,
-               *rest = text ? behind_prelude(text) : NULL;
+               *rest = text ? weirlua_behind_prelude(text) : NULL;
     lua_Debug ar;
 
     keep_trace(S);

@@ -88,7 +88,8 @@ static int limit(lua_State *S)
     return lua_error(S);
 }
 
-/* Message handler: puts the place in the main text before a message with a different place or no place. */
+/* Message handler: puts the place in the main text before a message with a different place or no place; a place in the
+ * prelude is left out. */
 static int locate(lua_State *S)
 {
     const struct runner *run = (struct runner *)weirlua_sandbox_of(S);
@@ -104,7 +105,7 @@ static int locate(lua_State *S)
         place = lua_pushfstring(S, "%s:%d: ", ar.short_src, ar.currentline);
         if (strncmp(message, place, strlen(place)) == 0)
             break;
-        lua_pushvalue(S, 1);
+        lua_pushstring(S, weirlua_behind_prelude(message));
         lua_concat(S, 2);
         return 1;
     }

@@ -69,6 +69,19 @@ local CALLS = {
     return core.policy_source("return { options = { k = { default = 1.5, min = 0 } } }", "p", { options = { k = "nan" } })
   end, "option 'k'" },
   { "a name with a zero byte", function() return core.policy_source("return { name = 'a\\0b' }", "p") end, "has a zero byte" },
+  { "a name that is not UTF-8", function() return core.policy_source("return { name = 'a\\xff' }", "p") end, "the string is not UTF-8" },
+  { "a name with a line end", function() return core.policy_source("return { name = 'a\\nb' }", "p") end, "a name has no control characters" },
+  { "a name with a control character of two bytes", function() return core.policy_source("return { name = 'a\\u{85}b' }", "p") end,
+    "a name has no control characters" },
+  { "a hierarchy of three parts", function() return core.policy_source("return { subsystem = 'a:b:c' }", "p") end,
+    "field 'subsystem': a hierarchy such as \"power\", or \"containment:rack\" to give whole racks, expected, got 'a:b:c'" },
+  { "an origin that is no text", function() return core.policy_source("return {}", "p", { origin = 3 }) end,
+    "field 'origin': string expected, got number" },
+  { "a policy with a long name that fails", function(w)
+    local e = assert(core.engine { resources = w.g, policy = assert(core.policy_source(
+      ("return { name = '%s\u{e9}\u{e9}', prune = function() error 'x' end }"):format(("n"):rep(59)), "p")) })
+    return e:match "slot=1/core=1"
+  end, "policy " .. ("n"):rep(59) .. "\u{e9}\u{e9}: prune: p:1: x" },
   { "a field by its place", function() return core.policy_source("return { name = 'a', 3 }", "p") end, "there is no field 'number'" },
   { "an order that is no number", function(w) return place(w, "order = function(v) return 'x' end") end, "order" },
   { "an order that is none", function(w) return place(w, "order = function(v) return 0/0 end") end, "order" },

@@ -69,6 +69,13 @@ describe("a job as hooks see it", function()
         assert.equal("inf", ask(make, hook, "job.duration", nil, "slot=1/node"))
         assert.equal("nil", ask(make, hook, "job.name", nil, "slot=1/node"))
         assert.equal("7", ask(make, hook, "job.user", { about = { user = 7 } }))
+        if hook ~= "admit" then
+          assert.equal("nil", ask(make, hook, "request[1]"))
+          assert.equal("nil", ask(make, hook, "request.state"))
+          for _, duration in ipairs { 39, 40, 41 } do
+            assert.equal(tostring(duration <= 40), ask(make, hook, "request:ends_within(40)", { duration = duration }))
+          end
+        end
       end)
 
       it(("refuses names that no job has, and changes, in %s of a %s policy"):format(hook, make), function()
@@ -77,6 +84,23 @@ describe("a job as hooks see it", function()
       end)
     end
   end
+
+  it("has at most the largest integer of what it wants", function()
+    for _, resources in ipairs { "slot=9007199254740992/[core=1000;core=1000]", "slot=9007199254740992/core=2000" } do
+      local wants
+      local e = assert(weir.engine { resources = MACHINE, policy = { admit = function(_, _, job) wants = job.wants.core return false, "" end } })
+      assert.is_nil((e:match(resources)))
+      assert.equal(math.maxinteger, wants)
+    end
+  end)
+
+  it("has attributes told by the host only as the text of an object", function()
+    for _, text in ipairs { "{", "3", "" } do
+      assert.matches("field 'about': attributes: the JSON text of an object expected",
+        ask("sandboxed", "prune", "job.attributes.x", { about = { attributes = text } }))
+    end
+    assert.equal("4", ask("sandboxed", "prune", "job.attributes.x", { about = { attributes = '{"x":4}' } }))
+  end)
 
   it("knows what one slot holds, beside each resource", function()
     local function slot(request, type, key)
@@ -133,6 +157,23 @@ describe("a job as hooks see it", function()
     end } })
     assert(e:match("slot=1/node", { about = { user = "a" } }))
     assert.same({ "true", "a", 1 }, seen)
+  end)
+
+  it("of the outer match can be read where a match within the match is asked", function()
+    local outer, seen
+    local other = assert(weir.engine { resources = "node:1", policy = { prune = function(_, inner)
+      seen = { outer.job.user, outer.slot.node, inner.job.user, inner.slot.node }
+      return true
+    end } })
+    local e = assert(weir.engine { resources = MACHINE, policy = { prune = function(_, request)
+      if not outer then
+        outer = request
+        assert(other:match("slot=1/node", { about = { user = "b" } }))
+      end
+      return true
+    end } })
+    assert(e:match("slot=1/node", { about = { user = "a" } }))
+    assert.same({ "a", 1, "b", 1 }, seen)
   end)
 
   it("makes a policy personal only where a field was read that differs between jobs with equal requests", function()

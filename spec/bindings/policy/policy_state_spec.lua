@@ -194,6 +194,7 @@ describe("the state of a policy", function()
       { "state.counts.f = print", "counts: a state has booleans" }, { "state.n = 0/0", "placed: " },
       { "state.counts.x = ('x'):rep(17000)", "at most 16384 are possible" },
       { "state.counts[1], state.counts.x = 1, 1", "placed: " },
+      { "state.counts[1000] = 1", "counts: the key 1000 is a number, and the table is no list; tostring(1000) can be kept" },
       { "local t = state.counts for _ = 1, 20 do t.t = {} t = t.t end", "at most 16 tables in one another" },
       { "state.counts.own = state.counts", "at most 16 tables in one another" },
     } do
@@ -207,13 +208,30 @@ describe("the state of a policy", function()
   end)
 
   it("can have a field taken away, which then has the declared value", function()
-    local e = engine [[return { name = 'counter', state = { n = 4 }, placed = function(_, state)
-      if state.n > 4 then state.n = nil else state.n = 9 end
+    local e = engine [[return { name = 'counter', state = { n = 4, list = { 1 } }, placed = function(_, state)
+      if state.n > 4 then state.n, state.list = nil, nil else state.n, state.list[2] = 9, 2 end
     end }]]
-    assert(e:match "slot=1/core=1")
-    assert.equal(9, e:state().n)
-    assert(e:match "slot=1/core=1")
-    assert.equal(4, e:state().n)
+    for _ = 1, 3 do
+      assert(e:match "slot=1/core=1")
+      assert.same({ n = 9, list = { 1, 2 } }, e:state())
+      assert(e:match "slot=1/core=1")
+      assert.same({ n = 4, list = { 1 } }, e:state())
+    end
+  end)
+
+  it("is its own where the hook asks another machine, whose policy has another state", function()
+    local inner = { name = "inner", state = { m = 1 }, placed = function(_, state) state.m = state.m + 1 end }
+    local other = assert(weir.engine { resources = MACHINE, policy = inner })
+    local outer = { name = "outer", state = { n = 1 }, placed = function(_, state)
+      assert(other:match "slot=1/core=1")
+      state.n = state.n + other:state().m
+    end }
+    local e = assert(weir.engine { resources = MACHINE, policy = outer })
+    for _, n in ipairs { 3, 6, 10 } do
+      assert(e:match "slot=1/core=1")
+      assert.same({ n = n }, e:state())
+    end
+    assert.same({ m = 4 }, other:state())
   end)
 
   it("belongs to one file: not to another file of the same name, nor to what comes with weir", function()

@@ -254,6 +254,14 @@ describe("the functions that a script can reach", function()
     assert.equal(table.concat(expected, " "), p.doc)
   end)
 
+  it("of a prelude in a sandbox that stays have errors at the place of the script", function()
+    local sandbox = assert(core.sandbox_open("return {\n f = function() g() end }", "t",
+      { prelude = "function g() local x x() end return function(t) return t end", bridge = function() end }))
+    local ok, why = sandbox:call "f"
+    assert.same({ nil, "t:2: attempt to call a nil value (local 'x')" }, { ok, why })
+    sandbox:close()
+  end)
+
   it("in a sandbox that stays have a bound each", function()
     local sandbox = assert(core.sandbox_open(CENSUS .. "return { f = function() return table.concat(found, ' ') end }", "t",
       { prelude = "return function(t) return t end", bridge = function() end }))

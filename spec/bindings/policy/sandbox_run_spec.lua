@@ -24,6 +24,9 @@ local VALUES = {
   { "return { tostring {}, tostring(next), tostring(setmetatable({}, { __tostring = function() return 'mine' end })) }",
     { "table", "function", "mine" } },
   { "return ('%d%% of %-6s|%s'):format(5, {}, next)", "5% of table |function" },
+  { "return ('>i4z'):pack(7, 'x')", "\0\0\0\7x\0" },
+  { "local t = {} for i = 999, 400, -1 do t[('k'):rep(300) .. i] = i end local n, last = 0, 0"
+    .. " for _, v in pairs(t) do n, last = n + (v > last and 1 or 0), v end return n", 600 },
   { "return #arg", nil, "'arg'" },
   { "return print", nil, "a value of type function is no data" },
   { "return require", nil, "there is no 'require' in the sandbox" },
@@ -86,6 +89,9 @@ describe("sandbox_run", function()
     assert.equal("<3>", run("return triple(1)", { prelude = "function triple(x) return 3 * x end "
       .. "return function(x) return ('<%d>'):format(x) end" }))
     assert.matches("^t:2: no", select(2, run("\nf()", { prelude = "function f() error('no', 0) end" })))
+    assert.matches("^t:2: no", select(2, run("\nf()", { prelude = "\nfunction f() error 'no' end" })))
+    assert.matches("^t:2: attempt to call a nil value", select(2, run("\nf()", { prelude = "function f() local x x() end" })))
+    assert.matches("^t:2: prelude:x", select(2, run("\nf()", { prelude = "function f() error('prelude:x', 0) end" })))
   end)
 
   it("compiles what the host gives it, in the sandbox", function()

@@ -308,4 +308,22 @@ describe("what a sandboxed policy answers", function()
     end
     for i = 2, 5 do assert.equal(answers[1], answers[i]) end
   end)
+
+  it("counts what walks remember as memory", function()
+    local p = assert(core.policy_source([[return { init = function(g)
+      for _ in g:walk { best = 100000, evaluate = function(v) return v.index end } do end
+    end }]], "hungry", { memory = 300000 }))
+    local own = assert(weir.engine { resources = "cluster:1 node:300 core:100", policy = p })
+    local a, why, code = own:match "slot=1/core"
+    assert.same({ code = "policy" }, { a = a, code = code })
+    assert.matches("not enough memory", why)
+  end)
+
+  it("prints where print was switched on, and is asked with true or false only", function()
+    local before = core.policy_print()
+    assert.equal(before, core.policy_print(true))
+    assert.equal(true, core.policy_print(before))
+    assert.equal(before, core.policy_print())
+    assert.error_matches(function() core.policy_print(1) end, "boolean expected, got number")
+  end)
 end)
