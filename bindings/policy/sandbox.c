@@ -549,7 +549,8 @@ void weirlua_sandbox_text(struct sandbox *sb, char *buf, size_t size)
     else if (spent)
         snprintf(buf, size, "%s%s (it used up its instructions)", place, text);
     else
-        snprintf(buf, size, "%s%s (it may have %zu MB)", place, text, sb->limit >> 20);
+        snprintf(buf, size, "%s%s (it may have %zu %s)", place, text, sb->limit >> (sb->limit < 1 << 20 ? 10 : 20),
+                 sb->limit < 1 << 20 ? "KB" : "MB");
 }
 
 void weirlua_function_place(lua_State *S, char *buf, size_t size)

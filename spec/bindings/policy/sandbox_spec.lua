@@ -313,10 +313,9 @@ describe("what a sandboxed policy answers", function()
     local p = assert(core.policy_source([[return { init = function(g)
       for _ in g:walk { best = 100000, evaluate = function(v) return v.index end } do end
     end }]], "hungry", { memory = 300000 }))
-    local own = assert(weir.engine { resources = "cluster:1 node:300 core:100", policy = p })
-    local a, why, code = own:match "slot=1/core"
-    assert.same({ code = "policy" }, { a = a, code = code })
-    assert.matches("not enough memory", why)
+    local own, why = weir.engine { resources = "cluster:1 node:300 core:100", policy = p }
+    assert.is_nil(own)
+    assert.matches("init: hungry:2: not enough memory (it may have 292 KB)", why, 1, true)
   end)
 
   it("prints where print was switched on, and is asked with true or false only", function()
