@@ -126,6 +126,8 @@ build/test/flat_counter: spec/bench/flat_counter.c # a replay that counts proces
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
+# The host can make each allocation of C fail, see spec/c/lua_host.c.
+$(OUT)/test/lua_host: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o $(BIND) $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E

@@ -66,13 +66,17 @@ static bool advance(struct flat *s)
     return call_and_forget(s, "advance", 0, s->now);
 }
 
+enum runs_read { RUNS_OK, RUNS_WRONG, RUNS_NO_MEMORY };
+
 /* Sets the units of a job to the runs in a list on top of the stack: first unit, number of units, and so on. */
-static bool read_runs(lua_State *L, struct flat *s, struct flat_job *j)
+static enum runs_read read_runs(lua_State *L, struct flat *s, struct flat_job *j)
 {
     uint32_t n = (uint32_t)(lua_istable(L, -1) ? lua_rawlen(L, -1) / 2 : 0), units = 0;
     struct unit_run *runs = malloc((n > 0 ? n : 1) * sizeof *runs);
 
-    for (uint32_t i = 0; i < n && runs; i++) {
+    if (!runs)
+        return RUNS_NO_MEMORY;
+    for (uint32_t i = 0; i < n; i++) {
         lua_Integer from, count;
         lua_rawgeti(L, -1, 2 * (lua_Integer)i + 1);
         lua_rawgeti(L, -2, 2 * (lua_Integer)i + 2);
@@ -84,27 +88,27 @@ static bool read_runs(lua_State *L, struct flat *s, struct flat_job *j)
         runs[i] = (struct unit_run){(uint32_t)from, (uint32_t)(from + count)};
         units += (uint32_t)count;
     }
-    if (!runs || units != (uint32_t)j->units) {
+    if (units != (uint32_t)j->units) {
         free(runs);
-        return false;
+        return RUNS_WRONG;
     }
     flat_units_drop(j);
     j->runs = runs;
     j->nruns = n;
-    return true;
+    return RUNS_OK;
 }
 
 static bool begin(struct flat *s, uint32_t job)
 {
     lua_State *L = ((struct lua_placer *)s->placer_data)->L;
-    bool done;
+    enum runs_read read;
 
     if (!call(s, "begin", number_of(s, job), s->now))
         return false;
-    done = read_runs(L, s, &s->jobs[job]);
+    read = read_runs(L, s, &s->jobs[job]);
     lua_pop(L, 1);
-    if (done)
-        return true;
+    if (read != RUNS_WRONG)
+        return read == RUNS_OK;
     lua_pushfstring(L, "job %I has other units than it asked for", (LUAI_UACINT)number_of(s, job));
     lua_setiuservalue(L, 1, 2);
     return false;

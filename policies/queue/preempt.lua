@@ -19,6 +19,7 @@ local function victims(queue, most)
   end
   table.sort(list, function(a, b)
     if a.start ~= b.start then return a.start > b.start end
+    if type(a.number) ~= type(b.number) then return type(b.number) == "number" end
     return a.number > b.number
   end)
   return list, soonest

@@ -2,6 +2,7 @@
 -- short job frees the resources soonest.
 local function shorter(a, b)
   if a.estimate ~= b.estimate then return a.estimate < b.estimate end
+  if type(a.number) ~= type(b.number) then return type(a.number) == "number" end
   return a.number < b.number
 end
 

@@ -2,8 +2,8 @@
  * loaded by a host that has their runtime: lua_host SCRIPT [ARGS]. Scripts can make memory run out:
  *
  *   host.fail(n, times)      from now on the n-th allocation of Lua fails, and the next, `times` in all
- *   host.preload()           `require "weir.core"` gives the module linked into the host, within reach of fail_core()
- *   host.fail_core(n)        the n-th allocation of the core linked into the host fails; once
+ *   host.preload()           `require "weir.core"` gives the module linked into the host, within reach of fail_c()
+ *   host.fail_c(n)           the n-th allocation of the core and the bindings linked into the host fails; once
  *   host.fail()              no allocation fails any more; returns how many allocations of Lua did
  *
  * Lua collects its garbage and retries before giving up, so that two failures are needed for one error. */
@@ -11,13 +11,49 @@
 #include <lauxlib.h>
 #include <lua.h>
 #include <lualib.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "base/base.h"
-
 int luaopen_weir_core(lua_State *L);
+
+/* The linker gives the calls of the objects of the host, of the bindings and of the core to __wrap_NAME(). */
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t n, size_t size);
+void *__real_realloc(void *p, size_t size);
+char *__real_strdup(const char *text);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t n, size_t size);
+void *__wrap_realloc(void *p, size_t size);
+char *__wrap_strdup(const char *text);
+
+static lua_Integer left_c; /* allocations of C until the one that fails; 0: none fails */
+
+static bool fails(void)
+{
+    return left_c > 0 && --left_c == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    return fails() ? NULL : __real_malloc(size);
+}
+
+void *__wrap_calloc(size_t n, size_t size)
+{
+    return fails() ? NULL : __real_calloc(n, size);
+}
+
+void *__wrap_realloc(void *p, size_t size)
+{
+    return fails() ? NULL : __real_realloc(p, size);
+}
+
+char *__wrap_strdup(const char *text)
+{
+    return fails() ? NULL : __real_strdup(text);
+}
 
 static struct {
     lua_Integer left;   /* allocations until the first failure; 0: no failures */
@@ -39,7 +75,7 @@ static void *allocate(void *ud, void *p, size_t old, size_t size)
         plan.failed++;
         return NULL;
     }
-    return realloc(p, size);
+    return __real_realloc(p, size);
 }
 
 static int fail(lua_State *L)
@@ -53,9 +89,9 @@ static int fail(lua_State *L)
     return 1;
 }
 
-static int fail_core(lua_State *L)
+static int fail_c(lua_State *L)
 {
-    weir_mem_fail_after((long)luaL_checkinteger(L, 1));
+    left_c = luaL_checkinteger(L, 1);
     return 0;
 }
 
@@ -69,7 +105,7 @@ static int preload(lua_State *L)
 
 static void open_host(lua_State *L)
 {
-    static const luaL_Reg functions[] = {{"fail", fail}, {"fail_core", fail_core}, {"preload", preload}, {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"fail", fail}, {"fail_c", fail_c}, {"preload", preload}, {NULL, NULL}};
 
     luaL_newlib(L, functions);
     lua_setglobal(L, "host");

@@ -19,6 +19,7 @@ M.MACHINES = {
   { "cluster:1 rack:3 node:3 core:2 gpu:1 memory:1(size=8)", "node", { "low", "first", "high" } },
   { "cluster:1 rack:2[node:3[core:4] node:2[core:4]]", "core", { "first", "low" } },
   { "cluster:1 node:5 core:4", "slot={N/4}/node", { "low" } },
+  { "cluster:1[node:3[core:4] node:4[core:1] node:2[core:3]]", "core", { "low", "first" } },
 }
 -- Bundled policies that are more than an order, whose units the engine chooses; exclusive ones where units are nodes.
 M.SCORING = { "best_fit", "worst_fit", "spread", "weighted", "round_robin", "contiguous", "locality", "drain_first", "emptiest", "alike",
@@ -28,6 +29,12 @@ local EXCLUSIVE = { firstnodex = true, lonodex = true, emptiestx = true }
 
 M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
+
+-- Numbers of jobs as traces may have them, for the i-th job.
+local NUMBERS = {
+  function(i) return i end, function(i) return 1000 - i end, function(i) return -i end, function(i) return i + 0.5 end,
+  function(i) return "j" .. i end, function(i) return ('say "%d", %d'):format(i % 3, i) end,
+}
 
 local QUEUE_NAMES = { "batch", "debug", "idle" }
 local TIERS = { batch = { priority_tier = 2 }, debug = { priority_tier = 3, priority_job_factor = 2 }, idle = { priority_tier = 1 } }
@@ -39,7 +46,7 @@ local function random_jobs(random, units, beyond)
   for i = 1, random(4, 30) do
     at = at + (random(3) == 1 and 0 or random(0, gap))
     local estimate = random(longest)
-    jobs[i] = { number = random(4) == 1 and 1000 - i or i, submit = at, procs = random(random(largest)), estimate = estimate,
+    jobs[i] = { number = NUMBERS[random(3) == 1 and random(#NUMBERS) or 1](i), submit = at, procs = random(random(largest)), estimate = estimate,
       runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3),
       recorded = random(8) > 1 and at + random(0, longest) or nil, queue = QUEUE_NAMES[random(#QUEUE_NAMES)] }
     if beyond and random(5) == 1 then jobs[i].runtime = estimate + random(200) end
@@ -122,6 +129,25 @@ function M.compare(make_trace, opts, say, bare)
   end
   assert_equal_lines(texts[1], texts[2], say)
   return results[2]
+end
+
+--- Compares the replay of a long queue: 200 jobs come while a job has the whole machine, 200 later, when small jobs have
+--- overtaken large ones. Jobs of queues of higher priority come between others that wait.
+function M.crowd(seed, queue, rule)
+  math.randomseed(seed)
+  local jobs = { { number = 1, submit = 0, procs = 4, estimate = 1000, runtime = 900, user = 1, queue = "batch" } }
+  for i = 2, 400 do
+    local large, estimate = i == 2 or math.random(3) == 1, math.random(9)
+    jobs[i] = { number = i, submit = i <= 200 and math.random(8) * 100 or 1100 + i // 10, procs = large and 4 or 1,
+      estimate = large and 300 or estimate, runtime = large and 200 or math.random(0, estimate), user = i % 3 + 1,
+      queue = math.random(9) == 1 and "debug" or "batch" }
+  end
+  table.sort(jobs, function(a, b)
+    if a.submit ~= b.submit then return a.submit < b.submit end
+    return a.number < b.number
+  end)
+  M.compare(function() return trace_of(jobs, 1) end, { resources = "cluster:1 core:4", map = "core", policy = "low", queue = queue,
+    rule = rule, tiers = true }, ("seed %d under %s, %s"):format(seed, queue, rule), true)
 end
 
 -- Returns a policy whose units the engine chooses.

@@ -1,5 +1,5 @@
 --- starve.lua - run by lua_host: each operation again and again, with the 1st, 2nd, ... allocation failing, until the
--- operation succeeds. lua_host starve.lua lua|once|core DIR [pattern] prints a line for each operation, "ok N TEXT"
+-- operation succeeds. lua_host starve.lua lua|once|c DIR [pattern] prints a line for each operation, "ok N TEXT"
 -- or the fault.
 local MODE, DIR, PATTERN = arg[1], arg[2], arg[3] or ""
 local host = assert(_G.host, "run by lua_host")
@@ -34,14 +34,14 @@ local function inspect(w, before, after)
 end
 
 local function start(n)
-  if MODE == "core" then return host.fail_core(n) end
+  if MODE == "c" then return host.fail_c(n) end
   host.fail(n, MODE == "once" and 2 or math.maxinteger)
 end
 
 -- True when no failure happened.
 local function stop()
-  if MODE == "core" then
-    host.fail_core(0)
+  if MODE == "c" then
+    host.fail_c(0)
     return false
   end
   return host.fail() == 0
@@ -56,7 +56,7 @@ local function once(text, n, before, after)
   local spared = stop()
   w.files.out:close()
   local wrong, through = judge(ok, result, why, code)
-  return wrong or inspect(w, before, after), through and (spared or MODE == "core")
+  return wrong or inspect(w, before, after), through and (spared or MODE == "c")
 end
 
 local function clear()
@@ -70,7 +70,7 @@ local function starve(text)
   local ok, result, why = pcall(f)
   if not (ok and result) then return 0, "does not even work: " .. tostring(ok and why or result) end
   local n, failures, through = 0, 0, 0
-  while through < (MODE == "core" and 3 or 1) do
+  while through < (MODE == "c" and 3 or 1) do
     n = n + (failures > FEW and 7 or 1)
     clear()
     local wrong, done = once(text, n, before, w.g)

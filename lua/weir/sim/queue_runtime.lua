@@ -247,13 +247,19 @@ local function squeeze()
   first, last, holes, fresh, front = 1, n, 0, start or n + 1, 1
 end
 
+-- Returns whether a job's number comes before another's: numbers come before texts.
+local function number_before(x, y)
+  if type(x) ~= type(y) then return type(x) == "number" end
+  return x < y
+end
+
 local function less(a, b)
   if a[1] ~= b[1] then return a[1] < b[1] end
   if a[2] ~= b[2] then return a[2] < b[2] end
   if a[3] ~= b[3] then return a[3] < b[3] end
   if a[4] ~= b[4] then return a[4] < b[4] end
   if a.submit ~= b.submit then return a.submit < b.submit end
-  return a.number < b.number
+  return number_before(a.number, b.number)
 end
 
 local function wrong_keys(what) error(("%sorder: it must return up to 4 numbers, not %s"):format(place(policy.order), what), 0) end
@@ -279,7 +285,7 @@ local function behind(a, b)
   local x, y = rank(a), rank(b)
   if x ~= y then return x > y end
   if a.submit ~= b.submit then return a.submit > b.submit end
-  return a.number > b.number
+  return number_before(b.number, a.number)
 end
 
 -- Returns the place for a job among the ordered waiting jobs.

@@ -7,7 +7,7 @@ local operations = require "spec.support.operations"
 local HOST = assert(os.getenv "WEIR_HOST", "WEIR_HOST is not set: . build/test/env")
 local MODES = {
   lua = "all allocations of Lua from the n-th on", once = "the n-th allocation of Lua",
-  core = "the n-th allocation of the core",
+  c = "the n-th allocation of the core and the bindings",
 }
 
 -- "ok 12 TEXT" or "FAILED 12 TEXT: why" by text, and whatever else was said.

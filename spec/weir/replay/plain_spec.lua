@@ -31,6 +31,14 @@ describe("plain replays of random jobs", function()
     end)
   end
 
+  for _, queue in ipairs { "easy", "sjbf", "conservative" } do
+    for _, rule in ipairs { "per-event", "per-timestamp" } do
+      it(("[K4] equal those of the general simulator with a long queue, %s, %s"):format(queue, rule), function()
+        for seed = 1, math.ceil(3 * SCALE) do cases.crowd(seed, queue, rule) end
+      end)
+    end
+  end
+
   for seed = 1, 2 do
     it(("[K4] equal those of the general simulator where accountings give whole nodes, seed %d"):format(seed), function()
       cases.accountings(seed, math.ceil(8 * SCALE))
@@ -48,6 +56,16 @@ describe("plain replays of random jobs", function()
       local n = math.ceil(150 * SCALE)
       cases.compare(function() return assert(lublin.new { jobs = n, units = 32, load = 1.2, seed = 5 }) end,
         { resources = resources, queue = queue, policy = policy, rule = "per-event" }, "")
+    end)
+  end
+end)
+
+describe("a trace whose jobs have numbers and texts as ids", function()
+  for _, queue in ipairs { "fcfs", "easy", "sjbf", "hybrid", "conservative", "preempt", "priority", "turns" } do
+    it("is replayed under " .. queue, function()
+      local path = file("mixed.csv", "job_id,submit,runtime,procs,estimate,user\n" .. "9,0,5,4,5,a\nx2,1,5,2,5,b\n3,1,5,2,5,b\n2_1,1,5,4,5,a\n")
+      local result, why = replay.run { resources = "cluster:1 core:4", queue = queue, trace = path, jobs_kept = true }
+      assert.equal(4, assert(result, why).metrics.jobs)
     end)
   end
 end)
