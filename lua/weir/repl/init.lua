@@ -98,10 +98,11 @@ end
 function M.run(opts)
   local session, why, code = sessions.new(opts)
   if not session then return nil, why, code end
+  session.scripted = opts.input ~= nil
   local ok, result = xpcall(function()
     if not opts.input then return converse(session) end
     return run_input(session, opts)
-  end, debug.traceback)
+  end, function(raised) return raised == "interrupted" and raised or debug.traceback(raised) end)
   session:close()
   if not ok then error(result, 0) end
   return result, session

@@ -113,9 +113,10 @@ local function without_place(text)
   return (text:gsub("^input:1: ", ""):gsub("^input:", "line "))
 end
 
--- Prints an error. Failures of commands, such as a failed write of output, are raised again and end the session.
+-- Prints an error. Failures of commands, such as a failed write of output, are raised again and end the session; so does
+-- a signal where nobody types (self.scripted).
 local function tell_error(self, raised, trace)
-  if out.failure(raised) then error(raised, 0) end
+  if out.failure(raised) or raised == "interrupted" and self.scripted then error(raised, 0) end
   self.trace = trace and trace_of(trace)
   local text = without_place(tostring(raised))
   out.flush()

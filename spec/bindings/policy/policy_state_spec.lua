@@ -394,7 +394,7 @@ describe("the state of a policy moves when a job starts,", function()
     for _, suffix in ipairs { "-wal", "-shm" } do shell.path(dir, "state.sqlite" .. suffix) end
     local policy = shell.path(dir, "counter.lua", counter "eve")
     local function start()
-      local s = service.start(dir, { "-r", MACHINE, "-p", policy, "--state", state })
+      local s = service.start(dir, { "-r", MACHINE, "-p", policy, "--state", state, "--filter-ms", "60000" })
       return s, assert(client.connect(s.path))
     end
     local s, c = start()
