@@ -101,6 +101,45 @@ static int detach(int64_t job, weir_err *err)
     return rc;
 }
 
+static int book(weir_pick pick, int64_t job, int64_t end, weir_err *err)
+{
+    const weir_allocation *a = NULL;
+    weir_loss *lost = NULL;
+    uint32_t nlost = 0;
+    int rc = weir_job_allocate(g, job, &pick, 1, 100, end, &a, &lost, &nlost, err);
+
+    CHECK(rc != WEIR_OK && !a && !lost, "nothing comes out");
+    return rc;
+}
+
+static int commit(int64_t stage, int64_t job, weir_err *err)
+{
+    const weir_allocation *a = NULL;
+
+    return weir_stage_commit(g, stage, job, &a, NULL, NULL, err);
+}
+
+/* Commits a stage under the id of a job, and drops the stage. */
+static int commit_as(int64_t job, weir_err *err)
+{
+    const weir_allocation *a = NULL;
+    weir_match_options o = {.at = 100, .duration = 50, .stage = 120};
+    int rc, dropped;
+
+    CHECK(weir_match(g, request, &o, &a, NULL) == WEIR_OK && a->job < 0, "a stage");
+    rc = commit(-a->job, job, err);
+    dropped = weir_stage_drop(g, -a->job, NULL);
+    CHECK(dropped == WEIR_OK && !weir_stage_at(g, 0), "the stage is there as before");
+    return rc;
+}
+
+static int split(weir_vertex v, weir_err *err)
+{
+    weir_vertex part = WEIR_NONE;
+
+    return weir_graph_split(g, v, 1, &part, err);
+}
+
 static int match_by(weir_policy p, weir_err *err)
 {
     return match((weir_match_options){.at = 100, .duration = 1, .policy = &p}, err);
@@ -207,6 +246,23 @@ static int call(int row, weir_err *err)
     case 43: return match_by((weir_policy){.name = "x", .keys = no_number, .serial = 1}, err);
     case 44: return weir_job_shrink(g, 77, &node, 1, err);
     case 45: return detach(77, err);
+    case 46: return match_by((weir_policy){.name = "x", .order = (const char *const[]){"id", "colour"}, .norder = 2}, err);
+    case 47: return match_by((weir_policy){.order = (const char *const[]){"properties."}, .norder = 1}, err);
+    case 48: return match((weir_match_options){.at = 100, .duration = 1, .whole = "blob"}, err);
+    case 49: return match((weir_match_options){.at = 100, .duration = 1, .stage = 100}, err);
+    case 50: return match((weir_match_options){.at = 100, .duration = 1, .stage = 150, .job = 3}, err);
+    case 51: return match((weir_match_options){.at = 100, .duration = 1, .stage = 150, .mode = WEIR_PREVIEW}, err);
+    case 52: return book((weir_pick){.vertex = freed}, 9, 200, err);
+    case 53: return book((weir_pick){.vertex = node, .amount = 2}, 9, 200, err);
+    case 54: return book((weir_pick){.vertex = node}, -9, 200, err);
+    case 55: return book((weir_pick){.vertex = node}, 9, 100, err);
+    case 56: return commit(5, 9, err);
+    case 57: return commit_as(-9, err);
+    case 58: return split(freed, err);
+    case 59: return weir_vertex_set_unit(g, freed, "GB", err);
+    case 60: return weir_graph_attach(g, freed, root, err);
+    case 61: return weir_edge_remove(g, root, freed, "power", "feeds", err);
+    case 62: return weir_job_allocate(g, 9, NULL, 0, 100, 200, &(const weir_allocation *){NULL}, NULL, NULL, err);
     default: return WEIR_OK;
     }
 }
@@ -261,6 +317,23 @@ static const struct {
     {WEIR_EPOLICY, "policy x: order gave a key that is not a number"},
     {WEIR_ENOENT, "there is no job 77"},
     {WEIR_ENOENT, "there is no job 77"},
+    {WEIR_EPOLICY, "policy x: order field 'colour' is not known"},
+    {WEIR_EPOLICY, "policy ?: order field 'properties.' is not known"},
+    {WEIR_ENOENT, "there is no type 'blob' to be given as a whole"},
+    {WEIR_EINVAL, "a stage expires after the clock, 100 us"},
+    {WEIR_EINVAL, "a stage has a number of its own, and the mode now or reserve"},
+    {WEIR_EINVAL, "a stage has a number of its own, and the mode now or reserve"},
+    {WEIR_ENOENT, "there is no vertex"},
+    {WEIR_EINVAL, "2 units of a pool of 1 cannot be allocated"},
+    {WEIR_EINVAL, "job id -9 is negative"},
+    {WEIR_EINVAL, "the allocation ends at 100 us, not after its start at 100 us"},
+    {WEIR_ENOENT, "there is no stage 5"},
+    {WEIR_EINVAL, "job id -9 is negative"},
+    {WEIR_ENOENT, "there is no vertex"},
+    {WEIR_ENOENT, "there is no vertex"},
+    {WEIR_ENOENT, "there is no vertex"},
+    {WEIR_ENOENT, "an edge joins two vertices that are there"},
+    {WEIR_EINVAL, ""},
 };
 
 static void test_arguments(void)
@@ -302,10 +375,20 @@ static int change(int row, weir_err *err)
     case 14: return weir_vertex_release(g, node, 1, 0, err);
     case 15: return weir_vertex_set(g, node, WEIR_TAGS, "a", "b", err);
     case 16: return weir_graph_merge(g, g, NULL, err);
+    case 17: return weir_graph_set_uuid(g, "5eed5eed-0000-4000-8000-000000000002", err);
+    case 18: return weir_graph_set_validity(g, 0, 1000, err);
+    case 19: return weir_graph_rewind(g, 50, err);
+    case 20: return split(node, err);
+    case 21: return weir_vertex_set_unit(g, node, "GB", err);
+    case 22: return commit(1, 9, err);
+    case 23: return weir_stage_drop(g, 1, err);
+    case 24: return weir_graph_attach(g, node, root, err);
+    case 25: return weir_edge_remove(g, rack, node, "power", "feeds", err);
+    case 26: return match((weir_match_options){.at = 100, .duration = 1, .subsystem = "power"}, err);
     default: return WEIR_OK;
     }
 }
-#define CHANGES 17
+#define CHANGES 27
 
 static int meddle(void *data, const weir_graph *graph, weir_vertex v, const weir_resource *r)
 {

@@ -46,7 +46,8 @@ local function random_jobs(random, units, beyond)
   for i = 1, random(4, 30) do
     at = at + (random(3) == 1 and 0 or random(0, gap))
     local estimate = random(longest)
-    jobs[i] = { number = NUMBERS[random(3) == 1 and random(#NUMBERS) or 1](i), submit = at, procs = random(random(largest)), estimate = estimate,
+    local number = NUMBERS[random(3) == 1 and random(#NUMBERS) or 1](i)
+    jobs[i] = { number = number, submit = at, procs = random(random(largest)), estimate = estimate,
       runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3),
       recorded = random(8) > 1 and at + random(0, longest) or nil, queue = QUEUE_NAMES[random(#QUEUE_NAMES)] }
     if beyond and random(5) == 1 then jobs[i].runtime = estimate + random(200) end

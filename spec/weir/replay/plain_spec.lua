@@ -63,7 +63,8 @@ end)
 describe("a trace whose jobs have numbers and texts as ids", function()
   for _, queue in ipairs { "fcfs", "easy", "sjbf", "hybrid", "conservative", "preempt", "priority", "turns" } do
     it("is replayed under " .. queue, function()
-      local path = file("mixed.csv", "job_id,submit,runtime,procs,estimate,user\n" .. "9,0,5,4,5,a\nx2,1,5,2,5,b\n3,1,5,2,5,b\n2_1,1,5,4,5,a\n")
+      local path = file("mixed.csv",
+        "job_id,submit,runtime,procs,estimate,user\n9,0,5,4,5,a\nx2,1,5,2,5,b\n3,1,5,2,5,b\n2_1,1,5,4,5,a\n")
       local result, why = replay.run { resources = "cluster:1 core:4", queue = queue, trace = path, jobs_kept = true }
       assert.equal(4, assert(result, why).metrics.jobs)
     end)
