@@ -88,7 +88,10 @@ describe("a job as hooks see it", function()
   it("has at most the largest integer of what it wants", function()
     for _, resources in ipairs { "slot=9007199254740992/[core=1000;core=1000]", "slot=9007199254740992/core=2000" } do
       local wants
-      local e = assert(weir.engine { resources = MACHINE, policy = { admit = function(_, _, job) wants = job.wants.core return false, "" end } })
+      local e = assert(weir.engine { resources = MACHINE, policy = { admit = function(_, _, job)
+        wants = job.wants.core
+        return false, ""
+      end } })
       assert.is_nil((e:match(resources)))
       assert.equal(math.maxinteger, wants)
     end

@@ -189,8 +189,8 @@ describe("a signal", function()
   for _, signal in ipairs(SIGNALS) do
     for _, words in ipairs { {}, { "-k" } } do
       it(("%s ends weir repl %s in the middle of a statement with status %d"):format(signal[1], words[1] or "", signal[3]), function()
-        local t <close> = start { "repl", "-r", MACHINE, "-c", "io.stdout:write 'begun' io.stdout:flush() " .. LOOP, "-c", "print 'not reached'",
-          table.unpack(words) }
+        local t <close> = start { "repl", "-r", MACHINE, "-c", "io.stdout:write 'begun' io.stdout:flush() " .. LOOP,
+          "-c", "print 'not reached'", table.unpack(words) }
         assert(t:wait_for("begun", 60))
         t:signal(signal[2])
         local status, said = t:finish(60)
