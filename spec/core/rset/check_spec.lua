@@ -67,6 +67,9 @@ local CASES = {
   { "execution", 5, "execution: a dictionary is wanted" },
   { "execution.R_lite", nil, E .. ': the key "R_lite" is missing' },
   { "execution.R_lite", { rank = "0" }, E .. ".R_lite: a list of dictionaries is wanted" },
+  { "execution.nodelist", "node1", E .. ".nodelist: a list of strings is wanted" },
+  { "execution.nodelist", { "node[1-" }, E .. '.nodelist[0]: "node[1-" is no hostlist: hostlist: it ends at column 8, where a number is wanted' },
+  { G .. ".1.source", 0, G .. "[0]: source: a string is wanted" },
   { "execution.R_lite.1.rank", nil, E .. '.R_lite[0]: the key "rank" is missing' },
   { "execution.R_lite.1.rank", 0, E .. '.R_lite[0].rank: a string with an idset, such as "0-3,7", is wanted' },
   { "execution.R_lite.1.children", nil, E .. '.R_lite[0]: the key "children" is missing' },
@@ -147,6 +150,11 @@ describe("weir.check_R", function()
       for i = 2, #found do assert.truthy(found[i]:find("there is no vertex", 1, true), found[i]) end -- of an id that is gone
     end)
   end
+
+  it("[R1][R2] wants an R_lite that is not empty", function()
+    local found = faults(broken("execution.R_lite", core.array {}))
+    assert.equal(E .. ".R_lite: is empty", found[1])
+  end)
 
   it("[R1] finds all faults, not only the first", function()
     local R = valid()

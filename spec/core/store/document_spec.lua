@@ -216,8 +216,21 @@ describe("a document with a fault", function()
       "a job has something of it while one has all that is above it" },
     { job '"id":1,"start":0,"picks":[[4,1,0,0]],"flows":[[1,2,1]]', "flows of job 1 name a vertex that the job does not hold" },
     { job '"id":1,"start":0,"picks":[],"flows":[[1,99,1]]', "flows name vertex 99" },
+    { with '{"version":1,"valid_from":5,"valid_until":5}', "valid_until: is not after valid_from" },
+    { with '{"version":1,"jobs":[{"id":1,"start":0,"picks":[]}],"jobs":[]}', "jobs: is given twice" },
+    { with '{"version":1,"expire":]}', "JSON" }, { with '{"version":1,"now":]}', "JSON" },
+    { job '"id":1,"start":0,"picks":[[4,1,0,0]],"picks":[]', "picks: is given twice" },
+    { job('"id":1,"start":0,"queue":"' .. ("q"):rep(65537) .. '"'), "queue: is longer than 65536 bytes" },
+    { job '"id":1,"start":0,"picks":[],"flows":[[1,"2",1]]', "flows: an integer from 0" },
+    { job '"id":1,"start":0,"picks":[],"flows":[[1,2,1]', "JSON" }, { job '"id":1,"start":0,]', "JSON" },
     { (document(base):gsub('"weir":%b{}', '%0,"weir":{}', 1)), "graph.metadata.weir: is given twice" },
   }
+  it("[L5] is none with keys that nobody knows: they are left out", function()
+    local g <close> = assert(weir.parse(with '{"more":{"a":[1]},"version":1,"jobs":[{"id":1,"colour":[2],"start":0,"picks":[[4,1,0,0]]}]}'))
+    local plain <close> = assert(weir.parse(job '"id":1,"start":0,"picks":[[4,1,0,0]]'))
+    assert.equal(document(plain), document(g))
+  end)
+
   for i, fault in ipairs(FAULTS) do
     it(("[L5] (%d) is refused: %s"):format(i, fault[2]), function()
       local g, why, code = weir.parse(fault[1], { source = "doc" })

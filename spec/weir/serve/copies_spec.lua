@@ -393,6 +393,30 @@ describe("a record of a job", function()
     end)()))
   end)
 
+  it("has the units of flows, which go with the nodes", function()
+    local g = weir.synthetic "cluster:1 node:3 core:2"
+    local switches = {}
+    for i = 1, 2 do switches[i] = assert(g:add(nil, { type = "switch", id = i, size = 4 })) end
+    for _, node in ipairs(g:find "type=node") do
+      for i = 1, 2 do assert(g:add_edge(switches[i], node, { subsystem = "net", type = "link" })) end
+    end
+    local e = weir.engine { resources = g }
+    local a = assert(e:match("slot=2/node/net=3", { duration = 30 }))
+    local record, before = assert(e:record(a.id)), g:dup()
+    assert(e:release(a.id))
+    assert.is_true(e:book(record, a.id))
+    assert(g:check())
+    assert(g:compare(before, true))
+    assert(e:shrink(a.id, g "/cluster0/node0"))
+    assert.equal(5, switches[1].free + switches[2].free)
+    assert(e:release(a.id))
+    for i = 1, #record do
+      local ok = e:book(record:sub(1, i - 1) .. "9" .. record:sub(i + 1), 3)
+      if ok then assert(e:release(3)) end
+      assert.is_true(g:check())
+    end
+  end)
+
   it("that is cut or changed anywhere is refused, or is another one that is right", function()
     local e = engine()
     local a = assert(e:match("slot=2/core=2", { duration = 30 }))
