@@ -167,6 +167,26 @@ describe("matches with flows", function()
     assert.same({ 10, 6 }, { at.s.free, at.a.free + at.b.free })
   end)
 
+  it("[G8] [A9] units are given back one by one, whatever edges have gone since", function()
+    machine(2, { s = 10, a = 3, b = 3 }, "s>a s>b a>n0 b>n0 b>n1")
+    assert(g:add_edge(assert(g:add(nil, { type = "pdu", size = 9 })), at.n0, { subsystem = "power", type = "supplies" }))
+    local a = assert(e:match "slot=1/node/net=5")
+    -- {the edges that go, the unit that gives one back, what is free of s, a and b then}
+    for _, row in ipairs {
+      { {}, "a", { 6, 1, 1 } },
+      { { { "a", "n0" } }, "b", { 9, 1, 2 } }, -- s passes on what b needs
+      { {}, "a", { 9, 2, 2 } },
+      { { { "s", "b" }, { "b", "n0" }, { "b", "n1" } }, "b", { 9, 2, 3 } },
+    } do
+      for _, edge in ipairs(row[1]) do assert(g:remove_edge(at[edge[1]], at[edge[2]], { subsystem = "net" })) end
+      assert(at[row[2]]:release(a.id, 1))
+      assert.same(row[3], { at.s.free, at.a.free, at.b.free })
+      assert(g:check())
+    end
+    assert(e:release(a.id))
+    assert.same({ 10, 3, 3 }, { at.s.free, at.a.free, at.b.free })
+  end)
+
   it("[G8] of a range the most that a flow can give is taken", function()
     machine(2, { s = 9, a = 4, b = 3 }, "s>a s>b a>n0 b>n0 b>n1")
     local a = assert(e:match "slot=1/node/net=2-8")
