@@ -220,12 +220,44 @@ describe("RFC 16", function()
     assert.same({ { 1, 0, 10 }, { 2, 10, 20 }, { 3, 20, 30 } }, times)
   end)
 
+  it("[RFC16:176][A8] without the future a pool of size 1 has one entry at most", function()
+    local e = engine "node:1 core:1"
+    for job = 1, 3 do
+      must(e:match("slot=1/core", { job = job }))
+      assert.equal(1, #e:resources() "/node0/core0":uses())
+      assert.equal("busy", select(3, e:match("slot=1/core", { job = 9 })))
+      must(e:release(job))
+    end
+    assert.equal(0, #e:resources() "/node0/core0":uses())
+  end)
+
   it("[RFC16:178][A3] children of an exclusive allocation are implied, without records", function()
     local e = engine()
     must(e:match("slot=1/node", { job = 7 }))
     local core = e:resources() "/cluster0/rack0/node0/core0"
     assert.same({ 0, {} }, { core.free, core:uses() })
     assert.equal(4, #e:resources():find "job=7 and type=core")
+  end)
+
+  it("[RFC16:189][A4] an annotation has no units, follows the allocation, and goes with a document", function()
+    local e = engine()
+    must(e:match("slot=1/core", { job = 7 }))
+    local rack = e:resources() "/cluster0/rack0"
+    assert.same({ { 7 }, 1 }, { rack:shared(), rack.free })
+    local again = must(weir.parse(e:resources():format "document"))
+    assert.same({ 7 }, again("/cluster0/rack0"):shared())
+    must(e:release(7))
+    assert.same({}, rack:shared())
+  end)
+
+  it("[RFC16:169][A5] without a requirement a pool is allocated to several jobs, until one has all that is left", function()
+    local e = engine()
+    for job = 1, 3 do must(e:match("slot=1/memory=4", { job = job })) end
+    local memory = e:resources() "/cluster0/rack0/node0/memory0"
+    assert.same({ false, 4 }, { memory.exclusive, memory.free })
+    assert.has_error(function() memory.exclusive = true end)
+    must(e:match("slot=1/memory=4", { job = 4 }))
+    assert.equal("busy", select(3, memory:allocate { job = 5, amount = 1 }))
   end)
 
   -- ---- load and save ----

@@ -187,6 +187,15 @@ describe("RFC 20, the document", function()
     end
   end)
 
+  it("[RFC20:110][R6] scheduling alone is sufficient for a scheduler", function()
+    local d = (job()):table "rv1"
+    d.execution = nil
+    assert.same({}, weir.check_R(d))
+    local e = assert(weir.engine { resources = assert(weir.R(d)) })
+    assert(e:match "rack=1/slot=2/node/[core=4;gpu=1]")
+    assert.equal("yes", e:resources():find("type=node")[1].properties.fast)
+  end)
+
   it("[RFC20:120][R1] the version SHALL be 1", function()
     for _, version in ipairs { "1", 2, 0, 1.5 } do assert.is_nil((R(function(d) d.version = version end))) end
     assert.equal(1, (job()):table("rv1").version)
@@ -220,6 +229,15 @@ describe("RFC 20, execution", function()
       assert.truthy(fault(function(d) d.execution.R_lite[1].rank = rank end))
     end
     assert.equal("19-20,22", tostring(R():ranks()))
+  end)
+
+  it("[RFC20:138][R2] the ranks of an entry are those that its children are of", function()
+    local g = assert(R():graph())
+    for rank, cores in pairs { [19] = 4, [20] = 4, [22] = 1 } do
+      assert.equal(cores, (g:find("type=node and rank=" .. rank)[1]:below "core"))
+    end
+    assert.equal("22", tostring(R():on_ranks("22"):ranks()))
+    assert.truthy(fault(function(d) d.execution.R_lite[2].rank = "20" end))
   end)
 
   it("[RFC20:141][R2] children SHALL be a dictionary with core and gpu", function()
@@ -279,6 +297,27 @@ describe("RFC 20, execution", function()
     assert.same({}, weir.check_R(g:format "rv1"))
   end)
 
+  it("[RFC20:167][R4] names SHALL be valid UTF-8", function()
+    for _, name in ipairs { "a\xff", "\xc3(", "\xed\xa0\x80" } do
+      local text = weir.json.encode(document()):gsub('"big"', '"' .. name .. '"')
+      assert.is_nil((weir.R(text)), name)
+      assert.is_true(#weir.check_R(text) > 0)
+    end
+  end)
+
+  it("[RFC20:165][R4] the ranks of a property are ranks of the set", function()
+    assert.truthy(fault(function(d) d.execution.properties.big = "19,23" end))
+    assert.is_nil(fault(function(d) d.execution.properties.big = "19-20,22" end))
+  end)
+
+  it("[RFC20:181][R4] both amd-mi50@gpu and amd-mi50 MAY be properties", function()
+    local set = assert(R(function(d) d.execution.properties["amd-mi50"] = "19" end))
+    assert.same({ "20", "19" }, { tostring(set:properties()["amd-mi50@gpu"]), tostring(set:properties()["amd-mi50"]) })
+    local g = assert(set:graph())
+    assert.same({ "19" }, { tostring(g:find("property=amd-mi50 and type=node")[1].rank) })
+    assert.is_true(assert(weir.R(g:format "rv1")) == set)
+  end)
+
   it("[RFC20:174][R4] @: the literal property applies to the ranks, and the scheduler MAY use the suffix for children", function()
     local g = assert(R():graph())
     assert.equal(20, g:find("property=amd-mi50@gpu")[1].rank)
@@ -319,6 +358,12 @@ describe("RFC 20, execution", function()
   it("[RFC20:198][R5] without expiration it has no end", function()
     local e = assert(weir.engine { resources = R(function(d) d.execution.expiration = nil end) })
     assert.equal(1e12, e:match("slot=1/core", { at = 1e12, duration = 1e9, mode = "reserve" }).at)
+  end)
+
+  it("[RFC20:200][R5] with a start and no expiration it is valid from then on without end", function()
+    local e = assert(weir.engine { resources = assert(R(function(d) d.execution.expiration = nil end)) })
+    assert.equal("busy", select(3, e:match "slot=1/core"))
+    assert.same({ 1000.25, math.huge }, { e:match("slot=1/core", { mode = "reserve" }).at, e:jobs()[1].end_ })
   end)
 
   it("[RFC20:193b][R5][Q16] a new expiration, by the acquisition protocol, replaces it", function()
@@ -384,6 +429,17 @@ describe("RFC 20, scheduling", function()
     for _, e in ipairs(graph.edges) do assert.is_true(ids[e.source] and ids[e.target] and type(e.metadata) == "table") end
   end)
 
+  for _, key in ipairs { "source", "target" } do
+    it(("[RFC20:%d][R6] the %s SHALL be the id of a vertex"):format(key == "source" and 252 or 253, key), function()
+      for _, value in ipairs { '"999"', "1", "null" } do
+        local text, n = (job()):format("rv1"):gsub(('"%s":"1"'):format(key), ('"%s":%s'):format(key, value), 1)
+        assert.equal(1, n)
+        assert.is_true(#weir.check_R(text) > 0, value)
+        if value ~= "1" then assert.is_nil((weir.parse(text)), value) end
+      end
+    end)
+  end
+
   it("[RFC20:256][R6] metadata of an edge SHALL contain subsystem and relationship, strings", function()
     for _, e in ipairs(graph_of(job()).edges) do assert.same({ subsystem = "containment", relationship = "contains" }, e.metadata) end
     for _, key in ipairs { "subsystem", "relationship" } do
@@ -404,6 +460,12 @@ describe("RFC 20, attributes", function()
   it("[RFC20:273][R7] SHALL be a dictionary of one key: system", function()
     assert.equal('attributes: the key "system" is missing', fault(function(d) d.attributes = { foo = 1 } end))
     assert.is_nil(fault(function(d) d.attributes = nil end))
+  end)
+
+  it("[RFC20:276][R7] other keys are reserved: they are kept", function()
+    local set = assert(R(function(d) d.attributes.later = { a = 1 } end))
+    assert.same({ a = 1 }, set:table("rv1").attributes.later)
+    assert.is_nil(fault(function(d) d.attributes.later = { a = 1 } end))
   end)
 
   it("[RFC20:278][R7] system attributes are OPTIONAL, and kept", function()

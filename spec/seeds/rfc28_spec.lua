@@ -304,6 +304,21 @@ describe("RFC 28, online and offline", function()
     assert.equal(1, #it.sent)
   end)
 
+  for _, row in ipairs {
+    { 126, "grow", { "resources", "online", "offline" } }, { 172, "shrink", { "targets" } }, { 210, "online", { "targets" } },
+    { 230, "offline", { "targets" } },
+  } do
+    it(("[RFC28:%d][Q2] a response %s without a REQUIRED key ends the acquisition"):format(row[1], row[2]), function()
+      local whole = { grow = { type = "grow", resources = R "8", online = "8", offline = "" } }
+      for _, key in ipairs(row[3]) do
+        local it, response = both(), {}
+        for k, value in pairs(whole[row[2]] or { type = row[2], targets = "1" }) do response[k] = k ~= key and value or nil end
+        assert.equal("protocol", code(it.f:receive("default", response)), key)
+        assert.equal("protocol", code(it.f:match "slot=1/node"), key)
+      end
+    end)
+  end
+
   it("[RFC28:253][Q11] crashed and drained are not told apart", function()
     local it = both()
     assert(it.p:drain("0", "x"))
@@ -335,6 +350,19 @@ describe("RFC 28, errors, release, disconnect", function()
     local it = both()
     assert.equal("protocol", code(it.p:release("default", { group = "default", targets = "0" })))
     assert.equal("unknown", code(it.p:release("default", { group = "other", targets = "0" })))
+  end)
+
+  it("[RFC28:291][Q8] the targets MAY be a proper subset of the shrink, each once", function()
+    local it = both()
+    local a = assert(it.f:match "slot=4/node")
+    assert(it.p:exclude "0-3")
+    assert.equal(1, #it.sent)
+    for target = 3, 0, -1 do
+      assert(it.f:free(a.id, tostring(target)))
+      assert.same({ "resource.release", { group = "default", targets = tostring(target) } }, it.sent[#it.sent])
+      assert.equal("protocol", code(it.p:release("default", { group = "default", targets = tostring(target) })))
+    end
+    assert.equal(5, #it.sent)
   end)
 
   it("[RFC28:296][Q8] the response SHALL have an empty payload", function()

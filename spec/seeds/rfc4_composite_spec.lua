@@ -154,6 +154,19 @@ describe("RFC 4, composite resource pools: the model", function()
     assert.equal("unknown", code)
   end)
 
+  it("[RFC4a:89][G10] a higher instance operates at racks, an instance on its resources at nodes and cores", function()
+    local high = assert(weir.engine { resources = machine(), granularity = "containment:rack" })
+    local low = assert(weir.engine { resources = assert(high:match "slot=3/core"):rset() })
+    assert.equal(2, low:resources():aggregate().node.total)
+    assert.equal("core0 core1 core2", names((function()
+      local list = {}
+      for i, pick in ipairs(assert(low:match "slot=3/core"):vertices()) do list[i] = pick.vertex end
+      return list
+    end)()))
+    assert.equal("/cluster0/rack1", assert(high:match "slot=1/core"):vertices()[1].vertex.path)
+    assert.equal("busy", select(3, high:match "slot=1/core"))
+  end)
+
   it("[RFC4a:87][G10] an instance may be configured to operate coarser", function()
     local g = machine()
     local e = assert(weir.engine { resources = g, granularity = "containment:rack" })
@@ -497,6 +510,28 @@ describe("RFC 4, composite resource pools: methods", function()
     assert.is_nil((alone:vertex "power:/feed0"))
   end)
 
+  it("[RFC4a:171][M2] a copy MAY describe the resources of a sub-job, which an engine of its own schedules", function()
+    local g = machine()
+    local e = assert(weir.engine { resources = g })
+    assert(e:match "slot=1/[core=2;memory=5]")
+    local sub = assert(weir.engine { resources = assert(g:copy(g(NODE))) })
+    assert.equal("infeasible", select(3, sub:match "slot=1/core=3")) -- never, on what was given to it
+    assert(sub:match "slot=1/[core=2;memory=11]")
+    assert.is_nil((sub:match "slot=1/core"))
+    assert.equal(2, g(NODE):below "core" - select(2, g(NODE):below "core"))
+  end)
+
+  it("[RFC4a:178][M2] pools with nothing available, and what is below them, are not copied", function()
+    local g = machine()
+    assert(weir.engine({ resources = g }):match "slot=1/node")
+    g("/cluster0/rack1").state = "down"
+    local copy = assert(g:copy(g:root()))
+    assert.is_nil((copy:vertex(NODE)))
+    assert.is_nil((copy:vertex "/cluster0/rack1/node2/core0"))
+    assert.same({ 1, 4, 16 }, { copy:aggregate().node.total, copy:aggregate().core.total, copy:aggregate().memory.total })
+    assert.equal(0, #weir.engine({ resources = copy }):jobs())
+  end)
+
   it("[RFC4a:176][M2] what is copied has the available amount as size, and nothing allocated", function()
     local g = machine()
     assert(g(NODE .. "/memory0"):allocate { job = 1, amount = 6 })
@@ -547,6 +582,15 @@ describe("RFC 4, composite resource pools: methods", function()
     assert(g:check())
   end)
 
+  it("[RFC4a:191][M4] Merge: grows the resources of a job", function()
+    local e = assert(weir.engine { resources = machine() })
+    local first, more = assert(e:match "slot=1/node"):rset():graph(), assert(e:match "slot=1/node"):rset():graph()
+    assert(first:merge(more))
+    assert.equal("node0 node1", names(first:find "type=node"))
+    assert(weir.engine({ resources = first }):match "slot=2/node")
+    assert(first:check())
+  end)
+
   it("[RFC4a:189][M4] Merge: attached at the common ancestor", function()
     local g, other = machine(), machine()
     assert(g:unlink(g(NODE)))
@@ -576,6 +620,17 @@ describe("RFC 4, composite resource pools: methods", function()
     assert(g:attach(v, g "/cluster0/rack0"))
     assert.equal(uuid, g(NODE).uuid)
     assert(e:match("slot=4/node", { mode = "feasible" }))
+  end)
+
+  it("[RFC4a:198][M5] Unlink: the pool MAY be collected once no hierarchy has it", function()
+    local g = powered()
+    local v, uuid, count = g(NODE), g(NODE).uuid, g:count()
+    assert(g:unlink(v))
+    assert.equal(uuid, v.uuid)
+    assert(g:unlink(v, { subsystem = "power" }))
+    assert.equal(0, #g:find("uuid=" .. uuid))
+    assert.equal(count - 1 - 5, g:count())
+    assert.has_error(function() return v.uuid end)
   end)
 
   it("[RFC4a:202][M6] Size can be asked for", function() assert.equal(4, machine():aggregate().node.total) end)
@@ -608,6 +663,16 @@ describe("RFC 4, composite resource pools: methods", function()
     assert.same({ total = 16, free = 0, idle = 0 }, g:aggregate(g(NODE), { all = true }).memory)
     g(NODE).state = "down"
     assert.same({}, g(NODE):aggregate())
+  end)
+
+  it("[RFC4a:216][M9] Aggregation: children of what is not available are not available", function()
+    local g = machine()
+    g("/cluster0/rack1").state = "down"
+    local sums = g:aggregate()
+    assert.same({ 2, 8, 32 }, { sums.node.free, sums.core.free, sums.memory.free })
+    assert.same({}, g:aggregate(g "/cluster0/rack1"))
+    g("/cluster0/rack0").state = "down"
+    assert.is_nil(g:aggregate().node)
   end)
 
   it("[RFC4a:221][M10] Match on tags, properties, size, type, name, basename, ids", function()
@@ -652,6 +717,29 @@ describe("RFC 4, composite resource pools: methods", function()
     local v = machine()(NODE .. "/memory0")
     assert(v:allocate { job = 1, amount = 6 })
     assert.same({ 10, 10, v.size - v.allocated }, { v.free, v:available(), 10 })
+  end)
+
+  it("[RFC4a:245][M13] Available: size less allocated, after any order of taking and giving back", function()
+    local g = machine()
+    local v, has, roll = g(NODE .. "/memory0"), {}, require "spec.support.dice"(7)
+    for _ = 1, 200 do
+      local job, amount = roll(4), roll(5)
+      local sum = 0
+      for _, n in pairs(has) do sum = sum + n end
+      if roll(2) == 1 then
+        local done = v:allocate { job = job, amount = amount }
+        assert.equal(sum + amount <= 16, done == true)
+        if done then has[job] = (has[job] or 0) + amount end
+      else
+        local done = v:release(job, amount)
+        assert.equal((has[job] or 0) >= amount, done == true)
+        if done then has[job] = has[job] > amount and has[job] - amount or nil end
+      end
+      sum = 0
+      for _, n in pairs(has) do sum = sum + n end
+      assert.same({ sum, 16 - sum, 16 - sum }, { v.allocated, v.free, v:available() })
+    end
+    assert(g:check())
   end)
 
   it("[RFC4a:247][M14] Allocate N under a name", function()

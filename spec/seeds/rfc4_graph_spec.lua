@@ -204,6 +204,25 @@ describe("RFC 4, graph model", function()
       end
     end)
 
+    it("[RFC4b:53][RFC4b:59][P6][P10] id and units are OPTIONAL, and stay so in what is written", function()
+      local v = assert(g:add(f.cluster, { type = "license", size = 3 }))
+      assert.same({ "license", "", 3 }, { v.name, v.unit, v.size })
+      assert.is_nil(v.id)
+      for _, format in ipairs { "jgf", "document", "rv1" } do
+        local again = assert(weir.parse(assert(g:format(format))))
+        local w = again:find "type=license"[1]
+        assert.same({ "license", "", 3 }, { w.name, w.unit, w.size }, format)
+        assert.is_nil(w.id, format)
+      end
+    end)
+
+    it("[RFC4b:69][P12] of the extended data each part MAY be absent", function()
+      local v = assert(g:add(f.cluster, { type = "license" }))
+      assert.is_nil(v.tags.x)
+      assert.same({ "up", 0, {} }, { v.state, #v:uses(), v:jobs() })
+      assert.is_nil(v.data.x)
+    end)
+
     it("[RFC4b:61][P3][P4] basename defaults to the type, name to basename and id", function()
       local with = assert(g:add(f.cluster, { type = "gpu", id = 2 }))
       local without = assert(g:add(f.cluster, { type = "license" }))
