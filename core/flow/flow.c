@@ -46,12 +46,8 @@ static int check_options(const weir_graph *g, const weir_flow_options *o, uint32
 
 void weir_flow_free(weir_flow *f)
 {
-    if (f) {
-        weir_mem_free((void *)(uintptr_t)f->served);
-        weir_mem_free((void *)(uintptr_t)f->shares);
-        weir_mem_free((void *)(uintptr_t)f->cut);
-        weir_mem_free(f);
-    }
+    if (f)
+        WEIR_FREE((void *)(uintptr_t)f->served, (void *)(uintptr_t)f->shares, (void *)(uintptr_t)f->cut, f);
 }
 
 /* Serves all vertices. */

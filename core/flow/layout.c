@@ -11,11 +11,7 @@ static void layout_clear(struct flow_layout *l)
 {
     weir_mem_free(l->units);
     weir_map32_free(&l->numbers);
-    weir_mem_free(l->source);
-    weir_mem_free(l->entering);
-    weir_mem_free(l->from);
-    weir_mem_free(l->to);
-    weir_mem_free(l->labels);
+    WEIR_FREE(l->source, l->entering, l->from, l->to, l->labels);
     *l = (struct flow_layout){.subsystem = l->subsystem};
 }
 
@@ -164,9 +160,7 @@ static int find_labels(struct flow_layout *l)
             targets[leaving[l->from[a] + 1]++] = l->to[a];
         label_units(l, queue, leaving, targets);
     }
-    weir_mem_free(leaving);
-    weir_mem_free(targets);
-    weir_mem_free(queue);
+    WEIR_FREE(leaving, targets, queue);
     return enough ? WEIR_OK : WEIR_ENOMEM;
 }
 

@@ -57,16 +57,9 @@ struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flo
 void weir_flow_network_free(struct flow_network *w)
 {
     if (w) {
-        weir_mem_free(w->units);
-        weir_mem_free(w->arcs);
-        weir_mem_free(w->labels);
-        weir_mem_free(w->counts);
-        weir_mem_free(w->ends);
+        WEIR_FREE(w->units, w->arcs, w->labels, w->counts, w->ends);
         weir_map32_free(&w->end_numbers);
-        weir_mem_free(w->log);
-        weir_mem_free(w->marks);
-        weir_mem_free(w->way);
-        weir_mem_free(w);
+        WEIR_FREE(w->log, w->marks, w->way, w);
     }
 }
 
@@ -108,10 +101,7 @@ uint64_t weir_flow_visits(const struct flow_network *w)
 
 static int log_change(struct flow_network *w, int what, uint32_t at, int64_t value)
 {
-    if (weir_array_reserve(&w->log, &w->log_cap, (size_t)w->nlog + 1, sizeof *w->log))
-        return WEIR_ENOMEM;
-    w->log[w->nlog++] = (struct flow_change){what, at, value};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(w->log, w->nlog, w->log_cap, (struct flow_change){what, at, value});
 }
 
 /* A vertex served is a node that ways lead through while it gets something, and may get it otherwise. */
@@ -319,10 +309,7 @@ static bool next_before(struct flow_network *w, struct before *b)
 
 static int add_step(struct flow_network *w, const struct flow_step *s)
 {
-    if (weir_array_reserve(&w->way, &w->way_cap, (size_t)w->nway + 1, sizeof *w->way))
-        return WEIR_ENOMEM;
-    w->way[w->nway++] = *s;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(w->way, w->nway, w->way_cap, *s);
 }
 
 /* Goes one step up from a node, or raises its label and steps back. Returns 1, 0 when the start is not reached, or

@@ -128,10 +128,7 @@ int weir_flow_shares(struct flow_network *w, struct flow_share **out, uint32_t *
     for (uint32_t k = 0; !rc && k < w->nends; k++)
         if (w->ends[k].got > 0)
             rc = decompose_end(&p, &w->ends[k]);
-    weir_mem_free(p.path);
-    weir_mem_free(p.position);
-    weir_mem_free(p.amounts);
-    weir_mem_free(p.touched);
+    WEIR_FREE(p.path, p.position, p.amounts, p.touched);
     if (rc)
         weir_mem_free(p.list);
     *out = rc ? NULL : p.list;
@@ -212,9 +209,6 @@ int weir_flow_cut(struct flow_network *w, weir_vertex **out, uint32_t *n)
             if (r.met[2 * i] && !r.met[2 * i + 1])
                 (*out)[(*n)++] = w->l->units[i];
     }
-    weir_mem_free(first);
-    weir_mem_free(leaving);
-    weir_mem_free(r.met);
-    weir_mem_free(r.queue);
+    WEIR_FREE(first, leaving, r.met, r.queue);
     return *out ? WEIR_OK : WEIR_ENOMEM;
 }

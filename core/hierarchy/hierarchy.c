@@ -164,8 +164,7 @@ static void clear(weir_graph *g, struct hierarchy *h)
 {
     weir_follow_end(g, &h->changes);
     weir_graph_free(h->view);
-    weir_mem_free(h->flags);
-    weir_mem_free(h->shared);
+    WEIR_FREE(h->flags, h->shared);
     h->view = NULL;
     h->flags = NULL;
     h->shared = NULL;
@@ -175,9 +174,7 @@ static void clear(weir_graph *g, struct hierarchy *h)
 static void free_one(weir_graph *g, struct hierarchy *h)
 {
     clear(g, h);
-    weir_mem_free(h->choice);
-    weir_mem_free(h->name);
-    weir_mem_free(h);
+    WEIR_FREE(h->choice, h->name, h);
 }
 
 static void free_all(weir_graph *g)
@@ -404,9 +401,7 @@ static int view_below(struct below *b, struct hierarchy *first, weir_graph **out
         reach_all(b);
         rc = b->any ? weir_hierarchy_choose(b->g, first->name, b->choice, &h, err) : WEIR_OK;
     }
-    weir_mem_free(b->list);
-    weir_mem_free(b->choice);
-    weir_mem_free(b->seen);
+    WEIR_FREE(b->list, b->choice, b->seen);
     *out = rc ? NULL : h->view;
     return rc;
 }

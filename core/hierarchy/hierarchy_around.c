@@ -63,8 +63,7 @@ int weir_graph_around(weir_graph *g, const char *name, weir_vertex v, bool *out,
         for (uint32_t i = 0; i < a.n; i++)
             out[a.list[i]] = true;
     }
-    weir_mem_free(a.list);
-    weir_mem_free(above);
+    WEIR_FREE(a.list, above);
     return rc;
 }
 

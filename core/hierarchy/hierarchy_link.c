@@ -42,9 +42,7 @@ static bool begin(struct linking *k)
 
 static void end(struct linking *k)
 {
-    weir_mem_free(k->place);
-    weir_mem_free(k->parent);
-    weir_mem_free(k->order);
+    WEIR_FREE(k->place, k->parent, k->order);
 }
 
 static void link(struct linking *k, weir_vertex v, weir_vertex parent)
@@ -101,9 +99,8 @@ static int list_shared(const struct linking *k, struct hierarchy *h)
     for (uint32_t i = 0; i < k->n; i++) {
         if (!is_shared(k, k->order[i]))
             continue;
-        if (weir_array_reserve(&h->shared, &cap, (size_t)h->nshared + 1, sizeof *h->shared))
+        if (WEIR_ARRAY_ADD(h->shared, h->nshared, cap, k->order[i]))
             return weir_fail_nomem(k->err);
-        h->shared[h->nshared++] = k->order[i];
     }
     return WEIR_OK;
 }

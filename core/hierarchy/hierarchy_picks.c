@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "base/compare.h"
+
 struct translation {
     const weir_graph *g;
     const struct hierarchy *h;
@@ -15,17 +17,10 @@ static int add(struct translation *t, weir_vertex v, int64_t amount, bool exclus
 {
     struct pick_list *l = t->out;
 
-    if (weir_array_reserve(&l->list, &l->cap, (size_t)l->n + 1, sizeof *l->list))
-        return WEIR_ENOMEM;
-    l->list[l->n++] = (weir_pick){v, t->resource, amount, exclusive};
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(l->list, l->n, l->cap, (weir_pick){v, t->resource, amount, exclusive});
 }
 
-static int by_vertex(const void *a, const void *b)
-{
-    const weir_pick *x = a, *y = b;
-    return x->vertex < y->vertex ? -1 : x->vertex > y->vertex;
-}
+WEIR_COMPARE_BY(by_vertex, weir_pick, vertex)
 
 /* Joins the picks of one vertex: the strongest counts. */
 static void join(struct pick_list *l)

@@ -23,9 +23,7 @@ static void drop_demands(struct backtrack *c, uint32_t n)
 {
     while (c->n > n) {
         struct demand *d = &c->demands[--c->n];
-        weir_mem_free(d->candidates);
-        weir_mem_free(d->remaining);
-        weir_mem_free(d->pools);
+        WEIR_FREE(d->candidates, d->remaining, d->pools);
     }
 }
 
@@ -55,16 +53,9 @@ static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
 
     if (rc <= 0)
         return rc;
-    if (pool) {
-        if (weir_array_reserve(&d->pools, &d->pools_cap, (size_t)d->npools + 1, sizeof *d->pools))
-            return weir_fail_nomem(c->m->err);
-        d->pools[d->npools++] = v;
-        return WEIR_OK;
-    }
-    if (weir_array_reserve(&d->candidates, &d->cap, (size_t)d->n + 1, sizeof *d->candidates))
-        return weir_fail_nomem(c->m->err);
-    d->candidates[d->n++] = v;
-    return WEIR_OK;
+    if (pool)
+        return WEIR_ARRAY_ADD(d->pools, d->npools, d->pools_cap, v) ? weir_fail_nomem(c->m->err) : WEIR_OK;
+    return WEIR_ARRAY_ADD(d->candidates, d->n, d->cap, v) ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
 /* Sets `remaining` of a demand. */
@@ -421,10 +412,7 @@ static int note_tried(struct backtrack *c, struct tried *t, uint64_t key)
 {
     if (c->ordered || t->n == BACKTRACK_TRIED)
         return WEIR_OK;
-    if (weir_array_reserve(&t->keys, &t->cap, (size_t)t->n + 1, sizeof *t->keys))
-        return weir_fail_nomem(c->m->err);
-    t->keys[t->n++] = key;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(t->keys, t->n, t->cap, key) ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
 /* Whether a demand has to try candidate k. */
@@ -504,8 +492,7 @@ static int solve(struct backtrack *c, uint32_t i)
 static void end_backtrack(struct backtrack *c)
 {
     drop_demands(c, 0);
-    weir_mem_free(c->demands);
-    weir_mem_free(c->states);
+    WEIR_FREE(c->demands, c->states);
     weir_map32_free(&c->state_numbers);
     weir_symmetry_end(&c->symmetries);
 }

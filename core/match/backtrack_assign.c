@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "match/backtrack.h"
 #include "match/match.h"
 
@@ -57,11 +58,7 @@ static bool is_within(const struct backtrack *c, const struct demand *d, weir_ve
 
 /* ---- claims and pools ---- */
 
-static int by_vertex(const void *a, const void *b)
-{
-    weir_vertex x = ((const struct pool_left *)a)->v, y = ((const struct pool_left *)b)->v;
-    return x < y ? -1 : x > y;
-}
+WEIR_COMPARE_BY(by_vertex, struct pool_left, v)
 
 static uint32_t find_pool(const struct assignment *s, weir_vertex v)
 {
@@ -125,12 +122,7 @@ static void list_claims(struct assignment *s)
 
 static void end_assignment(struct assignment *s)
 {
-    weir_mem_free(s->claims);
-    weir_mem_free(s->pools);
-    weir_mem_free(s->first);
-    weir_mem_free(s->missing);
-    weir_mem_free(s->steps);
-    weir_mem_free(s->queue);
+    WEIR_FREE(s->claims, s->pools, s->first, s->missing, s->steps, s->queue);
 }
 
 /* Returns 1 if units are missing, 0 if all demands are met, or negative. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "index/group_index.h"
+#include "base/compare.h"
 #include "match/match.h"
 
 struct member {
@@ -47,14 +48,7 @@ static int by_place(const void *a, const void *b)
     return x->at < y->at ? -1 : x->at > y->at;
 }
 
-static int by_round(const void *a, const void *b)
-{
-    const struct member *x = a, *y = b;
-
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
-}
+WEIR_COMPARE_BY2(by_round, struct member, place, at)
 
 static int by_value(const void *a, const void *b)
 {
@@ -219,8 +213,7 @@ int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_v
         rc = weir_fail_nomem(m->err);
     rc = rc ? rc : list_members(&c, v);
     count = rc ? rc : (int64_t)choose(&c, chosen);
-    weir_mem_free(c.members);
-    weir_mem_free(c.blocks);
+    WEIR_FREE(c.members, c.blocks);
     return count;
 }
 

@@ -115,7 +115,6 @@ int64_t weir_choose_beside(struct match *m, const weir_resource *r, const weir_v
     for (uint32_t i = 0; rc >= 0 && i < nrest && count < max; i++)
         chosen[count++] = rest[i];
     weir_map32_free(&d.number);
-    weir_mem_free(d.left);
-    weir_mem_free(rest);
+    WEIR_FREE(d.left, rest);
     return rc < 0 ? weir_fail_nomem(m->err) : (int64_t)count;
 }

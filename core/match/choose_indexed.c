@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/compare.h"
 #include "index/group_index.h"
 #include "match/match.h"
 #include "aggregate/schema.h"
@@ -194,11 +195,7 @@ struct cursor {
     uint32_t place;
 };
 
-static int by_key(const void *a, const void *b)
-{
-    const struct cursor *x = a, *y = b;
-    return x->key < y->key ? -1 : x->key > y->key;
-}
+WEIR_COMPARE_BY(by_key, struct cursor, key)
 
 /* Advances each cursor to the next candidate of its group, and drops the cursors at the end of a group. Returns the
  * number of cursors left. */

@@ -548,13 +548,7 @@ static bool is_enough(const struct deal *d)
 
 static void end(struct deal *d)
 {
-    weir_mem_free(d->items);
-    weir_mem_free(d->ways);
-    weir_mem_free(d->groups);
-    weir_mem_free(d->queue);
-    weir_mem_free(d->order);
-    weir_mem_free(d->verdicts);
-    weir_mem_free(d->choice);
+    WEIR_FREE(d->items, d->ways, d->groups, d->queue, d->order, d->verdicts, d->choice);
     weir_map32_free(&d->item_numbers);
     weir_map32_free(&d->group_numbers);
 }

@@ -86,8 +86,7 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
     found.a.picks = found.picks = picks.list;
     found.a.npicks = picks.n;
     rc = rc ? weir_fail_nomem(e->err) : weir_match_book(e->g, r, o, e->own, &found, out, e->err);
-    weir_mem_free(picks.list);
-    weir_mem_free(found.flows);
+    WEIR_FREE(picks.list, found.flows);
     return rc;
 }
 
@@ -368,9 +367,7 @@ static int carry_more(const struct errand *e, int64_t job, const struct pick_lis
         rc = weir_fail_nomem(e->err);
     if (!rc)
         *had = slots < UINT32_MAX - *had ? *had + slots : UINT32_MAX;
-    weir_mem_free(more.list);
-    weir_mem_free(picks.list);
-    weir_mem_free(found.flows);
+    WEIR_FREE(more.list, picks.list, found.flows);
     return rc;
 }
 

@@ -101,9 +101,8 @@ static int add_served(struct served *s, uint32_t key, int64_t units)
     while (i < s->n && s->list[i].key != key)
         i++;
     if (i == s->n) {
-        if (weir_array_reserve(&s->list, &s->cap, (size_t)s->n + 1, sizeof *s->list))
+        if (WEIR_ARRAY_ADD(s->list, s->n, s->cap, (struct flow_cap){.key = key}))
             return WEIR_ENOMEM;
-        s->list[s->n++] = (struct flow_cap){.key = key};
     }
     s->list[i].most += units;
     return WEIR_OK;
@@ -169,10 +168,7 @@ static int uncap_last(struct flow_state *s)
 
 static int keep(struct flow_search *s, const struct flow_cap *c)
 {
-    if (weir_array_reserve(&s->kept, &s->kept_cap, (size_t)s->nkept + 1, sizeof *s->kept))
-        return WEIR_ENOMEM;
-    s->kept[s->nkept++] = *c;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(s->kept, s->nkept, s->kept_cap, *c);
 }
 
 /* ---- the search ---- */

@@ -26,9 +26,8 @@ struct gains {
 
 static int gain_add(struct match *m, struct gains *gs, weir_vertex v, int64_t units)
 {
-    if (weir_array_reserve(&gs->list, &gs->cap, (size_t)gs->n + 1, sizeof *gs->list))
+    if (WEIR_ARRAY_ADD(gs->list, gs->n, gs->cap, (struct gain){v, m->npicks, units}))
         return weir_fail_nomem(m->err);
-    gs->list[gs->n++] = (struct gain){v, m->npicks, units};
     gs->units += units;
     return WEIR_OK;
 }
@@ -119,8 +118,7 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
         if (!isnan(score[i]))
             sc->list[n++] = (struct scored){v[i], score[i], i};
     sc->n = n;
-    weir_mem_free(v);
-    weir_mem_free(score);
+    WEIR_FREE(v, score);
     return rc;
 }
 
@@ -264,9 +262,7 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
         rc = call_select(m, r, sc, &c);
     if (!rc && m->policy->choice)
         rc = make_choice(m, r, sc, &c);
-    weir_mem_free(c.v);
-    weir_mem_free(c.score);
-    weir_mem_free(c.chosen);
+    WEIR_FREE(c.v, c.score, c.chosen);
     return rc;
 }
 
@@ -434,9 +430,7 @@ static int reorder_gains(struct match *m, struct gains *gs)
         qsort_r(shares, gs->n, sizeof *shares, by_order, &o);
         rewrite(m, gs, shares, picks, details);
     }
-    weir_mem_free(shares);
-    weir_mem_free(picks);
-    weir_mem_free(details);
+    WEIR_FREE(shares, picks, details);
     return rc;
 }
 

@@ -26,10 +26,7 @@ static int add_nested(struct match *m, const weir_pick *p)
 {
     if (!m->options->inside)
         return WEIR_OK;
-    if (weir_array_reserve(&m->nested.list, &m->nested.cap, (size_t)m->nested.n + 1, sizeof *m->nested.list))
-        return weir_fail_nomem(m->err);
-    m->nested.list[m->nested.n++] = *p;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(m->nested.list, m->nested.n, m->nested.cap, *p) ? weir_fail_nomem(m->err) : WEIR_OK;
 }
 
 /* Moves nested picks, which enter no schedule, from the picks to m->nested. */
@@ -437,11 +434,7 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
 
 static void end_match(struct match *m)
 {
-    weir_mem_free(m->picks);
-    weir_mem_free(m->details);
-    weir_mem_free(m->nested.list);
-    weir_mem_free(m->flows);
-    weir_mem_free(m->whole_types);
+    WEIR_FREE(m->picks, m->details, m->nested.list, m->flows, m->whole_types);
     weir_flow_end(m);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->original, m->request);
@@ -646,8 +639,6 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
 
 void weir_allocation_free(const weir_allocation *a)
 {
-    if (a) {
-        weir_mem_free((void *)(uintptr_t)a->picks);
-        weir_mem_free((void *)(uintptr_t)a);
-    }
+    if (a)
+        WEIR_FREE((void *)(uintptr_t)a->picks, (void *)(uintptr_t)a);
 }

@@ -467,9 +467,7 @@ int weir_search_next(struct search *s, weir_vertex *v)
 void weir_search_end(struct search *s)
 {
     weir_nogood_end(s);
-    weir_mem_free(s->frontier.heap);
-    weir_mem_free(s->frontier.run_items);
-    weir_mem_free(s->learner.opened);
+    WEIR_FREE(s->frontier.heap, s->frontier.run_items, s->learner.opened);
     s->frontier.heap = s->frontier.run_items = NULL;
     s->learner.opened = NULL;
     if (s->index)

@@ -180,10 +180,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
 static void free_hosts(struct hosts *h)
 {
-    weir_mem_free(h->list);
-    weir_mem_free(h->keys);
-    weir_mem_free(h->order);
-    weir_mem_free(h->candidates);
+    WEIR_FREE(h->list, h->keys, h->order, h->candidates);
 }
 
 static int append_host(struct hosts *h, struct host host)
@@ -330,9 +327,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
 
 static int give_slot(struct hosts *h, uint32_t i)
 {
-    if (weir_array_reserve(&h->order, &h->order_cap, (size_t)h->norder + 1, sizeof *h->order))
+    if (WEIR_ARRAY_ADD(h->order, h->norder, h->order_cap, i))
         return weir_fail_nomem(h->m->err);
-    h->order[h->norder++] = i;
     h->list[i].given++;
     return WEIR_OK;
 }
@@ -393,8 +389,7 @@ static int score_hosts(struct hosts *h)
             h->list[n++].score = score[i];
         }
     h->n = n;
-    weir_mem_free(v);
-    weir_mem_free(score);
+    WEIR_FREE(v, score);
     return rc;
 }
 

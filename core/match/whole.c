@@ -56,10 +56,7 @@ static bool all_up(const weir_graph *g, weir_vertex v)
 
 static int add(struct picks *out, const weir_pick *p)
 {
-    if (weir_array_reserve(&out->list, &out->cap, (size_t)out->n + 1, sizeof *out->list))
-        return WEIR_ENOMEM;
-    out->list[out->n++] = *p;
-    return WEIR_OK;
+    return WEIR_ARRAY_ADD(out->list, out->n, out->cap, *p);
 }
 
 /* Adds the parts of v that are up, as few picks as possible. */
