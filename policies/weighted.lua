@@ -10,7 +10,7 @@ end
 
 local function node_of(v) return v.type == "node" and v or v:ancestor "node" or v end
 
--- What decides between siblings.
+-- The terms that decide between siblings.
 local own = {
   -- Low ids: 1 for the first node.
   low = function(v) return 1 - (node_of(v).id or 0) / largest end,
@@ -20,7 +20,7 @@ local own = {
   plain = function(v) return 1 / (1 + (node_of(v):below "gpu")) end,
 }
 
--- What all siblings share, as it is read of the parent, or of the rack.
+-- The terms that all siblings share, read of the parent or of the rack.
 local shared = {
   -- Full parents: 1 where all units of v's type are in use.
   pack = function(v) return 1 - share(v:parent() or v, v.type) end,

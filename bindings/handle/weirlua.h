@@ -228,8 +228,8 @@ void weirlua_push_graph(lua_State *L, struct weirlua *s, struct weirlua_graph *h
 #define weirlua_anchor weirlua_push_graph
 /* Pushes {type = {total, free, idle}} of the subtree of v; of the whole graph for WEIR_NONE. Returns 1. */
 int weirlua_push_aggregate(lua_State *L, const weir_graph *g, weir_vertex v, bool all);
-/* The same with a table of options: {all = with types of which nothing is free, subsystem = the hierarchy}.
- * Returns 1, or 3 for nil, message, code. */
+/* Pushes the aggregates as above with a table of options: {all = with types of which nothing is free, subsystem = the
+ * hierarchy}. Returns 1, or 3 for nil, message, code. */
 int weirlua_push_sums(lua_State *L, struct weirlua_graph *handle, weir_vertex v, int options);
 /* The view of the field `subsystem` of a table of options, for what is below a vertex (WEIR_NONE: all); the graph
  * itself without the field. Raises where the graph must not be changed; NULL: err says why. */

@@ -70,7 +70,7 @@ void weirlua_policy_options(lua_State *L, const struct policy_spec *spec, int de
 #define MEMORY_FUNCTIONS 2 /* behind a memory */
 enum { MEMORY_SCORES, MEMORY_PRUNE, MEMORIES };
 
-/* What is known about remembering the scores of a policy, or the answers of prune. */
+/* The memory for the scores of a policy, or for the answers of prune. */
 struct policy_memory {
     bool refused;   /* scores are not remembered, for the reason in `why` */
     bool fresh;     /* no code that may have changed a variable ran since `reach` was computed */
@@ -297,7 +297,8 @@ uint64_t weirlua_policy_hash(const char *text, size_t len);
 
 #define HIERARCHY_SIZE 256
 
-/* Where a match searches, from a text such as "power", "power:pdu" or "containment:rack". */
+/* The hierarchy and the vertices in which a match searches, from a text such as "power", "power:pdu" or
+ * "containment:rack". */
 struct hierarchy_choice {
     char subsystem[HIERARCHY_SIZE]; /* "": containment */
     char whole[HIERARCHY_SIZE];     /* a type given as a whole; "": none */

@@ -70,7 +70,7 @@ static unsigned met(struct survey *x, const void *p)
     return 0;
 }
 
-/* What stands in front of a value, as a kind of the value. */
+/* The tag in front of a value in the digest, as a kind of the value. */
 enum { KIND_NIL = 1, KIND_FALSE, KIND_TRUE, KIND_INTEGER, KIND_FLOAT, KIND_STRING, KIND_VERTEX, KIND_GRAPH, KIND_MET,
        KIND_TABLE, KIND_META, KIND_FUNCTION, KIND_LIBRARY, KIND_FROZEN, KIND_OBJECT, KIND_END };
 

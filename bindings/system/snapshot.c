@@ -278,7 +278,7 @@ static int snapshot_new(lua_State *L)
     return forked < 0 ? 3 : 1;
 }
 
-/* What a worker may use of the system. */
+/* The limits of a worker on resources of the system. */
 struct snapshot_worker {
     bool alone;         /* no file of the process, but standard error */
     bool input;         /* a pipe for standard input */

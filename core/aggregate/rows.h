@@ -77,7 +77,7 @@ void weir_rows_before(weir_graph *g, weir_vertex v);
  * f) */
 void weir_rows_after(weir_graph *g, weir_vertex v);
 
-/* The same two around a change of the size of v, outside of a batch and of begin/end: totals change as well. */
+/* The two calls around a change of the size of v, outside of a batch and of begin/end: totals change as well. */
 void weir_rows_resize_before(weir_graph *g, weir_vertex v);
 void weir_rows_resize_after(weir_graph *g, weir_vertex v);
 

@@ -59,7 +59,8 @@ static inline bool index_has_rows(const weir_graph *g, const struct index *x, co
  * read yet. O(n) where built */
 int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read, const struct order_scores *by,
                    weir_type t, enum index_mode mode, struct index **out, weir_err *err);
-/* What has a new score: v; all siblings of v of the type; or these, whose order among themselves has not changed. */
+/* The vertices with a new score: v; all siblings of v of the type; or these siblings in unchanged
+ * order. */
 enum rescored { RESCORED_VERTEX, RESCORED_SIBLINGS, RESCORED_ALIKE };
 /* Follows a new score of v or of the siblings of v: rows above are put in order again. */
 void weir_index_rescored(weir_graph *g, const struct score_memory *x, weir_vertex v, enum rescored what);

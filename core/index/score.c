@@ -253,7 +253,7 @@ static int reserve(struct score_memory *x)
            weir_array_reserve(&x->stale, &x->stale_cap, (size_t)x->cap, sizeof *x->stale);
 }
 
-/* What is asked for. */
+/* The question. */
 enum wanted { OWN_SCORE, SIBLINGS_COMMON };
 
 /* The place of the number of the common score of v and its siblings; NULL: v has no parent, or the policy none. */

@@ -9,7 +9,7 @@
 #include "graph/observer.h"
 
 #define BIT(what) (1u << (what))
-/* What a change of units or of a state above a vertex changes. */
+/* The facts changed by a change of units, or of a state above a vertex. */
 #define UNITS (BIT(WEIR_READ_FREE) | BIT(WEIR_READ_BELOW))
 
 /* ---- recording ---- */

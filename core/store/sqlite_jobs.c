@@ -5,7 +5,7 @@
 #include "job/job_load.h"
 #include "store/sqlite.h"
 
-/* What is read, and how far. */
+/* The rows being read, with the position. */
 struct schedule_rows {
     struct weir_loaded_jobs jobs; /* in the order of the file */
     uint32_t at;                  /* the job reached by the rows of picks or flows */

@@ -82,10 +82,10 @@ struct jgf_foreign {
     weir_name key, value;
 };
 
-/* Where in a document a foreign key stands. */
+/* The object of a document that has a foreign key. */
 enum jgf_place { JGF_OF_VERTEX, JGF_OF_CHILD, JGF_OF_EDGE, JGF_OF_GRAPH, JGF_OF_METADATA };
 
-/* Where an element of "nodes" or "edges" lies in the text: from its first byte up to the byte behind. */
+/* The position of an element of "nodes" or "edges" in the text: from its first byte up to the byte behind. */
 struct jgf_element {
     size_t from, to;
     uint32_t ends[2];   /* items at the ends of an edge */

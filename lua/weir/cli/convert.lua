@@ -199,7 +199,7 @@ local function put(text, path)
   out.check(files.write(path, text))
 end
 
--- What a format cannot hold is told: nobody finds it missing later.
+-- Tells the user about data that the format cannot hold, so that nobody misses the data later.
 local function tell_losses(g, path, format)
   local lost = g:losses(format)
   if lost and #lost > 0 then

@@ -37,7 +37,7 @@ local function shown(value)
   return value == nil and "none" or weir.json.encode(value)
 end
 
--- What differs between two vertices, as "state: up -> down".
+-- The differences between two vertices, as "state: up -> down".
 local function changes(a, b)
   local list = {}
   for _, field in ipairs(FIELDS) do

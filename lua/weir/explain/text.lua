@@ -58,7 +58,7 @@ local function describe_one(r)
     return describe_one(one)
   end
   if #with == 0 then return M.amount(n, r.type, r.unit) end
-  -- What is nested is wanted in each pool, whatever the number of its units: one unit of a pool is "1 pdu with ...".
+  -- Nested resources are wanted in each pool, whatever the number of its units: one unit of a pool is "1 pdu with ...".
   local head, each = M.amount(n, r.type, n > 1 and r.unit), n > 1 and r.type ~= "slot" and " each" or ""
   if n > 1 and r.unit and r.unit ~= "" then each = " in each " .. r.type end
   return ("%s %s %s%s"):format(head, r.type == "slot" and "of" or "with", describe(with), each)
@@ -116,7 +116,7 @@ local function supply(s)
   return ("%s of %s free"):format(have, texts.number(s.total))
 end
 
--- What is free but not for as long as wanted.
+-- Tells of vertices that are free now, but not for the wanted duration.
 local function soon(s)
   if not s.reserved then return "" end
   return (" for as long as wanted, and %s free now but reserved too soon"):format(texts.number(s.reserved))
@@ -152,7 +152,7 @@ local function compound(s)
     s.have <= 1 and "fits" or "fit", into, scope(s), where)
 end
 
--- What is short of a subsystem: "switch3 has 40 of 400 left; nothing else is short."
+-- Tells which units of a subsystem are short: "switch3 has 40 of 400 left; nothing else is short."
 local function cut(s)
   local list = {}
   for i, limit in ipairs(s.flow.cut) do

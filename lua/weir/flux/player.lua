@@ -50,7 +50,7 @@ function M:finish(job)
   tell(self, "finish", job)
 end
 
--- What the scheduler answers.
+-- The answers of the scheduler.
 local function answers(self)
   local nothing = function() end
   return { annotate = nothing, explain = nothing,

@@ -144,7 +144,7 @@ local function doc_of(path)
   return loaded and (loaded.doc or "") or "cannot be read: " .. why
 end
 
--- The same of a queue policy.
+-- Returns the description of a queue policy, or why the policy cannot be read.
 local function queue_doc_of(path)
   local sandbox, why = queue_policy.open(path, function() end)
   if not sandbox then return "cannot be read: " .. why end

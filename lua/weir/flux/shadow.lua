@@ -91,7 +91,7 @@ end
 
 -- ---- jobs -----------------------------------------------------------------------------------------------------------
 
--- What the scheduler is sent for a job.
+-- The message about a job to the scheduler.
 local function message_of(id, job)
   return { id = id, priority = job.priority or 0, userid = job.userid, t_submit = job.t_submit, jobspec = job.jobspec }
 end
@@ -129,7 +129,7 @@ local function set_path(spec, path, value)
   at[last] = value
 end
 
--- What happens to a job, by the names of events (RFC 21): f(self, id, job, context, time, message).
+-- Handlers of the events of a job, by the names of RFC 21: f(self, id, job, context, time, message).
 local EVENTS = {}
 
 function EVENTS.submit(_, _, job, context, t, x) job.t_submit, job.userid, job.jobspec = t, context.userid, x.jobspec end

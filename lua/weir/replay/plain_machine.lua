@@ -64,8 +64,8 @@ end
 
 -- ---- units ------------------------------------------------------------------------------------------------------
 
--- What all units below one parent share: the vertices above by type, and the keys of the order that these give. Returns
--- nil where a unit lies below a unit, a type lies within itself, or a vertex is given as a whole only.
+-- The common data of all units below one parent: the vertices above by type, and the keys of the order that the vertices give.
+-- Returns nil where a unit lies below a unit, a type lies within itself, or a vertex is given as a whole only.
 local function shared(parent, type, order)
   local about = { above = {}, types = {}, keys = {}, rank = parent and parent.rank }
   local v = parent

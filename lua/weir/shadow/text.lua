@@ -11,7 +11,7 @@ local seconds, moved = texts.span, texts.moved
 
 local function share(x) return ("%.1f %%"):format(x * 100) end
 
--- What holds the shadow up, or nil.
+-- The reason why the shadow is behind, or nil.
 local function trouble(told)
   local s = told.status
   if told.ended then return ("It has ended: %s."):format(told.ended) end
@@ -33,7 +33,7 @@ local function progress(told)
   return "It is up to date."
 end
 
--- What else is to be known, in a sentence; or nil.
+-- A sentence with further facts; or nil.
 local function remarks(told)
   local s, list = told.status, {}
   if s.followed > 0 then list[1] = ("Followed: %s of the machine or its queues."):format(texts.counted(s.followed, "change")) end

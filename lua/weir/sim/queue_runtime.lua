@@ -170,7 +170,7 @@ local known_fields, answers = {}, {} -- answers: by id of the job
 local strange = {} -- names that were read of a job and are no fields of jobs
 for _, name in ipairs(FIELDS_OF_JOB) do known_fields[name] = true end
 
--- What the host says of a field of a job, asked for once.
+-- The host's value of a field of a job, asked for once.
 local function asked(job, key)
   local own = answers[job.id]
   if not own then

@@ -78,7 +78,7 @@ end
 
 local UNREAD = { io = true, unknown = true }
 
--- What became of the jobs, and what a user would complain about.
+-- Reports the outcome of the jobs, and anything that a user would complain about.
 local function judge(run, report, say)
   local late = 0
   for _, job in ipairs(run.jobs) do

@@ -55,7 +55,7 @@ end
 
 local function counted(n, what) return n > 0 and ("%d %s"):format(n, what) or nil end
 
--- What became of the jobs, as a sentence.
+-- The outcome of the jobs, as a sentence.
 local function sentence(told)
   local s, parts = told.summary, {}
   parts[1] = counted(s.now, "would start now") or "none would start now"

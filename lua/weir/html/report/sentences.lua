@@ -39,7 +39,7 @@ local function scene(run, facts)
     period(run, facts))
 end
 
--- What went wrong, as a list of parts of a sentence.
+-- The errors of a run, as a list of parts of a sentence.
 local function wrongs(facts)
   local list = {}
   for _, row in ipairs { { "rejected", "refused, as the machine can never hold them" }, { "unfinished", "not ended" },
