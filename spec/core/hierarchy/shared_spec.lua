@@ -138,6 +138,23 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     assert(g:check())
   end)
 
+  it("are free again once the job that a stage became is released", function()
+    local stage = assert(e:match("unit=2/slot=2/node", { stage = 60 }))
+    local job = assert(e:commit(stage))
+    assert.equal("busy", select(3, e:match "slot=2/node"))
+    local report = assert(e:explain "unit=1/slot=4/node")
+    assert.same({ "busy", job.id }, { report.verdict, report.ways[1][1].job })
+    assert(e:release(job))
+    assert.equal(4, #assert(e:match "unit=1/slot=4/node"):vertices())
+    assert(g:check())
+  end)
+
+  it("are told to be staged, and free once the stage expires", function()
+    assert(e:match("unit=2/slot=2/node", { stage = 60, duration = 200 }))
+    local report = assert(e:explain("unit=1/slot=4/node"))
+    assert.same({ "busy", 60, 1 }, { report.verdict, report.start, report.ways[1][1].stage })
+  end)
+
   it("count below each of their parents in sums and searches", function()
     assert.equal(8, units[1]:aggregate { subsystem = "power" }.core.free)
     assert.equal(6, units[2]:aggregate { subsystem = "power" }.core.free)
