@@ -32,6 +32,11 @@ ion info "$taken" | grep -q ALLOCATED || fail "what was taken is not told"
 flux ion-resource cancel "$job" 2> /dev/null && fail "a job of Flux was cancelled by Fluxion's request"
 flux ion-resource cancel "$taken" || fail "what was taken cannot be given back"
 [ "$(free)" = "$all" ] || fail "$(free) of $all cores are free after cancel"
+# Several matches in one request, to their end and to the first that finds nothing.
+[ "$(flux python "$HERE/many.py" "$TMP/job.json" 7001 7002)" = "7001 7002 ENODATA" ] || fail "match_multi does not answer job by job"
+flux run --dry-run -N60 --exclusive -t1m true > "$TMP/large.json"
+[ "$(flux python "$HERE/many.py" "$TMP/large.json" 7003 7004)" = "7003 EBUSY" ] || fail "match_multi goes on after a refusal"
+for id in 7001 7002 7003; do flux ion-resource cancel "$id" || fail "what match_multi took cannot be given back"; done
 flux ion-resource remove-subgraph "$node" 2> /dev/null && fail "a node with a job was removed"
 flux ion-resource stats > /dev/null || fail "no stats"
 flux module stats sched-fluxion-qmanager | grep -q '"running"' || fail "no stats of queues"

@@ -1,5 +1,15 @@
 # The module is loaded again while jobs run and wait: every allocation stays, every job that waits gets its turn.
 . "$HERE/lib.sh"
+# The state of a policy goes on: nodes take turns before and after.
+turn() {
+  flux module reload sched-weir policy=round_robin || fail "cannot be loaded again"
+  id=$(fake_id 0.1s -N1 --exclusive -t1m)
+  flux job wait-event -t 60 "$id" clean > /dev/null || fail "a job of one node does not end"
+  flux jobs -no '{ranks}' "$id"
+}
+first=$(turn) && second=$(turn) && third=$(turn)
+[ "$first $second $third" = "0 1 2" ] || fail "the nodes take no turns over a reload: $first $second $third"
+flux module reload sched-weir
 fake 100s --cc=1-25 -N3 -n5 -t10m
 fake 100s --cc=1-10 -N2 --exclusive -t10m
 fake 0.1s --cc=1-5 -N"$(count all)" --exclusive -t1m
