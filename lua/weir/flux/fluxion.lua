@@ -216,7 +216,7 @@ function ANSWER.params(self)
     if given[key] == nil then return default end
     return given[key]
   end
-  return encode { params = { ["load-file"] = said("load-file", null), ["load-format"] = said("load-format", "rv1exec"),
+  return encode { params = { ["load-file"] = self.settings["load-file"] or null, ["load-format"] = self.settings["load-format"] or "rv1exec",
     ["load-allowlist"] = said("load-allowlist", null), policy = self.settings.policy,
     ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = said("subsystems", "containment"),
     ["reserve-vtx-vec"] = said("reserve-vtx-vec", 0), ["prune-filters"] = said("prune-filters", "ALL:core,ALL:node"),
