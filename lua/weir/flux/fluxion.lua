@@ -216,7 +216,8 @@ function ANSWER.params(self)
     if given[key] == nil then return default end
     return given[key]
   end
-  return encode { params = { ["load-file"] = self.settings["load-file"] or null, ["load-format"] = self.settings["load-format"] or "rv1exec",
+  local file, of_file = self.settings["load-file"] or null, self.settings["load-format"] or "rv1exec"
+  return encode { params = { ["load-file"] = file, ["load-format"] = of_file,
     ["load-allowlist"] = said("load-allowlist", null), policy = self.settings.policy,
     ["match-format"] = format == "auto" and "rv1_nosched" or format, subsystems = said("subsystems", "containment"),
     ["reserve-vtx-vec"] = said("reserve-vtx-vec", 0), ["prune-filters"] = said("prune-filters", "ALL:core,ALL:node"),
