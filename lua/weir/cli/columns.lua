@@ -106,13 +106,11 @@ local function pad(text, spec, align)
   return fill:rep(left) .. text .. fill:rep(space - left)
 end
 
-local function group(digits) return digits:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") end
-
 local function write_value(value, spec)
   local text = tostring(value)
   local number = math.type(value) == "integer" and not spec.hyphen
   if spec.hyphen and EMPTY[text] then text = "-" end
-  if number and spec.grouped then text = group(text) end
+  if number and spec.grouped then text = text:reverse():gsub("(%d%d%d)", "%1,"):reverse():gsub("^,", "") end
   local short = spec.precision and not number and cut(text, spec.precision) or text
   local padded = pad(short, spec, spec.align or number and ">" or "<")
   if spec.cut and length(padded) < length(text) then padded = cut(padded, length(padded) - 1) .. "+" end

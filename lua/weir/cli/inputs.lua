@@ -52,10 +52,6 @@ end
 --- Returns the policy named by -p.
 function M.policy(name) return out.check(weir.policy(name)) end
 
-local function read_file(job)
-  return out.check(weir.request(out.check(files.read(job, "jobspec")), job == "-" and "<stdin>" or job))
-end
-
 local function read_shape(job)
   local request, why = weir.request(job, job)
   if not request then out.fail(2, "%s (there is no such file, so it was read as a shape)", why) end
@@ -85,7 +81,9 @@ end
 -- Returns the request of a JOB on the command line: a file, "-", or a shape.
 local function read_request(job)
   if job == "" then out.fail(2, 'JOB: "" is neither a file nor a shape') end
-  if job == "-" or weir.request_kind(job) == "file" then return read_file(job) end
+  if job == "-" or weir.request_kind(job) == "file" then
+    return out.check(weir.request(out.check(files.read(job, "jobspec")), job == "-" and "<stdin>" or job))
+  end
   return read_shape(job)
 end
 

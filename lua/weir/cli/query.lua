@@ -29,8 +29,6 @@ local function show_load(machine, elapsed)
   for rank, n in tables.sorted(found.ranks) do out.line(("INFO: number of vertices with rank %d: %d"):format(rank, n)) end
 end
 
-local function is_person(o) return not o.no_prompt and core.is_terminal(0) end
-
 function M.run(words)
   local o, why = options.read(words)
   if not o then return fail(("%s\n\n%s"):format(why, options.help())) end
@@ -51,7 +49,7 @@ function M.run(words)
     if not file then return fail(("[ERROR] cannot write --test-output: %s\n"):format(why)) end
   end
   local done
-  done, why = shell.new(s, { out = file }, is_person(o)):loop(function() return files.line(io.stdin) end)
+  done, why = shell.new(s, { out = file }, not o.no_prompt and core.is_terminal(0)):loop(function() return files.line(io.stdin) end)
   if file then file:close() end
   return done and 0 or fail(("ERROR: %s\n"):format(why))
 end

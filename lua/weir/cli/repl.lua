@@ -30,11 +30,9 @@ As a filter: no prompt, a line of JSON a value; ends at the first error with sta
   weir repl -r "node:4 core:8" -m table -c 'find "type=node"']],
 }
 
-local function is_typed() return core.is_terminal(0) end
-
 local function input_of(opts)
   if opts.command then return table.concat(opts.command, "\n") end
-  if not is_typed() then return out.check(files.read("-", "input")) end
+  if not core.is_terminal(0) then return out.check(files.read("-", "input")) end
 end
 
 -- Returns a connection to the service of -s, or nil without -s.

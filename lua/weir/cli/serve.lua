@@ -153,8 +153,6 @@ local function acquires_of(text)
   return list
 end
 
-local function names_of(map) return table.concat(tables.keys(map), ", ") end
-
 local function limits_of(words)
   local limits = tables.copy(require("weir.serve.server").LIMITS)
   for _, word in ipairs(words or {}) do
@@ -162,8 +160,8 @@ local function limits_of(words)
     local n = math.tointeger(tonumber(text))
     if not n or n < 1 then out.fail(2, "serve: --limit NAME=N is wanted, such as calls=64, not %s", word) end
     if not limits[name] then
-      local hint = suggest.hint(name, tables.keys(limits))
-      out.fail(2, 'serve: --limit NAME=N: there is no "%s"%s; there are %s', name, hint, names_of(limits))
+      local known = tables.keys(limits)
+      out.fail(2, 'serve: --limit NAME=N: there is no "%s"%s; there are %s', name, suggest.hint(name, known), table.concat(known, ", "))
     end
     limits[name] = n
   end

@@ -74,9 +74,6 @@ local function name_of(x, field)
   return name
 end
 
--- The vertex of a graph with the path, URI or name given, or with the URI of a vertex of the original.
-local function vertex_in(graph, x, field) return graph:vertex(name_of(x, field)) end
-
 -- The vertices of a graph that a path, names such as "node[3-5]" or an expression tell.
 local function vertices_in(graph, x, field)
   local name = name_of(x, field)
@@ -471,7 +468,7 @@ local function on_copy(self, request, opts, what)
   if why then failure.raise(why, code) end
   find_hierarchy(self, opts, what)
   what.request = must(assume_constraint(request, opts, what.said))
-  if opts.vertex ~= nil then what.where = must(vertex_in(what.graph, opts.vertex, "vertex")) end
+  if opts.vertex ~= nil then what.where = must(what.graph:vertex(name_of(opts.vertex, "vertex"))) end
   return ask(what, opts)
 end
 

@@ -129,11 +129,6 @@ local function way_of(trial, choice)
   return way
 end
 
--- The obstacles of a set of kinds.
-local function of_kinds(trial, kinds)
-  return tables.filter(trial.list, function(ob) return kinds[ob.kind] end)
-end
-
 -- Looks for a single sufficient obstacle. Returns the choice of that obstacle, or nil.
 local function find_single(trial, all)
   local choice = {}
@@ -146,7 +141,7 @@ end
 
 -- The way for a set of kinds, which must be relaxed, and with which the request must fit.
 local function find_way(trial, kinds)
-  local all = of_kinds(trial, kinds)
+  local all = tables.filter(trial.list, function(ob) return kinds[ob.kind] end)
   local choice = reduce(trial, table.move(all, 1, #all, 1, {}))
   if #choice > 1 and #all <= SINGLES then
     trial:relax_kinds {}
@@ -178,11 +173,6 @@ local function contains(set, part)
   return true
 end
 
--- Whether one of several sets of kinds, each of which suffices, is a part of a set.
-local function is_covered(set, known)
-  return tables.any(known, function(part) return contains(set, part) end)
-end
-
 -- Whether the request fits with all obstacles of some kinds relaxed.
 local function fits_without(trial, kinds)
   trial:relax_kinds(kinds)
@@ -194,7 +184,8 @@ function M.find(trial)
   local ways, known, sets = {}, {}, sets_of_kinds(trial)
   if sets[1] and fits_without(trial, sets[#sets]) then
     for _, set in ipairs(sets) do
-      if not is_covered(set, known) and fits_without(trial, set) then
+      local covered = tables.any(known, function(part) return contains(set, part) end)
+    if not covered and fits_without(trial, set) then
         known[#known + 1] = set
         ways[#ways + 1] = find_way(trial, set)
       end

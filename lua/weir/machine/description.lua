@@ -43,10 +43,6 @@ local function add_cores(build, v, node)
   end
 end
 
-local function add_flat_cores(build, v, node)
-  leaves(build, v, "core", 0, node.sockets * node.cores - (node.reserved or 0))
-end
-
 local INNER = { gpu = true, mic = true } -- resources of which each is a vertex
 
 local function add_gres(build, v, list)
@@ -100,7 +96,7 @@ local function add_node(build, cluster, node, rank)
   pool.basename, pool.id = identity(build, node.name)
   if not pool.id then pool.name = node.name end
   local v = must(build.graph:add(cluster, pool))
-  if node.flat then add_flat_cores(build, v, node) else add_cores(build, v, node) end
+  if node.flat then leaves(build, v, "core", 0, node.sockets * node.cores - (node.reserved or 0)) else add_cores(build, v, node) end
   if node.memory and node.memory > 0 then
     must(build.graph:add(v, { type = "memory", id = 0, size = node.memory, unit = "MB" }))
   end

@@ -10,9 +10,6 @@ local tables = require "weir.tables"
 
 local M = {}
 
--- Returns the vertices of a type in order.
-local function all_of(graph, type) return tables.collect(graph:walk { type = type }) end
-
 -- Returns n places of 1 to `count`, evenly spread, the last of each part; places come again where n is above `count`.
 local function spread(count, n)
   local places = {}
@@ -95,7 +92,7 @@ end
 --- Adds n copies of vertices of a type to a graph, or takes away -n. Returns true; or nil, message, code, and the graph may
 --- have a part of the change.
 function M.change(graph, kind, n)
-  local models = all_of(graph, kind)
+  local models = tables.collect(graph:walk { type = kind })
   if n == 0 then return true end
   if #models == 0 then return nil, ("the machine has no %s"):format(kind), "unknown" end
   if -n >= #models then return nil, ("the machine has %d of %s, and one of them must stay"):format(#models, kind), "invalid" end

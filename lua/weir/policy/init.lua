@@ -64,8 +64,6 @@ function M.list(dirs)
   return found
 end
 
-local function is_path(name) return name:find("/", 1, true) or name:match "%.lua$" end
-
 local function readable(path)
   local file = io.open(path)
   if file then file:close() end
@@ -82,7 +80,7 @@ end
 
 --- Returns the file of a policy; or nil, message, "unknown".
 function M.find(name)
-  if is_path(name) then return name end
+  if name:find("/", 1, true) or name:match "%.lua$" then return name end
   for _, dir in ipairs(M.path()) do
     local path = dir .. "/" .. name .. ".lua"
     if readable(path) then return path end

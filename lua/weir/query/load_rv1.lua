@@ -28,17 +28,13 @@ local function numbers(graph, document)
   return number
 end
 
-local function clear(properties)
-  for _, key in ipairs(tables.keys(properties)) do properties[key] = nil end
-end
-
 -- Checks the names of all hosts: returns true, or nil and a reason. Quirk: the property "NAME@core" is only a property
 -- of the node, so the properties of the node's children are removed.
 local function check_hosts(graph)
   for node in graph:root():children() do
     if not quirks.host_fits(node.name) then return nil, ("unpack_rank: error splitting hostname=%s"):format(node.name) end
     for child in node:children() do
-      if #child.properties > 0 then clear(child.properties) end
+      for _, key in ipairs(tables.keys(child.properties)) do child.properties[key] = nil end
     end
   end
   return true

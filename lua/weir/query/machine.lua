@@ -117,8 +117,6 @@ function M:changed() self.index, self.by_rank, self.leaves, self.types = nil, ni
 
 -- ---- growing ------------------------------------------------------------------------------------------------
 
-local function key_of(machine, v) return v.path .. " " .. machine.rank(v) end
-
 -- Returns the number and rank of an added vertex, found by path and by the vertex's rank in weir's graph, or else by
 -- path and rank -1.
 local function mark_of(v, marks)
@@ -132,7 +130,7 @@ function M:add(other)
       self.dominant)
   end
   local marks = {}
-  for v in other.graph:walk {} do marks[key_of(other, v)] = { number = other.number[v], rank = other.rank(v) } end
+  for v in other.graph:walk {} do marks[v.path .. " " .. other.rank(v)] = { number = other.number[v], rank = other.rank(v) } end
   local ok, why = self.graph:merge(other.graph)
   if not ok then return nil, why end
   local added, rank, tops = {}, self.rank, {}

@@ -94,11 +94,6 @@ end
 
 -- ---- running ------------------------------------------------------------------------------------------------
 
--- Cuts a traceback to the levels of the typed input.
-local function trace_of(text)
-  return (text:match "^(.-)\n[^\n]*weir%.core%.guarded" or text)
-end
-
 --- Calls f so that Ctrl-C ends the call, like core.guarded.
 function M:guarded(f, ...)
   if not self.remote then return core.guarded(f, ...) end
@@ -117,7 +112,7 @@ end
 -- a signal where nobody types (self.scripted).
 local function tell_error(self, raised, trace)
   if out.failure(raised) or raised == "interrupted" and self.scripted then error(raised, 0) end
-  self.trace = trace and trace_of(trace)
+  self.trace = trace and (trace:match "^(.-)\n[^\n]*weir%.core%.guarded" or trace) -- the levels of the typed input
   local text = without_place(tostring(raised))
   out.flush()
   out.warn(text == "interrupted" and text or text:match "^[^\n]*" .. meant.call(self.env, text))
@@ -130,10 +125,6 @@ local function print_values(self, values)
   local words = self.mode ~= "json" and self.mode ~= "csv" and results.words(self, values)
   if words then return out.line(words) end
   modes.print(self.mode, values)
-end
-
-local function timed(self, began)
-  if self.settings.time then out.line(("%.3f ms"):format((core.clock() - began) * 1e3)) end
 end
 
 --- Adds an input to the recording, if there is one.
@@ -154,7 +145,7 @@ local function run_chunk(self, text)
   local began = core.clock()
   if self.journal then self.journal:begin() end
   local returned = table.pack(self:guarded(chunk))
-  timed(self, began)
+  if self.settings.time then out.line(("%.3f ms"):format((core.clock() - began) * 1e3)) end
   self:record(expression and "_ = " .. text or text, not returned[1])
   if not returned[1] then
     tell_error(self, returned[2], returned[3])

@@ -34,11 +34,6 @@ local function lot(seed, number)
   return random.lot(seed, tonumber(number) and math.tointeger(number) or #tostring(number))
 end
 
-local function open_trace(opts)
-  if type(opts.trace) == "table" then return opts.trace end
-  return trace.open(opts.trace, { format = opts.format, malformed = opts.malformed })
-end
-
 -- Returns a function that applies the options to a job, and returns false for a job to leave out; nil where no option
 -- asks for a change.
 local function adjuster(opts)
@@ -263,7 +258,8 @@ end
 local function go(run)
   local opts = run.opts
   local graph = must(weir.resources(opts.resources))
-  run.trace = must(open_trace(opts))
+  run.trace = type(opts.trace) == "table" and opts.trace
+    or must(trace.open(opts.trace, { format = opts.format, malformed = opts.malformed }))
   if opts.scale then
     local change = must(scale.parse(opts.scale))
     must(scale.machine(graph, change))

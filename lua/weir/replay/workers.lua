@@ -99,11 +99,6 @@ local function first_wrong(self)
   return first
 end
 
--- Whether a task before the failed one is at work.
-local function is_waited_for(self, failed)
-  return tables.any(self.runs, function(run) return run.i < failed end)
-end
-
 --- Calls work(task, tell) for each task, in copies of the process. work returns a value that JSON can hold, other than
 --- null; or nil, message; tell(value) reports to opts.told meanwhile. Returns the list of the values; or nil, message,
 --- and the number of the first task that failed, when the tasks before have been done. Raises what work raises. opts:
@@ -122,7 +117,8 @@ function M.map(tasks, work, opts)
       start(self, work, next_task, tasks[next_task])
       next_task, failed = next_task + 1, first_wrong(self)
     end
-    if #self.runs == 0 or failed and not is_waited_for(self, failed) then break end
+    local earlier = failed and tables.any(self.runs, function(run) return run.i < failed end)
+    if #self.runs == 0 or failed and not earlier then break end
     listen(self)
     failed = first_wrong(self)
   end

@@ -147,8 +147,6 @@ local function look(fields, shown)
   return table.concat(words, "\n")
 end
 
-local function first_rank(set) return set:ranks():first() or math.huge end
-
 -- Adds a part to the line with an equal key, or makes a new line.
 local function place(lines, line, key)
   local there = lines[key]
@@ -176,7 +174,7 @@ function M.lines(listing, states, shown, view)
       end
     end
   end
-  for _, line in ipairs(lines) do line.first = first_rank(line.set) end
+  for _, line in ipairs(lines) do line.first = line.set:ranks():first() or math.huge end
   tables.sort(lines, "n", "first", "order")
   return lines
 end

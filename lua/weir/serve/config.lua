@@ -19,15 +19,13 @@ local tables = require "weir.tables"
 
 local M = {}
 
-local function escaped(text) return (text:gsub("%p", "%%%0")) end
-
 -- Returns the number of the first line with the key, for error messages; nil if the key is not found.
 local function line_of(text, key)
   local n = 0
   for line in (text .. "\n"):gmatch "([^\n]*)\n" do
     n = n + 1
     line = line:gsub("%-%-.*$", "")
-    if line:find("%f[%w_-]" .. escaped(key) .. "%f[^%w_-][\"']?%]?%s*[=:]") then return n end
+    if line:find("%f[%w_-]" .. key:gsub("%p", "%%%0") .. "%f[^%w_-][\"']?%]?%s*[=:]") then return n end
   end
 end
 

@@ -50,9 +50,6 @@ local function parse(path, text)
   return list
 end
 
---- Creates a file with a new token, readable by its owner only. An existing file is an error.
-local function create(path) must(core.write_private(path, must(core.secret()) .. " administrator\n")) end
-
 -- Returns the list of tokens in a file.
 local function read(path) return parse(path, must(files.read(path, "settings"))) end
 
@@ -67,7 +64,7 @@ end
 function M.open(path)
   local list, why, code = failure.caught(nil, read_private, path)
   if not list and code == "unknown" then
-    create(path)
+    must(core.write_private(path, must(core.secret()) .. " administrator\n")) -- fails if the file has come meanwhile
     list, why, code = read_private(path)
   end
   return setmetatable({ path = path, list = must(list, why, code) }, Tokens)

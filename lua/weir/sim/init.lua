@@ -379,9 +379,6 @@ function M:prioritise(job, value)
   self.dirty = true
 end
 
--- The time at which a job that overran its estimate is expected to end, seen at time t.
-local function later(job, t) return instant.later(job.start, t) end
-
 --- Starts a job whose resources were allocated. `began`: when it really started, for a job that runs already; now if not
 --- given.
 function M:begin(job, began)
@@ -575,7 +572,7 @@ end
 local function extend(self, t)
   broker.drop_reservations(self)
   for _, job in ipairs(take_list(self.late, t)) do
-    job.due = later(job, t)
+    job.due = instant.later(job.start, t)
     assert(self.engine:attach(assert(self.engine:detach(job.id)), job.due))
     link(self.late, job.due, job)
     self:wake(job.due)

@@ -30,13 +30,9 @@ function M.texts(x)
   return { [path] = text }
 end
 
-local function folders()
-  return tables.map(policy.path(), function(dir) return dir .. "/queue" end)
-end
-
 --- Returns all queue policies as {name =, path =}, by ascending name.
 function M.list()
-  local list = policy.list(folders())
+  local list = policy.list(tables.map(policy.path(), function(dir) return dir .. "/queue" end))
   return tables.sort(list, "name")
 end
 

@@ -10,8 +10,6 @@ local COLUMNS = { { "job_id", "number" }, { "submit", "submit" }, { "runtime", "
   { "gres", "gres" }, { "user", "user" }, { "bank", "bank" }, { "queue", "queue" }, { "qos", "qos" }, { "features", "features" },
   { "priority", "priority" }, { "recorded_start", "recorded" } }
 
-local function quoted(text) return text:find '[",\r\n]' and '"' .. text:gsub('"', '""') .. '"' or text end
-
 local function text_of(value)
   if value == nil then return "" end
   if value == true then return "1" end
@@ -19,7 +17,7 @@ local function text_of(value)
     return table.concat(tables.map(tables.keys(value), function(key) return ("%s=%d"):format(key, value[key]) end), " ")
   end
   if type(value) == "number" then return math.tointeger(value) and ("%d"):format(value) or ("%.6f"):format(value):gsub("0+$", "") end
-  return quoted(value)
+  return value:find '[",\r\n]' and '"' .. value:gsub('"', '""') .. '"' or value
 end
 
 --- The line with the names of the columns.

@@ -50,8 +50,6 @@ local function add_options(self, where, options, given)
   end
 end
 
-local function names_of(self) return tables.column(self, "name") end
-
 -- Narrows the range of an option to "NAME=MIN..MAX". Returns true; or nil, message.
 local function narrow(self, text)
   local name, min, max = text:match "^([%w_.]+)=(.-)%.%.(.+)$"
@@ -67,7 +65,7 @@ local function narrow(self, text)
       return true
     end
   end
-  return nil, ("--vary: no option %s has a range%s"):format(name, suggest.hint(name, names_of(self)))
+  return nil, ("--vary: no option %s has a range%s"):format(name, suggest.hint(name, tables.column(self, "name")))
 end
 
 -- Opens a policy with its options. Returns name, options given and options declared; or nil, message.

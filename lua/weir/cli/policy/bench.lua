@@ -10,11 +10,6 @@ local tables = require "weir.tables"
 local trial = require "weir.policy.bench"
 local weir = require "weir"
 
-local function names_of(opts)
-  if opts[1] then return opts end
-  return tables.column(opts.queue and queue_policy.list() or policy.list(), "name")
-end
-
 local function add_cells(cells, name, rows)
   for i, row in ipairs(rows) do
     cells[#cells + 1] = {
@@ -96,7 +91,7 @@ end
 
 return function(opts, inputs)
   local all, queues, placements = core.array {}, {}, {}
-  for _, name in ipairs(names_of(opts)) do
+  for _, name in ipairs(opts[1] and opts or tables.column(opts.queue and queue_policy.list() or policy.list(), "name")) do
     table.insert((opts.queue or queue_policy.names(name)) and queues or placements, name)
   end
   if opts.resources then

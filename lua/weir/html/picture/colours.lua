@@ -146,16 +146,11 @@ local function type_of(page, cell)
   return cell.members == 1 and cell.kind.type or page.model:common_type(cell.p, cell.q)
 end
 
--- Returns the value of a cell: the type, or the value of a property; nil, or model.SEVERAL.
-local function value_of(page, cell)
-  if page.by ~= "type" then return page.model:value(page.property, cell.p, cell.q) end
-  return type_of(page, cell)
-end
-
 local function find_values(page, cells)
   local seen = {}
   for _, cell in ipairs(cells) do
-    cell.value = value_of(page, cell)
+    if page.by == "type" then cell.value = type_of(page, cell)
+    else cell.value = page.model:value(page.property, cell.p, cell.q) end
     if cell.value == model.SEVERAL then page.used_several = true
     elseif cell.value ~= nil then seen[cell.value] = true end
   end

@@ -34,8 +34,6 @@ end
 
 local function kind_key(type, basename, size, unit) return ("%s\0%s\0%s\0%d"):format(type, basename, unit, size) end
 
-local function kind_of(s, v) return s.kind_numbers[kind_key(v.type, v.basename, v.size, v.unit)] end
-
 -- ---- what few vertices have -------------------------------------------------------------------------------------
 
 -- Adds vertex p to a flat list of {first, count, values...}, by extending the run at `last` where possible. Returns
@@ -125,7 +123,7 @@ local function note_vertex(s, v, p, each, shape, open)
   if not id or id < 0 or name ~= v.basename .. id then s.names[#s.names + 1], s.names[#s.names + 2] = p, name end
   local uses = v:uses()
   if #uses == 0 then return end
-  local behind = note_uses(s, p, kind_of(s, v), each == 1, uses)
+  local behind = note_uses(s, p, s.kind_numbers[kind_key(v.type, v.basename, v.size, v.unit)], each == 1, uses)
   if each > 1 then open[#open + 1] = { p = p, each = each, shape = shape, first = behind - 7 * #uses, behind = behind } end
 end
 

@@ -134,8 +134,6 @@ local function number(x) return (("%.1f"):format(x):gsub("%.0$", "")) end
 
 local function box(x, y, w, h) return ("M%s %sh%sv%sh-%sz"):format(number(x), number(y), number(w), number(h), number(w)) end
 
-local function stop_of(p, b) return b.stop == math.huge and p.right or x_of(p, b.stop) end
-
 -- Returns by booking {words = rectangles of an SVG path, x, y, w, h of the largest rectangle, for a label}; nil where
 -- more than RECTS_MAX rectangles are needed.
 local function job_paths(p)
@@ -143,7 +141,7 @@ local function job_paths(p)
   for _, lane in ipairs(p.lanes) do
     each_rect(lane.parts, p.horizon, function(b, t0, t1, low, high)
       local path = paths[b] or { words = {}, area = 0 }
-      local x0, x1 = x_of(p, t0), t1 >= p.horizon and stop_of(p, b) or x_of(p, t1)
+      local x0, x1 = x_of(p, t0), t1 >= p.horizon and (b.stop == math.huge and p.right or x_of(p, b.stop)) or x_of(p, t1)
       local h, y = (high - low) * lane.h, p.top + lane.y + (1 - high) * lane.h
       local w = math.max(0.8, x1 - x0 - (x1 - x0 > 4 and 1 or 0))
       path.words[#path.words + 1], count = box(x0, y, w, math.max(0.5, h)), count + 1

@@ -217,10 +217,6 @@ local function series_of(run)
   return list
 end
 
-local function names_of(machine)
-  return core.array(tables.map(machine.names or {}, function(name) return tostring(name) end))
-end
-
 -- {first =, names =} of the nodes or racks, or nil where there are fewer than two.
 local function bands_of(given)
   if not given or #given.first < 2 then return nil end
@@ -250,7 +246,8 @@ end
 
 local function data_of(run)
   local m = run.machine
-  return { title = run.title, subtitle = run.subtitle, type = m.type or "unit", total = m.total, per = m.per_rank, names = names_of(m),
+  return { title = run.title, subtitle = run.subtitle, type = m.type or "unit", total = m.total, per = m.per_rank,
+    names = core.array(tables.map(m.names or {}, tostring)),
     nodes = bands_of(m.nodes), racks = bands_of(m.racks), epoch = run.epoch, spread = arrays_of(run.spread),
     jobs = columns { title = run.title, machine = m, jobs = run.jobs, left = run.left }, metrics = metrics_of(run.metrics),
     series = series_of(run) }
@@ -285,18 +282,13 @@ end
 --- The name of the series of mean waits.
 M.WAITS = "mean wait, by time of submission"
 
-local function difference_of(base, run)
-  local d = difference.of(base.jobs, run.jobs)
-  return arrays_of(d)
-end
-
 local function page(runs, opts)
   local list, titles, facts, differences, full = array(), {}, {}, array(), {}
   for i, run in ipairs(runs) do
     check_run(i, run)
     full[i] = completed(run)
     list[i], titles[i], facts[i] = data_of(full[i]), run.title, full[i].facts
-    differences[i] = i > 1 and difference_of(full[1], full[i]) or core.null
+    differences[i] = i > 1 and arrays_of(difference.of(full[1].jobs, full[i].jobs)) or core.null
   end
   local title = opts and opts.title or table.concat(titles, " / ")
   local limits = { waits = table.move(distribution.WAITS, 1, #distribution.WAITS - 1, 1, array()),

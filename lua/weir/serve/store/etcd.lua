@@ -148,12 +148,6 @@ local function read_log(self, redo)
   return all
 end
 
--- Completes a large commit found in the log. Logs of commits never made are deleted.
-local function recover(self)
-  local entry = must(self.kv:get(self.prefix .. "redo"))
-  if entry then apply(self, read_log(self, decode(entry.text))) else write(self, { kvs.delete_below(self.prefix .. "log/") }) end
-end
-
 -- ---- commits --------------------------------------------------------------------------------------------------------
 
 -- Names of the stored texts by object: "jobs/17/" -> "0 R". A commit renews the entries of the objects in its pieces.
@@ -269,7 +263,8 @@ end
 local function located(self, why) return ("%s: %s"):format(self.address, why) end
 
 local function load(self)
-  recover(self)
+  local redo = must(self.kv:get(self.prefix .. "redo")) -- a large commit that is to be completed; logs of others are deleted
+  if redo then apply(self, read_log(self, decode(redo.text))) else write(self, { kvs.delete_below(self.prefix .. "log/") }) end
   local pieces <close> = core.pieces()
   local meta, stranger = read(self, pieces)
   if stranger then

@@ -78,10 +78,6 @@ end
 
 -- ---- renewal --------------------------------------------------------------------------------------------------------
 
-local function renew(self, now)
-  self.renewal, self.asked = self.kv:begin("lease/keepalive", { ID = self.lease }, self.length / 3), now
-end
-
 local function renewed(self, now)
   local answer, _, code = self.kv:result(self.renewal)
   if answer == false then return end
@@ -108,7 +104,7 @@ function Leader:tick()
     self.kv:step()
     renewed(self, now)
   elseif now >= self.renew_at and self.deadline > 0 then
-    renew(self, now)
+    self.renewal, self.asked = self.kv:begin("lease/keepalive", { ID = self.lease }, self.length / 3), now
   end
 end
 
