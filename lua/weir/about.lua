@@ -17,8 +17,7 @@ function M.check(about)
   for key, value in pairs(about) do
     local wanted = M.FIELDS[key]
     if not wanted then
-      return nil, ("there is no '%s'%s; there is %s"):format(tostring(key):sub(1, 64), suggest.hint(tostring(key), M.NAMES),
-        table.concat(M.NAMES, ", "))
+      return nil, ("there is no '%s'%s"):format(tostring(key):sub(1, 64), suggest.among(tostring(key), M.NAMES))
     end
     if type(value) ~= "number" and (wanted == "number" or type(value) ~= "string") then
       return nil, ("%s: %s is wanted, not a %s"):format(key, wanted == "number" and "a number" or "a text or a number", type(value))

@@ -36,12 +36,7 @@ local OPTIONS = { resources = true, policy = true, policies = true, budget = tru
 --- Raises, with the place of the caller's caller, for options that weir.engine does not take.
 function M.check_options(opts)
   if type(opts) ~= "table" then error("weir.engine: a table expected, {resources=..., policy=...}", 3) end
-  for key in pairs(opts) do
-    if not OPTIONS[key] then
-      local hint = suggest.hint(tostring(key), tables.keys(OPTIONS))
-      error(("weir.engine: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint), 3)
-    end
-  end
+  suggest.check_options("weir.engine: ", opts, OPTIONS, 3)
   if opts.resources == nil then
     error("weir.engine: field 'resources': a graph, a file or a description such as \"node:4 core:8\" is wanted", 3)
   end
@@ -67,8 +62,7 @@ local function check_granularity(graph, text)
   if not hierarchy or text:find ":$" then return true end -- core.engine raises
   local there = graph:subsystems()
   if not tables.has(there, hierarchy) then
-    return false, ("there is no hierarchy '%s' here%s; there is %s"):format(hierarchy, suggest.hint(hierarchy, there),
-      table.concat(there, ", "))
+    return false, ("there is no hierarchy '%s' here%s"):format(hierarchy, suggest.among(hierarchy, there))
   end
   local types = graph:types()
   if kind == "" or tables.has(types, kind) then return true end

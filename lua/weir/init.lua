@@ -18,6 +18,7 @@ local rset = require "weir.rset"
 local script = require "weir.machine.script"
 local staging = require "weir.staging"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 
 require "weir.formats"
 
@@ -162,8 +163,6 @@ for _, class in ipairs { "allocation", "engine", "graph", "rset" } do method_err
 -- A name that the module does not have is mostly mistyped.
 return setmetatable(weir, {
   __index = function(_, name)
-    local known = {}
-    for key in pairs(weir) do known[#known + 1] = key end
-    error(("the module weir has no '%s'%s"):format(tostring(name), suggest.hint(tostring(name), known)), 2)
+    error(("the module weir has no '%s'%s"):format(tostring(name), suggest.hint(tostring(name), tables.keys(weir))), 2)
   end,
 })

@@ -26,6 +26,14 @@ function M.copy(t)
   return copy
 end
 
+--- Returns a copy of a value, with copies of all tables in it.
+function M.clone(value)
+  if type(value) ~= "table" then return value end
+  local copy = {}
+  for key, x in pairs(value) do copy[key] = M.clone(x) end
+  return copy
+end
+
 --- Returns the list of f(x, i) for the values x of a list.
 function M.map(list, f)
   local mapped = {}

@@ -40,8 +40,7 @@ end
 
 local function check_field(name, headings)
   if headings[name] then return end
-  local known = tables.keys(headings)
-  fail('there is no field "%s"%s; there is %s', name, suggest.hint(name, known), table.concat(known, ", "))
+  fail('there is no field "%s"%s', name, suggest.among(name, tables.keys(headings)))
 end
 
 -- Reads a field from the byte after "{" on. Returns the field and the position after the closing "}".

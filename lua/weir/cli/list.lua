@@ -87,8 +87,7 @@ local function states_of(opts)
   local list = split(opts.states or (opts.info or opts.rset) and "all" or "free,allocated,down")
   for _, state in ipairs(list) do
     if not tables.has(listing.STATES, state) then
-      out.fail(2, "--states: there is no state %s%s; there is %s", state, suggest.hint(state, listing.STATES),
-        table.concat(listing.STATES, ", "))
+      out.fail(2, "--states: there is no state %s%s", state, suggest.among(state, listing.STATES))
     end
   end
   if #list == 0 then out.fail(2, "--states: a state is wanted") end

@@ -50,8 +50,7 @@ local SIBLINGS = 40
 local function subsystem_of(g, opts)
   local name = opts.subsystem or opts[1] and opts[1]:match "^([^/:]+):/" or "containment"
   if tables.has(g:subsystems(), name) then return name end
-  out.fail(2, 'show: there is no subsystem "%s" here%s; there is %s', name, suggest.hint(name, g:subsystems()),
-    table.concat(g:subsystems(), ", "))
+  out.fail(2, 'show: there is no subsystem "%s" here%s', name, suggest.among(name, g:subsystems()))
 end
 
 -- Returns the vertices to start from: the vertex of the URI, or the roots.

@@ -45,18 +45,12 @@ local must = failure.must
 
 local M = { text = wording.text, headline = wording.headline }
 
-local OPTIONS = { "about", "at", "vertex", "down", "up", "release", "without", "constraint", "policy",
-  "subsystem" }
-table.move(trials.READINGS, 1, #trials.READINGS, #OPTIONS + 1, OPTIONS)
+local OPTIONS = tables.update(tables.set(trials.READINGS), { about = true, at = true, vertex = true, down = true, up = true, release = true,
+  without = true, constraint = true, policy = true, subsystem = true })
 
 local function check_options(opts)
   if type(opts) ~= "table" then error(("bad argument #2 to 'explain' (table expected, got %s)"):format(type(opts))) end
-  local known = tables.set(OPTIONS)
-  for key in pairs(opts) do
-    if not known[key] then
-      error(("e:explain: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), suggest.hint(tostring(key), OPTIONS)))
-    end
-  end
+  suggest.check_options("e:explain: ", opts, OPTIONS, 1)
 end
 
 -- A value or a list of values, as a list.
@@ -216,7 +210,7 @@ end
 local function only_resource(resources, type)
   for _, place in ipairs(shortage.places(resources)) do
     if place.value.type == type then
-      local one, parent, n = shortage.clone(place.value), place.parent, instances(place)
+      local one, parent, n = tables.clone(place.value), place.parent, instances(place)
       one.count = 1
       while parent and parent.value.type ~= "slot" and parent.value.type ~= "or_slot" do parent = parent.parent end
       return { parent and { type = "slot", label = "there", count = 1, with = { one } } or one }, n

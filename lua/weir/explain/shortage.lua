@@ -28,14 +28,6 @@ local COUNT_MAX = 1 << 53   -- the largest count of a request
 
 -- ---- resources -----------------------------------------------------------------------------------------------
 
-local function clone(value)
-  if type(value) ~= "table" then return value end
-  local copy = {}
-  for key, x in pairs(value) do copy[key] = clone(x) end
-  return copy
-end
-M.clone = clone
-
 local function is_slot(resource) return resource.type == "slot" or resource.type == "or_slot" end
 
 --- The minimum of a count in canonical form: an integer, {min = n}, or "2,4".
@@ -145,7 +137,7 @@ local function is_short(trial) return not trial:exhausted() and trial:fits() == 
 
 -- Tries a step at resource number n. Returns whether the rest does not fit; nil: there is no resource n.
 local function try_step(trial, n, step)
-  local before, simpler = trial.resources, clone(trial.resources)
+  local before, simpler = trial.resources, tables.clone(trial.resources)
   local place = M.places(simpler)[n]
   if not place then return nil end
   if not step(place, trial) then return false end
@@ -339,7 +331,7 @@ end
 
 -- Whether a list of resources fits without the units of subsystems.
 local function fits_without_flows(trial, list)
-  local before, rest = trial.resources, clone(list)
+  local before, rest = trial.resources, tables.clone(list)
   for _, place in ipairs(M.places(rest)) do
     for i = #(place.value.with or {}), 1, -1 do
       if is_flow(trial, place.value.with[i].type) then table.remove(place.value.with, i) end
@@ -379,7 +371,7 @@ end
 
 local function shortage(trial, ideal, unit_by_type)
   local s = { ideal = ideal }
-  local whole = clone(trial.resources)
+  local whole = tables.clone(trial.resources)
   s.constrained = matters(trial, "constraint")
   s.policy = matters(trial, "policy")
   if not reduce(trial) then return nil end
@@ -403,7 +395,7 @@ end
 function M.find(trial, infeasible, unit_by_type)
   local whole = trial.resources
   if has_alternatives(whole) then return nil end
-  trial:ask_for(clone(whole))
+  trial:ask_for(tables.clone(whole))
   trial:relax_kinds(infeasible and { job = true, state = true } or {})
   local s = shortage(trial, infeasible, unit_by_type)
   trial:ask_for(whole)

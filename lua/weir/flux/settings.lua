@@ -67,8 +67,7 @@ local function put(into, name, value)
   name = ALIAS[name] or name
   local known = KNOWN[name]
   if not known then
-    local names = tables.keys(KNOWN)
-    return nil, ('there is no option "%s"%s; there is %s'):format(name, suggest.hint(name, names), table.concat(names, ", "))
+    return nil, ('there is no option "%s"%s'):format(name, suggest.among(name, tables.keys(KNOWN)))
   end
   local read, why = known[1](value)
   if read == nil then return nil, ("option %s: %s, not %s"):format(name, why, tostring(value)) end

@@ -23,14 +23,7 @@ local READERS = {
 
 local OPTIONS = { format = true, source = true, types = true, instructions = true, memory = true, seconds = true }
 
-local function check_options(opts)
-  for key in pairs(opts or {}) do
-    if not OPTIONS[key] then
-      local hint = suggest.hint(tostring(key), tables.keys(OPTIONS))
-      error(("there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint), 0)
-    end
-  end
-end
+local function check_options(opts) suggest.check_options("", opts or {}, OPTIONS, 0) end
 
 -- A Lua text without comments.
 local function code_of(text)

@@ -6,17 +6,13 @@
 --- reservations anew, so that jobs may start earlier than promised.
 
 local instant = require "weir.sim.instant"
+local tables = require "weir.tables"
 
 local M = {}
 
 -- Returns when a job ended, by its recorded start; jobs are killed at their estimate where `kill` says so.
 local function stop_of(job, kill)
   return instant.after(job.recorded, kill and math.min(job.runtime, job.estimate) or job.runtime)
-end
-
-local function by_start(a, b)
-  if a.recorded ~= b.recorded then return a.recorded < b.recorded end
-  return a.submit < b.submit
 end
 
 -- Reads the jobs submitted before a time. Returns the running jobs in the order of their starts, the waiting jobs, and the first
@@ -29,7 +25,7 @@ local function read(feed, from, kill, result)
       job.submit, job.recorded = instant.of(job.submit), job.recorded and instant.of(job.recorded)
     end
     if not job or job.submit >= from then
-      table.sort(running, by_start)
+      tables.sort(running, "recorded", "submit")
       return running, waiting, job
     end
     if not job.recorded then

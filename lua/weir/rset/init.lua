@@ -3,7 +3,6 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local suggest = require "weir.suggest"
-local tables = require "weir.tables"
 
 local M = {}
 
@@ -38,12 +37,7 @@ local PARTS = { ranks = true, hosts = true, property = true, constraint = true }
 
 local function check_parts(what)
   if type(what) ~= "table" then error("subset: a table expected, {ranks =, hosts =, property =, constraint =}") end
-  for key in pairs(what) do
-    if not PARTS[key] then
-      local hint = suggest.hint(tostring(key), tables.keys(PARTS))
-      error(("subset: there is no option '%s' here%s"):format(tostring(key):sub(1, 100), hint))
-    end
-  end
+  suggest.check_options("subset: ", what, PARTS, 1)
 end
 
 -- The part of a set for which a constraint holds, given as a table, as JSON or compiled.

@@ -62,13 +62,10 @@ local MOST_EVENTS = 1000000 -- between two looks at a scenario; s.most_events ov
 local fail = blame.fail
 
 local function check_keys(given, known, what)
-  local names = {}
-  for name in pairs(known) do names[#names + 1] = type(name) == "string" and name or nil end
+  local names = tables.filter(tables.collect(pairs(known)), function(name) return type(name) == "string" end)
   table.sort(names)
   for key in pairs(given) do
-    if not known[key] then
-      fail("%s: there is no '%s'%s; there is %s", what, tostring(key), suggest.hint(tostring(key), names), table.concat(names, ", "))
-    end
+    if not known[key] then fail("%s: there is no '%s'%s", what, tostring(key), suggest.among(tostring(key), names)) end
   end
 end
 

@@ -1,23 +1,17 @@
 --- minimise.lua - minimises a failing plan to a small plan with an equal failure.
 
 local plans = require "weir.scenario.plan"
+local tables = require "weir.tables"
 
 local M = {}
 
 local MOST = 3000 -- plays
 
-local function copy(x)
-  if type(x) ~= "table" then return x end
-  local t = {}
-  for key, value in pairs(x) do t[key] = copy(value) end
-  return t
-end
-
 local function without(plan, first, last)
-  local smaller = copy(plan)
+  local smaller = tables.clone(plan)
   smaller.steps = {}
   for i, step in ipairs(plan.steps) do
-    if i < first or i > last then table.insert(smaller.steps, copy(step)) end
+    if i < first or i > last then table.insert(smaller.steps, tables.clone(step)) end
   end
   return smaller
 end
@@ -62,7 +56,7 @@ local function values_below(entry, value)
 end
 
 local function try_value(self, i, name, value)
-  local smaller = copy(self.plan)
+  local smaller = tables.clone(self.plan)
   smaller.steps[i][name] = value
   return try(self, smaller)
 end
@@ -85,7 +79,7 @@ local function smaller_machine(self)
   if type(self.plan.machine) ~= "table" or not self.plan.machine.racks then return end
   for _, name in ipairs { "racks", "cores", "nodes" } do
     for n = 1, self.plan.machine[name] - 1 do
-      local smaller = copy(self.plan)
+      local smaller = tables.clone(self.plan)
       smaller.machine[name] = n
       if try(self, smaller) then break end
     end
@@ -93,16 +87,16 @@ local function smaller_machine(self)
 end
 
 local function without_overrun(self)
-  local smaller = copy(self.plan)
+  local smaller = tables.clone(self.plan)
   smaller.overrun = nil
   if self.plan.overrun then try(self, smaller) end
 end
 
 local function no_skipped(plan)
-  local smaller = copy(plan)
+  local smaller = tables.clone(plan)
   smaller.steps = {}
   for _, step in ipairs(plan.steps) do
-    if not step.skipped then table.insert(smaller.steps, copy(step)) end
+    if not step.skipped then table.insert(smaller.steps, tables.clone(step)) end
   end
   return smaller
 end

@@ -42,12 +42,11 @@ local function is_path(name) return name:find "/" or name:find "%.lua$" end
 --- Returns the file of a queue policy; or nil, message.
 local function find(name)
   if is_path(name) then return name end
-  local names = {}
-  for i, entry in ipairs(M.list()) do
+  local list = M.list()
+  for _, entry in ipairs(list) do
     if entry.name == name then return entry.path end
-    names[i] = entry.name
   end
-  return nil, ("there is no queue policy \"%s\"%s; there is %s"):format(name, suggest.hint(name, names), table.concat(names, ", "))
+  return nil, ('there is no queue policy "%s"%s'):format(name, suggest.among(name, tables.column(list, "name")))
 end
 
 M.find = find

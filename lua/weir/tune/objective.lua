@@ -47,7 +47,7 @@ function M.read(text)
   for word in text:gmatch "[^,%s]+" do
     local one = find(word)
     if not one then
-      return nil, ('there is no objective "%s"%s; there is %s'):format(word, suggest.hint(word, M.names), table.concat(M.names, ", "))
+      return nil, ('there is no objective "%s"%s'):format(word, suggest.among(word, M.names))
     end
     if not known[one.name] then list[#list + 1] = one end
     known[one.name] = true

@@ -75,9 +75,7 @@ end
 function M.resource.run(client, opts)
   local what = opts[1] or "status"
   if what ~= "status" and what ~= "add" and not TAKES[what] then
-    local known = tables.keys(TAKES)
-    table.move({ "status", "add" }, 1, 2, #known + 1, known)
-    out.fail(2, 'resource: there is no "%s"%s; there is %s', what, suggest.hint(what, known), table.concat(known, ", "))
+    out.fail(2, 'resource: there is no "%s"%s', what, suggest.among(what, tables.append(tables.keys(TAKES), { "status", "add" })))
   end
   if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: an idset is wanted", what) end
   if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: an R is wanted") end
