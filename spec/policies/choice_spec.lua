@@ -331,3 +331,32 @@ describe("a named choice", function()
     end)
   end
 end)
+
+describe("runs of more than 64 nodes", function()
+  it("are found as nodes come back, and go", function()
+    local g <close> = weir.synthetic "cluster:1 node:300 core:1"
+    local e = weir.engine { resources = g, policy = "contiguous" }
+    for i = 0, 299 do assert(e:match("slot=1/node", { job = i + 1 })) end
+    local function free(from, to)
+      for i = from, to do assert(e:release(i + 1)) end
+    end
+    -- Takes a run: {first, last}.
+    local function take(n)
+      local a, low, high = assert(e:match(("slot=%d/node"):format(n), { job = 1000, duration = 5 })), 300, 0
+      for _, pick in ipairs(a:vertices()) do low, high = math.min(low, pick.vertex.id), math.max(high, pick.vertex.id) end
+      assert(g:check())
+      assert(e:release(1000))
+      return { low, high }
+    end
+    free(0, 63)
+    free(200, 299)
+    free(64, 130)
+    assert.same({ { 0, 119 }, { 200, 299 } }, { take(120), take(100) })
+    free(131, 199)
+    assert.same({ 0, 289 }, take(290))
+    g "/cluster0/node150".state = "down"
+    assert.same({ { 0, 139 }, { 151, 299 } }, { take(140), take(149) })
+    g "/cluster0/node150".state = "up"
+    assert.same({ 0, 150 }, take(151))
+  end)
+end)

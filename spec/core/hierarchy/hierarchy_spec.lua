@@ -283,6 +283,41 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert.equal(4, #assert(e:match("pdu=1/slot=4/node", { subsystem = "power" })):vertices())
   end)
 
+  it("gives after any change what it gives of a graph that was read again", function()
+    local pdu, rings = g:find("type=pdu and id=0")[1], {}
+    local node = g:vertex "/cluster0/rack0/node0"
+    local policy = { name = "tags", prune = function(v) return v.tags.off == nil and v.rank ~= 78 end }
+    assert(e:use(policy))
+    local function ask(engine, shape)
+      local a, why = engine:match(shape, { subsystem = "power", mode = "preview" })
+      local list = { why }
+      for i, pick in ipairs(a and a:vertices() or {}) do list[i] = pick.vertex.name .. "=" .. pick.amount end
+      return table.concat(list, " ")
+    end
+    for _, change in ipairs {
+      function() node.tags.note, node.tags.off = "x", "1" end,
+      function() node.tags.off = nil end,
+      function() node.rank = 77 end,
+      function() node.rank = 78 end,
+      function() pdu.size = 3 end,
+      function() for i = 11, 600 do assert(e:release(assert(e:match("slot=1/core", { job = i })).id)) end end,
+      function() assert(e:match("slot=1/core", { job = 9999 })) end,
+      function()
+        for i = 1, 2 do rings[i] = assert(g:add(nil, { type = "ring", id = i, size = 3 })) end
+        for i = 1, 2 do assert(g:add_edge(rings[i], rings[3 - i], { subsystem = "power", type = "supplies" })) end
+      end,
+      function() assert(g:unlink(rings[1], "power")) end,
+    } do
+      change()
+      assert(g:check())
+      local fresh <close> = assert(weir.parse(assert(g:format "document")))
+      local other = assert(weir.engine { resources = fresh, policy = policy })
+      for _, shape in ipairs { "pdu=1/slot=2/node", "slot=1/pdu=3", "slot=12/node", "slot=1/ring=3", "ring=1/slot=1/ring=3" } do
+        assert.equal(ask(other, shape), ask(e, shape), shape)
+      end
+    end
+  end)
+
   it("is made of a graph with numbers of vertices that are free", function()
     local nodes = {}
     for i = 1, 40 do nodes[i] = assert(g:add(g "/cluster0/rack0", { type = "node", id = 100 + i })) end
