@@ -218,10 +218,11 @@ void weir_flow_end(struct match *m)
 
 static int push(struct match *m, struct flow_net *f, struct flow_applied a)
 {
-    const struct flow_applied *last = f->nstack ? &f->stack[f->nstack - 1] : NULL;
+    const struct flow_applied *last;
 
     if (weir_array_reserve(&f->stack, &f->stack_cap, (size_t)f->nstack + 1, sizeof *f->stack))
         return weir_fail_nomem(m->err);
+    last = f->nstack ? &f->stack[f->nstack - 1] : NULL;
     a.demands = last ? last->demands + (last->stamp != 0) : 0;
     f->stack[f->nstack++] = a;
     return WEIR_OK;
