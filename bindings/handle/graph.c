@@ -491,7 +491,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  *   edges that the other graph has and this one has not. Vertices of one path are one; uri is the vertex that the
  *   root of the other is, or a new path. {parts = true}: pools of one path are parts, whose units are added up.
  * @method split(v: vertex, units: integer): vertex?, string?, string? -- Takes units out of a pool for a new pool
- *   beside, which is returned.
+ *   beside, which is returned. Below a vertex that a job has as a whole, the job has both.
  * @method join(v: vertex, part: vertex): boolean?, string?, string? -- Adds the units of a pool beside v to v; the
  *   other pool is no more.
  * @method refine(v: vertex, n: integer): vertex[]?, string?, string? -- Splits a pool into n equal pools: the

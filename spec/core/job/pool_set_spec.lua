@@ -110,6 +110,19 @@ describe("a pool whose fields are set", function()
 end)
 
 describe("a pool that is split or joined", function()
+  it("[P9] below a node that a job has as a whole stays with the job, in both parts", function()
+    local g <close> = weir.synthetic "cluster:1 node:2 core:4 memory:1(size=16,unit=GB)"
+    local e = weir.engine { resources = g }
+    local a = assert(e:match "slot=1/node")
+    local memory = g:vertex "node0/memory0"
+    local part = assert(g:split(memory, 4))
+    assert.same({ 12, 0, 4, 0 }, { memory.size, memory.free, part.size, part.free })
+    assert(g:check())
+    assert(e:release(a.id))
+    assert.same({ 12, 4 }, { memory.free, part.free })
+    assert(g:check())
+  end)
+
   local g, e, memory, node
   before_each(function()
     g = weir.synthetic "cluster:1 rack:2 node:2 core:4 memory:1(size=16,unit=GB)"
