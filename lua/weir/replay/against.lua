@@ -158,8 +158,8 @@ end
 -- ---- for people ---------------------------------------------------------------------------------------------
 
 local function seconds(t)
-  if t < 100 then return ("%.3g s"):format(t) end
-  if t < 7200 then return ("%.0f s"):format(t) end
+  if t < 120 then return ("%.3g s"):format(t) end
+  if t < 7200 then return ("%.1f min"):format(t / 60) end
   if t < 172800 then return ("%.1f h"):format(t / 3600) end
   return ("%.1f days"):format(t / 86400)
 end

@@ -264,6 +264,7 @@ describe("the page of a machine", function()
     local steps = {}
     for i, case in ipairs(CASES) do steps[i] = { case[2] } end
     steps[#steps + 1] = { "", POINTER }
+    steps[#steps + 1] = { "", 'view.canvas.dispatchEvent(new KeyboardEvent("keydown", { key: "?" })); return ui.keys.open' }
     if browser.found then seen, results = browser.visit(page(), steps) end
   end)
 
@@ -273,6 +274,11 @@ describe("the page of a machine", function()
 
   in_browser("zooms with the wheel, moves by dragging, tells what is below the pointer", function()
     assert.equal("true,true,/cluster0/rack0/node1/core1", results[#CASES + 1])
+  end)
+
+  in_browser("lists its keys, which the key ? brings into view", function()
+    assert.equal("true", results[#CASES + 2])
+    assert.truthy(seen[1]:find("|Keys and pointer|drag, or", 1, true))
   end)
 
   in_browser("draws each vertex where the SVG picture has it", function()

@@ -266,6 +266,19 @@ function changeColour(word) {
   redraw();
 }
 
+const KEYS = [["drag, or \u2190 \u2191 \u2192 \u2193", "move"], ["wheel, or + \u2212", "zoom"], ["click", "select a vertex; Escape: none"],
+  ["double click", "zoom to a vertex"], [", and .", "the change before, the change after"], ["?", "this list"]];
+
+function keysList() {
+  return el("details", { id: "keys" }, el("summary", {}, "Keys and pointer"),
+    el("table", {}, ...KEYS.map(([key, what]) => el("tr", {}, el("td", {}, key), el("td", { class: "soft" }, what)))));
+}
+
+function toggleKeys() {
+  ui.keys.open = !ui.keys.open;
+  if (ui.keys.open) ui.keys.scrollIntoView({ block: "end" });
+}
+
 function build() {
   ui.search = searchField({ placeholder: "name, /path or job 5" }, 250, runSearch);
   ui.colour = colourChoice(["use", "state", "type", ...properties.map((m) => m.word)], changeColour);
@@ -278,7 +291,7 @@ function build() {
       select(null);
       remember();
     } }, "whole machine")), timeBar()),
-    el("main", {}, view.canvas, el("aside", {}, ...side)));
+    el("main", {}, view.canvas, el("aside", {}, ...side, ui.keys = keysList())));
 }
 
 function listen() {
@@ -329,7 +342,7 @@ function key(e) {
   const step = 60 / view.k, w = view.canvas.clientWidth / 2, h = view.canvas.clientHeight / 2;
   const actions = { ArrowLeft: () => { view.x -= step; }, ArrowRight: () => { view.x += step; }, ArrowUp: () => { view.y -= step; },
     ArrowDown: () => { view.y += step; }, "+": () => zoomAt(w, h, 1.3), "-": () => zoomAt(w, h, 1 / 1.3), ",": () => stepTime(-1),
-    ".": () => stepTime(1), Escape: () => select(null) };
+    ".": () => stepTime(1), "?": toggleKeys, Escape: () => select(null) };
   if (!actions[e.key]) return;
   e.preventDefault();
   actions[e.key]();
