@@ -27,7 +27,7 @@ local GRAPHS = {
     write = function(...) return require("weir.view.dot").text(...) end,
   },
   svg = {
-    takes = { start = true, by = true, width = true },
+    takes = { start = true, by = true, width = true, all = true },
     write = function(...) return require("weir.html.picture.svg").svg(...) end,
   },
 }

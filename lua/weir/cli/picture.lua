@@ -13,7 +13,8 @@ local M = {}
 --- The options of weir show for pictures and tables.
 M.options = {
   { nil, "dot", nil, "the graph for Graphviz: siblings that are alike are one box; with --all, each pool is" },
-  { nil, "svg", nil, "a picture of who has what: cells in the colours of jobs, with a legend" },
+  { nil, "svg", nil, "a picture of who has what: cells in the colours of jobs, with a legend; with --all, each pool of a large "
+    .. "machine is drawn" },
   { nil, "html", nil, "the same as a page: what is below the pointer, zoom, search, a slider for time" },
   { nil, "timeline", nil, "a picture of what is allocated and reserved over time" },
   { nil, "csv", nil, "a table for spreadsheets and databases, a row a pool" },
@@ -67,7 +68,8 @@ function M.show(g, opts)
   local start = opts[1] and out.check(g:vertex(opts[1])) or nil
   local text
   if MADE[format] then
-    text = out.check(pictures[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width }))
+    text = out.check(pictures[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width,
+      all = format == "svg" and opts.all or nil }))
   else
     local what = { start = start, all = format == "dot" and opts.all or nil }
     if not file then return stream(g, format, what) end

@@ -222,10 +222,19 @@ describe("an SVG picture", function()
     assert.truthy(draw(g):find(">and 10 more jobs<", 1, true))
   end)
 
+  it("says that it leaves out what is within small boxes, and draws it when told to", function()
+    local g <close> = weir.synthetic "cluster:1 rack:40 node:26 core:8"
+    local left_out = "what is within small boxes is left out: --all draws it"
+    local coarse, all = draw(g), draw(g, { all = true, width = 4000 })
+    assert.same({ true, false }, { coarse:find(left_out, 1, true) ~= nil, all:find(left_out, 1, true) ~= nil })
+    assert.same({ 1040, 8320 }, { count(coarse, 'class="cell"'), count(all, 'class="cell"') })
+    local small <close> = weir.synthetic "node:4 core:2"
+    assert.falsy(draw(small):find(left_out, 1, true))
+  end)
+
   for _, case in ipairs {
     { { width = 319 }, "a width of 319: 320 to 8000 are wanted" }, { { width = 8001 }, "a width of 8001" },
     { { by = "property." }, "one of job, state, type, property.KEY, tag.KEY" }, { { by = "x.y" }, "colours by" },
-    { { all = true }, '"svg" is written without the option `all`' },
   } do
     it("is refused: " .. case[2], function()
       local g <close> = weir.synthetic "node:1"

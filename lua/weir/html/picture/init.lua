@@ -24,12 +24,13 @@ function M.colour(word)
   return nil, ('colours by "%s": one of use, state, type, property:KEY, tag:KEY is wanted'):format(word), "invalid"
 end
 
---- Draws the machine as nested rectangles. opts: start, colour, width (320 to 8000 pixels).
+--- Draws the machine as nested rectangles. opts: start, colour, width (320 to 8000 pixels), all (up
+--- to a million boxes in place of 8,000).
 function M.svg(g, opts)
   opts = opts or {}
   local by, why, code = M.colour(opts.colour)
   if not by then return nil, why, code end
-  return g:format("svg", { start = opts.start, by = by, width = opts.width })
+  return g:format("svg", { start = opts.start, by = by, width = opts.width, all = opts.all })
 end
 
 --- Makes a page of the machine with tooltips, zoom, search and a slider for time. opts: start, colour, title.

@@ -1,7 +1,7 @@
 --- svg.lua - a picture of a machine and of the jobs that now use the machine.
 ---
---- A picture has at most M.BYTES bytes, however large the machine and however long the names: a larger picture is drawn
---- anew with half as many boxes. Equal graphs give equal bytes.
+--- A picture has at most M.BYTES bytes, or with `all` M.BYTES_ALL, however large the machine and however long the names:
+--- a larger picture is drawn anew with half as many boxes. Equal graphs give equal bytes.
 
 local boxes = require "weir.html.picture.boxes"
 local cells = require "weir.html.picture.cells"
@@ -17,7 +17,8 @@ local texts = require "weir.html.picture.svg_text"
 
 local M = {}
 
-M.BYTES = 2000000
+M.BYTES, M.BYTES_ALL = 2000000, 100000000
+local BOXES_ALL = 1000000
 M.WIDTH_MIN, M.WIDTH_MAX = 320, 8000
 local WIDTH, MARGIN, MIN_WIDTH, LINE = 1200, 24, 520, 20
 local HEAD_ROOM = 6000 -- bytes reserved for the head of the picture
@@ -88,6 +89,9 @@ local function facts_of(page)
   end
   if jobs > 0 then words[#words + 1] = plain.counted(jobs, "job") end
   if stages > 0 then words[#words + 1] = plain.counted(stages, "stage") end
+  if page.coarse > 1 or page.members or page.top_members > 1 then
+    words[#words + 1] = "what is within small boxes is left out: --all draws it"
+  end
   if now > 0 then words[#words + 1] = ("at %s s"):format(plain.number(math.floor(now))) end
   return words
 end
@@ -235,7 +239,7 @@ local function write_page(page, limit)
   local max_width = width - 2 * MARGIN
   cells.text(page, "t s", MARGIN, MARGIN + 16, 20, heading_of(page), max_width * 7 // 8) -- bold letters are wider
   local y = write_facts(page, MARGIN + 40, max_width)
-  cells.draw(page, MARGIN, y, M.BYTES)
+  cells.draw(page, MARGIN, y, page.most_bytes)
   return width, write_legend(page, y + page.height + MARGIN, max_width) + MARGIN - 6
 end
 
@@ -255,8 +259,8 @@ local function meaning_of(by)
 end
 
 --- Draws a graph. opts: start (a vertex: only the vertex and everything below), by ("job", "state", "type",
---- "property.KEY", "tag.KEY"), width in pixels, 320 to 8000. Returns the text; or nil, message, code. Time is linear in
---- the vertices.
+--- "property.KEY", "tag.KEY"), width in pixels, 320 to 8000, all (up to a million boxes in place of 8,000). Returns the
+--- text; or nil, message, code. Time is linear in the vertices.
 function M.svg(g, opts)
   opts = opts or {}
   local by, key, word = meaning_of(opts.by)
@@ -264,17 +268,17 @@ function M.svg(g, opts)
   if opts.width and (opts.width < M.WIDTH_MIN or opts.width > M.WIDTH_MAX) then
     return nil, ("a width of %d: %d to %d are wanted"):format(opts.width, M.WIDTH_MIN, M.WIDTH_MAX), "invalid"
   end
-  local m, limit = model.of(scene.of(g, opts.start), opts.start), boxes.MOST
+  local m, limit = model.of(scene.of(g, opts.start), opts.start), opts.all and BOXES_ALL or boxes.MOST
   local page, width, height
   local property, types, plan = word and m:property(word), g:types(), layout.of(m, opts.width and opts.width - 2 * MARGIN)
   repeat
     page = boxes.choose(m, plan, limit, (opts.width or WIDTH) - 2 * MARGIN)
     page.start, page.by, page.key, page.property = opts.start, by, key and plain.utf8(key), property
-    page.types, page.out, page.bytes = types, {}, 0
+    page.types, page.out, page.bytes, page.most_bytes = types, {}, 0, opts.all and M.BYTES_ALL or M.BYTES
     colours.choose(page)
     width, height = write_page(page, opts.width)
     limit = limit // 2
-  until page.bytes <= M.BYTES - HEAD_ROOM or limit == 0
+  until page.bytes <= page.most_bytes - HEAD_ROOM or limit == 0
   return frame(page, width, height)
 end
 
