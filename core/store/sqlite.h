@@ -123,13 +123,14 @@ struct weir_db_reader {
     weir_graph *g;
     weir_err *err;
     sqlite3_stmt *row;
-    const char *table;
+    enum weir_db_table table;
     int wrong;    /* column + 1 of the last wrong value in the row; 0: none */
     weir_err why; /* error in the current row */
     void *data;
 };
-/* Call take() for each row of a query. A failure of take() is reported with table and row, and the text of r->why. */
-int weir_db_each(struct weir_db_reader *r, int table, const char *sql,
+/* Call take() for each row of a table, in the order of the key. A failure of take() is reported with table and row, and
+ * the text of r->why. */
+int weir_db_each(struct weir_db_reader *r, enum weir_db_table table,
                  int (*take)(struct weir_db_reader *r)) WEIR_CHECKED;
 /* The integer in a column, from `lowest` to `highest`; `lowest` if wrong. */
 int64_t weir_db_int(struct weir_db_reader *r, int column, int64_t lowest, int64_t highest);

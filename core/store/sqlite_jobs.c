@@ -100,11 +100,11 @@ int weir_db_read_jobs(struct weir_db_reader *r)
     int rc;
 
     r->data = &b;
-    rc = weir_db_each(r, DB_JOB, "SELECT * FROM job ORDER BY job", take_job);
-    rc = rc ? rc : weir_db_each(r, DB_PICK, "SELECT * FROM pick ORDER BY job, place", take_pick);
+    rc = weir_db_each(r, DB_JOB, take_job);
+    rc = rc ? rc : weir_db_each(r, DB_PICK, take_pick);
     rc = rc ? rc : weir_jobs_load(r->g, &b.jobs, "table pick", r->err);
     b.at = 0;
-    rc = rc ? rc : weir_db_each(r, DB_FEED, "SELECT * FROM feed ORDER BY job, place", take_feed);
+    rc = rc ? rc : weir_db_each(r, DB_FEED, take_feed);
     weir_loaded_jobs_free(&b.jobs);
     return rc;
 }

@@ -91,10 +91,10 @@ static int take_run(struct weir_db_reader *r)
 static int read_tree(struct weir_db_reader *r)
 {
     struct weir_restore p = {.g = r->g, .err = &r->why};
-    int rc = weir_db_each(r, DB_KIND, "SELECT * FROM kind ORDER BY kind", take_kind);
+    int rc = weir_db_each(r, DB_KIND, take_kind);
 
     r->data = &p;
-    rc = rc ? rc : weir_db_each(r, DB_RUN, "SELECT * FROM run ORDER BY first", take_run);
+    rc = rc ? rc : weir_db_each(r, DB_RUN, take_run);
     if (!rc && (rc = weir_restore_end(&p)))
         weir_fail(r->err, rc, "table run: %s", r->why.text);
     r->data = NULL;
@@ -137,34 +137,20 @@ static int take_state(struct weir_db_reader *r)
 }
 
 /* Reads a row of a map: properties, tags or extended data. */
-static int take_entry(struct weir_db_reader *r, int map)
+static int take_entry(struct weir_db_reader *r)
 {
     weir_vertex v = weir_db_vertex(r, 0);
     const char *key = weir_db_text(r, 2), *value = weir_db_text(r, 3);
+    int map = (int)r->table - DB_PROPERTY;
 
     return weir_db_unfit(r) ? WEIR_EPARSE : weir_vertex_set(r->g, v, map, key, value, &r->why);
-}
-
-static int take_property(struct weir_db_reader *r)
-{
-    return take_entry(r, WEIR_PROPERTIES);
-}
-
-static int take_tag(struct weir_db_reader *r)
-{
-    return take_entry(r, WEIR_TAGS);
-}
-
-static int take_data(struct weir_db_reader *r)
-{
-    return take_entry(r, WEIR_EXTENDED);
 }
 
 /* Checked after the last row: the UUID given in a row may equal the derived UUID of a pool until the row of the pool is
  * read. */
 static int read_uuids(struct weir_db_reader *r)
 {
-    int rc = weir_db_each(r, DB_UUID, "SELECT * FROM uuid", take_uuid);
+    int rc = weir_db_each(r, DB_UUID, take_uuid);
 
     if (rc == WEIR_OK && weir_uuid_check(r->g, &r->why) != WEIR_OK)
         rc = weir_fail(r->err, WEIR_EPARSE, "table uuid: %s", r->why.text);
@@ -173,13 +159,13 @@ static int read_uuids(struct weir_db_reader *r)
 
 static int read_own(struct weir_db_reader *r)
 {
-    int rc = weir_db_each(r, DB_NAME, "SELECT * FROM name", take_name);
+    int rc = weir_db_each(r, DB_NAME, take_name);
 
     rc = rc ? rc : read_uuids(r);
-    rc = rc ? rc : weir_db_each(r, DB_STATE, "SELECT * FROM state", take_state);
-    rc = rc ? rc : weir_db_each(r, DB_PROPERTY, "SELECT * FROM property ORDER BY vertex, place", take_property);
-    rc = rc ? rc : weir_db_each(r, DB_TAG, "SELECT * FROM tag ORDER BY vertex, place", take_tag);
-    return rc ? rc : weir_db_each(r, DB_DATA, "SELECT * FROM data ORDER BY vertex, place", take_data);
+    rc = rc ? rc : weir_db_each(r, DB_STATE, take_state);
+    rc = rc ? rc : weir_db_each(r, DB_PROPERTY, take_entry);
+    rc = rc ? rc : weir_db_each(r, DB_TAG, take_entry);
+    return rc ? rc : weir_db_each(r, DB_DATA, take_entry);
 }
 
 /* ---- edges ---- */
@@ -211,8 +197,8 @@ static int take_edge(struct weir_db_reader *r)
 
 static int read_edges(struct weir_db_reader *r)
 {
-    int rc = weir_db_each(r, DB_SUBSYSTEM, "SELECT * FROM subsystem ORDER BY place", take_subsystem);
-    return rc ? rc : weir_db_each(r, DB_EDGE, "SELECT * FROM edge ORDER BY edge", take_edge);
+    int rc = weir_db_each(r, DB_SUBSYSTEM, take_subsystem);
+    return rc ? rc : weir_db_each(r, DB_EDGE, take_edge);
 }
 
 /* ---- the whole ---- */
@@ -222,7 +208,7 @@ static int fill(struct weir_db_reader *r)
     int rc;
 
     weir_graph_begin(r->g);
-    rc = weir_db_each(r, DB_META, "SELECT * FROM meta", take_meta);
+    rc = weir_db_each(r, DB_META, take_meta);
     rc = rc ? rc : read_tree(r);
     rc = rc ? rc : read_own(r);
     rc = rc ? rc : read_edges(r);

@@ -9,15 +9,19 @@ static int complain(struct weir_db_reader *r, int rc)
 
     if (rc == WEIR_ENOMEM || !column)
         return weir_fail_nomem(r->err);
-    return weir_fail(r->err, r->why.code == WEIR_ELIMIT ? WEIR_ELIMIT : WEIR_EPARSE, "table %s, %s %.40s: %s", r->table,
-                     column, value ? value : "NULL", r->why.text[0] ? r->why.text : "makes no sense");
+    return weir_fail(r->err, r->why.code == WEIR_ELIMIT ? WEIR_ELIMIT : WEIR_EPARSE, "table %s, %s %.40s: %s",
+                     weir_db_layout[r->table].name, column, value ? value : "NULL",
+                     r->why.text[0] ? r->why.text : "makes no sense");
 }
 
-int weir_db_each(struct weir_db_reader *r, int table, const char *sql, int (*take)(struct weir_db_reader *r))
+int weir_db_each(struct weir_db_reader *r, enum weir_db_table table, int (*take)(struct weir_db_reader *r))
 {
-    int rc = weir_db_prepare(r->db, sql, &r->row, r->err), status = SQLITE_DONE;
+    char sql[100];
+    int status = SQLITE_DONE, rc;
 
-    r->table = weir_db_layout[table].name;
+    snprintf(sql, sizeof sql, "SELECT * FROM %s ORDER BY 1, 2", weir_db_layout[table].name);
+    rc = weir_db_prepare(r->db, sql, &r->row, r->err);
+    r->table = table;
     if (rc)
         return rc;
     while (!rc && (status = sqlite3_step(r->row)) == SQLITE_ROW) {
