@@ -1,9 +1,9 @@
 /* nogood_learn.c - records rows opened in vain, so that later searches need not open the rows (nogood.h). Each item of
  * the heap knows its row of origin, and each row counts its live items: at zero the row holds nothing.
  *
- * Only searches for candidates with several nested resources learn: for all others aggregates tell enough. And only
- * where the result for a candidate follows from the vertices below and from the key of the search: not where
- * conflicting picks, hooks or constraints decide.
+ * Only searches for candidates with several nested resources learn, or with one that has to be a child (strict levels):
+ * for all others aggregates tell enough. And only where the result for a candidate follows from the vertices below and
+ * from the key of the search: not where conflicting picks, hooks or constraints decide.
  */
 #include <string.h>
 
@@ -33,12 +33,12 @@ static bool applies(const struct search *s)
 {
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
+    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->options->reading & WEIR_STRICT_LEVELS);
 
-    if (r->nwith == 0 || (r->nwith == 1 && r->with->nwith == 0) || r->any || has_flow(m->g, r) ||
+    if (r->nwith == 0 || told || r->any || has_flow(m->g, r) ||
         weir_direct_within(m, r))
         return false;
-    if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || s->nbarred > 0 ||
-        m->options->trace)
+    if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || m->options->trace)
         return false;
     if (m->policy->prune || weir_request_constrained(m->request))
         return false;
@@ -90,6 +90,18 @@ static void add_policy(weir_buf *b, const weir_policy *p)
     add_texts(b, p->locality, p->nlocality);
 }
 
+/* Adds the types of vertices that the search does not enter. */
+static void add_barred(weir_buf *b, const struct search *s)
+{
+    for (uint32_t i = 0; i < s->nbarred; i++) {
+        const weir_resource *r = &s->barred[i];
+        add_text(b, r->type);
+        add_number(b, r->slot ? r->nwith : 0);
+        for (uint32_t k = 0; r->slot && k < r->nwith; k++)
+            add_text(b, r->with[k].type);
+    }
+}
+
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
@@ -99,6 +111,7 @@ static void add_search(weir_buf *b, const struct search *s)
     weir_buf_add(b, (const char *)numbers, sizeof numbers);
     add_policy(b, m->policy);
     add_resource(b, sought(s));
+    add_barred(b, s);
 }
 
 /* ---- the bit of a search ---- */

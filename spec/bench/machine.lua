@@ -176,6 +176,10 @@ do
     function(_, i) odd.state = i % 2 == 0 and "down" or "up" end)
   bench.row(10, "... after a change of a node (refused)", "us", times, { visited = low:stats().visited })
   odd.state = "up"
+  local strict, levels = core.request "node/slot/core", { strict_levels = true }
+  assert(not low:match(strict, levels)) -- cores lie in sockets
+  bench.row(10, "a core right below a node, strict levels, asked for again (refused)", "us",
+    bench.times(FEW, function() return low:match(strict, levels) end), { visited = low:stats().visited })
   low:release(gpus.id)
   high:release(cores.id)
 end

@@ -1,5 +1,8 @@
 -- Options of a match: the vertices inside of whole vertices that serve a request, and further ways to read slots.
 local weir = require "weir"
+local dice = require "spec.support.dice"
+
+local SCALE = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1
 
 local function matched(machine, policy, request, options)
   local g = assert(weir.synthetic(machine))
@@ -243,6 +246,62 @@ describe("strict levels", function()
     local a = assert(matched("cluster:1 node:1 core:2", "low", "slot=1/[node]", { strict_levels = true }))
     assert.equal("node0x", show(a:vertices()))
     assert.equal("infeasible", select(2, matched("cluster:1 node:1 core:2", "low", "slot=1/[node;core=1]", { strict_levels = true })))
+  end)
+
+  -- {request, what the answer is}: no row is opened again that a search has opened in vain
+  for _, case in ipairs {
+    { "node=1/slot=1/socket=1/[core=3;gpu=1]", "busy" }, { "rack=1/node=1/slot=1/socket=1/[core=3;gpu=1]", "busy" },
+    { "node=1/slot=1/[core=7;gpu=3]", "infeasible" }, { "node=1/slot=1/core=1", "infeasible" }, { "node=1/core=1", "infeasible" },
+  } do
+    it("refuse a second time without a search: " .. case[1], function()
+      local g = weir.synthetic "cluster:1 rack:10 node:20 socket:2 [core:4 gpu:2]"
+      local e = weir.engine { resources = g }
+      for job, socket in ipairs(g:find "type=socket") do -- cores of the first socket of a node, gpus of the second
+        local given = 0
+        for v in socket:children() do
+          if given < 2 and v.type == (socket.id == 0 and "core" or "gpu") then
+            assert(v:allocate { job = job })
+            given = given + 1
+          end
+        end
+      end
+      local visits = {}
+      for i = 1, 2 do
+        assert.equal(case[2], select(3, e:match(case[1], { strict_levels = true })))
+        visits[i] = e:stats().visited
+      end
+      assert.is_true(visits[1] > 200 and visits[2] < 40, visits[2])
+      g:close()
+    end)
+  end
+
+  it("remember refusals only as long as they hold, in random histories", function()
+    local shapes = { "node=1/slot=1/core=1", "node=1/slot=1/socket=1/core=2", "slot=1/node/[core=1;gpu=1]",
+      "rack=1/slot=1/node/socket=2", "slot=1/socket=1/core=2", "node=1/slot=1/[socket=1;core=1]", "rack=1/node=2/slot=1/socket=1/core=1", "slot=2/core=1", "node=1/core=2" }
+    for seed = 1, math.max(1, math.floor(60 * SCALE)) do
+      local roll = dice(seed)
+      local g = assert(weir.synthetic "cluster:1 rack:2[node:2[socket:2[core:2] gpu:1] node:1[core:3]]")
+      local e, jobs, all = weir.engine { resources = g }, {}, g:find "type=node or type=socket or type=core"
+      for _ = 1, 40 do
+        local shape, what = shapes[roll(#shapes)], roll(6)
+        if what == 1 and jobs[1] then
+          assert(e:release(table.remove(jobs, roll(#jobs))))
+        elseif what == 2 then
+          local v = all[roll(#all)]
+          v.state = v.state == "up" and "down" or "up"
+        else
+          local copy = g:dup()
+          local fresh = weir.engine { resources = copy }
+          local expected = select(3, fresh:match(shape, { strict_levels = true }))
+          local a, _, code = e:match(shape, { strict_levels = true })
+          assert.equal(expected, code, ("seed %d: %s"):format(seed, shape))
+          jobs[#jobs + 1] = a and a.id
+          fresh:close()
+          copy:close()
+        end
+      end
+      g:close()
+    end
   end)
 end)
 
