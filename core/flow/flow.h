@@ -46,9 +46,10 @@ struct flow_network;
 struct flow_network *weir_flow_network_new(const weir_graph *g, const struct flow_layout *l, weir_vertex from,
                                            weir_flow_capacity *capacity, void *context);
 void weir_flow_network_free(struct flow_network *w);
-/* Adds the demand of `want` units at v. *got becomes `want`; or fewer, the most that the network can give v beside the
- * demands so far, which then remain alone, unless `part`: then *got units are the demand. WEIR_ENOMEM: the network is
- * of no use any more. O(arcs) for a demand that needs no more than one search, and less where a refusal is known. */
+/* Adds the demand of `want` units at v. *got becomes `want`; or fewer, where the network cannot give v so much beside
+ * the demands so far, which then remain alone: at least the most that it can give. With `part` *got units, that most,
+ * are the demand. WEIR_ENOMEM: the network is of no use any more. O(arcs) for a demand that needs no more than one
+ * search, and less where a refusal is known. */
 int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool part, int64_t *got) WEIR_CHECKED;
 /* Number of demands. */
 uint32_t weir_flow_demands(const struct flow_network *w);

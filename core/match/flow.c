@@ -399,7 +399,7 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
 {
     weir_vertex v = entry_of(m, under, subsystem);
     struct flow_net *f;
-    int64_t got = 0;
+    int64_t got = saturating_mul(most, r->count.min), want;
     uint32_t demands;
     int rc;
 
@@ -410,12 +410,29 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
     if (rc < 0)
         return rc;
     demands = weir_flow_demands(f->w);
-    if (weir_flow_serve(f->w, v, saturating_mul(most, r->count.min), false, &got))
-        return weir_fail_nomem(m->err);
+    do { /* what a refusal tells may be more than there is */
+        want = got;
+        if (weir_flow_serve(f->w, v, want, false, &got))
+            return weir_fail_nomem(m->err);
+    } while (got < want && got > 0);
     weir_flow_drop(f->w, demands);
     got = cap_left(m, v) < got ? cap_left(m, v) : got;
     f->hosted = true;
     return got / r->count.min < most && note_refused(m, f, v) ? WEIR_ENOMEM : got / r->count.min;
+}
+
+int64_t weir_flow_units(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r)
+{
+    weir_resource one = *r;
+
+    one.count = (weir_count){.min = 1, .max = 1};
+    if (m->view == VIEW_CAPACITY)
+        return WEIR_FOREVER / 2;
+    if (entry_of(m, under, subsystem) == WEIR_NONE)
+        return 0;
+    if (!get_net(m, subsystem, r)) /* which keeps r, not `one` */
+        return weir_fail_nomem(m->err);
+    return weir_flow_bound(m, under, subsystem, &one, WEIR_FOREVER / 2);
 }
 
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)

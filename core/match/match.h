@@ -196,7 +196,7 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 /* The type of host for slots below `under`: node, the type of the policy's locality, or SEARCH_PARENT. WEIR_NO_TYPE:
  * slots may lie anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
-/* Whether v has children of all types of a slot. O(children of v) */
+/* Whether v has children of all types of a slot, units of flows aside. O(children of v) */
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether the resources of a slot must be children of its host (WEIR_SLOT_PARENT). */
 bool weir_slot_children_only(const struct match *m, const weir_resource *slot);
@@ -285,6 +285,9 @@ uint32_t weir_flow_find(const weir_graph *g, const char *name);
 /* How many times, up to `most`, the flow to `under` could give the least count of r beside the demands so far; `most`
  * where no flow enters. Returns the number or negative. */
 int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most);
+/* The most units of a subsystem, in the unit of r, that a flow could give `under` beside the demands so far; 0 where no
+ * flow enters. Or negative. */
+int64_t weir_flow_units(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r);
 /* Takes `times` times the units of r on the ways to `under` (RFC 4): one pick that stands for the demand. Returns 1, 0
  * or negative. */
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times);

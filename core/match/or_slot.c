@@ -68,12 +68,13 @@ static int begin_or_slots(struct or_slots *x, struct match *m, const weir_resour
     return rc;
 }
 
-/* Measures the units of each type to be had below v. */
+/* Measures the units of each type, or subsystem, to be had below v. */
 static int measure(struct or_slots *x, weir_vertex v)
 {
     for (uint32_t t = 0; t < x->ntypes; t++) {
-        uint32_t npicks = x->m->npicks;
-        int64_t units = weir_allocate_some(x->m, v, x->types[t], WEIR_FOREVER);
+        uint32_t npicks = x->m->npicks, subsystem = weir_flow_find(x->m->g, x->types[t]->type);
+        int64_t units = subsystem != WEIR_NONE ? weir_flow_units(x->m, v, subsystem, x->types[t])
+                                               : weir_allocate_some(x->m, v, x->types[t], WEIR_FOREVER);
         if (units < 0)
             return (int)units;
         x->m->npicks = npicks;
@@ -134,6 +135,20 @@ static int find_or_slots(struct or_slots *x, weir_vertex v)
     return rc ? rc : explore(x, 0, 0);
 }
 
+/* Places as many of n slots of an alternative below v as fit beside the slots before: units of a flow, and those taken
+ * directly where flows pass, are not added up by type. Returns the number of slots, or negative. */
+static int64_t place_most(struct or_slots *x, weir_vertex v, const weir_resource *slot, int64_t n)
+{
+    uint32_t from = x->m->npicks;
+    int rc = 0;
+
+    while (n > 0 && (rc = weir_slots_fill(x->m, v, slot, n)) == 0)
+        n--;
+    if (rc == 1)
+        weir_pick_slots(x->m, from, n);
+    return rc < 0 ? rc : n;
+}
+
 /* Places up to `want` slots right below v. Returns the number of slots, or negative. */
 static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 {
@@ -144,19 +159,16 @@ static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 
     if (rc)
         return rc;
-    rc = 1;
-    for (uint32_t i = 0; rc == 1 && i < x->n && placed < want; i++) {
+    for (uint32_t i = 0; i < x->n && placed < want; i++) {
         int64_t n = x->best[i] < want - placed ? x->best[i] : want - placed;
-        uint32_t from = m->npicks;
-        if (n == 0)
-            continue;
-        rc = weir_slots_fill(m, v, &x->list[i], n);
-        weir_pick_slots(m, from, n);
+        n = place_most(x, v, &x->list[i], n);
+        if (n < 0) {
+            m->npicks = npicks;
+            return n;
+        }
         placed += n;
     }
-    if (rc != 1)
-        m->npicks = npicks;
-    return rc == 1 ? placed : rc;
+    return placed;
 }
 
 /* ---- in the order of sums ---- */
@@ -238,7 +250,7 @@ static bool has_slot_at(const struct or_slots *x, weir_vertex v)
 
 static int begin_hosts(struct or_slots *x, struct search *s, weir_vertex under)
 {
-    int rc = weir_search_hosts(s, x->m, under, x->list, x->list->with, SEARCH_PARENT);
+    int rc = weir_search_hosts(s, x->m, under, x->list, weir_slot_first(x->m, x->list), SEARCH_PARENT);
 
     s->nslots = x->n;
     s->nneeds = 0; /* the needs are those of the first alternative only */

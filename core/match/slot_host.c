@@ -109,16 +109,19 @@ bool weir_slot_children_only(const struct match *m, const weir_resource *slot)
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot)
 {
     const struct inner *in = v == WEIR_NONE ? NULL : inner_of(m->g, v);
-    uint32_t found = 0;
+    uint32_t found = 0, wanted = 0;
 
     for (uint32_t i = 0; in && i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
         uint32_t k = 0;
+        if (weir_flow_find(m->g, slot->with[i].type) != WEIR_NONE)
+            continue;
+        wanted++;
         while (k < in->nkids && (in->kids[k] == WEIR_NONE || kind_of(m->g, in->kids[k])->type != t))
             k++;
         found += k < in->nkids;
     }
-    return found == slot->nwith;
+    return wanted > 0 && found == wanted;
 }
 
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot)

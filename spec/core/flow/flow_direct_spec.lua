@@ -445,3 +445,51 @@ describe("slots that take units of a node directly beside flows through them [G8
     if os.getenv "SHOW" then print(answers[true], answers[false]) end
   end)
 end)
+
+-- ---- or_slots -----------------------------------------------------------------------------------------------------
+
+local CORES = 2 -- of a node
+
+-- Whether `left` slots of two alternatives, {cores, units of the flow} each, fit into the nodes from k on.
+local function host_mixes(m, k, left, alternatives, demands)
+  if left <= 0 then return flows(m, m.left, demands) end
+  if k > #m.nodes then return false end
+  local one, other = alternatives[1], alternatives[2]
+  for a = 0, #m.above["n" .. k] > 0 and CORES // one[1] or 0 do
+    for b = 0, #m.above["n" .. k] > 0 and (CORES - a * one[1]) // other[1] or 0 do
+      if a + b <= left then
+        demands["n" .. k] = a * one[2] + b * other[2]
+        local ok = host_mixes(m, k + 1, left - a - b, alternatives, demands)
+        demands["n" .. k] = nil
+        if ok then return true end
+      end
+    end
+  end
+  return false
+end
+
+describe("or_slots with flows [G8]", function()
+  it("are placed wherever some mix in some nodes serves all", function()
+    local answers = { [true] = 0, [false] = 0 }
+    for seed = 1, math.max(1, math.floor(300 * SCALE)) do
+      local roll = dice(seed)
+      local m = machine(roll, "containment")
+      local alternatives, slots = { { roll(2), roll(3) }, { roll(2), roll(3) } }, roll(5)
+      m.left = capacities(m, "size")
+      local expected = host_mixes(m, 1, slots, alternatives, {})
+      local list = {}
+      for i, x in ipairs(alternatives) do
+        list[i] = slot(slots, { resource("core", x[1]), resource("power", x[2]) })
+        list[i].type = "or_slot"
+      end
+      local e = weir.engine { resources = m.g }
+      local a, why = e:match(jobspec(list, 5))
+      assert.equal(expected, a ~= nil, ("seed %d: %s"):format(seed, why))
+      assert(m.g:check())
+      answers[expected] = answers[expected] + 1
+      e:close()
+      m.g:close()
+    end
+    assert.is_true(SCALE < 1 or answers[true] > 50 and answers[false] > 50, answers[true])
+  end)
+end)

@@ -277,7 +277,8 @@ describe("strict levels", function()
 
   it("remember refusals only as long as they hold, in random histories", function()
     local shapes = { "node=1/slot=1/core=1", "node=1/slot=1/socket=1/core=2", "slot=1/node/[core=1;gpu=1]",
-      "rack=1/slot=1/node/socket=2", "slot=1/socket=1/core=2", "node=1/slot=1/[socket=1;core=1]", "rack=1/node=2/slot=1/socket=1/core=1", "slot=2/core=1", "node=1/core=2" }
+      "rack=1/slot=1/node/socket=2", "slot=1/socket=1/core=2", "node=1/slot=1/[socket=1;core=1]",
+      "rack=1/node=2/slot=1/socket=1/core=1", "slot=2/core=1", "node=1/core=2" }
     for seed = 1, math.max(1, math.floor(60 * SCALE)) do
       local roll = dice(seed)
       local g = assert(weir.synthetic "cluster:1 rack:2[node:2[socket:2[core:2] gpu:1] node:1[core:3]]")
