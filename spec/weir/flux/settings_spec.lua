@@ -99,6 +99,21 @@ for text, policy in pairs {
   FLUXION[#FLUXION + 1] = { "the match policy " .. text, { resource = { ["match-policy"] = text } }, { policy = policy }, {} }
 end
 
+describe("the manual", function()
+  it("tells every setting, with what counts where it is not given", function()
+    local page = assert(io.open "doc/switching.md"):read "a"
+    local _, why = settings.read({ "nosuch=1" }, {})
+    local defaults = assert(settings.read({}, {}))
+    for name in why:match "there is ([%w, -]+)$":gmatch "[%w-]+" do
+      local row = page:match("\n|[^|]*`" .. name:gsub("%-", "%%-") .. "`[^|]*|([^|]*)|")
+      assert.is_truthy(row, name .. " is in no row of doc/switching.md")
+      local told = row:match "`(.-)`"
+      if name == "slice" then told = told == "50ms" and 0.05 end
+      assert.equal(defaults[name] or nil, told, name)
+    end
+  end)
+end)
+
 describe("a running job whose queue has left the configuration", function()
   for option, expected in pairs { keep = { true, nil }, ["end"] = { nil, "queue gone is not configured; there are no queues" } } do
     it("is treated by lost-queue=" .. option, function()
