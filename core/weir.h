@@ -631,8 +631,8 @@ struct weir_resource {
 /* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
  * tells which. Slots within slots are read as their contents, as many times. Slots beside each other that are
  * alternatives (or_slot, xor_slot) may share a label. `source` names the text in errors.
- * WEIR_ELIMIT: more than 32 levels, 4096 resources, 256 alternatives or WEIR_JOBSPEC_MAX bytes. O(len) for each
- * alternative */
+ * WEIR_ELIMIT: more than 32 levels, 4096 resources, 256 alternatives, 16384 resources in these, or
+ * WEIR_JOBSPEC_MAX bytes. O(len) for each alternative */
 int weir_request_parse(const char *text, size_t len, const char *source, weir_request **out, weir_err *err);
 /* Reads the file `path` ("-" is standard input) as weir_request_parse() reads a text. */
 int weir_request_load(const char *path, weir_request **out, weir_err *err);

@@ -441,7 +441,7 @@ static int compile_with(weir_json_document *d, json_t *list, weir_request **out,
 }
 
 /* Numbers the resources of all alternatives on. */
-static int number_resources(weir_json_document *d, weir_request *r, weir_err *err)
+static void number_resources(weir_request *r)
 {
     uint32_t all = 0;
 
@@ -450,11 +450,7 @@ static int number_resources(weir_json_document *d, weir_request *r, weir_err *er
         for (uint32_t k = 0; k < one->count; k++)
             one->pool[k].number += all;
         all += one->count;
-        if (all > WEIR_REQUEST_ALL)
-            return weir_json_document_fail(d, (struct weir_spot){NULL, d->root, "resources"}, err, WEIR_ELIMIT,
-                                           "more than %d resources in all alternatives", WEIR_REQUEST_ALL);
     }
-    return WEIR_OK;
 }
 
 /* Compiles a document with xor_slots: into the request of the first alternative, with the requests of all alternatives
@@ -476,13 +472,13 @@ static int compile_alternatives(weir_json_document *d, json_t *lists, weir_reque
         rc = compile_with(d, json_array_get(lists, i), &r->alternatives[i], err);
         r->nalternatives += rc == WEIR_OK;
     }
-    if (rc == WEIR_OK)
-        rc = number_resources(d, r, err);
-    if (rc != WEIR_OK)
+    if (rc != WEIR_OK) {
         weir_request_free(r);
-    else
-        *out = r;
-    return rc;
+        return rc;
+    }
+    number_resources(r);
+    *out = r;
+    return WEIR_OK;
 }
 
 int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err)

@@ -33,24 +33,45 @@ static bool has_xor_slot(const json_t *list, uint32_t depth)
     return false;
 }
 
-/* Replaces *lists by all of its lists with each of `choices` added. */
+/* Replaces *lists by all of its lists with each of `choices` added. A single choice is added in place. */
 static int multiply(json_t **lists, const json_t *choices)
 {
-    json_t *out = json_array();
-    int rc = out ? WEIR_OK : WEIR_ENOMEM;
+    size_t n = json_array_size(*lists), many = json_array_size(choices);
+    json_t *out = many == 1 ? json_incref(*lists) : json_array();
+    int rc = !out ? WEIR_ENOMEM : n * many > LISTS ? WEIR_ELIMIT : WEIR_OK;
 
-    if (json_array_size(*lists) * json_array_size(choices) > LISTS)
-        rc = WEIR_ELIMIT;
-    for (size_t i = 0; rc == WEIR_OK && i < json_array_size(*lists); i++)
-        for (size_t k = 0; rc == WEIR_OK && k < json_array_size(choices); k++) {
-            json_t *longer = json_copy(json_array_get(*lists, i));
-            if (json_array_append(longer, json_array_get(choices, k)) != 0 || json_array_append(out, longer) != 0)
+    for (size_t i = 0; rc == WEIR_OK && i < n; i++)
+        for (size_t k = 0; rc == WEIR_OK && k < many; k++) {
+            json_t *list = json_array_get(*lists, i);
+            json_t *longer = many == 1 ? json_incref(list) : json_copy(list);
+            if (json_array_append(longer, json_array_get(choices, k)) != 0 ||
+                (many > 1 && json_array_append(out, longer) != 0))
                 rc = WEIR_ENOMEM;
             json_decref(longer);
         }
     json_decref(*lists);
     *lists = out;
     return rc;
+}
+
+/* Counts the resources of a list and below, until there are more than `most`. */
+static uint32_t count_resources(const json_t *list, uint32_t depth, uint32_t most)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; depth < WEIR_REQUEST_DEPTH && n <= most && i < json_array_size(list); i++)
+        n += 1 + count_resources(json_object_get(json_array_get(list, i), "with"), depth + 1, most - n);
+    return n;
+}
+
+/* WEIR_ELIMIT: the alternatives have too many resources in all. */
+static int check_size(const json_t *lists)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; n <= WEIR_REQUEST_ALL && i < json_array_size(lists); i++)
+        n += count_resources(json_array_get(lists, i), 0, WEIR_REQUEST_ALL - n);
+    return n <= WEIR_REQUEST_ALL ? WEIR_OK : WEIR_ELIMIT;
 }
 
 static int expand_list(struct xor_expander *x, json_t *list, uint32_t depth, json_t **out);
@@ -115,6 +136,7 @@ int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err)
     if (!has_xor_slot(list, 0))
         return WEIR_OK;
     rc = expand_list(&x, list, 0, lists);
+    rc = rc ? rc : check_size(*lists);
     if (rc == WEIR_OK)
         rc = weir_mark_list_apply(&x.marks, d);
     weir_mem_free(x.marks.list);
@@ -125,5 +147,6 @@ int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err)
     if (rc != WEIR_ELIMIT)
         return weir_fail_nomem(err);
     return weir_json_document_fail(d, (struct weir_spot){list, d->root, "resources"}, err, WEIR_ELIMIT,
-                                   "the xor_slots stand for more than %d alternatives", LISTS);
+                                   "the xor_slots stand for more than %d alternatives, or %d resources in these", LISTS,
+                                   WEIR_REQUEST_ALL);
 }

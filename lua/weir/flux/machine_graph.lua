@@ -10,7 +10,7 @@ local weir = require "weir"
 local M = {}
 
 -- The formats of load-format, as weir.load knows them. A file without one is recognised by its content.
-local FORMAT = { jgf = "jgf", jgf_shorthand = "jgf", grug = "grug", hwloc = "hwloc", rv1exec = "rset", rv1exec_force = "rset" }
+local FORMAT = { jgf = "jgf", jgf_shorthand = "jgf", grug = "grug", hwloc = "hwloc", rv1exec = "rv1", rv1exec_force = "rv1" }
 
 -- Says that a graph is not used. Returns true, or nil and the message where the scheduler is to end.
 local function refuse(self, why, spared)

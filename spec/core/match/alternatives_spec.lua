@@ -135,8 +135,13 @@ describe("xor_slots", function()
     { "with a mistake in one", asking(GPU, slot(1, some("core", -1))), "resources", "invalid" },
     { "of too many alternatives", asking(some("a", 1, GPU, WIDE), some("b", 1, GPU, WIDE), some("c", 1, GPU, WIDE),
       some("d", 1, GPU, WIDE), some("e", 1, GPU, WIDE), some("f", 1, GPU, WIDE), some("g", 1, GPU, WIDE), some("h", 1, GPU, WIDE),
-      some("i", 1, GPU, WIDE)), "the xor_slots stand for more than 256 alternatives", "limit" },
+      some("i", 1, GPU, WIDE)), "stand for more than 256 alternatives", "limit" },
   }
+  local large = {}
+  for i = 1, 3000 do large[i] = some("t" .. i, 1) end
+  local many = {}
+  for i = 1, 6 do many[i] = slot(1, table.unpack(large)) end
+  WRONG[#WRONG + 1] = { "with too many resources in all", asking(table.unpack(many)), "or 16384 resources in these", "limit" }
   for _, case in ipairs(WRONG) do
     it("are refused " .. case[1], function()
       case[2].version, case[2].attributes = 9999, core.object and core.object {} or { system = {} }

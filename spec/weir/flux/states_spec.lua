@@ -162,6 +162,14 @@ describe("load-file", function()
     end)
   end)
 
+  it("may be an R", function()
+    local R = flux.machine(2, 2)
+    with_file(encode(R.resources), function(path)
+      local s = assert(flux.open { "load-file=" .. path, "load-format=rv1exec", "as-fluxion=true" })
+      assert.is_true((s.service:acquire(encode(R))))
+    end)
+  end)
+
   -- {title, text of the file, more arguments, what is said}
   local WRONG = { { "is not there", nil, {}, "opening %s: No such file or directory" },
     { "cannot be read", "nonsense", { "load-format=grug" }, "error in reading grug string: " } }
