@@ -1,7 +1,7 @@
 --- command_jobs.lua - the commands cancel and partial-cancel, and the commands that show jobs.
 
 local files = require "weir.files"
-local part = require "weir.query.part"
+local partial_cancel = require "weir.query.partial_cancel"
 local quirks = require "weir.query.quirks"
 local report = require "weir.query.report"
 local tree = require "weir.query.tree"
@@ -36,7 +36,7 @@ M["partial-cancel"] = function(shell, words)
   if not text then return shell:complain("ERROR: can't open ", words[4], "\n") end
   local job = find_job(shell, number)
   if not job then return end
-  local ok, why = part.run(shell.session, job, reader, text)
+  local ok, why = partial_cancel.run(shell.session, job, reader, text)
   if not ok then
     shell:print(why, "\n")
     shell:complain(("ERROR: error encountered while removing job %d\n"):format(number))

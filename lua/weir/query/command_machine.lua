@@ -4,7 +4,7 @@ local core = require "weir.core"
 local files = require "weir.files"
 local machine = require "weir.query.machine"
 local matching = require "weir.query.matching"
-local part = require "weir.query.part"
+local partial_cancel = require "weir.query.partial_cancel"
 local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"
 local update = require "weir.query.update"
@@ -123,9 +123,9 @@ end
 local function take_away(session, list)
   local gone = tables.set(list)
   for _, job in ipairs(session:list()) do
-    if job.held then part.strike(session, job, gone) end
+    if job.held then partial_cancel.strike(session, job, gone) end
   end
-  session.stale:gone(function(v) return part.is_below(v, gone) end)
+  session.stale:gone(function(v) return partial_cancel.is_below(v, gone) end)
   for _, v in ipairs(list) do
     local ok, why = session.machine.graph:unlink(v, { force = true })
     if not ok then return nil, why end

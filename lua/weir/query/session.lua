@@ -2,7 +2,7 @@
 -- are in the schedules of the engine; the session keeps the displayed attributes of jobs.
 --
 -- A job: {job (number), state, at, duration, source, elapsed, kind ("allocate" or "reserve"), held ("allocations",
--- "reservations" or nil), parts (tree.lua), tags (part.lua)}.
+-- "reservations" or nil), parts (tree.lua), tags (partial_cancel.lua)}.
 
 local files = require "weir.files"
 local filters = require "weir.query.filters"

@@ -10,7 +10,7 @@ local begin = require "weir.replay.from"
 local failure = require "weir.failure"
 local instant = require "weir.sim.instant"
 local jobs_file = require "weir.replay.jobs"
-local kept_jobs = require "weir.replay.kept"
+local largest_jobs = require "weir.replay.largest_jobs"
 local limits = require "weir.replay.limits"
 local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
@@ -86,7 +86,7 @@ end
 -- Returns a function that notes an ended job: writes a line to all writers, keeps the job for the report; nil where nobody
 -- asks.
 local function recorder(run, writers)
-  local kept = run.opts.jobs_kept and kept_jobs.new(KEPT, TEXT) or nil
+  local kept = run.opts.jobs_kept and largest_jobs.new(KEPT, TEXT) or nil
   local spread, from, compared, each = kept and distribution.new(run.opts.tau), run.from or -math.huge, run.against, run.opts.each
   run.kept, run.spread = kept, spread
   if #writers == 0 and not kept and not compared and not each then return nil end

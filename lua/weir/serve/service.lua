@@ -27,7 +27,7 @@ local providers = require "weir.acquire.provider"
 local roles = require "weir.serve.roles"
 local rset = require "weir.rset"
 local targets = require "weir.acquire.targets"
-local trial = require "weir.serve.trial"
+local forecast_input = require "weir.serve.forecast_input"
 local suggest = require "weir.suggest"
 
 local M = {}
@@ -523,7 +523,7 @@ end
 local function copy(self, call)
   local limits, filter, user, ms = self.opts.limits, effort.has_filter(call), self.opts.copies.user(call.client), nil
   if filter and not has_share(self, call) then return end
-  if call.method == "try" then call.prepared, ms = trial.prepare(self, call.params), trial.ms(call.params) end
+  if call.method == "try" then call.prepared, ms = forecast_input.prepare(self, call.params), forecast_input.ms(call.params) end
   if filter then ms = math.max(limits.filterms, math.ceil(2000 * (self.opts.filter_seconds or 0))) end
   self.opts.copies:add(call, {
     ms = ms or limits.copyms, filter = filter,

@@ -18,7 +18,7 @@ local job_calls = require "weir.serve.job_calls"
 local params = require "weir.serve.params"
 local shadow = require "weir.shadow"
 local tables = require "weir.tables"
-local trial = require "weir.serve.trial"
+local forecast_input = require "weir.serve.forecast_input"
 local uv = require "luv"
 local wire = require "weir.serve.wire"
 
@@ -90,7 +90,7 @@ end
 
 -- Runs a shadow until its input ends.
 local function run(service, made, write)
-  local now, running, waiting, promised = service.engine:now(), trial.jobs_of(service)
+  local now, running, waiting, promised = service.engine:now(), forecast_input.jobs_of(service)
   for _, spec in ipairs(waiting) do
     spec.promise = promised[spec.id]
     assert(service.engine:release(spec.id))
@@ -178,7 +178,7 @@ local function begin(self)
   return true
 end
 
---- Makes a shadow of a service. made: as trial.prepare returns it; names: {policy =, queue =} for people. Returns the shadow; or
+--- Makes a shadow of a service. made: as forecast_input.prepare returns it; names: {policy =, queue =} for people. Returns the shadow; or
 -- nil, message, code.
 function M.start(service, made, names)
   local self = setmetatable({ service = service, made = made, names = names, calls = {}, asked = 0, told = 0, periods = core.array {},

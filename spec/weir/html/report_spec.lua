@@ -3,7 +3,7 @@
 local difference = require "weir.html.report.difference"
 local distribution = require "weir.html.report.distribution"
 local facts_of = require "weir.html.report.facts"
-local kept = require "weir.replay.kept"
+local largest_jobs = require "weir.replay.largest_jobs"
 local report = require "weir.html.report"
 local sentences = require "weir.html.report.sentences"
 local weir = require "weir"
@@ -125,7 +125,7 @@ describe("the jobs kept for a report", function()
     { "of equal ones the first", { 2, 2, 2, 2, 2, 2, 2 }, { 1, 2, 3 }, 4 }, { "none", {}, {}, 0 },
   } do
     it("are " .. case[1], function()
-      local store, numbers = kept.new(3), {}
+      local store, numbers = largest_jobs.new(3), {}
       for i, area in ipairs(case[2]) do store:add(sim_job(i, 1, area)) end
       for i, x in ipairs(store:list()) do numbers[i] = x.id end
       assert.same({ case[3], case[4] }, { numbers, store.left })
@@ -133,7 +133,7 @@ describe("the jobs kept for a report", function()
   end
 
   it("are the largest whose resources have no more text than there is room for", function()
-    local store, numbers = kept.new(100, 20), {}
+    local store, numbers = largest_jobs.new(100, 20), {}
     for i, area in ipairs { 3, 9, 1, 8, 2, 7 } do
       local one = sim_job(i, 1, area)
       one.resources = ("x"):rep(area)

@@ -5,7 +5,7 @@ local costs = require "weir.policy.costs"
 local out = require "weir.cli.output"
 local policy = require "weir.policy"
 local queue_policy = require "weir.sim.queue_policy"
-local queue_trial = require "weir.sim.trial"
+local queue_bench = require "weir.sim.queue_bench"
 local tables = require "weir.tables"
 local trial = require "weir.policy.bench"
 local weir = require "weir"
@@ -33,7 +33,7 @@ local JOBS = 1000 -- of the history that queue policies are timed with
 local function measure_queues(names, all)
   local cells, status = { { "queue policy", "jobs", "calls", "tries", "us a call", "mean wait" } }, 0
   for _, name in ipairs(names) do
-    local row, why, code = queue_trial.bench(name, JOBS)
+    local row, why, code = queue_bench.bench(name, JOBS)
     if row then
       cells[#cells + 1] = { name, tostring(row.jobs), tostring(row.passes), tostring(row.matches), ("%.1f"):format(row.us),
         ("%.0f s"):format(row.wait) }

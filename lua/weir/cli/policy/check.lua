@@ -3,7 +3,7 @@
 local core = require "weir.core"
 local out = require "weir.cli.output"
 local queue_policy = require "weir.sim.queue_policy"
-local queue_trial = require "weir.sim.trial"
+local queue_bench = require "weir.sim.queue_bench"
 local trial = require "weir.policy.bench"
 
 -- Formats {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
@@ -68,7 +68,7 @@ end
 return function(opts, inputs)
   local status, graph = 0, opts.resources and inputs.resources(opts)
   for _, name in ipairs(opts) do
-    local report = queue_policy.names(name) and queue_trial.check(name) or trial.check(name, graph)
+    local report = queue_policy.names(name) and queue_bench.check(name) or trial.check(name, graph)
     if #report.errors > 0 then status = math.max(status, report.unread and 2 or 1) end
     if opts.json then out.json(as_json(name, report)) else show(name, report) end
   end

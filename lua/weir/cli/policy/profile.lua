@@ -2,7 +2,7 @@
 
 local out = require "weir.cli.output"
 local queue_policy = require "weir.sim.queue_policy"
-local queue_trial = require "weir.sim.trial"
+local queue_bench = require "weir.sim.queue_bench"
 local tables = require "weir.tables"
 local texts = require "weir.texts"
 local trial = require "weir.policy.bench"
@@ -42,7 +42,7 @@ local JOBS = 1000
 
 -- The calls of a queue policy, on a made-up history. What the policy asks of the engine is part of its time.
 local function profile_queue(opts)
-  local report = out.check(queue_trial.profile(opts.policy, JOBS))
+  local report = out.check(queue_bench.profile(opts.policy, JOBS))
   report.share = math.min(1, report.lua / math.max(report.seconds, 1e-9))
   if opts.json then out.json(report) else show(report) end
 end

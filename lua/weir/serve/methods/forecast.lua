@@ -5,7 +5,7 @@ local core = require "weir.core"
 local forecast = require "weir.forecast"
 local params = require "weir.serve.params"
 local shadow = require "weir.serve.shadow"
-local trial = require "weir.serve.trial"
+local forecast_input = require "weir.serve.forecast_input"
 local weir = require "weir"
 
 local M = {}
@@ -38,15 +38,15 @@ end
 --- its options), in a copy, so that nothing changes: "jobs", each with "start" under the policies tried, "in_force", the
 --- start that it has, and "why" it does not start now. After "seconds" (10, at most 60) it ends, and "incomplete" says so
 function M.try(self, call, p)
-  local made = call.prepared or trial.prepare(self, call.params)
+  local made = call.prepared or forecast_input.prepare(self, call.params)
   if made.wrong then error(made.wrong, 0) end
   if made.why then params.fail(made.code or "invalid", "%s", made.why) end
-  local now, running, waiting, promised = self.engine:now(), trial.jobs_of(self)
+  local now, running, waiting, promised = self.engine:now(), forecast_input.jobs_of(self)
   local graph = call.prepared and self.graph or self.graph:dup() -- a copy of the service may change its graph
   local engine = call.prepared and self.engine or assert(weir.engine { resources = graph })
   for _, spec in ipairs(waiting) do assert(engine:release(spec.id)) end
   local told = params.check(forecast.run { graph = graph, now = now, running = running, waiting = waiting, policy = made.policy,
-    granularity = self.opts.granularity, queue = made.queue, texts = made.texts, seconds = trial.seconds(p.seconds) })
+    granularity = self.opts.granularity, queue = made.queue, texts = made.texts, seconds = forecast_input.seconds(p.seconds) })
   local jobs = core.array {}
   for i, job in ipairs(told.jobs) do
     jobs[i] = { job = job.job, start = job.start, in_force = promised[job.job], promised = job.promised, why = job.why,
@@ -60,7 +60,7 @@ end
 --- {"id":9,"method":"shadow.start","params":{"queue":"easy"}}: a shadow of the service under other policies, named as for try:
 --- a process of its own, of low priority, that plays the jobs that come from now on. A second one takes the place of the first
 M["shadow.start"] = function(self, call, p)
-  local made = trial.prepare(self, call.params)
+  local made = forecast_input.prepare(self, call.params)
   if made.wrong then error(made.wrong, 0) end
   if made.why then params.fail(made.code or "invalid", "%s", made.why) end
   if self.shadow then self.shadow:stop() end

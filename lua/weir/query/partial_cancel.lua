@@ -1,4 +1,4 @@
---- part.lua - partial cancellation: releases a part of the resources of a job.
+--- partial_cancel.lua - partial cancellation: releases a part of the resources of a job.
 
 local failure = require "weir.failure"
 local rset = require "weir.query.rset"

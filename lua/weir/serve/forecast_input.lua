@@ -1,4 +1,4 @@
---- trial.lua - shared by the methods about other policies: the policies of a call, read before the call runs in a copy of
+--- forecast_input.lua - shared by the methods about other policies: the policies of a call, read before the call runs in a copy of
 --- the service, as copies cannot read files; the jobs of the service.
 
 local forecast = require "weir.forecast"

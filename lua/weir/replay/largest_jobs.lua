@@ -1,4 +1,4 @@
---- kept.lua - the jobs of a replay that a report shows: those with the largest areas (units times run time), as many as a
+--- largest_jobs.lua - the jobs of a replay that a report shows: those with the largest areas (units times run time), as many as a
 --- page can show, in the order of their ends.
 
 local M = {}

@@ -1,4 +1,4 @@
---- trial.lua - tests of a queue policy: the contract, on a made-up history; cost. Behind `weir policy check`, `bench` and
+--- queue_bench.lua - tests of a queue policy: the contract, on a made-up history; cost. Behind `weir policy check`, `bench` and
 --- `profile` for queue policies.
 
 local core = require "weir.core"
