@@ -504,7 +504,10 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  * @method hierarchy(name: string): graph?, string?, string? -- A duplicate in which another subsystem is the tree.
  * @method coarsen(options: table): graph?, any, string? -- A coarse view that has the types {keep = {"rack"}} and
  *   those above as vertices, and all below as pools of counts; and the map: map(v) of a fine vertex is the vertex of
- *   the view, of a vertex of the view the list of the fine ones.
+ *   the view, of a vertex of the view the list of the fine ones. {follow = true}: the view has jobs, states and
+ *   clock of the fine graph, as of the last follow(), expand() or match of an engine on it.
+ * @method follow(): boolean?, any, string? -- Of a view made to follow: brings it up to date. True, and the ids of
+ *   jobs of the view that were not expanded and gave way; or nil, message, and code stale after vertices came or went.
  * @method expand(a: allocation, options: table?): allocation?, string?, string? -- Of a view: allocates on the
  *   fine graph what an allocation took on the view; {job =} is the id.
  * @method find(expression: any, options: table?): any, string?, string? -- The vertices that match an expression

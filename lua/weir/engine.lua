@@ -15,15 +15,15 @@ local use, grow, shrink = engine.use, engine.grow, engine.shrink
 local match -- makes one match and nothing else; below
 local check = engine.policy -- raises for no engine or a closed engine
 
--- The state of an engine in Lua: {allowed = {name = policy}, budget =, watch = {path, stamp, words, error}, good = the
--- policy in use before, retired = see engine.retired}.
+-- The state of an engine in Lua: {allowed = {name = policy}, follow = a function that brings the graph up to date, or nil,
+-- budget =, watch = {path, stamp, words, error}, good = the policy in use before, retired = see engine.retired}.
 local known = setmetatable({}, { __mode = "k" })
 
 -- Makes the matches of an engine plain, one call of the compiled engine, where no file is watched, jobs choose no
 -- policy, and the policy has no functions, so that the policy cannot take too long. Returns the state, which is noted.
 local function note_plain(self, own)
   local _, chosen = check(self)
-  core.plain(self, not own.watch and not own.allowed and (not chosen or chosen.static))
+  core.plain(self, not own.watch and not own.allowed and not own.follow and (not chosen or chosen.static))
   known[self] = own
   return own
 end
@@ -69,6 +69,12 @@ local function check_granularity(graph, text)
   return false, ("hierarchy '%s': there is no type '%s' here%s"):format(text, kind, suggest.hint(kind, types))
 end
 
+-- Returns a function that brings a graph up to date before a match, if any. Set by M.follows.
+local follower_of = function() end
+
+--- Sets that function. Called by the library, which is built on this file.
+function M.follows(f) follower_of = f end
+
 --- Returns the granularity that a text means on a graph: HIERARCHY, HIERARCHY:TYPE, or a TYPE of containment, unless a
 --- hierarchy has that name; or nil, message, code.
 function M.granularity(graph, text)
@@ -99,7 +105,7 @@ function M.new(opts, graph)
   self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun, scores = opts.scores,
     granularity = opts.granularity }
   if not self then return nil, why, code end
-  note_plain(self, { allowed = allowed, budget = opts.budget })
+  note_plain(self, { allowed = allowed, budget = opts.budget, follow = follower_of(graph) })
   return self
 end
 
@@ -266,6 +272,10 @@ match = core.match_through(method_errors.below("match", function(self, request, 
   end
   local own = known[self] or note_plain(self, {})
   if own.watch then engine.reload(self) end
+  if own.follow then
+    local done, why, code = own.follow()
+    if not done then return nil, why, code end
+  end
   if own.allowed or opts and opts.policy then
     return with_request(request, function(r) return choose_and_match(self, r, opts) end)
   end

@@ -130,9 +130,10 @@ local coarsen = graph.coarsen
 
 --- Returns a coarse view and the map between view and graph: g:coarsen{keep = {"rack", "node"}}; see
 --- machine/coarsen.lua.
-function graph.coarsen(self, opts)
-  return coarse.remember(coarsen(self, opts))
-end
+function graph.coarsen(self, opts) return coarse.make(coarsen, self, opts) end
+
+graph.follow = coarse.follow
+engines.follows(coarse.following)
 
 --- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand

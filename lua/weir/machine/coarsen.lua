@@ -9,12 +9,37 @@
 -- A view copies free resources when made; later changes of the fine graph do not show. Expanding takes all or nothing:
 -- units of a pool come from the fine vertices in order, and a vertex taken whole gives everything free below. Shared
 -- use is not expanded.
+--
+-- With {follow = true} the view has all units, and the jobs, states and clock of the fine graph: it is brought up to date by
+-- view:follow(), by view:expand() and by each match of an engine on it (coarse_follow.lua).
 
 local core = require "weir.core"
+local following = require "weir.machine.coarse_follow"
 
 local M = {}
 
 local maps = setmetatable({}, { __mode = "k" })
+
+--- Makes a view with `coarsen`, the compiled function; see above. Returns the view and the map; or nil, message, code.
+function M.make(coarsen, graph, opts)
+  if type(opts) ~= "table" or opts.follow == nil then return M.remember(coarsen(graph, opts)) end
+  if type(opts.follow) ~= "boolean" then
+    error(("field 'follow': a boolean expected, got %s"):format(type(opts.follow)), 3)
+  end
+  local plain = {}
+  for key, value in pairs(opts) do plain[key] = key ~= "follow" and value or nil end
+  if not opts.follow then return M.remember(coarsen(graph, plain)) end
+  return M.remember(following.make(coarsen, graph, plain))
+end
+
+--- Of a view made with {follow = true}: gives the view the jobs, the states and the clock of the fine graph. Jobs of the view
+--- that are not expanded stay, unless the fine graph has given their units to others: these are dropped, and the second
+--- result lists their ids. Or nil, message, code "stale": the fine graph has other vertices than when the view was made.
+--- O(vertices + picks of all jobs)
+M.follow = following.follow
+
+--- Returns a function that brings a graph up to date, for a view that follows; nil for any other graph.
+function M.following(graph) return following.is(graph) and function() return following.follow(graph) end or nil end
 
 --- Associates a view with the map of vertices, for M.expand. Passes all arguments through, also errors of g:coarsen.
 function M.remember(view, map, ...)
@@ -72,6 +97,7 @@ end
 function M.expand(view, allocation, opts)
   local map = maps[view]
   if not map then error("expand: this graph is no view that g:coarsen made") end
+  local live = following.is(view)
   local engine = core.engine { resources = map:graph() }
   local window = { job = opts and opts.job or allocation.id, start = math.max(allocation.at, engine:now()),
     stop = allocation.end_ }
@@ -82,6 +108,10 @@ function M.expand(view, allocation, opts)
       engine:release(window.job)
       return nil, why, code
     end
+  end
+  if live then
+    following.expanded(view, allocation.id)
+    following.follow(view)
   end
   return engine:job(window.job)
 end

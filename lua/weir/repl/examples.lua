@@ -82,6 +82,7 @@ return {
     dup = 'g:dup():count()',
     hierarchy = 'g:hierarchy "containment"',
     coarsen = 'g:coarsen { keep = { "rack" } }',
+    follow = 'g:coarsen({ keep = { "rack" }, follow = true }):follow()',
     expand = 'view = g:coarsen { keep = { "rack" } } view:expand(weir.engine { resources = view }:match "slot=1/core")',
     find = 'g:find "type=node and free"',
     flow = [[n, p = g:find "type=node", g:add(nil, { type = "power", size = 2 })

@@ -276,8 +276,8 @@ local NONE = [[
   editor: read remember
   engine: advance book free hierarchy job jobs now personal policy reload resources retire retired stages state stats visits watched
   flat: figures lines pop resume run series submit waits
-  graph: __call accumulator advance apply begin bytes changed check coarsen count dup edges expand finish format hierarchy losses
-    now pieces resolve resolve_flows rewind root roots rset save set_validity subsystems types uuid validity vertex
+  graph: __call accumulator advance apply begin bytes changed check coarsen count dup edges expand finish follow format hierarchy
+    losses now pieces resolve resolve_flows rewind root roots rset save set_validity subsystems types uuid validity vertex
   hostlist: __eq __index __len copy count delete_at find format has names sort uniq
   http: post step
   http_request: status take

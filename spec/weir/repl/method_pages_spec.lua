@@ -35,7 +35,8 @@ local CALLS = {
   extract = [[g:extract { v, memory }]],
   dup = [[g:dup()]],
   hierarchy = [[g:hierarchy "power"]],
-  coarsen = [[g:coarsen { keep = { "rack" } }]],
+  coarsen = [[g:coarsen { keep = { "rack" }, follow = true }]],
+  follow = [[g:coarsen({ keep = { "rack" }, follow = true }):follow()]],
   expand = [[(function()
       local view = g:coarsen { keep = { "rack" } }
       return view:expand(weir.engine { resources = view }:match "slot=1/core", { job = 7 })
