@@ -30,10 +30,7 @@ static int fail(const struct weir_draft *d, weir_err *err)
 
 static void forget(struct weir_draft *d)
 {
-    weir_mem_free(d->path);
-    weir_mem_free(d->name);
-    weir_mem_free(d->shown);
-    weir_mem_free(d);
+    WEIR_FREE(d->path, d->name, d->shown, d);
 }
 
 /* Resolves the links of a path. A dangling link counts as a file and is replaced. */

@@ -19,9 +19,7 @@ int weir_keyset_make(struct weir_keyset *s, uint32_t n)
 
 void weir_keyset_free(struct weir_keyset *s)
 {
-    weir_mem_free(s->keys);
-    weir_mem_free(s->left);
-    weir_mem_free(s->right);
+    WEIR_FREE(s->keys, s->left, s->right);
     *s = (struct weir_keyset){.root = WEIR_NONE};
 }
 

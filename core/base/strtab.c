@@ -20,8 +20,7 @@ void weir_strtab_clear(weir_strtab *n)
 {
     for (uint32_t i = 0; i < n->nblocks; i++)
         weir_mem_free(n->blocks[i]);
-    weir_mem_free(n->blocks);
-    weir_mem_free(n->texts);
+    WEIR_FREE(n->blocks, n->texts);
     weir_map32_free(&n->numbers);
     memset(n, 0, sizeof *n);
 }

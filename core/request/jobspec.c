@@ -51,28 +51,16 @@ static void path_pop(struct compiler *c, size_t before)
 
 /* ---- one resource ------------------------------------------------------------------------------------------ */
 
-static bool among(const char *s, const char *const *words)
-{
-    for (; *words; words++)
-        if (strcmp(s, *words) == 0)
-            return true;
-    return false;
-}
-
 static int check_keys(struct compiler *c, const json_t *vertex)
 {
     static const char *const known[] = {"type", "count", "unit", "exclusive", "with", "label", "id", NULL};
+    const char *key = weir_json_unknown(vertex, known);
     char quoted[WEIR_QUOTE];
-    const char *key;
-    json_t *value;
 
-    json_object_foreach((json_t *)vertex, key, value)
-    {
-        if (!among(key, known))
-            return FAIL(c, value, vertex, "unknown key %s; known: type, count, unit, exclusive, with, label, id",
-                        weir_quote(key, quoted));
-    }
-    return WEIR_OK;
+    if (!key)
+        return WEIR_OK;
+    return FAIL(c, json_object_get(vertex, key), vertex,
+                "unknown key %s; known: type, count, unit, exclusive, with, label, id", weir_quote(key, quoted));
 }
 
 /* Sets *out to the string under `key`, or to "" if the key is absent. */

@@ -105,21 +105,14 @@ static int check_count(struct task_checker *c, const json_t *task)
 /* Fails on a key unknown to RFC 14. */
 static int check_keys(struct task_checker *c, const json_t *task)
 {
-    static const char *const known[] = {"command", "slot", "count", "distribution", "attributes"};
+    static const char *const known[] = {"command", "slot", "count", "distribution", "attributes", NULL};
+    const char *key = weir_json_unknown(task, known);
     char quoted[WEIR_QUOTE];
-    const char *key;
-    json_t *value;
 
-    json_object_foreach((json_t *)task, key, value)
-    {
-        size_t i = 0;
-        while (i < 5 && strcmp(key, known[i]) != 0)
-            i++;
-        if (i == 5)
-            return FAIL(c, value, task, "unknown key %s; known: command, slot, count, distribution, attributes",
-                        weir_quote(key, quoted));
-    }
-    return WEIR_OK;
+    if (!key)
+        return WEIR_OK;
+    return FAIL(c, json_object_get(task, key), task,
+                "unknown key %s; known: command, slot, count, distribution, attributes", weir_quote(key, quoted));
 }
 
 static int check_extras(struct task_checker *c, const json_t *task)

@@ -118,6 +118,22 @@ const char *weir_quote(const char *s, char buf[WEIR_QUOTE])
     return buf;
 }
 
+const char *weir_json_unknown(const json_t *object, const char *const *known)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach((json_t *)object, key, value)
+    {
+        size_t i = 0;
+        while (known[i] && strcmp(key, known[i]) != 0)
+            i++;
+        if (!known[i])
+            return key;
+    }
+    return NULL;
+}
+
 const char *weir_json_kind(const json_t *value)
 {
     if (!value)

@@ -179,6 +179,8 @@ bool weir_is_slot_type(const char *type);
 const char *weir_quote(const char *s, char buf[WEIR_QUOTE]);
 /* The kind of a JSON value with an article, for errors: "a string", "an integer", "missing" for NULL. */
 const char *weir_json_kind(const json_t *value);
+/* The first key of an object that is not in a list, which ends with NULL; NULL: there is none. */
+const char *weir_json_unknown(const json_t *object, const char *const *known);
 /* Whether jansson failed for lack of memory. jansson reports some allocation failures without a text, and those of
  * strings and numbers as syntax errors. */
 bool weir_json_starved(const json_error_t *e);

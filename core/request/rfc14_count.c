@@ -266,20 +266,13 @@ static int get_operator(const json_t *range, char *op, weir_err *err)
 
 static int check_range_keys(const json_t *range, weir_err *err)
 {
-    static const char *const known[] = {"min", "max", "operator", "operand"};
+    static const char *const known[] = {"min", "max", "operator", "operand", NULL};
+    const char *key = weir_json_unknown(range, known);
     char quoted[WEIR_QUOTE];
-    const char *key;
-    json_t *value;
 
-    json_object_foreach((json_t *)range, key, value)
-    {
-        size_t i = 0;
-        while (i < 4 && strcmp(key, known[i]) != 0)
-            i++;
-        if (i == 4)
-            return weir_fail(err, WEIR_EINVAL, "unknown key %s in a count; known: min, max, operator, operand",
-                             weir_quote(key, quoted));
-    }
+    if (key)
+        return weir_fail(err, WEIR_EINVAL, "unknown key %s in a count; known: min, max, operator, operand",
+                         weir_quote(key, quoted));
     if (!json_object_get(range, "min"))
         return weir_fail(err, WEIR_EINVAL, "a count that is a dictionary needs min, such as {min: 2, max: 8}");
     return WEIR_OK;
