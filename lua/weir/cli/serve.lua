@@ -178,8 +178,10 @@ local function access_of(opts)
   end
   local certificate, key = opts["tls-cert"], opts["tls-key"]
   if (certificate == nil) ~= (key == nil) then out.fail(2, "serve: --tls-cert and --tls-key belong together") end
+  local tokens = opts["token-file"] and out.check(require("weir.serve.tokens").open(opts["token-file"])) or nil
+  if tokens and tokens.made then out.warn(("%s: is new, and has the token of an administrator"):format(opts["token-file"])) end
   return {
-    rules = rules, mode = mode // 1 | 0, tokens = opts["token-file"] and out.check(require("weir.serve.tokens").open(opts["token-file"])),
+    rules = rules, mode = mode // 1 | 0, tokens = tokens,
     tls = certificate and out.check(require("weir.serve.certificate").open(certificate, key)), metrics_file = opts["metrics-file"],
   }
 end

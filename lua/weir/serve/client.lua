@@ -90,7 +90,18 @@ local function dial(address)
   if done == true then return stream end
   stream:close()
   uv.run "nowait"
-  return nil, ("%s: no service answers there (%s)"):format(address.path or addresses.text(address), tostring(done)), "io"
+  local name = address.path or addresses.text(address)
+  local hint = address.path and name:find "^[%w.-]+:%d+$" and "; over the net it is tls:%s, or tcp:%s on this machine" or ""
+  return nil, ("%s: no service answers there (%s)%s"):format(name, tostring(done), hint:format(name, name)), "io"
+end
+
+-- Returns why no connection came about, and what was meant, perhaps.
+local function with_hint(why, address)
+  if why:find("the certificate is not trusted", 1, true) then return why .. "; --ca FILE has the certificates that are" end
+  if address.kind == "tcp" and why:find("closed the connection", 1, true) then
+    return ("%s; one that speaks TLS is tls:%s:%d"):format(why, address.host, address.port)
+  end
+  return why
 end
 
 -- Takes bytes from the service; on TLS the bytes are decrypted first.
@@ -149,7 +160,7 @@ function M.connect(text, access)
   ok, why, code = failure.caught(nil, enter, self, address, access or {})
   if ok then return self end
   self:close()
-  return nil, why, code
+  return nil, with_hint(why, address), code
 end
 
 -- ---- asking ---------------------------------------------------------------------------------------------------------

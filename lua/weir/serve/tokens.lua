@@ -60,14 +60,16 @@ local function read_private(path)
   return read(path)
 end
 
---- Reads the tokens of a file, created if missing. Returns the tokens; or nil, message, code.
+--- Reads the tokens of a file, created with the token of an administrator if missing; `made` tells that. Returns the
+--- tokens; or nil, message, code.
 function M.open(path)
-  local list, why, code = failure.caught(nil, read_private, path)
+  local made, list, why, code = false, failure.caught(nil, read_private, path)
   if not list and code == "unknown" then
     must(core.write_private(path, must(core.secret()) .. " administrator\n")) -- fails if the file has come meanwhile
     list, why, code = read_private(path)
+    made = true
   end
-  return setmetatable({ path = path, list = must(list, why, code) }, Tokens)
+  return setmetatable({ path = path, made = made, list = must(list, why, code) }, Tokens)
 end
 
 --- Reads the file again. Returns the number of tokens; or nil, message, code, and the tokens known before stay.

@@ -99,7 +99,12 @@ drained: 3  disk
     { { "call", "nope" }, 1, "no method" },
     { { "call", "match", "{" }, 2, "PARAMS is a JSON object" },
     { { "resource", "nope" }, 2, 'no "nope"' },
-    { { "resource", "drain" }, 2, "an idset is wanted" },
+    { { "resource", "drain" }, 2, "ranks, 0-3,7, or names, node[0-3], are wanted" },
+    { { "resource", "drain", "node[3-9]" }, 1, 'resource: there is no vertex "node4" here' },
+    { { "resource", "drain", "cluster0" }, 1, "/cluster0 is no target: it has no rank" },
+    { { "cancel", "1" }, 2, 'a service has no command "cancel": weir -s SOCKET release JOB' },
+    { { "drain", "node1" }, 2, "weir -s SOCKET resource drain TARGETS" },
+    { { "show", "node9" }, 1, "there is no vertex 'node9' here" },
     { { "resource", "drain", "99" }, 1, "no target 99" },
     { { "policy", "load", "nope" }, 1, "no policy" },
   }
@@ -110,6 +115,16 @@ drained: 3  disk
       if case[3] then assert.matches(case[3], result.err, 1, true) end
     end)
   end
+
+  it("resource takes names of nodes for their targets", function()
+    assert.matches("drained: 1\ndrained: 3\n", run("resource", "drain", "node[1,3]").out, 1, true)
+    assert.is_nil(run("resource", "undrain", "node[1,3]").out:find "drained")
+  end)
+
+  it("says that over the net an address has a kind", function()
+    assert.matches("head:4747: no service answers there (ENOENT); over the net it is tls:head:4747, or tcp:head:4747 on this machine",
+      shell.weir({ "-s", "head:4747", "jobs" }).err, 1, true)
+  end)
 
   it("says that no service is there", function()
     local result = shell.weir { "-s", "/nope/s", "jobs" }

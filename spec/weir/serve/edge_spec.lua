@@ -256,6 +256,9 @@ describe("TCP", function()
     local result = shell.weir { "-s", s.out.text:match "tcp:[%d.:]+%d", "--token-file", file, "call", "hello" }
     assert.equal("", result.err)
     assert.matches('"role":"administrator"', result.out, 1, true)
+    assert.matches(("weir: %s: is new, and has the token of an administrator\n"):format(file), s.err.text, 1, true)
+    assert.matches('jobs: not before "login" with a token: --token-file FILE, before the command',
+      shell.weir({ "-s", s.out.text:match "tcp:[%d.:]+%d", "jobs" }).err, 1, true)
   end)
 
   it("answers nothing before a token but login and what is no secret", function()
@@ -321,7 +324,9 @@ describe("TLS", function()
 
   it("is not trusted without its certificate, nor under another name", function()
     local s = serve { "-l", "tls:localhost:0", "-l", "tls:127.0.0.2:0", "--tls-cert", CERT, "--tls-key", service.key(KEY) }
-    assert.matches("not trusted", refused("io", client.connect(s.tls, {})))
+    assert.matches("not trusted: .*; %-%-ca FILE has the certificates that are$", refused("io", client.connect(s.tls, {})))
+    assert.matches("; one that speaks TLS is " .. s.tls, shell.weir({ "-s", (s.tls:gsub("tls:", "tcp:")), "--token-file",
+      shell.path(s.dir, "a", TOKENS.admin), "jobs" }).err, 1, true)
     local other = s.out.text:match "tls:127.0.0.2:%d+"
     assert.matches("not trusted", refused("io", client.connect(other, { ca = CERT })))
     assert.matches("/nope", refused("io", client.connect(s.tls, { ca = "/nope" })))

@@ -19,10 +19,21 @@ local COMMANDS = {
 --- Returns the names of the commands, in the order of the help.
 function M.names() return tables.column(COMMANDS, 1) end
 
+-- Words of other tools, and the commands that do that here.
+local MEANT = {
+  submit = "match slot=1/node", alloc = "match slot=1/node", run = "match slot=1/node", cancel = "release JOB", kill = "release JOB",
+  queue = "jobs", status = "stats, and resource", health = "call health",
+  drain = "resource drain TARGETS", undrain = "resource undrain TARGETS",
+  exclude = "resource exclude TARGETS", include = "resource include TARGETS", nodes = "find type=node", why = "explain JOB",
+  down = [[call state '{"uri": "node3", "state": "down"}']], up = [[call state '{"uri": "node3", "state": "up"}']],
+  state = [[call state '{"uri": "node3", "state": "down"}']],
+}
+
 local function command(name)
   for _, entry in ipairs(COMMANDS) do
     if entry[1] == name then return require("weir.cli.remote." .. entry[2])[name] end
   end
+  if MEANT[name] then out.fail(2, 'a service has no command "%s": weir -s SOCKET %s', name, MEANT[name]) end
   out.fail(2, 'a service has no command "%s"%s; it has %s, top', name, suggest.hint(name, M.names()), table.concat(M.names(), ", "))
 end
 
@@ -56,6 +67,7 @@ local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, 
 --- Calls a method, or fails: with status 1 for a negative result, with status 2 for a wrong call.
 function M.ask(client, method, params)
   local result, why, code = client:ask(method, params)
+  if result == nil and why:find('not before "login" with a token', 1, true) then why = why .. ": --token-file FILE, before the command" end
   if result == nil then out.fail(NO[code] and 1 or 2, "%s", why) end
   return result
 end

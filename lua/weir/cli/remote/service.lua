@@ -57,9 +57,9 @@ M.resource = {
     .. "remove TARGETS]",
   max = 3, options = { { nil, "json", nil, "as one line of JSON" } },
   notes = [[
-drain: nothing new is placed there, what runs goes on; exclude: they are taken from whoever has them, into the group "exclude".
-add: what an R (RFC 20) describes comes to the machine, up; remove: targets leave it. Jobs on what is taken away get a fatal
-exception, and it is free for others when they have gone.]],
+TARGETS are ranks, 0-3,7, or names of nodes, node[0-3,7]. drain: nothing new is placed there, what runs goes on; exclude:
+they are taken from whoever has them, into the group "exclude". add: what an R (RFC 20) describes comes to the machine, up;
+remove: targets leave it. Jobs on what is taken away get a fatal exception, and it is free for others when they have gone.]],
 }
 
 local THIRD = { drain = "reason", move = "group" }
@@ -72,15 +72,32 @@ local function resources_in(path)
   return R
 end
 
+-- Returns targets as an idset; a text with letters names nodes, as in node[0-3,7], of which the ranks are the targets.
+local function targets_of(client, text)
+  if not text:find "%a" then return text end
+  local list = core.hostlist(text)
+  if not list then return text end -- the service tells what is wanted
+  local ranks, known = core.idset(), {}
+  for _, v in ipairs(remote.ask(client, "find", { expression = "name=" .. text, fields = "base" }).vertices) do
+    if not v.rank then out.fail(1, "resource: %s is no target: it has no rank", v.path) end
+    ranks:add(v.rank)
+    known[v.name] = true
+  end
+  for name in list:names() do
+    if not known[name] then out.fail(1, 'resource: there is no vertex "%s" here', name) end
+  end
+  return ranks:format()
+end
+
 function M.resource.run(client, opts)
   local what = opts[1] or "status"
   if what ~= "status" and what ~= "add" and not TAKES[what] then
     out.fail(2, 'resource: there is no "%s"%s', what, suggest.among(what, tables.append(tables.keys(TAKES), { "status", "add" })))
   end
-  if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: an idset is wanted", what) end
+  if TAKES[what] and not opts[2] then out.fail(2, "resource: %s TARGETS: ranks, 0-3,7, or names, node[0-3], are wanted", what) end
   if what == "add" and not opts[2] then out.fail(2, "resource: add R-FILE: an R is wanted") end
   if opts[3] and not THIRD[what] then out.fail(2, 'resource: "%s" is one word too many', opts[3]) end
-  local params = what == "add" and { R = resources_in(opts[2]) } or TAKES[what] and { targets = opts[2] } or nil
+  local params = what == "add" and { R = resources_in(opts[2]) } or TAKES[what] and { targets = targets_of(client, opts[2]) } or nil
   if opts[3] then params[THIRD[what]] = opts[3] end
   local status = remote.ask(client, "resource." .. what, params)
   if opts.json then out.json(status) else groups.show(status) end
