@@ -140,6 +140,30 @@ static int split(weir_vertex v, weir_err *err)
     return weir_graph_split(g, v, 1, &part, err);
 }
 
+/* Chooses the first candidate twice, or one behind the last. */
+static int64_t select_wrong(void *data, const weir_graph *graph, const weir_resource *r, const weir_vertex *v,
+                            const double *score, size_t n, size_t min, size_t max, uint32_t *chosen)
+{
+    (void)graph, (void)r, (void)v, (void)score, (void)min, (void)max;
+    chosen[0] = data ? (uint32_t)n : 0;
+    if (!data)
+        chosen[1] = 0;
+    return data ? 1 : 2;
+}
+
+static int match_two(weir_policy p, weir_err *err)
+{
+    weir_match_options o = {.at = 100, .duration = 1, .policy = &p};
+    const weir_allocation *a = NULL;
+    weir_request *two = NULL;
+    int rc;
+
+    CHECK(weir_request_parse("slot=2/core", 11, "t", &two, NULL) == WEIR_OK, "a request");
+    rc = weir_match(g, two, &o, &a, err);
+    weir_request_free(two);
+    return rc;
+}
+
 static int match_by(weir_policy p, weir_err *err)
 {
     return match((weir_match_options){.at = 100, .duration = 1, .policy = &p}, err);
@@ -263,6 +287,8 @@ static int call(int row, weir_err *err)
     case 60: return weir_graph_attach(g, freed, root, err);
     case 61: return weir_edge_remove(g, root, freed, "power", "feeds", err);
     case 62: return weir_job_allocate(g, 9, NULL, 0, 100, 200, &(const weir_allocation *){NULL}, NULL, NULL, err);
+    case 63: return match_two((weir_policy){.name = "x", .select = select_wrong}, err);
+    case 64: return match_two((weir_policy){.name = "x", .select = select_wrong, .data = err}, err);
     default: return WEIR_OK;
     }
 }
@@ -334,6 +360,8 @@ static const struct {
     {WEIR_ENOENT, "there is no vertex"},
     {WEIR_ENOENT, "an edge joins two vertices that are there"},
     {WEIR_EINVAL, ""},
+    {WEIR_EPOLICY, "select (it chose what is no candidate, or the same twice)"},
+    {WEIR_EPOLICY, "select (it chose what is no candidate, or the same twice)"},
 };
 
 static void test_arguments(void)

@@ -63,14 +63,6 @@ function Provider:members(group)
   return rest
 end
 
---- Returns the group of a target.
-function Provider:group_of(target)
-  for name, set in pairs(self.groups) do
-    if set:has(target) then return name end
-  end
-  return DEFAULT
-end
-
 --- Returns the targets available for jobs: up, not drained and not blocked.
 function Provider:available() return self.up - self.drained - self.blocked end
 

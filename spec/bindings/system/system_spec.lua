@@ -98,6 +98,27 @@ describe("the system", function()
     os.execute("rm -r " .. path)
   end)
 
+  it("has a limit of vertices from its environment", function()
+    for _, row in ipairs { { "100", false }, { "1000", true }, { "many", true }, { "", true } } do
+      local pipe = assert(io.popen(("WEIR_VERTICES=%s '%s' show -r 'cluster:1 node:200' --totals 2>&1"):format(row[1], shell.bin)))
+      local said = pipe:read "a"
+      assert.equal(row[2], pipe:close() or false, said)
+      assert.equal(not row[2], said:find("more than 100 vertices", 1, true) ~= nil, said)
+    end
+  end)
+
+  it("ends what looks at a graph when a time is over, however short", function()
+    local e = assert(core.engine { resources = core.synthetic "cluster:1 node:4" })
+    local code, n = nil, 0
+    core.limited(1e-9, function()
+      while not code and n < 1000000 do
+        code, n = select(3, e:match("slot=1/node", { mode = "preview" })), n + 1
+      end
+    end)
+    assert.equal("interrupted", code)
+    assert(e:match("slot=1/node", { mode = "preview" }))
+  end)
+
   it("locks a file for one process, which ends with the process, and which says who has it", function()
     assert.same({ nil, "io" }, { core.lock_file("/nowhere/at/all", "x"), select(3, core.lock_file("/nowhere/at/all", "x")) })
     local fd = assert(core.lock_file(path, "me\n"))

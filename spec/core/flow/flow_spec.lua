@@ -187,6 +187,25 @@ describe("matches with flows", function()
     assert.same({ 10, 3, 3 }, { at.s.free, at.a.free, at.b.free })
   end)
 
+  it("[G8] [A6] stages have their ways, with and without locks, and jobs made of them, too", function()
+    for _, lock in ipairs { true, false } do
+      machine(2, { s = 10, a = 3, b = 3 }, "s>a s>b a>n0 b>n0 b>n1")
+      local stage = assert(e:stage("slot=1/node/net=5", { lease = 9, lock = lock, duration = 20 }))
+      assert.same(lock and { 5, 1 } or { 10, 6 }, { at.s.free, at.a.free + at.b.free })
+      local a = assert(e:commit(stage))
+      assert.same({ 5, 1 }, { at.s.free, at.a.free + at.b.free })
+      assert(g:check())
+      assert(at.b:release(a.id, 1)) -- s passes on one unit less
+      assert.same({ 6, 2 }, { at.s.free, at.a.free + at.b.free })
+      assert(e:shrink(a.id, at.n0))
+      assert.same({ 10, 6 }, { at.s.free, at.a.free + at.b.free })
+      if lock then
+        e:close()
+        g:close()
+      end
+    end
+  end)
+
   it("[G8] of a range the most that a flow can give is taken", function()
     machine(2, { s = 9, a = 4, b = 3 }, "s>a s>b a>n0 b>n0 b>n1")
     local a = assert(e:match "slot=1/node/net=2-8")

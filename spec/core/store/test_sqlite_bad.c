@@ -65,6 +65,8 @@ static const struct {
     {"UPDATE run SET rank = 4294967295 WHERE first = 3", "a rank is out of range"},
     {"UPDATE run SET kind = NULL WHERE first = 2", "is not there"},
     {"INSERT INTO name VALUES (99, 'x')", "table name, vertex 99: \"vertex\" is no value"},
+    {"UPDATE meta SET value = 'ffff' WHERE key = 'uuid'", "table meta, key uuid: \"value\" is no value"},
+    {"INSERT OR REPLACE INTO meta VALUES ('word_down', x'00')", "table meta, key word_down: \"value\" is no value"},
     {"UPDATE name SET name = 'a/b'", "table name, vertex 14: a name must not have"},
     {"UPDATE uuid SET uuid = 'x'", "table uuid, vertex 14: 'x' is not a UUID"},
     {"INSERT INTO uuid SELECT 2, uuid FROM uuid", "another pool has the UUID"},
