@@ -60,7 +60,7 @@ local CALLS = {
   { "a number that is none", function(w) return w.g:find "size<1e5x" end, "1e5x" },
   { "a text to start from that names nothing", function(w) return w.g:format("dot", { start = "/cluster0/rack9" }) end,
     "there is no 'rack9'" },
-  { "the same, to a file", function(w) return w.g:write(io.stdout, "dot", { start = "rack0" }) end, "'rack0' is not a URI" },
+  { "the same, to a file", function(w) return w.g:write(io.stdout, "dot", { start = "/nope" }) end, "there is no 'nope'" },
   { "a subsystem with a long name", function(w) return w.v:parent(("a"):rep(99) .. "\u{e9}" .. ("b"):rep(9)) end,
     "there is no subsystem '" .. ("a"):rep(99) .. "...'" },
   { "a hierarchy of three parts, for a match", function(w) return w.e:match("slot=1/core", { subsystem = "a:b:c" }) end,
