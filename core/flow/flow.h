@@ -62,9 +62,10 @@ int weir_flow_reserve(struct flow_network *w, weir_vertex v, int64_t amount, boo
 /* Gives units back that weir_flow_reserve() has taken. O(1); the demands are served anew by the next call that looks at
  * the flow. */
 void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount);
-/* Sets *got to the most units, up to `want`, that weir_flow_reserve() could take of a unit of the network. WEIR_ENOMEM.
- * O(log want) times as much as weir_flow_reserve() */
-int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, int64_t *got) WEIR_CHECKED;
+/* Sets *got to the most units, up to `want`, that weir_flow_reserve() could take of a unit of the network; unless
+ * `move`, of those that no flow passes. WEIR_ENOMEM. O(log want) times as much as weir_flow_reserve() where flows have
+ * to move, else O(1) */
+int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, bool move, int64_t *got) WEIR_CHECKED;
 /* Number of looks at units since the network was made. */
 uint64_t weir_flow_visits(const struct flow_network *w);
 /* Whether the capacity of each unit is a multiple of `step`, or `most` and more. O(units) */

@@ -569,7 +569,7 @@ void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount)
     w->raised = true;
 }
 
-int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, int64_t *got)
+int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, bool move, int64_t *got)
 {
     uint32_t unit = weir_map32_get(&w->l->numbers, v);
     int64_t most = weir_flow_unit_capacity(w, unit), least;
@@ -577,7 +577,10 @@ int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, int64_t
     if (weir_flow_settle(w) < 0)
         return WEIR_ENOMEM;
     least = most - w->units[unit].through;
-    for (most = want < most ? want : most; least < most;) {
+    most = want < most ? want : most;
+    if (!move && least < most)
+        most = least;
+    while (least < most) {
         int64_t middle = least + (most - least + 1) / 2;
         bool fits;
         if (weir_flow_reserve(w, v, middle, &fits))

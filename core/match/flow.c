@@ -547,23 +547,58 @@ int64_t weir_flow_needed(const struct match *m, const struct flow_net *f)
     return 0;
 }
 
+/* Adds to the needs by distance the units that the request takes directly of a type all of whose vertices are units at
+ * distance `layer`. O(units) */
+static void add_direct(struct match *m, const struct flow_net *f, weir_type t, uint32_t layer, int64_t *need)
+{
+    const struct flow_layout *l = f->layout;
+    int64_t needed = weir_direct_needed(m, t), sum = 0;
+    weir_aggregate a;
+
+    for (uint32_t i = 0; needed > 0 && i < l->n; i++) {
+        weir_vertex v = l->units[i];
+        if (!vertex_valid(m->g, v) || kind_of(m->g, v)->type != t)
+            continue;
+        if (l->labels[2 * i] / 2 != layer || !weir_candidate_unit(m, v, f->r))
+            return;
+        sum += kind_of(m->g, v)->size;
+    }
+    if (needed > 0 && weir_graph_aggregate(m->g, WEIR_NONE, t, &a) && a.total == sum)
+        *need += needed;
+}
+
+/* Adds the units taken directly to the needs by distance, of types of distribution units. */
+static void add_all_direct(struct match *m, const struct flow_net *f, int64_t *needs, uint32_t n)
+{
+    for (uint32_t t = 0; m->flow && m->flow->mixed && t < m->g->ntypes; t++) {
+        uint32_t i = 0;
+        while (i < f->layout->n && (!vertex_valid(m->g, f->layout->units[i]) ||
+                                    kind_of(m->g, f->layout->units[i])->type != t))
+            i++;
+        if (i < f->layout->n && f->layout->labels[2 * i] / 2 < n)
+            add_direct(m, f, (weir_type)t, f->layout->labels[2 * i] / 2, &needs[f->layout->labels[2 * i] / 2]);
+    }
+}
+
 /* Whether units at each distance from the sources have as much left as is needed: all ways lead through units of all
  * distances. Returns 1, 0 or negative. */
 static int layers_are_enough(struct match *m, struct flow_net *f)
 {
     const struct flow_layout *l = f->layout;
     uint32_t n = l->depth < FLOW_UNREACHED / 2 ? l->depth + 1 : 0;
-    int64_t *sums = weir_mem_zalloc((size_t)n + 1, sizeof *sums), smallest = weir_flow_needed(m, f);
-    int rc = n > 0 || smallest == 0;
+    int64_t flow = weir_flow_needed(m, f), *left = weir_mem_zalloc(2 * ((size_t)n + 1), sizeof *left);
+    int64_t *direct = left + n; /* by distance, as `left` */
+    int rc = n > 0 || flow == 0;
 
-    if (!sums)
+    if (!left)
         return weir_fail_nomem(m->err);
+    add_all_direct(m, f, direct, n);
     for (uint32_t i = 0; i < l->n; i++)
         if (l->labels[2 * i] / 2 < n)
-            sums[l->labels[2 * i] / 2] += capacity_of(f, l->units[i]);
+            left[l->labels[2 * i] / 2] += capacity_of(f, l->units[i]);
     for (uint32_t i = 0; i < n; i++)
-        rc = rc && sums[i] >= smallest;
-    weir_mem_free(sums);
+        rc = rc && left[i] - direct[i] >= flow;
+    weir_mem_free(left);
     return rc;
 }
 

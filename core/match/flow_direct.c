@@ -49,7 +49,8 @@ int weir_direct_prepare(struct match *m)
             return weir_fail_nomem(m->err);
         for (uint32_t k = 0; k < n; k++) {
             const weir_resource *other = weir_request_resource(m->request, k);
-            weir_type t = other->slot ? WEIR_NO_TYPE : weir_match_type(m, other);
+            bool flow = other->slot || weir_flow_find(m->g, other->type) != WEIR_NONE;
+            weir_type t = flow ? WEIR_NO_TYPE : weir_match_type(m, other);
             int rc = t == WEIR_NO_TYPE || m->flow->direct[k] ? 0 : has_units(m, s, t);
             if (rc < 0)
                 return weir_fail_nomem(m->err);
@@ -89,11 +90,31 @@ int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want)
         if (weir_map32_get(&f->layout->numbers, v) == WEIR_NONE || !weir_candidate_unit(m, v, f->r))
             continue;
         rc = weir_flow_follow(m, f);
-        if (rc == 1 && weir_flow_spare(f->w, v, want, &want))
+        if (rc == 1 && weir_flow_spare(f->w, v, want, !m->flow->still, &want))
             return weir_fail_nomem(m->err);
         m->stats.visited += (weir_flow_visits(f->w) - visits) / 2;
         if (rc <= 0)
             return rc;
     }
     return want;
+}
+
+int64_t weir_direct_needed(struct match *m, weir_type t)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    int64_t needed = 0;
+
+    for (uint32_t i = 0; i < n; i++)
+        if (weir_type_find(m->g, needs[i].type) == t)
+            needed = needs[i].amount;
+    for (uint32_t i = 0; i < m->request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->request, i);
+        bool leaf = !(m->g->types[t].flags & TYPE_HAS_KIDS);
+        if (r->slot || weir_match_type(m, r) != t)
+            continue;
+        if (!weir_direct_is(m, r) || r->exclusive == WEIR_EXCLUSIVE_NO || !(r->takes || leaf))
+            return 0; /* it may do without units of its own */
+    }
+    return needed;
 }

@@ -61,6 +61,7 @@ struct flow_state {
     bool *direct; /* by resource of the request: it asks for units that flows of the request pass through */
     bool mixed;   /* some resource does */
     bool search;  /* counts with a range take their minimum */
+    bool still;   /* units taken directly leave the flows where they are */
     bool waits;   /* direct resources wait for their units until all flows are there */
     bool unfit;   /* in the last attempt all flows were there, but not the units of the direct resources */
     bool gave_up; /* not all ways to take units directly were tried */

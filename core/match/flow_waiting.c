@@ -65,10 +65,16 @@ static int wait(struct match *m, weir_vertex under, const weir_resource *r, int6
 
 int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
+    int rc = 0;
+
     if (m->flow->waits && m->view != VIEW_CAPACITY)
         return wait(m, under, r, times);
     m->backtracked = true; /* units of a flow may pass where units are taken */
-    return weir_allocate_resource(m, under, r, times);
+    m->flow->still = count_most(m, &r->count) == r->count.min;
+    if (m->flow->still)
+        rc = weir_allocate_resource(m, under, r, times);
+    m->flow->still = false;
+    return rc ? rc : weir_allocate_resource(m, under, r, times);
 }
 
 /* ---- taking in all ways ---- */

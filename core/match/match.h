@@ -302,6 +302,8 @@ bool weir_direct_is(const struct match *m, const weir_resource *r);
 bool weir_direct_within(const struct match *m, const weir_resource *r);
 /* The most units of v, at most `want`, that leave enough for the flows of the match; or negative. */
 int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want);
+/* The fewest units of a type that the request takes directly; 0 where that is not known. */
+int64_t weir_direct_needed(struct match *m, weir_type t);
 /* Places `times` times the units of a direct resource below `under`, or makes it wait until all flows are there.
  * Returns 1, 0 or negative. */
 int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);

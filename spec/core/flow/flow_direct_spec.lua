@@ -493,3 +493,36 @@ describe("or_slots with flows [G8]", function()
     assert.is_true(SCALE < 1 or answers[true] > 50 and answers[false] > 50, answers[true])
   end)
 end)
+
+-- ---- cost ---------------------------------------------------------------------------------------------------------
+
+describe("units taken directly beside flows through them, on 720 nodes [G8]", function()
+  local g, e
+
+  -- Two panels of 100 kW below each of two feeds serve the nodes of a rack.
+  setup(function()
+    g = weir.synthetic "cluster:1 rack:20 node:36"
+    local feeds, racks = {}, g:find "type=rack"
+    for i = 1, 2 do feeds[i] = assert(g:add(nil, { type = "feed", id = i, size = 4000, unit = "kW" })) end
+    for i = 0, 39 do
+      local panel = assert(g:add(nil, { type = "panel", id = i, size = 100, unit = "kW" }))
+      for k = 1, 2 do assert(g:add_edge(feeds[k], panel, { subsystem = "power", type = "supplies" })) end
+      for node in racks[i // 2 + 1]:children() do assert(g:add_edge(panel, node, { subsystem = "power", type = "supplies" })) end
+    end
+    e = weir.engine { resources = g }
+  end)
+  teardown(function() g:close() end)
+
+  -- {request, visits at most; nil: refused without any}
+  for _, case in ipairs {
+    { "slot=1/[node/power=2;panel=1]", 20 }, { "slot=100/[node/power=2;panel=1]", 2000 }, { "slot=100/[panel=1;node/power=2]", 2000 },
+    { "slot=20/[node/power=150;panel=50]", 3000 }, { "slot=21/[node/power=150;panel=50]" }, { "slot=700/[node/power=5;panel=1]" },
+  } do
+    it("cost what the answer is: " .. case[1], function()
+      local a, _, code = e:match(case[1])
+      assert.equal(case[2] == nil and "infeasible" or nil, code)
+      assert.is_true(e:stats().visited <= (case[2] or 0), e:stats().visited)
+      if a then assert(e:release(a.id)) end
+    end)
+  end
+end)
