@@ -492,6 +492,8 @@ typedef struct weir_aggregate {
 /* M9: gives the i-th type (from 0) below v, v itself not counted, or of the whole graph for WEIR_NONE; false: no more.
  * O(d), or O(roots) for the whole graph. */
 bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out);
+/* Returns the units of a type in the whole graph, in any state and in use or not; 0: no pool has the type. O(roots) */
+int64_t weir_graph_total(const weir_graph *g, const char *type);
 /* Returns whether v and all ancestors are up, and no job holds v or an ancestor as a whole. O(d) */
 bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
 /* M13, A12: returns the units of v that are free over all of [t0, t1). O(d + spans of v) */

@@ -8,11 +8,8 @@
 /* Whether a graph has a pool of a type, or a subsystem of the name, of which a request may want units. */
 static bool is_there(const weir_graph *g, const char *type)
 {
-    weir_aggregate a;
-
-    for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
-        if (a.total > 0 && strcmp(a.type, type) == 0)
-            return true;
+    if (weir_graph_total(g, type) > 0)
+        return true;
     for (uint32_t i = 0; i < weir_subsystem_count(g); i++)
         if (strcmp(weir_subsystem_name(g, i), type) == 0)
             return true;
@@ -34,24 +31,6 @@ static const char *first_absent(const weir_graph *g, const weir_resource *list, 
     return NULL;
 }
 
-/* Pushes a table with the types and the subsystems of a graph as keys. */
-static void push_names(lua_State *L, const weir_graph *g)
-{
-    weir_aggregate a;
-
-    lua_newtable(L);
-    for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++) {
-        if (a.total == 0)
-            continue;
-        lua_pushboolean(L, 1);
-        lua_setfield(L, -2, a.type);
-    }
-    for (uint32_t i = 1; i < weir_subsystem_count(g); i++) { /* 0 is containment */
-        lua_pushboolean(L, 1);
-        lua_setfield(L, -2, weir_subsystem_name(g, i));
-    }
-}
-
 void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *r, weir_err *err)
 {
     uint32_t n;
@@ -61,8 +40,7 @@ void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *
 
     if (!type)
         return;
-    push_names(L, g);
-    hint = weirlua_hint_of_keys(L, type, -1);
+    hint = weirlua_hint_of_types(L, type, g);
     snprintf(err->text + used, sizeof err->text - used, ": there is no \"%.100s\" here%s", type, hint);
-    lua_pop(L, 2);
+    lua_pop(L, 1);
 }

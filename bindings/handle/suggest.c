@@ -30,7 +30,7 @@ static bool same(char a, char b)
     return tolower((unsigned char)a) == tolower((unsigned char)b);
 }
 
-static int least_of(int a, int b)
+static int smaller_of(int a, int b)
 {
     return a < b ? a : b;
 }
@@ -46,9 +46,9 @@ static int distance(const char *a, size_t na, const char *b, size_t nb)
         before = above, above = row, row = next;
         row[0] = (int)i;
         for (size_t j = 1; j <= nb; j++) {
-            row[j] = least_of(above[j - 1] + !same(a[i - 1], b[j - 1]), least_of(above[j], row[j - 1]) + 1);
+            row[j] = smaller_of(above[j - 1] + !same(a[i - 1], b[j - 1]), smaller_of(above[j], row[j - 1]) + 1);
             if (i > 1 && j > 1 && same(a[i - 1], b[j - 2]) && same(a[i - 2], b[j - 1]))
-                row[j] = least_of(row[j], before[j - 2] + 1);
+                row[j] = smaller_of(row[j], before[j - 2] + 1);
         }
     }
     return row[nb];
@@ -83,6 +83,8 @@ static void offer(struct nearest_word *s, const char *known)
     if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
     begins = s->len >= 2 && strncmp(known, s->word, s->len) == 0;
+    if (!begins && (int)(len > s->len ? len - s->len : s->len - len) > s->smallest)
+        return; /* the distance is the difference of the lengths at least */
     d = begins ? 1 : distance(s->word, s->len, known, len);
     if (d < s->smallest || (s->best && d == s->smallest && goes_before(known, len, begins, s))) {
         s->best = known;
@@ -115,6 +117,19 @@ const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table)
     for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1))
         if (lua_type(L, -2) == LUA_TSTRING)
             offer(&s, lua_tostring(L, -2)); /* kept alive by the table */
+    return push_hint(L, &s);
+}
+
+const char *weirlua_hint_of_types(lua_State *L, const char *word, const weir_graph *g)
+{
+    struct nearest_word s = begin(word);
+    weir_aggregate a;
+
+    for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
+        if (a.total > 0)
+            offer(&s, a.type);
+    for (uint32_t i = 1; i < weir_subsystem_count(g); i++) /* 0 is containment */
+        offer(&s, weir_subsystem_name(g, i));
     return push_hint(L, &s);
 }
 

@@ -109,6 +109,8 @@ const char *weirlua_quote(lua_State *L, const char *text);
 const char *weirlua_hint(lua_State *L, const char *word, const char *const *known);
 /* As weirlua_hint(), among the keys of a table that are texts. */
 const char *weirlua_hint_of_keys(lua_State *L, const char *word, int table);
+/* As weirlua_hint(), among the types and the subsystems of a graph. */
+const char *weirlua_hint_of_types(lua_State *L, const char *word, const weir_graph *g);
 
 /* ---- absent.c ---- */
 

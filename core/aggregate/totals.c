@@ -41,6 +41,21 @@ static bool aggregate_all(const weir_graph *g, uint32_t i, weir_aggregate *out)
     return true;
 }
 
+int64_t weir_graph_total(const weir_graph *g, const char *type)
+{
+    weir_aggregate sum = {"", 0, 0, 0};
+    weir_type t = weir_type_find(g, type);
+
+    for (uint32_t r = 0; t != WEIR_NO_TYPE && r < g->nroots; r++) {
+        weir_vertex v = g->roots[r];
+        if (v == WEIR_NONE)
+            continue;
+        add_row(g, v, t, false, &sum);
+        sum.total += kind_of(g, v)->type == t ? kind_of(g, v)->size : 0;
+    }
+    return sum.total;
+}
+
 bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out)
 {
     const struct inner *in;

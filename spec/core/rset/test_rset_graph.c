@@ -56,12 +56,14 @@ static void test_parts(void)
 
 static int64_t total(const weir_graph *g, const char *type)
 {
-    weir_aggregate a;
+    weir_aggregate a = {.total = 0};
+    int64_t found = 0;
 
     for (uint32_t i = 0; weir_graph_aggregate(g, WEIR_NONE, i, &a); i++)
         if (strcmp(a.type, type) == 0)
-            return a.total;
-    return 0;
+            found = a.total;
+    CHECK(weir_graph_total(g, type) == found, "the total of %s alone is that among all types", type);
+    return found;
 }
 
 static void expect_machine(const weir_rset *r, const char *expected, const char *what)
