@@ -68,7 +68,7 @@ void weir_mem_free(void *p)
 void weir_mem_free_all(void *const *list, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        weir_mem_free(list[i]);
+        free(list[i]);
 }
 
 /* Sets the capacity of an array to `want` elements. */

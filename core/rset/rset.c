@@ -235,6 +235,17 @@ int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_r
     return rc;
 }
 
+int weir_rset_settle_all(weir_rset *r, struct rset_classes *raw, int rc, weir_err *err)
+{
+    struct rset_runs runs = {0};
+
+    rc = rc ? rc : weir_rset_runs_of(raw, &runs);
+    rc = rc < 0 ? weir_fail_nomem(err) : weir_rset_settle(r, raw, &runs, err);
+    weir_rset_classes_clear(raw);
+    weir_mem_free(runs.list);
+    return rc;
+}
+
 /* ---- what is shared --------------------------------------------------------------------------------------------- */
 
 struct rset_hosts *weir_rset_hosts_new(weir_idset *ranks, weir_hostlist *list)

@@ -116,6 +116,8 @@ int weir_rset_runs_of(const struct rset_classes *c, struct rset_runs *out) WEIR_
  * and disjoint, assign ranks to the raw classes, whose own `ranks` are ignored and whose children may move into the
  * set. Fails with WEIR_ELIMIT if there are more ranks than WEIR_RSET_RANKS. */
 int weir_rset_settle(weir_rset *r, struct rset_classes *raw, const struct rset_runs *runs, weir_err *err) WEIR_CHECKED;
+/* weir_rset_settle() with raw classes that have ranks, which are freed; rc is the status of their making. */
+int weir_rset_settle_all(weir_rset *r, struct rset_classes *raw, int rc, weir_err *err) WEIR_CHECKED;
 
 /* Make a shared record with one reference. The records own `ranks`, `list` and the text of the content, which are freed
  * on failure; the writer of the content, and `whole`, are copied. Return NULL if out of memory, or if the content has

@@ -446,40 +446,20 @@ int weir_rset_combine(enum weir_rset_op op, const weir_rset *a, const weir_rset 
 
 /* ---- parts ------------------------------------------------------------------------------------------------------ */
 
-/* Adds the part of a class on some ranks to the raw classes. */
-static int select_class(const struct rset_class *c, const weir_idset *ranks, struct rset_classes *raw,
-                        struct rset_runs *runs)
-{
-    weir_idset *kept = NULL;
-    int rc = weir_idset_intersect(c->ranks, ranks, &kept);
-
-    if (rc == WEIR_OK && weir_idset_count(kept) > 0) {
-        struct rset_class *to = &raw->list[raw->count++];
-        rc = weir_rset_class_copy(c, to);
-        rc = rc ? rc : weir_rset_runs_add(runs, kept, raw->count - 1);
-    }
-    weir_idset_free(kept);
-    return rc;
-}
-
 static int select_into(weir_rset *result, const weir_rset *r, const weir_idset *ranks, weir_err *err)
 {
-    struct rset_classes raw = {0};
-    struct rset_runs runs = {0};
-    int rc = WEIR_OK;
+    struct rset_classes raw = {.list = weir_mem_zalloc((size_t)r->classes.count + 1, sizeof *raw.list)};
+    int rc = raw.list ? WEIR_OK : WEIR_ENOMEM;
 
-    raw.list = weir_mem_zalloc((size_t)r->classes.count + 1, sizeof *raw.list);
-    if (!raw.list)
-        rc = WEIR_ENOMEM;
-    for (uint32_t i = 0; rc == WEIR_OK && i < r->classes.count; i++)
-        rc = select_class(&r->classes.list[i], ranks, &raw, &runs);
-    weir_rset_sort_runs(&runs);
-    rc = rc < 0 ? weir_fail_nomem(err) : weir_rset_settle(result, &raw, &runs, err);
-    if (rc == WEIR_OK && restrict_properties(r, result) < 0)
-        rc = weir_fail_nomem(err);
-    weir_rset_classes_clear(&raw);
-    weir_mem_free(runs.list);
-    return rc;
+    for (; rc == WEIR_OK && raw.count < r->classes.count; raw.count++) {
+        const struct rset_class *from = &r->classes.list[raw.count];
+        struct rset_class *to = &raw.list[raw.count];
+        rc = weir_idset_intersect(from->ranks, ranks, &to->ranks);
+        if (rc == WEIR_OK && weir_idset_count(to->ranks) > 0)
+            rc = weir_rset_class_copy(from, to);
+    }
+    rc = weir_rset_settle_all(result, &raw, rc, err);
+    return rc == WEIR_OK && restrict_properties(r, result) < 0 ? weir_fail_nomem(err) : rc;
 }
 
 int weir_rset_select_ranks(const weir_rset *r, const weir_idset *ranks, weir_rset **out, weir_err *err)

@@ -106,37 +106,20 @@ static int renumber_ids(struct rset_class *c)
     return WEIR_OK;
 }
 
-static int map_class(const struct remap *m, uint32_t i, bool ids, struct rset_class *raw, struct rset_runs *runs)
-{
-    weir_idset *ranks = NULL;
-    int rc = weir_rset_class_copy(&m->r->classes.list[i], raw);
-
-    if (rc == WEIR_OK && ids)
-        rc = renumber_ids(raw);
-    rc = rc ? rc : weir_rset_map_ranks(m->r->ranks, m->to, m->r->classes.list[i].ranks, &ranks);
-    rc = rc ? rc : weir_rset_runs_add(runs, ranks, i);
-    weir_idset_free(ranks);
-    return rc;
-}
-
 static int map_classes(struct remap *m, bool ids)
 {
-    struct rset_classes raw = {0};
-    struct rset_runs runs = {0};
-    int rc = WEIR_OK;
+    const struct rset_classes *from = &m->r->classes;
+    struct rset_classes raw = {.list = weir_mem_zalloc((size_t)from->count + 1, sizeof *raw.list)};
+    int rc = raw.list ? WEIR_OK : WEIR_ENOMEM;
 
-    raw.list = weir_mem_zalloc((size_t)m->r->classes.count + 1, sizeof *raw.list);
-    raw.count = raw.list ? m->r->classes.count : 0;
-    for (uint32_t i = 0; raw.list && rc == WEIR_OK && i < raw.count; i++)
-        rc = map_class(m, i, ids, &raw.list[i], &runs);
-    weir_rset_sort_runs(&runs);
-    if (!raw.list || rc < 0)
-        rc = weir_fail_nomem(m->err);
-    else
-        rc = weir_rset_settle(m->result, &raw, &runs, m->err);
-    weir_rset_classes_clear(&raw);
-    weir_mem_free(runs.list);
-    return rc;
+    for (; rc == WEIR_OK && raw.count < from->count; raw.count++) {
+        struct rset_class *to = &raw.list[raw.count];
+        rc = weir_rset_class_copy(&from->list[raw.count], to);
+        if (rc == WEIR_OK && ids)
+            rc = renumber_ids(to);
+        rc = rc ? rc : weir_rset_map_ranks(m->r->ranks, m->to, from->list[raw.count].ranks, &to->ranks);
+    }
+    return weir_rset_settle_all(m->result, &raw, rc, m->err);
 }
 
 static int map_properties(struct remap *m)
