@@ -12,10 +12,14 @@ M.FIELDS = { user = "text", bank = "text", project = "text", queue = "text", qos
 --- The names of the fields, sorted.
 M.NAMES = { "bank", "name", "priority", "project", "qos", "queue", "submit", "urgency", "user" }
 
+-- Words of other tools, by the field.
+local MEANT = { partition = "queue", account = "bank", uid = "user", username = "user" }
+
 --- Returns true if a table has only the fields above, with values of their types; or nil, message.
 function M.check(about)
   for key, value in pairs(about) do
     local wanted = M.FIELDS[key]
+    if MEANT[key] then return nil, ("there is no '%s': it is %s here"):format(key, MEANT[key]) end
     if not wanted then
       return nil, ("there is no '%s'%s"):format(tostring(key):sub(1, 64), suggest.among(tostring(key), M.NAMES))
     end

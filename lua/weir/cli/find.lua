@@ -142,9 +142,24 @@ end
 
 -- ---- the command --------------------------------------------------------------------------------------------
 
+-- Words that are no fields, and how what they mean is asked for.
+local MEANT = {
+  partition = "property=NAME finds the nodes of a partition", feature = "property=NAME finds what has a feature",
+  features = "property=NAME finds what has a feature", host = "name=node[0-3] finds nodes", hostname = "name=node[0-3] finds nodes",
+  node = "name=node[0-3] finds nodes, type=node all of them", nodes = "type=node finds them",
+}
+
+-- Returns ": " and what an expression that cannot be read was to say, perhaps; or "".
+local function meant(why, expression)
+  local field = why:match 'unknown field "([%w_]+)"'
+  if field and MEANT[field] then return "; " .. MEANT[field] end
+  if field and expression == field and field:find "%d$" then return ("; name=%s finds a vertex by its name"):format(field) end
+  return ""
+end
+
 local function compile(expression)
   local query, why = core.query(expression)
-  if not query then out.fail(2, "find: %s, in: %s", why, expression) end
+  if not query then out.fail(2, "find: %s, in: %s%s", why, expression, meant(why, expression)) end
   return query
 end
 

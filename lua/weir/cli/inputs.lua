@@ -2,9 +2,12 @@
 --- 2.
 
 local about = require "weir.about"
+local core = require "weir.core"
 local engines = require "weir.engine"
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local queues = require "weir.machine.queues"
+local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local weir = require "weir"
 
@@ -20,6 +23,19 @@ function M.about(opts)
   if not opts.about then return nil end
   local known, why = about.parse(opts.about)
   return known or out.fail(2, "--about: " .. why)
+end
+
+--- Says that a match does not keep to the queue that --about names, where the machine has queues with nodes of their own.
+function M.tell_queue(known, graph)
+  local name = known and known.queue
+  local all = name and queues.of(graph) or {}
+  if next(all) == nil then return end
+  if not all[name] then return out.warn(("--about: the machine has no queue %s%s"):format(name, suggest.among(name, tables.keys(all)))) end
+  local requires = all[name].requires
+  if type(requires) == "table" and requires[1] then
+    out.warn(('--about: a match goes by the jobspec alone: the constraint {"properties": %s} keeps to the nodes of queue %s'):format(
+      core.json_encode(core.array(requires)), name))
+  end
 end
 
 --- Returns the graph named by -r.

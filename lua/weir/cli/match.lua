@@ -195,6 +195,7 @@ function M.run(opts)
   local engine = inputs.begin(out.check(weir.engine { resources = inputs.resources(opts), policy = policy, policies = allowed,
     granularity = opts.subsystem }))
   local status, run = 0, { engine = engine, opts = opts, about = inputs.about(opts), jobs = jobs }
+  if not opts.quiet then inputs.tell_queue(run.about, engine:resources()) end
   for i, job in ipairs(jobs) do
     run.at = i
     if not match_one(run, job) then status = 1 end

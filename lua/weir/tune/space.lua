@@ -102,7 +102,8 @@ function M.new(placement, queue, vary)
     if not ok then return nil, why end
   end
   if #self == 0 then
-    return nil, ("neither %s nor %s has an option with a range (min and max, or choices); see weir policy list -v"):format(placement, queue)
+    return nil, ("neither %s nor %s has an option with a range (min and max, or choices), as -q priority and -p weighted have; "
+      .. "see weir policy list -v"):format(placement, queue)
   end
   return self
 end

@@ -4,6 +4,7 @@ local figures = require "spec.support.figures"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
 local MACHINE = "cluster:1 rack:2 node:4 core:8 memory:2(size=16,unit=GB)"
+local SLURM = "spec/data/slurm/"
 
 local function quote(text) return "'" .. text:gsub("'", [['\'']]) .. "'" end
 
@@ -100,10 +101,26 @@ describe("weir", function()
     end)
   end
 
+  -- {queue, part of the line on stderr}
+  for _, case in ipairs {
+    { "gpu", 'a match goes by the jobspec alone: the constraint {"properties": ["gpu"]} keeps to the nodes of queue gpu' },
+    { "gp", 'the machine has no queue gp (did you mean "gpu"?); there is all, batch, debug' },
+  } do
+    it("says of --about queue=" .. case[1] .. " that a match does not keep to it", function()
+      local r = run { "match", "-r", SLURM .. "slurm.conf", "--about", "queue=" .. case[1], "slot=1/node" }
+      assert.equal(0, r.status)
+      assert.matches(case[2], r.err, 1, true)
+    end)
+  end
+
   -- {words, part of the line on stderr, exit status where it is not 2}
   local WRONG = {
     { {}, "a command is wanted" },
     { { "mach" }, 'unknown command "mach" (did you mean "match"?)' },
+    { { "find", "-r", MACHINE, "partition=gpu" }, "property=NAME finds the nodes of a partition" },
+    { { "find", "-r", MACHINE, "node3" }, "in: node3; name=node3 finds a vertex by its name" },
+    { { "match", "-r", MACHINE, "--about", "partition=gpu", "slot=1/node" }, "--about: there is no 'partition': it is queue here" },
+    { { "tune", "-r", SLURM .. "slurm.conf", SLURM .. "sacct.txt", "--budget", "3" }, "as -q priority and -p weighted have" },
     { { "submit", "slot=1/node" }, 'unknown command "submit": weir match -r MACHINE slot=1/node places a job, with -m reserve' },
     { { "match", "-r", MACHINE, "--reserve", "slot=1/node" }, "unknown option --reserve: -m reserve is meant" },
     { { "match", "-r", MACHINE, "slot=1/nod" }, 'never be met on these resources: there is no "nod" here (did you mean "node"?)', 1 },
