@@ -1,7 +1,7 @@
---- why.lua - why a job waits in a Flux instance: what is missing for it, who is ahead in the queue, whose reservation is in
--- the way, and when it starts. M.text changes the scheduler that it is given, so it is called in a forked copy.
+--- why.lua - why a job waits in a Flux instance: the missing resources, the jobs ahead in the queue, the reservations in the
+-- way, and the expected start. M.text changes the scheduler passed, so callers run M.text in a forked copy.
 --
--- When a job starts is found out by playing the future in the copy (future.lua).
+-- The expected start is found by playing the future in the copy (future.lua).
 
 local about = require "weir.about"
 local broker = require "weir.sim.broker"

@@ -4,11 +4,11 @@
 ---   data.queues = { batch = { requires = {"batch"}, max_time = 86400, priority_tier = 1 } }
 ---   data.consumption = { unit = "core", memory = true, cpus_per_core = 2 }
 ---
---- A queue has: requires, the properties that its nodes have, all of them; default, true for the queue of jobs that name
---- none; state, "up" unless "down", "drain" or "inactive"; exclusive, true where jobs get whole nodes; max_time and
---- default_time in seconds; min_nodes, max_nodes; accounts and qos, those that may use it, not_accounts, those that may not (all may
---- where there is no list); priority_tier and priority_job_factor; cpus_per_core, the processors
---- that are counted for a core.
+--- A queue has: requires, the properties that each node of the queue has; default, true for the queue of jobs that name no
+--- queue; state, "up" unless "down", "drain" or "inactive"; exclusive, true where jobs get whole nodes; max_time and
+--- default_time in seconds; min_nodes, max_nodes; accounts and qos, the accounts and the QOS admitted, not_accounts, the
+--- accounts refused (without a list all are admitted); priority_tier and priority_job_factor; cpus_per_core, the number of
+--- processors that count as a core.
 
 local M = {}
 

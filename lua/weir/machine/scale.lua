@@ -1,9 +1,9 @@
 --- machine/scale.lua - a machine with more or fewer of a type: "and with 100 more nodes?".
 ---
---- What is added are copies of what is there, with everything below, in the proportions that there are: of 60 thin and 40 fat
---- nodes, ten more are six and four. A copy has the properties of its model and stands beside it, also in other
---- hierarchies; it has a new rank and the next free number of the model's name. What is taken away are the last ones of
---- these proportions.
+--- New vertices are copies of present vertices, with everything below, in the present proportions: to 60 thin and 40 fat nodes,
+--- ten more nodes are six thin and four fat nodes. A copy has the properties of its model and stands beside the model, also in
+--- further hierarchies, with a new rank and the next free number of the model's name. Removed vertices are the last of their
+--- kind, in the same proportions.
 
 local failure = require "weir.failure"
 local tables = require "weir.tables"

@@ -103,8 +103,8 @@ local sessions = setmetatable({}, { __mode = "k" }) -- by the environment
 --- Tells which session an environment belongs to, for M.input.
 function M.belongs(env, session) sessions[env] = session end
 
---- For recorded scripts: tells the session of an environment that a new input begins, so that undo() reverts what one
---- input did, as it was typed, and not all of the script.
+--- For recorded scripts: tells the session of an environment that a new input begins, so that undo() reverts the changes of
+--- a single input as typed, rather than of the whole script.
 function M.input(env)
   local session = sessions[env]
   if session and session.journal then session.journal:begin() end

@@ -1,8 +1,8 @@
 --- plain_machine.lua - a machine as replays of plain jobs see it: units that are all alike, in the order of the
---- placement policy, and above them vertices such as nodes above cores. Where the policy is more than an order, such as
---- one that scores, the engine chooses the units (placer.lua), and these are in the order of the machine's description. A
---- machine that cannot be seen so, since units differ or something is down or taken, and a policy that may leave out units
---- for a job, are left to the general simulator.
+--- placement policy, and the vertices above, such as nodes above cores. Where the policy is more than an order, for example
+--- scores, the engine chooses the units (placer.lua), and the units are in the order of the machine's description. The
+--- general simulator replays on machines with units that differ, are down or are taken, and under policies that may leave out
+--- units for a job.
 
 local core = require "weir.core"
 local policies = require "weir.policy"

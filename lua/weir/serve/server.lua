@@ -616,8 +616,8 @@ function Server:metrics()
   return metrics.text(self.service, stats)
 end
 
--- Limits on what has descriptors: for each, the descriptors that one takes, the share of all that the limit gets where
--- descriptors are scarce, and the minimum that a service can do with. A copy has a pipe, and administrators may have as
+-- Limits on the users of descriptors: `takes` descriptors each, the share of all descriptors where they are scarce, and the
+-- minimum without which a service does not start. A copy has a pipe, and administrators may have as
 -- many copies as all other users. Clients get what is left.
 local SCARCE = {
   { "reserve", takes = 1, share = 1 / 8, min = 2 }, { "strangers", takes = 1, share = 1 / 8, min = 2 },

@@ -50,7 +50,7 @@ local function remarks(told)
   return list[1] and table.concat(list, " ") or nil
 end
 
---- Returns sentences on a shadow: what it compares, what came of it, how far it is.
+--- Returns sentences on a shadow: the policies compared, the results, and the progress.
 function M.sentences(told)
   local s = told.status
   local names = ("%s and %s"):format(told.policy, told.queue)

@@ -1,8 +1,7 @@
 --- instant.lua - the times of simulators, scenarios, queue policies and Flux: whole microseconds, as in the engine. An
---- instant is written as the number of seconds that is nearest to its microseconds. So equal instants are equal numbers,
---- and the later one is the larger number. A sum of seconds is no instant: 0.1 + 0.2
---- is larger than 0.3, and a job that ends at the one would not make room for a job that starts at the other. Whoever
---- adds times makes an instant of the sum.
+--- instant is written as the number of seconds nearest to its microseconds. So equal instants are equal numbers, and later
+--- instants are larger numbers. A sum of seconds is no instant: 0.1 + 0.2 is larger than 0.3, and a job that ends at the sum
+--- would not make room for a job that starts at 0.3. Code that adds times makes an instant of the sum.
 ---
 --- From 4e9 seconds on (142 years) a number has no room for microseconds beside the seconds; instants are whole seconds
 --- there.

@@ -2,8 +2,8 @@
 --- machine/description.lua for its fields.
 ---
 --- Read are ClusterName, SelectType, SelectTypeParameters, NodeName, NodeSet, DownNodes, PartitionName, SwitchName and
---- Include. All other keys have no meaning for the machine, and are passed over; one that looks like a mistyped key of a
---- node or a partition is an error, as a core count that is passed over would make another machine.
+--- Include. All other keys have no meaning for the machine, and are passed over; a key that looks like a mistyped key of
+--- a node or a partition is an error, as a core count passed over would make a different machine.
 
 local failure = require "weir.failure"
 local files = require "weir.files"
