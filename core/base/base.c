@@ -65,12 +65,6 @@ void weir_mem_free(void *p)
     free(p);
 }
 
-void weir_mem_free_all(void *const *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(list[i]);
-}
-
 /* Sets the capacity of an array to `want` elements. */
 static int resize(void *array, uint32_t *cap, size_t want, size_t size)
 {

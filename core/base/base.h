@@ -38,7 +38,11 @@ char *weir_mem_strndup(const char *s, size_t n) WEIR_CHECKED;
 /* Release a block; a no-op for NULL. */
 void weir_mem_free(void *p);
 /* Release blocks, each as weir_mem_free() does: WEIR_FREE(r->list, r->index). */
-void weir_mem_free_all(void *const *list, size_t n);
+static inline void weir_mem_free_all(void *const *list, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        weir_mem_free(list[i]);
+}
 #define WEIR_FREE(...)                                                                                                \
     weir_mem_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
