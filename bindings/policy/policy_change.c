@@ -113,7 +113,7 @@ static int prune_around(void *data, const weir_graph *g, weir_vertex v, const we
 {
     const struct hooks *h = data;
     weir_vertex within = h->change->within;
-    bool apart = stands_alone(g, v) && !stands_alone(g, within);
+    bool apart = !h->change->around && stands_alone(g, v) && !stands_alone(g, within);
 
     if (!apart && (h->change->around ? !h->change->around[v]
                                      : !weir_vertex_within(g, v, within) && !weir_vertex_within(g, within, v)))
@@ -181,13 +181,23 @@ void weirlua_change_read(lua_State *L, int options, const struct weirlua_graph *
 int weirlua_change_around(lua_State *L, struct policy_change *c, const struct weirlua_graph *handle,
                           const struct hierarchy_choice *hierarchy, weir_err *err)
 {
+    const weir_graph *g = handle->g;
+    uint32_t limit = weir_graph_limit(g);
+    weir_edge e;
     bool *around;
+    int rc;
 
     if (c->within == WEIR_NONE || !hierarchy->subsystem[0])
         return WEIR_OK;
-    around = lua_newuserdatauv(L, (size_t)weir_graph_limit(handle->g) + 1, 0);
+    around = lua_newuserdatauv(L, (size_t)limit + 1, 0);
     c->around = around;
-    return weir_graph_around(handle->g, hierarchy->subsystem, c->within, around, err);
+    rc = weir_graph_around(handle->g, hierarchy->subsystem, c->within, around, err);
+    for (weir_vertex v = 0; !rc && !stands_alone(g, c->within) && v < limit; v++)
+        if (weir_vertex_live(g, v) && stands_alone(g, v) &&
+            !weir_vertex_edge(g, v, hierarchy->subsystem, true, 0, &e) &&
+            !weir_vertex_edge(g, v, hierarchy->subsystem, false, 0, &e))
+            around[v] = true;
+    return rc;
 }
 
 bool weirlua_change_admitted(lua_State *L, int request, int policy, struct weirlua_graph *handle,

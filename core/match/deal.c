@@ -587,6 +587,40 @@ static void give_choice(struct deal *d, weir_vertex **choice)
     d->choice = NULL;
 }
 
+/* The size of the largest vertices of a type. */
+static int64_t largest_of(const weir_graph *g, weir_type t)
+{
+    int64_t largest = 1;
+
+    for (uint32_t i = 0; i < g->nkinds; i++)
+        if (g->kinds[i].type == t && g->kinds[i].size > largest)
+            largest = g->kinds[i].size;
+    return largest;
+}
+
+/* Whether the sums of the view show that no deal serves the groups: dealing moves units, and adds none where all ways
+ * are open. */
+static bool falls_short(const struct deal *d)
+{
+    const weir_graph *view = d->h->view;
+    int64_t needed = saturating_mul(d->each, (d->wanted - 1) / largest_of(view, d->group_type) + 1);
+    weir_aggregate a;
+
+    if (!d->window.all && (view->unavailable > 0 || d->window.t0 > view->now))
+        return false;
+    for (uint32_t i = 0; weir_graph_aggregate(view, WEIR_NONE, i, &a); i++)
+        if (strcmp(a.type, type_text(view, d->need_type)) == 0)
+            return (d->window.all ? a.total : a.free) < needed;
+    return true;
+}
+
+/* Whether a way may be closed: by a vertex that is not up, or by what the policy or the constraint exclude. What a job
+ * has as a whole takes with it the vertices below by their first parents, which no other parent makes free. */
+static bool may_be_closed(const struct deal *d)
+{
+    return d->window.policy || weir_request_constraint(d->request) || (!d->window.all && d->h->view->unavailable > 0);
+}
+
 /* The resource whose vertices a policy is asked about where no groups are asked for. */
 static const weir_resource *first_resource(const weir_request *r)
 {
@@ -610,6 +644,8 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
     *several = false;
     find_level(&d, r, list, n, 1);
     groups = d.group_type != WEIR_NO_TYPE && d.wanted > 0;
+    if (groups ? falls_short(&d) : !may_be_closed(&d))
+        return 0;
     d.need = d.need ? d.need : first_resource(r);
     rc = begin(&d);
     rc = rc ? rc : weir_hierarchy_open(g, h, d.choice, passes, &d);
