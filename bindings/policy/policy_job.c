@@ -474,9 +474,13 @@ static int unknown_field(lua_State *S, const char *key)
     static const char *const fields[] = {"type",      "unit",  "label",   "index",    "count", "min", "max",
                                          "exclusive", "below", "options", "duration", "slot",  "job", "state",
                                          "ends_within", NULL};
+    static const char *const of_job[] = {"id",    "name",     "user",   "bank",      "project",    "queue",
+                                         "qos",   "urgency",  "submit", "priority",  "attributes", NULL};
 
     if (weirlua_word(fields, key) >= 0 || lua_type(S, 2) != LUA_TSTRING)
         return 0;
+    if (weirlua_word(of_job, key) >= 0)
+        return luaL_error(S, "a request has no field '%s': it is request.job.%s", key, key);
     key = weirlua_quote(S, key);
     return luaL_error(S, "a request has no field '%s'%s", key, weirlua_hint(S, key, fields));
 }

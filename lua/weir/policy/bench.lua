@@ -5,6 +5,7 @@ local core = require "weir.core"
 local lines_of = require "weir.policy.lines"
 local machines = require "weir.policy.machines"
 local suggest = require "weir.suggest"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -70,11 +71,20 @@ local function check_feasibility(x, machine, say)
   for _, row in ipairs(refused) do say("note", ("%s could run here but for this policy (%s)"):format(row[1], row[2])) end
 end
 
+-- Returns the types that a policy names: in its fields, and in its calls of below and ancestor.
+local function types_named(p)
+  local list = tables.append({}, p.types)
+  for _, method in ipairs { "below", "ancestor" } do
+    for name in (p.source or ""):gmatch(":%s*" .. method .. "%s*%(?%s*[\"']([%w_-]+)[\"']") do list[#list + 1] = name end
+  end
+  return list
+end
+
 -- Notes types that the policy names and the machine lacks: on a machine of the user's all, on the small ones misspelt ones.
 local function check_types(p, machine, own, say)
   local types, seen = machine():types(), {}
   for _, name in ipairs(types) do seen[name] = true end
-  for _, name in ipairs(p.types) do
+  for _, name in ipairs(types_named(p)) do
     local hint = seen[name] and "" or suggest.hint(name, types)
     if not seen[name] and (own or hint ~= "") then
       say("note", ("it names the type '%s', of which the machine has no vertex%s"):format(name, hint))

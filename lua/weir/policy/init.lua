@@ -74,6 +74,9 @@ local function unknown(name)
   local known = tables.column(M.list(), "name")
   local hint = suggest.hint(name, known)
   if hint == "" then hint = " (known: " .. table.concat(known, ", ") .. ")" end
+  for _, entry in ipairs(M.list(tables.map(M.path(), function(dir) return dir .. "/queue" end))) do
+    if entry.name == name then hint = ": it is a queue policy, which says when jobs start and not where: -q of weir replay" end
+  end
   if readable(name .. ".lua") then hint = (" (the file here is ./%s.lua)"):format(name) end
   return nil, ('no policy "%s"%s'):format(name:sub(1, 64), hint), "unknown"
 end

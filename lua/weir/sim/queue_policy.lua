@@ -46,6 +46,9 @@ local function find(name)
   for _, entry in ipairs(list) do
     if entry.name == name then return entry.path end
   end
+  if policy.find(name) then
+    return nil, ('"%s" is a placement policy, which says where jobs start: -p takes it; there is no queue policy of this name'):format(name)
+  end
   return nil, ('there is no queue policy "%s"%s'):format(name, suggest.among(name, tables.column(list, "name")))
 end
 

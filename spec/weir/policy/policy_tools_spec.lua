@@ -91,6 +91,18 @@ describe("weir policy", function()
     end)
   end
 
+  -- {what evaluate returns, part of what check says}
+  for _, case in ipairs {
+    { 'v:below("cores")', "it names the type 'cores', of which the machine has no vertex (did you mean \"core\"?)" },
+    { '(v:ancestor "rak") and 1 or 0', "it names the type 'rak', of which the machine has no vertex (did you mean \"rack\"?)" },
+    { 'r.user == "ada" and 1 or 0', "a request has no field 'user': it is request.job.user" },
+  } do
+    it("check tells what was meant by " .. case[1], function()
+      write(dir .. "/p.lua", ("return { name = 'p', evaluate = function(v, r) return %s end }"):format(case[1]))
+      assert.is_truthy((weir("policy check " .. dir .. "/p.lua")):find(case[2], 1, true))
+    end)
+  end
+
   it("check tells an error once, with its count and the way to it", function()
     write(dir .. "/deep.lua", "local function inner(v)\n  return v.x\nend\n"
       .. "return { evaluate = function(v)\n  local s = inner(v)\n  return s end }")

@@ -2,6 +2,7 @@
 
 local out = require "weir.cli.output"
 local inputs = require "weir.cli.inputs"
+local policy = require "weir.policy"
 local suggest = require "weir.suggest"
 
 local M = {
@@ -55,6 +56,9 @@ local ONLY = {
 
 local function check_options(action, opts)
   for name, owner in pairs(ONLY) do
+    if name == "queue" and opts.queue and action == "check" then
+      out.fail(2, "policy check: it is told what kind of policy a name or file is, without --queue")
+    end
     if opts[name] and not owner:find(action, 1, true) then out.fail(2, "policy %s: --%s is for weir policy %s", action, name, owner) end
   end
   if action == "list" and opts[1] then out.fail(2, "policy list takes no %s", opts[1]) end
@@ -73,6 +77,8 @@ function M.run(opts)
       return require("weir.cli.policy." .. action)(opts, inputs) or 0
     end
   end
+  local found = policy.find(action)
+  if found then out.fail(2, "policy: %s is the policy %s: weir policy check %s tries it", action, found, action) end
   out.fail(2, 'policy: "%s" is nothing to do%s; list, check, bench, profile and new are', action,
     suggest.hint(action, ACTIONS))
 end
