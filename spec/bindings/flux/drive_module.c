@@ -34,7 +34,7 @@ struct play {
     struct fake_broker broker;
     flux_t *h;
     flux_future_t *acquire, *hello;
-    bool ready;
+    bool ready, started;
     int64_t recovered, submitted, last; /* jobs: 1 to recovered run from the start */
     int64_t nodes, owner[NODES]; /* the job that has a node; 0: none */
     struct job *jobs;
@@ -186,6 +186,7 @@ static void take_alloc(struct play *p, int64_t id, const char *text)
     job->state = GONE;
     if (type[7] - '0' == FLUX_SCHED_ALLOC_SUCCESS && R) {
         job->state = RUNS;
+        p->started = true;
         job->R = strndup(R + 4, strlen(R + 4) - 1);
         own(p, job->R, id);
     }
@@ -308,17 +309,19 @@ static void change_resources(struct play *p)
     fake_reply(p->acquire, 0, text);
 }
 
+/* The job manager speaks of jobs once the scheduler is ready. Users ask, and change the policy, once a job has started:
+ * the first policy has a state then. */
 static void act(struct play *p)
 {
     int64_t id;
 
     switch (dice(12)) {
     case 0: case 1: case 2:
-        if (p->submitted < JOBS)
+        if (p->ready && p->submitted < JOBS)
             submit(p);
         break;
     case 3: case 4: case 5:
-        id = some(p, RUNS);
+        id = p->ready ? some(p, RUNS) : 0;
         if (id)
             end_job(p, id);
         break;
@@ -338,7 +341,7 @@ static void act(struct play *p)
             ask(p, "sched-weir.dump", "{}", true);
         break;
     default:
-        if (p->submitted < JOBS)
+        if (p->started && p->submitted < JOBS)
             ask_something(p);
         break;
     }

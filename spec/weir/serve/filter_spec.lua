@@ -155,7 +155,8 @@ describe("a service with filters", function()
   end)
 
   it("[W8] gives a hostile one's sender an error, and goes on answering the others", function()
-    local s = service.start(shell.directory(), { "-r", "cluster:1 rack:4 node:50", "--limit", "filters=1000000" })
+    local s = service.start(shell.directory(), { "-r", "cluster:1 rack:4 node:50", "--filter-ms", "10",
+      "--limit", "filters=1000000" })
     local hostile, c = s:raw(), s:connect()
     local n = math.max(5, math.floor(20 * service.scale))
     for i = 1, n do
