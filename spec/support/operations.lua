@@ -224,6 +224,8 @@ group("matches", [[
   return e:match("slot=1/memory=1", { subsystem = "power", mode = "preview" })
   return e:match("slot=1/core", { subsystem = "containment:node", job = 9, duration = 5 })
   return e:grow(1, "slot=1/memory=1", { subsystem = "power" })
+  return e:match("slot=1/[node/power=1;pdu=6]", { job = 9, duration = 5 })
+  return e:match("slot=1/[pdu=2-5;node/power=2-3]", { mode = "reserve", job = 9, duration = 5 })
   return must(g:hierarchy "power"):aggregate()
   return e:match("strip=1/slot=2/node", {subsystem = "power", mode = "reserve", duration = 5, job = 9})
   return e:match("strip=1/slot=2/node", {subsystem = "power", policy = policies.hooked, job = 9, mode = "reserve", duration = 5})
