@@ -66,6 +66,8 @@ void weir_flow_give_back(struct flow_network *w, weir_vertex v, int64_t amount);
  * `move`, of those that no flow passes. WEIR_ENOMEM. O(log want) times as much as weir_flow_reserve() where flows have
  * to move, else O(1) */
 int weir_flow_spare(struct flow_network *w, weir_vertex v, int64_t want, bool move, int64_t *got) WEIR_CHECKED;
+/* Units of flow that pass v; 0 for what is no unit of the network. WEIR_ENOMEM */
+int64_t weir_flow_through(struct flow_network *w, weir_vertex v);
 /* Number of looks at units since the network was made. */
 uint64_t weir_flow_visits(const struct flow_network *w);
 /* Whether the capacity of each unit is a multiple of `step`, or `most` and more. O(units) */

@@ -544,6 +544,15 @@ void weir_flow_drop(struct flow_network *w, uint32_t n)
         forget_bounds(w);
 }
 
+int64_t weir_flow_through(struct flow_network *w, weir_vertex v)
+{
+    uint32_t unit = weir_map32_get(&w->l->numbers, v);
+
+    if (unit == WEIR_NONE)
+        return 0;
+    return weir_flow_settle(w) < 0 ? WEIR_ENOMEM : w->units[unit].through;
+}
+
 /* ---- units taken otherwise ---- */
 
 int weir_flow_reserve(struct flow_network *w, weir_vertex v, int64_t amount, bool *fits)

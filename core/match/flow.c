@@ -73,7 +73,7 @@ static int64_t capacity_of(void *context, weir_vertex v)
     int64_t capacity = capacity_left(f->m, f, v);
 
     capacity = capacity > 0 ? capacity : 0;
-    if (f->m->flow && f->m->flow->mixed)
+    if (f->m->flow && (f->m->flow->mixed || f->m->flow->shared))
         return capacity;
     return f->step > 1 && capacity % f->step && serves_alone(f->m, f, v) ? capacity - capacity % f->step : capacity;
 }
@@ -145,6 +145,7 @@ static void net_free(struct flow_net *f)
     weir_flow_network_free(f->w);
     weir_mem_free(f->stack);
     weir_mem_free(f->refused);
+    weir_mem_free(f->reserved);
     weir_mem_free(f);
 }
 
@@ -179,7 +180,9 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
     f->layout = weir_flow_layout(weir_graph_edges(m->g), subsystem);
     if (f->layout)
         f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, capacity_of, f);
-    if (!f->w) {
+    if (f->w && m->flow->shared)
+        f->reserved = weir_mem_zalloc((size_t)f->layout->n + 1, sizeof *f->reserved);
+    if (!f->w || (m->flow->shared && !f->reserved)) {
         net_free(f);
         return NULL;
     }
@@ -196,8 +199,10 @@ void weir_flow_reset(struct match *m)
         s->nets = f->next;
         net_free(f);
     }
-    if (s)
+    if (s) {
         s->ndemands = s->nwaiting = 0;
+        s->placing = false;
+    }
 }
 
 void weir_flow_end(struct match *m)
@@ -285,15 +290,58 @@ static void drop_entries(struct flow_net *f, uint32_t n)
     }
 }
 
+/* Takes from the units of a network what flows of other networks take of them, or gives it back. Returns 1, 0 where the
+ * flows of this network have no other way, or negative. */
+static int reserve_others(struct match *m, struct flow_net *f, bool none)
+{
+    bool fits = true;
+
+    for (uint32_t i = 0; fits && i < f->layout->n; i++) {
+        weir_vertex v = f->layout->units[i];
+        int64_t sum = 0;
+        for (struct flow_net *other = none ? NULL : m->flow->nets; other; other = other->next) {
+            int64_t through = other == f ? 0 : weir_flow_through(other->w, v);
+            if (through < 0)
+                return weir_fail_nomem(m->err);
+            sum += through;
+        }
+        if (sum > f->reserved[i] && weir_flow_reserve(f->w, v, sum - f->reserved[i], &fits))
+            return weir_fail_nomem(m->err);
+        if (sum < f->reserved[i])
+            weir_flow_give_back(f->w, v, f->reserved[i] - sum);
+        f->reserved[i] = fits ? sum : f->reserved[i];
+    }
+    m->flow->crowded |= !fits;
+    return fits;
+}
+
+/* Notes where `units` for v, just refused, would fit but for the flows of other networks. Returns 0 or negative. */
+static int note_crowded(struct match *m, struct flow_net *f, weir_vertex v, int64_t units)
+{
+    uint32_t demands = weir_flow_demands(f->w);
+    int64_t got = 0;
+    int rc = f->reserved && !m->flow->crowded ? reserve_others(m, f, true) : 0;
+
+    if (rc <= 0)
+        return rc;
+    if (weir_flow_serve(f->w, v, units, false, &got))
+        return weir_fail_nomem(m->err);
+    weir_flow_drop(f->w, demands);
+    m->flow->crowded |= got == units;
+    rc = reserve_others(m, f, false);
+    return rc < 0 ? rc : 0;
+}
+
 int weir_flow_follow(struct match *m, struct flow_net *f)
 {
     uint32_t kept = f->nstack, from;
-    int rc = 1;
+    int rc;
 
     while (kept > 0 && !holds(m, &f->stack[kept - 1]))
         kept--;
     drop_entries(f, kept);
     from = kept ? f->stack[kept - 1].pick + 1 : 0;
+    rc = f->reserved && !m->flow->placing ? reserve_others(m, f, false) : 1;
     for (uint32_t i = from; rc == 1 && i < m->npicks; i++) {
         uint32_t stamp = m->details[i].flow;
         if (stamp && m->flow->demands[stamp - 1].net == f)
@@ -378,6 +426,8 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
         visits = weir_flow_visits(f->w);
         if (got == units)
             return add_demand(m, f, v, r, units);
+        if (n == r->count.min && note_crowded(m, f, v, units))
+            return WEIR_ENOMEM;
         n = weir_count_floor(&r->count, got / times < n ? got / times : n - 1);
     }
     if (n == 0 && r->count.min == 0)
@@ -499,12 +549,9 @@ static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_
     return sum <= capacity_left(m, f, v);
 }
 
-/* Replaces the picks of the demands of one network by picks of all ways. Returns 1, 0 or negative. */
-static int place_net(struct match *m, struct flow_net *f)
+/* Makes a network serve all demands among the picks. Returns 1, 0 or negative. */
+static int complete(struct match *m, struct flow_net *f)
 {
-    struct weir_map32 first = {0};
-    struct flow_share *shares = NULL;
-    uint32_t n = 0, npicks = m->npicks;
     int rc = weir_flow_follow(m, f);
 
     for (uint32_t i = 0; rc == 1 && i < f->nstack; i++)
@@ -512,9 +559,17 @@ static int place_net(struct match *m, struct flow_net *f)
             drop_entries(f, 0);
             rc = weir_flow_follow(m, f);
         }
-    if (rc != 1)
-        return rc;
-    rc = weir_flow_shares(f->w, &shares, &n);
+    return rc;
+}
+
+/* Replaces the picks of the demands of one network by picks of all ways. Returns 1, 0 or negative. */
+static int place_net(struct match *m, struct flow_net *f)
+{
+    struct weir_map32 first = {0};
+    struct flow_share *shares = NULL;
+    uint32_t n = 0, npicks = m->npicks;
+    int rc = weir_flow_shares(f->w, &shares, &n);
+
     for (uint32_t i = 0; !rc && i < n; i++)
         if (i == 0 || shares[i].endpoint != shares[i - 1].endpoint)
             rc = weir_map32_add(&first, shares[i].endpoint, i);
@@ -580,6 +635,44 @@ static void add_all_direct(struct match *m, const struct flow_net *f, int64_t *n
     }
 }
 
+/* The distance in l at which all units of `other` at distance k are; `n`: they are at several, or not below n. */
+static uint32_t common_layer(const struct flow_layout *l, const struct flow_layout *other, uint32_t k, uint32_t n)
+{
+    uint32_t layer = n;
+
+    for (uint32_t i = 0; i < other->n; i++) {
+        uint32_t unit = weir_map32_get(&l->numbers, other->units[i]);
+        if (other->labels[2 * i] / 2 != k)
+            continue;
+        if (unit == WEIR_NONE || l->labels[2 * unit] / 2 >= n ||
+            (layer != n && layer != l->labels[2 * unit] / 2))
+            return n;
+        layer = l->labels[2 * unit] / 2;
+    }
+    return layer;
+}
+
+/* Adds to the needs by distance those of other subsystems whose flows all lead through units at one distance.
+ * WEIR_ENOMEM. O(units) for each distance */
+static int add_other_flows(struct match *m, const struct flow_net *f, int64_t *needs, uint32_t n)
+{
+    for (uint32_t s = 1; m->flow && m->flow->shared && s < m->g->nsubsystems; s++) {
+        struct flow_net other = {.m = m, .subsystem = s};
+        int64_t needed = s == f->subsystem ? 0 : weir_flow_needed(m, &other);
+        other.layout = needed ? weir_flow_layout(weir_graph_edges(m->g), s) : NULL;
+        if (needed && !other.layout)
+            return weir_fail_nomem(m->err);
+        for (uint32_t k = 0; needed && k <= other.layout->depth && k < other.layout->n; k++) {
+            uint32_t layer = common_layer(f->layout, other.layout, k, n);
+            if (layer < n) {
+                needs[layer] += needed;
+                break;
+            }
+        }
+    }
+    return WEIR_OK;
+}
+
 /* Whether units at each distance from the sources have as much left as is needed: all ways lead through units of all
  * distances. Returns 1, 0 or negative. */
 static int layers_are_enough(struct match *m, struct flow_net *f)
@@ -593,11 +686,13 @@ static int layers_are_enough(struct match *m, struct flow_net *f)
     if (!left)
         return weir_fail_nomem(m->err);
     add_all_direct(m, f, direct, n);
+    if (add_other_flows(m, f, direct, n))
+        rc = WEIR_ENOMEM;
     for (uint32_t i = 0; i < l->n; i++)
         if (l->labels[2 * i] / 2 < n)
             left[l->labels[2 * i] / 2] += capacity_of(f, l->units[i]);
     for (uint32_t i = 0; i < n; i++)
-        rc = rc && left[i] - direct[i] >= flow;
+        rc = rc == 1 ? left[i] - direct[i] >= flow : rc;
     weir_mem_free(left);
     return rc;
 }
@@ -622,6 +717,10 @@ int weir_flow_place(struct match *m)
 {
     int rc = 1;
 
+    for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 1; f = f->next)
+        rc = complete(m, f);
+    if (m->flow)
+        m->flow->placing = true;
     for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 1; f = f->next)
         rc = place_net(m, f);
     return rc;

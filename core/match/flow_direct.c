@@ -30,6 +30,32 @@ static bool is_first_asker(const struct match *m, uint32_t i, uint32_t subsystem
     return true;
 }
 
+/* Whether a unit of one subsystem is a unit of another. Returns 1, 0 or negative. */
+static int share_units(const struct match *m, uint32_t a, uint32_t b)
+{
+    const struct flow_layout *x = weir_flow_layout(weir_graph_edges(m->g), a);
+    const struct flow_layout *y = x ? weir_flow_layout(weir_graph_edges(m->g), b) : NULL;
+
+    for (uint32_t i = 0; y && i < x->n; i++)
+        if (weir_map32_get(&y->numbers, x->units[i]) != WEIR_NONE)
+            return 1;
+    return y ? 0 : WEIR_ENOMEM;
+}
+
+/* Whether the subsystem that resource i asks for units of shares units with one that an earlier resource asks for.
+ * Returns 1, 0 or negative. */
+static int shares_with_earlier(const struct match *m, uint32_t i, uint32_t subsystem)
+{
+    int rc = 0;
+
+    for (uint32_t k = 0; rc == 0 && k < i; k++) {
+        const weir_resource *r = weir_request_resource(m->request, k);
+        uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
+        rc = s == WEIR_NONE ? 0 : share_units(m, subsystem, s);
+    }
+    return rc;
+}
+
 int weir_direct_prepare(struct match *m)
 {
     uint32_t n = m->request->count;
@@ -39,6 +65,7 @@ int weir_direct_prepare(struct match *m)
     for (uint32_t i = 0; i < n; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
         uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
+        int rc;
         if (s == WEIR_NONE || !is_first_asker(m, i, s))
             continue;
         if (!m->flow)
@@ -47,11 +74,15 @@ int weir_direct_prepare(struct match *m)
             m->flow->direct = weir_mem_zalloc((size_t)n + 1, sizeof *m->flow->direct);
         if (!m->flow || !m->flow->direct)
             return weir_fail_nomem(m->err);
+        rc = shares_with_earlier(m, i, s);
+        if (rc < 0)
+            return weir_fail_nomem(m->err);
+        m->flow->shared |= rc == 1;
         for (uint32_t k = 0; k < n; k++) {
             const weir_resource *other = weir_request_resource(m->request, k);
             bool flow = other->slot || weir_flow_find(m->g, other->type) != WEIR_NONE;
             weir_type t = flow ? WEIR_NO_TYPE : weir_match_type(m, other);
-            int rc = t == WEIR_NO_TYPE || m->flow->direct[k] ? 0 : has_units(m, s, t);
+            rc = t == WEIR_NO_TYPE || m->flow->direct[k] ? 0 : has_units(m, s, t);
             if (rc < 0)
                 return weir_fail_nomem(m->err);
             m->flow->direct[k] |= rc == 1;

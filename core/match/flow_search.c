@@ -241,6 +241,7 @@ static int search(struct flow_search *s)
 int weir_flow_search(struct match *m, weir_match_once *once, enum match_view view, int64_t t0)
 {
     struct flow_search s = {.m = m, .once = once, .view = view, .t0 = t0};
+    bool undecided;
     int rc;
 
     if (!m->flow)
@@ -248,7 +249,9 @@ int weir_flow_search(struct match *m, weir_match_once *once, enum match_view vie
     s.visits = m->stats.visited;
     rc = search(&s);
     weir_mem_free(s.kept);
-    if (rc == 0 && (m->flow->gave_up || !may_go_on(&s)))
+    undecided = rc == 0 && (m->flow->gave_up || m->flow->crowded || !may_go_on(&s));
+    m->flow->crowded = false;
+    if (undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "%u choices of vertices did not tell whether one flow can serve the request", s.tries);
     return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err) : rc;

@@ -12,6 +12,7 @@ struct flow_net {
     const struct match *m;
     uint32_t subsystem;
     const weir_resource *r;
+    int64_t *reserved; /* by unit: what flows of other networks take of it; NULL: none has the same units */
     int64_t step; /* divides the units of every demand; 0: no demand has units */
     const struct flow_layout *layout;
     struct flow_network *w;
@@ -60,6 +61,9 @@ struct flow_state {
     uint32_t ndemands, demands_cap;
     bool *direct; /* by resource of the request: it asks for units that flows of the request pass through */
     bool mixed;   /* some resource does */
+    bool shared;  /* units pass flows of several subsystems that the request asks for */
+    bool crowded; /* a flow was refused that fits but for those of other networks, which might take other ways */
+    bool placing; /* the networks of the match are taken apart: they change no more */
     bool search;  /* counts with a range take their minimum */
     bool still;   /* units taken directly leave the flows where they are */
     bool waits;   /* direct resources wait for their units until all flows are there */

@@ -412,3 +412,76 @@ describe("explanations of flows", function()
     f.graph:close()
   end)
 end)
+
+describe("units of several subsystems [G8][G6]", function()
+  -- {request, units taken of the one unit of 5; nil: infeasible}
+  for _, case in ipairs {
+    { "slot=1/node/[power=3;cooling=2]", 5 }, { "slot=1/node/[power=3;cooling=3]" }, { "slot=2/node/[power=1;cooling=1]", 4 },
+    { "slot=2/node/[power=1;cooling=2]" }, { "slot=1/[node/[power=1;cooling=2];ups=2]", 5 }, { "slot=1/[node/[power=1;cooling=2];ups=3]" },
+  } do
+    it("pass no more than they have: " .. case[1], function()
+      local g = assert(weir.synthetic "cluster:1 node:2")
+      local ups = assert(g:add(nil, { type = "ups", id = 0, size = 5 }))
+      for _, node in ipairs(g:find "type=node") do
+        for _, name in ipairs { "power", "cooling" } do assert(g:add_edge(ups, node, { subsystem = name, type = "supplies" })) end
+      end
+      local e = weir.engine { resources = g }
+      local a, _, code = e:match(case[1])
+      assert.same({ case[2], not case[2] and "infeasible" or nil }, { a and 5 - ups.free, code })
+      assert(g:check())
+      g:close()
+    end)
+  end
+
+  it("are never given twice, and refused only where there is no way, in random networks", function()
+    local limits = 0
+    for seed = 1, 150 do
+      local roll = dice(seed)
+      local g = assert(weir.synthetic "cluster:1 node:3")
+      local units, ways, nodes = {}, { power = {}, cooling = {} }, g:find "type=node"
+      for i = 1, 3 do units[i] = assert(g:add(nil, { type = "unit", id = i, size = roll(4) })) end
+      for name, list in pairs(ways) do
+        for k, node in ipairs(nodes) do
+          list[k] = {}
+          for i in pairs { [roll(3)] = true, [roll(3)] = true } do
+            table.insert(list[k], i)
+            assert(g:add_edge(units[i], node, { subsystem = name, type = "supplies" }))
+          end
+        end
+      end
+      local count, power, cooling = roll(3), roll(2), roll(2)
+      local left = {}
+      for i, u in ipairs(units) do left[i] = u.size end
+      -- takes the units of a node one by one, from each unit that may give them
+      local function serve(k, chosen, p, c)
+        if p + c == 0 then
+          if chosen == count then return true end
+          for next_k = k + 1, 3 do
+            if serve(next_k, chosen + 1, power, cooling) then return true end
+          end
+          return false
+        end
+        for _, i in ipairs(ways[p > 0 and "power" or "cooling"][k]) do
+          if left[i] > 0 then
+            left[i] = left[i] - 1
+            local done = serve(k, chosen, p > 0 and p - 1 or 0, p > 0 and c or c - 1)
+            left[i] = left[i] + 1
+            if done then return true end
+          end
+        end
+        return false
+      end
+      local expected = serve(0, 0, 0, 0)
+      local e = weir.engine { resources = g }
+      local a, _, code = e:match(("slot=%d/node/[power=%d;cooling=%d]"):format(count, power, cooling))
+      if code == "limit" then
+        limits = limits + 1
+      else
+        assert.equal(expected, a ~= nil, seed)
+      end
+      assert(g:check(), seed)
+      g:close()
+    end
+    assert.is_true(limits < 15, limits)
+  end)
+end)
