@@ -526,3 +526,40 @@ describe("units taken directly beside flows through them, on 720 nodes [G8]", fu
     end)
   end
 end)
+
+-- ---- explanations -------------------------------------------------------------------------------------------------
+
+describe("units taken directly beside flows through them, explained [G8]", function()
+  local g, e
+
+  before_each(function() -- three panels of 5 kW; job 7 has 4 of the first for 100 s
+    g = weir.synthetic "cluster:1 rack:2 node:3"
+    for i = 0, 2 do
+      local panel = assert(g:add(nil, { type = "panel", id = i, size = 5, unit = "kW" }))
+      for rack = 0, 1 do
+        assert(g:add_edge(panel, g("/cluster0/rack" .. rack .. "/node" .. 3 * rack + i), { subsystem = "power", type = "supplies" }))
+      end
+      if i == 0 then assert(panel:allocate { job = 7, amount = 4, duration = 100 }) end
+    end
+    e = weir.engine { resources = g }
+  end)
+  after_each(function() g:close() end)
+
+  -- {request, verdict now, start, verdict at the cluster, at a rack}
+  for _, case in ipairs {
+    { "slot=3/[node/power=2;panel=1]", "fits", 0, "fits", "busy" }, { "slot=3/[panel=1;node/power=2]", "fits", 0, "fits", "busy" },
+    { "slot=3/[node/power=2;panel=2]", "busy", 100, "busy", "busy" },
+    { "slot=3/[node/power=2;panel=4]", "infeasible", nil, "infeasible", "infeasible" },
+  } do
+    it("are as a match says: " .. case[1], function()
+      local a, _, code = e:match(case[1], { duration = 10, mode = "preview" })
+      assert.equal(case[2], a and "fits" or code)
+      local asked = { resources = assert(weir.request(case[1])):resources(), attributes = { system = { duration = 10 } } }
+      local report = assert(e:explain(asked))
+      assert.same({ case[2], case[3] }, { report.verdict, report.start })
+      assert.equal(case[4], assert(e:explain(asked, { vertex = "/cluster0" })).verdict)
+      assert.equal(case[5], assert(e:explain(asked, { vertex = "/cluster0/rack0" })).verdict)
+      for _, level in ipairs(report.levels) do assert.is_true(level.visited == (level.type == "panel" and 3 or 6), level.type) end
+    end)
+  end
+end)
