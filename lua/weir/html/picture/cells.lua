@@ -13,7 +13,7 @@ local words = require "weir.texts"
 
 local M = {}
 
-local SLIVER = 0.05 -- smallest drawn part of a job, so that each job is visible
+local SLIVER = 0.05 -- smallest drawn fraction of a job, so that each job is visible
 local WHOLE = 0.999
 local LETTERS_MIN = 7
 
@@ -71,15 +71,15 @@ local function job_text(job) return job and words.holder(job) or "other jobs" en
 
 local function add_states(lines, cell)
   for _, state in ipairs(scene.STATES) do
-    local part = state ~= "up" and cell.parts[state]
-    if part then lines[#lines + 1] = part < 1 and texts.percent(part) .. " " .. state or state end
+    local fraction = state ~= "up" and cell.fractions[state]
+    if fraction then lines[#lines + 1] = fraction < 1 and texts.percent(fraction) .. " " .. state or state end
   end
 end
 
 local function add_jobs(lines, cell)
   if cell.heat and cell.used > 0 then lines[#lines + 1] = texts.percent(cell.used) .. " in use" end
   for _, share in ipairs(cell.heat and {} or cell.shares) do
-    lines[#lines + 1] = job_text(share.job) .. (share.part < 1 and ": " .. texts.percent(share.part) or "")
+    lines[#lines + 1] = job_text(share.job) .. (share.fraction < 1 and ": " .. texts.percent(share.fraction) or "")
   end
   if cell.next then lines[#lines + 1] = "reserved for " .. words.holder(cell.next) end
 end
@@ -106,56 +106,56 @@ end
 
 -- ---- fills ------------------------------------------------------------------------------------------------------
 
--- Returns the x coordinate for a part, from 0 to 1, of the width of a cell.
-local function at(cell, part) return cell.x + math.floor(part * cell.w + 0.5) end
+-- Returns the x coordinate for a fraction, from 0 to 1, of the width of a cell.
+local function at(cell, fraction) return cell.x + math.floor(fraction * cell.w + 0.5) end
 
 local function fill_jobs(page, cell)
   local sum, from = 0, 0
-  for _, share in ipairs(cell.shares) do sum = sum + math.max(share.part, SLIVER) end
+  for _, share in ipairs(cell.shares) do sum = sum + math.max(share.fraction, SLIVER) end
   for _, share in ipairs(cell.shares) do
-    local part = math.max(share.part, SLIVER) / math.max(1, sum)
-    local x, stop = at(cell, from), at(cell, from + part)
+    local fraction = math.max(share.fraction, SLIVER) / math.max(1, sum)
+    local x, stop = at(cell, from), at(cell, from + fraction)
     if stop == x and x < cell.x + cell.w then stop = stop + 1 end
     M.rect(page, colours.job(page, share.job).class, x, cell.y, stop - x, cell.h)
-    from = from + part
+    from = from + fraction
   end
 end
 
 local function fill_states(page, cell)
   local from = 0
   for i, state in ipairs(scene.STATES) do
-    local part = cell.parts[state] or 0
-    M.rect(page, "s" .. i - 1, at(cell, from), cell.y, at(cell, from + part) - at(cell, from), cell.h)
-    from = from + part
+    local fraction = cell.fractions[state] or 0
+    M.rect(page, "s" .. i - 1, at(cell, from), cell.y, at(cell, from + fraction) - at(cell, from), cell.h)
+    from = from + fraction
   end
 end
 
--- Returns the most frequent state of a cell, "up" aside, with its part; "up", 0 if the whole cell is up.
+-- Returns the most frequent state of a cell, "up" aside, with its fraction; "up", 0 if the whole cell is up.
 local function worst_state(cell)
   local worst, most = "up", 0
   for _, state in ipairs(scene.STATES) do
-    local part = state ~= "up" and cell.parts[state] or 0
-    if part > most then worst, most = state, part end
+    local fraction = state ~= "up" and cell.fractions[state] or 0
+    if fraction > most then worst, most = state, fraction end
   end
   return worst, most
 end
 
--- Draws the mark of a state over the whole cell, or over the part of the state at the right end.
+-- Draws the mark of a state over the whole cell, or over the fraction of the state at the right end.
 local function mark_states(page, cell)
-  local worst, part = worst_state(cell)
-  if part <= 0 or page.by == "state" then return end
-  if part >= WHOLE then return M.state(page, worst, cell.x, cell.y, cell.w, cell.h) end
+  local worst, fraction = worst_state(cell)
+  if fraction <= 0 or page.by == "state" then return end
+  if fraction >= WHOLE then return M.state(page, worst, cell.x, cell.y, cell.w, cell.h) end
   if worst == "degraded" then return end
   local right = cell.x + cell.w
-  local x = math.max(cell.x, math.min(at(cell, 1 - part), right - 3))
+  local x = math.max(cell.x, math.min(at(cell, 1 - fraction), right - 3))
   M.rect(page, "x", x, cell.y, right - x, cell.h)
   M.state(page, worst, x, cell.y, right - x, cell.h)
 end
 
 local function fill_use(page, cell)
-  local worst, part = worst_state(cell)
+  local worst, fraction = worst_state(cell)
   if cell.used < WHOLE then
-    M.rect(page, not is_available(worst) and part >= WHOLE and "x" or colours.free(cell.type).class, cell.x, cell.y, cell.w, cell.h)
+    M.rect(page, not is_available(worst) and fraction >= WHOLE and "x" or colours.free(cell.type).class, cell.x, cell.y, cell.w, cell.h)
   end
   if not cell.heat then return fill_jobs(page, cell) end
   if cell.used > 0 then M.rect(page, colours.heat(cell.used).class, cell.x, cell.y, cell.w, cell.h) end
@@ -200,7 +200,7 @@ local function own_value(page, word, cell)
   return type(value) == "string" and value ~= "" and value or nil
 end
 
--- Returns the lines of a cell besides the name: the job, or the part in use; the model of a device or the size of a pool; the
+-- Returns the lines of a cell besides the name: the job, or the fraction in use; the model of a device or the size of a pool; the
 -- address of a device and of its bridge to the host; the cache of a core.
 local function details_of(page, cell)
   if cell.heat then return { texts.percent(cell.used) } end

@@ -27,50 +27,50 @@ local function total_of(m, cell, type)
   return total
 end
 
--- Returns the largest part that a job has of a type: one job may have all cores, and a second job all gpus.
-local function part_of(m, cell, units, totals)
-  local part = 0
+-- Returns the largest fraction that a job has of a type: one job may have all cores, and a second job all gpus.
+local function fraction_of(m, cell, units, totals)
+  local fraction = 0
   for type, n in pairs(units) do
     totals[type] = totals[type] or total_of(m, cell, type)
-    if totals[type] > 0 then part = math.max(part, n / totals[type]) end
+    if totals[type] > 0 then fraction = math.max(fraction, n / totals[type]) end
   end
-  return part
+  return fraction
 end
 
 -- Returns the largest shares, by id of the job, and one share for all other jobs.
 local function largest(shares)
   local out, others = {}, 0
-  tables.sort(shares, "-part", "job")
+  tables.sort(shares, "-fraction", "job")
   for i, share in ipairs(shares) do
-    if i <= SHARES then out[i] = share else others = others + share.part end
+    if i <= SHARES then out[i] = share else others = others + share.fraction end
   end
   tables.sort(out, "job")
-  if others > 0 then out[#out + 1] = { part = others } end
+  if others > 0 then out[#out + 1] = { fraction = others } end
   return out
 end
 
--- Returns the shares of jobs in a cell, and the part in use. The shares are scaled to a sum of at most 1.
+-- Returns the shares of jobs in a cell, and the fraction in use. The shares are scaled to a sum of at most 1.
 local function shares_of(m, cell)
   local shares, totals, sum = {}, {}, 0
   for i, entry in ipairs(m:units(cell.p, cell.q, cell.heat)) do
-    shares[i] = { job = entry.job, part = part_of(m, cell, entry.units, totals) }
+    shares[i] = { job = entry.job, fraction = fraction_of(m, cell, entry.units, totals) }
   end
-  for _, share in ipairs(shares) do sum = sum + share.part end
+  for _, share in ipairs(shares) do sum = sum + share.fraction end
   if #shares > 1 then shares = largest(shares) end
-  for _, share in ipairs(shares) do share.part = share.part / math.max(1, sum) end
+  for _, share in ipairs(shares) do share.fraction = share.fraction / math.max(1, sum) end
   return shares, math.min(1, sum)
 end
 
--- Sets shares = {job =, part =} of a cell by job, used = part in use by all jobs, next = job of the first reservation,
--- parts = by state, the part of the vertices. The job of a share is nil where jobs are not told apart.
+-- Sets shares = {job =, fraction =} of a cell by job, used = fraction in use by all jobs, next = job of the first reservation,
+-- fractions = by state, the fraction of the vertices. The job of a share is nil where jobs are not told apart.
 local function find_use(m, cell)
   if cell.holder then
-    cell.shares, cell.used = { { job = cell.holder, part = 1 } }, 1
+    cell.shares, cell.used = { { job = cell.holder, fraction = 1 } }, 1
   else
     cell.shares, cell.used = shares_of(m, cell)
   end
   cell.next = cell.next or m:next_job(cell.p, cell.q)
-  cell.parts = m:states(cell.p, cell.q)
+  cell.fractions = m:states(cell.p, cell.q)
 end
 
 -- ---- shades of jobs ---------------------------------------------------------------------------------------------
@@ -92,13 +92,13 @@ local function choose_shade(shades, cell, before, job, inside)
   shades[job] = shade
 end
 
--- Gives the jobs of a cell their shades; cell.main becomes the job with the largest part.
+-- Gives the jobs of a cell their shades; cell.main becomes the job with the largest fraction.
 local function colour_jobs(page, cell, before)
   local most = -1
   for i, share in ipairs(cell.shares) do
-    if share.part > most then most, cell.main = share.part, share.job end
+    if share.fraction > most then most, cell.main = share.fraction, share.job end
     if share.job then
-      page.weights[share.job] = (page.weights[share.job] or 0) + share.part + 1e-6
+      page.weights[share.job] = (page.weights[share.job] or 0) + share.fraction + 1e-6
       choose_shade(page.shades, cell, before, share.job, i > 1 and cell.shares[i - 1].job)
     end
   end
@@ -125,9 +125,9 @@ end
 
 local DARK_HEAT = 6
 
---- Returns the paint of a part in use.
-function M.heat(part)
-  local level = math.max(1, math.min(HEATS, math.floor(part * HEATS + 0.5)))
+--- Returns the paint of a fraction in use.
+function M.heat(fraction)
+  local level = math.max(1, math.min(HEATS, math.floor(fraction * HEATS + 0.5)))
   return { class = "h" .. level - 1, dark = level > DARK_HEAT }
 end
 
@@ -179,7 +179,7 @@ function M.choose(page)
     if not cell.kids then
       find_use(page.model, cell)
       colour_jobs(page, cell, last and last.parent == cell.parent and last or nil)
-      for state in pairs(cell.parts) do page.used_states[state] = true end
+      for state in pairs(cell.fractions) do page.used_states[state] = true end
       cell.type = not cell.heat and type_of(page, cell) or nil
       if palette.frees[cell.type] then page.used_frees[cell.type] = true end
       page.used_next = page.used_next or cell.next ~= nil

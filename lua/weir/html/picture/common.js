@@ -41,8 +41,8 @@ function colourOf(id) {
   return data.hues[n % 12][Math.floor(n / 12) % 3];
 }
 
-function heatOf(part) {
-  return theme.heats[clamp(Math.round(part * 10), 1, 10) - 1];
+function heatOf(fraction) {
+  return theme.heats[clamp(Math.round(fraction * 10), 1, 10) - 1];
 }
 
 function isDark(colour) {
@@ -61,10 +61,10 @@ function grouped(n) {
 function counted(n, word) { return grouped(n) + " " + (n === 1 ? word : word + (word.endsWith("ch") ? "es" : "s")); }
 
 // Only nothing is 0 %, only all is 100 %.
-function percent(part) {
-  if (part <= 0) return "0 %";
-  if (part >= 1) return "100 %";
-  return clamp(Math.round(part * 1000) / 10, 0.1, 99.9) + " %";
+function percent(fraction) {
+  if (fraction <= 0) return "0 %";
+  if (fraction >= 1) return "100 %";
+  return clamp(Math.round(fraction * 1000) / 10, 0.1, 99.9) + " %";
 }
 
 function two(n) { return n < 10 ? "0" + n : String(n); }

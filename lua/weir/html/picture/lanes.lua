@@ -1,7 +1,7 @@
 --- lanes.lua - the rows of a timeline: which share of a vertex each job has, and when.
 ---
---- A lane is {vertex = (nil: all of a type), label =, n = number of vertices, parts = {{booking =, part =}, ...}},
---- sorted by job; a part is a share from 0 to 1. A booking is {job =, start =, stop = (math.huge: no end), reserved
+--- A lane is {vertex = (nil: all of a type), label =, n = number of vertices, shares = {{booking =, fraction =}, ...}},
+--- sorted by job; a fraction is from 0 to 1. A booking is {job =, start =, stop = (math.huge: no end), reserved
 --- =}, a job's interval.
 
 local tables = require "weir.tables"
@@ -48,15 +48,15 @@ local function wholes(c, above, uses)
   return above
 end
 
--- Shares by job, as a list of parts. A job's share of a vertex is the largest share over all types.
-local function parts_of(units, totals)
+-- Returns the list of the shares of jobs. A job's share of a vertex is the largest share over all types.
+local function shares_of(units, totals)
   local list = {}
   for booking, row in pairs(units) do
-    local part = 0
+    local fraction = 0
     for type, amount in pairs(row) do
-      if (totals[type] or 0) > 0 then part = math.max(part, amount / totals[type]) end
+      if (totals[type] or 0) > 0 then fraction = math.max(fraction, amount / totals[type]) end
     end
-    list[#list + 1] = { booking = booking, part = math.min(1, part) }
+    list[#list + 1] = { booking = booking, fraction = math.min(1, fraction) }
   end
   return tables.sort(list, function(x) return x.booking.job end, function(x) return x.booking.start end)
 end
@@ -84,7 +84,7 @@ local function add_lane(c, v, above)
   local usual = id and name == basename .. id
   if node and node ~= v then name, basename = node.name .. "/" .. name, node.name .. "/" .. basename end
   c.lanes[#c.lanes + 1] = { vertex = v, label = name, base = usual and basename or nil, first = id, n = 1,
-    parts = next(units) and parts_of(units, totals_of(v)) or {} }
+    shares = next(units) and shares_of(units, totals_of(v)) or {} }
 end
 
 local function collect_type(c, v, type, above)
@@ -130,7 +130,7 @@ function M.by_type(g, start)
       if row[type] then own[booking] = { [type] = row[type] } end
     end
     if next(own) and (totals[type] or 0) > 0 then
-      lanes[#lanes + 1] = { label = type, total = totals[type], n = 1, parts = parts_of(own, totals) }
+      lanes[#lanes + 1] = { label = type, total = totals[type], n = 1, shares = shares_of(own, totals) }
     end
   end
   return lanes, c.bookings
@@ -139,9 +139,9 @@ end
 -- ---- fewer of them ------------------------------------------------------------------------------------------------
 
 local function same(a, b)
-  if #a.parts ~= #b.parts then return false end
-  for i, x in ipairs(a.parts) do
-    if x.booking ~= b.parts[i].booking or x.part ~= b.parts[i].part then return false end
+  if #a.shares ~= #b.shares then return false end
+  for i, x in ipairs(a.shares) do
+    if x.booking ~= b.shares[i].booking or x.fraction ~= b.shares[i].fraction then return false end
   end
   return true
 end
@@ -154,32 +154,32 @@ local function label_of(first, last, n)
   return first.label .. " \u{2013} " .. last.label
 end
 
---- Merges neighbouring lanes with equal parts.
+--- Merges neighbouring lanes with equal shares.
 function M.fold(lanes)
   local out, i = {}, 1
   while i <= #lanes do
     local k = i
     while lanes[k + 1] and same(lanes[i], lanes[k + 1]) do k = k + 1 end
-    out[#out + 1] = { label = label_of(lanes[i], lanes[k], k - i + 1), n = k - i + 1, parts = lanes[i].parts, total = lanes[i].total }
+    out[#out + 1] = { label = label_of(lanes[i], lanes[k], k - i + 1), n = k - i + 1, shares = lanes[i].shares, total = lanes[i].total }
     i = k + 1
   end
   return out
 end
 
---- Merges each `size` neighbouring lanes; parts are means over the merged lanes.
+--- Merges each `size` neighbouring lanes; shares are means over the merged lanes.
 function M.bundle(lanes, size)
   local out = {}
   for i = 1, #lanes, size do
     local last, sums, order = math.min(i + size - 1, #lanes), {}, {}
     for k = i, last do
-      for _, x in ipairs(lanes[k].parts) do
+      for _, x in ipairs(lanes[k].shares) do
         if not sums[x.booking] then order[#order + 1] = x.booking end
-        sums[x.booking] = (sums[x.booking] or 0) + x.part / (last - i + 1)
+        sums[x.booking] = (sums[x.booking] or 0) + x.fraction / (last - i + 1)
       end
     end
-    local parts = {}
-    for k, booking in ipairs(order) do parts[k] = { booking = booking, part = sums[booking] } end
-    out[#out + 1] = { label = label_of(lanes[i], lanes[last], last - i + 1), n = last - i + 1, parts = parts }
+    local shares = {}
+    for k, booking in ipairs(order) do shares[k] = { booking = booking, fraction = sums[booking] } end
+    out[#out + 1] = { label = label_of(lanes[i], lanes[last], last - i + 1), n = last - i + 1, shares = shares }
   end
   return out
 end

@@ -28,9 +28,9 @@ for (const { type, unit } of machine.kinds) units.set(type, units.has(type) && u
 // The name of a holder; a stage has minus its number.
 function bookerText(job) { return job < 0 ? "stage " + -job : "job " + job; }
 
-function jobLine(booking, part) {
+function jobLine(booking, fraction) {
   const end = booking.end === Infinity ? "no end" : "to " + timeText(booking.end);
-  return bookerText(booking.job) + (booking.reserved ? ", reserved" : "") + (part === null ? "" : ", " + percent(part)) + ", from "
+  return bookerText(booking.job) + (booking.reserved ? ", reserved" : "") + (fraction === null ? "" : ", " + percent(fraction)) + ", from "
     + timeText(booking.start) + " " + end;
 }
 
@@ -51,7 +51,7 @@ function describe(v) {
   if (holder) return lines.concat(jobLine(holder, null));
   const shares = sharesOf(v);
   if (v.run.each > 1) lines.push(percent(shares.used) + " in use");
-  for (const { booking, part } of shares.list.slice(0, 8)) lines.push(jobLine(booking, part));
+  for (const { booking, fraction } of shares.list.slice(0, 8)) lines.push(jobLine(booking, fraction));
   if (shares.list.length > 8) lines.push("and " + (shares.list.length - 8) + " more jobs");
   return lines;
 }

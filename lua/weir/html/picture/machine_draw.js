@@ -73,8 +73,8 @@ function fillShares(v, x, y, w, h) {
     return;
   }
   let at = 0;
-  for (const { booking, part } of shares.list) {
-    const wide = Math.min(w - at, Math.max(part > 0 ? 1 : 0, part * w));
+  for (const { booking, fraction } of shares.list) {
+    const wide = Math.min(w - at, Math.max(fraction > 0 ? 1 : 0, fraction * w));
     c.fillStyle = jobColour(booking);
     c.globalAlpha = booking.reserved ? 0.7 : 1;
     c.fillRect(x + at, y, wide, h);

@@ -183,19 +183,19 @@ function unitsOf(a, b) {
 
 function totalOf(v, type) { return (v.shape.totals.get(type) || 0) + (v.kind.type === type ? v.kind.size : 0); }
 
-// {used: part of it, list: {booking, part} each}; a job's part is the largest of its parts by type.
+// {used: the fraction in use, list: {booking, fraction} each}; a job's fraction is the largest of its fractions by type.
 function sharesOf(v) {
   const known = use.cache.get(v.p);
   if (known) return known;
   const shares = { used: 0, list: [] }, sums = new Map();
   for (const [booking, map] of unitsOf(v.p, v.p + v.run.each)) {
-    let part = 0;
+    let fraction = 0;
     for (const [type, units] of map) {
       const total = totalOf(v, type);
-      if (total > 0) part = Math.max(part, units / total);
+      if (total > 0) fraction = Math.max(fraction, units / total);
       addUnits(sums, type, units);
     }
-    shares.list.push({ booking, part });
+    shares.list.push({ booking, fraction });
   }
   for (const [type, units] of sums) shares.used = Math.max(shares.used, totalOf(v, type) > 0 ? units / totalOf(v, type) : 0);
   shares.list.sort((a, b) => a.booking.job - b.booking.job);

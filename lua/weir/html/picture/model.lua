@@ -168,15 +168,15 @@ function M:state_at(p)
   return state
 end
 
---- Returns the parts of the vertices in [a, b) in each state, by name; a part of 0 is left out.
+--- Returns the fractions of the vertices in [a, b) in each state, by name; a fraction of 0 is left out.
 function M:states(a, b)
-  local parts, up = {}, b - a
+  local fractions, up = {}, b - a
   each_mark(self.states_in, a, b, function(p, q, state)
-    add(parts, state, (q - p) / (b - a))
+    add(fractions, state, (q - p) / (b - a))
     up = up - (q - p)
   end)
-  parts.up = up > 0 and up / (b - a) or nil
-  return parts
+  fractions.up = up > 0 and up / (b - a) or nil
+  return fractions
 end
 
 --- Returns the number of nodes (of vertices, in a machine without nodes) in each state other than "up".

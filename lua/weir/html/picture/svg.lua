@@ -61,8 +61,8 @@ local function totals_of(page)
   local most = TYPES_TOLD + #words
   for _, type in ipairs(page.types) do
     if #words < most and type ~= "node" and not m.inner[type] and (totals[type] or 0) > 0 then
-      local part = (used[type] or 0) / totals[type]
-      words[#words + 1] = amount_text(m, type, totals[type]) .. (part > 0 and ", " .. texts.percent(part) .. " in use" or "")
+      local fraction = (used[type] or 0) / totals[type]
+      words[#words + 1] = amount_text(m, type, totals[type]) .. (fraction > 0 and ", " .. texts.percent(fraction) .. " in use" or "")
     end
   end
   return words

@@ -53,11 +53,11 @@ function M.shorten(text)
   return text:sub(1, start_of(text, LONG // 3 + 1) - 1) .. "\u{2026}" .. text:sub(start_of(text, #text - LONG // 2 + 1))
 end
 
---- Formats a part as "62 %"; 0 % stands for 0 only, and 100 % for 1 only.
-function M.percent(part)
-  local percent = math.floor(part * 100 + 0.5)
-  if percent == 0 and part > 0 then percent = 1 end
-  if percent == 100 and part < 1 then percent = 99 end
+--- Formats a fraction as "62 %"; 0 % stands for 0 only, and 100 % for 1 only.
+function M.percent(fraction)
+  local percent = math.floor(fraction * 100 + 0.5)
+  if percent == 0 and fraction > 0 then percent = 1 end
+  if percent == 100 and fraction < 1 then percent = 99 end
   return percent .. " %"
 end
 

@@ -28,9 +28,9 @@ end
 -- ---- steps of one lane ----------------------------------------------------------------------------------------------
 
 -- The times at which a booking of a lane begins or ends, sorted.
-local function changes(parts, horizon)
+local function changes(shares, horizon)
   local seen, list = {}, {}
-  for _, x in ipairs(parts) do
+  for _, x in ipairs(shares) do
     for _, t in ipairs { x.booking.start, math.min(x.booking.stop, horizon) } do
       if not seen[t] then
         seen[t] = true
@@ -42,25 +42,25 @@ local function changes(parts, horizon)
   return list
 end
 
-local function active(parts, t)
+local function active(shares, t)
   local list, sum = {}, 0
-  for _, x in ipairs(parts) do
-    if x.booking.start <= t and t < x.booking.stop and x.part > 0 then
+  for _, x in ipairs(shares) do
+    if x.booking.start <= t and t < x.booking.stop and x.fraction > 0 then
       list[#list + 1] = x
-      sum = sum + x.part
+      sum = sum + x.fraction
     end
   end
   return list, sum
 end
 
 --- Calls f(booking, t0, t1, low, high) for each rectangle of a lane; simultaneous jobs are stacked.
-local function each_rect(parts, horizon, f)
-  local open, list = {}, changes(parts, horizon)
+local function each_rect(shares, horizon, f)
+  local open, list = {}, changes(shares, horizon)
   for i, t in ipairs(list) do
-    local now, sum = active(parts, t)
+    local now, sum = active(shares, t)
     local low, still = 0, {}
     for _, x in ipairs(i < #list and now or {}) do
-      local high = low + x.part / math.max(1, sum)
+      local high = low + x.fraction / math.max(1, sum)
       local o = open[x.booking]
       if not o or o.low ~= low or o.high ~= high then
         if o then f(x.booking, o.t, t, o.low, o.high) end
@@ -68,7 +68,7 @@ local function each_rect(parts, horizon, f)
       end
       still[x.booking], low = o, high
     end
-    for _, x in ipairs(parts) do
+    for _, x in ipairs(shares) do
       local o = open[x.booking]
       if o and not still[x.booking] then f(x.booking, o.t, t, o.low, o.high) end
     end
@@ -77,11 +77,11 @@ local function each_rect(parts, horizon, f)
 end
 
 --- Calls f(level, t0, t1) for each interval in which a lane is in use, with the share in use as a level from 1 to 10.
-local function each_level(parts, horizon, f)
+local function each_level(shares, horizon, f)
   local steps = {}
-  for _, x in ipairs(parts) do
-    steps[#steps + 1] = { x.booking.start, x.part }
-    steps[#steps + 1] = { math.min(x.booking.stop, horizon), -x.part }
+  for _, x in ipairs(shares) do
+    steps[#steps + 1] = { x.booking.start, x.fraction }
+    steps[#steps + 1] = { math.min(x.booking.stop, horizon), -x.fraction }
   end
   tables.sort(steps, 1)
   local sum, level, since = 0, 0, nil
@@ -139,7 +139,7 @@ local function box(x, y, w, h) return ("M%s %sh%sv%sh-%sz"):format(number(x), nu
 local function job_paths(p)
   local paths, count = {}, 0
   for _, lane in ipairs(p.lanes) do
-    each_rect(lane.parts, p.horizon, function(b, t0, t1, low, high)
+    each_rect(lane.shares, p.horizon, function(b, t0, t1, low, high)
       local path = paths[b] or { words = {}, area = 0 }
       local x0, x1 = x_of(p, t0), t1 >= p.horizon and (b.stop == math.huge and p.right or x_of(p, b.stop)) or x_of(p, t1)
       local h, y = (high - low) * lane.h, p.top + lane.y + (1 - high) * lane.h
@@ -157,7 +157,7 @@ local function heat_paths(p)
   local paths = {}
   for i = 1, 10 do paths[i] = {} end
   for _, lane in ipairs(p.lanes) do
-    each_level(lane.parts, p.horizon, function(level, t0, t1)
+    each_level(lane.shares, p.horizon, function(level, t0, t1)
       local x0, x1 = x_of(p, t0), t1 >= p.horizon and p.right or x_of(p, t1)
       paths[level][#paths[level] + 1] = box(x0, p.top + lane.y, math.max(0.5, x1 - x0), lane.h)
     end)
