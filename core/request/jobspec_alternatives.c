@@ -33,6 +33,20 @@ static bool has_xor_slot(const json_t *list, uint32_t depth)
     return false;
 }
 
+/* The first xor_slot without a label, in a list and below; NULL: there is none. The label names the tasks. */
+static const json_t *find_unlabelled(const json_t *list, uint32_t depth)
+{
+    const json_t *found = NULL;
+
+    for (size_t i = 0; !found && depth < WEIR_REQUEST_DEPTH && i < json_array_size(list); i++) {
+        const json_t *vertex = json_array_get(list, i);
+        found = is_xor_slot(vertex) && !json_object_get(vertex, "label")
+                    ? vertex
+                    : find_unlabelled(json_object_get(vertex, "with"), depth + 1);
+    }
+    return found;
+}
+
 /* Replaces *lists by all of its lists with each of `choices` added. A single choice is added in place. */
 static int multiply(json_t **lists, const json_t *choices)
 {
@@ -130,11 +144,16 @@ int weir_jobspec_expand(weir_json_document *d, json_t **lists, weir_err *err)
 {
     json_t *list = json_object_get(d->root, "resources");
     struct xor_expander x = {.doc = d};
+    const json_t *bare;
     int rc;
 
     *lists = NULL;
     if (!has_xor_slot(list, 0))
         return WEIR_OK;
+    bare = find_unlabelled(list, 0);
+    if (bare)
+        return weir_json_document_fail(d, (struct weir_spot){bare, list, "resources"}, err, WEIR_EINVAL,
+                                       "an xor_slot must have a label");
     rc = expand_list(&x, list, 0, lists);
     rc = rc ? rc : check_size(*lists);
     if (rc == WEIR_OK)

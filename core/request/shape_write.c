@@ -216,10 +216,12 @@ static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
                       : json_is_true(exclusive) ? WEIR_EXCLUSIVE_YES
                                                 : WEIR_EXCLUSIVE_NO;
         rc = weir_count_from_json(json_object_get(vertex, "count"), &r.count, err);
+        if (rc == WEIR_OK && r.slot && !r.label && (exclusive || given(vertex, "unit") || given(vertex, "id")))
+            rc = weir_fail(err, WEIR_EINVAL, "a shape cannot say more of a slot without a label than its count");
         weir_buf_puts(b, i ? ";" : "");
-        rc = rc ? rc : write_head(vertex, &r, r.slot, b, err);
+        rc = rc ? rc : write_head(vertex, &r, r.slot && r.label, b, err);
         weir_count_clear(&r.count);
-        if (rc != WEIR_OK || !with)
+        if (rc != WEIR_OK || json_array_size(with) == 0)
             continue;
         weir_buf_puts(b, "/");
         rc = write_alternatives(with, b, err);

@@ -124,13 +124,13 @@ describe("xor_slots", function()
   end)
 
   for _, shape in ipairs { "[xor_slot{a}/core=9;xor_slot=5{a}/node]", "[memory=3;node=2{x}/[xor_slot{a}/[core=2;gpu];xor_slot{b}/core=4]]",
-    "[or_slot{a}/gpu;or_slot=4{a}/core=2]" } do
+    "[or_slot{a}/gpu;or_slot=4{a}/core=2]", "[xor_slot{a}/slot=2/core;xor_slot{a}/gpu]" } do
     it("are said by a shape: " .. shape, function() assert.equal(shape, assert(weir.request(shape)):format "shape") end)
   end
 
   -- {title, request, message, code}
   local WRONG = {
-    { "without a label", asking({ type = "xor_slot", count = 1, with = { some("core", 1) } }), "a slot must have a label", "invalid" },
+    { "without a label", asking({ type = "xor_slot", count = 1, with = { some("core", 1) } }), "an xor_slot must have a label", "invalid" },
     { "without contents", asking({ type = "xor_slot", label = "a", count = 1 }), "must have resources in it", "invalid" },
     { "with a mistake in one", asking(GPU, slot(1, some("core", -1))), "resources", "invalid" },
     { "of too many alternatives", asking(some("a", 1, GPU, WIDE), some("b", 1, GPU, WIDE), some("c", 1, GPU, WIDE),
@@ -151,6 +151,11 @@ describe("xor_slots", function()
       assert.equal(case[4], code)
     end)
   end
+
+  it("are refused in a shape without a label, with the place", function()
+    local _, why = weir.request "[xor_slot{a}/core=9;xor_slot/node]"
+    assert.matches(":1:21: an xor_slot must have a label", why, 1, true)
+  end)
 
   it("[J1] are told with their place in the text", function()
     local _, why = weir.request "resources:\n- type: xor_slot\n  count: 1\n  label: a\n  with:\n  - {type: core, count: no}\n"
