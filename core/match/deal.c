@@ -58,6 +58,7 @@ struct deal {
     bool whole;      /* what is needed must be unused */
     int64_t each;    /* needed by each group */
     int64_t wanted; /* units of groups */
+    bool nested;    /* a further level above concerns shared vertices: a deal may serve the groups and not that level */
     struct deal_item *items;
     uint32_t nitems;
     struct deal_way *ways;
@@ -110,6 +111,30 @@ static bool concerns(const struct deal *d, weir_type above, weir_type need)
     return false;
 }
 
+/* Whether a graph has several vertices of a type. */
+static bool has_some(const weir_graph *g, weir_type t)
+{
+    uint32_t n = 0;
+
+    for (weir_vertex v = 0; n < 2 && v < g->limit; v++)
+        n += vertex_valid(g, v) && !vertex_detached(g, v) && kind_of(g, v)->type == t;
+    return n > 1;
+}
+
+/* Whether groups, or vertices above groups, are shared. */
+static bool has_shared_groups(const struct deal *d)
+{
+    const weir_graph *view = d->h->view;
+
+    for (uint32_t i = 0; i < d->h->nshared; i++) {
+        const struct inner *in = inner_of(view, d->h->shared[i]);
+        if (kind_of(view, d->h->shared[i])->type == d->group_type ||
+            (in && type_cell(schema_at(view, in->schema), d->group_type)))
+            return true;
+    }
+    return false;
+}
+
 /* The first resource of a type in a list, at any depth; NULL: none. */
 static const weir_resource *find_resource(const weir_resource *list, uint32_t n, const char *type)
 {
@@ -134,6 +159,7 @@ static void find_level(struct deal *d, const weir_request *r, const weir_resourc
             weir_type need = weir_type_find(d->h->view, needs[k].type);
             if (need == WEIR_NO_TYPE || needs[k].amount == 0 || !concerns(d, t, need))
                 continue;
+            d->nested |= d->group_type != WEIR_NO_TYPE && d->group_type != t && has_some(d->h->view, d->group_type);
             d->group_type = t;
             d->need_type = need;
             d->group = level;
@@ -259,7 +285,8 @@ static int add_supply(struct deal *d, weir_vertex v)
         at = above(d, at);
     if (at == WEIR_NONE)
         return WEIR_OK;
-    item = weir_map32_get(&d->item_numbers, at);
+    /* a group may have several parents itself: it is dealt by its own level, if any */
+    item = at != v && kind_of(view, at)->type == d->group_type ? WEIR_NONE : weir_map32_get(&d->item_numbers, at);
     top = item == WEIR_NONE ? at : above(d, at);
     units = units_of(d, v, top);
     rc = units > 0 ? keeps(d, v, top, d->need) : 0;
@@ -654,6 +681,9 @@ int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_reques
         rc = list_supply(&d);
         rc = rc ? rc : order_items(&d, several);
         rc = rc || !is_enough(&d) ? rc : choose(&d, 0, d.wanted);
+        *several |= d.nested;
+        if (rc == 0 && at.skip > 0 && d.nested && has_shared_groups(&d))
+            rc = WEIR_ELIMIT; /* no group was dealt to a parent of its own */
     }
     if (rc == 1)
         give_choice(&d, choice);

@@ -25,8 +25,9 @@ struct deal_window {
  * none other than the first parents is needed; or negative. *several tells whether shared vertices bring several units,
  * so that a choice need not serve the request although each group has the sum of what it needs: then window.skip gives
  * further choices.
- * WEIR_ELIMIT: the search took too long to tell; WEIR_EPOLICY: a hook failed. O(n + edges of shared vertices) for each
- * group tried, and at most two calls of each hook for each vertex. */
+ * So it is where further levels of the request lie above shared vertices, too. WEIR_ELIMIT: the search took too long
+ * to tell, or such levels lie above groups with several parents; WEIR_EPOLICY: a hook failed. O(n + edges of shared
+ * vertices) for each group tried, and at most two calls of each hook for each vertex. */
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice, bool *several) WEIR_CHECKED;
 

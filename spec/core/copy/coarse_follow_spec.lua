@@ -67,7 +67,7 @@ describe("a coarse view that follows [G10][RFC4a:85]", function()
         local what = roll(8)
         if what <= 3 then
           engine:match(({ "slot=1/node", "slot=1/core=3", "slot=1/[core=2;memory=5]", "slot=2/memory=3" })[roll(4)],
-            { duration = 10 * roll(4), mode = roll(3) == 1 and "reserve" or "now" })
+            { duration = 10 * roll(4) })
         elseif what <= 5 then
           local jobs = engine:jobs()
           if #jobs > 0 then engine:release(jobs[roll(#jobs)]) end
@@ -157,6 +157,15 @@ describe("a coarse view that follows [G10][RFC4a:85]", function()
     assert(e:advance(16))
     assert(view:follow())
     assert.same({ 0, 8 }, { free "/cluster0/rack0/core", free "/cluster0/rack1/core" })
+  end)
+
+  it("keeps the units that a reservation has of what is down", function()
+    assert(e:match("slot=16/core", { duration = 10 }))
+    assert(e:match("slot=16/core", { duration = 10, mode = "reserve" }))
+    assert(e:release(1))
+    g("/cluster0/rack0/node0/core0").state = "down"
+    assert(view:follow())
+    assert.same({ 8, "reserved" }, { view("/cluster0/rack0/core").size, ve:job(2).state })
   end)
 
   it("maps both ways", function()

@@ -155,6 +155,27 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     end)
   end
 
+  it("are dealt out to units that hang on two feeds themselves, while one of these is up", function()
+    local given = 0
+    for seed = 1, SEEDS do
+      local s = scene(seed)
+      local feeds = {}
+      for i = 1, 2 do
+        feeds[i] = assert(s.g:add(nil, { type = "feed", id = i }))
+        for _, unit in ipairs(s.units) do assert(s.g:add_edge(feeds[i], unit, { subsystem = "power", type = "supplies" })) end
+      end
+      local told = ("seed %d, %s"):format(seed, s.shape)
+      local expected = shared.possible(s.on, idle(s), s.groups, s.each)
+      for dark = 0, 2 do
+        if dark > 0 then feeds[dark].state = "down" end
+        assert.equal(expected and dark < 2, s.e:match(s.shape, { mode = "preview" }) ~= nil, told .. " without feed " .. dark)
+      end
+      given = given + (expected and 1 or 0)
+      s.g:close()
+    end
+    assert.is_true(given > SEEDS / 10, given)
+  end)
+
   it("are dealt out to a job that grows, which keeps what it has", function()
     local grown = 0
     for seed = 1, SEEDS do

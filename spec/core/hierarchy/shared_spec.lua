@@ -149,6 +149,17 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     assert(g:check())
   end)
 
+  -- Two feeds with both units below each of them: the units would have to be dealt out, too.
+  it("are dealt out at one level; where a request needs two, the answer says that it could not be decided", function()
+    for i = 0, 1 do
+      local feed = assert(g:add(nil, { type = "feed", id = i }))
+      for _, unit in ipairs(units) do assert(g:add_edge(feed, unit, { subsystem = "power", type = "supplies" })) end
+    end
+    assert.equal("limit", select(3, e:match "feed=2/unit=1/slot=2/node"))
+    assert.equal(4, #assert(e:match("feed=1/unit=2/slot=2/node", { mode = "preview" })):vertices())
+    assert.equal("infeasible", select(3, e:match "feed=2/unit=1/slot=3/node"))
+  end)
+
   it("are told to be staged, and free once the stage expires", function()
     assert(e:match("unit=2/slot=2/node", { stage = 60, duration = 200 }))
     local report = assert(e:explain("unit=1/slot=4/node"))
