@@ -195,22 +195,6 @@ static int check_alternatives(struct compiler *c, const json_t *list, const weir
 
 /* ---- lists of resources ------------------------------------------------------------------------------------ */
 
-/* Whether the resource is dropped: the schema of RFC 25 allows a gpu with count 0, meaning no gpu. */
-static bool is_dropped(const struct compiler *c, const json_t *vertex)
-{
-    const json_t *count = json_object_get(vertex, "count");
-    const char *type = json_string_value(json_object_get(vertex, "type"));
-
-    return c->v1 && type && strcmp(type, "gpu") == 0 && json_is_integer(count) && json_integer_value(count) == 0;
-}
-
-static void drop_unwanted(const struct compiler *c, json_t *list)
-{
-    for (size_t i = json_array_size(list); i-- > 0;)
-        if (is_dropped(c, json_array_get(list, i)))
-            json_array_remove(list, i);
-}
-
 static int compile_list(struct compiler *c, const char *name, json_t *list, weir_resource *parent);
 
 /* Compiles the children of siblings that are already filled, and assigns preorder numbers. */
@@ -238,7 +222,6 @@ static int compile_list(struct compiler *c, const char *name, json_t *list, weir
     size_t n;
     int rc;
 
-    drop_unwanted(c, list);
     n = json_array_size(list);
     c->used += (uint32_t)n;
     for (size_t i = 0; i < n; i++) {
@@ -469,11 +452,39 @@ static int compile_alternatives(weir_json_document *d, json_t *lists, weir_reque
     return WEIR_OK;
 }
 
+/* Whether the resource is dropped: the schema of RFC 25 allows a gpu with count 0, meaning no gpu. */
+static bool is_dropped(const json_t *vertex)
+{
+    const json_t *count = json_object_get(vertex, "count");
+    const char *type = json_string_value(json_object_get(vertex, "type"));
+
+    return type && strcmp(type, "gpu") == 0 && json_is_integer(count) && json_integer_value(count) == 0;
+}
+
+/* Drops resources from a list and below, so that what is written reads back; a vertex that holds nothing else loses the
+ * empty list. */
+static void drop_unwanted(json_t *list, uint32_t depth)
+{
+    for (size_t i = json_array_size(list); depth < WEIR_REQUEST_DEPTH && i-- > 0;) {
+        json_t *vertex = json_array_get(list, i), *with = json_object_get(vertex, "with");
+        size_t before = json_array_size(with);
+        drop_unwanted(with, depth + 1);
+        if (before > 0 && json_array_size(with) == 0)
+            json_object_del(vertex, "with");
+        if (is_dropped(vertex))
+            json_array_remove(list, i);
+    }
+}
+
 int weir_jobspec_compile(weir_json_document *d, weir_request **out, weir_err *err)
 {
+    const json_t *version = json_object_get(d->root, "version");
     json_t *lists;
-    int rc = weir_jobspec_expand(d, &lists, err);
+    int rc;
 
+    if (json_is_integer(version) && json_integer_value(version) == 1)
+        drop_unwanted(json_object_get(d->root, "resources"), 0);
+    rc = weir_jobspec_expand(d, &lists, err);
     if (rc == WEIR_OK)
         rc = lists ? compile_alternatives(d, lists, out, err) : compile_plain(d, out, err);
     json_decref(lists);

@@ -32,7 +32,7 @@ static bool write_own_counts(json_t *list)
 {
     for (size_t i = 0; i < json_array_size(list); i++) {
         json_t *vertex = json_array_get(list, i);
-        weir_count count;
+        weir_count count = {0};
         int rc = weir_count_from_json(json_object_get(vertex, "count"), &count, NULL);
         if (rc == WEIR_OK && json_object_set_new(vertex, "count", weir_count_to_json(&count)) != 0)
             rc = WEIR_ENOMEM;

@@ -152,6 +152,15 @@ describe("xor_slots", function()
     end)
   end
 
+  it("read back where version 1 has dropped a gpu of count 0", function()
+    local given = asking(some("node", 1, slot(1, some("core", 1), some("gpu", 0)), slot(1, some("socket", 1, some("gpu", 0)))))
+    given.version, given.attributes = 1, { system = { duration = 1 } }
+    given.tasks = { { command = { "x" }, slot = "task", count = { per_slot = 1 } } }
+    local r = assert(weir.request(given))
+    assert.equal(r:format "json", assert(weir.request(r:format "json")):format "json")
+    assert.same({ "node/slot{task}/core", "node/slot{task}/socket" }, shapes(r:format "json"))
+  end)
+
   it("are refused in a shape without a label, with the place", function()
     local _, why = weir.request "[xor_slot{a}/core=9;xor_slot/node]"
     assert.matches(":1:21: an xor_slot must have a label", why, 1, true)
