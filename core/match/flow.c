@@ -680,7 +680,7 @@ static int layers_are_enough(struct match *m, struct flow_net *f)
     const struct flow_layout *l = f->layout;
     uint32_t n = l->depth < FLOW_UNREACHED / 2 ? l->depth + 1 : 0;
     int64_t flow = weir_flow_needed(m, f), *left = weir_mem_zalloc(2 * ((size_t)n + 1), sizeof *left);
-    int64_t *direct = left + n; /* by distance, as `left` */
+    int64_t *direct = left ? left + n : NULL; /* by distance, as `left` */
     int rc = n > 0 || flow == 0;
 
     if (!left)
