@@ -29,7 +29,7 @@ static bool policy_interferes(struct match *m, const weir_resource *r)
     const weir_policy *p = m->policy;
 
     for (uint32_t i = 0; i < p->nexclusive; i++)
-        if (weir_type_find(m->g, p->exclusive[i]) != weir_match_type(m, r))
+        if (weir_match_type_named(m, p->exclusive[i]) != weir_match_type(m, r))
             return true;
     if (p->prune || (p->turn && view_ordered(m)) || m->scored || p->ndescend > 0)
         return true;

@@ -123,7 +123,7 @@ static bool some_whole(const weir_graph *g, weir_type t)
 
 static int add_demand(struct backtrack *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
 {
-    weir_type t = weir_type_find(c->m->g, r->type);
+    weir_type t = weir_match_type(c->m, r);
     struct demand *d;
 
     if (c->n >= BACKTRACK_DEMANDS)

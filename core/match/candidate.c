@@ -150,7 +150,7 @@ static bool decided_by_aggregates(struct match *m, const weir_resource *r)
         weir_allocate_competes(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
-        weir_type_above(m->g, weir_type_find(m->g, r->type), m->node_type))
+        weir_type_above(m->g, weir_match_type(m, r), m->node_type))
         return false;
     for (uint32_t i = 0; i < r->nwith; i++) {
         const weir_resource *w = &r->with[i];

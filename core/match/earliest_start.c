@@ -14,13 +14,13 @@
 
 /* ---- the occupancy to use ---- */
 
-static int64_t need_of(const struct match *m, const char *type)
+static int64_t need_of(struct match *m, const char *type)
 {
     uint32_t n;
     const struct weir_need *needs = weir_request_needs(m->request, &n);
 
     for (uint32_t i = 0; i < n; i++)
-        if (weir_type_find(m->g, needs[i].type) == weir_type_find(m->g, type))
+        if (weir_match_type_named(m, needs[i].type) == weir_match_type_named(m, type))
             return needs[i].amount;
     return 0;
 }
@@ -41,7 +41,7 @@ static uint32_t count_resources(struct match *m, weir_type t, bool shared)
 
     for (uint32_t i = 0; i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
-        n += !r->slot && weir_type_find(m->g, r->type) == t && !(shared && (r->takes || weir_candidate_idle(m, r)));
+        n += !r->slot && weir_match_type(m, r) == t && !(shared && (r->takes || weir_candidate_idle(m, r)));
     }
     return n;
 }
@@ -168,7 +168,7 @@ static bool read_fit_request(struct match *m, weir_type *host)
         m->fit_request.needs[m->fit_request.n++] = (struct fit_need){WEIR_NO_TYPE, 1};
     needs = weir_resource_needs(m->request, r->index, &n);
     for (uint32_t i = 0; i < n && m->fit_request.n < FIT_NEEDS; i++) {
-        weir_type t = weir_type_find(m->g, needs[i].type);
+        weir_type t = weir_match_type_named(m, needs[i].type);
         if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_flow_find(m->g, needs[i].type) == WEIR_NONE)
             m->fit_request.needs[m->fit_request.n++] = (struct fit_need){t, needs[i].amount};
     }
@@ -245,9 +245,9 @@ int weir_match_bound_ok(struct match *m, int64_t start)
 /* ---- the earliest start ---- */
 
 /* Delays *t until usage totals leave enough of a needed type; WEIR_FOREVER: never. */
-static int delay_for_type(const struct match *m, const struct weir_need *need, int64_t *t)
+static int delay_for_type(struct match *m, const struct weir_need *need, int64_t *t)
 {
-    weir_type type = weir_type_find(m->g, need->type);
+    weir_type type = weir_match_type_named(m, need->type);
     int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
     const weir_timeline *timeline;
 

@@ -137,7 +137,7 @@ int64_t weir_direct_needed(struct match *m, weir_type t)
     int64_t needed = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        if (weir_type_find(m->g, needs[i].type) == t)
+        if (weir_match_type_named(m, needs[i].type) == t)
             needed = needs[i].amount;
     for (uint32_t i = 0; i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);

@@ -37,6 +37,7 @@
 
 #define WEIR_NO_END INT64_MIN
 #define RESOURCE_CACHE 32 /* resources of a request with cached facts */
+#define TYPE_CACHE 16     /* names of types with cached types */
 #define FILTER_AFTER   8  /* nodes refused by a constraint before all allowed nodes are computed */
 
 /* The vertices that count as available while a request is placed. */
@@ -58,8 +59,6 @@ struct pick_detail {
 
 /* Cached facts about a resource of the request. */
 struct resource_facts {
-    weir_type type; /* if `typed` */
-    bool typed;
     enum { NOT_ASKED, BY_AGGREGATES, BY_SEARCH } decided; /* of weir_candidate_by_aggregates() */
 };
 
@@ -138,21 +137,28 @@ struct match {
     weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
 
     struct resource_facts facts[RESOURCE_CACHE]; /* by resource; no fact changes during a match */
+    struct {
+        const char *name;
+        weir_type type;
+    } types[TYPE_CACHE]; /* of names, by address: names of the request and of the policy last as long as the match */
 };
+
+/* The type of a name that the request or the policy has; WEIR_NO_TYPE: the graph has no such type. */
+static inline weir_type weir_match_type_named(struct match *m, const char *name)
+{
+    uint32_t i = (uint32_t)((uintptr_t)name >> 3) % TYPE_CACHE;
+
+    if (m->types[i].name != name) {
+        m->types[i].name = name;
+        m->types[i].type = weir_type_find(m->g, name);
+    }
+    return m->types[i].type;
+}
 
 /* The type of a resource of the request; WEIR_NO_TYPE: the graph has no such type. */
 static inline weir_type weir_match_type(struct match *m, const weir_resource *r)
 {
-    struct resource_facts *facts;
-
-    if (r->index >= RESOURCE_CACHE)
-        return weir_type_find(m->g, r->type);
-    facts = &m->facts[r->index];
-    if (!facts->typed) {
-        facts->type = weir_type_find(m->g, r->type);
-        facts->typed = true;
-    }
-    return facts->type;
+    return weir_match_type_named(m, r->type);
 }
 
 /* Sets *out to the index of a type in the order of the policy, or (not `ordered`) of no order; made where missing.

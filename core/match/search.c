@@ -486,7 +486,7 @@ static void read_needs(struct search *s, const weir_resource *r)
         return;
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_flow_find(s->m->g, needs[i].type) == WEIR_NONE) {
-            s->needs[s->nneeds].type = weir_type_find(s->m->g, needs[i].type);
+            s->needs[s->nneeds].type = weir_match_type_named(s->m, needs[i].type);
             s->needs[s->nneeds].name = needs[i].type;
             s->needs[s->nneeds++].amount = needs[i].amount;
         }

@@ -54,7 +54,7 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
 
     m->stats.visited++;
     for (uint32_t i = 0; i < n; i++) {
-        weir_type t = weir_type_find(m->g, needs[i].type);
+        weir_type t = weir_match_type_named(m, needs[i].type);
         uint32_t cell =
             t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
         if (weir_flow_find(m->g, needs[i].type) == WEIR_NONE &&
