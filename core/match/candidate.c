@@ -207,7 +207,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 
     if (size == 0 || conflicts(m, v, true, &conflict))
         return 0;
-    spare = weir_direct_spare(m, v, size);
+    spare = m->flow ? weir_direct_spare(m, v, size) : size;
     if (spare < 0)
         return spare;
     if (spare < size || !weir_candidate_unused(m, v)) {
@@ -277,7 +277,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 
     if (left < 0)
         return 0;
-    left = weir_direct_spare(m, v, left);
+    left = m->flow ? weir_direct_spare(m, v, left) : left;
     if (left < 0)
         return left;
     if (left == 0) {

@@ -92,9 +92,9 @@ int weir_direct_prepare(struct match *m)
     return WEIR_OK;
 }
 
-bool weir_direct_is(const struct match *m, const weir_resource *r)
+bool weir_direct_listed(const struct match *m, const weir_resource *r)
 {
-    return m->flow && m->flow->mixed && !r->slot && m->flow->direct[r->index] && r->nwith == 0;
+    return m->flow->mixed && !r->slot && m->flow->direct[r->index] && r->nwith == 0;
 }
 
 bool weir_direct_within(const struct match *m, const weir_resource *r)

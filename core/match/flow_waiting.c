@@ -10,7 +10,10 @@
 
 #include "match/flow_state.h"
 
-enum { DIRECT_TRIES = 20000 }; /* for one search */
+enum {
+    DIRECT_TRIES = 20000, /* for one search */
+    DIRECT_MOST = 4000    /* candidates of all resources that wait, as each is a level of a recursion */
+};
 
 /* ---- waiting ---- */
 
@@ -108,7 +111,8 @@ static int drop_unwanted(struct match *m, const weir_resource *r, struct supply 
     return rc;
 }
 
-static int list_supply(struct match *m, const struct flow_waiting *w, struct supply *out)
+/* Lists the first `most` candidates. Returns 1; 0: there are more; or negative. */
+static int list_supply(struct match *m, const struct flow_waiting *w, uint32_t most, struct supply *out)
 {
     struct search s;
     weir_vertex v;
@@ -116,7 +120,7 @@ static int list_supply(struct match *m, const struct flow_waiting *w, struct sup
 
     if (rc)
         return rc;
-    while ((rc = weir_search_next(&s, &v)) > 0) {
+    while ((rc = weir_search_next(&s, &v)) > 0 && out->n < most) {
         if (weir_array_reserve(&out->list, &out->cap, (size_t)out->n + 1, sizeof *out->list)) {
             rc = weir_fail_nomem(m->err);
             break;
@@ -127,7 +131,9 @@ static int list_supply(struct match *m, const struct flow_waiting *w, struct sup
             break;
     }
     weir_search_end(&s);
-    return !rc && m->view <= VIEW_RESERVED && m->policy->evaluate ? drop_unwanted(m, w->r, out) : rc;
+    if (rc >= 0 && m->view <= VIEW_RESERVED && m->policy->evaluate && drop_unwanted(m, w->r, out))
+        return m->err->code;
+    return rc < 0 ? rc : rc == 0;
 }
 
 /* The most that the candidates from number k on could give, one by one, up to `want`. */
@@ -242,6 +248,7 @@ int weir_direct_place(struct match *m)
 {
     struct taking t = {.m = m, .n = m->flow ? m->flow->nwaiting : 0};
     uint32_t conflicts_from = m->conflicts_from, npicks = m->npicks;
+    bool all;
     int rc = 1;
 
     if (m->flow)
@@ -249,25 +256,26 @@ int weir_direct_place(struct match *m)
     if (t.n == 0)
         return 1;
     follow(m);
-    if (!all_known(m)) {
+    t.n = m->flow->nwaiting;
+    if (!all_known(m) || t.n > DIRECT_MOST) {
         m->flow->gave_up = true;
         return 0;
     }
-    t.n = m->flow->nwaiting;
     t.waiting = m->flow->waiting;
     t.supplies = weir_mem_zalloc((size_t)t.n + 1, sizeof *t.supplies);
     if (!t.supplies)
         return weir_fail_nomem(m->err);
     qsort_r(t.waiting, t.n, sizeof *t.waiting, by_depth, m->g);
-    for (uint32_t i = 0; rc == 1 && i < t.n; i++) {
-        int failed = list_supply(m, &t.waiting[i], &t.supplies[i]);
-        rc = failed ? failed : 1;
+    for (uint32_t i = 0; rc >= 0 && i < t.n; i++) {
+        int listed = list_supply(m, &t.waiting[i], DIRECT_MOST / t.n, &t.supplies[i]);
+        rc = listed < 0 ? listed : rc && listed;
     }
+    all = rc == 1;
     m->conflicts_from = 0;
-    if (rc == 1 && t.n)
+    if (rc >= 0 && t.n)
         rc = take_all(&t, 0, 0, flow_waiting_units(&t.waiting[0]));
     m->conflicts_from = conflicts_from;
-    m->flow->gave_up |= rc == 0 && m->flow->tries >= DIRECT_TRIES;
+    m->flow->gave_up |= rc == 0 && (!all || m->flow->tries >= DIRECT_TRIES);
     m->flow->unfit = rc == 0;
     if (rc == 1)
         drop_waiting(m);

@@ -303,8 +303,13 @@ int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource 
 /* Finds the direct resources of the request: those whose type is that of distribution units that flows of the request
  * pass through. WEIR_ENOMEM. O(resources x units) once a match */
 int weir_direct_prepare(struct match *m);
+/* Whether r is a direct resource, in a match with flows. */
+bool weir_direct_listed(const struct match *m, const weir_resource *r);
 /* Whether r is a direct resource; whether r or a resource nested in r is. */
-bool weir_direct_is(const struct match *m, const weir_resource *r);
+static inline bool weir_direct_is(const struct match *m, const weir_resource *r)
+{
+    return m->flow && weir_direct_listed(m, r);
+}
 bool weir_direct_within(const struct match *m, const weir_resource *r);
 /* The most units of v, at most `want`, that leave enough for the flows of the match; or negative. */
 int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want);
