@@ -13,16 +13,36 @@
 struct nearest_word {
     const char *word, *best; /* best: NULL where none is near */
     size_t len;
+    uint32_t letters; /* letters_of(word) */
     int smallest; /* the distance of best, or a distance too great */
     bool begins; /* whether best begins with the word */
 };
+
+/* The set of a word's bytes, each by its lowest five bits, which upper and lower case have in common. */
+static uint32_t letters_of(const char *word)
+{
+    uint32_t set = 0;
+
+    for (; *word; word++)
+        set |= UINT32_C(1) << (*word & 31);
+    return set;
+}
+
+/* Whether a word lacks more of the letters than `most`, each of which counts as a step of the distance. */
+static bool lacks_letters(const char *word, uint32_t letters, int most)
+{
+    letters &= ~letters_of(word);
+    for (; letters && most >= 0; most--)
+        letters &= letters - 1;
+    return most < 0;
+}
 
 static struct nearest_word begin(const char *word)
 {
     size_t len = strlen(word);
     int most = len < 2 ? 0 : len < 5 ? 1 : len < 9 ? 2 : (int)len / 3; /* the greatest distance of a near word */
 
-    return (struct nearest_word){.word = word, .len = len, .smallest = most + 1};
+    return (struct nearest_word){.word = word, .len = len, .letters = letters_of(word), .smallest = most + 1};
 }
 
 static bool same(char a, char b)
@@ -82,9 +102,10 @@ static void offer(struct nearest_word *s, const char *known)
 
     if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
-    begins = s->len >= 2 && strncmp(known, s->word, s->len) == 0;
-    if (!begins && (int)(len > s->len ? len - s->len : s->len - len) > s->smallest)
-        return; /* the distance is the difference of the lengths at least */
+    begins = s->len >= 2 && known[0] == s->word[0] && strncmp(known, s->word, s->len) == 0;
+    if (!begins && ((int)(len > s->len ? len - s->len : s->len - len) > s->smallest ||
+                    lacks_letters(known, s->letters, s->smallest)))
+        return; /* the distance is greater: that of the lengths, or the number of letters to be replaced */
     d = begins ? 1 : distance(s->word, s->len, known, len);
     if (d < s->smallest || (s->best && d == s->smallest && goes_before(known, len, begins, s))) {
         s->best = known;

@@ -93,9 +93,26 @@ static int attempt(struct match *m, enum match_view view, int64_t t0)
     return rc == 1 ? weir_flow_place(m) : rc;
 }
 
+/* Whether the request needs a type that the graph has never had. */
+static bool lacks_type(struct match *m)
+{
+    uint32_t n;
+    const struct weir_need *needs = weir_request_needs(m->request, &n);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (needs[i].amount > 0 && weir_match_type_named(m, needs[i].type) == WEIR_NO_TYPE &&
+            weir_flow_find(m->g, needs[i].type) == WEIR_NONE)
+            return true;
+    return false;
+}
+
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 {
-    int rc = attempt(m, view, t0);
+    int rc;
+
+    if (lacks_type(m))
+        return 0;
+    rc = attempt(m, view, t0);
     return rc == 0 ? weir_flow_search(m, attempt, view, t0) : rc;
 }
 

@@ -83,7 +83,8 @@ struct match {
     const struct job *growing;    /* the job to grow; NULL: the request is for a new job */
     weir_allocate *allocate;      /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
     weir_type node_type;          /* the subject of constraints, and the host of slots */
-    /* "storage_node", a further subject of constraints; a graph with such vertices gets no constraint filter */
+    /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
+     * constraint filter */
     weir_type store_type;
     /* the subsystem whose edges lead to nested resources (WEIR_LINKS); WEIR_NONE: no edges do */
     uint32_t links;
@@ -140,17 +141,22 @@ struct match {
     struct {
         const char *name;
         weir_type type;
-    } types[TYPE_CACHE]; /* of names, by address: names of the request and of the policy last as long as the match */
+    } types[TYPE_CACHE]; /* of names by their address: names of the request and the policy stay during a match */
+    uint32_t ntypes;
 };
 
 /* The type of a name that the request or the policy has; WEIR_NO_TYPE: the graph has no such type. */
 static inline weir_type weir_match_type_named(struct match *m, const char *name)
 {
-    uint32_t i = (uint32_t)((uintptr_t)name >> 3) % TYPE_CACHE;
+    uint32_t i = 0;
 
-    if (m->types[i].name != name) {
+    while (i < m->ntypes && m->types[i].name != name)
+        i++;
+    if (i == TYPE_CACHE)
+        return weir_type_find(m->g, name);
+    if (i == m->ntypes) {
         m->types[i].name = name;
-        m->types[i].type = weir_type_find(m->g, name);
+        m->types[m->ntypes++].type = weir_type_find(m->g, name);
     }
     return m->types[i].type;
 }
