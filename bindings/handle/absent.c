@@ -1,4 +1,4 @@
-/* absent.c - names in the error of a match the type that the machine has no pool of, and the name that was meant,
+/* absent.c - adds to the error of a match about a type that the machine has no pool of the type that was meant,
  * perhaps. */
 #include "handle/weirlua.h"
 
@@ -33,14 +33,18 @@ static const char *first_absent(const weir_graph *g, const weir_resource *list, 
 
 void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *r, weir_err *err)
 {
+    static const char told[] = "\" here"; /* at the end of an error that names a type */
+    size_t used = strlen(err->text), end = sizeof told - 1;
+    const weir_resource *list;
+    const char *type;
     uint32_t n;
-    const weir_resource *list = weir_request_resources(r, &n);
-    const char *type = first_absent(g, list, n), *hint;
-    size_t used = strlen(err->text);
 
+    if (used < end || strcmp(err->text + used - end, told) != 0)
+        return;
+    list = weir_request_resources(r, &n);
+    type = first_absent(g, list, n);
     if (!type)
         return;
-    hint = weirlua_hint_of_types(L, type, g);
-    snprintf(err->text + used, sizeof err->text - used, ": there is no \"%.100s\" here%s", type, hint);
+    snprintf(err->text + used, sizeof err->text - used, "%s", weirlua_hint_of_types(L, type, g));
     lua_pop(L, 1);
 }

@@ -98,13 +98,13 @@ static void offer(struct nearest_word *s, const char *known)
 {
     size_t len = strlen(known);
     bool begins;
-    int d;
+    int d, most; /* the distance, and the greatest that is of interest */
 
     if (s->len > WORD || len > KNOWN || len < 2 || (s->len < 4 && len == s->len && differences(known, s->word) == 1))
         return;
     begins = s->len >= 2 && known[0] == s->word[0] && strncmp(known, s->word, s->len) == 0;
-    if (!begins && ((int)(len > s->len ? len - s->len : s->len - len) > s->smallest ||
-                    lacks_letters(known, s->letters, s->smallest)))
+    most = s->best ? s->smallest : s->smallest - 1;
+    if (!begins && ((int)(len > s->len ? len - s->len : s->len - len) > most || lacks_letters(known, s->letters, most)))
         return; /* the distance is greater: that of the lengths, or the number of letters to be replaced */
     d = begins ? 1 : distance(s->word, s->len, known, len);
     if (d < s->smallest || (s->best && d == s->smallest && goes_before(known, len, begins, s))) {

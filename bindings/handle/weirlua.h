@@ -114,8 +114,8 @@ const char *weirlua_hint_of_types(lua_State *L, const char *word, const weir_gra
 
 /* ---- absent.c ---- */
 
-/* Adds to the error of an infeasible request the first of its types that the machine has no pool of, if any, and the
- * nearest type that the machine has. O(types of the request * types of the machine) */
+/* Adds the nearest type that the machine has to the error of an infeasible request for a type that the machine has no
+ * pool of. O(types of the request * types of the machine) */
 void weirlua_tell_absent(lua_State *L, const weir_graph *g, const weir_request *r, weir_err *err);
 int weirlua_nearest(lua_State *L);
 /* Returns the place of the text at `arg` in a list that ends with NULL, as luaL_checkoption does. */
