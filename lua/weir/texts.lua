@@ -62,6 +62,17 @@ function M.seconds(t, number)
   return (whole and (number and number(t) or ("%d"):format(t)) or ("%.6f"):format(t):gsub("0+$", "")) .. " s"
 end
 
+--- Times from here on (a second in 2001) are times of the wall clock, as in services and many traces.
+M.WALL = 1e9
+
+--- Formats a time of the wall clock: the local date and time.
+function M.date(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) --[[@as string]] end
+
+--- Formats a point in time: seconds if the clock began at 0, else the date and time. `number` as in M.seconds.
+function M.moment(t, number)
+  return (t < M.WALL or t == math.huge) and M.seconds(t, number) or M.date(t)
+end
+
 --- Formats a length of time in the unit in which it is 2 or more: "90 s", "30 min", "2.5 h", "3.0 days".
 function M.span(t)
   if t < 120 then return ("%.0f s"):format(t) end

@@ -158,13 +158,7 @@ M.seconds = texts.seconds
 --- Returns the words for the duration of an allocation: "for 10 s", "no end".
 function M.lasting(duration) return duration == math.huge and "no end" or "for " .. M.seconds(duration) end
 
--- Times from here on (a second in 2001) are times of the wall clock, as in services and many traces.
-M.WALL = 1e9
-
---- Formats a point in time: seconds if the clock began at 0, else the local date and time.
-function M.moment(t)
-  if t < M.WALL or t == math.huge then return M.seconds(t) end
-  return os.date("%Y-%m-%d %H:%M:%S", math.floor(t))
-end
+--- Formats a point in time, as texts.moment does.
+function M.moment(t) return texts.moment(t) end
 
 return M

@@ -26,7 +26,7 @@ function M.amount(n, type, unit)
   return texts.number(n) .. " " .. (n == 1 and type or M.plural(type))
 end
 
-local function seconds(t) return texts.seconds(t, texts.number) end
+local function moment(t) return texts.moment(t, texts.number) end
 
 -- Joins a list in words: "a", "a and b", "a, b and c", "a, b, c, d, e and 7 more".
 local function join(list, most)
@@ -222,7 +222,7 @@ end
 local function once(list, field, one, several)
   local ids, latest = numbers(list, field)
   if #ids == 0 then return nil end
-  local when = latest < math.huge and (" (at %s)"):format(seconds(latest)) or ""
+  local when = latest < math.huge and (" (at %s)"):format(moment(latest)) or ""
   if #ids == 1 then return one:format(ids[1]) .. when end
   return several:format(join(ids, FEW)) .. (latest < math.huge and when:gsub("at", "the last at") or "")
 end
@@ -323,7 +323,7 @@ function M.headline(report)
   if report.fits and report.start then
     local several = report.one_of
     if several then return ("one %s of %s fits there"):format(several.type, texts.number(several.count)) end
-    return report.where and "fits there" or report.start > 0 and "fits at " .. seconds(report.start) or "fits now"
+    return report.where and "fits there" or report.start > 0 and "fits at " .. moment(report.start) or "fits now"
   end
   if never_by_policy(report) then return ("infeasible: never under the policy %s"):format(report.policy or "that is in use") end
   return HEADS[report.verdict]
@@ -348,7 +348,7 @@ local function start_line(report)
   if report.verdict ~= "busy" then return nil end
   if not report.start then return "No start is in sight: what is in the way has no end." end
   local first = report.after and #report.after > 0 and ", " .. KINDS.job(report.after):gsub(" %(.-%)$", "") or ""
-  return ("Earliest start: %s%s, on %s."):format(seconds(report.start), first, places(report))
+  return ("Earliest start: %s%s, on %s."):format(moment(report.start), first, places(report))
 end
 
 -- Whether all obstacles of a way are jobs.

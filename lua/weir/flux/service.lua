@@ -12,6 +12,7 @@ local recording = require "weir.flux.recording"
 local queue_policy = require "weir.sim.queue_policy"
 local settings = require "weir.flux.settings"
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 local try_text = require "weir.flux.try"
 local why_text = require "weir.flux.why"
 
@@ -87,7 +88,6 @@ function M:configure(config) return guarded(self, "configuration", configure, se
 
 -- ---- flux weir ------------------------------------------------------------------------------------------------------
 
-local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
 -- Returns the payload of a request as a table.
 local function payload(text)
@@ -102,7 +102,7 @@ function M:why(text, user)
   local id, prefix = asked.id, asked.f58 == "f" and "f" or nil
   local job = s.jobs[id]
   if not job or user and job.user ~= tonumber(user) then return nil, "the scheduler does not know this job", "unknown" end
-  if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), when(job.start)) end
+  if job.state == "running" then return ("%s has its resources since %s.\n"):format(jobid.f58(id, prefix), texts.date(job.start)) end
   return why_text.text(s, job, prefix)
 end
 
@@ -190,19 +190,19 @@ end
 -- Sets policy=NAME and queue=NAME as arguments from now on. Returns true; or nil, message, code, with nothing changed.
 local function use(self, words, given)
   local own, config = table.move(self.arguments, 1, #self.arguments, 1, {}), self.config
-  local texts, problem = with_texts(self.texts, given)
-  if not texts then return nil, problem, "invalid" end
+  local all, problem = with_texts(self.texts, given)
+  if not all then return nil, problem, "invalid" end
   for _, word in ipairs(words) do
     if type(word) ~= "string" or not word:find "^policy=" and not word:find "^queue=" then
       return nil, "policy=NAME or queue=NAME is expected", "invalid"
     end
     own[#own + 1] = word
   end
-  local read, why = settings.read(own, core.json_decode(config), texts)
+  local read, why = settings.read(own, core.json_decode(config), all)
   local ok = read
   if read then ok, why = self.scheduler:reconfigure(read) end
   if not ok then return nil, why, "invalid" end
-  self.arguments, self.settings, self.texts = own, read, texts
+  self.arguments, self.settings, self.texts = own, read, all
   return true
 end
 

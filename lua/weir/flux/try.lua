@@ -13,7 +13,6 @@ local M = {}
 local SECONDS = 10 -- of work, for each side
 local SHOWN = 20   -- jobs in the table
 
-local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
 -- ---- the two sides --------------------------------------------------------------------------------------------------
 
@@ -90,7 +89,7 @@ local function add_rows(lines, jobs, was, would, prefix)
   for i, job in ipairs(jobs) do
     local text = moved(was[i] or -1, would[i])
     if text ~= "" and #rows < SHOWN then
-      local function cell(t) return t >= 0 and when(t) or "-" end
+      local function cell(t) return t >= 0 and texts.date(t) or "-" end
       rows[#rows + 1] = ("%-16s %-20s %-20s %s"):format(jobid.f58(job.id, prefix), cell(was[i] or -1), cell(would[i]), text)
     elseif text ~= "" then
       left = left + 1

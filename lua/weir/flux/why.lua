@@ -11,6 +11,7 @@ local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
 local preempt = require "weir.flux.preempt"
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 
 require "weir.explain" -- a copy opens no files: what a copy may use is read before
 
@@ -21,7 +22,6 @@ M.SECONDS = 5
 
 local FEW = 3       -- jobs told by name
 
-local function when(t) return os.date("%Y-%m-%d %H:%M:%S", math.floor(t)) end
 
 local function plural(n, word) return ("%d %s%s"):format(n, word, n == 1 and "" or "s") end
 
@@ -85,7 +85,7 @@ end
 local function about_reservations(self, job, list, prefix)
   local blocker = in_the_way(self, job, list)
   if not blocker then return nil end
-  return ("It would fit now, but for the reservation of %s, from %s on."):format(jobid.f58(blocker.id, prefix), when(blocker.at))
+  return ("It would fit now, but for the reservation of %s, from %s on."):format(jobid.f58(blocker.id, prefix), texts.date(blocker.at))
 end
 
 -- ---- what is missing -------------------------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ local function in_words(self, report, prefix)
   text = text:gsub("Earliest start: ", "Room for it, whoever is ahead: ")
   return (text:gsub("(%d[%d,]*%d)%.?%d* s%f[%W]", function(digits)
     local t = tonumber((digits:gsub(",", "")))
-    return t > 1000000000 and when(t) or nil
+    return t >= texts.WALL and texts.date(t) or nil
   end))
 end
 
@@ -113,13 +113,13 @@ local function start_in_words(t, now)
   if not t then return "When it starts would take too long to find out." end
   if t == math.huge then return "No start is in sight: what it waits for has no end, or the queue policy does not start it." end
   if t <= now then return "It starts next." end
-  return ("It starts at %s, if all jobs run as long as they may and no other comes."):format(when(t))
+  return ("It starts at %s, if all jobs run as long as they may and no other comes."):format(texts.date(t))
 end
 
 --- Returns the text why a job waits. prefix: of job ids, see jobid.lua. Or nil, message, code.
 function M.text(self, job, prefix)
   local first = ("%s waits"):format(jobid.f58(job.id, prefix))
-  if job.reserved then first = first .. "; resources are reserved for it from " .. when(job.reserved) .. " on" end
+  if job.reserved then first = first .. "; resources are reserved for it from " .. texts.date(job.reserved) .. " on" end
   local lines = { first, place_in_queue(self, job, prefix) }
   local others = reserved(self, job)
   broker.drop_reservations(self)

@@ -3,6 +3,7 @@
 local kinds = require "weir.repl.kinds"
 local out = require "weir.cli.output"
 local tables = require "weir.tables"
+local texts = require "weir.texts"
 
 local M = {}
 
@@ -14,10 +15,10 @@ local function number(x)
   return math.type(x) == "float" and x == math.floor(x) and ("%d"):format(x) or tostring(x)
 end
 
--- Formats a point in time: the date and time if the clock is that of the wall, else seconds.
+-- Formats a point in time: the date and time if the clock is that of the wall, else a number of seconds.
 local function moment(t)
-  if type(t) ~= "number" or t < out.WALL or t == math.huge then return type(t) == "number" and number(t) or tostring(t) end
-  return out.moment(t)
+  if type(t) ~= "number" then return tostring(t) end
+  return (t < texts.WALL or t == math.huge) and number(t) or texts.date(t)
 end
 
 local MOMENTS = { at = true, start = true, ["end"] = true, expires = true, time = true }
@@ -69,22 +70,22 @@ function M.is_number(head) return NUMBERS[head] == true end
 -- ---- lists of handles ---------------------------------------------------------------------------------------
 
 local function filled(columns, list, most)
-  local heads, texts, wanted = {}, {}, {}
+  local heads, cells, wanted = {}, {}, {}
   for i = 1, math.min(#list, most) do
-    texts[i] = {}
+    cells[i] = {}
     for c, column in ipairs(columns) do
-      texts[i][c] = column[2](list[i])
-      wanted[c] = wanted[c] or texts[i][c] ~= ""
+      cells[i][c] = column[2](list[i])
+      wanted[c] = wanted[c] or cells[i][c] ~= ""
     end
   end
   for c = #columns, 1, -1 do -- empty columns are left out
     if wanted[c] then
       table.insert(heads, 1, columns[c][1])
     else
-      for _, row in ipairs(texts) do table.remove(row, c) end
+      for _, row in ipairs(cells) do table.remove(row, c) end
     end
   end
-  return heads, texts, #list
+  return heads, cells, #list
 end
 
 -- ---- lists of flat tables -----------------------------------------------------------------------------------
@@ -142,10 +143,10 @@ end
 --- Prints a value as CSV: rows, or a single cell.
 function M.csv(x)
   local list = kinds.of(x) == "table" and x or { x }
-  local heads, texts = M.of(list, math.huge)
+  local heads, cells = M.of(list, math.huge)
   if not heads then return csv_line { tostring(x) } end
   csv_line(heads)
-  for _, row in ipairs(texts) do csv_line(row) end
+  for _, row in ipairs(cells) do csv_line(row) end
 end
 
 return M

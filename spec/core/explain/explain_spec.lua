@@ -110,6 +110,14 @@ describe("e:explain says", function()
   end
 end)
 
+it("the earliest start is a date where the clock is that of the wall", function()
+  local engine = engine_on(RACKS)
+  engine:advance(1700000000)
+  book(engine, { lasting(3600, "slot=8/node") })
+  local text = weir.explain.text(assert(engine:explain "slot=1/node"))
+  assert.matches("Earliest start: " .. os.date("%Y-%m-%d %H:%M:%S", 1700003600) .. ", once job 1 has ended", text, 1, true)
+end)
+
 describe("other readings of a request", function()
   -- {reading, machine, request, verdict with it, verdict without}
   for _, row in ipairs {
