@@ -279,6 +279,7 @@ gcstress: ## these specs while garbage is collected at each allocation, under sa
 # spec/tools/coverage_reasons.lua.
 coverage: ## lines and branches that the C tests, specs and scenarios run (minutes); FILE=core/x.c: what they do not
 ifeq ($(FILE),)
+	@nice $(MAKE) --no-print-directory -j$(JOBS) build # some specs read the manual of this build
 	@nice $(MAKE) --no-print-directory -j$(JOBS) V=cov build $(TESTS:$(OUT)/%=build/cov/%)
 	@find build/obj/cov -name '*.gcda' -delete
 	@nice $(MAKE) --no-print-directory -k V=cov test-c spec scenarios || failed=1; \
