@@ -562,4 +562,26 @@ describe("units taken directly beside flows through them, explained [G8]", funct
       for _, level in ipairs(report.levels) do assert.is_true(level.visited == (level.type == "panel" and 3 or 6), level.type) end
     end)
   end
+
+  it("are refused with the policy's error, whichever call of `evaluate` fails", function()
+    local failures, calls, fails_at = 0, 0, 0
+    e = weir.engine { resources = g, scores = "call" }
+    assert(e:use { name = "t", evaluate = function(v)
+      calls = calls + 1
+      if calls == fails_at then error "no score" end
+      return v.type == "node" and (v.id + 1) % 3 or 0
+    end })
+    repeat
+      calls, fails_at = 0, fails_at + 1
+      local a, why, code = e:match("slot=3/[node/power=2;panel=1]", { mode = "preview" })
+      if not a then
+        assert.equal("policy", code, why)
+        failures = failures + 1
+      end
+      assert(g:check())
+    until calls < fails_at or fails_at == 1000
+    assert.is_true(failures > 0 and fails_at < 1000, failures)
+    fails_at = 0
+    assert(e:match "slot=3/[node/power=2;panel=1]")
+  end)
 end)

@@ -245,4 +245,38 @@ describe("vertices with several parents in a hierarchy [G3][RFC4b:101]", functio
     end
     assert.is_true(placed > SEEDS, placed)
   end)
+
+  -- {units of a pool, request, nodes given; nil: it can never be met}
+  for _, row in ipairs {
+    { 1, "unit=2/slot=2/node", 4 }, { 1, "unit=3/slot=1/node" }, { 1, "unit=2/slot=3/node" }, { 1, "unit=1/slot=1/gpu" },
+    { 2, "unit=2/slot=2/node", 2 }, { 2, "unit=2/slot=3/node", 3 }, { 2, "unit=3/slot=1/node", 2 }, { 2, "unit=4/slot=2/node", 4 },
+    { 2, "unit=4/slot=3/node" },
+  } do
+    local units, shape, given = table.unpack(row)
+    it(("below two pools of %d for %s, which is %s"):format(units, shape, given and "met" or "never met"), function()
+      local g = weir.synthetic "cluster:1 node:4 core:1"
+      for i = 1, 2 do
+        local unit = assert(g:add(nil, { type = "unit", id = i, size = units }))
+        for n, node in ipairs(g:find "type=node") do
+          if n ~= i then assert(g:add_edge(unit, node, { subsystem = "power", type = "supplies" })) end
+        end
+      end
+      local a, _, code = weir.engine { resources = g, granularity = "power" }:match(shape)
+      assert.same({ given, not given and "infeasible" or nil }, { a and #a:vertices() or nil, code })
+      assert(g:check())
+    end)
+  end
+
+  it("are left out of what lies around a vertex, where a pool of a third hierarchy is not", function()
+    local g = weir.synthetic "cluster:1 node:2 core:1"
+    for i, node in ipairs(g:find "type=node") do
+      assert(g:add_edge(assert(g:add(nil, { type = "unit", id = i })), node, { subsystem = "power", type = "supplies" }))
+    end
+    local switch, node = assert(g:add(nil, { type = "switch", id = 0, size = 10 })), g "/cluster0/node1"
+    assert(g:add_edge(switch, node, { subsystem = "net", type = "connects" }))
+    local e = weir.engine { resources = g, granularity = "power" }
+    local a = assert(e:match("slot=1/[node;switch=1]", { mode = "preview", within = node }))
+    assert.same({ node, switch }, { a:vertices()[1].vertex, a:vertices()[2].vertex })
+    assert.is_nil((e:match("slot=2/node", { mode = "preview", within = node })))
+  end)
 end)
