@@ -120,7 +120,7 @@ static void look_at_queue(struct shadow *s, const char *name)
     const char *topic = "job-manager.queue-status";
     flux_future_t *f = *name ? flux_rpc_pack(s->h, topic, FLUX_NODEID_ANY, 0, "{s:s}", "name", name)
                              : flux_rpc(s->h, topic, "{}", FLUX_NODEID_ANY, 0);
-    char *own = strdup(name);
+    char *own = f ? strdup(name) : NULL;
 
     if (f && (!own || flux_future_aux_set(f, "name", own, free) < 0)) {
         free(own);
