@@ -445,4 +445,6 @@ return {
   { "^core/match/flow%.c$", "continue;", "a unit of another subsystem at another distance" },
   { "^core/match/deal%.c$", "type_cell(schema_at(view, in->schema), d->group_type)", "a shared vertex above groups, dealt out again" },
   { "^core/request/shape_write%.c$", "a slot without a label than its count", TWICE },
+  { "^core/match/deal%.c$", "return true;", "a type that no vertex of the view has, which is told before anything is dealt" },
+  { "^core/match/flow_waiting%.c$", "return m->err->code;", "a policy that fails for candidates that wait, and not before" },
 }
