@@ -424,7 +424,7 @@ static bool fits_behind(const weir_graph *g, const struct inner *in, const struc
 {
     const struct schema *s = schema_at(g, in->schema), *t = schema_at(g, f->schema);
     return in->cells && f->cap == in->rows_cap && s->stride == t->stride && s->npairs + t->npairs == 0 &&
-           memcmp(s->codes, t->codes, s->ntypes * sizeof *s->codes) == 0;
+           (s->ntypes == 0 || memcmp(s->codes, t->codes, s->ntypes * sizeof *s->codes) == 0);
 }
 
 static int refit_prepare(weir_graph *g, struct refit *f)

@@ -213,7 +213,8 @@ static int copy_jobs(const weir_graph *g, weir_graph *c)
     if (copy_array(&own->starts, &n, &own->starts_cap, all->starts, all->n, sizeof *all->starts) ||
         copy_array(&own->order, &n, &own->order_cap, all->order, all->n, sizeof *all->order) ||
         weir_map32_copy(&own->ids, &all->ids) ||
-        copy_array(&own->queue, &own->nqueue, &own->queue_cap, all->queue, all->nqueue, sizeof *all->queue))
+        copy_array(&own->queue, &own->nqueue, &own->queue_cap, all->queue, all->nqueue, sizeof *all->queue) ||
+        weir_array_reserve(&own->queue, &own->queue_cap, own->n, sizeof *own->queue))
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < own->n; i++)
         if (copy_job(&all->list[i], &own->list[i]))

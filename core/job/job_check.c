@@ -153,6 +153,8 @@ static int check_records(const weir_graph *g, weir_err *err)
 {
     uint32_t live = 0, pending = 0;
 
+    if (g->jobs->queue_cap < g->jobs->n || g->jobs->starts_cap < g->jobs->n || g->jobs->order_cap < g->jobs->n)
+        return broken(err, "there is no room for an event of each job", g->jobs->queue_cap);
     for (uint32_t i = 0; i < g->jobs->n; i++) {
         const struct job *j = &g->jobs->list[i];
         if (!j->used)

@@ -47,7 +47,8 @@ struct jobs {
     uint32_t *order;
     uint32_t order_cap;
     struct weir_map32 ids; /* index in `list`, by hash of the id */
-    /* The start queue: a heap of jobs by the time of the next event (start_queue.h). */
+    /* The start queue: a heap of jobs by the time of the next event (start_queue.h). There is room for each record of
+     * `list`, as any job may come to be queued later: queue_cap >= n. */
     uint32_t *queue;
     uint32_t nqueue, queue_cap;
     /* Entries at the end of the queue's array: reservations to put off, in order of starts. */

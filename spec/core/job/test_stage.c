@@ -101,18 +101,33 @@ static void some_end(weir_graph *g)
         CHECK(weir_stage_drop(g, -weir_stage_at(g, dice(weir_stage_count(g)))->job, NULL) == WEIR_OK, "a stage ends");
 }
 
+/* Returns a duplicate, equal to the graph, and frees the graph. */
+static weir_graph *moved_to_copy(weir_graph *g)
+{
+    weir_graph *copy = NULL;
+    weir_err err = {0};
+
+    CHECK(weir_graph_dup(g, &copy, &err) == WEIR_OK && weir_check(copy, &err) == WEIR_OK &&
+              weir_graph_compare(g, copy, true, &err) == WEIR_OK,
+          "%s", err.text);
+    weir_graph_free(g);
+    return copy;
+}
+
+/* A history goes on in duplicates of the graph, which must have the same room for what comes later. */
 static void test_random(void)
 {
     weir_err err = {0};
 
     for (uint64_t run = 1; run <= 30; run++) {
-        weir_graph *g = machine(), *copy = NULL;
+        weir_graph *g = machine();
         seed = run;
         for (int i = 0; i < 80; i++) {
-            switch (dice(8)) {
+            switch (dice(9)) {
             case 0: some_clock(g); break;
             case 1: some_end(g); break;
             case 2: some_list(g); break;
+            case 8: g = moved_to_copy(g); break;
             case 3:
             case 4:
                 if (weir_stage_count(g))
@@ -125,12 +140,31 @@ static void test_random(void)
             if (!CHECK(weir_check(g, &err) == WEIR_OK, "run %d, step %d: %s", (int)run, i, err.text))
                 return;
         }
-        CHECK(weir_graph_dup(g, &copy, &err) == WEIR_OK && weir_check(copy, &err) == WEIR_OK &&
-                  weir_graph_compare(g, copy, true, &err) == WEIR_OK,
-              "%s", err.text);
-        weir_graph_free(copy);
-        weir_graph_free(g);
+        weir_graph_free(moved_to_copy(g));
     }
+}
+
+/* A stage is committed in a duplicate of n jobs: the job that the stage becomes is queued for its end. */
+static void test_committed_in_copy(void)
+{
+    weir_match_options job = {.duration = 9 * SECOND}, held = {.stage = 5 * SECOND, .duration = 9 * SECOND};
+    const weir_allocation *a = NULL;
+    weir_err err = {0};
+
+    for (int n = 0; n < 4; n++)
+        for (int late = 0; late < 2; late++) {
+            weir_graph *g = machine();
+            if (!late)
+                weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+            for (int i = 0; i < n; i++)
+                CHECK(match(g, "slot=1/core=1", job, &a) == WEIR_OK, "a job");
+            CHECK(match(g, "slot=1/core=1", held, &a) == WEIR_OK, "a stage");
+            g = moved_to_copy(g);
+            weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+            CHECK(weir_stage_commit(g, -weir_stage_at(g, 0)->job, 0, &a, NULL, NULL, &err) == WEIR_OK, "%s", err.text);
+            CHECK(weir_check(g, &err) == WEIR_OK, "%d jobs: %s", n, err.text);
+            weir_graph_free(g);
+        }
 }
 
 /* ---- claims of removed vertices ---- */
@@ -244,6 +278,7 @@ static void test_nomem(void)
 int main(void)
 {
     test_random();
+    test_committed_in_copy();
     test_gone();
     test_nomem();
     return check_report();
