@@ -26,23 +26,40 @@ CFLAGS += -std=c11 -D_GNU_SOURCE $(WARN) $(OPT_$(V))
 LDFLAGS += $(if $(filter tsan,$(V)),-fsanitize=thread) $(if $(filter san,$(V)),-fsanitize=address$(,)undefined) $(if $(filter cov,$(V)),--coverage)
 , := ,
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
-LUA_LIBS := -ledit -lssl -lcrypto
+LUA_LIBS := -ledit
+
+# ---- the packages, each after those it uses: lua/NAME, bindings/NAME where there is C, spec/NAME ----
+# A package is built where the libraries that its C includes are there; PACKAGES="weir weir-sim" chooses.
+ALL_PACKAGES := weir weir-sim weir-serve weir-flux
+HEADERS_weir-serve := openssl/ssl.h curl/curl.h
+NET_LIBS := -lssl -lcrypto
+HASH := \#
+has_headers = $(if $1,$(shell printf '$(foreach h,$1,$(HASH)include <$h>\n)' | $(CC) -E -x c - >/dev/null 2>&1 || echo no))
+MISSING := $(foreach p,$(ALL_PACKAGES),$(if $(call has_headers,$(HEADERS_$p)),$p))
+# weir-flux uses weir-serve.
+PACKAGES := $(filter-out $(MISSING) $(if $(strip $(MISSING)),weir-flux),$(ALL_PACKAGES))
 
 CORE_C := $(sort $(shell find core -name '*.c'))
 CORE := $(CORE_C:%.c=$(OBJ)/%.o)
 # What every graph is made with stands together in the program: that touches fewer pages than the order of the alphabet.
 NEAR := $(foreach n,base strtab map32 graph observer structure vertex pool uuid schema rows candidate_index node_table nogood rank_order \
 	reservation occupancy usage_totals job journal load formats input grug grug_read,$(filter %/$n.o,$(CORE)))
-BIND_C := $(sort $(shell find bindings -path bindings/flux -prune -o -name '*.c' -print))
-BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/main.c,$(BIND_C)))
+BIND_C := $(sort $(shell find bindings/weir -name '*.c'))
+BIND := $(patsubst %.c,$(OBJ)/%.o,$(filter-out bindings/weir/main.c,$(BIND_C)))
+NET_C := $(wildcard bindings/weir-serve/*.c)
+# What a C module of another package has of weir's binding: classes, options, results.
+NET := $(patsubst %.c,$(OBJ)/%.o,$(NET_C) $(addprefix bindings/weir/handle/,state.c support.c suggest.c))
 TEST_C := $(sort $(shell find spec -name 'test_*.c'))
 TESTS := $(patsubst %.c,$(OUT)/test/%,$(notdir $(TEST_C))) $(OUT)/test/drive_module
 # With what pages are made of.
 PAGE_FILES := \( -name '*.lua' -o -name '*.js' -o -name '*.css' \)
-LUAS := $(patsubst lua/%,$(OUT)/lua/%,$(sort $(shell find lua/weir -path lua/weir/serve/systemd -prune -o $(PAGE_FILES) -print)))
-# A module that has moved leaves no copy of its old place behind.
-STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua,$(shell find $(OUT)/lua $(PAGE_FILES) 2>/dev/null))
-$(if $(STALE),$(shell rm -f $(STALE)))
+# The modules of all packages have names weir.NAME and come to lie in one folder.
+luas_of = $(patsubst lua/$1/%,$(OUT)/lua/weir/%,$(sort $(shell find lua/$1 -path '*/systemd' -prune -o $(PAGE_FILES) -print)))
+LUAS := $(foreach p,$(PACKAGES),$(call luas_of,$p))
+# A module that has moved, or is of a package that is not built, leaves no copy behind.
+STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua $(OUT)/lua/weir/known_commands.lua,$(shell find $(OUT)/lua $(PAGE_FILES) 2>/dev/null)) \
+  $(if $(filter weir-serve,$(PACKAGES)),,$(wildcard $(OUT)/lua/weir/serve/net.so))
+$(if $(strip $(STALE)),$(shell rm -f $(STALE)))
 SPECS := $(sort $(shell find spec -path spec/deep -prune -o -name '*_spec.lua' -print))
 # The files of specs that are given by the ends of their names: "walk", "serve/limits".
 specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
@@ -52,14 +69,18 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
   repl/habits cli/topics
 
-.PHONY: always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
+.PHONY: weir always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
-all: deps build ## dependencies, then the release build
+all: deps build ## dependencies, then the release build of every package whose libraries are there
+	@$(if $(strip $(MISSING)),echo "left out for want of $(foreach p,$(MISSING),$(HEADERS_$p)): $(filter-out $(PACKAGES),$(ALL_PACKAGES))")
 	@if [ -e $(OUT)/fresh ]; then rm -f $(OUT)/fresh; echo "$(OUT)/weir is built"; else echo "$(OUT)/weir is up to date"; fi
 build: $(OUT)/built
-$(OUT)/built: $(OUT)/weir $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 $(OUT)/doc/manual.html
+$(OUT)/built: $(OUT)/weir $(if $(filter weir-serve,$(PACKAGES)),$(OUT)/lua/weir/serve/net.so) $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/%.1) $(OUT)/doc/manual.html
 	@touch $@ $(OUT)/fresh
+
+weir: ## the package weir alone: machines, requests, policies, scenarios
+	@$(MAKE) --no-print-directory PACKAGES=weir build
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 14
@@ -67,11 +88,11 @@ help: ## this list
 JOBS := $(shell nproc)
 
 # ---- dependencies: Debian packages, installed where one is missing ----
-PACKAGES := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
+DEBIAN := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
   lua-check clang libclang-rt-dev graphviz locales pkgconf
 deps: ## install the Debian packages that are missing
-	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(PACKAGES) 2>/dev/null)"; for p in $(PACKAGES); do \
+	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(DEBIAN) 2>/dev/null)"; for p in $(DEBIAN); do \
 	  case "$$there" in *" ii $$p "*|*" hi $$p "*) ;; *) missing="$$missing $$p";; esac; done; \
 	if [ -n "$$missing" ]; then sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; echo "installing:$$missing"; \
 	  $$sudo apt-get update -qq && DEBIAN_FRONTEND=noninteractive $$sudo apt-get install -y -qq --no-install-recommends $$missing; fi
@@ -84,9 +105,9 @@ $(OBJ)/core/%.o: core/%.c
 	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -c $< -o $@
 $(OBJ)/bindings/%.o: bindings/%.c
 	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
+	$(call say,CC $<)$(CC) $(CFLAGS) $(HIDDEN) -fPIC -MMD -MP -Icore -Ibindings/weir $(LUA_CFLAGS) -c $< -o $@
 vpath test_%.c $(sort $(dir $(TEST_C)))
-compile_test = $(call say,CC $<)mkdir -p $(@D) && $(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings -Ispec/c $(LUA_CFLAGS) -c $< -o $@
+compile_test = $(call say,CC $<)mkdir -p $(@D) && $(CC) $(CFLAGS) -MMD -MP -Icore -Ibindings/weir -Ispec/c $(LUA_CFLAGS) -c $< -o $@
 $(OBJ)/test/test_%.o: test_%.c
 	$(compile_test)
 $(OBJ)/test/%.o: spec/c/%.c
@@ -104,14 +125,27 @@ $(OUT)/libweir.a: $(CORE)
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
 $(OUT)/libweir.so: $(CORE) core/weir.map
 	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,-soname,libweir.so.0 -Wl,--version-script=core/weir.map -o $@ $(CORE) $(LIBS)
-$(OUT)/lua/weir/core.so: $(BIND) $(CORE) bindings/module.map
+$(OUT)/lua/weir/core.so: $(BIND) $(CORE) bindings/weir/module.map
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/module.map -o $@ $(BIND) $(CORE) $(LIBS) $(LUA_LIBS)
-$(OUT)/weir: $(OBJ)/bindings/main.o $(BIND) $(OUT)/libweir.a $(LUAS) | build/policies
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir/module.map -o $@ $(BIND) $(CORE) $(LIBS) $(LUA_LIBS)
+$(OUT)/lua/weir/serve/net.so: $(NET) $(OUT)/libweir.a bindings/weir-serve/module.map
+	@mkdir -p $(@D)
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir-serve/module.map -o $@ $(NET) $(OUT)/libweir.a $(NET_LIBS)
+$(OUT)/weir: $(OBJ)/bindings/weir/main.o $(BIND) $(OUT)/libweir.a $(LUAS) $(OUT)/lua/weir/known_commands.lua $(OUT)/packages | build/policies
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
-$(OUT)/lua/%: lua/%
+define copy_lua
+$(OUT)/lua/weir/%: lua/$1/%
+	@mkdir -p $$(@D)
+	$$(if $$(LOUD),,@)cp $$< $$@
+endef
+$(foreach p,$(PACKAGES),$(eval $(call copy_lua,$p)))
+# Which package has which command, for what `weir` says of a command that is not installed.
+$(OUT)/lua/weir/known_commands.lua: spec/tools/known_commands.lua $(wildcard lua/*/packages/*.lua)
 	@mkdir -p $(@D)
-	$(if $(LOUD),,@)cp $< $@
+	$(if $(LOUD),,@)lua5.4 $< $@ $(wildcard lua/*/packages/*.lua)
+# Where other packages are built than before, their files are copied again.
+$(OUT)/packages: always
+	@mkdir -p $(@D); echo '$(PACKAGES)' | cmp -s - $@ || echo '$(PACKAGES)' > $@
 build/policies:
 	@mkdir -p build && ln -sfn ../policies $@
 build/test/pty.so: spec/support/pty.c # a pseudo-terminal for specs
@@ -139,35 +173,34 @@ $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua 
   lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/policies.md
 	@mkdir -p $(@D)/weir
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
-# The man page and the shell's completion, from the tables of options.
-$(OUT)/doc/weir.1: $(OUT)/weir spec/tools/manpage.lua spec/tools/roff.lua spec/tools/completion.lua policies/queue
+# The man page of each package, from the tables of options.
+$(OUT)/doc/%.1: $(OUT)/weir spec/tools/manpage.lua spec/tools/roff.lua
 	@mkdir -p $(@D)
-	$(call say,DOC $(OUT)/doc/weir.bash)$(OUT)/weir run spec/tools/completion.lua $(OUT)/doc/weir.bash
-	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage.lua $@
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage.lua $* $@
 
 # ---- the scheduler of a Flux instance, where pkg-config finds flux-core ----
 FLUX_PKGS := flux-core flux-schedutil
 FLUX := $(shell pkg-config --exists $(FLUX_PKGS) 2>/dev/null && echo yes)
-FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore -Ibindings $(LUA_CFLAGS)
+FLUX_CFLAGS = $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(FLUX_PKGS))) -Icore -Ibindings/weir $(LUA_CFLAGS)
 FLUX_LIBS = $(shell pkg-config --libs $(FLUX_PKGS)) -Wl,-rpath,$(shell pkg-config --variable=libdir flux-core)
 # What the broker loads; the other files are of the command `flux weir`.
-MODULE := $(filter-out $(addprefix bindings/flux/,command.c shadow.c),$(wildcard bindings/flux/*.c))
-FLUX_MODULE := $(patsubst bindings/flux/%.c,$(OBJ)/flux/%.o,$(MODULE))
+MODULE := $(filter-out $(addprefix bindings/weir-flux/,command.c shadow.c),$(wildcard bindings/weir-flux/*.c))
+FLUX_MODULE := $(patsubst bindings/weir-flux/%.c,$(OBJ)/flux/%.o,$(MODULE))
 flux: $(if $(FLUX),build $(OUT)/flux/sched-weir.so $(OUT)/flux/flux-weir $(OUT)/flux/modprobe.d/sched-weir.toml,no-flux) ## the scheduler module, where flux-core is installed
 check-flux: flux ## instances of Flux with weir as their scheduler, where flux-core is installed
-	@sh spec/flux/check.sh $(CURDIR)/$(OUT)
+	@sh spec/weir-flux/live/check.sh $(CURDIR)/$(OUT)
 # The module without Flux: a driver in place of the broker. The thread sanitizer looks at both of its threads.
-FAKE := -Ispec/bindings/flux/fake
-$(OBJ)/driver/%.o: bindings/flux/%.c
+FAKE := -Ispec/weir-flux/module/fake
+$(OBJ)/driver/%.o: bindings/weir-flux/%.c
 	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Icore -Ibindings $(LUA_CFLAGS) -c $< -o $@
-$(OBJ)/driver/%.o: spec/bindings/flux/%.c
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Icore -Ibindings/weir $(LUA_CFLAGS) -c $< -o $@
+$(OBJ)/driver/%.o: spec/weir-flux/module/%.c
 	@mkdir -p $(@D)
-	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Ispec/bindings/flux -Ispec/c -Icore -c $< -o $@
-$(OBJ)/driver/%.o: spec/bindings/flux/fake/%.c
+	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -Ispec/weir-flux/module -Ispec/c -Icore -c $< -o $@
+$(OBJ)/driver/%.o: spec/weir-flux/module/fake/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) -MMD -MP $(FAKE) -c $< -o $@
-DRIVER := $(patsubst bindings/flux/%.c,$(OBJ)/driver/%.o,$(MODULE)) \
+DRIVER := $(patsubst bindings/weir-flux/%.c,$(OBJ)/driver/%.o,$(MODULE)) \
   $(OBJ)/driver/drive_module.o $(OBJ)/driver/fake_flux.o
 $(OUT)/test/drive_module: $(DRIVER) $(BIND) $(CORE) $(LUAS) | build/policies
 	@mkdir -p $(@D)
@@ -180,7 +213,7 @@ tsan-run:
 	@TSAN_OPTIONS="halt_on_error=0 exitcode=66 die_after_fork=0" bash spec/tools/run.sh $(V) $(OUT)/test/drive_module
 no-flux:
 	@echo "pkg-config finds no flux-core: the scheduler of a Flux instance is not built"
-$(OBJ)/flux/%.o: bindings/flux/%.c
+$(OBJ)/flux/%.o: bindings/weir-flux/%.c
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(CFLAGS) -fPIC -MMD -MP $(FLUX_CFLAGS) -c $< -o $@
 # The module is told where weir's Lua files are going to be; it is made again for another PREFIX.
@@ -188,20 +221,20 @@ $(OBJ)/flux/lua.o: CFLAGS += -DSCHED_WEIR_LUA='"$(PREFIX)/share/lua/5.4"'
 $(OBJ)/flux/lua.o: $(OBJ)/flux/prefix
 $(OBJ)/flux/prefix: always
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
-$(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/flux/exports.map
+$(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/weir-flux/exports.map
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir-flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
 $(OUT)/flux/flux-weir: $(OBJ)/flux/command.o $(OBJ)/flux/shadow.o $(OBJ)/flux/lua.o $(BIND) $(CORE)
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
-$(OUT)/flux/modprobe.d/sched-weir.toml: bindings/flux/sched-weir.toml
+$(OUT)/flux/modprobe.d/sched-weir.toml: bindings/weir-flux/sched-weir.toml
 	@install -D -m 644 $< $@
-$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir/serve/methods/*.lua)
+$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir-serve/serve/methods/*.lua)
 	@mkdir -p $(@D)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
 # The manual as one page, from the README, the guides, the man pages and the contract of policies.
 GUIDES := README.md doc/scenarios.md doc/graphs.md doc/cluster.md doc/next-hour.md doc/switching.md doc/service-limits.md doc/performance.md
-$(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(OUT)/doc/weir.1 $(OUT)/doc/weir-serve.1 spec/tools/webpage.lua $(GUIDES)
+$(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/%.1) spec/tools/webpage.lua $(GUIDES)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:
 -include $(sort $(shell find build/obj build/analyze $(OBJ) -name '*.d' 2>/dev/null))
@@ -290,7 +323,7 @@ endif
 
 # The other C tests take minutes there. Without --ignore-lua busted would start another process, which memcheck does not see.
 VALGRIND_WITHOUT := hostlist_ranges incremental query_random sqlite_kill
-VALGRIND_SPECS := match/match walk rset/rset jobspec jgf store/store bindings/policy/policies
+VALGRIND_SPECS := match/match walk rset/rset jobspec jgf store/store bindings/weir/policy/policies
 VALGRIND := valgrind -q --error-exitcode=1 --leak-check=full --show-leak-kinds=definite,indirect,possible \
   --errors-for-leak-kinds=definite,indirect,possible --keep-debuginfo=yes --suppressions=spec/tools/valgrind.supp
 valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memcheck (many minutes)
@@ -304,8 +337,8 @@ valgrind: build $(TESTS) $(OUT)/test/env ## C tests and some specs under memchec
 # that it answers the same each time.
 FUZZ := $(patsubst spec/fuzz/fuzz_%.c,%,$(wildcard spec/fuzz/fuzz_*.c))
 FUZZ_CFLAGS := -std=c11 -D_GNU_SOURCE -O1 -g -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
-  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ibindings -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
-FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/main.c,$(BIND_C)))
+  -fno-sanitize-recover=undefined -DWEIR_VERTICES_MAX=5000u -Icore -Ibindings/weir -Ispec/fuzz $(LUA_CFLAGS) -DWEIR_LUA='"$(CURDIR)/build/lua"'
+FUZZ_OBJ := $(patsubst %.c,build/obj/fuzz/%.o,$(CORE_C) $(filter-out bindings/weir/main.c,$(BIND_C)))
 SECONDS ?= 10
 build/obj/fuzz/%.o: %.c
 	@mkdir -p $(@D)
@@ -322,11 +355,11 @@ fuzz-%: build/fuzz/fuzz_%
 	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
 lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; luacheck
-	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) spec/c/*.c $(TEST_C) $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
-	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
-	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/flux/*.c || exit 1; done)
-	@for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FAKE) -Ispec/bindings/flux -Ispec/c -Icore -Ibindings $(LUA_CFLAGS) \
-	  $(MODULE) spec/bindings/flux/*.c spec/bindings/flux/fake/*.c || exit 1; done
+	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) $(NET_C) spec/c/*.c $(TEST_C) $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
+	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings/weir -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
+	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/weir-flux/*.c || exit 1; done)
+	@for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FAKE) -Ispec/weir-flux/module -Ispec/c -Icore -Ibindings/weir $(LUA_CFLAGS) \
+	  $(MODULE) spec/weir-flux/module/*.c spec/weir-flux/module/fake/*.c || exit 1; done
 	@luacheck -q lua policies spec
 # Each build is made anew, below build/ beside the others. What all of it is worth most for comes first.
 PORT := gcc:-O0 clang:-O0 gcc:-O3 clang:-O3:-DNDEBUG gcc:-O3:-DNDEBUG clang:-O3 \
@@ -345,11 +378,11 @@ layers: build ## no call, no #include and no require points upward; lines of C w
 # cppcheck keeps notes there by itself.
 ANALYZE = clang --analyze --analyzer-output text -Xclang -analyzer-checker=core,deadcode,unix -std=c11 -D_GNU_SOURCE $(WHAT) \
   -MMD -MP -MT $@ -MF $(@:.txt=.d) -o /dev/null $< >$@.new 2>&1; mv $@.new $@
-ANALYZED := $(patsubst %.c,build/analyze/%.txt,$(CORE_C) $(BIND_C) $(if $(FLUX),$(wildcard bindings/flux/*.c)))
+ANALYZED := $(patsubst %.c,build/analyze/%.txt,$(CORE_C) $(BIND_C) $(NET_C) $(if $(FLUX),$(wildcard bindings/weir-flux/*.c)))
 build/analyze/core/%.txt: WHAT = -Icore -DANALYZE_CORE -include spec/tools/analyze.h
 build/analyze/core/base/base.txt: WHAT = -Icore
-build/analyze/bindings/%.txt: WHAT = -Icore -Ibindings $(LUA_CFLAGS) -include spec/tools/analyze.h
-build/analyze/bindings/flux/%.txt: WHAT = $(FLUX_CFLAGS) -include spec/tools/analyze.h
+build/analyze/bindings/%.txt: WHAT = -Icore -Ibindings/weir $(LUA_CFLAGS) -include spec/tools/analyze.h
+build/analyze/bindings/weir-flux/%.txt: WHAT = $(FLUX_CFLAGS) -include spec/tools/analyze.h
 build/analyze/%.txt: %.c
 	@mkdir -p $(@D)
 	$(call say,ANALYZE $<)$(ANALYZE)
@@ -370,7 +403,7 @@ bench: deps build build/test/bench_jansson build/test/bench_serve build/test/fla
 	@build/weir run spec/bench/copies.lua
 
 # `make bench-counts BEFORE=counts.json` compares with build/counts.json of an earlier run, and fails where a row is dearer.
-bench-counts: PACKAGES += valgrind
+bench-counts: DEBIAN += valgrind
 bench-counts: deps build build/test/counting.so ## instructions of the rows of the benchmarks under callgrind; writes build/counts.json
 	@build/weir run spec/bench/counts.lua $(BEFORE)
 
@@ -384,7 +417,14 @@ COMPLETIONS := $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 FLUX_HOME = $(shell pkg-config --variable=prefix flux-core)
 FLUX_PREFIX ?= $(if $(filter command line environment,$(origin PREFIX)),$(PREFIX),$(FLUX_HOME))
 FLUX_DIR = $(DESTDIR)$(patsubst $(FLUX_HOME)/%,$(FLUX_PREFIX)/%,$(shell pkg-config --variable=$1 flux-core))
-install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the scheduler module to where Flux is, or below a PREFIX given; FLUX_PREFIX=DIR
+install: $(PACKAGES:%=install-%) ## into $(PREFIX), below DESTDIR; install-weir and so on: one package; the scheduler module to where Flux is; FLUX_PREFIX=DIR
+define install_package
+install-$1:: build
+	cd lua/$1 && find . -path '*/systemd' -prune -o $$(PAGE_FILES) -exec install -D -m 644 {} $$(abspath $$(LUA_SHARE))/{} \;
+	install -D -m 644 build/doc/$1.1 $$(DESTDIR)$$(PREFIX)/share/man/man1/$1.1
+endef
+$(foreach p,$(ALL_PACKAGES),$(eval $(call install_package,$p)))
+install-weir:: build
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	  $(LUA_LIB) $(POLICIES)/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
@@ -393,27 +433,28 @@ install: build $(if $(FLUX),flux) ## into $(PREFIX), below DESTDIR; the schedule
 	install -m 644 build/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0
 	ln -sf libweir.so.0 $(DESTDIR)$(LIBDIR)/libweir.so
 	install -m 644 build/lua/weir/core.so $(LUA_LIB)/core.so
-	cd lua/weir && find . -path ./serve/systemd -prune -o $(PAGE_FILES) -exec install -D -m 644 {} $(abspath $(LUA_SHARE))/{} \;
 	install -m 644 policies/*.lua $(POLICIES)/
 	install -m 644 policies/queue/*.lua $(POLICIES)/queue/
-	install -m 644 build/lua/weir/reference.lua $(LUA_SHARE)/reference.lua
+	install -m 644 build/lua/weir/reference.lua build/lua/weir/known_commands.lua $(LUA_SHARE)/
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
 	install -D -m 644 build/doc/manual.html $(DESTDIR)$(PREFIX)/share/weir/doc/manual.html
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	install -D -m 644 build/doc/weir/scenario.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir/scenario.lua
-	install -D -m 644 build/doc/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir.1
-	install -D -m 644 build/doc/weir-serve.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir-serve.1
-	install -d $(DESTDIR)$(UNITS)
-	sed 's|@BINDIR@|$(PREFIX)/bin|' lua/weir/serve/systemd/weir.service.in > $(DESTDIR)$(UNITS)/weir.service
-	chmod 644 $(DESTDIR)$(UNITS)/weir.service
-	install -m 644 lua/weir/serve/systemd/weir.socket $(DESTDIR)$(UNITS)/weir.socket
-	install -D -m 644 lua/weir/serve/systemd/serve.lua $(DESTDIR)$(PREFIX)/share/weir/serve.lua
-	install -D -m 644 build/doc/weir.bash $(COMPLETIONS)/weir
+	install -d $(COMPLETIONS)
+	printf '%s\n' '# Printed by the command, for the packages that are installed.' 'eval "$$(weir completion bash)"' > $(COMPLETIONS)/weir
 	printf 'prefix=%s\nlibdir=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${libdir} -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
 	  '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc
+install-weir-serve:: build
+	install -D -m 644 build/lua/weir/serve/net.so $(LUA_LIB)/serve/net.so
+	install -d $(DESTDIR)$(UNITS)
+	sed 's|@BINDIR@|$(PREFIX)/bin|' lua/weir-serve/serve/systemd/weir.service.in > $(DESTDIR)$(UNITS)/weir.service
+	chmod 644 $(DESTDIR)$(UNITS)/weir.service
+	install -m 644 lua/weir-serve/serve/systemd/weir.socket $(DESTDIR)$(UNITS)/weir.socket
+	install -D -m 644 lua/weir-serve/serve/systemd/serve.lua $(DESTDIR)$(PREFIX)/share/weir/serve.lua
+install-weir-flux:: build $(if $(FLUX),flux)
 	$(if $(FLUX),install -D build/flux/sched-weir.so $(call FLUX_DIR,fluxmoddir)/sched-weir.so)
 	$(if $(FLUX),install -D build/flux/flux-weir $(call FLUX_DIR,fluxcmddir)/flux-weir)
-	$(if $(FLUX),install -D -m 644 bindings/flux/sched-weir.toml $(call FLUX_DIR,fluxdatadir)/modprobe/modprobe.d/sched-weir.toml)
+	$(if $(FLUX),install -D -m 644 bindings/weir-flux/sched-weir.toml $(call FLUX_DIR,fluxdatadir)/modprobe/modprobe.d/sched-weir.toml)
 
 uninstall: ## what install put there
 	$(if $(FLUX),rm -f $(call FLUX_DIR,fluxmoddir)/sched-weir.so $(call FLUX_DIR,fluxcmddir)/flux-weir \
@@ -421,7 +462,7 @@ uninstall: ## what install put there
 	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(LUA_LIB)
 	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(LIBDIR)/libweir.a \
 	  $(DESTDIR)$(LIBDIR)/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0 $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc \
-	  $(DESTDIR)$(PREFIX)/share/man/man1/weir.1 $(DESTDIR)$(PREFIX)/share/man/man1/weir-serve.1 $(COMPLETIONS)/weir \
+	  $(ALL_PACKAGES:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1) $(COMPLETIONS)/weir \
 	  $(DESTDIR)$(UNITS)/weir.service $(DESTDIR)$(UNITS)/weir.socket
 
 check-install: build ## installs into an empty root below build/, and runs everything from there

@@ -58,8 +58,8 @@ describe("doc/architecture.md", function()
 
   it("names each folder of the core, of the bindings and of the library", function()
     local missing = {}
-    for _, path in ipairs(lines_of "find core bindings lua/weir -mindepth 1 -maxdepth 1 -type d") do
-      if not text:find("%f[%w_]" .. path:match "[^/]+$" .. "/", 1) then missing[#missing + 1] = path end
+    for _, path in ipairs(lines_of "find core bindings bindings/weir lua lua/weir -mindepth 1 -maxdepth 1 -type d") do
+      if not text:find("%f[%w_]" .. path:match("[^/]+$"):gsub("%-", "%%-") .. "/") then missing[#missing + 1] = path end
     end
     assert.same({}, missing)
   end)

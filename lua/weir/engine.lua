@@ -1,10 +1,12 @@
 --- engine.lua - engines as seen by scripts: policies by name, a choice of policies, watched files. Adds to the compiled
 --- engine the parts written in Lua.
 
+local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
 local method_errors = require "weir.method_errors"
 local part = require "weir.rset.job_part"
 local policy = require "weir.policy"
+local requests = require "weir.request"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -12,7 +14,8 @@ local M = {}
 
 local engine = core.methods "engine"
 local use, grow, shrink = engine.use, engine.grow, engine.shrink
-local match -- makes one match and nothing else; below
+local match = core.match_once
+local through -- what e:match calls for a match that is not plain; below
 local check = engine.policy -- raises for no engine or a closed engine
 
 -- The state of an engine in Lua: {allowed = {name = policy}, follow = a function that brings the graph up to date, or nil,
@@ -69,12 +72,6 @@ local function check_granularity(graph, text)
   return false, ("hierarchy '%s': there is no type '%s' here%s"):format(text, kind, suggest.hint(kind, types))
 end
 
--- Returns a function that brings a graph up to date before a match, if any. Set by M.follows.
-local follower_of = function() end
-
---- Sets that function. Called by the library, which is built on this file.
-function M.follows(f) follower_of = f end
-
 --- Returns the granularity that a text means on a graph: HIERARCHY, HIERARCHY:TYPE, or a TYPE of containment, unless a
 --- hierarchy has that name; or nil, message, code.
 function M.granularity(graph, text)
@@ -103,9 +100,9 @@ function M.new(opts, graph)
   if why then return nil, why, code end
   local self
   self, why, code = core.engine { resources = graph, policy = chosen, overrun = opts.overrun, scores = opts.scores,
-    granularity = opts.granularity }
+    granularity = opts.granularity, match = through }
   if not self then return nil, why, code end
-  note_plain(self, { allowed = allowed, budget = opts.budget, follow = follower_of(graph) })
+  note_plain(self, { allowed = allowed, budget = opts.budget, follow = coarse.following(graph) })
   return self
 end
 
@@ -236,16 +233,10 @@ end
 
 -- ---- matching -----------------------------------------------------------------------------------------------
 
--- Makes a request from an argument of weir.request. Set by M.reads.
-local read_request = function() end
-
---- Sets the function from texts to requests. Called by the library, which is built on this file.
-function M.reads(f) read_request = f end
-
 -- Calls f(request, ...), with a text turned into a request.
 local function with_request(request, f, ...)
   if type(request) ~= "string" then return f(request, ...) end
-  local read, why, code = read_request(request)
+  local read, why, code = requests.read(request)
   if not read then return nil, why, code end
   return f(read, ...)
 end
@@ -266,7 +257,7 @@ local function choose_and_match(self, request, opts)
 end
 
 -- Matches a request, given as an argument of weir.request: every match that is not plain.
-match = core.match_through(method_errors.below("match", function(self, request, opts)
+through = method_errors.below("match", function(self, request, opts)
   if opts ~= nil and type(opts) ~= "table" then
     error(("bad argument #2 to 'match' (table expected, got %s)"):format(type(opts)))
   end
@@ -280,8 +271,7 @@ match = core.match_through(method_errors.below("match", function(self, request, 
     return with_request(request, function(r) return choose_and_match(self, r, opts) end)
   end
   return with_request(request, function(r) return judged(self, match(self, r, opts)) end)
-end))
-M.plain_match = match -- for explanations
+end)
 
 --- Adds to a job the resources found for a request. opts.about as for a match.
 function engine.grow(self, job, request, opts)

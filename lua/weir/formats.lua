@@ -4,16 +4,14 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local losses = require "weir.machine.losses"
-local later = require "weir.later"
+local packages = require "weir.packages"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local view = require "weir.view"
 
-local recipe_write = later "weir.machine.recipe_write"
-
 -- The formats of a graph: `write(g, opts)` returns the text, or nil, message, code; `takes` has the options.
 local GRAPHS = {
-  recipe = { takes = {}, write = function(...) return recipe_write.text(...) end },
+  recipe = { takes = {}, write = function(...) return require("weir.machine.recipe_write").text(...) end },
   tree = {
     takes = { start = true },
     write = function(g, opts)
@@ -132,19 +130,29 @@ local save = graph.save
 
 -- Returns the text of a recipe; or nil, message, code where a recipe cannot express a part of the graph.
 local function whole_recipe(g)
-  local text, lost, code = recipe_write.text(g)
+  local text, lost, code = require("weir.machine.recipe_write").text(g)
   if not text then return nil, lost, code end
   if #lost == 0 then return text end
   return nil, ('a recipe cannot have %s; a file of another kind can, and format = "recipe" leaves that out'):format(
     table.concat(lost, ", ")), "invalid"
 end
 
--- Saves a graph under a key of an etcd, as a whole.
-local function save_key(self, address, opts)
+local M = {}
+
+--- Returns the module that reads and writes texts at "scheme:ADDRESS", by the scheme, and the address: nothing for the name of a
+--- file. The module has read(address), which returns the text, and write(address, text); both nil, message, code on failure.
+function M.place(path)
+  local scheme, address = path:match "^(%a[%w]+):(.*)$"
+  local place = scheme and packages.module("schemes", scheme)
+  if place then return place, address end
+end
+
+-- Saves a graph at an address of a scheme, as a whole.
+local function save_at(place, self, address, opts)
   if opts and opts.changed then return nil, "a key is written as a whole; a service has a state that is not: serve --state", "invalid" end
   local text, why, code = self:format(opts and opts.format or "jgf")
   if not text then return nil, why, code end
-  return require("weir.serve.store.etcd").write(address, text)
+  return place.write(address, text)
 end
 
 --- Saves a graph to a file: see weir_graph_save() in weir.h; a file with the ending ".lua" is a recipe, and
@@ -152,7 +160,8 @@ end
 function graph.save(self, path, opts)
   local name = type(opts) == "table" and opts.format
   if type(path) == "string" and (opts == nil or type(opts) == "table") then
-    if path:find "^etcd:" then return save_key(self, path:sub(6), opts) end
+    local place, address = M.place(path)
+    if place then return save_at(place, self, address, opts) end
     if path:find "%.lua$" and not name and not (opts and opts.changed) then
       local text, why, code = whole_recipe(self)
       if not text then return nil, why, code end
@@ -165,3 +174,5 @@ function graph.save(self, path, opts)
   if not text then return nil, why, code end
   return files.write(path, text)
 end
+
+return M

@@ -4,25 +4,22 @@
 -- (a word such as "parse", "busy", "infeasible").
 
 require "weir.lua_version"
+require "weir.staging"
 
 local coarse = require "weir.machine.coarsen"
 local core = require "weir.core"
 local engines = require "weir.engine"
 local files = require "weir.files"
-local later = require "weir.later"
+local formats = require "weir.formats"
 local method_errors = require "weir.method_errors"
 local policy = require "weir.policy"
 local recipe = require "weir.machine.recipe"
 local refine = require "weir.machine.refine"
+local requests = require "weir.request"
 local rset = require "weir.rset"
 local script = require "weir.machine.script"
-local staging = require "weir.staging"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
-
-require "weir.formats"
-
-local explain = later "weir.explain"
 
 local weir = {
   version = core.version, states = core.states, null = core.null, array = core.array,
@@ -40,9 +37,9 @@ local weir = {
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format
-  local key = path:match "^etcd:(.*)$"
-  if key then
-    local text, why, code = require("weir.serve.store.etcd").read(key)
+  local place, address = formats.place(path)
+  if place then
+    local text, why, code = place.read(address)
     if not text then return nil, why, code end
     return weir.parse(text, { source = path, format = format })
   end
@@ -80,32 +77,7 @@ function weir.resources(x, opts)
   return weir.load(x, opts)
 end
 
--- Whether a text can only be the name of a file: with an extension, or with the beginning of a path.
-local function looks_like_path(text)
-  return text:find "^%.?%.?/" or text:find "%.%a+$"
-end
-
---- The kind of a text given as a request: "file" or "text" (a jobspec or a shape string).
-function weir.request_kind(text)
-  if text:find "[\n{]" then return "text" end
-  return (files.exists(text) or looks_like_path(text)) and "file" or "text"
-end
-
--- Puts the name of a text into a message of the compiled module, in place of a placeholder.
-local function named(name, request, why, code)
-  if request or not name then return request, why, code end
-  local rest = why:match "^<request>(.*)$" or ": " .. why
-  return nil, name .. rest, code
-end
-
---- Makes a request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
---- `name`: the name of a text in errors; with a name, x is never the name of a file.
-function weir.request(x, name)
-  if type(x) ~= "string" or name or weir.request_kind(x) == "text" then return named(name, core.request(x)) end
-  local text, why, code = files.read(x, "jobspec")
-  if not text then return nil, why, code end
-  return named(x, core.request(text))
-end
+weir.request, weir.request_kind = requests.read, requests.kind
 
 --- Makes a policy: weir.policy(x, budget) takes the arguments of policy.load. weir.policy.chain{...} and
 --- weir.policy.weighted{...} make a policy of several. weir.policy.print(true) lets print in a policy from a file write
@@ -133,7 +105,6 @@ local coarsen = graph.coarsen
 function graph.coarsen(self, opts) return coarse.make(coarsen, self, opts) end
 
 graph.follow = coarse.follow
-engines.follows(coarse.following)
 
 --- Allocates on the fine graph the resources of an allocation on a view: view:expand(allocation, {job = 7}).
 graph.expand = coarse.expand
@@ -143,7 +114,7 @@ graph.refine = refine.refine
 local engine = core.methods "engine"
 
 -- Described in explain/init.lua.
-function engine.explain(self, request, opts) return explain.of(self, request, opts) end
+function engine.explain(self, request, opts) return require("weir.explain").of(self, request, opts) end
 
 --- Starts a dialogue on the terminal, from any script: the caller's local variables are available by name. opts:
 --- resources, engine, policy, and input, a text to run instead. Returns when the user leaves.
@@ -152,18 +123,13 @@ function weir.repl(opts)
   return status
 end
 
-engines.reads(weir.request)
-staging.reads(weir.request)
-
---- weir.explain.text(report, columns), .headline(report), .plain(report): a report of e:explain() in words and for
---- programs.
-weir.explain = explain
-
 for _, class in ipairs { "allocation", "engine", "graph", "rset" } do method_errors.mend(core.methods(class)) end
 
--- A name that the module does not have is mostly mistyped.
+-- weir.explain.text(report, columns), .headline(report), .plain(report): a report of e:explain() in words and for programs. Read
+-- at the first use. Any other name that the module does not have is mostly mistyped.
 return setmetatable(weir, {
   __index = function(_, name)
+    if name == "explain" then return require "weir.explain" end
     error(("the module weir has no '%s'%s"):format(tostring(name), suggest.hint(tostring(name), tables.keys(weir))), 2)
   end,
 })

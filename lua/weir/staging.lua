@@ -2,6 +2,7 @@
 
 local core = require "weir.core"
 local part = require "weir.rset.machine_part"
+local requests = require "weir.request"
 local tables = require "weir.tables"
 
 local engine = core.methods "engine"
@@ -10,15 +11,7 @@ local commit = engine.commit
 local LEASE = 60 -- seconds
 
 -- Engine -> number of a stage -> {request, about}, for the hook `placed` of the policy.
-local requests = setmetatable({}, { __mode = "k" })
-
--- Makes a request from a text. Set by M.reads.
-local read_request = function() end
-
-local M = {}
-
---- Sets the function from texts to requests.
-function M.reads(f) read_request = f end
+local of_stages = setmetatable({}, { __mode = "k" })
 
 local function check_table(x, name)
   if x ~= nil and type(x) ~= "table" then error(("%s: a table of options expected, got %s"):format(name, type(x))) end
@@ -45,14 +38,14 @@ function engine.stage(self, request, opts)
   own.stage, own.lease = given.lease or LEASE, nil
   if type(own.stage) ~= "number" or own.stage <= 0 or own.stage ~= own.stage then error "stage: field 'lease': seconds above 0 expected" end
   if type(request) == "string" then
-    local read, why, code = read_request(request)
+    local read, why, code = requests.read(request)
     if not read then return nil, why, code end
     request = read
   end
   local stage, why, code = engine.match(self, request, own)
   if not stage then return nil, why, code end
-  local kept = requests[self] or {}
-  requests[self] = kept
+  local kept = of_stages[self] or {}
+  of_stages[self] = kept
   sweep(kept, self:stages())
   kept[stage.stage] = { request, given.about }
   return stage
@@ -68,9 +61,9 @@ function engine.commit(self, stage, opts)
   local job, why, code, lost = commit(self, stage, opts)
   if not job then return nil, why, code, lost end
   local number = math.type(stage) and stage or stage.stage
-  local known = requests[self] and requests[self][number]
+  local known = of_stages[self] and of_stages[self][number]
   if not known then return job end
-  requests[self][number] = nil
+  of_stages[self][number] = nil
   local done
   done, why, code = self:placed(job.id, known[1], known[2])
   if done then return job end
@@ -118,4 +111,3 @@ function engine.allocate(self, what, opts)
   return core.allocate(self, vertices, amounts, given.job or 0, start, given.duration or math.huge)
 end
 
-return M

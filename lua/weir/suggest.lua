@@ -1,4 +1,4 @@
---- suggest.lua - suggests a known word for a mistyped word; see bindings/handle/suggest.c.
+--- suggest.lua - suggests a known word for a mistyped word; see bindings/weir/handle/suggest.c.
 
 local core = require "weir.core"
 local tables = require "weir.tables"

@@ -1,5 +1,5 @@
 -- Replays of 10,000 random traces by the simulator of plain jobs, compared with the general simulator in every start and
--- every unit; spec/weir/replay/plain_spec.lua has a few.
+-- every unit; spec/weir-sim/replay/plain_spec.lua has a few.
 local cases = require "spec.support.plain_cases"
 local shell = require "spec.support.shell"
 

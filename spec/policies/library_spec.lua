@@ -1,5 +1,5 @@
 -- Each bundled policy, on a small machine where the right choice is evident. Feasibility, which no policy may change,
--- is in spec/bindings/policy/policies_spec.lua.
+-- is in spec/weir/bindings/policy/policies_spec.lua.
 local weir = require "weir"
 
 local function vertex(g, name) return assert(g:find("name=" .. name)[1], "no vertex " .. name) end

@@ -1,14 +1,14 @@
 -- acquire_text.lua - the acquisition protocol, statement by statement: the duties of a provider and of a scheduler in
 -- both wordings of RFC 28, and the specs that prove them. Rows are {statement, spec file, part of the name of a spec,
--- ...}; spec/weir/acquire/text_spec.lua looks the specs up.
+-- ...}; spec/weir-serve/acquire/text_spec.lua looks the specs up.
 
-local PLAIN, STREAM = "spec/weir/acquire/acquire_spec.lua", "spec/weir/acquire/stream_spec.lua"
-local SOCKET, NESTED = "spec/weir/serve/acquire_spec.lua", "spec/weir/serve/nested_spec.lua"
-local TEXT = "spec/weir/acquire/text_spec.lua"
+local PLAIN, STREAM = "spec/weir-serve/acquire/acquire_spec.lua", "spec/weir-serve/acquire/stream_spec.lua"
+local SOCKET, NESTED = "spec/weir-serve/serve/acquire_spec.lua", "spec/weir-serve/serve/nested_spec.lua"
+local TEXT = "spec/weir-serve/acquire/text_spec.lua"
 
 return {
   -- Background
-  { "inventory from a configuration file", "spec/weir/serve/serve_spec.lua", "[L6] reads what -r names" },
+  { "inventory from a configuration file", "spec/weir-serve/serve/serve_spec.lua", "[L6] reads what -r names" },
   { "inventory that is discovered", TEXT, "[Q1] an inventory that hwloc has found" },
   { "inventory assigned by the enclosing instance", NESTED, "[L3] has what a job of its parent has" },
   { "resources excluded by configuration", SOCKET, "[Q1][Q12] hands a group to another scheduler", PLAIN,

@@ -1,6 +1,7 @@
 --- etcd.lua - a private etcd on loopback, its data in a temporary directory; and ways to cut a service off from etcd.
 
 local core = require "weir.core"
+local net = require "weir.serve.net"
 local service = require "spec.support.service"
 local shell = require "spec.support.shell"
 local uv = require "luv"
@@ -55,12 +56,12 @@ end
 function Etcd:all(prefix)
   local last = prefix:sub(1, -2) .. string.char(prefix:byte(-1) + 1)
   local found = {}
-  local answer = assert(self:ask("kv/range", { key = core.base64(prefix), range_end = core.base64(last) }))
-  for _, kv in ipairs(answer.kvs or {}) do found[core.unbase64(kv.key)] = core.unbase64(kv.value or "") end
+  local answer = assert(self:ask("kv/range", { key = net.base64(prefix), range_end = net.base64(last) }))
+  for _, kv in ipairs(answer.kvs or {}) do found[net.unbase64(kv.key)] = net.unbase64(kv.value or "") end
   return found
 end
 
-function Etcd:put(key, text) return assert(self:ask("kv/put", { key = core.base64(key), value = core.base64(text) })) end
+function Etcd:put(key, text) return assert(self:ask("kv/put", { key = net.base64(key), value = net.base64(text) })) end
 
 function Etcd:wait()
   local late = core.clock() + 20
@@ -68,7 +69,7 @@ function Etcd:wait()
     uv.run "nowait"
     assert(not self.code and core.clock() < late, "etcd does not start")
     self.http:step(0.02)
-  until self:ask("kv/range", { key = core.base64 "x" })
+  until self:ask("kv/range", { key = net.base64 "x" })
 end
 
 --- Kills etcd as a crash does; `again` starts etcd on the same data.
@@ -89,7 +90,7 @@ function M.start(opts)
   opts = opts or {}
   local dir = shell.directory()
   made[#made + 1] = dir
-  local self = setmetatable({ dir = dir, port = free_port(), peer = free_port(), http = core.http {}, quota = opts.quota or 0 }, Etcd)
+  local self = setmetatable({ dir = dir, port = free_port(), peer = free_port(), http = net.http {}, quota = opts.quota or 0 }, Etcd)
   self.url = "http://127.0.0.1:" .. self.port
   local listens = { self.url }
   for _, address in ipairs(opts.addresses or {}) do listens[#listens + 1] = ("http://%s:%d"):format(address, self.port) end
@@ -162,13 +163,13 @@ end
 function M.space()
   local id = uv.hrtime() >> 10 & 0x3fff
   local self = setmetatable({ name = "weir" .. id, outer = "wo" .. id }, Space)
-  local net = ("10.%d.%d"):format(200 + (id >> 8), id & 255)
-  self.address, self.wrap = net .. ".1", { "ip", "netns", "exec", self.name }
+  local namespace = ("10.%d.%d"):format(200 + (id >> 8), id & 255)
+  self.address, self.wrap = namespace .. ".1", { "ip", "netns", "exec", self.name }
   if not sh("ip netns add %s", self.name) then return nil end
   spaces[self] = true
   local ok = sh("ip link add %s type veth peer name wi%d netns %s", self.outer, id, self.name)
-    and sh("ip addr add %s.1/30 dev %s", net, self.outer) and sh("ip link set %s up", self.outer)
-    and sh("ip -n %s addr add %s.2/30 dev wi%d", self.name, net, id) and sh("ip -n %s link set wi%d up", self.name, id)
+    and sh("ip addr add %s.1/30 dev %s", namespace, self.outer) and sh("ip link set %s up", self.outer)
+    and sh("ip -n %s addr add %s.2/30 dev wi%d", self.name, namespace, id) and sh("ip -n %s link set wi%d up", self.name, id)
   if ok then return self end
   M.drop(self)
   return nil

@@ -1,4 +1,4 @@
--- plain_cases.lua - replays of random jobs by the simulator of plain jobs (bindings/replay), compared with the general
+-- plain_cases.lua - replays of random jobs by the simulator of plain jobs (bindings/weir/replay), compared with the general
 -- simulator: every metric, the series, and every line of --jobs, that is each start, end and each unit.
 local assert = require "luassert"
 local core = require "weir.core"

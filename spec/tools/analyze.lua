@@ -3,7 +3,7 @@
 --
 --   lua5.4 spec/tools/analyze.lua [--flux] FILE...
 --
--- Run by `make analyze`: each FILE has what clang said of a file of C; --flux where bindings/flux is among them.
+-- Run by `make analyze`: each FILE has what clang said of a file of C; --flux where bindings/weir-flux is among them.
 
 -- {file, a part of the line of code, why the finding is a false alarm}
 local NONE = {
@@ -26,15 +26,15 @@ local NONE = {
   { "core/match/flow.c", "f->stack[f->nstack++] = a", "weir_array_reserve makes an array, or fails" },
   { "core/match/slot.c", "weir_flow_find(m->g, r->type)", "no place in the list is NULL; `without` may be" },
   { "core/match/slot.c", "r == without", "as above" },
-  { "bindings/replay/clock.c", "return true;", "the new array is kept by memcpy, which cppcheck does not follow" },
-  { "bindings/replay/queue.c", "return true;", "each new array is kept at once" },
-  { "bindings/policy/policy_scores.c", "m->keyed.number != r->number", "scores are asked for with a resource" },
+  { "bindings/weir/replay/clock.c", "return true;", "the new array is kept by memcpy, which cppcheck does not follow" },
+  { "bindings/weir/replay/queue.c", "return true;", "each new array is kept at once" },
+  { "bindings/weir/policy/policy_scores.c", "m->keyed.number != r->number", "scores are asked for with a resource" },
   { "core/flow/flow.c", "if (f->all)", "rc is no OK where there is no f" },
   { "core/index/score.c", "return sizeof *x + x->key_len", "no memory in the list is NULL; `keep` may be" },
   { "core/index/score.c", "x->inner_cap * (sizeof", "as above" },
-  { "bindings/handle/fold.c", "memcpy(runs, f->runs", "where there are runs there is an array" },
-  { "bindings/handle/fold.c", "f->runs[f->n++] = *child", "reserve_run makes an array, or raises" },
-  { "bindings/policy/policy_choice.c", "choices[at].kind", "refuse() does not return" },
+  { "bindings/weir/handle/fold.c", "memcpy(runs, f->runs", "where there are runs there is an array" },
+  { "bindings/weir/handle/fold.c", "f->runs[f->n++] = *child", "reserve_run makes an array, or raises" },
+  { "bindings/weir/policy/policy_choice.c", "choices[at].kind", "refuse() does not return" },
   { "core/job/job_annotation.c", "jobs[i]", "n counts the jobs of the list" },
   { "core/registry/save.c", "strcmp(s->format, format)", "a format is given, or found by the path" },
   { "core/store/sqlite_write.c", "cells[i].type", "each row has as many cells as its table has columns; sqlite_schema.c counts them" },
@@ -42,14 +42,14 @@ local NONE = {
   { "core/format/synthetic.c", "parse_words(r,", "as above" },
   { "core/store/sqlite_jobs.c", "r->data = &b", "the reader is done with it when the function returns" },
   { "core/request/shape_write.c", "json_object_foreach", "a macro of jansson.h, which cppcheck does not read" },
-  { "bindings/flux/alloc.c", "destroy(s->allocs);", "it takes itself off the list" },
-  { "bindings/flux/child.c", "destroy(s->children);", "as above" },
-  { "bindings/flux/child.c", "strlen(answer)", "where there is room there is a text" },
-  { "bindings/flux/hello.c", "destroy(s->greetings);", "it takes itself off the list" },
-  { "bindings/flux/hello.c", "forget(s->raised);", "as above" },
-  { "bindings/flux/lua.c", "{method, args, r}", "r is what the call fills" },
-  { "bindings/policy/policy.c", "luaL_argcheck(L, p->open, arg", "what raises does not return, which cppcheck does not know" },
-  { "bindings/policy/policy_options.c", "refuse(L, o, lua_pushfstring", "luaL_tolstring and lua_pushfstring return text" },
+  { "bindings/weir-flux/alloc.c", "destroy(s->allocs);", "it takes itself off the list" },
+  { "bindings/weir-flux/child.c", "destroy(s->children);", "as above" },
+  { "bindings/weir-flux/child.c", "strlen(answer)", "where there is room there is a text" },
+  { "bindings/weir-flux/hello.c", "destroy(s->greetings);", "it takes itself off the list" },
+  { "bindings/weir-flux/hello.c", "forget(s->raised);", "as above" },
+  { "bindings/weir-flux/lua.c", "{method, args, r}", "r is what the call fills" },
+  { "bindings/weir/policy/policy.c", "luaL_argcheck(L, p->open, arg", "what raises does not return, which cppcheck does not know" },
+  { "bindings/weir/policy/policy_options.c", "refuse(L, o, lua_pushfstring", "luaL_tolstring and lua_pushfstring return text" },
 }
 
 local FLUX = arg[1] == "--flux"
@@ -95,10 +95,10 @@ local NOTES = "build/analyze/cppcheck"
 os.execute("mkdir -p " .. NOTES)
 if not os.execute "command -v cppcheck > /dev/null" then error("cppcheck is needed (Debian: cppcheck)", 0) end
 take(lines_of(("cppcheck -j $(nproc) --cppcheck-build-dir=%s --enable=warning,performance,portability --inline-suppr --std=c11 -q "
-  .. "-Icore -Ibindings core %s"):format(NOTES, FLUX and "bindings" or "bindings/*.c bindings/[!f]*")))
+  .. "-Icore -Ibindings/weir core %s"):format(NOTES, FLUX and "bindings" or "bindings/weir bindings/weir-serve")))
 
 for i, one in ipairs(NONE) do
-  if not used[i] and (FLUX or not one[1]:find "^bindings/flux/") then
+  if not used[i] and (FLUX or not one[1]:find "^bindings/weir-flux/") then
     failed = failed + 1
     print(("%s: nothing is found at `%s` any more; take the reason out"):format(one[1], one[2]))
   end

@@ -123,7 +123,7 @@ expect "the header in C++" "" sh -c 'printf "#include <weir.h>\nint main() { ret
 
 # ---- the pages ----
 if command -v man >/dev/null; then
-    for page in weir.1 weir-serve.1; do
+    for page in weir.1 weir-sim.1 weir-serve.1 weir-flux.1; do
         said=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 "$root/usr/share/man/man1/$page" 2>&1 >/dev/null) || true
         [ -z "$said" ] || fail "$page: $said"
     done

@@ -117,21 +117,59 @@ local function check_calls()
   check_circles(calls)
 end
 
+-- ---- packages ----
+
+-- What a package has stands in lua/NAME and bindings/NAME, and which it may use is said by the table that it registers.
+local uses = {}
+for _, path in ipairs(lines_of "ls lua/*/packages/*.lua") do
+  local package = dofile(path)
+  uses[package.name] = { [package.name] = true }
+  for _, name in ipairs(package.needs) do uses[package.name][name] = true end
+end
+
+local function package_of(path) return path:match "^%a+/(weir[%w-]*)/" end
+
+local function check_package(path, other_path, how)
+  local own, other = package_of(path), package_of(other_path)
+  if not uses[own][other] then problem("%s: %s, of the package %s, which %s does not need", path, how, other, own) end
+end
+
+-- Returns the first of several paths that is there.
+local function first_of(...)
+  for _, path in ipairs { ... } do
+    if is_there(path) then return path end
+  end
+end
+
 local function check_bindings(path)
   for line in io.lines(path) do
-    local quoted = line:match('^%s*#%s*include%s+"([^"]+)"')
-    local own = quoted and io.open("bindings/" .. quoted)
-    if own then own:close()
+    local quoted = line:match '^%s*#%s*include%s+"([^"]+)"'
+    local own = quoted and first_of(path:match "^.*/" .. quoted, "bindings/weir/" .. quoted)
+    if own then check_package(path, own, "includes " .. quoted)
     elseif quoted and quoted ~= "weir.h" then problem("%s: includes %s; bindings see weir.h only", path, quoted) end
+  end
+end
+
+-- Returns the source of a module of weir, or nil for a compiled or generated one.
+local function source_of(module)
+  local name = module:gsub("^weir%.?", ""):gsub("%.", "/")
+  for package in pairs(uses) do
+    local stem = "lua/" .. package .. "/" .. name
+    local found = first_of(stem .. ".lua", (stem .. "/init.lua"):gsub("//", "/"))
+    if found then return found end
   end
 end
 
 local function check_requires(allow)
   return function(path)
     for line in io.lines(path) do
-      local code = line:gsub("%-%-.*$", ""):gsub("%f[%w_.]later%s+([\"'])", "require %1")
-      for name in code:gmatch("require%s*%(?%s*[\"']([^\"']+)[\"']") do
+      local code = line:gsub("%-%-.*$", "")
+      for name in code:gmatch "require%s*%(?%s*[\"']([^\"']+)[\"']" do
         if not allow(name, path) then problem("%s: requires %s", path, name) end
+      end
+      for name in code:gmatch "[\"'](weir%.[%w_.]+)[\"']" do -- required here, or registered
+        local source = package_of(path) and source_of(name)
+        if source then check_package(path, source, "names " .. name) end
       end
     end
   end
@@ -166,15 +204,15 @@ each_file("core -name '*.[ch]'", check_includes)
 each_file("core bindings -name '*.[ch]'", check_columns)
 each_file("core bindings -name '*.c'", check_numbers)
 check_calls()
-each_file("bindings -path bindings/flux -prune -o -type f -name '*.[ch]' -print", check_bindings)
+each_file("bindings -type f -name '*.[ch]'", check_bindings)
 -- The event loop is for the service and the client only.
 local LOOP = {}
 for _, name in ipairs { "server", "copies", "listen", "client", "peer_connection", "clock", "shadow", "store/sqlite" } do
-  LOOP["lua/weir/serve/" .. name .. ".lua"] = true
+  LOOP["lua/weir-serve/serve/" .. name .. ".lua"] = true
 end
 -- Scenarios are specs.
 local TESTING = { ["lua/weir/cli/test.lua"] = true, ["lua/weir/cli/test_busted.lua"] = true, ["lua/weir/scenario/plan.lua"] = true }
-each_file("lua/weir -name '*.lua'", check_requires(function(name, path)
+each_file("lua -name '*.lua'", check_requires(function(name, path)
   return name:match "^weir" or (name == "luv" and LOOP[path]) or (TESTING[path] and (name:match "^busted" or name == "luassert"))
 end))
 each_file("policies -name '*.lua'", check_requires(function(name) return name == "weir" end))

@@ -1,11 +1,10 @@
--- manpage.lua - makes the man page from the tables of options of the commands. From the project's root: weir run
--- spec/tools/manpage.lua PAGE
+-- manpage.lua - makes the man page of a package from the tables of options of its commands. From the project's root: weir run
+-- spec/tools/manpage.lua PACKAGE PAGE
 
-local cli = require "weir.cli"
 local topics = require "weir.cli.topics"
 local core = require "weir.core"
 local files = require "weir.files"
-local query_options = require "weir.query.options"
+local packages = require "weir.packages"
 local roff = require "spec.tools.roff"
 
 local plain, bold, italic = roff.plain, roff.bold, roff.italic
@@ -23,7 +22,7 @@ local function put_command(name)
   put(".SS weir %s", name)
   put(plain(command.doc))
   put_usage(name, command.usage or "[OPTION...]")
-  for _, option in ipairs(command.raw and query_options.list or command.options or {}) do page:option(option) end
+  for _, option in ipairs(command.options or {}) do page:option(option) end
   if command.notes then page:notes(command.notes) end
 end
 
@@ -54,16 +53,25 @@ local ENVIRONMENT = {
   { "XDG_STATE_HOME", "Where weir/history is, the history of the REPL; ~/.local/state if not set." },
 }
 
-local function make()
+local function put_head(name, doc)
   put('.\\" Made from the tables of options.')
-  put('.TH WEIR 1 "" "weir %s" "User Commands"', core.version)
-  put(".SH NAME\nweir \\- match jobs to the resources of a machine, by policies written in Lua")
+  put('.TH %s 1 "" "weir %s" "User Commands"', name:upper(), core.version)
+  put(".SH NAME\n%s \\- %s", plain(name), plain(doc))
+end
+
+local function put_commands(package)
+  put ".SH COMMANDS"
+  for _, name in ipairs(package.commands) do put_command(name) end
+end
+
+-- The page of the package weir has what holds for all commands, too.
+local function put_weir(package)
+  put_head("weir", "match jobs to the resources of a machine, by policies written in Lua")
   put(".SH SYNOPSIS\n%s %s [%s...] [%s...]\n.br\n%s %s %s\n.br\n%s %s", bold "weir", italic "COMMAND", italic "OPTION",
     italic "ARGUMENT", bold "weir", italic "COMMAND", bold "--help", bold "weir", bold "--version")
   put ".SH DESCRIPTION"
   page:notes(INTRODUCTION)
-  put ".SH COMMANDS"
-  for _, name in ipairs(cli.commands) do put_command(name) end
+  put_commands(package)
   put ".SH GRAMMARS"
   for _, name in ipairs(topics.names) do
     put(".SS %s", plain(name:sub(1, 1):upper() .. name:sub(2)))
@@ -72,9 +80,19 @@ local function make()
   end
   page:list("EXIT STATUS", STATUSES)
   page:list("ENVIRONMENT", ENVIRONMENT)
-  put(".SH SEE ALSO\n.BR weir-serve (1),\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",
+  put(".SH SEE ALSO\n.BR weir-sim (1),\n.BR weir-serve (1),\n.BR weir-flux (1),\n.BR lua5.4 (1),\n.BR hwloc (7)\n.PP\n%s",
     plain "The contract of policies is policy.md in the directory of weir's documentation.")
 end
 
-make()
-assert(files.write(arg[1], page:text()))
+local function put_package(package)
+  put_head(package.name, package.doc)
+  put ".SH SYNOPSIS"
+  for i, name in ipairs(package.commands) do put("%s%s [%s...]", i > 1 and ".br\n" or "", bold("weir " .. name), italic "ARGUMENT") end
+  put_commands(package)
+  put ".SH SEE ALSO\n.BR weir (1)"
+end
+
+for _, package in ipairs(packages.list()) do
+  if package.name == arg[1] then (package.name == "weir" and put_weir or put_package)(package) end
+end
+assert(files.write(arg[2], page:text()))

@@ -8,6 +8,7 @@ local roff = require "spec.tools.roff"
 local roles = require "weir.serve.roles"
 local serve = require "weir.cli.serve"
 local service = require "weir.serve.service"
+local top = require "weir.cli.top"
 
 local bold, italic, plain = roff.bold, roff.italic, roff.plain
 local page = roff.page()
@@ -99,7 +100,7 @@ local function put_methods()
   page:put ".PP\nA method that is refused changes nothing."
   for _, name in ipairs(NAMES) do
     page:put(".SS %s", name)
-    for _, method in ipairs(methods_of(("lua/weir/serve/methods/%s.lua"):format(name))) do put_method(method) end
+    for _, method in ipairs(methods_of(("lua/weir-serve/serve/methods/%s.lua"):format(name))) do put_method(method) end
   end
 end
 
@@ -113,8 +114,10 @@ page:put(".SH SYNOPSIS\n%s %s", bold "weir serve", plain(serve.usage))
 page:put ".SH DESCRIPTION"
 page:notes(INTRODUCTION)
 page:notes(serve.notes)
-page:put ".SH OPTIONS"
+page:put ".SH COMMANDS\n.SS weir serve"
 for _, option in ipairs(serve.options) do page:option(option) end
+page:put(".SS weir top\n%s\n.PP\n%s %s", plain(top.doc), bold "weir top", plain(top.usage))
+for _, option in ipairs(top.options) do page:option(option) end
 page:put ".SH PROTOCOL"
 page:notes(PROTOCOL)
 page:list("CODES OF ERRORS", CODES)

@@ -75,7 +75,7 @@ local function read_file(path)
 end
 
 local function read_sources()
-  local pipe <close> = assert(io.popen "find bindings -path bindings/flux -prune -o -name '*.c' -print | sort")
+  local pipe <close> = assert(io.popen "find bindings -path bindings/weir-flux -prune -o -name '*.c' -print | sort")
   for path in pipe:lines() do
     for comment in read_file(path):gmatch "/%*(.-)%*/" do
       if comment:find "@class" then read_comment({}, comment) end

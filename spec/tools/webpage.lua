@@ -4,6 +4,7 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
+local tables = require "weir.tables"
 local markup = require "weir.html.picture.markup"
 
 local M = {}
@@ -247,7 +248,9 @@ M.DOCUMENTS = {
   { "scenarios", "Scenarios", "doc/scenarios.md", "markdown" },
   { "policies", "The contract of policies", "policy.md", "markdown" },
   { "weir", "weir(1): commands", "weir.1", "roff" },
+  { "sim", "weir-sim(1): replays and forecasts", "weir-sim.1", "roff" },
   { "serve", "weir-serve(1): the service", "weir-serve.1", "roff" },
+  { "flux", "weir-flux(1): for Flux instances", "weir-flux.1", "roff" },
   { "graphs", "Machines from scripts", "doc/graphs.md", "markdown" },
   { "cluster", "Your own cluster", "doc/cluster.md", "markdown" },
   { "next", "The next hour: tune and try", "doc/next-hour.md", "markdown" },
@@ -280,13 +283,15 @@ function M.html(text, kind)
   return table.concat(doc.parts)
 end
 
---- Returns the page. directory: of weir.1, weir-serve.1 and policy.md.
+--- Returns the page, without the man pages of packages that are not built. directory: of the man pages and policy.md.
 function M.page(directory)
   local links, documents, bodies = {}, {}, {}
-  for _, row in ipairs(M.DOCUMENTS) do links[row[3]:match "[^/]*$"] = row[1] end
-  for i, row in ipairs(M.DOCUMENTS) do
+  local function path_of(row) return row[3]:find "/" and row[3] or directory .. "/" .. row[3] end
+  local rows = tables.filter(M.DOCUMENTS, function(row) return files.exists(path_of(row)) end)
+  for _, row in ipairs(rows) do links[row[3]:match "[^/]*$"] = row[1] end
+  for i, row in ipairs(rows) do
     local doc = document(row[1], links)
-    local text = assert(files.read(row[3]:find "/" and row[3] or directory .. "/" .. row[3], "script"))
+    local text = assert(files.read(path_of(row), "script"))
     doc.title = row[2]
     if row[4] == "roff" then put_roff(doc, text) else put_markdown(doc, text:gsub("^# [^\n]*\n", ""), 1) end
     documents[i] = doc

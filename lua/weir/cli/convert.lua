@@ -25,7 +25,7 @@ local function written()
 end
 
 local M = {
-  formats = { read = READERS, written = written() }, -- for the completion of shells
+  words = { from = READERS, format = written() }, -- for the completion of shells
   name = "convert",
   doc = "Convert machines and jobspecs from one format into another.",
   usage = "[OPTION...] IN... OUT",

@@ -2,6 +2,8 @@
 
 local files = require "weir.files"
 local out = require "weir.cli.output"
+local packages = require "weir.packages"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -15,12 +17,9 @@ local function beginning(path)
   return text
 end
 
--- Kinds of files that are no machines: a test of name and beginning, and the command.
+-- Kinds of files that are no machines: a test of name and beginning, then the words of the command, or an error in place of
+-- a command. Packages have further kinds.
 local KINDS = {
-  { function(path) return path:find "%.swf$" or path:find "%.swf%.gz$" end, nil,
-    "%s is a trace: weir replay -r MACHINE %s plays it" },
-  { function(_, text) return text:match "^[^\n]*":find "|.*%f[%w]Submit%f[^%w]" end, nil,
-    "%s is an accounting: weir replay -r MACHINE %s plays it" },
   { function(path, text) return path:find "%.lua$" and (text:find "%f[%w_]it%s*[%(\"']" or text:find "%f[%w_]describe%s*[%(\"']") end,
     { "test" } },
   { function(path, text)
@@ -40,7 +39,7 @@ local KINDS = {
 function M.words(path, words)
   if not files.exists(path) then return nil end
   local text = beginning(path)
-  for _, kind in ipairs(KINDS) do
+  for _, kind in ipairs(tables.append(packages.all "kinds", KINDS)) do
     if kind[1](path, text) then
       if not kind[2] then out.fail(2, kind[3], path, path) end
       local command = table.move(kind[2], 1, #kind[2], 1, {})

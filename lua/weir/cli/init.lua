@@ -6,47 +6,47 @@
 local core = require "weir.core"
 local options = require "weir.cli.options"
 local out = require "weir.cli.output"
+local packages = require "weir.packages"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local topics = require "weir.cli.topics"
 
 local M = {}
 
--- Names of the commands in the order of `weir --help`; the module of a command is weir.cli.NAME.
-local COMMANDS = { "match", "explain", "show", "find", "list", "convert", "diff", "repl", "run", "test", "replay", "tune", "policy",
-  "query", "serve", "top" }
+--- The names of the commands of all installed packages, for help and completion; the module of a command is weir.cli.NAME.
+M.commands = packages.all "commands"
 
---- The names of the commands, for the man page and for the completion of shells.
-M.commands = COMMANDS
+local function is_command(name) return tables.has(M.commands, name) end
 
-local function is_command(name) return tables.has(COMMANDS, name) end
-
-local MATCH = "weir match -r MACHINE slot=1/node places a job, with -m reserve at the earliest start that is possible"
-
--- Commands of Slurm, Flux and further tools, and the commands of weir for the same purpose.
-local MEANT = {
-  submit = MATCH, alloc = MATCH, allocate = MATCH, reserve = MATCH, schedule = MATCH, salloc = MATCH, sbatch = MATCH, srun = MATCH,
-  simulate = "weir replay runs a trace", sim = "weir replay runs a trace", shell = "weir repl -r MACHINE explores one",
-  tree = "weir show -r MACHINE", load = "weir show FILE", why = "weir explain -r MACHINE slot=1/node says why a job does not fit",
-  check = "weir policy check FILE", start = "weir serve starts a service", daemon = "weir serve starts a service",
-}
-
-local function command(name)
-  if is_command(name) then return require("weir.cli." .. name) end
-  if tables.has(require("weir.cli.remote").names(), name) then
+-- Fails for a word that is no command, with the command that was probably meant.
+local function refuse(name)
+  local package = packages.of_command(name)
+  if package then out.fail(2, "the command %s is in the package %s, which is not installed", name, package) end
+  local service = packages.module("services", "commands")
+  if service and tables.has(service.names(), name) then
     out.fail(2, "%s is a command of a service: weir -s SOCKET %s; weir serve --help tells how one starts", name, name)
   end
-  local hint = MEANT[name] and ": " .. MEANT[name] or suggest.hint(name, { "help", table.unpack(COMMANDS) })
+  local meant = packages.find("words", name)
+  local hint = meant and ": " .. meant or suggest.hint(name, { "help", table.unpack(M.commands) })
   out.fail(2, 'unknown command "%s"%s; see weir --help', name, hint)
+end
+
+local function command(name)
+  return is_command(name) and require("weir.cli." .. name) or refuse(name)
 end
 
 local function show_help()
   out.line "usage: weir COMMAND [OPTION...] [ARGUMENT...]\n"
-  out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua.\n"
-  for _, name in ipairs(COMMANDS) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
+  out.line "Finds, allocates and releases parts of a machine for jobs, by policies written in Lua."
+  for _, package in ipairs(packages.list()) do
+    out.line(("\n%s: %s"):format(package.name, package.doc))
+    for _, name in ipairs(package.commands or {}) do out.line(("  %-11s%s"):format(name, command(name).doc)) end
+  end
   out.line "\n  weir FILE              shows a machine, runs a scenario or a script, checks a policy"
   out.line "  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
-  out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+  if packages.find("services", "commands") then
+    out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+  end
   out.line "\nweir help TOPIC:"
   for _, name in ipairs(topics.names) do out.line(("  %-12s%s"):format(name, topics[name].doc)) end
   out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
@@ -69,7 +69,7 @@ end
 local function show_help_of(name)
   if is_command(name) then return run_command(name, { "--help" }) end
   if not topics[name] or not topics[name].text then
-    local known = table.move(topics.names, 1, #topics.names, #COMMANDS + 1, table.move(COMMANDS, 1, #COMMANDS, 1, {}))
+    local known = table.move(topics.names, 1, #topics.names, #M.commands + 1, table.move(M.commands, 1, #M.commands, 1, {}))
     out.fail(2, 'there is no help on "%s"%s; see weir --help', name, suggest.hint(name, known))
   end
   out.line(table.concat(topics.lines(name), "\n"))
@@ -78,11 +78,12 @@ end
 -- Runs a command; `weir help match` runs `weir match --help`. Returns the exit status; nothing stands for 0.
 local function dispatch(words)
   local first = words[1]
-  if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(COMMANDS, ", ")) end
+  if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(M.commands, ", ")) end
   if GLOBAL[first] then return GLOBAL[first]() end
   if first == "help" and words[2] then return show_help_of(words[2]) end
   if first == "help" then return show_help() end
-  if first == "-s" then return require("weir.cli.remote").run(table.move(words, 2, #words, 1, {})) end
+  local service = first == "-s" and packages.module("services", "commands")
+  if service then return service.run(table.move(words, 2, #words, 1, {})) end
   if first:sub(1, 1) == "-" then
     out.fail(2, "unknown option %s%s; see weir --help", first, suggest.hint(first, { "--help", "--version" }))
   end

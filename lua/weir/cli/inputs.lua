@@ -5,6 +5,7 @@ local about = require "weir.about"
 local core = require "weir.core"
 local engines = require "weir.engine"
 local files = require "weir.files"
+local formats = require "weir.formats"
 local out = require "weir.cli.output"
 local queues = require "weir.machine.queues"
 local suggest = require "weir.suggest"
@@ -41,7 +42,7 @@ end
 --- Returns the graph named by -r.
 function M.resources(opts)
   if opts.resources == "" then out.fail(2, '-r: "" names no machine') end
-  if (opts.resources or ""):find "^etcd:" then return out.check(weir.load(opts.resources)) end
+  if formats.place(opts.resources or "") then return out.check(weir.load(opts.resources)) end
   return out.check(weir.resources(opts.resources or "local"))
 end
 

@@ -2,11 +2,8 @@
 --- output or in a file.
 
 local files = require "weir.files"
-local later = require "weir.later"
 local out = require "weir.cli.output"
 local tables = require "weir.tables"
-
-local pictures = later "weir.html.picture"
 
 local M = {}
 
@@ -68,7 +65,7 @@ function M.show(g, opts)
   local start = opts[1] and out.check(g:vertex(opts[1])) or nil
   local text
   if MADE[format] then
-    text = out.check(pictures[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width,
+    text = out.check(require("weir.html.picture")[format](g, { start = start, colour = opts.colour, by = opts.by, width = opts.width,
       all = format == "svg" and opts.all or nil }))
   else
     local what = { start = start, all = format == "dot" and opts.all or nil }

@@ -6,6 +6,7 @@ local guess = require "weir.cli.guess"
 local inputs = require "weir.cli.inputs"
 local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
+local packages = require "weir.packages"
 
 local M = {
   name = "repl",
@@ -39,7 +40,8 @@ end
 local function remote_of(opts)
   if not opts.socket then return nil end
   if opts.resources or opts.policy then out.fail(2, "repl: -s excludes -r and -p: the service has its own") end
-  return out.check(require("weir.repl.remote").connect(opts.socket))
+  local services = packages.module("services", "repl") or out.fail(2, "repl: -s: no installed package connects to services")
+  return out.check(services.connect(opts.socket))
 end
 
 function M.run(opts)

@@ -9,7 +9,6 @@
 
 local core = require "weir.core"
 local failure = require "weir.failure"
-local engines = require "weir.engine"
 local tables = require "weir.tables"
 
 local Trial = {}
@@ -273,7 +272,7 @@ end
 function Trial:match(mode, how)
   local request, why, code = current(self)
   local a
-  if request then a, why, code = engines.plain_match(self.engine, request, options(self, mode, how)) end
+  if request then a, why, code = core.match_once(self.engine, request, options(self, mode, how)) end
   self.tries = self.tries + 1
   self.spent = self.spent + 1 + self.size // VALUES
   if a then return a end

@@ -5,7 +5,7 @@ local core = require "weir.core"
 local M = {}
 
 --- Runs a text. Returns the result; or nil, message, code ("parse", "invalid", "limit"). `name` is the name of the
---- text in errors. opts: prelude and source, see bindings/policy/sandbox_run.c; instructions, memory and seconds,
+--- text in errors. opts: prelude and source, see bindings/weir/policy/sandbox_run.c; instructions, memory and seconds,
 --- budgets.
 function M.run(text, name, opts)
   text = text:gsub("^\u{FEFF}", ""):gsub("^#[^\n]*", "")

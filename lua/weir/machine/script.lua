@@ -3,22 +3,17 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
-local later = require "weir.later"
 local recipe = require "weir.machine.recipe"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
-
-local rdl = later "weir.machine.rdl"
-local slurm = later "weir.machine.slurm"
-local flux = later "weir.machine.flux"
 
 local M = {}
 
 local READERS = {
   recipe = recipe.parse,
-  rdl = function(...) return rdl.parse(...) end,
-  slurm = function(...) return slurm.parse(...) end,
-  flux = function(...) return flux.parse(...) end,
+  rdl = function(...) return require("weir.machine.rdl").parse(...) end,
+  slurm = function(...) return require("weir.machine.slurm").parse(...) end,
+  flux = function(...) return require("weir.machine.flux").parse(...) end,
 }
 
 local OPTIONS = { format = true, source = true, types = true, instructions = true, memory = true, seconds = true }
@@ -69,9 +64,9 @@ function M.by_content(head)
   if head:find "^%s*<" then return nil end
   if head:find "^%s*{" then
     local may_be = head:find('"resource"', 1, true) or head:find('"queues"', 1, true)
-    return may_be and flux.is(head) and "flux" or nil
+    return may_be and require("weir.machine.flux").is(head) and "flux" or nil
   end
-  return slurm.is(head) and "slurm" or nil
+  return require("weir.machine.slurm").is(head) and "slurm" or nil
 end
 
 -- Whether standard input may be a text of this module. The readers of the core take texts that begin with a brace, a tag or a

@@ -5,11 +5,8 @@
 
 local core = require "weir.core"
 local files = require "weir.files"
-local later = require "weir.later"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
-
-local combine = later "weir.policy.chain"
 
 local M = { default = "low" }
 
@@ -237,7 +234,7 @@ local function combine_tables(kind, definitions, weights)
     if not checked then return nil, why, code end
     parts[i] = { policy = t, options = values_of(checked) }
   end
-  return core.policy_table(combine[kind](parts, weights))
+  return core.policy_table(require("weir.policy.chain")[kind](parts, weights))
 end
 
 local function combined(kind, list, weights)

@@ -6,7 +6,6 @@ local out = require "weir.cli.output"
 local files = require "weir.files"
 local help = require "weir.repl.help"
 local record = require "weir.repl.recording"
-local remote = require "weir.repl.remote_commands"
 local show = require "weir.repl.show"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
@@ -37,7 +36,8 @@ Commands:
 -- Returns the commands of a session; a session with a service has different commands.
 local function all_of(session)
   if not session.remote then return LIST end
-  return tables.append(tables.filter(LIST, function(c) return not remote.LOCAL[c.name] end), remote.list)
+  local own = session.remote.commands
+  return tables.append(tables.filter(LIST, function(c) return not own.LOCAL[c.name] end), own.list)
 end
 
 local function named(session, name)
@@ -47,7 +47,7 @@ local function named(session, name)
 end
 
 local function intro(session)
-  local lines = { session.remote and remote.INTRO or INTRO }
+  local lines = { session.remote and session.remote.commands.INTRO or INTRO }
   lines[1] = lines[1]:gsub("\n$", "")
   for _, c in ipairs(all_of(session)) do lines[#lines + 1] = ("  %-26s %s"):format(":" .. c.name .. " " .. c.arguments, c.doc) end
   lines[#lines + 1] = ":help TOPIC: a class (vertex, graph, engine, allocation, policy, request, weir), a grammar (shapes,\n"
@@ -266,8 +266,9 @@ end
 function M.run(session, text)
   local name, arguments = text:match "^%s*:%s*(%S*)%s*(.-)%s*$"
   local c = name ~= "" and lookup(session, name)
-  if not c and session.remote and remote.LOCAL[name] then
-    out.warn((":%s is not there with a service: %s"):format(name, remote.LOCAL[name]))
+  local instead = not c and session.remote and session.remote.commands.LOCAL[name]
+  if instead then
+    out.warn((":%s is not there with a service: %s"):format(name, instead))
     return false
   end
   if not c then

@@ -8,7 +8,6 @@ local modes = require "weir.repl.modes"
 local out = require "weir.cli.output"
 local read = require "weir.repl.read"
 local record = require "weir.repl.recording"
-local remotes = require "weir.repl.remote_commands"
 local results = require "weir.repl.results"
 local shorthand = require "weir.repl.shorthand"
 local weir = require "weir"
@@ -39,7 +38,7 @@ local function environment(self, locals)
   results.watch()
   local env = setmetatable({}, { __index = _G })
   env._G, env.weir, env.coroutine = env, weir, watched_coroutines()
-  if self.remote then remotes.fill(env, self) else shorthand.fill(env, self) end
+  if self.remote then self.remote.commands.fill(env, self) else shorthand.fill(env, self) end
   for name, value in pairs(locals or {}) do env[name] = value end
   return env
 end
@@ -60,7 +59,7 @@ local function new_remote(opts)
 end
 
 --- Returns a session. opts: resources (a graph, or a name of resources; default: the local machine), policy, locals,
---- mode, name; or remote, a service (see remote.lua).
+--- mode, name; or remote, a service (a table as weir.repl.remote makes it, with `commands`).
 function M.new(opts)
   if opts.remote then return new_remote(opts) end
   local graph, why, code = weir.resources(opts.resources or "local")

@@ -28,11 +28,11 @@ local graft = require "weir.scenario.attach"
 local instant = require "weir.sim.instant"
 local job = require "weir.scenario.job"
 local ledger = require "weir.scenario.alloc_log"
+local packages = require "weir.packages"
 local picture = require "weir.scenario.picture"
 local random = require "weir.random"
 local reason = require "weir.scenario.expect_explain"
 local sim = require "weir.sim"
-local stream = require "weir.scenario.stream"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 local weir = require "weir"
@@ -117,13 +117,14 @@ local function new(opts)
   local source = blame.source()
   local s = setmetatable({ requests = setmetatable({}, { __mode = "k" }), random = random.new(opts.seed or 1), source = source,
     acting = false, most_events = MOST_EVENTS }, S)
-  local recorded = opts.stream and stream.read(beside(opts.stream, source))
+  local stream = opts.stream and (packages.module("scenario", "stream") or fail "scenario: stream: no installed package reads recordings")
+  local recorded = stream and stream.read(beside(opts.stream, source))
   if recorded and opts.machine then fail "scenario: stream: the machine is the one of the recording" end
   s.graph = recorded and recorded.graph or machine_of(opts.machine or M.defaults.machine, source)
   s.ledger = ledger.new(s.graph, opts.start or 0, job.title)
   s.sim = open_sim(s, opts, source)
   s.engine = s.sim.engine
-  if recorded then follow(s, recorded) end
+  if recorded then follow(s, stream, recorded) end
   for _, spec in ipairs(opts.jobs or {}) do s:submit(spec) end
   M.current = s
   return s
@@ -401,7 +402,7 @@ local function changed(s)
   s.sim:changed()
 end
 
-function follow(s, recorded)
+function follow(s, stream, recorded)
   s.ended = stream.follow(s, recorded, function(v) end_jobs_on(s, v, "fail") end, function() changed(s) end)
 end
 

@@ -1,11 +1,12 @@
--- What bash completes: build/doc/weir.bash, sourced by a bash that has no terminal.
+-- What bash completes: the output of weir completion, sourced by a bash that has no terminal.
 
-local BASH = os.getenv "WEIR_BASH" or "build/doc/weir.bash"
+local shell = require "spec.support.shell"
 
 -- The completions of the last of the words.
 local function completed(words)
-  local script = ("source '%s'; COMP_WORDS=(%s); COMP_CWORD=%d; _weir; echo \"${COMPREPLY[@]}\""):format(BASH, words,
-    select(2, words:gsub(" ", "")))
+  local last = select(2, words:gsub(" ", ""))
+  local script = ("source <('%s' completion bash); COMP_WORDS=(%s); COMP_CWORD=%d; _weir; echo \"${COMPREPLY[@]}\""):format(
+    shell.bin, words, last)
   local pipe <close> = assert(io.popen("bash -c '" .. script:gsub("'", "'\\''") .. "'"))
   return (pipe:read("a"):gsub("\n$", ""))
 end

@@ -71,7 +71,7 @@ describe("the manual", function()
   it("has every command and every grammar", function()
     local missing = {}
     for _, name in ipairs(cli.commands) do
-      if not page:find(('id="weir-weir-%s"'):format(name), 1, true) then missing[#missing + 1] = name end
+      if not page:find(('id="%%l+%%-weir%%-%s"'):format(name)) then missing[#missing + 1] = name end
     end
     for _, name in ipairs(topics.names) do
       if not page:find(('id="weir-%s"'):format(name), 1, true) then missing[#missing + 1] = name end
@@ -80,7 +80,7 @@ describe("the manual", function()
   end)
 
   -- What runs the examples: README, next-hour and cluster: examples_spec and readme_spec; scenarios and graphs lua: readme_spec;
-  -- switching sh and toml: spec/flux/switch.sh; policy lua: below. Blocks without a language are no examples, or output.
+  -- switching sh and toml: spec/weir-flux/live/switch.sh; policy lua: below. Blocks without a language are no examples, or output.
   local RUN = { ["README.md"] = "sh console lua toml", ["doc/scenarios.md"] = "lua", ["doc/next-hour.md"] = "sh",
     ["doc/cluster.md"] = "sh console", ["doc/graphs.md"] = "lua",
     ["doc/switching.md"] = "sh toml",
