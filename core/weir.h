@@ -974,7 +974,9 @@ typedef struct weir_allocation {
  *     below included; resources requested inside say how large the vertex has to be.
  *   - Outside of slots, a vertex with resources requested inside is only passed through; a pool gives units; with
  *     `exclusive: false`, or without resources inside, a vertex is shared (A13).
- *   - The tasks of a slot run on one node: all that a slot holds inside nodes comes from one node, for each slot.
+ *   - The tasks of a slot run on one node: all that a slot holds inside nodes comes from one node, for each slot; what
+ *     lies outside nodes, such as storage of a rack, may come from anywhere. A slot that asks for nodes, or for what
+ *     contains nodes, takes the rest of its contents from any nodes.
  *   - A resource with the type of a subsystem (power=2) takes units on every vertex of the way from its place up to
  *     the source of the subsystem (G8).
  *   - A constraint is about vertices of type "node" and "storage_node"; a vertex taken as a whole contains no node

@@ -9,14 +9,41 @@
 #include "match/match.h"
 #include "time/availability.h"
 
+/* Places slots with a part outside nodes: what lies inside comes from one node a slot, the rest from anywhere. */
+static int place_divided(struct match *m, weir_vertex under, const struct divided_slot *d)
+{
+    const weir_count *count = &d->slot->count;
+    weir_resource inside = d->inside;
+    uint32_t npicks = m->npicks;
+    int64_t n = weir_slot_bound(m, under, &d->outside, count_most(m, count));
+    int rc = n < 0 ? (int)n : 0;
+
+    if (n >= 0)
+        n = weir_slot_bound(m, under, &inside, n);
+    rc = n < 0 ? (int)n : 0;
+    for (n = rc ? -1 : weir_count_floor(count, n); rc == 0 && n >= 0; n = weir_count_floor(count, n - 1)) {
+        inside.count.min = inside.count.max = n;
+        rc = weir_slot_allocate(m, under, &inside, weir_slot_host(m, under, &inside));
+        rc = rc == 1 ? weir_slots_fill(m, under, &d->outside, n) : rc;
+        if (rc == 0)
+            m->npicks = npicks;
+    }
+    return rc;
+}
+
 static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
 {
     int64_t most = count_most(m, &slot->count), n = most;
     weir_type host = times == 1 ? weir_slot_host(m, under, slot) : WEIR_NO_TYPE;
     uint32_t npicks = m->npicks;
+    const struct divided_slot *divided = NULL;
 
     if (host != WEIR_NO_TYPE)
         return weir_slot_allocate(m, under, slot, host);
+    if (times == 1 && weir_slot_divide(m, under, slot, &divided))
+        return WEIR_ENOMEM;
+    if (divided)
+        return place_divided(m, under, divided);
     if (slot->count.min != most) {
         n = weir_slot_bound(m, under, slot, most);
         if (n < 0)

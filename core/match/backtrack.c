@@ -172,6 +172,16 @@ static int add_demands(struct backtrack *c, weir_vertex under, const weir_resour
     for (uint32_t i = 0; !rc && i < n; i++) {
         const weir_resource *r = &list[i];
         weir_type host = r->slot ? weir_slot_host(c->m, under, r) : WEIR_NO_TYPE;
+        const struct divided_slot *d = NULL;
+        if (r->slot && host == WEIR_NO_TYPE && times == 1)
+            rc = weir_slot_divide(c->m, under, r, &d);
+        if (!rc && d) {
+            rc = add_demand(c, under, &d->inside, 1, weir_slot_host(c->m, under, &d->inside));
+            rc = rc ? rc : add_slots(c, under, &d->outside, r->count.min, false);
+            continue;
+        }
+        if (rc)
+            continue;
         if (r->slot && host == WEIR_NO_TYPE)
             rc = add_slots(c, under, r, saturating_mul(times, r->count.min), true);
         else

@@ -435,6 +435,7 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
 static void end_match(struct match *m)
 {
     WEIR_FREE(m->picks, m->details, m->nested.list, m->flows, m->whole_types);
+    weir_slots_undivide(m);
     weir_flow_end(m);
     weir_idset_free(m->allowed);
     weir_request_unbind(m->original, m->request);

@@ -137,6 +137,7 @@ struct match {
     struct node_table *node_table; /* set with `allowed` */
     weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
 
+    struct divided_slot *divided; /* slots with a part outside nodes (slot_host.c) */
     struct resource_facts facts[RESOURCE_CACHE]; /* by resource; no fact changes during a match */
     struct {
         const char *name;
@@ -208,6 +209,17 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 /* The type of host for slots below `under`: node, the type of the policy's locality, or SEARCH_PARENT. WEIR_NO_TYPE:
  * slots may lie anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
+/* A slot that holds something inside nodes and something outside: two slots in place of it, each with the least count.
+ * Their index is RESOURCE_NONE; they live as long as the match. */
+struct divided_slot {
+    struct divided_slot *next;
+    const weir_resource *slot;
+    weir_resource inside, outside;
+    weir_resource with[]; /* the children of both, in this order */
+};
+/* Sets *out to the two parts of a slot below `under`; to NULL where the slot is not divided. WEIR_OK or WEIR_ENOMEM. */
+int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *slot, const struct divided_slot **out);
+void weir_slots_undivide(struct match *m); /* frees all */
 /* Whether v has children of all types of a slot, units of flows aside. O(children of v) */
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot);
 /* Whether the resources of a slot must be children of its host (WEIR_SLOT_PARENT). */

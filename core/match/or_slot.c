@@ -248,23 +248,24 @@ static bool has_slot_at(const struct or_slots *x, weir_vertex v)
     return false;
 }
 
-static int begin_hosts(struct or_slots *x, struct search *s, weir_vertex under)
+/* Begins a search of the hosts of an alternative. */
+static int begin_hosts(struct or_slots *x, struct search *s, weir_vertex under, const weir_resource *slot)
 {
-    int rc = weir_search_hosts(s, x->m, under, x->list, weir_slot_first(x->m, x->list), SEARCH_PARENT);
+    int rc = weir_search_hosts(s, x->m, under, slot, weir_slot_first(x->m, slot), SEARCH_PARENT);
 
     s->nslots = x->n;
-    s->nneeds = 0; /* the needs are those of the first alternative only */
+    s->nneeds = 0; /* the needs are those of one alternative only */
     return rc;
 }
 
-/* Places slots vertex by vertex, in the order of the first type of the first alternative. Returns the number of
+/* Places slots on the hosts of an alternative, vertex by vertex in the order of its first type. Returns the number of
  * slots, or negative. */
-static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
+static int64_t place_on_hosts(struct or_slots *x, weir_vertex under, const weir_resource *slot, int64_t want)
 {
     struct search s;
     weir_vertex v;
     int64_t placed = 0;
-    int rc = begin_hosts(x, &s, under);
+    int rc = begin_hosts(x, &s, under, slot);
 
     if (rc)
         return rc;
@@ -279,24 +280,48 @@ static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
     return rc < 0 ? rc : placed;
 }
 
-/* Places slots in the order of sums. Returns 1, 0 or negative. */
-static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
+/* Places slots on the hosts of the first alternative, then on those that have only the types of a further alternative.
+ * Returns the number of slots, or negative. */
+static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
+{
+    int64_t placed = 0;
+
+    for (uint32_t i = 0; i < x->n && placed < want; i++) {
+        int64_t n = place_on_hosts(x, under, &x->list[i], want - placed);
+        if (n < 0)
+            return n;
+        placed += n;
+    }
+    return placed;
+}
+
+/* Places all slots of the best mix of every host of an alternative. */
+static int place_each_host(struct or_slots *x, weir_vertex under, const weir_resource *slot)
 {
     struct search s;
     weir_vertex v;
+    int rc = begin_hosts(x, &s, under, slot);
+
+    if (rc)
+        return rc;
+    while ((rc = weir_search_next(&s, &v)) > 0)
+        if ((rc = place_or_slots(x, v)) < 0)
+            break;
+    weir_search_end(&s);
+    return rc;
+}
+
+/* Places slots in the order of sums. Returns 1, 0 or negative. */
+static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
+{
     int64_t n;
     int rc = weir_order_read(x->m->g, x->m->policy, &x->order, x->m->err);
 
     if (!rc && under != WEIR_NONE && has_slot_at(x, under)) {
         rc = place_or_slots(x, under);
-    } else if (!rc) {
-        rc = begin_hosts(x, &s, under);
-        if (rc)
-            return rc;
-        while ((rc = weir_search_next(&s, &v)) > 0)
-            if ((rc = place_or_slots(x, v)) < 0)
-                break;
-        weir_search_end(&s);
+    } else {
+        for (uint32_t i = 0; !rc && i < x->n; i++)
+            rc = place_each_host(x, under, &x->list[i]);
     }
     if (rc)
         return rc;

@@ -138,3 +138,83 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
         return m->node_type;
     return local_host(m, under, slot);
 }
+
+/* ---- slots with a part outside nodes ---- */
+
+static bool lies_inside(struct match *m, const weir_resource *r)
+{
+    weir_type t = weir_match_type(m, r);
+
+    return weir_flow_find(m->g, r->type) != WEIR_NONE || (t != WEIR_NO_TYPE && weir_type_above(m->g, m->node_type, t));
+}
+
+/* Whether r asks for nodes, or for what contains nodes. */
+static bool holds_nodes(struct match *m, const weir_resource *r)
+{
+    weir_type t = weir_match_type(m, r);
+
+    return t != WEIR_NO_TYPE && (t == m->node_type || weir_type_above(m->g, t, m->node_type));
+}
+
+static weir_resource part_of(const weir_resource *slot, const weir_resource *with, uint32_t n)
+{
+    weir_resource part = *slot;
+
+    part.index = RESOURCE_NONE;
+    part.with = with;
+    part.nwith = n;
+    part.count = (weir_count){.min = slot->count.min, .max = slot->count.min, .op = '+', .operand = 1};
+    return part;
+}
+
+static struct divided_slot *divide(struct match *m, const weir_resource *slot, uint32_t ninside)
+{
+    struct divided_slot *d = weir_mem_alloc(sizeof *d + slot->nwith * sizeof *d->with);
+    uint32_t n[2] = {0, ninside};
+
+    if (!d)
+        return NULL;
+    for (uint32_t i = 0; i < slot->nwith; i++)
+        d->with[n[!lies_inside(m, &slot->with[i])]++] = slot->with[i];
+    d->slot = slot;
+    d->inside = part_of(slot, d->with, ninside);
+    d->outside = part_of(slot, d->with + ninside, slot->nwith - ninside);
+    d->next = m->divided;
+    m->divided = d;
+    return d;
+}
+
+int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *slot, const struct divided_slot **out)
+{
+    struct divided_slot *d = m->divided;
+    uint32_t ninside = 0;
+
+    *out = NULL;
+    if (slot->nwith < 2 || m->node_type == WEIR_NO_TYPE || reads(m, WEIR_SLOT_PARENT) ||
+        is_within_type(m->g, under, m->node_type))
+        return WEIR_OK;
+    for (uint32_t i = 0; i < slot->nwith; i++) {
+        if (holds_nodes(m, &slot->with[i]))
+            return WEIR_OK;
+        ninside += lies_inside(m, &slot->with[i]);
+    }
+    if (ninside == 0 || ninside == slot->nwith)
+        return WEIR_OK;
+    while (d && d->slot != slot)
+        d = d->next;
+    *out = d ? d : divide(m, slot, ninside);
+    if (!*out)
+        return weir_fail_nomem(m->err);
+    if (weir_slot_host(m, under, &(*out)->inside) == WEIR_NO_TYPE)
+        *out = NULL; /* a single vertex a slot lies in one node anyway */
+    return WEIR_OK;
+}
+
+void weir_slots_undivide(struct match *m)
+{
+    while (m->divided) {
+        struct divided_slot *d = m->divided;
+        m->divided = d->next;
+        weir_mem_free(d);
+    }
+}

@@ -53,6 +53,7 @@ const weir_constraint *weir_request_constraint(const weir_request *r);
 /* The fewest units of each type that one instance of resource `index` needs strictly below the vertex taken for the
  * instance, *n of them. Lower bounds, used for pruning: a shared resource (not taken by the job) is counted once,
  * because several instances may share one vertex. The array belongs to the request. O(1) */
+#define RESOURCE_NONE UINT32_MAX /* of a resource that is not in the request: no needs are known */
 const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t index, uint32_t *n);
 /* Lower bounds of the units of each type that the whole request needs, *n of them, with the guarantees above. */
 const struct weir_need *weir_request_needs(const weir_request *r, uint32_t *n);

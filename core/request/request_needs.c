@@ -170,8 +170,12 @@ int weir_request_compute_needs(weir_request *r)
 
 const struct weir_need *weir_resource_needs(const weir_request *r, uint32_t index, uint32_t *n)
 {
-    const struct weir_need_span *span = &r->spans[index];
+    const struct weir_need_span *span;
 
+    *n = 0;
+    if (index == RESOURCE_NONE)
+        return NULL;
+    span = &r->spans[index];
     *n = span->count;
     return span->count ? r->needs + span->first : NULL;
 }

@@ -368,6 +368,20 @@ local function is_hosted(self, under, slot)
   return true
 end
 
+-- The part of a slot that lies inside nodes and the part that lies beside nodes, as slots; nothing where the slot has no such
+-- parts, or holds nodes.
+local function parts_of(self, under, slot)
+  local inside, beside = {}, {}
+  for _, r in ipairs(slot.with) do
+    if r.type == "node" or type_is_above(self, r.type, "node") then return nil end
+    local list = type_is_above(self, "node", r.type) and inside or beside
+    list[#list + 1] = r
+  end
+  if #inside == 0 or #beside == 0 then return nil end
+  local hosted = setmetatable({ with = inside }, { __index = slot })
+  if is_hosted(self, under, hosted) then return hosted, beside end
+end
+
 local function nodes_below(self, under)
   local list = {}
   for _, v in ipairs(self.list) do
@@ -438,8 +452,13 @@ local function place_slot(view, under, r, times)
   local first = open_slots(r.with, {})[1]
   local most = units_of_type(view.machine, first.type) // (first.counts[1] * times)
   if is_hosted(view.machine, under, r) then return place_hosted(view, under, r, math.min(most, r.counts[#r.counts])) end
+  local hosted, beside = parts_of(view.machine, under, r)
   for i = #r.counts, 1, -1 do
-    if r.counts[i] <= most and place(view, under, r.with, r.counts[i] * times) then return true end
+    local n, mark = r.counts[i], #view.held
+    if n <= most and not hosted and place(view, under, r.with, n * times) then return true end
+    local exact = hosted and setmetatable({ counts = { n } }, { __index = hosted })
+    if n <= most and hosted and place_hosted(view, under, exact, n) and place(view, under, beside, n) then return true end
+    view:forget(mark)
   end
   return false
 end
@@ -538,10 +557,13 @@ local function open_slot(view, chain)
   if is_hosted(view.machine, chain.under, r) then
     return choose_hosts(view, chain, nodes_below(view.machine, chain.under), 1, chain.times * r.counts[1])
   end
-  for i = #r.with, 1, -1 do
-    rest = { r = r.with[i], under = chain.under, times = chain.times * r.counts[1], rest = rest }
+  local hosted, beside = parts_of(view.machine, chain.under, r)
+  for i = #(beside or r.with), 1, -1 do
+    rest = { r = (beside or r.with)[i], under = chain.under, times = chain.times * r.counts[1], rest = rest }
   end
-  return continue(view, rest)
+  if not hosted then return continue(view, rest) end
+  local own = { r = hosted, under = chain.under, times = chain.times, rest = rest }
+  return choose_hosts(view, own, nodes_below(view.machine, chain.under), 1, chain.times * r.counts[1])
 end
 
 -- Goes through the chain of resources still to be placed: {r=, under=, times=, rest=}. Units are in view.demands. A
