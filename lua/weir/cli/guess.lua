@@ -4,6 +4,7 @@ local files = require "weir.files"
 local out = require "weir.cli.output"
 local packages = require "weir.packages"
 local tables = require "weir.tables"
+local weir = require "weir"
 
 local M = {}
 
@@ -50,11 +51,18 @@ function M.words(path, words)
   return table.move(words, 2, #words, 4, { "show", "-r", path })
 end
 
---- Takes a file that was given as an operand in place of -r; nothing with -r, or for the path of a vertex. Fails for anything
---- else that is no file.
+-- Whether a word that names no file is "local" or describes a machine, such as "node:4 core:8".
+local function describes(word)
+  if word == "local" then return true end
+  if word:find "/" or not word:find "[:%s]" then return false end
+  return weir.synthetic(word) ~= nil
+end
+
+--- Takes a machine that was given as an operand in place of -r: a file, a description or "local"; nothing with -r, or for the
+--- path of a vertex. Fails for anything else.
 function M.resources(opts, command)
   if opts.resources or not opts[1] then return end
-  if not files.exists(opts[1]) then
+  if not files.exists(opts[1]) and not describes(opts[1]) then
     if opts[1]:find "^[^/]*:/" or opts[1]:find "^/" then return end
     out.fail(2, "%s: %s: there is no such file; -r takes other names of machines, and the path of a vertex begins with /", command, opts[1])
   end

@@ -78,7 +78,7 @@ end
 -- Runs a command; `weir help match` runs `weir match --help`. Returns the exit status; nothing stands for 0.
 local function dispatch(words)
   local first = words[1]
-  if not first then out.fail(2, "a command is wanted: %s; see weir --help", table.concat(M.commands, ", ")) end
+  if not first then return show_help() end
   if GLOBAL[first] then return GLOBAL[first]() end
   if first == "help" and words[2] then return show_help_of(words[2]) end
   if first == "help" then return show_help() end

@@ -18,7 +18,7 @@ What follows a "/" is within one of what stands before it; resources in brackets
 counts: slot=4/node is four slots of a node each. The first entry of a slot's braces is its label. Without a node around it, a slot of
 cores lies in one node. Words with any of []{};=/,: or blanks are quoted.]],
   examples = {
-    { "slot=4/node/core=8", "4 slots, each with a node, of which 8 cores are used; the rest of the node may be shared" },
+    { "slot=4/node/core=8", "4 slots, each with a whole node of at least 8 cores" },
     { "slot=2/node{x}", "2 whole nodes" },
     { "slot=16/core", "16 slots of a core" },
     { "slot=1/[core=4;gpu=1]", "4 cores and a gpu together in one node" },

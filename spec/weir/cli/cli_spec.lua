@@ -113,9 +113,22 @@ describe("weir", function()
     end)
   end
 
+  it("prints the overview of commands where no command is given", function()
+    local r = run {}
+    assert.equal(0, r.status)
+    assert.equal(run { "--help" }.out, r.out)
+  end)
+
+  for _, machine in ipairs { "local", "node:4 core:8" } do
+    it("shows a machine given without -r: " .. machine, function()
+      local r = run { "show", machine, "--totals" }
+      assert.equal(0, r.status)
+      assert.equal(run { "show", "-r", machine, "--totals" }.out, r.out)
+    end)
+  end
+
   -- {words, part of the line on stderr, exit status where it is not 2}
   local WRONG = {
-    { {}, "a command is wanted" },
     { { "mach" }, 'unknown command "mach" (did you mean "match"?)' },
     { { "find", "-r", MACHINE, "partition=gpu" }, "property=NAME finds the nodes of a partition" },
     { { "find", "-r", MACHINE, "node3" }, "in: node3; name=node3 finds a vertex by its name" },
