@@ -90,7 +90,7 @@ JOBS := $(shell nproc)
 # ---- dependencies: Debian packages, installed where one is missing ----
 DEBIAN := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
-  lua-check clang libclang-rt-dev graphviz locales pkgconf
+  lua-check clang clang-format libclang-rt-dev graphviz locales pkgconf
 deps: ## install the Debian packages that are missing
 	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(DEBIAN) 2>/dev/null)"; for p in $(DEBIAN); do \
 	  case "$$there" in *" ii $$p "*|*" hi $$p "*) ;; *) missing="$$missing $$p";; esac; done; \
@@ -354,7 +354,8 @@ fuzz-%: build/fuzz/fuzz_%
 	@bash spec/tools/run.sh fuzz "build/fuzz/corpus/$* $(wildcard spec/fuzz/corpus/$*)" build/fuzz/fuzz_$* -max_total_time=$(SECONDS) $(FUZZ_RUNS) -rss_limit_mb=2048 \
 	  -timeout=10 -verbosity=0 -print_final_stats=0 -artifact_prefix=build/fuzz/findings/$*- $(if $(wildcard spec/fuzz/$*.dict),-dict=spec/fuzz/$*.dict)
 
-lint: layers $(OUT)/test/examples.h ## warnings of gcc and clang are errors; luacheck
+lint: layers $(OUT)/test/examples.h ## clang-format, warnings of gcc and clang as errors, luacheck
+	@clang-format --dry-run --Werror $(FORMATTED)
 	@for cc in gcc clang; do printf '%s\n' $(CORE_C) $(BIND_C) $(NET_C) spec/c/*.c $(TEST_C) $(wildcard spec/fuzz/*.c) | xargs -P $(JOBS) -n 8 \
 	  $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only -Icore -Ibindings/weir -Ispec/c -I$(OUT)/test $(LUA_CFLAGS) || exit 1; done
 	@$(if $(FLUX),for cc in gcc clang; do $$cc -std=c11 -D_GNU_SOURCE $(WARN) -Werror -fsyntax-only $(FLUX_CFLAGS) bindings/weir-flux/*.c || exit 1; done)
@@ -389,8 +390,9 @@ build/analyze/%.txt: %.c
 analyze: ## clang's static analyzer and cppcheck; the first time takes minutes
 	@nice $(MAKE) --no-print-directory -j$(JOBS) $(ANALYZED)
 	@nice lua5.4 spec/tools/analyze.lua $(if $(FLUX),--flux) $(ANALYZED)
+FORMATTED = $(shell find core bindings spec -name '*.[ch]')
 format: ## clang-format on every C file
-	clang-format -i $(shell find core bindings -name '*.[ch]') spec/c/*.[ch] $(TEST_C) spec/fuzz/*.[ch]
+	clang-format -i $(FORMATTED)
 
 bench: deps build build/test/bench_jansson build/test/bench_serve build/test/flat_counter ## time and count; writes build/bench.json
 	@build/weir run spec/bench/run.lua

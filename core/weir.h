@@ -69,17 +69,17 @@ typedef struct weir_hostlist weir_hostlist;
  */
 enum weir_status {
     WEIR_OK = 0,
-    WEIR_ENOMEM = -1,      /* "nomem": memory is exhausted */
-    WEIR_EINVAL = -2,      /* "invalid": an argument or a value makes no sense */
-    WEIR_EPARSE = -3,      /* "parse": a text is malformed; weir_err has line and column where known */
-    WEIR_EIO = -4,         /* "io": a file cannot be read or written */
-    WEIR_ENOENT = -5,      /* "unknown": a vertex, job, key, type or subsystem does not exist */
-    WEIR_EEXIST = -6,      /* "exists": the id or the name is in use */
-    WEIR_EBUSY = -7,       /* "busy": the resources exist, but are not available now */
-    WEIR_EINFEASIBLE = -8, /* "infeasible": the machine could never satisfy the request */
-    WEIR_EPOLICY = -9,     /* "policy": a hook of a policy failed */
-    WEIR_ELIMIT = -10,     /* "limit": a size, a depth or a number of tries went over a limit; the text says which */
-    WEIR_EREJECTED = -11,  /* "rejected": a policy does not admit the job (given by bindings and hooks) */
+    WEIR_ENOMEM = -1,       /* "nomem": memory is exhausted */
+    WEIR_EINVAL = -2,       /* "invalid": an argument or a value makes no sense */
+    WEIR_EPARSE = -3,       /* "parse": a text is malformed; weir_err has line and column where known */
+    WEIR_EIO = -4,          /* "io": a file cannot be read or written */
+    WEIR_ENOENT = -5,       /* "unknown": a vertex, job, key, type or subsystem does not exist */
+    WEIR_EEXIST = -6,       /* "exists": the id or the name is in use */
+    WEIR_EBUSY = -7,        /* "busy": the resources exist, but are not available now */
+    WEIR_EINFEASIBLE = -8,  /* "infeasible": the machine could never satisfy the request */
+    WEIR_EPOLICY = -9,      /* "policy": a hook of a policy failed */
+    WEIR_ELIMIT = -10,      /* "limit": a size, a depth or a number of tries went over a limit; the text says which */
+    WEIR_EREJECTED = -11,   /* "rejected": a policy does not admit the job (given by bindings and hooks) */
     WEIR_EINTERRUPTED = -12 /* "interrupted": weir_interrupt(true) was called */
 };
 
@@ -182,15 +182,15 @@ typedef struct weir_graph weir_graph;
  * WEIR_GENERATION_MAX times: an index and a generation together name one vertex for good. */
 #define WEIR_GENERATION_MAX 1023u
 typedef uint32_t weir_vertex;
-#define WEIR_NONE UINT32_MAX           /* no vertex */
-#define WEIR_NO_ID INT64_MIN           /* the id of a pool without a numeric id */
-#define WEIR_NO_RANK (-1)              /* the rank of a pool without an execution target */
-#define WEIR_FOREVER INT64_MAX         /* the time without an end */
-#define WEIR_PATH_DEPTH 200            /* levels of the deepest containment tree */
-#define WEIR_NAME_MAX 65536            /* bytes of a name, type, key or value */
-#define WEIR_TYPES_MAX 4096            /* types of pools in a graph; memory grows with their square */
-#define WEIR_ENTRIES_MAX (1 << 20)     /* properties of a pool; the limit also counts for tags and for extended data */
-#define WEIR_UNITS_MAX (INT64_MAX / 4) /* the sum of the sizes of all pools */
+#define WEIR_NONE        UINT32_MAX /* no vertex */
+#define WEIR_NO_ID       INT64_MIN  /* the id of a pool without a numeric id */
+#define WEIR_NO_RANK     (-1)       /* the rank of a pool without an execution target */
+#define WEIR_FOREVER     INT64_MAX  /* the time without an end */
+#define WEIR_PATH_DEPTH  200        /* levels of the deepest containment tree */
+#define WEIR_NAME_MAX    65536      /* bytes of a name, type, key or value */
+#define WEIR_TYPES_MAX   4096       /* types of pools in a graph; memory grows with their square */
+#define WEIR_ENTRIES_MAX (1 << 20)  /* properties of a pool; the limit also counts for tags and for extended data */
+#define WEIR_UNITS_MAX   (INT64_MAX / 4) /* the sum of the sizes of all pools */
 
 /* Returns an empty graph whose clock is at 0; NULL: memory is exhausted. */
 weir_graph *weir_graph_new(void);
@@ -222,7 +222,10 @@ typedef struct weir_pool_desc {
     int64_t rank;         /* the execution target; WEIR_NO_RANK means none */
     bool exclusive;       /* A5: the pool is only ever allocated as a whole */
 } weir_pool_desc;
-#define WEIR_POOL_DESC_INIT {NULL, NULL, NULL, NULL, NULL, WEIR_NO_ID, 1, WEIR_NO_RANK, false}
+#define WEIR_POOL_DESC_INIT                                                                                            \
+    {                                                                                                                  \
+        NULL, NULL, NULL, NULL, NULL, WEIR_NO_ID, 1, WEIR_NO_RANK, false                                               \
+    }
 
 /* Adds a vertex as the last child of `parent` in the containment tree. With WEIR_NONE the vertex is a root, or belongs
  * to subsystems other than containment only. WEIR_EBUSY: jobs hold units of `parent`, which has no children yet.
@@ -309,7 +312,14 @@ int weir_check(const weir_graph *g, weir_err *err);
  */
 /* The state of a vertex counts for all vertices below. Matches use vertices that are "up" or "degraded" only. */
 enum weir_state {
-    WEIR_UP, WEIR_DOWN, WEIR_DEGRADED, WEIR_FAILING, WEIR_UNKNOWN, WEIR_NULL, WEIR_DRAINING, WEIR_STATES
+    WEIR_UP,
+    WEIR_DOWN,
+    WEIR_DEGRADED,
+    WEIR_FAILING,
+    WEIR_UNKNOWN,
+    WEIR_NULL,
+    WEIR_DRAINING,
+    WEIR_STATES
 };
 /* Returns the word of a state, such as "up"; "?" for a number that is no state. */
 const char *weir_state_name(int state);
@@ -321,7 +331,7 @@ const char *weir_vertex_basename(const weir_graph *g, weir_vertex v);
 const char *weir_vertex_unit(const weir_graph *g, weir_vertex v); /* "" for none */
 int64_t weir_vertex_id(const weir_graph *g, weir_vertex v);       /* WEIR_NO_ID for none */
 int64_t weir_vertex_size(const weir_graph *g, weir_vertex v);
-bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v);   /* A5: as given in weir_pool_desc */
+bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v); /* A5: as given in weir_pool_desc */
 /* Returns the execution target of v or of the nearest ancestor with a rank; WEIR_NO_RANK for none. O(d) */
 int64_t weir_vertex_rank(const weir_graph *g, weir_vertex v);
 /* Sets the execution target of v; WEIR_NO_RANK removes the rank. */
@@ -599,8 +609,8 @@ typedef struct weir_request weir_request;
 
 /* A count (RFC 14, RFC 45): an integer, a range {min, max, operator, operand}, or a set of values. */
 typedef struct weir_count {
-    int64_t min, max;   /* max is WEIR_FOREVER for a range without an upper bound */
-    char op;            /* '+', '*', '^'; 0: the values of `set` */
+    int64_t min, max; /* max is WEIR_FOREVER for a range without an upper bound */
+    char op;          /* '+', '*', '^'; 0: the values of `set` */
     int64_t operand;
     const int64_t *set; /* ascending, where op is 0 */
     uint32_t nset;
@@ -619,15 +629,15 @@ typedef struct weir_resource weir_resource;
 struct weir_resource {
     const char *type, *unit, *label, *id; /* "" where not given */
     weir_count count;
-    int exclusive;                        /* as written: enum weir_exclusivity */
-    bool slot;                            /* the type is "slot" or "or_slot" */
-    bool any;                             /* the type is "or_slot" */
-    bool takes;                           /* given to the job: in a slot and not `exclusive: false`, or exclusive */
-    const weir_resource *with;            /* the children */
+    int exclusive;             /* as written: enum weir_exclusivity */
+    bool slot;                 /* the type is "slot" or "or_slot" */
+    bool any;                  /* the type is "or_slot" */
+    bool takes;                /* given to the job: in a slot and not `exclusive: false`, or exclusive */
+    const weir_resource *with; /* the children */
     uint32_t nwith;
-    const weir_resource *parent;          /* NULL at the top */
-    uint32_t index;                       /* preorder number in the request, or in its alternative */
-    uint32_t number;                      /* preorder number among the resources of all alternatives */
+    const weir_resource *parent; /* NULL at the top */
+    uint32_t index;              /* preorder number in the request, or in its alternative */
+    uint32_t number;             /* preorder number among the resources of all alternatives */
 };
 
 /* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
@@ -695,9 +705,9 @@ void weir_constraint_free(weir_constraint *c);
  *     assert(rc == WEIR_OK && weir_vertex_id(g, a->picks[0].vertex) == 3);
  *     weir_allocation_free(a);
  */
-#define WEIR_ORDER_KEYS    4
+#define WEIR_ORDER_KEYS     4
 #define WEIR_ORDER_SIBLINGS 64 /* added to the number of keys: siblings have the same */
-#define WEIR_DESCEND_TYPES 4
+#define WEIR_DESCEND_TYPES  4
 
 /* Choices among the candidates for a resource. Where several groups, or runs, are equally good, the first candidate in
  * the order of the policy decides. */
@@ -707,9 +717,9 @@ enum weir_choose {
     /* Of the groups with enough candidates, the group with the fewest; without such a group, the largest groups first.
      * Vertices without a group come last. */
     WEIR_CHOOSE_FEWEST,
-    WEIR_CHOOSE_EACH,     /* one candidate from each group in turn; the first groups have the best candidates */
-    WEIR_CHOOSE_CLOSEST,  /* candidates whose property differs least, and of equal sets the set with the least values */
-    WEIR_CHOOSE_ONE,      /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
+    WEIR_CHOOSE_EACH,    /* one candidate from each group in turn; the first groups have the best candidates */
+    WEIR_CHOOSE_CLOSEST, /* candidates whose property differs least, and of equal sets the set with the least values */
+    WEIR_CHOOSE_ONE,     /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
     /* For a resource beside others, such as the cores and gpus of a slot: as many candidates of each domain as the free
      * units of all these resources in the domain allow, then all others; both in order. Resources that the domain has
      * none of do not count, and a domain with one of the resources only is none. `type` names the domains. */
@@ -820,13 +830,13 @@ typedef struct weir_policy {
 
 /* A fact that a policy reads while it computes a score to be remembered. */
 enum weir_read {
-    WEIR_READ_FREE,     /* free units of v */
-    WEIR_READ_STATE,    /* the state of v */
-    WEIR_READ_BELOW,    /* units below v; WEIR_NONE: of the graph */
-    WEIR_READ_MAPS,     /* properties, tags and data of v */
-    WEIR_READ_RANK,     /* the rank of v, which may be inherited */
-    WEIR_READ_NOW,      /* the clock of the graph; no vertex */
-    WEIR_READ_DURATION  /* the duration of the job; no vertex */
+    WEIR_READ_FREE,    /* free units of v */
+    WEIR_READ_STATE,   /* the state of v */
+    WEIR_READ_BELOW,   /* units below v; WEIR_NONE: of the graph */
+    WEIR_READ_MAPS,    /* properties, tags and data of v */
+    WEIR_READ_RANK,    /* the rank of v, which may be inherited */
+    WEIR_READ_NOW,     /* the clock of the graph; no vertex */
+    WEIR_READ_DURATION /* the duration of the job; no vertex */
 };
 /* Records a fact about v for the score that is being computed, if any. The tree, edges, types, names, ids and sizes
  * need no record: a change of these drops all scores. A score is kept with the numbers of up to 8 of its facts
@@ -1039,9 +1049,9 @@ typedef struct weir_flow_options {
     weir_vertex from;      /* the one source; WEIR_NONE: the sources of the subsystem */
     const weir_vertex *to; /* vertices to be served */
     uint32_t nto;
-    int64_t units;         /* wanted by each; 0: as many as there are */
-    int64_t at, duration;  /* window, from the clock on; duration 0: without an end */
-    bool capacity;         /* units in use, and pools that are not up, count as free */
+    int64_t units;        /* wanted by each; 0: as many as there are */
+    int64_t at, duration; /* window, from the clock on; duration 0: without an end */
+    bool capacity;        /* units in use, and pools that are not up, count as free */
 } weir_flow_options;
 /* Units that a distribution unit passes on for a vertex served. */
 typedef struct weir_flow_share {
@@ -1054,9 +1064,9 @@ typedef struct weir_flow_limit {
     int64_t left;
 } weir_flow_limit;
 typedef struct weir_flow {
-    int64_t amount;          /* units in all: the maximum flow */
-    bool all;                /* every vertex gets what it wants */
-    const int64_t *served;   /* by vertex of `to`: the earlier vertices get first what several could get */
+    int64_t amount;        /* units in all: the maximum flow */
+    bool all;              /* every vertex gets what it wants */
+    const int64_t *served; /* by vertex of `to`: the earlier vertices get first what several could get */
     const weir_flow_share *shares;
     uint32_t nshares;
     const weir_flow_limit *cut; /* unless `all`: the sum of what is left of these units is the maximum flow */
@@ -1289,7 +1299,7 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err);
 /* Why vertices cannot serve: the first cause in the order of the enumeration counts. */
 enum weir_cause_kind {
     WEIR_CAUSE_CONSTRAINT,
-    WEIR_CAUSE_SMALL,       /* too little of `type` in all */
+    WEIR_CAUSE_SMALL, /* too little of `type` in all */
     WEIR_CAUSE_STATE,
     WEIR_CAUSE_POLICY,
     WEIR_CAUSE_EXCLUSIVITY, /* jobs use the vertex */
@@ -1463,7 +1473,10 @@ const char *weir_format_guess(const char *text, size_t len);
 typedef struct weir_format_options {
     weir_vertex start; /* csv: only the vertices at and below; WEIR_NONE: all */
 } weir_format_options;
-#define WEIR_FORMAT_OPTIONS_INIT {WEIR_NONE}
+#define WEIR_FORMAT_OPTIONS_INIT                                                                                       \
+    {                                                                                                                  \
+        WEIR_NONE                                                                                                      \
+    }
 
 /* Returns the text of a graph, to be freed with weir_free; NULL: err says why. */
 char *weir_graph_format(const weir_graph *g, const char *format, weir_err *err);
@@ -1494,8 +1507,7 @@ int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const 
  * `shares` in the text say: weir_job_shrink() gives these units back with the vertex (G8). WEIR_ENOENT: no such job, or
  * no such vertex. WEIR_EEXIST: the job has flows. WEIR_EINVAL: the job has fewer units. Costs as
  * weir_graph_resolve(). */
-int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source,
-                           weir_err *err);
+int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source, weir_err *err);
 
 /* Returns the content of a text as JSON, to be freed with weir_free; NULL: err says why. Formats: "yaml"; "json";
  * "grug", a recipe as {nodes, edges} with all fields, edges with the positions `from` and `to` in addition; "hwloc",

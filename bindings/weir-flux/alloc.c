@@ -152,7 +152,8 @@ static char *without_local(const char *R)
         return strdup(R);
     o = json_loads(R, 0, NULL);
     properties = json_object_get(json_object_get(o, "execution"), "properties");
-    json_object_foreach_safe(properties, next, name, value) {
+    json_object_foreach_safe(properties, next, name, value)
+    {
         if (name[0] == '+')
             json_object_del(properties, name);
     }
@@ -181,9 +182,9 @@ struct delivery *sched_alloc(flux_jobid_t id, uint64_t serial, const char *R, co
 
     if (a)
         a->id = id;
-    ok = own && (a->txn = flux_kvs_txn_create()) && put(a, own)
-         && asprintf(&a->answer, "{\"id\":%ju,\"type\":%d,\"annotations\":%s,\"R\":%s}", (uintmax_t)id,
-                     FLUX_SCHED_ALLOC_SUCCESS, notes, own) >= 0;
+    ok = own && (a->txn = flux_kvs_txn_create()) && put(a, own) &&
+         asprintf(&a->answer, "{\"id\":%ju,\"type\":%d,\"annotations\":%s,\"R\":%s}", (uintmax_t)id,
+                  FLUX_SCHED_ALLOC_SUCCESS, notes, own) >= 0;
 
     if (!a || a->R != own)
         free(own);

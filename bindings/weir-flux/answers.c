@@ -229,15 +229,9 @@ static int read_clock(lua_State *L)
 
 void sched_push_answers(lua_State *L, struct worker *w)
 {
-    static const luaL_Reg functions[] = {{"alloc", alloc},
-                                         {"annotate", annotate},
-                                         {"deny", deny},
-                                         {"raise", raise_exception},
-                                         {"explain", explain},
-                                         {"keep", keep},
-                                         {"log", write_log},
-                                         {"clock", read_clock},
-                                         {NULL, NULL}};
+    static const luaL_Reg functions[] = {{"alloc", alloc},           {"annotate", annotate}, {"deny", deny},
+                                         {"raise", raise_exception}, {"explain", explain},   {"keep", keep},
+                                         {"log", write_log},         {"clock", read_clock},  {NULL, NULL}};
     char id[64] = "";
 
     lua_newtable(L);

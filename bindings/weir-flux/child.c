@@ -15,8 +15,8 @@
 #include <syslog.h>
 #include <unistd.h>
 
-#define SECONDS 300       /* longest life of a child */
-#define MOST    8         /* children at a time */
+#define SECONDS 300 /* longest life of a child */
+#define MOST    8   /* children at a time */
 #define PIECE   65536
 
 struct child {

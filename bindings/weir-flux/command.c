@@ -98,7 +98,8 @@ static void print_dependencies(const json_t *list)
     size_t i;
     json_t *o;
 
-    json_array_foreach(list, i, o) {
+    json_array_foreach(list, i, o)
+    {
         printf("%s%s", separator, json_is_string(o) ? json_string_value(o) : "?");
         separator = ", ";
     }
@@ -125,8 +126,8 @@ static void print_state(const char *word, flux_job_state_t state, int urgency, c
 
 static const char *result_name(int result)
 {
-    return result == FLUX_JOB_RESULT_COMPLETED ? "COMPLETED"
-           : result == FLUX_JOB_RESULT_FAILED  ? "FAILED"
+    return result == FLUX_JOB_RESULT_COMPLETED  ? "COMPLETED"
+           : result == FLUX_JOB_RESULT_FAILED   ? "FAILED"
            : result == FLUX_JOB_RESULT_CANCELED ? "CANCELED"
                                                 : "TIMEOUT";
 }
@@ -293,7 +294,7 @@ static int stats(flux_t *h, int argc, char **argv)
 static const struct {
     const char *name;
     int (*run)(flux_t *h, int argc, char **argv);
-} commands[] = {{"why", why}, {"policy", policy},         {"try", try},
+} commands[] = {{"why", why},   {"policy", policy},         {"try", try},
                 {"dump", dump}, {"shadow", command_shadow}, {"stats", stats}};
 
 int main(int argc, char **argv)

@@ -255,8 +255,8 @@ static void on_hello(flux_future_t *f, void *arg)
 
 int sched_hello(struct sched *s)
 {
-    s->hello = flux_rpc_pack(s->h, "job-manager.sched-hello", FLUX_NODEID_ANY, FLUX_RPC_STREAMING, "{s:b}",
-                            "partial-ok", 1);
+    s->hello =
+        flux_rpc_pack(s->h, "job-manager.sched-hello", FLUX_NODEID_ANY, FLUX_RPC_STREAMING, "{s:b}", "partial-ok", 1);
     if (s->hello && flux_future_then(s->hello, EACH, on_hello, s) == 0)
         return 0;
     flux_log_error(s->h, "hello");

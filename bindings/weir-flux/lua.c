@@ -88,8 +88,8 @@ static int errnum_of(const char *code)
     static const struct {
         const char *code;
         int errnum;
-    } known[] = {{"infeasible", EOVERFLOW}, {"unknown", ENOENT}, {"busy", EAGAIN}, {"limit", E2BIG},
-                 {"rejected", EPERM}, {"unsupported", ENOSYS}, {"taken", EBUSY}, {"unsatisfiable", ENODEV}};
+    } known[] = {{"infeasible", EOVERFLOW}, {"unknown", ENOENT},     {"busy", EAGAIN}, {"limit", E2BIG},
+                 {"rejected", EPERM},       {"unsupported", ENOSYS}, {"taken", EBUSY}, {"unsatisfiable", ENODEV}};
 
     for (size_t i = 0; code && i < sizeof known / sizeof *known; i++)
         if (strcmp(code, known[i].code) == 0)

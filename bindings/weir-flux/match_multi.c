@@ -62,8 +62,8 @@ static void matched_one(struct sched *s, struct call *c)
 /* Posts the next match; after the last the stream ends. A failure ends the stream, too. */
 static void match_next(struct sched *s, const flux_msg_t *msg, struct many *m)
 {
-    struct call c = {.method = "fluxion", .args = {NULL, "sched-fluxion-resource.match"}, .msg = msg, .arg = m,
-                     .done = matched_one};
+    struct call c = {
+        .method = "fluxion", .args = {NULL, "sched-fluxion-resource.match"}, .msg = msg, .arg = m, .done = matched_one};
 
     if (m->next == json_array_size(m->jobs)) {
         end_many(s, msg, m, ENODATA);

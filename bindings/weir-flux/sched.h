@@ -39,14 +39,14 @@ struct call {
     struct call *next;
     const char *method, *args[3]; /* NULLs are nil */
     flux_jobid_t id;
-    uint64_t serial;              /* of the current request of job `id`; 0: the job has no request */
-    bool numbered;                /* `serial` holds from the call on */
-    bool quiet;                   /* the call makes no new work */
-    bool early;                   /* do not wait for the first resources */
-    bool snapshot;                /* run in a forked copy; the reply is a pipe `fd` and a `pidfd` */
+    uint64_t serial; /* of the current request of job `id`; 0: the job has no request */
+    bool numbered;   /* `serial` holds from the call on */
+    bool quiet;      /* the call makes no new work */
+    bool early;      /* do not wait for the first resources */
+    bool snapshot;   /* run in a forked copy; the reply is a pipe `fd` and a `pidfd` */
     int fd, pidfd;
-    const flux_msg_t *msg;        /* kept for the answer; or NULL */
-    char *own;                    /* a string owned by the call; or NULL */
+    const flux_msg_t *msg; /* kept for the answer; or NULL */
+    char *own;             /* a string owned by the call; or NULL */
     void *arg;
     /* Called in the reactor's thread, before the call is destroyed; `s` is NULL when the module ends. */
     void (*done)(struct sched *s, struct call *c);
@@ -66,7 +66,7 @@ struct sched {
     struct raised *raised;      /* unconfirmed exceptions */
     struct alloc *allocs;       /* answers whose R is being committed */
     const char *hash;           /* name of the instance's hash of content */
-    struct pending { /* see pending.c */
+    struct pending {            /* see pending.c */
         struct pending_request **lists;
         size_t size, count;
         uint64_t serials;
@@ -101,8 +101,8 @@ struct worker {
     struct doing {
         const char *now, *longest_of; /* methods; now is NULL while idle */
         double since, longest;
-        double cpu[2];                /* user and system seconds of the thread, at the last turn */
-        char *stats;                  /* counts of the service at `stats_at`; or NULL */
+        double cpu[2]; /* user and system seconds of the thread, at the last turn */
+        char *stats;   /* counts of the service at `stats_at`; or NULL */
         double stats_at;
     } seen;
     /* used by the worker's thread only: */
@@ -110,7 +110,7 @@ struct worker {
     char *why;
     bool child; /* the process is a forked copy: send nothing */
     /* set before the thread starts: */
-    bool starting; /* the instance is starting: a module that fails to load ends the instance */
+    bool starting;      /* the instance is starting: a module that fails to load ends the instance */
     const char *states; /* of policies, to begin with; or NULL */
 };
 

@@ -46,8 +46,8 @@ static json_t *complete(struct sched *s, json_t *o, const struct doing *d, doubl
     own = json_pack("{s:f s:s s:f s:f s:s s:f s:s? s:f s:f s:f}", "longest_slice", rounded(s->meter.longest),
                     "longest_slice_of", s->meter.longest_of, "longest_slice_cpu", rounded(s->meter.longest_cpu),
                     "longest_call", rounded(d->longest), "longest_call_of", d->longest_of, "age", rounded(age),
-                    "worker", d->now, "worker_busy", rounded(d->now ? now - d->since : 0.0),
-                    "cpu_user", rounded(d->cpu[0] + cpu[0]), "cpu_system", rounded(d->cpu[1] + cpu[1]));
+                    "worker", d->now, "worker_busy", rounded(d->now ? now - d->since : 0.0), "cpu_user",
+                    rounded(d->cpu[0] + cpu[0]), "cpu_system", rounded(d->cpu[1] + cpu[1]));
     if (!own || json_object_update_missing(own, o) < 0) {
         json_decref(own);
         own = NULL;

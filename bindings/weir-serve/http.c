@@ -18,9 +18,15 @@
 
 #define FUNCTIONS(F)                                                                                                   \
     F(easy_init)                                                                                                       \
-    F(easy_cleanup) F(easy_setopt) F(easy_getinfo) F(easy_strerror) F(multi_init) F(multi_cleanup) F(multi_add_handle) \
-        F(multi_remove_handle) F(multi_perform) F(multi_poll) F(multi_info_read) F(slist_append) F(slist_free_all)     \
-            F(global_init)
+    F(easy_cleanup)                                                                                                    \
+    F(easy_setopt)                                                                                                     \
+    F(easy_getinfo)                                                                                                    \
+    F(easy_strerror)                                                                                                   \
+    F(multi_init)                                                                                                      \
+    F(multi_cleanup)                                                                                                   \
+    F(multi_add_handle)                                                                                                \
+    F(multi_remove_handle)                                                                                             \
+    F(multi_perform) F(multi_poll) F(multi_info_read) F(slist_append) F(slist_free_all) F(global_init)
 
 #undef curl_easy_setopt /* libcurl's macros would hide the members */
 #undef curl_easy_getinfo

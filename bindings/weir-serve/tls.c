@@ -21,7 +21,9 @@ static int fail(lua_State *L, const char *what, int code)
     const char *why = ERR_reason_error_string(e);
 
     snprintf(err.text, sizeof err.text, "%s: %s", what,
-             ERR_SYSTEM_ERROR(e) ? strerror(ERR_GET_REASON(e)) : why ? why : "unknown trouble");
+             ERR_SYSTEM_ERROR(e) ? strerror(ERR_GET_REASON(e))
+             : why               ? why
+                                 : "unknown trouble");
     ERR_clear_error();
     return weirlua_fail(L, &err, code);
 }
@@ -160,7 +162,7 @@ static int broken(lua_State *L, SSL *ssl)
     if (verdict == X509_V_OK)
         return fail(L, "TLS", WEIR_EIO);
     snprintf(err.text, sizeof err.text, "TLS: the certificate is not trusted: %s",
-                 X509_verify_cert_error_string(verdict));
+             X509_verify_cert_error_string(verdict));
     ERR_clear_error();
     return weirlua_fail(L, &err, WEIR_EIO);
 }
@@ -252,9 +254,12 @@ void weirlua_tls_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg contexts[] = {{"session", context_session}, {NULL, NULL}};
     static const luaL_Reg context_meta[] = {{"__gc", context_gc}, {NULL, NULL}};
-    static const luaL_Reg sessions[] = {{"receive", session_receive}, {"start", session_start},
-                                        {"ready", session_ready}, {"send", session_send},
-                                        {"take", session_take}, {"finish", session_finish},
+    static const luaL_Reg sessions[] = {{"receive", session_receive},
+                                        {"start", session_start},
+                                        {"ready", session_ready},
+                                        {"send", session_send},
+                                        {"take", session_take},
+                                        {"finish", session_finish},
                                         {NULL, NULL}};
     static const luaL_Reg session_meta[] = {{"__gc", session_gc}, {NULL, NULL}};
 

@@ -142,9 +142,13 @@ static const luaL_Reg functions[] = {{"request", weirlua_request_new},
                                      {"check_R", weirlua_check_R},
                                      {NULL, NULL}};
 
-static const luaL_Reg *const lists[] = {
-    functions, weirlua_process_functions, weirlua_graph_functions, weirlua_file_functions,
-    weirlua_interrupt_functions, weirlua_snapshot_functions, weirlua_json_functions};
+static const luaL_Reg *const lists[] = {functions,
+                                        weirlua_process_functions,
+                                        weirlua_graph_functions,
+                                        weirlua_file_functions,
+                                        weirlua_interrupt_functions,
+                                        weirlua_snapshot_functions,
+                                        weirlua_json_functions};
 
 static void open_classes(lua_State *L, struct weirlua *s)
 {

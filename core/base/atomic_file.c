@@ -11,16 +11,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SUFFIX   ".new"
-#define TRIES    100 /* names tried, in case of drafts left by a crashed process or in use by a concurrent one */
+#define SUFFIX    ".new"
+#define TRIES     100 /* names tried, in case of drafts left by a crashed process or in use by a concurrent one */
 #define NAME_MOST 240 /* most bytes of the file's name used for the draft's name */
 
 struct weir_draft {
     FILE *file;
     /* path: the file, links resolved; name: the draft, or NULL for pipes and devices, which are written directly */
     char *path, *name;
-    char *shown;       /* the caller's path, for errors */
-    int broken;        /* errno of the first failed write; 0: none */
+    char *shown; /* the caller's path, for errors */
+    int broken;  /* errno of the first failed write; 0: none */
 };
 
 static int fail(const struct weir_draft *d, weir_err *err)

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LARGE_SLACK 4096 /* least number of bytes worth returning to the allocator */
-#define PAGES_FROM 65536 /* least size of a scratch array with its own pages */
+#define LARGE_SLACK 4096  /* least number of bytes worth returning to the allocator */
+#define PAGES_FROM  65536 /* least size of a scratch array with its own pages */
 
 static long fail_countdown; /* 0: allocations succeed. For single-threaded tests only */
 

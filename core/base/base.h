@@ -18,7 +18,7 @@
 
 #define WEIR_CHECKED __attribute__((warn_unused_result))
 /* For the few functions that a match calls for each candidate. */
-#define WEIR_INLINE static inline __attribute__((always_inline))
+#define WEIR_INLINE       static inline __attribute__((always_inline))
 #define WEIR_PRINTF(f, a) __attribute__((format(printf, f, a)))
 
 /* vsnprintf() with a decimal point in every locale (number.c). */
@@ -43,7 +43,7 @@ static inline void weir_mem_free_all(void *const *list, size_t n)
     for (size_t i = 0; i < n; i++)
         weir_mem_free(list[i]);
 }
-#define WEIR_FREE(...)                                                                                                \
+#define WEIR_FREE(...)                                                                                                 \
     weir_mem_free_all((void *const[]){__VA_ARGS__}, sizeof((void *const[]){__VA_ARGS__}) / sizeof(void *))
 
 /* Make the n-th allocation from now on fail, once; 1 is the next allocation. 0: none fails. For tests. */
@@ -58,9 +58,9 @@ WEIR_CHECKED static inline int weir_array_reserve(void *array, uint32_t *cap, si
 }
 /* Append a value to a list of n elements and a capacity. WEIR_OK, or WEIR_ENOMEM with nothing changed; the value is
  * evaluated where there is room. Amortised O(1) */
-#define WEIR_ARRAY_ADD(list, n, cap, ...)                                                                             \
-    (weir_array_reserve(&(list), &(cap), (size_t)(n) + 1, sizeof *(list)) < 0                                         \
-         ? WEIR_ENOMEM                                                                                                \
+#define WEIR_ARRAY_ADD(list, n, cap, ...)                                                                              \
+    (weir_array_reserve(&(list), &(cap), (size_t)(n) + 1, sizeof *(list)) < 0                                          \
+         ? WEIR_ENOMEM                                                                                                 \
          : ((list)[(n)++] = (__VA_ARGS__), WEIR_OK))
 /* Grow *array to a capacity of exactly `need` elements, for arrays whose final size is known. Errors as
  * weir_array_grow(). */
@@ -94,10 +94,10 @@ void weir_err_source(weir_err *err, const char *source);
 /* A growing byte string. Failure is sticky: check `failed` once, after the last addition. Zero-initialise; free with
  * weir_buf_free(). */
 typedef struct weir_buf {
-    char *data;     /* NUL-terminated after the first addition; NULL before */
+    char *data; /* NUL-terminated after the first addition; NULL before */
     size_t len;
     size_t cap;
-    bool failed;    /* an allocation failed, and later additions do nothing */
+    bool failed; /* an allocation failed, and later additions do nothing */
 } weir_buf;
 
 /* Append n bytes. Amortised O(n) */

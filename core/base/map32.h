@@ -46,9 +46,8 @@ static inline uint32_t weir_map32_next(const struct weir_map32 *m, uint32_t key,
 }
 
 /* A loop over the numbers of a key, as uint32_t `number`. */
-#define WEIR_MAP32_EACH(map, key, number)                                                                             \
-    for (uint32_t at_ = weir_map32_home(map, key), number;                                                            \
-         ((number) = weir_map32_next(map, key, &at_)) != WEIR_NONE;)
+#define WEIR_MAP32_EACH(map, key, number)                                                                              \
+    for (uint32_t at_ = weir_map32_home(map, key), number; ((number) = weir_map32_next(map, key, &at_)) != WEIR_NONE;)
 
 /* A number of a key; WEIR_NONE: the key is absent. O(1) */
 static inline uint32_t weir_map32_get(const struct weir_map32 *m, uint32_t key)

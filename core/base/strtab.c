@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#define BLOCK 65536
+#define BLOCK       65536
 #define FIRST_BLOCK 64 /* size of the first block; the strings so far give the size of further blocks, up to BLOCK */
 
 int weir_strtab_init(weir_strtab *n)
@@ -60,7 +60,7 @@ static const char *store(weir_strtab *n, const char *s, size_t len)
 
 weir_name weir_strtab_find_hashed(const weir_strtab *n, const char *s, size_t len, uint64_t hash)
 {
-    WEIR_MAP32_EACH(&n->numbers, (uint32_t)hash, i)
+    WEIR_MAP32_EACH (&n->numbers, (uint32_t)hash, i)
         if (strlen(n->texts[i]) == len && memcmp(n->texts[i], s, len) == 0)
             return i;
     return WEIR_NO_NAME;

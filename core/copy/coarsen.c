@@ -17,8 +17,8 @@ struct merged_pool {
 
 struct coarsen {
     struct weir_extract carry; /* map: the kept vertices */
-    bool *keep;              /* by type */
-    uint32_t *merged_into;   /* by vertex: number of the merged pool; WEIR_NONE */
+    bool *keep;                /* by type */
+    uint32_t *merged_into;     /* by vertex: number of the merged pool; WEIR_NONE */
     struct merged_pool *merged;
     uint32_t nmerged, merged_cap;
     uint32_t first, last; /* first: the first merged pool below the current kept vertex; last: the pool found last */

@@ -29,8 +29,8 @@ struct grown {
 
 struct merge {
     struct weir_extract carry; /* from the second graph; map: at first the vertices in both graphs, later all */
-    weir_vertex moved;       /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
-    weir_vertex *tops;       /* vertices of the second graph added below old vertices */
+    weir_vertex moved;         /* the root of the second graph, if a URI gives it a different path; else WEIR_NONE */
+    weir_vertex *tops;         /* vertices of the second graph added below old vertices */
     uint32_t ntops, tops_cap;
     struct undo_step *undo;
     uint32_t nundo, undo_cap;
@@ -40,8 +40,8 @@ struct merge {
     bool parts;           /* pools of both graphs are parts of one pool */
     struct grown *grown;  /* pools that got the units of a further part */
     uint32_t ngrown, grown_cap;
-    weir_vertex under;    /* a URI that no vertex has: the vertex that gets the root as a child, WEIR_NONE for a root */
-    const char *as;       /* the last name of the URI then; else NULL */
+    weir_vertex under; /* a URI that no vertex has: the vertex that gets the root as a child, WEIR_NONE for a root */
+    const char *as;    /* the last name of the URI then; else NULL */
     weir_err *err;
 };
 
@@ -145,8 +145,7 @@ static bool is_part(const struct merge *m, weir_vertex o, weir_vertex v)
     return m->parts && !inner_of(from, o) && !inner_of(to, v) &&
            (kind_of(from, o)->size != 1 || kind_of(to, v)->size != 1 || unit[0]) &&
            strcmp(weir_vertex_type(from, o), weir_vertex_type(to, v)) == 0 &&
-           strcmp(unit, weir_vertex_unit(to, v)) == 0 &&
-           kind_of(from, o)->exclusive == kind_of(to, v)->exclusive;
+           strcmp(unit, weir_vertex_unit(to, v)) == 0 && kind_of(from, o)->exclusive == kind_of(to, v)->exclusive;
 }
 
 static int check_pair(const struct merge *m, weir_vertex o, weir_vertex v)
@@ -246,9 +245,8 @@ static int match_all(struct merge *m, const char *uri)
 
 static int log_undo(struct merge *m, weir_vertex v, int what, const char *key)
 {
-    return WEIR_ARRAY_ADD(m->undo, m->nundo, m->undo_cap, (struct undo_step){v, what, key})
-               ? weir_fail_nomem(m->err)
-               : WEIR_OK;
+    return WEIR_ARRAY_ADD(m->undo, m->nundo, m->undo_cap, (struct undo_step){v, what, key}) ? weir_fail_nomem(m->err)
+                                                                                            : WEIR_OK;
 }
 
 /* Adds the units of o to those of v, where o is a further part of v. */

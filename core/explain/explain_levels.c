@@ -22,9 +22,9 @@ struct census {
     struct match m; /* context for the matcher's tests of candidates: graph, request, policy, window */
     const weir_resource *r;
     weir_type type;
-    bool *around;   /* by vertex: counts; NULL: all vertices count */
+    bool *around;      /* by vertex: counts; NULL: all vertices count */
     weir_vertex where; /* the vertex asked about; WEIR_NONE: none */
-    marks_t *marks; /* by vertex */
+    marks_t *marks;    /* by vertex */
     struct parents parents;
     weir_level *level;
     weir_cause *causes; /* of the level */

@@ -20,10 +20,10 @@ struct flow_layout {
     struct weir_map32 numbers; /* unit by vertex */
     bool *source;              /* by unit: flows begin here */
     uint32_t *entering;
-    uint32_t *from, *to;       /* by arc, numbers of units */
+    uint32_t *from, *to; /* by arc, numbers of units */
     /* Each way to a vertex that may be served leads through units of all distances from a source, 0 to `depth`. */
     uint32_t depth;
-    uint32_t *labels;          /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
+    uint32_t *labels; /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
 };
 
 #define FLOW_UNREACHED (UINT32_MAX / 4)

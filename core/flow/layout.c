@@ -21,8 +21,7 @@ static int add_unit(struct flow_layout *l, uint32_t *cap, weir_vertex v)
 {
     if (weir_map32_get(&l->numbers, v) != WEIR_NONE)
         return WEIR_OK;
-    if (weir_array_reserve(&l->units, cap, (size_t)l->n + 1, sizeof *l->units) ||
-        weir_map32_add(&l->numbers, v, l->n))
+    if (weir_array_reserve(&l->units, cap, (size_t)l->n + 1, sizeof *l->units) || weir_map32_add(&l->numbers, v, l->n))
         return WEIR_ENOMEM;
     l->units[l->n++] = v;
     return WEIR_OK;

@@ -402,7 +402,7 @@ static int find_whole_way(struct flow_network *w, uint32_t node, int64_t want, u
 
     if (node < 2 * w->l->n && node % 2 == 0 && weir_flow_begins(w, node / 2))
         return 1;
-    while (w->labels[node] < FLOW_UNREACHED && *most > 0 && next_before(w, &b)) {
+    while (w->labels[node]<FLOW_UNREACHED && * most> 0 && next_before(w, &b)) {
         uint32_t nway = w->nway;
         int rc;
         if (b.step.kind == FLOW_BACK || b.step.kind == FLOW_OUT_OF)
@@ -512,8 +512,7 @@ int weir_flow_serve(struct flow_network *w, weir_vertex v, int64_t want, bool pa
     if (weir_flow_settle(w) < 0)
         return WEIR_ENOMEM;
     nlog = w->nlog;
-    if (weir_array_reserve(&w->marks, &w->marks_cap, (size_t)w->nmarks + 1, sizeof *w->marks) ||
-        find_end(w, v, &end))
+    if (weir_array_reserve(&w->marks, &w->marks_cap, (size_t)w->nmarks + 1, sizeof *w->marks) || find_end(w, v, &end))
         return WEIR_ENOMEM;
     bound = known_bound(w, end);
     if (bound < want && !part) {

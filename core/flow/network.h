@@ -6,9 +6,9 @@
 
 struct flow_unit {
     int64_t capacity; /* in the window; -1: not asked for yet */
-    int64_t through; /* units of flow that pass */
-    int64_t bound;   /* vertices served by this unit alone get no more than so much; INT64_MAX: not known */
-    uint32_t used;   /* chain of the arcs that leave the unit and have, or had, a flow */
+    int64_t through;  /* units of flow that pass */
+    int64_t bound;    /* vertices served by this unit alone get no more than so much; INT64_MAX: not known */
+    uint32_t used;    /* chain of the arcs that leave the unit and have, or had, a flow */
 };
 
 struct flow_arc {

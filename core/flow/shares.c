@@ -9,9 +9,9 @@
 
 struct decomposition {
     struct flow_network *w;
-    uint32_t *path, npath;  /* arcs from the vertex served upward */
-    uint32_t *position;      /* by unit: number on the path + 1; 0: not on the path */
-    int64_t *amounts;     /* by unit: for the vertex whose flow is decomposed */
+    uint32_t *path, npath;       /* arcs from the vertex served upward */
+    uint32_t *position;          /* by unit: number on the path + 1; 0: not on the path */
+    int64_t *amounts;            /* by unit: for the vertex whose flow is decomposed */
     uint32_t *touched, ntouched; /* units with an amount, in the order of the paths */
     struct flow_share *list;
     uint32_t n, cap;

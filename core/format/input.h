@@ -37,7 +37,7 @@
 
 /* Text of errors about a description of too many vertices. */
 #define WEIR_VERTICES_MANY "more than %u vertices (WEIR_VERTICES=N in the environment allows more)"
-#ifndef WEIR_VERTICES_MAX /* the build for fuzzing has fewer */
+#ifndef WEIR_VERTICES_MAX            /* the build for fuzzing has fewer */
 #define WEIR_VERTICES_MAX 0x4000000u /* 2^26, about 4 GB: larger graphs are refused before anything is made */
 #endif
 /* Most vertices that a description may have, at most as many as the process allows. */

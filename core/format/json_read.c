@@ -20,7 +20,9 @@
 
 #define SLICE     16384
 #define SLICE_MAX WEIR_JSON_TEXT_MAX
-#define VALUE_MAX (1 << 28) /* bytes of a value to become a tree of jansson, which takes several times as much memory */
+#define VALUE_MAX                                                                                                      \
+    (1 << 28) /* bytes of a value to become a tree of jansson, which takes several times as much memory                \
+               */
 
 struct json_event {
     uint32_t end; /* offset in the slice, past the event */
@@ -50,9 +52,9 @@ struct weir_json {
     weir_buf texts;            /* texts of the events, each with a NUL */
     const char *slice;
     size_t slice_len, wanted; /* wanted: bytes of the next slice */
-    uint64_t total, before; /* total: bytes of the whole text, 0: not known; before: bytes before the slice */
-    int line;      /* number of the line with the start of the slice, from 0 on */
-    size_t column; /* bytes of that line before the slice */
+    uint64_t total, before;   /* total: bytes of the whole text, 0: not known; before: bytes before the slice */
+    int line;                 /* number of the line with the start of the slice, from 0 on */
+    size_t column;            /* bytes of that line before the slice */
     uint32_t depth;
     weir_buf *raw; /* receives captured text */
     size_t raw_from;

@@ -82,7 +82,7 @@ static inline uint32_t run_of_kids(const weir_graph *g, const weir_vertex *kids,
 struct weir_written {
     const weir_graph *g;
     const struct weir_pick_tree *tree;
-    const weir_allocation *a; /* NULL without a tree */
+    const weir_allocation *a;     /* NULL without a tree */
     const weir_format_options *o; /* NULL with an allocation */
     weir_sink sink;               /* NULL: all of the text stays in the buffer */
     void *sink_data;

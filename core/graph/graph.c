@@ -82,7 +82,7 @@ static uint32_t kind_intern(weir_graph *g, const struct kind *k)
     if (g->kind_index.last != WEIR_NONE && same_kind(&g->kinds[g->kind_index.last], k))
         return g->kind_index.last;
     hash = kind_hash(k);
-    WEIR_MAP32_EACH(&g->kind_index.numbers, hash, i)
+    WEIR_MAP32_EACH (&g->kind_index.numbers, hash, i)
         if (same_kind(&g->kinds[i], k))
             return g->kind_index.last = i;
     if (weir_array_reserve(&g->kinds, &g->cap.kinds, g->nkinds + 1, sizeof *g->kinds) ||

@@ -184,7 +184,7 @@ struct weir_graph {
         struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
         bool packed;                /* the table is empty, until a UUID is given */
         bool own;                   /* a given UUID may equal the UUID derived for a later vertex */
-    } uuids; /* uuid.c */
+    } uuids;                        /* uuid.c */
     uint8_t uuid[16];               /* of the graph: the key of derived UUIDs */
     uint16_t generations;           /* the highest generation of a vertex number that was given back */
     struct aggregates *aggregates;  /* never NULL */
@@ -217,9 +217,9 @@ struct weir_graph {
     bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
     int64_t now, next_job;
     int64_t valid_from, valid_until; /* when jobs may use the resources: [valid_from, valid_until) */
-    uint64_t serial;              /* count of changes of the tree and the edges */
-    uint64_t state_changes;       /* count of changes of the state of a vertex */
-    uint64_t revision;            /* count of changes of anything that a save writes */
+    uint64_t serial;                 /* count of changes of the tree and the edges */
+    uint64_t state_changes;          /* count of changes of the state of a vertex */
+    uint64_t revision;               /* count of changes of anything that a save writes */
     int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
     uint32_t unavailable;         /* vertices whose own state lets no job in */
     uint32_t detached;            /* vertices taken out of containment (vertex_detached) */

@@ -183,7 +183,7 @@ static weir_vertex find_given(const weir_graph *g, const uint8_t uuid[16], weir_
                 return v;
         return WEIR_NONE;
     }
-    WEIR_MAP32_EACH(&g->uuids.vertices, hash_of(g, uuid), v)
+    WEIR_MAP32_EACH (&g->uuids.vertices, hash_of(g, uuid), v)
         if (v != but && memcmp(g->uuids.list[v], uuid, 16) == 0)
             return v;
     return WEIR_NONE;

@@ -49,7 +49,10 @@ static int several(const weir_graph *g, const char *name, const weir_vertex *fir
     for (size_t i = 0; i < n && i < SHOWN; i++) {
         weir_vertex_path(g, first[i], path, sizeof path);
         used += (size_t)snprintf(list + used, sizeof list - used, "%s%s",
-                                 i == 0 ? "" : i + 1 == n ? " and " : ", ", path);
+                                 i == 0       ? ""
+                                 : i + 1 == n ? " and "
+                                              : ", ",
+                                 path);
     }
     return weir_fail(err, WEIR_EINVAL, "'%.200s' names %zu vertices, %s%s: a path says which", name, n, list,
                      n > SHOWN ? " and others" : "");

@@ -27,9 +27,9 @@
 #include "time/job_table.h"
 
 enum {
-    VIEW_MOVED = 1,    /* the vertex has moved */
-    VIEW_OVER = 2,     /* a vertex below in containment has moved */
-    VIEW_FEEDS = 4     /* a vertex below in the view has moved */
+    VIEW_MOVED = 1, /* the vertex has moved */
+    VIEW_OVER = 2,  /* a vertex below in containment has moved */
+    VIEW_FEEDS = 4  /* a vertex below in the view has moved */
 };
 
 struct hierarchy {

@@ -69,8 +69,7 @@ static void link_below(struct linking *k, uint32_t from)
     for (uint32_t i = from; i < k->n; i++) {
         struct weir_ends below = weir_ends(k->g, k->order[i], k->s, true);
         for (weir_vertex v; (v = weir_ends_next(&below)) != WEIR_NONE;)
-            if (k->place[v] == MEMBER &&
-                (!k->choice || k->choice[v] == WEIR_NONE || k->choice[v] == k->order[i]))
+            if (k->place[v] == MEMBER && (!k->choice || k->choice[v] == WEIR_NONE || k->choice[v] == k->order[i]))
                 link(k, v, k->order[i]);
     }
 }

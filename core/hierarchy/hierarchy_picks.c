@@ -166,8 +166,8 @@ int weir_hierarchy_expand(const weir_graph *g, const struct hierarchy *h, const 
         t.resource = picks[i].resource;
         /* All units of a vertex without children are the vertex as a whole. */
         rc = add(&t, picks[i].vertex, picks[i].amount,
-                 picks[i].exclusive || (picks[i].amount == kind_of(g, picks[i].vertex)->size &&
-                                        picks[i].amount > 0 && !inner_of(g, picks[i].vertex)));
+                 picks[i].exclusive || (picks[i].amount == kind_of(g, picks[i].vertex)->size && picks[i].amount > 0 &&
+                                        !inner_of(g, picks[i].vertex)));
         if (!rc && picks[i].exclusive)
             rc = add_fed(&t, picks[i].vertex);
     }

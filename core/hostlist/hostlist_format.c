@@ -17,13 +17,13 @@ struct digit_range {
 
 struct hostlist_writer {
     weir_buf *out;
-    weir_buf prefix;   /* of the open group */
-    bool any;          /* text has been written */
-    bool open;         /* a group is open */
-    bool bracket;      /* the group's '[' has been written */
-    uint32_t padding;  /* fewest digits of the numbers in the group */
+    weir_buf prefix;         /* of the open group */
+    bool any;                /* text has been written */
+    bool open;               /* a group is open */
+    bool bracket;            /* the group's '[' has been written */
+    uint32_t padding;        /* fewest digits of the numbers in the group */
     struct digit_range last; /* the group's last range, not yet written */
-    const char *suffix; /* of the group; "" unless names with suffix are too many to be written singly */
+    const char *suffix;      /* of the group; "" unless names with suffix are too many to be written singly */
 };
 
 static void write_number(weir_buf *b, uint64_t n, uint32_t digits)
@@ -99,8 +99,7 @@ static bool goes_on(const struct digit_range *a, const struct digit_range *b)
 {
     if (b->lo != a->hi + 1)
         return false;
-    return b->lo_digits == a->hi_digits ||
-           (b->lo_digits == a->hi_digits + 1 && b->lo == power_of_ten(a->hi_digits));
+    return b->lo_digits == a->hi_digits || (b->lo_digits == a->hi_digits + 1 && b->lo == power_of_ten(a->hi_digits));
 }
 
 static void put(struct hostlist_writer *w, const char *prefix, size_t len, const char *suffix,

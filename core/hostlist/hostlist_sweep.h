@@ -25,7 +25,7 @@ struct hostlist_sweep {
     uint32_t nfirst;
     uint32_t own, removing; /* runs that cover the stretch: in the first list, in the second */
     int (*stretch)(struct hostlist_sweep *s, uint64_t lo, uint64_t hi); /* called for each stretch; returns a status */
-    void *result; /* for use by `stretch` */
+    void *result;                                                       /* for use by `stretch` */
 };
 
 /* Begin a sweep over h and `second` (NULL: none), with groups in the order of their prefixes' texts. Neither list may

@@ -756,9 +756,9 @@ static size_t bytes(const weir_graph *g)
     size_t n = 0;
 
     for (uint32_t i = 0; i < g->indexes.n; i++)
-        n += (size_t)g->indexes.list[i]->rows *
-                 (sizeof(weir_vertex) + (g->indexes.list[i]->last ? sizeof(double) : 0)) +
-             (dirty_keys(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
+        n +=
+            (size_t)g->indexes.list[i]->rows * (sizeof(weir_vertex) + (g->indexes.list[i]->last ? sizeof(double) : 0)) +
+            (dirty_keys(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
     return n;
 }
 

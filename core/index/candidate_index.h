@@ -32,13 +32,13 @@ struct index {
     uint32_t searches; /* searches in progress; an index in use is never dropped to make room */
     weir_vertex *best; /* by row number */
     uint32_t rows, rows_cap;
-    bool unknown;             /* the candidate of some row is UNKNOWN (candidate_index.c) */
+    bool unknown; /* the candidate of some row is UNKNOWN (candidate_index.c) */
     /* By row number: the greatest first key of all vertices of the type, candidates or not, while the structure is that
      * of `last_of`; NULL until asked for. */
     double *last;
     uint64_t last_of;
     struct dirty_vertices dirty; /* vertices with rows to be put in order again */
-    bool reordered;           /* a dirty vertex is not new, but has moved in the order */
+    bool reordered;              /* a dirty vertex is not new, but has moved in the order */
     /* All vertices of the type in order; NULL until asked for. */
     weir_vertex *list;
     uint32_t nlist, list_cap;

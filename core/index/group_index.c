@@ -319,8 +319,11 @@ static int make(weir_graph *g, const struct group_index *like, struct group_inde
 int weir_groups_get(weir_graph *g, const struct group_question *q, struct group_index **out, weir_err *err)
 {
     const weir_choice *c = q->policy->choice;
-    struct group_index like = {.asked = *q, .emptiest = c->emptiest, .hook = c->group ? q->policy->serial : 0,
-                               .serial = g->serial, .set = {.root = WEIR_NONE},
+    struct group_index like = {.asked = *q,
+                               .emptiest = c->emptiest,
+                               .hook = c->group ? q->policy->serial : 0,
+                               .serial = g->serial,
+                               .set = {.root = WEIR_NONE},
                                .emptiest_first = {.root = WEIR_NONE}};
     int rc = weir_order_read(g, q->policy, &like.order, err);
 

@@ -37,7 +37,7 @@ struct group_index {
     struct group_rule rule;
     struct order order; /* without keys */
     bool emptiest;
-    uint64_t hook; /* serial of the policy where the rule asks its hook; else 0 */
+    uint64_t hook;   /* serial of the policy where the rule asks its hook; else 0 */
     uint64_t serial; /* of the structure */
     uint64_t last_use;
 
@@ -49,16 +49,16 @@ struct group_index {
     uint32_t *places;  /* by vertex; PLACE_ABOVE and the status for a vertex above; else WEIR_NONE */
     uint32_t nplaces;
     uint32_t ngroups;
-    uint32_t none;   /* number of the group of vertices without a group, the last; WEIR_NONE: all have groups,
-                      * or runs are asked for */
-    uint32_t *begin; /* by group: the first place; of ngroups: n */
-    double *values;  /* by group, for WEIR_CHOOSE_CLOSEST */
+    uint32_t none;    /* number of the group of vertices without a group, the last; WEIR_NONE: all have groups,
+                       * or runs are asked for */
+    uint32_t *begin;  /* by group: the first place; of ngroups: n */
+    double *values;   /* by group, for WEIR_CHOOSE_CLOSEST */
     uint64_t *starts; /* bits: the place does not continue the run of the place before */
     bool uneven;      /* two vertices of a group have one position: no index of runs */
 
     /* Members */
-    uint64_t *members; /* bits by place */
-    uint64_t *joins;   /* bits by place, for runs: a member that continues a run */
+    uint64_t *members;       /* bits by place */
+    uint64_t *joins;         /* bits by place, for runs: a member that continues a run */
     uint32_t total, *counts; /* members, by group */
     struct weir_keyset set;  /* groups by size, or runs by size, with the number of the first place */
     /* All groups by free units, with or without members, where the emptiest groups come first. */
@@ -66,10 +66,10 @@ struct group_index {
 
     /* Changes */
     uint64_t *changed_bits, *doubt_bits, *stale_bits; /* by place, by place, by group: is in the list below */
-    uint32_t *changed, nchanged; /* places to be looked at */
-    uint32_t *doubts, ndoubts;   /* members that have reservations, at or above or below, or parts that are down */
-    uint32_t *stale, nstale;     /* groups that need a new key */
-    weir_vertex *wide;           /* vertices above places, opened or closed */
+    uint32_t *changed, nchanged;                      /* places to be looked at */
+    uint32_t *doubts, ndoubts; /* members that have reservations, at or above or below, or parts that are down */
+    uint32_t *stale, nstale;   /* groups that need a new key */
+    weir_vertex *wide;         /* vertices above places, opened or closed */
     uint32_t nwide, wide_cap;
 };
 

@@ -4,7 +4,7 @@
 
 #include "index/group_index.h"
 
-#define PLACE_ABOVE  (WEIR_NONE - 8) /* and the status of the vertex, below 8 less 1 */
+#define PLACE_ABOVE (WEIR_NONE - 8) /* and the status of the vertex, below 8 less 1 */
 enum { ABOVE_OPEN = 1, ABOVE_RESERVED = 2 };
 
 /* Places all vertices of the type; nobody is a member. */

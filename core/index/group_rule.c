@@ -192,9 +192,9 @@ int64_t weir_group_position(const weir_graph *g, const struct group_rule *r, wei
 
 bool weir_group_encloses(const weir_graph *g, const struct group_rule *r, weir_vertex under)
 {
-    weir_type t = r->by == GROUP_BY_SUBSYSTEM                                            ? r->node
+    weir_type t = r->by == GROUP_BY_SUBSYSTEM                                          ? r->node
                   : r->by == GROUP_BY_TYPE || (r->by == GROUP_BY_PROPERTY && r->typed) ? r->type
-                                                                                         : WEIR_NO_TYPE;
+                                                                                       : WEIR_NO_TYPE;
     const struct inner *in = under == WEIR_NONE ? NULL : inner_of(g, under);
 
     if (!in || t == WEIR_NO_TYPE || choice_of_runs(r->kind) || type_cell(schema_at(g, in->schema), t))

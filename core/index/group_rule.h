@@ -10,12 +10,12 @@ struct group_rule {
     const weir_policy *policy;
     int kind; /* enum weir_choose */
     enum group_by by;
-    bool typed;           /* the choice names a type, */
-    weir_type type;       /* this type; WEIR_NO_TYPE: the graph has no such type */
-    weir_name property;   /* WEIR_NO_NAME: no vertex has the property */
-    weir_name position;   /* likewise; WEIR_NO_NAME also where the choice names none */
-    uint32_t subsystem;   /* WEIR_NONE: the graph has no such subsystem */
-    weir_type node;       /* the type "node" */
+    bool typed;         /* the choice names a type, */
+    weir_type type;     /* this type; WEIR_NO_TYPE: the graph has no such type */
+    weir_name property; /* WEIR_NO_NAME: no vertex has the property */
+    weir_name position; /* likewise; WEIR_NO_NAME also where the choice names none */
+    uint32_t subsystem; /* WEIR_NONE: the graph has no such subsystem */
+    weir_type node;     /* the type "node" */
 };
 
 /* The group of a vertex. */

@@ -200,8 +200,8 @@ static int set_property(const weir_graph *g, struct node_table *r, uint32_t node
         return known ? weir_idset_remove_id(r->properties[at].nodes, node) : WEIR_OK;
     if (!known) {
         nodes = weir_idset_new();
-        if (!nodes || weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1,
-                                         sizeof *r->properties)) {
+        if (!nodes ||
+            weir_array_reserve(&r->properties, &r->properties_cap, (size_t)r->nproperties + 1, sizeof *r->properties)) {
             weir_idset_free(nodes);
             return WEIR_ENOMEM;
         }

@@ -34,11 +34,11 @@ struct node_table_run {
 };
 
 struct node_table {
-    weir_type type;       /* type of nodes */
-    weir_vertex *nodes;   /* by number; WEIR_NONE: the number is unused */
-    uint32_t count, cap;  /* numbers given so far, unused ones included */
+    weir_type type;      /* type of nodes */
+    weir_vertex *nodes;  /* by number; WEIR_NONE: the number is unused */
+    uint32_t count, cap; /* numbers given so far, unused ones included */
     uint32_t unused;
-    weir_idset *all; /* the numbers of nodes */
+    weir_idset *all;              /* the numbers of nodes */
     struct weir_map32 numbers;    /* by vertex */
     struct node_table_span *rows; /* by row number: the nodes below the row */
     uint32_t nrows, rows_cap;
@@ -49,7 +49,7 @@ struct node_table {
     struct node_table_run *runs; /* ascending by rank, where `ranked` */
     uint32_t nruns, runs_cap;
     bool ranked;
-    bool templates; /* some node has a name made of properties or ranks */
+    bool templates;          /* some node has a name made of properties or ranks */
     struct weir_map32 names; /* by hash of a name: a node; `next` chains nodes of equal hashes */
     uint32_t *next;          /* by number; WEIR_NONE: the last */
     uint32_t next_cap;

@@ -51,8 +51,7 @@ size_t weir_score_bytes(const struct score_memory *x)
 {
     return sizeof *x + x->key_len + x->cap * sizeof *x->list + x->leaf_cap * sizeof *x->leaf +
            x->inner_cap * (sizeof *x->inner + sizeof *x->shared + (x->common ? sizeof *x->common : 0)) +
-           x->reads_cap * sizeof *x->reads +
-           x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale +
+           x->reads_cap * sizeof *x->reads + x->sources_cap * sizeof *x->sources + x->stale_cap * sizeof *x->stale +
            x->versions_cap * sizeof *x->versions + x->facts_cap * sizeof *x->facts + weir_map32_bytes(&x->source_of);
 }
 
@@ -107,8 +106,7 @@ static struct score_memory *find(const struct score_query *q, weir_type t, const
     for (uint32_t i = 0; i < all->n; i++) {
         struct score_memory *x = all->list[i];
         if (x->type == t && x->kind == q->kind && x->serial == q->policy->serial && x->key_len == len &&
-            memcmp(x->key, key, len) == 0 &&
-            within_limits(x, q->duration))
+            memcmp(x->key, key, len) == 0 && within_limits(x, q->duration))
             return x;
     }
     return NULL;
@@ -371,8 +369,10 @@ static void set_value(const struct score_query *q, struct score_memory *x, weir_
 
     x->exact = x->exact && is_exact(value);
     if (moved && x->indexed)
-        weir_index_rescored(q->g, x, v, !family ? RESCORED_VERTEX
-                                        : moves_alike(x, s, value) ? RESCORED_ALIKE : RESCORED_SIBLINGS);
+        weir_index_rescored(q->g, x, v,
+                            !family                    ? RESCORED_VERTEX
+                            : moves_alike(x, s, value) ? RESCORED_ALIKE
+                                                       : RESCORED_SIBLINGS);
     s->value = value;
     s->stale = false;
 }
@@ -451,7 +451,8 @@ static int check_score(const struct score_query *q, struct score_memory *x, weir
         return weir_fail(q->err, WEIR_EINVAL, "prune %s %s, and a fresh call says otherwise: a bug of weir",
                          isnan(had) ? "left out" : "kept", path);
     return weir_fail(q->err, WEIR_EINVAL, "the remembered score of %s is %.17g, a fresh one %.17g: %s", path, had,
-                     value, common ? "siblings have different results of evaluate_siblings, or a bug of weir"
+                     value,
+                     common              ? "siblings have different results of evaluate_siblings, or a bug of weir"
                      : x->list[i].shared ? "evaluate says that siblings have equal scores, and they have not"
                                          : "a bug of weir");
 }

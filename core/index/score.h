@@ -25,39 +25,39 @@
 
 #define SCORE_MEMORIES  16                  /* memories of a graph; the least recently used is dropped first */
 #define SCORE_BYTES     ((size_t)256 << 20) /* of all memories of a graph but the memory in use */
-#define SCORE_READS_MAX 256 /* the most facts of a remembered score */
-#define SCORE_FACTS     8   /* facts of a version; of a score with more no version is kept */
-#define SCORE_VERSIONS  8   /* of a score; the least recently used is dropped first */
-#define SCORE_LIMITS    3   /* of durations, that tell memories apart; a policy with more reads the duration */
+#define SCORE_READS_MAX 256                 /* the most facts of a remembered score */
+#define SCORE_FACTS     8                   /* facts of a version; of a score with more no version is kept */
+#define SCORE_VERSIONS  8                   /* of a score; the least recently used is dropped first */
+#define SCORE_LIMITS    3 /* of durations, that tell memories apart; a policy with more reads the duration */
 
 struct score {
-    double value;      /* NAN: no candidate */
-    weir_vertex v;     /* the vertex that the score was computed for */
-    uint32_t reads;    /* the first fact read, in `reads` of the memory; WEIR_NONE */
-    uint32_t version;  /* the version used last, in `versions` of the memory; WEIR_NONE */
-    bool stale;        /* a fact has changed */
-    bool queued;       /* in `stale` of the memory */
-    bool shared;       /* of all siblings of the type */
-    bool common;       /* the common part of the scores of all siblings of the type */
+    double value;     /* NAN: no candidate */
+    weir_vertex v;    /* the vertex that the score was computed for */
+    uint32_t reads;   /* the first fact read, in `reads` of the memory; WEIR_NONE */
+    uint32_t version; /* the version used last, in `versions` of the memory; WEIR_NONE */
+    bool stale;       /* a fact has changed */
+    bool queued;      /* in `stale` of the memory */
+    bool shared;      /* of all siblings of the type */
+    bool common;      /* the common part of the scores of all siblings of the type */
 };
 
 /* A fact that a score depends on. */
 struct score_read {
-    uint32_t score;        /* number of the score */
-    uint32_t source;       /* number of the vertex in `sources` */
-    uint32_t next, own;    /* the next fact of the vertex; the next fact of the score; WEIR_NONE at the end */
-    uint8_t what;          /* bits 1 << enum weir_read */
-    uint8_t bare;          /* those of the bits that are read without the number */
+    uint32_t score;     /* number of the score */
+    uint32_t source;    /* number of the vertex in `sources` */
+    uint32_t next, own; /* the next fact of the vertex; the next fact of the score; WEIR_NONE at the end */
+    uint8_t what;       /* bits 1 << enum weir_read */
+    uint8_t bare;       /* those of the bits that are read without the number */
 };
 
 /* A fact with the numbers read. */
 struct score_fact {
-    weir_vertex v;   /* or SCORE_SOURCE_NOW, SCORE_SOURCE_DURATION */
-    weir_type type;  /* of units below v; WEIR_NO_TYPE: the graph has no such type */
-    uint8_t what;    /* enum weir_read */
-    int64_t limit;   /* of a duration */
-    int64_t n[3];    /* units: total, free, idle; of v itself: free, without a job, whether a job has
-                      * a vertex above as a whole; else one number */
+    weir_vertex v;  /* or SCORE_SOURCE_NOW, SCORE_SOURCE_DURATION */
+    weir_type type; /* of units below v; WEIR_NO_TYPE: the graph has no such type */
+    uint8_t what;   /* enum weir_read */
+    int64_t limit;  /* of a duration */
+    int64_t n[3];   /* units: total, free, idle; of v itself: free, without a job, whether a job has
+                     * a vertex above as a whole; else one number */
 };
 
 struct score_version {
@@ -76,9 +76,9 @@ struct score_memory {
     enum score_kind kind;
     uint8_t *key;
     size_t key_len;
-    weir_type type;      /* of the vertices */
-    uint64_t structure;  /* serial of the graph */
-    uint64_t match;      /* number of the match that made the memory */
+    weir_type type;     /* of the vertices */
+    uint64_t structure; /* serial of the graph */
+    uint64_t match;     /* number of the match that made the memory */
     uint64_t last_use;
     int64_t now, duration; /* for which the scores hold that depend on the clock, or on the duration of the job */
     bool complete;         /* all vertices of the type have a score */
@@ -89,8 +89,8 @@ struct score_memory {
     /* Number of a score plus 1, 0: none; by vertex for leaves, by inner record for further vertices; and shared scores
      * by the inner record of the parent. */
     uint32_t *leaf, *inner, *shared;
-    uint32_t own; /* scores that are neither shared nor common */
-    bool exact;   /* all scores are multiples of 2^-30 and small, so that sums are exact */
+    uint32_t own;     /* scores that are neither shared nor common */
+    bool exact;       /* all scores are multiples of 2^-30 and small, so that sums are exact */
     uint32_t *common; /* the common scores of siblings, by the inner record of the parent; NULL: the policy has none */
     uint32_t leaf_cap, inner_cap;
     struct score_read *reads;
@@ -99,18 +99,21 @@ struct score_memory {
     struct {
         uint32_t reads; /* the first fact */
         uint8_t what;   /* bits of all facts: a change of others is no concern of any score */
-    } *sources;
+    } * sources;
     uint32_t nsources, sources_cap;
-    uint64_t types[4];  /* a bit for each type, modulo 256, of a vertex that some fact is about */
-    uint32_t *stale;    /* scores to be computed again */
+    uint64_t types[4]; /* a bit for each type, modulo 256, of a vertex that some fact is about */
+    uint32_t *stale;   /* scores to be computed again */
     uint32_t nstale, stale_cap;
     struct score_version *versions;
     uint32_t nversions, versions_cap, free_version; /* free_version: the first of a list of unused ones */
-    struct score_fact *facts; /* in blocks, one a version */
+    struct score_fact *facts;                       /* in blocks, one a version */
     uint32_t nfacts, facts_cap;
     uint32_t free_facts[SCORE_FACTS + 1]; /* by size: the first of a list of unused blocks, by `v`; WEIR_NONE */
     /* The scores hold for durations that are at most limits[i].at or not, as limits[i].within says. */
-    struct { int64_t at; bool within; } limits[SCORE_LIMITS];
+    struct {
+        int64_t at;
+        bool within;
+    } limits[SCORE_LIMITS];
     uint32_t nlimits;
 };
 
@@ -118,11 +121,11 @@ struct score_memory {
 struct score_memories {
     struct score_memory *list[SCORE_MEMORIES];
     uint32_t n;
-    uint64_t match;                 /* count of matches */
-    bool recording;                 /* reads are recorded */
-    const char *trouble;            /* a fact that cannot be recorded; NULL: none */
-    int64_t duration;               /* of the job, while recording */
-    struct score_memory *into;      /* the memory of the score, while recording */
+    uint64_t match;            /* count of matches */
+    bool recording;            /* reads are recorded */
+    const char *trouble;       /* a fact that cannot be recorded; NULL: none */
+    int64_t duration;          /* of the job, while recording */
+    struct score_memory *into; /* the memory of the score, while recording */
     struct {
         weir_vertex v;
         uint8_t what, bare;
@@ -130,7 +133,7 @@ struct score_memories {
     uint32_t nnoted;
     struct score_fact facts[SCORE_FACTS]; /* read with their numbers, in sequence */
     uint32_t nfacts;
-    bool many;                      /* there are more */
+    bool many; /* there are more */
     /* By inner record: whether the vertex is down or held; nothing below is free then. NULL: not known. */
     bool *closed;
     uint32_t nclosed;

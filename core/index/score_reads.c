@@ -136,8 +136,7 @@ static void note_type(const weir_graph *g, struct score_memory *x, weir_vertex v
         x->types[kind_of(g, v)->type / 64 % 4] |= UINT64_C(1) << kind_of(g, v)->type % 64;
 }
 
-static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_vertex v, unsigned what,
-                  unsigned bare)
+static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_vertex v, unsigned what, unsigned bare)
 {
     uint32_t source = source_of(x, v), k;
 

@@ -290,9 +290,8 @@ static int reserve_events(weir_graph *g, int64_t now)
     bool due = job != WEIR_NONE && weir_start_queue_time(g, job) <= now;
     size_t n = (due ? (size_t)g->jobs->nqueue * 2 : 0) + weir_stages_due(g, now);
 
-    return n > 0 && weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, n, sizeof *g->jobs->events)
-               ? WEIR_ENOMEM
-               : WEIR_OK;
+    return n > 0 && weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, n, sizeof *g->jobs->events) ? WEIR_ENOMEM
+                                                                                                           : WEIR_OK;
 }
 
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)

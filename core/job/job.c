@@ -25,7 +25,7 @@ static uint32_t id_hash(const weir_graph *g, int64_t id)
 static uint32_t find(const weir_graph *g, int64_t id)
 {
     if (g->jobs)
-        WEIR_MAP32_EACH(&g->jobs->ids, id_hash(g, id), i)
+        WEIR_MAP32_EACH (&g->jobs->ids, id_hash(g, id), i)
             if (g->jobs->list[i].a.job == id)
                 return i;
     return WEIR_NONE;
@@ -351,7 +351,7 @@ int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id)
     if (weir_map32_reserve(&all->ids, (size_t)all->live + 1) || weir_map32_add(&all->ids, id_hash(g, id), stage))
         return WEIR_ENOMEM;
     weir_map32_remove(&all->ids, id_hash(g, j->a.job), stage);
-    note_job(g, j->a.job); /* the views of hierarchies have the stage */
+    note_job(g, j->a.job);             /* the views of hierarchies have the stage */
     weir_start_queue_remove(g, stage); /* the id is a part of the order */
     j->a.job = id;
     j->a.expires = 0;

@@ -98,8 +98,8 @@ int weir_refuse_used(const weir_graph *g, weir_vertex v, weir_err *err)
         weir_buf_printf(&text, "%s%s%" PRId64, i ? ", " : "", jobs[i] < 0 ? "stage " : "",
                         jobs[i] < 0 ? -jobs[i] : jobs[i]);
     rc = weir_fail(err, WEIR_EBUSY, "%s is in use by %s%s %s%s; release them first", path,
-                   jobs[0] < 0 && n == 1 ? "the" : "job", n > 1 ? "s" : "",
-                   text.data ? text.data : "", n > ANNOTATION_LISTED ? ", ..." : "");
+                   jobs[0] < 0 && n == 1 ? "the" : "job", n > 1 ? "s" : "", text.data ? text.data : "",
+                   n > ANNOTATION_LISTED ? ", ..." : "");
     weir_buf_free(&text);
     weir_mem_free(jobs);
     return rc;

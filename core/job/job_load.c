@@ -24,7 +24,7 @@ struct loading {
     const char *what; /* begins errors */
     weir_err *err;
     struct loaded_span *claims, *ends; /* all claims, by vertex and start; by vertex and end */
-    uint32_t whole;              /* claims on whole vertices, which claims[] begins with in the end */
+    uint32_t whole;                    /* claims on whole vertices, which claims[] begins with in the end */
 };
 
 WEIR_COMPARE_BY3(by_start, struct loaded_span, vertex, start, job)
@@ -96,8 +96,7 @@ static bool held(const struct loading *l, weir_vertex v, int64_t start, int64_t 
 {
     uint32_t lo;
 
-    WEIR_BISECT(lo, 0, l->whole,
-                l->claims[lo].vertex < v || (l->claims[lo].vertex == v && l->claims[lo].start < end));
+    WEIR_BISECT(lo, 0, l->whole, l->claims[lo].vertex < v || (l->claims[lo].vertex == v && l->claims[lo].start < end));
     return lo > 0 && l->claims[lo - 1].vertex == v && l->claims[lo - 1].end > start;
 }
 

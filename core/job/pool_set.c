@@ -69,8 +69,10 @@ int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir
     if (rc)
         return rc;
     if (exclusive && weir_vertex_use(g, v, 0, &u))
-        return weir_fail(err, WEIR_EBUSY, "job %" PRId64 " has a part of the pool, which can be given as a whole once "
-                         "the job has ended", u.job);
+        return weir_fail(err, WEIR_EBUSY,
+                         "job %" PRId64 " has a part of the pool, which can be given as a whole once "
+                         "the job has ended",
+                         u.job);
     d = weir_pool_describe(g, v, kind_of(g, v)->size);
     d.exclusive = exclusive;
     return change(g, v, &d, err);

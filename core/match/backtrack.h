@@ -21,9 +21,9 @@ struct demand {
     /* The question */
     const weir_resource *r;
     weir_vertex under;
-    uint32_t depth;     /* of `under` */
-    int64_t times;      /* the count of r is asked for so many times */
-    int64_t max_units;  /* most units that the demand may take */
+    uint32_t depth;    /* of `under` */
+    int64_t times;     /* the count of r is asked for so many times */
+    int64_t max_units; /* most units that the demand may take */
     /* r is a slot, units are slots, candidates are vertices of this type; WEIR_NO_TYPE: r is no slot */
     weir_type host;
     int64_t slots;      /* slots that the demand accounts for, as the first resource of slots without a host */
@@ -36,7 +36,7 @@ struct demand {
     /* by candidate: units of the candidate and all later candidates; one entry more at the end. Only where all ways
      * are tried */
     int64_t *remaining;
-    weir_vertex *pools;  /* pools that give some of their units. Only where all ways are tried */
+    weir_vertex *pools; /* pools that give some of their units. Only where all ways are tried */
     uint32_t npools, pools_cap;
 
     /* Progress */
@@ -57,8 +57,8 @@ struct symmetry {
 
 struct symmetries {
     const struct match *m;
-    bool known;            /* false: no two vertices are known to be alike */
-    uint64_t key;          /* of the hashes of this search */
+    bool known;   /* false: no two vertices are known to be alike */
+    uint64_t key; /* of the hashes of this search */
     struct symmetry *list;
     struct weir_map32 numbers; /* in `list`, by vertex */
     uint32_t n, cap;

@@ -36,8 +36,8 @@ struct assignment {
     struct claim *claims; /* by demand, in the order of its pools */
     struct pool_left *pools;
     uint32_t nclaims, npools, round;
-    uint32_t *first;   /* by demand: the first claim; an entry more at the end */
-    int64_t *missing;  /* by demand */
+    uint32_t *first;  /* by demand: the first claim; an entry more at the end */
+    int64_t *missing; /* by demand */
     struct augment_step *steps;
     uint32_t *queue;
 };

@@ -243,7 +243,7 @@ int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
 
 bool weir_backtrack_refused(const struct backtrack *c, uint64_t state)
 {
-    WEIR_MAP32_EACH(&c->state_numbers, (uint32_t)state, i)
+    WEIR_MAP32_EACH (&c->state_numbers, (uint32_t)state, i)
         if (c->states[i] == state)
             return true;
     return false;

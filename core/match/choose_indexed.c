@@ -62,10 +62,9 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
     weir_type t = weir_match_type(m, r);
 
     return m->policy->choice && m->policy->choice->kind != WEIR_CHOOSE_BESIDE && m->view == VIEW_NOW &&
-           m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 &&
-           is_anywhere(m, under) && !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE &&
-           m->links == WEIR_NONE && m->options->reading == 0 && !m->growing && !weir_request_constrained(m->request) &&
-           is_plain(m, r, t);
+           m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 && is_anywhere(m, under) &&
+           !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
+           m->options->reading == 0 && !m->growing && !weir_request_constrained(m->request) && is_plain(m, r, t);
 }
 
 /* ---- candidates ---- */
@@ -265,8 +264,8 @@ static int choose(struct indexed *x)
     return WEIR_OK;
 }
 
-int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want,
-                        weir_vertex **chosen, uint32_t *n)
+int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, weir_vertex **chosen,
+                        uint32_t *n)
 {
     struct indexed x = {.m = m};
     struct group_index *g;

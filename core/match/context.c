@@ -53,8 +53,8 @@ static struct score_query query_of(struct match *m, const weir_resource *r)
                                 .policy = m->policy,
                                 .kind = KIND_SCORES,
                                 .r = r,
-                                .duration = m->options->duration ? m->options->duration
-                                                                 : weir_request_duration(m->request),
+                                .duration =
+                                    m->options->duration ? m->options->duration : weir_request_duration(m->request),
                                 .check = m->options->check_scores,
                                 .calls = &m->stats.callbacks,
                                 .err = m->err};
@@ -111,9 +111,8 @@ static bool may_rank(struct match *m, weir_vertex under, weir_type t)
 {
     weir_aggregate a;
 
-    if (m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend ||
-        m->links != WEIR_NONE || t >= SEARCH_PARENT || weir_type_above(m->g, t, t) ||
-        (m->view == VIEW_RESERVED && m->has_busy_mask))
+    if (m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend || m->links != WEIR_NONE ||
+        t >= SEARCH_PARENT || weir_type_above(m->g, t, t) || (m->view == VIEW_RESERVED && m->has_busy_mask))
         return false;
     for (uint32_t i = 0; under != WEIR_NONE && weir_graph_aggregate(m->g, under, i, &a); i++)
         if (strcmp(a.type, type_text(m->g, t)) == 0)
@@ -142,8 +141,7 @@ static int rank(struct match *m, weir_vertex under, const struct score_query *q,
     return rc < 0 ? rc : WEIR_OK;
 }
 
-int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
-                    struct order_scores *by)
+int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t, struct order_scores *by)
 {
     struct score_query q = query_of(m, r);
 

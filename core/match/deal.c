@@ -35,14 +35,14 @@ struct deal_way {
 
 struct deal_group {
     weir_vertex v;
-    int64_t own;    /* units of vertices with one parent */
-    int64_t all;    /* with those of all its ways */
+    int64_t own;     /* units of vertices with one parent */
+    int64_t all;     /* with those of all its ways */
     bool chosen;     /* while all deals are tried */
     int64_t missing; /* of a group chosen; else 0 */
     int64_t open;    /* units of items not yet tried that have a way into the group */
-    uint32_t ways;  /* the first */
-    uint32_t seen;  /* round of the last visit */
-    uint32_t takes; /* way by which it takes an item from the group that was visited before */
+    uint32_t ways;   /* the first */
+    uint32_t seen;   /* round of the last visit */
+    uint32_t takes;  /* way by which it takes an item from the group that was visited before */
 };
 
 struct deal {
@@ -53,12 +53,12 @@ struct deal {
     const weir_request *request;
     weir_type group_type, need_type, node_type;
     const weir_resource *group, *need; /* the resources of these types */
-    weir_vertex *choice; /* by vertex: the parent chosen; WEIR_NONE: that of the tree */
+    weir_vertex *choice;               /* by vertex: the parent chosen; WEIR_NONE: that of the tree */
     uint8_t *verdicts; /* by vertex, two bits a resource (enum verdict); NULL: nothing excludes vertices */
-    bool whole;      /* what is needed must be unused */
-    int64_t each;    /* needed by each group */
-    int64_t wanted; /* units of groups */
-    bool nested;    /* a further level above concerns shared vertices: a deal may serve the groups and not that level */
+    bool whole;        /* what is needed must be unused */
+    int64_t each;      /* needed by each group */
+    int64_t wanted;    /* units of groups */
+    bool nested; /* a further level above concerns shared vertices: a deal may serve the groups and not that level */
     struct deal_item *items;
     uint32_t nitems;
     struct deal_way *ways;
@@ -69,8 +69,8 @@ struct deal {
     uint32_t *queue;
     uint32_t *order; /* items with ways, the largest first; NULL: all are equally large */
     uint32_t norder;
-    bool every;      /* each item is dealt to a group chosen, also where the groups have what they miss */
-    uint32_t skip;   /* deals still to be passed over */
+    bool every;    /* each item is dealt to a group chosen, also where the groups have what they miss */
+    uint32_t skip; /* deals still to be passed over */
     uint32_t round;
     uint64_t visits;
 };
@@ -142,7 +142,7 @@ static const weir_resource *find_resource(const weir_resource *list, uint32_t n,
 
     for (uint32_t i = 0; !found && i < n; i++)
         found = !list[i].slot && strcmp(list[i].type, type) == 0 ? &list[i]
-                                                                  : find_resource(list[i].with, list[i].nwith, type);
+                                                                 : find_resource(list[i].with, list[i].nwith, type);
     return found;
 }
 
@@ -504,8 +504,7 @@ static int choose(struct deal *d, uint32_t from, int64_t left)
             continue;
         d->groups[i].chosen = true;
         d->groups[i].missing = d->order ? d->each - d->groups[i].own : 0;
-        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT
-             : d->order || serve(d, i) ? choose(d, i + 1, left - size) : 0;
+        rc = d->visits > DEAL_VISITS ? WEIR_ELIMIT : d->order || serve(d, i) ? choose(d, i + 1, left - size) : 0;
         d->groups[i].chosen = false;
         d->groups[i].missing = 0;
         if (rc == 0)
@@ -660,8 +659,13 @@ static const weir_resource *first_resource(const weir_request *r)
 int weir_deal_choose(const weir_graph *g, struct hierarchy *h, const weir_request *r, struct deal_window at,
                      weir_vertex **choice, bool *several)
 {
-    struct deal d = {.g = g, .h = h, .window = at, .request = r, .group_type = WEIR_NO_TYPE,
-                     .node_type = weir_type_find(h->view, "node"), .subsystem = weir_subsystem_find(g, h->name)};
+    struct deal d = {.g = g,
+                     .h = h,
+                     .window = at,
+                     .request = r,
+                     .group_type = WEIR_NO_TYPE,
+                     .node_type = weir_type_find(h->view, "node"),
+                     .subsystem = weir_subsystem_find(g, h->name)};
     uint32_t n;
     const weir_resource *list = weir_request_resources(r, &n);
     bool groups;

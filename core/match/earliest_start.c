@@ -216,9 +216,8 @@ static int use_occupancy(struct match *m, bool make)
 
 static int find_fit(struct match *m, int64_t from, int64_t latest, int64_t *start)
 {
-    int rc = weir_usage_build(m->g)
-                 ? WEIR_ENOMEM
-                 : weir_fits_find(m->g, m->occupancy, &m->fit_request, from, latest, start);
+    int rc =
+        weir_usage_build(m->g) ? WEIR_ENOMEM : weir_fits_find(m->g, m->occupancy, &m->fit_request, from, latest, start);
 
     if (rc == WEIR_EINTERRUPTED)
         return weir_fail(m->err, rc, "interrupted");

@@ -93,9 +93,9 @@ static int carry(const struct errand *e, const weir_request *r, const weir_match
 /* ---- shared vertices ---- */
 
 enum {
-    DEAL_TIMES = 64,          /* later starts at which shared vertices are dealt out, whatever that costs */
-    DEAL_LOOKS = 200000000,   /* vertices looked at for further ones */
-    DEAL_MATCHES = 1000,      /* deals tried for one start, */
+    DEAL_TIMES = 64,           /* later starts at which shared vertices are dealt out, whatever that costs */
+    DEAL_LOOKS = 200000000,    /* vertices looked at for further ones */
+    DEAL_MATCHES = 1000,       /* deals tried for one start, */
     DEAL_MATCH_LOOKS = 4000000 /* and the vertices looked at for those behind the first */
 };
 

@@ -627,8 +627,8 @@ static void add_all_direct(struct match *m, const struct flow_net *f, int64_t *n
 {
     for (uint32_t t = 0; m->flow && m->flow->mixed && t < m->g->ntypes; t++) {
         uint32_t i = 0;
-        while (i < f->layout->n && (!vertex_valid(m->g, f->layout->units[i]) ||
-                                    kind_of(m->g, f->layout->units[i])->type != t))
+        while (i < f->layout->n &&
+               (!vertex_valid(m->g, f->layout->units[i]) || kind_of(m->g, f->layout->units[i])->type != t))
             i++;
         if (i < f->layout->n && f->layout->labels[2 * i] / 2 < n)
             add_direct(m, f, (weir_type)t, f->layout->labels[2 * i] / 2, &needs[f->layout->labels[2 * i] / 2]);
@@ -644,8 +644,7 @@ static uint32_t common_layer(const struct flow_layout *l, const struct flow_layo
         uint32_t unit = weir_map32_get(&l->numbers, other->units[i]);
         if (other->labels[2 * i] / 2 != k)
             continue;
-        if (unit == WEIR_NONE || l->labels[2 * unit] / 2 >= n ||
-            (layer != n && layer != l->labels[2 * unit] / 2))
+        if (unit == WEIR_NONE || l->labels[2 * unit] / 2 >= n || (layer != n && layer != l->labels[2 * unit] / 2))
             return n;
         layer = l->labels[2 * unit] / 2;
     }

@@ -13,7 +13,7 @@ struct flow_net {
     uint32_t subsystem;
     const weir_resource *r;
     int64_t *reserved; /* by unit: what flows of other networks take of it; NULL: none has the same units */
-    int64_t step; /* divides the units of every demand; 0: no demand has units */
+    int64_t step;      /* divides the units of every demand; 0: no demand has units */
     const struct flow_layout *layout;
     struct flow_network *w;
     /* What the network has, in order: demands, each with the pick of the time when the demand was served; and units
@@ -23,7 +23,7 @@ struct flow_net {
         uint32_t demands; /* demands before this entry */
         weir_vertex unit; /* with the stamp 0 */
         int64_t amount;
-    } *stack;
+    } * stack;
     uint32_t nstack, stack_cap;
     weir_vertex *refused; /* vertices without a flow, in order, perhaps more than once */
     uint32_t nrefused, refused_cap;
@@ -59,16 +59,16 @@ struct flow_state {
     struct flow_net *nets;
     struct flow_demand *demands; /* by stamp - 1, of this attempt */
     uint32_t ndemands, demands_cap;
-    bool *direct; /* by resource of the request: it asks for units that flows of the request pass through */
-    bool mixed;   /* some resource does */
-    bool shared;  /* units pass flows of several subsystems that the request asks for */
-    bool crowded; /* a flow was refused that fits but for those of other networks, which might take other ways */
-    bool placing; /* the networks of the match are taken apart: they change no more */
-    bool search;  /* counts with a range take their minimum */
-    bool still;   /* units taken directly leave the flows where they are */
-    bool waits;   /* direct resources wait for their units until all flows are there */
-    bool unfit;   /* in the last attempt all flows were there, but not the units of the direct resources */
-    bool gave_up; /* not all ways to take units directly were tried */
+    bool *direct;   /* by resource of the request: it asks for units that flows of the request pass through */
+    bool mixed;     /* some resource does */
+    bool shared;    /* units pass flows of several subsystems that the request asks for */
+    bool crowded;   /* a flow was refused that fits but for those of other networks, which might take other ways */
+    bool placing;   /* the networks of the match are taken apart: they change no more */
+    bool search;    /* counts with a range take their minimum */
+    bool still;     /* units taken directly leave the flows where they are */
+    bool waits;     /* direct resources wait for their units until all flows are there */
+    bool unfit;     /* in the last attempt all flows were there, but not the units of the direct resources */
+    bool gave_up;   /* not all ways to take units directly were tried */
     uint32_t tries; /* units taken directly on trial in this search */
     struct flow_waiting *waiting;
     uint32_t nwaiting, waiting_cap;

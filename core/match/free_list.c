@@ -9,8 +9,8 @@
  * needed where list and occupancy have the same order. WEIR_ENOMEM. */
 static int find_bits(const weir_graph *g, struct index *x, const struct occupancy *c)
 {
-    bool alike = x->nlist == c->count &&
-                 (x->nlist == 0 || memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0);
+    bool alike =
+        x->nlist == c->count && (x->nlist == 0 || memcmp(x->list, c->vertices, x->nlist * sizeof *x->list) == 0);
 
     weir_mem_free(x->bits);
     x->bits_of = 0;

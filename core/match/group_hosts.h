@@ -17,9 +17,9 @@ struct group_hosts {
     const weir_resource *slot;
     weir_type host;
     struct group_index *index;
-    uint64_t next; /* key of the groups to look at next, in index->emptiest_first */
+    uint64_t next;  /* key of the groups to look at next, in index->emptiest_first */
     uint64_t level; /* the groups looked at now: upper half of their keys */
-    bool filtered; /* the only search finds hosts of other groups, too */
+    bool filtered;  /* the only search finds hosts of other groups, too */
     struct {
         struct search search;
         weir_vertex found; /* the next host of the search */
@@ -31,7 +31,7 @@ struct group_hosts {
 bool weir_group_hosts_apply(const struct match *m, weir_vertex under, weir_type host);
 /* Begins. Pair with weir_group_hosts_end(), but not on failure. */
 int weir_group_hosts_begin(struct group_hosts *h, struct match *m, const weir_resource *slot,
-                          weir_type host) WEIR_CHECKED;
+                           weir_type host) WEIR_CHECKED;
 /* Finds the next host. Returns 1 with *v set, 0 at the end, or negative. */
 int weir_group_hosts_next(struct group_hosts *h, weir_vertex *v) WEIR_CHECKED;
 void weir_group_hosts_end(struct group_hosts *h);

@@ -216,7 +216,8 @@ static int busy(struct match *m)
     if (m->undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "no start was found, but the search for a choice of vertices was cut off at %u of the starts, "
-                         "the first at %.15g s", m->undecided, seconds(m->undecided_at));
+                         "the first at %.15g s",
+                         m->undecided, seconds(m->undecided_at));
     if (m->late)
         return weir_fail(m->err, WEIR_EBUSY,
                          "the resources that would do are in use, down or reserved, and valid until %.15g s only",
@@ -421,14 +422,11 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     tell_chosen(m);
     if (o->mode == WEIR_PREVIEW)
         return give_preview(m, start, nslots, out);
-    found = (struct job){.a = {.start = start,
-                               .end = end_from(m, start),
-                               .picks = m->picks,
-                               .npicks = m->npicks,
-                               .nslots = nslots},
-                         .picks = m->picks,
-                         .flows = m->flows,
-                         .nflows = m->nflows};
+    found = (struct job){
+        .a = {.start = start, .end = end_from(m, start), .picks = m->picks, .npicks = m->npicks, .nslots = nslots},
+        .picks = m->picks,
+        .flows = m->flows,
+        .nflows = m->nflows};
     return weir_match_book(m->g, m->original, o, m->policy, &found, out, m->err);
 }
 
@@ -539,8 +537,7 @@ int weir_match_look(weir_graph *g, const weir_request *r, const weir_match_optio
     return match_or_look(g, r, o, start, NULL, err);
 }
 
-int weir_match_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start,
-                       weir_err *err)
+int weir_match_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err)
 {
     weir_match_options anew = {.at = o->at, .duration = o->duration};
     weir_err own = {0};
@@ -622,10 +619,9 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
     }
     m.end = a->end;
     m.growing = &g->jobs->list[i];
-    rc = weir_request_bind(r, g, &m.request)
-             ? weir_fail_nomem(err)
-             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
-                                  a->start > g->now ? a->start : g->now);
+    rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err)
+                                             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
+                                                                  a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);

@@ -35,15 +35,15 @@
 #include "time/earliest_fit.h"
 #include "match/search.h"
 
-#define WEIR_NO_END INT64_MIN
+#define WEIR_NO_END    INT64_MIN
 #define RESOURCE_CACHE 32 /* resources of a request with cached facts */
-#define TYPE_CACHE 16     /* names of types with cached types */
+#define TYPE_CACHE     16 /* names of types with cached types */
 #define FILTER_AFTER   8  /* nodes refused by a constraint before all allowed nodes are computed */
 
 /* The vertices that count as available while a request is placed. */
 enum match_view {
     VIEW_NOW,      /* free at the time of the clock and all over the window */
-    VIEW_RESERVED,    /* free all over a window that starts later */
+    VIEW_RESERVED, /* free all over a window that starts later */
     VIEW_CAPACITY, /* below a vertex that is free as a whole: all vertices that are up */
     VIEW_ALL       /* feasibility: all vertices */
 };
@@ -73,16 +73,16 @@ struct match {
     const weir_request *original; /* the request as given */
     const weir_request *request;  /* the request with amounts in the units of the graph */
     const weir_policy *policy;    /* never NULL */
-    struct order order; /* of the policy, valid with `has_order`: read for the first index of the match */
+    struct order order;           /* of the policy, valid with `has_order`: read for the first index of the match */
     bool has_order;
     const char **whole_types; /* of whole_policy, the policy with o->whole among the exclusive types; or NULL */
     weir_policy whole_policy;
     bool scored;  /* scores decide between candidates: by `evaluate`, or by the free units in a candidate's group */
     bool chooses; /* the policy has a `select` or a choice */
     const weir_match_options *options; /* never NULL */
-    const struct job *growing;    /* the job to grow; NULL: the request is for a new job */
-    weir_allocate *allocate;      /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
-    weir_type node_type;          /* the subject of constraints, and the host of slots */
+    const struct job *growing;         /* the job to grow; NULL: the request is for a new job */
+    weir_allocate *allocate;           /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
+    weir_type node_type;               /* the subject of constraints, and the host of slots */
     /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
      * constraint filter */
     weir_type store_type;
@@ -92,12 +92,12 @@ struct match {
     /* The window that is tried */
     enum match_view view;
     int64_t t0, t1;
-    int64_t duration; /* of the window */
-    int64_t end;      /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
-    int64_t latest;   /* latest start from which the resources are valid to the end; weir_match_latest() */
-    bool late;        /* the earliest start is later than that */
-    uint32_t undecided;    /* starts of which a search that was cut off could not tell whether the request fits */
-    int64_t undecided_at;  /* the first of them */
+    int64_t duration;     /* of the window */
+    int64_t end;          /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
+    int64_t latest;       /* latest start from which the resources are valid to the end; weir_match_latest() */
+    bool late;            /* the earliest start is later than that */
+    uint32_t undecided;   /* starts of which a search that was cut off could not tell whether the request fits */
+    int64_t undecided_at; /* the first of them */
 
     /* Progress: the picks so far */
     weir_pick *picks;
@@ -106,11 +106,11 @@ struct match {
     uint32_t details_cap;
     /* number of the first pick that conflicts with resources placed now; WEIR_NONE: none does */
     uint32_t conflicts_from;
-    bool take_minimum;       /* counts with a range take their minimum */
+    bool take_minimum; /* counts with a range take their minimum */
     /* only whether a resource fits matters: the picks are given back, so any of several alike will do */
     bool probing;
-    bool needs_known_met;    /* candidates are known to hold the resources nested in them */
-    bool backtracked;        /* siblings competed: one vertex may have several picks */
+    bool needs_known_met; /* candidates are known to hold the resources nested in them */
+    bool backtracked;     /* siblings competed: one vertex may have several picks */
 
     struct flow_state *flow; /* of the attempt; NULL until a request has a flow */
 
@@ -137,7 +137,7 @@ struct match {
     struct node_table *node_table; /* set with `allowed` */
     weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
 
-    struct divided_slot *divided; /* slots with a part outside nodes (slot_host.c) */
+    struct divided_slot *divided;                /* slots with a part outside nodes (slot_host.c) */
     struct resource_facts facts[RESOURCE_CACHE]; /* by resource; no fact changes during a match */
     struct {
         const char *name;
@@ -180,8 +180,7 @@ int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource
 /* Brings the scores of all vertices of a type for r up to date, so that a search below `under` may follow the scores.
  * Sets by->memory to NULL where the scores of the candidates have to be asked for, candidate by candidate. Returns
  * WEIR_OK or negative. */
-int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t,
-                    struct order_scores *by);
+int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, weir_type t, struct order_scores *by);
 /* Places the whole request in a view, with a window that starts at t0. Returns 1, 0 or negative. */
 int weir_match_attempt(struct match *m, enum match_view view, int64_t t0);
 /* Whether the request could ever be met. Returns 1, WEIR_EINFEASIBLE or another negative status. */
@@ -244,8 +243,8 @@ int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_v
                            uint32_t max, uint32_t *chosen);
 /* Chooses vertices for r below `under`, as weir_choose_listed() would from all candidates. Returns 1 with *n vertices
  * in *chosen, best first, to be freed; 0: only a list of the candidates tells; or negative. */
-int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want,
-                        weir_vertex **chosen, uint32_t *n);
+int weir_choose_indexed(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, weir_vertex **chosen,
+                        uint32_t *n);
 /* Whether a choice of the policy, or its `select`, rather than the order, decides between `want` candidates for r below
  * `under`. */
 bool weir_choice_matters(const struct match *m, weir_vertex under, const weir_resource *r, int64_t want);

@@ -35,8 +35,7 @@ static bool applies(const struct search *s)
     const weir_resource *r = sought(s);
     bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->options->reading & WEIR_STRICT_LEVELS);
 
-    if (r->nwith == 0 || told || r->any || has_flow(m->g, r) ||
-        weir_direct_within(m, r))
+    if (r->nwith == 0 || told || r->any || has_flow(m->g, r) || weir_direct_within(m, r))
         return false;
     if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || m->options->trace)
         return false;
@@ -68,8 +67,8 @@ static void add_texts(weir_buf *b, const char *const *list, uint32_t n)
 
 static void add_resource(weir_buf *b, const weir_resource *r)
 {
-    const int64_t numbers[] = {r->count.min, r->count.max, r->count.op, r->count.operand, r->count.nset, r->exclusive,
-                               r->any, r->takes, r->nwith};
+    const int64_t numbers[] = {r->count.min, r->count.max, r->count.op, r->count.operand, r->count.nset,
+                               r->exclusive, r->any,       r->takes,    r->nwith};
 
     add_text(b, r->type);
     add_text(b, r->unit);
@@ -105,8 +104,9 @@ static void add_barred(weir_buf *b, const struct search *s)
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
-    const int64_t numbers[] = {(int64_t)m->view, m->options->reading, m->options->inside != NULL, m->g->nsubsystems,
-                               m->probing, s->type, s->host, s->idle_only, s->kids_only};
+    const int64_t numbers[] = {(int64_t)m->view,  m->options->reading, m->options->inside != NULL,
+                               m->g->nsubsystems, m->probing,          s->type,
+                               s->host,           s->idle_only,        s->kids_only};
 
     weir_buf_add(b, (const char *)numbers, sizeof numbers);
     add_policy(b, m->policy);

@@ -25,7 +25,7 @@ struct or_slots {
     struct match *m;
     const weir_resource *list;
     uint32_t n, ntypes, steps;
-    uint32_t from; /* number of the first pick */
+    uint32_t from;                             /* number of the first pick */
     const weir_resource *types[OR_SLOT_TYPES]; /* the first resource of each type */
     int64_t left[OR_SLOT_TYPES];
     int64_t needs[OR_SLOT_SLOTS][OR_SLOT_TYPES];

@@ -178,8 +178,8 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
     else if (is_filtered(s) && weir_filter_excludes_row(s->m, in, row))
         count_event(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
     else
-        return weir_search_push(s, (struct frontier_item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW,
-                                                 .level = level});
+        return weir_search_push(
+            s, (struct frontier_item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW, .level = level});
     return WEIR_OK;
 }
 

@@ -31,10 +31,10 @@ struct frontier_item {
 
 /* A row that the search opened (nogood_learn.c). */
 struct opened {
-    uint32_t origin;    /* number in `opened` of the row that this row came out of; WEIR_NONE */
-    uint32_t live;      /* items out of this row that may still hold something */
-    uint32_t row;       /* row number; WEIR_NONE: the roots */
-    weir_vertex first;  /* the first candidate left in live items, set by weir_nogood_end() */
+    uint32_t origin;   /* number in `opened` of the row that this row came out of; WEIR_NONE */
+    uint32_t live;     /* items out of this row that may still hold something */
+    uint32_t row;      /* row number; WEIR_NONE: the roots */
+    weir_vertex first; /* the first candidate left in live items, set by weir_nogood_end() */
 };
 
 /* The items left for a search, best first (frontier.c): a heap of runs. */
@@ -48,7 +48,7 @@ struct frontier {
      * latter two until weir_search_gathered() */
     enum { PUSH_ITEM, PUSH_NEW_RUN, PUSH_IN_RUN } push;
     struct frontier_item run_first; /* the first item of the run under construction */
-    uint32_t run_last;     /* the last item, in run_items; WEIR_NONE: run_first is the last */
+    uint32_t run_last;              /* the last item, in run_items; WEIR_NONE: run_first is the last */
 };
 
 /* The rows that a search opened, for nogoods (nogood_learn.c). */
@@ -56,8 +56,8 @@ struct learner {
     bool active; /* opened rows are recorded */
     struct opened *opened;
     uint32_t nopened, cap;
-    uint32_t popped_from; /* number in `opened` of the origin of the item popped last */
-    uint32_t pushed_from; /* number in `opened` of the origin of items pushed now */
+    uint32_t popped_from;               /* number in `opened` of the origin of the item popped last */
+    uint32_t pushed_from;               /* number in `opened` of the origin of items pushed now */
     weir_vertex refused[NOGOODS_AFTER]; /* candidates refused before the search has a bit */
     uint32_t nrefused;
     struct nogood_bit bit; /* the bit of this search; bit.born 0: none yet */
@@ -74,9 +74,9 @@ struct search {
     /* The question */
     struct match *m;
     const weir_resource *r;
-    weir_type type;  /* type of the candidates, or of the first resource of a slot where hosts are searched for */
-    bool idle_only;  /* only vertices that can be taken as a whole */
-    bool kids_only;  /* only children of the start */
+    weir_type type; /* type of the candidates, or of the first resource of a slot where hosts are searched for */
+    bool idle_only; /* only vertices that can be taken as a whole */
+    bool kids_only; /* only children of the start */
     /* the search does not enter vertices of the types of these resources and their slots */
     const weir_resource *barred;
     uint32_t nbarred;
@@ -100,7 +100,7 @@ struct search {
     weir_vertex under; /* the start */
 
     struct order_scores by; /* scores that decide before the order of the policy */
-    bool descends; /* the policy descends instead of ordering, in the order of the index */
+    bool descends;          /* the policy descends instead of ordering, in the order of the index */
 
     /* The candidate found last */
     weir_vertex found_key;    /* the position of the candidate in the order */

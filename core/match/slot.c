@@ -551,8 +551,10 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
     rc = rc ? rc : weir_search_hosts_by(&h->search, h->m, under, h->slot, h->first, host, &by);
     if (rc)
         return rc;
-    rc = by.memory && is_scored(h->m) ? fill_ranked(h, want) : is_scored(h->m) ? fill_scored(h, want)
-         : weir_slot_summed(h->m) ? fill_summed(h, want) : fill_ordered(h, want);
+    rc = by.memory && is_scored(h->m) ? fill_ranked(h, want)
+         : is_scored(h->m)            ? fill_scored(h, want)
+         : weir_slot_summed(h->m)     ? fill_summed(h, want)
+                                      : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;
 }
@@ -636,7 +638,7 @@ static int64_t place_in_turn(struct hosts *h, weir_vertex under, weir_type host,
         return rc;
     while (placed < want && (rc = weir_search_next(&s, &v)) > 0) {
         weir_type inner = weir_slot_host(h->m, v, h->slot);
-        int64_t n = inner == SEARCH_PARENT ? 0
+        int64_t n = inner == SEARCH_PARENT  ? 0
                     : inner != WEIR_NO_TYPE ? place_in_turn(h, v, inner, want - placed)
                                             : place_most(h->m, v, h->slot, want - placed);
         placed += n > 0 ? n : 0;

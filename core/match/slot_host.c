@@ -73,8 +73,8 @@ static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const we
         return false;
     for (uint32_t i = 0; i < in->nkids; i++) {
         weir_vertex kid = in->kids[i];
-        if (kid != WEIR_NONE && ((kind_of(m->g, kid)->type == t && could_hold(m, kid, slot)) ||
-                                 one_could_hold(m, kid, t, slot)))
+        if (kid != WEIR_NONE &&
+            ((kind_of(m->g, kid)->type == t && could_hold(m, kid, slot)) || one_could_hold(m, kid, t, slot)))
             return true;
     }
     return false;

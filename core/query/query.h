@@ -76,8 +76,8 @@ struct query_run {
 
 struct query_test {
     uint8_t field, op;
-    bool numeric; /* maps: the value is a number */
-    bool quoted;  /* maps: the value is quoted, so texts are ordered by bytes */
+    bool numeric;     /* maps: the value is a number */
+    bool quoted;      /* maps: the value is quoted, so texts are ordered by bytes */
     uint32_t yes, no; /* index of the next test, or QUERY_YES or QUERY_NO */
     const char *key;  /* maps: the key; NULL for all other fields */
     const char *text; /* the value; the source of a pattern if npieces > 0 */

@@ -11,11 +11,11 @@
 #include "format/output.h"
 
 enum format_traits {
-    STREAMED = 1u,         /* read() reads the rest of a file; without the trait, read() gets the whole text */
-    TAKES_OPTION = 2u,     /* "NAME:OPTION" is read, too */
-    FOR_GRAPHS = 4u,       /* write() takes graphs */
-    FOR_ALLOCATIONS = 8u,  /* write() takes allocations */
-    TAKES_START = 16u      /* the option `start` has an effect on write() */
+    STREAMED = 1u,        /* read() reads the rest of a file; without the trait, read() gets the whole text */
+    TAKES_OPTION = 2u,    /* "NAME:OPTION" is read, too */
+    FOR_GRAPHS = 4u,      /* write() takes graphs */
+    FOR_ALLOCATIONS = 8u, /* write() takes allocations */
+    TAKES_START = 16u     /* the option `start` has an effect on write() */
 };
 
 struct format {

@@ -319,8 +319,7 @@ static int check_top(struct compiler *c)
     if (!json_is_integer(version))
         return FAIL(c, version, root, "version must be an integer, not %s", weir_json_kind(version));
     if (n != 1 && n != 999 && n != 9999)
-        return FAIL(c, version, root,
-                    "version %" JSON_INTEGER_FORMAT " is not known; 1, 999 and 9999 are", n);
+        return FAIL(c, version, root, "version %" JSON_INTEGER_FORMAT " is not known; 1, 999 and 9999 are", n);
     for (size_t i = 0; i < 4; i++)
         if (!json_object_get(root, wanted[i]))
             return FAIL(c, root, NULL, "the key %s is missing", wanted[i]);
@@ -404,8 +403,8 @@ static int compile_with(weir_json_document *d, json_t *list, weir_request **out,
     int rc;
 
     d->root = json_copy(whole);
-    rc = d->root && json_object_set(d->root, "resources", list) == 0 ? compile_plain(d, out, err)
-                                                                     : weir_fail_nomem(err);
+    rc =
+        d->root && json_object_set(d->root, "resources", list) == 0 ? compile_plain(d, out, err) : weir_fail_nomem(err);
     json_decref(d->root);
     d->root = whole;
     return rc;

@@ -85,9 +85,9 @@ static int check_known(struct attribute_checker *c, const json_t *system)
         const char *key;
         json_type type;
         const char *wanted;
-    } known[] = {{"cwd", JSON_STRING, "a string"},      {"queue", JSON_STRING, "a string"},
-                 {"bank", JSON_STRING, "a string"},     {"project", JSON_STRING, "a string"},
-                 {"job", JSON_OBJECT, "a dictionary"},  {"environment", JSON_OBJECT, "a dictionary"},
+    } known[] = {{"cwd", JSON_STRING, "a string"},       {"queue", JSON_STRING, "a string"},
+                 {"bank", JSON_STRING, "a string"},      {"project", JSON_STRING, "a string"},
+                 {"job", JSON_OBJECT, "a dictionary"},   {"environment", JSON_OBJECT, "a dictionary"},
                  {"shell", JSON_OBJECT, "a dictionary"}, {"files", JSON_OBJECT, "a dictionary"}};
     const json_t *after = json_object_get(system, "preemptible-after");
     const json_t *dependencies = json_object_get(system, "dependencies");

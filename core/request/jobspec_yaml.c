@@ -14,7 +14,7 @@
 
 struct yaml_frame {
     json_t *container; /* the open container, owned by the document */
-    char *key;   /* in a dictionary: the key of the next value; NULL: a key comes next */
+    char *key;         /* in a dictionary: the key of the next value; NULL: a key comes next */
 };
 
 struct yaml_reader {

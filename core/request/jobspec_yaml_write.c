@@ -152,8 +152,9 @@ static int write_list(struct yaml_writer *w, json_t *list)
 /* The position of `key` in the order of RFC 14. Unknown keys follow all known keys, in alphabetical order. */
 static int place_of(const char *key)
 {
-    static const char *const order[] = {"version", "resources", "tasks", "system",   "command", "slot", "type", "count",
-                                        "unit",    "exclusive", "label", "id", "min", "max",     "operator", "operand"};
+    static const char *const order[] = {"version", "resources", "tasks",    "system",    "command", "slot",
+                                        "type",    "count",     "unit",     "exclusive", "label",   "id",
+                                        "min",     "max",       "operator", "operand"};
     int n = (int)(sizeof order / sizeof *order), i = 0;
 
     while (i < n && strcmp(key, order[i]) != 0)
@@ -176,8 +177,7 @@ static int write_entries(struct yaml_writer *w, json_t *dict, const char **keys)
     json_t *value;
     int rc = WEIR_OK;
 
-    json_object_foreach(dict, key, value)
-        keys[n++] = key;
+    json_object_foreach(dict, key, value) keys[n++] = key;
     qsort(keys, n, sizeof *keys, compare_keys);
     for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
         rc = write_string(w, keys[i], strlen(keys[i]));

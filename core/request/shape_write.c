@@ -43,8 +43,7 @@ static void name_attributes(struct names *s, const json_t *attributes)
         if (strcmp(key, "system") != 0)
             name_part(s, "attributes.", key);
     }
-    json_object_foreach(json_object_get(attributes, "system"), key, part)
-        name_part(s, "attributes.system.", key);
+    json_object_foreach(json_object_get(attributes, "system"), key, part) name_part(s, "attributes.system.", key);
 }
 
 static int refuse_rest(const weir_request *r, weir_err *err)
@@ -212,7 +211,7 @@ static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
         const json_t *exclusive = json_object_get(vertex, "exclusive");
         weir_resource r = {.type = given(vertex, "type"), .label = given(vertex, "label")};
         r.slot = weir_is_slot_type(r.type);
-        r.exclusive = !exclusive               ? WEIR_EXCLUSIVE_UNSET
+        r.exclusive = !exclusive                ? WEIR_EXCLUSIVE_UNSET
                       : json_is_true(exclusive) ? WEIR_EXCLUSIVE_YES
                                                 : WEIR_EXCLUSIVE_NO;
         rc = weir_count_from_json(json_object_get(vertex, "count"), &r.count, err);

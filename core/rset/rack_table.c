@@ -15,7 +15,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-
 #define TYPES 32 /* types of domains in one entry */
 
 enum { CORES, GPUS, KINDS };
@@ -30,8 +29,8 @@ struct storage {
 /* A domain; the first domain of an entry is the node. */
 struct domain {
     const char *type;
-    uint32_t id, end;    /* end: index after the last domain of the subtree */
-    int64_t memory;      /* GiB; -1: absent */
+    uint32_t id, end;       /* end: index after the last domain of the subtree */
+    int64_t memory;         /* GiB; -1: absent */
     weir_idset *own[KINDS]; /* NULL: absent */
     uint32_t storage, nstorage;
 };
@@ -62,8 +61,8 @@ struct rack_reader {
     weir_rack_table *t;
     const char *source;
     weir_err *err;
-    weir_idset *ranks;       /* of all entries so far */
-    weir_idset *seen[KINDS]; /* ids in this entry so far */
+    weir_idset *ranks;           /* of all entries so far */
+    weir_idset *seen[KINDS];     /* ids in this entry so far */
     struct counter types[TYPES]; /* of this entry */
     uint32_t ntypes;
     char path[512];
@@ -135,8 +134,7 @@ static int read_own(struct rack_reader *r, uint32_t at, int kind, const json_t *
 
 static int read_memory(struct rack_reader *r, struct domain *d, const json_t *value)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < 0 ||
-        json_integer_value(value) > WEIR_TREEPOOL_CAPACITY)
+    if (!json_is_integer(value) || json_integer_value(value) < 0 || json_integer_value(value) > WEIR_TREEPOOL_CAPACITY)
         return BAD(r, "memory must be a number of GiB from 0 to 2^53, without a fraction");
     d->memory = json_integer_value(value);
     return WEIR_OK;

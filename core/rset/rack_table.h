@@ -12,15 +12,14 @@
 #include "format/input.h"
 #include "rset/rset.h"
 
-#define WEIR_TREEPOOL_DEPTH    16         /* levels of nested domains */
-#define WEIR_TREEPOOL_DOMAINS  65536      /* domains of all entries together */
+#define WEIR_TREEPOOL_DEPTH    16    /* levels of nested domains */
+#define WEIR_TREEPOOL_DOMAINS  65536 /* domains of all entries together */
 #define WEIR_TREEPOOL_CAPACITY (INT64_C(1) << 53)
 
 typedef struct weir_rack_table weir_rack_table;
 
 /* Reads the value of `scheduling`, and keeps a reference. Errors name the place in the document. */
-int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out,
-                        weir_err *err) WEIR_CHECKED;
+int weir_rack_table_read(json_t *scheduling, const char *source, weir_rack_table **out, weir_err *err) WEIR_CHECKED;
 void weir_rack_table_free(weir_rack_table *t);
 /* Returns an upper bound for the pools added by weir_rack_table_add() to a node besides the resources of R_lite. */
 uint32_t weir_rack_table_extra(const weir_rack_table *t);

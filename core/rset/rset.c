@@ -190,7 +190,7 @@ static uint32_t settle_class(struct settling *s, uint32_t raw)
     struct rset_class *c = &s->raw->list[raw];
     uint32_t hash = hash_children(c);
 
-    WEIR_MAP32_EACH(&s->classes, hash, i)
+    WEIR_MAP32_EACH (&s->classes, hash, i)
         if (weir_rset_same_children(&to->list[i], c))
             return i;
     if (weir_array_reserve(&to->list, &to->cap, (size_t)to->count + 1, sizeof *to->list) < 0 ||
@@ -454,8 +454,8 @@ int weir_rset_hosts(const weir_rset *r, weir_hostlist **out, weir_err *err)
     name = weir_mem_alloc(WEIR_NAME_MAX + 1);
     for (size_t k = 0; list && name && rc == WEIR_OK && weir_idset_run(r->ranks, k, &lo, &hi); k++)
         for (uint64_t rank = lo; rc == WEIR_OK && rank <= hi; rank++) {
-            size_t len = weir_hostlist_nth(r->hosts->list, weir_rank_place(&place, (uint32_t)rank), name,
-                                           WEIR_NAME_MAX + 1);
+            size_t len =
+                weir_hostlist_nth(r->hosts->list, weir_rank_place(&place, (uint32_t)rank), name, WEIR_NAME_MAX + 1);
             rc = weir_hostlist_append_name(list, name, len, NULL);
         }
     weir_mem_free(name);
@@ -474,8 +474,7 @@ uint64_t weir_rset_count(const weir_rset *r, const char *type)
     if (!type)
         return weir_idset_count(r->ranks);
     for (uint32_t i = 0; i < r->classes.count; i++)
-        n += weir_idset_count(r->classes.list[i].ranks) *
-             weir_idset_count(weir_rset_child(&r->classes.list[i], type));
+        n += weir_idset_count(r->classes.list[i].ranks) * weir_idset_count(weir_rset_child(&r->classes.list[i], type));
     return n;
 }
 
@@ -544,9 +543,8 @@ int weir_rset_check_times(const weir_rset *r, const char *source, weir_err *err)
 {
     if (r->end == 0 || r->start == 0 || r->end > r->start)
         return WEIR_OK;
-    return weir_fail_at(err, WEIR_EINVAL, source, 0, 0,
-                        "execution.expiration: %.6f is not after the starttime, %.6f", (double)r->end / 1e6,
-                        (double)r->start / 1e6);
+    return weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "execution.expiration: %.6f is not after the starttime, %.6f",
+                        (double)r->end / 1e6, (double)r->start / 1e6);
 }
 
 int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err)

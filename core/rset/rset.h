@@ -72,7 +72,7 @@ struct rset_scheduling {
     bool graph;   /* the value has the key `graph` */
     size_t bytes; /* of memory, without the reading */
     struct rset_classes whole;
-    struct rset_reading *reading; /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
+    struct rset_reading *reading;                /* of a JSON graph; NULL: no part was wanted yet (rset_jgf.c) */
     void (*drop_reading)(struct rset_reading *); /* set with `reading`: frees a reading */
 };
 
@@ -84,7 +84,7 @@ struct weir_rset {
     uint32_t nprops, props_cap;
     int64_t start, end; /* microseconds; 0 stands for "unset", as RFC 20 says */
     bool has_start, has_end;
-    uint32_t nslots;    /* 0: not known */
+    uint32_t nslots; /* 0: not known */
     struct rset_scheduling *scheduling;
     json_t *execution, *document; /* unknown keys of `execution` and of the document, kept unchanged; NULL: none */
 };
@@ -207,9 +207,9 @@ struct weir_strtab; /* base/strtab.h */
 struct rset_item {
     const char *text; /* in which the element lies */
     const struct jgf_element *element;
-    uint32_t at;     /* position in "nodes" or "edges" */
-    uint32_t equal;  /* index of the equal item in a second list; WEIR_NONE (rset_jgf_join.c) */
-    int64_t number;  /* sort key; -1: none (rset_jgf_join.c) */
+    uint32_t at;    /* position in "nodes" or "edges" */
+    uint32_t equal; /* index of the equal item in a second list; WEIR_NONE (rset_jgf_join.c) */
+    int64_t number; /* sort key; -1: none (rset_jgf_join.c) */
 };
 
 struct rset_items {

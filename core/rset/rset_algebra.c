@@ -16,8 +16,8 @@
 #include "base/strtab.h"
 #include "format/output.h"
 
-#define NONE UINT32_MAX
-#define GONE (UINT32_MAX - 1) /* raw class of a pair that leaves no pools */
+#define NONE     UINT32_MAX
+#define GONE     (UINT32_MAX - 1)    /* raw class of a pair that leaves no pools */
 #define WORK_MAX (UINT64_C(1) << 32) /* limit for the bytes of ids read */
 /* limit for the bytes of ids made, so that small documents cannot demand much memory */
 #define BYTES_MAX (UINT64_C(1) << 28)
@@ -139,7 +139,7 @@ static int find_pair(struct combining *c, uint32_t a, uint32_t b, uint32_t *out)
     uint32_t hash = (uint32_t)hash_add(a, b);
     int rc;
 
-    WEIR_MAP32_EACH(&c->numbers, hash, i)
+    WEIR_MAP32_EACH (&c->numbers, hash, i)
         if (c->pairs[i].a == a && c->pairs[i].b == b) {
             *out = c->pairs[i].raw;
             return WEIR_OK;

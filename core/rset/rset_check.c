@@ -46,8 +46,7 @@ static int64_t missing(const weir_idset *ids, const weir_idset *there)
     return id;
 }
 
-static int compare_rank(const weir_rset *graph, const struct rset_class *c, uint32_t rank,
-                        weir_err *err)
+static int compare_rank(const weir_rset *graph, const struct rset_class *c, uint32_t rank, weir_err *err)
 {
     static const char *const types[] = {"core", "gpu"};
 

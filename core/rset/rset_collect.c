@@ -435,9 +435,9 @@ static uint32_t group_of(struct collecting *w, const struct rset_host *h, uint32
     if (guess < w->ngroups && same_runs(w, &w->groups[guess], h))
         return guess;
     hash = hash_runs(w, h);
-    WEIR_MAP32_EACH(&w->group_numbers, hash, i)
-    if (same_runs(w, &w->groups[i], h))
-        return i;
+    WEIR_MAP32_EACH (&w->group_numbers, hash, i)
+        if (same_runs(w, &w->groups[i], h))
+            return i;
     if (weir_array_reserve(&w->groups, &w->groups_cap, (size_t)w->ngroups + 1, sizeof *w->groups) < 0 ||
         weir_map32_add(&w->group_numbers, hash, w->ngroups) < 0)
         return WEIR_NONE;

@@ -19,9 +19,9 @@ struct weir_faults {
 
 struct checking {
     struct weir_faults *f;
-    weir_idset *ranks;    /* of R_lite */
-    uint64_t hosts;       /* in the nodelist */
-    bool lite, nodes;     /* R_lite and nodelist have no fault that hides their numbers */
+    weir_idset *ranks; /* of R_lite */
+    uint64_t hosts;    /* in the nodelist */
+    bool lite, nodes;  /* R_lite and nodelist have no fault that hides their numbers */
 };
 
 #define PLACE 200
@@ -175,9 +175,9 @@ static void check_nodelist(struct checking *c, const json_t *list)
     for (size_t i = 0; i < json_array_size(list) && !c->f->starved; i++) {
         const json_t *text = json_array_get(list, i);
         weir_err why = {0};
-        int rc = json_is_string(text) ? weir_hostlist_append(hosts, json_string_value(text), json_string_length(text),
-                                                             &why)
-                                      : WEIR_EINVAL;
+        int rc = json_is_string(text)
+                     ? weir_hostlist_append(hosts, json_string_value(text), json_string_length(text), &why)
+                     : WEIR_EINVAL;
         snprintf(place, sizeof place, "execution.nodelist[%zu]", i);
         c->f->starved |= rc == WEIR_ENOMEM;
         c->nodes &= rc >= 0;
@@ -200,7 +200,8 @@ static void check_properties(struct checking *c, const json_t *map)
 
     if (!is_object(c, map, "execution.properties"))
         return;
-    json_object_foreach((json_t *)(uintptr_t)map, name, value) {
+    json_object_foreach((json_t *)(uintptr_t)map, name, value)
+    {
         weir_idset *ids;
         snprintf(place, sizeof place, "execution.properties.%.64s", name);
         if (weir_rset_name_fault(name, why))
@@ -382,7 +383,8 @@ static void check_document(struct checking *c, const json_t *root)
 
     if (!is_object(c, root, ""))
         return;
-    json_object_foreach((json_t *)(uintptr_t)root, key, value) {
+    json_object_foreach((json_t *)(uintptr_t)root, key, value)
+    {
         size_t i = 0;
         while (i < 4 && strcmp(keys[i], key) != 0)
             i++;

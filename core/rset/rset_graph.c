@@ -31,9 +31,9 @@ struct flat {
     weir_err *err;
     weir_graph *g;
     struct rset_runs runs;
-    weir_hostlist *hosts; /* NULL: not known */
+    weir_hostlist *hosts;      /* NULL: not known */
     weir_rack_table *topology; /* NULL: none */
-    weir_vertex *nodes;      /* by index of the rank */
+    weir_vertex *nodes;        /* by index of the rank */
     uint32_t n;
     char *name; /* buffer for two names */
 };
@@ -74,8 +74,8 @@ static int add_node(struct flat *f, weir_vertex cluster, uint32_t rank)
     weir_hostlist_nth(f->hosts, f->n, f->name, WEIR_NAME_MAX + 1);
     fault = weir_text_fault(f->name, true);
     if (fault)
-        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0,
-                            "execution.nodelist: the name of host %" PRIu32 " %s", f->n, fault);
+        return weir_fail_at(f->err, WEIR_EINVAL, f->source, 0, 0, "execution.nodelist: the name of host %" PRIu32 " %s",
+                            f->n, fault);
     weir_host_describe(f->name, f->name + WEIR_NAME_MAX + 1, &d);
     return weir_graph_add(f->g, cluster, &d, &f->nodes[f->n], f->err);
 }
@@ -94,7 +94,7 @@ static int add_nodes(struct flat *f)
             rc = add_node(f, cluster, (uint32_t)rank);
             if (rc == WEIR_OK)
                 rc = weir_rack_table_add(f->topology, f->g, f->nodes[f->n], (uint32_t)rank,
-                                       &f->r->classes.list[f->runs.list[i].class], f->err);
+                                         &f->r->classes.list[f->runs.list[i].class], f->err);
         }
     return rc;
 }

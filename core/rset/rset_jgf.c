@@ -208,7 +208,8 @@ static int shares_left(const struct rset_item *item, const struct weir_strtab *n
     bool all = true;
     int rc = weir_rset_shares(item, &shares);
 
-    json_object_foreach_safe(shares, next, key, value) {
+    json_object_foreach_safe(shares, next, key, value)
+    {
         const char *id = strchr(key, ':');
         weir_name name = id ? weir_strtab_find(names, id + 1, strlen(id + 1)) : WEIR_NO_NAME;
         if (name == WEIR_NO_NAME || !gone[name])

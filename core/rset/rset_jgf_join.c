@@ -25,7 +25,7 @@ enum { NODES, EDGES };
 struct side {
     const weir_rset *r;
     struct rset_items items[2];
-    uint32_t *place; /* by position in "nodes": place in the joined list */
+    uint32_t *place;  /* by position in "nodes": place in the joined list */
     weir_name *names; /* by name of the graph of b: name of the graph of a, or WEIR_NO_NAME */
 };
 
@@ -176,7 +176,7 @@ static int sift_edges(const struct side *s, struct rset_items *edges, const stru
         struct edge_key k = key_of(s, item.element);
         uint32_t hash = hash_of(&k);
         bool own = false;
-        WEIR_MAP32_EACH(numbers, hash, at)
+        WEIR_MAP32_EACH (numbers, hash, at)
             if (memcmp(&keys[at], &k, sizeof k) == 0) {
                 own |= at >= base || known->list[at].equal != WEIR_NONE;
                 item.equal = at < base ? at : WEIR_NONE;

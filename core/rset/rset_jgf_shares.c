@@ -42,7 +42,8 @@ static int64_t sum_of(const json_t *shares)
     json_t *value;
     int64_t sum = 0;
 
-    json_object_foreach((json_t *)shares, key, value) {
+    json_object_foreach((json_t *)shares, key, value)
+    {
         int64_t n = json_integer_value(value);
         if (!json_is_integer(value) || n < 0 || n > INT64_MAX - sum)
             return -1;
@@ -97,7 +98,8 @@ static void write_shares(const json_t *shares, weir_buf *b)
     bool first = true;
 
     weir_buf_puts(b, "{");
-    json_object_foreach((json_t *)shares, key, value) {
+    json_object_foreach((json_t *)shares, key, value)
+    {
         weir_buf_puts(b, first ? "" : ",");
         weir_write_string(b, key);
         weir_buf_printf(b, ":%" PRId64, (int64_t)json_integer_value(value));
@@ -160,10 +162,8 @@ static int add_shares(json_t *a, json_t *b)
     const char *key;
     json_t *value;
 
-    json_object_foreach(b, key, value)
-        if (json_integer_value(json_object_get(a, key)) < json_integer_value(value) &&
-            json_object_set(a, key, value) < 0)
-            return WEIR_ENOMEM;
+    json_object_foreach(b, key, value) if (json_integer_value(json_object_get(a, key)) < json_integer_value(value) &&
+                                           json_object_set(a, key, value) < 0) return WEIR_ENOMEM;
     return WEIR_OK;
 }
 
@@ -177,8 +177,8 @@ int weir_rset_shares_join(struct rset_items *items, struct rset_item *x, const s
         rc = add_shares(a, b);
         if (rc == WEIR_OK && sum_of(a) >= 0)
             rc = weir_rset_shares_give(items, x, a);
-    } else if (rc == WEIR_OK && strtoll(y->text + y->element->size, NULL, 10) >
-                                    strtoll(x->text + x->element->size, NULL, 10)) {
+    } else if (rc == WEIR_OK &&
+               strtoll(y->text + y->element->size, NULL, 10) > strtoll(x->text + x->element->size, NULL, 10)) {
         x->text = y->text;
         x->element = y->element;
     }

@@ -289,8 +289,7 @@ static int other_keys(const struct rset_reader *r, json_t *object, const char *c
 
 static int read_execution(struct rset_reader *r, json_t *execution)
 {
-    static const char *const known[] = {"R_lite",    "nodelist",   "properties", "nslots",
-                                        "starttime", "expiration", NULL};
+    static const char *const known[] = {"R_lite", "nodelist", "properties", "nslots", "starttime", "expiration", NULL};
     int rc;
 
     r->execution = execution;
@@ -307,12 +306,12 @@ static int read_execution(struct rset_reader *r, json_t *execution)
 
 /* A document taken apart: `scheduling`, which may be large, stays a text. */
 struct rset_document {
-    json_t *members;     /* all further keys */
-    int scheduling;      /* type of the value, an enum weir_json_type; WEIR_JSON_END: no such key */
-    weir_buf text;       /* of the value of `scheduling` */
-    weir_buf writer;     /* scheduling.writer */
-    int writer_type;     /* likewise; WEIR_JSON_END: no such key */
-    bool graph;          /* `scheduling` has the key `graph` */
+    json_t *members; /* all further keys */
+    int scheduling;  /* type of the value, an enum weir_json_type; WEIR_JSON_END: no such key */
+    weir_buf text;   /* of the value of `scheduling` */
+    weir_buf writer; /* scheduling.writer */
+    int writer_type; /* likewise; WEIR_JSON_END: no such key */
+    bool graph;      /* `scheduling` has the key `graph` */
     weir_json *json;
     const char *source;
     weir_err *err;
@@ -425,8 +424,7 @@ static int read_scheduling(struct rset_reader *r, struct rset_document *d)
     r->r->scheduling = weir_rset_scheduling_new(&content, &r->r->classes);
     if (!r->r->scheduling)
         return weir_fail_nomem(r->err);
-    rc = weir_rset_has_graph(r->r) ? WEIR_OK
-                                   : weir_rset_scheduling_json(r->r->scheduling, r->source, &value, r->err);
+    rc = weir_rset_has_graph(r->r) ? WEIR_OK : weir_rset_scheduling_json(r->r->scheduling, r->source, &value, r->err);
     json_decref(value);
     return rc;
 }

@@ -16,8 +16,7 @@ static bool is_whole(const weir_rset *r)
     if (a->count != b->count)
         return false;
     for (uint32_t i = 0; i < a->count; i++)
-        if (!weir_idset_equal(a->list[i].ranks, b->list[i].ranks) ||
-            !weir_rset_same_children(&a->list[i], &b->list[i]))
+        if (!weir_idset_equal(a->list[i].ranks, b->list[i].ranks) || !weir_rset_same_children(&a->list[i], &b->list[i]))
             return false;
     return true;
 }
@@ -129,7 +128,7 @@ int weir_rset_scheduling_give(weir_rset *r, const weir_rset *like, char *text, w
 
 /* Gives the result the join of the schedulings of a and b, read from different documents. */
 static int join_schedulings(weir_rset *result, const struct rset_writer *writer, const weir_rset *a, const weir_rset *b,
-                      weir_err *err)
+                            weir_err *err)
 {
     bool x = has_scheduling(a), y = has_scheduling(b);
     weir_buf text = {0};

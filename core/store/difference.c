@@ -25,8 +25,8 @@ struct sequence_element {
 
 struct difference {
     struct document_view a, b;
-    uint32_t *pairs;        /* by position in a: position in b, or WEIR_NONE */
-    struct sequence_element *x, *y;  /* the sequences that are being paired */
+    uint32_t *pairs;                /* by position in a: position in b, or WEIR_NONE */
+    struct sequence_element *x, *y; /* the sequences that are being paired */
     uint32_t x_cap, y_cap;
     uint32_t *tails, *back; /* of the longest common order */
     uint32_t tails_cap, back_cap;
@@ -194,8 +194,8 @@ static void end_steps(struct steps *s)
 /* Adds a step; an element is to follow for SET and ADD. */
 static void add_step(struct steps *s, enum edit_step kind)
 {
-    static const char *const begins[] = {[KEEP] = "{\"keep\":", [DROP] = "{\"drop\":", [SET] = "{\"set\":[",
-                                         [ADD] = "{\"add\":["};
+    static const char *const begins[] = {
+        [KEEP] = "{\"keep\":", [DROP] = "{\"drop\":", [SET] = "{\"set\":[", [ADD] = "{\"add\":["};
 
     if (s->kind != kind) {
         end_steps(s);
@@ -378,7 +378,7 @@ static void write_sets(struct difference *d, const struct job **list, const uint
         d->out.failed |= old.failed || new.failed;
         if (d->out.failed)
             break;
-        if (had != WEIR_NONE && old.len == new.len && memcmp(old.data, new.data, old.len) == 0)
+        if (had != WEIR_NONE && old.len == new.len &&memcmp(old.data, new.data, old.len) == 0)
             continue;
         weir_buf_puts(&d->out, any ? ",\n{\"id\":" : "\n{\"id\":");
         weir_write_int(&d->out, list[i]->a.job);

@@ -24,13 +24,13 @@ struct application {
     int64_t version;
     bool has_state, has_nodes, has_edges, has_jobs;
     weir_buf state, nodes, contains, edges, jobs, value;
-    weir_buf down, up;              /* the words of containment, as JSON; empty: the usual ones */
-    uint32_t *moved;                /* by vertex of a: position in the new document, or WEIR_NONE */
-    uint32_t at;                    /* vertices of a, or edges, passed so far */
-    uint32_t made;                  /* vertices of the new document so far */
-    uint32_t way[WEIR_PATH_DEPTH];  /* positions of the vertices above, by depth */
-    uint32_t depth;                 /* of the last vertex, + 1 */
-    int64_t *gone;                  /* ids of jobs of a that go or change */
+    weir_buf down, up;             /* the words of containment, as JSON; empty: the usual ones */
+    uint32_t *moved;               /* by vertex of a: position in the new document, or WEIR_NONE */
+    uint32_t at;                   /* vertices of a, or edges, passed so far */
+    uint32_t made;                 /* vertices of the new document so far */
+    uint32_t way[WEIR_PATH_DEPTH]; /* positions of the vertices above, by depth */
+    uint32_t depth;                /* of the last vertex, + 1 */
+    int64_t *gone;                 /* ids of jobs of a that go or change */
     uint32_t ngone, gone_cap;
     struct foreign_list foreign;
 };
@@ -332,8 +332,8 @@ static int take_data(struct application *p, uint32_t at)
         weir_buf_puts(&p->value, key);
         WEIR_WRITE(&p->value, "\0");
         rc = want(p, WEIR_JSON_STRING, "foreign: data");
-        if (rc == WEIR_OK && (p->value.failed || weir_foreign_add(&p->foreign, at, p->value.data,
-                                                                  weir_json_text(p->json, NULL))))
+        if (rc == WEIR_OK &&
+            (p->value.failed || weir_foreign_add(&p->foreign, at, p->value.data, weir_json_text(p->json, NULL))))
             rc = weir_fail_nomem(p->err);
     }
     return rc;
@@ -479,8 +479,9 @@ static int check_from(const struct application *p)
     if (p->version == 0 || !p->from[0])
         return bad(p, "version: the difference must begin with version and from");
     if (strcmp(p->from, p->a.hash) != 0)
-        return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0, "the difference is for a different graph, or for "
-                                                                  "another state of the graph");
+        return weir_fail_at(p->err, WEIR_EINVAL, p->source, 0, 0,
+                            "the difference is for a different graph, or for "
+                            "another state of the graph");
     return WEIR_OK;
 }
 

@@ -22,7 +22,7 @@ struct graph_document {
     int64_t version, now, next_job, valid_from, valid_until;
     bool expire;
     struct weir_loaded_jobs jobs; /* vertices of picks are positions until translate() */
-    weir_buf policy, queue; /* of the job that is being read */
+    weir_buf policy, queue;       /* of the job that is being read */
     struct job_flow *flows;
     uint32_t nflows, flows_cap;
     weir_vertex *vertices; /* by position in "nodes" */
@@ -170,8 +170,11 @@ static int take_member(struct graph_document *d, struct weir_loaded_job *job)
     int type = weir_json_next(d->jgf.json), rc;
 
     if (n)
-        return take_integer(d, true, n == &job->job ? "id" : n == &job->end ? "end" : "start", type, n == &job->job,
-                            n == &job->job ? INT64_MAX : WEIR_FOREVER - 1, n);
+        return take_integer(d, true,
+                            n == &job->job   ? "id"
+                            : n == &job->end ? "end"
+                                             : "start",
+                            type, n == &job->job, n == &job->job ? INT64_MAX : WEIR_FOREVER - 1, n);
     if (picks && job->n > 0)
         return bad_field(d, true, "picks", "is given twice");
     if (picks || flows)
@@ -378,8 +381,8 @@ static int read_whole(struct graph_document *d, const struct weir_input *in, wei
 
 int weir_document_read(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err)
 {
-    struct graph_document d = {.jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1,
-                         .valid_until = WEIR_FOREVER};
+    struct graph_document d = {
+        .jgf = {.source = source, .err = err, .on_weir = read_weir}, .next_job = 1, .valid_until = WEIR_FOREVER};
     weir_graph *g = NULL;
     int rc;
 

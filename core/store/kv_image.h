@@ -13,7 +13,7 @@
 /* Size in bytes at which a piece is complete. The last row may exceed the size by at most 6 * WEIR_NAME_MAX for each
  * text. */
 #define PIECE_FULL  (1 << 18)
-#define PIECES_TEXT (1 << 24) /* largest text to be read, in bytes */
+#define PIECES_TEXT (1 << 24)  /* largest text to be read, in bytes */
 #define PIECES_MAX  (1u << 24) /* most pieces to be read */
 
 /* A text under a key. */

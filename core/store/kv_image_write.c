@@ -19,12 +19,8 @@ enum section { META, KINDS, BLOCK, DATA, EDGES, JOBS, NONE };
 static const struct {
     const char *name;
     int each, table;
-} sections[] = {{"meta", 0, DB_TABLES},
-                {"kinds", 0, DB_KIND},
-                {"block", PIECE_BLOCK, DB_RUN},
-                {"data", 1, DB_DATA},
-                {"edges", PIECE_BLOCK, DB_EDGE},
-                {"jobs", 1, DB_JOB}};
+} sections[] = {{"meta", 0, DB_TABLES}, {"kinds", 0, DB_KIND},           {"block", PIECE_BLOCK, DB_RUN},
+                {"data", 1, DB_DATA},   {"edges", PIECE_BLOCK, DB_EDGE}, {"jobs", 1, DB_JOB}};
 static const enum section section_of[DB_TABLES] = {
     [DB_META] = META,      [DB_SUBSYSTEM] = META, [DB_KIND] = KINDS, [DB_RUN] = BLOCK, [DB_NAME] = BLOCK,
     [DB_UUID] = BLOCK,     [DB_STATE] = BLOCK,    [DB_TAG] = BLOCK,  [DB_DATA] = DATA, [DB_EDGE] = EDGES,

@@ -58,8 +58,8 @@ struct jobs {
     uint64_t advances;
     struct claim *claims; /* stages without locks (job/stage.c) */
     uint32_t nclaims, claims_cap;
-    int64_t last_stage;    /* the number of the last stage */
-    int64_t first_expiry;  /* no stage expires before this time */
+    int64_t last_stage;   /* the number of the last stage */
+    int64_t first_expiry; /* no stage expires before this time */
 };
 
 /* Number of job records, in use or free. */

@@ -29,11 +29,11 @@
 struct fits; /* earliest_fit.h */
 
 struct page {
-    uint32_t n, cap;                 /* slices, and capacity */
-    uint32_t all;                    /* vertices held throughout the page */
-    uint32_t most;                   /* upper bound of the vertices held in one slice beside `all` */
-    bool stale;                      /* set SET_ANY may have too many vertices */
-    uint64_t *sets;                  /* SET_ALL, SET_ANY, then one set for each slice */
+    uint32_t n, cap;                  /* slices, and capacity */
+    uint32_t all;                     /* vertices held throughout the page */
+    uint32_t most;                    /* upper bound of the vertices held in one slice beside `all` */
+    bool stale;                       /* set SET_ANY may have too many vertices */
+    uint64_t *sets;                   /* SET_ALL, SET_ANY, then one set for each slice */
     int64_t time[OCCUPANCY_SLICES];   /* begin of each slice */
     uint32_t held[OCCUPANCY_SLICES];  /* vertices in the set of the slice */
     uint32_t edges[OCCUPANCY_SLICES]; /* jobs that start or end at the begin of the slice */
@@ -45,9 +45,9 @@ struct occupancy {
     weir_type type;
     uint32_t words;        /* of a set */
     weir_vertex *vertices; /* by bit; WEIR_NONE: removed */
-    uint32_t count, live; /* bits given out; vertices that exist */
-    uint64_t serial;      /* changes with every change of the bits */
-    struct page **pages;  /* none before the first query; the first slice begins at INT64_MIN */
+    uint32_t count, live;  /* bits given out; vertices that exist */
+    uint64_t serial;       /* changes with every change of the bits */
+    struct page **pages;   /* none before the first query; the first slice begins at INT64_MIN */
     uint32_t npages, pages_cap;
     size_t bytes;
     uint32_t *touched, ntouched; /* words of `mask` that are not 0 */

@@ -1,5 +1,5 @@
-/* counting.c - a Lua module for the benchmarks under callgrind, started with --collect-atstart=no: pause() ends a part of the
- * profile and writes its file, resume() begins the next part. Instructions between the two are in no part. */
+/* counting.c - a Lua module for the benchmarks under callgrind, started with --collect-atstart=no: pause() ends a part
+ * of the profile and writes its file, resume() begins the next part. Instructions between the two are in no part. */
 #include <lauxlib.h>
 #include <lua.h>
 #include <valgrind/callgrind.h>

@@ -1,6 +1,7 @@
-/* bench_serve.c - load for a service, for spec/bench/serve.lua: bench_serve SOCKET CLIENTS SECONDS [DEPTH] has each client
- * match one node and release it, over and over, with DEPTH requests in flight, and prints requests a second and
- * latencies as a line of JSON. It costs little: lines are put together by printf, answers are searched for two words. */
+/* bench_serve.c - load for a service, for spec/bench/serve.lua: bench_serve SOCKET CLIENTS SECONDS [DEPTH] has each
+ * client match one node and release it, over and over, with DEPTH requests in flight, and prints requests a second and
+ * latencies as a line of JSON. It costs little: lines are put together by printf, answers are searched for two words.
+ */
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -63,7 +64,8 @@ static size_t put_request(char *out, size_t room, struct client *c, int i, doubl
     s->sent = t;
     if (s->job)
         return (size_t)snprintf(out, room, "{\"id\":%d,\"method\":\"release\",\"params\":{\"job\":%ld}}\n", i, s->job);
-    return (size_t)snprintf(out, room, "{\"id\":%d,\"method\":\"match\",\"params\":{\"request\":\"slot=1/node\"}}\n", i);
+    return (size_t)snprintf(out, room, "{\"id\":%d,\"method\":\"match\",\"params\":{\"request\":\"slot=1/node\"}}\n",
+                            i);
 }
 
 static int send_all(int fd, const char *text, size_t len)
@@ -173,7 +175,8 @@ static int run(int ep, double seconds)
     }
     end = now();
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
-    printf("{\"requests\":%ld,\"failed\":%ld,\"seconds\":%.3f,\"rate\":%.0f,\"p50\":%.2f,\"p99\":%.2f,\"max\":%.2f,\"cpu\":%.3f}\n",
+    printf("{\"requests\":%ld,\"failed\":%ld,\"seconds\":%.3f,\"rate\":%.0f,\"p50\":%.2f,\"p99\":%.2f,\"max\":%.2f,"
+           "\"cpu\":%.3f}\n",
            done, failed, end - begin, (double)done / (end - begin), percentile(0.5), percentile(0.99), percentile(1),
            (double)cpu.tv_sec + (double)cpu.tv_nsec / 1e9);
     return EXIT_SUCCESS;

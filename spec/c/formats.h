@@ -26,7 +26,7 @@ static inline weir_graph *parse(const char *format, const char *text, weir_err *
     "<key id='rrel' for='edge' attr.name='rrelation'/><key id='gen' for='edge' attr.name='gen_method'/>"               \
     "<key id='scope' for='edge' attr.name='id_scope'/><key id='start' for='edge' attr.name='id_start'/>"               \
     "<key id='stride' for='edge' attr.name='id_stride'/><key id='n' for='edge' attr.name='multi_scale'/>"              \
-    "<key id='tup' for='edge' attr.name='as_tgt_uplvl'/><key id='sup' for='edge' attr.name='as_src_uplvl'/>"  \
+    "<key id='tup' for='edge' attr.name='as_tgt_uplvl'/><key id='sup' for='edge' attr.name='as_src_uplvl'/>"           \
     "<key id='tsub' for='edge' attr.name='as_tgt_subsystem'/>"
 #define RECIPE(body)         "<?xml version='1.0'?><!-- <topology> --><graphml>" KEYS "<graph>" body "</graph></graphml>"
 #define D(key, value)        "<data key='" key "'>" value "</data>"

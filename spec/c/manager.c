@@ -60,7 +60,8 @@ int main(int argc, char **argv)
     int messages, sock, status = 0;
     pid_t child;
 
-    if (argc < 4 || (sock = bound(argv[2], SOCK_STREAM)) < 0 || listen(sock, 8) || (messages = bound(argv[1], SOCK_DGRAM)) < 0)
+    if (argc < 4 || (sock = bound(argv[2], SOCK_STREAM)) < 0 || listen(sock, 8) ||
+        (messages = bound(argv[1], SOCK_DGRAM)) < 0)
         return perror("manager"), 2;
     child = fork();
     if (child == 0)

@@ -16,7 +16,8 @@ struct refused_row {
         type *made_ = NULL;                                                                                            \
         weir_err err_ = {0};                                                                                           \
         int rc_ = parse(r_->in, strlen(r_->in), &made_, &err_);                                                        \
-        CHECK(rc_ == r_->rc && !made_, tag " \"%s\" is refused as %s: %s", r_->in, weir_status_name(r_->rc), err_.text); \
+        CHECK(rc_ == r_->rc && !made_, tag " \"%s\" is refused as %s: %s", r_->in, weir_status_name(r_->rc),           \
+              err_.text);                                                                                              \
         CHECK(err_.line == 1 && err_.column == r_->column, tag " \"%s\": column %d: %s", r_->in, err_.column,          \
               err_.text);                                                                                              \
     }

@@ -9,11 +9,12 @@
 /* `rest` is the text after R_lite, to the end of the document. */
 #define DOC(rlite, rest) "{\"version\":1,\"execution\":{\"R_lite\":[" rlite "]" rest
 #define A_CORE           ENTRY("0", "\"core\":\"0\"")
-#define HOSTED(rank, name, core) \
+#define HOSTED(rank, name, core)                                                                                       \
     "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY(rank, "\"core\":\"" core "\"") "],\"nodelist\":[\"" name "\"]}"
 /* An R of one node and its core. */
 #define ONE(name)                                                                                                      \
-    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"" name "\"") "," V("1", A_CORE_VERTEX), E("0", "1", "")) "}"
+    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"" name "\"") "," V("1", A_CORE_VERTEX),              \
+                             E("0", "1", "")) "}"
 #define A_CORE_VERTEX "\"type\":\"core\",\"id\":0"
 
 static inline weir_rset *read_set(const char *text, weir_err *err)
@@ -56,8 +57,8 @@ static inline weir_rset *from_rlist(const char *rlist)
         CHECK(weir_idset_add(all, ranks) == WEIR_OK, "ranks");
         weir_idset_free(ranks);
         while (at && *at) {
-            size_t type = strspn(at, "abcdefghijklmnopqrstuvwxyz"), ids = at[type] == '[' ? strcspn(at + type, "]") + 1
-                                                                                         : strcspn(at + type, ",");
+            size_t type = strspn(at, "abcdefghijklmnopqrstuvwxyz"),
+                   ids = at[type] == '[' ? strcspn(at + type, "]") + 1 : strcspn(at + type, ",");
             weir_buf_printf(&b, "%s\"%.*s\":\"%.*s\"", kids++ ? "," : "", (int)type, at, (int)ids, at + type);
             at += type + ids;
             at += *at == ',';
@@ -80,7 +81,8 @@ static inline void expect_format(const weir_rset *r, const char *format, const c
     weir_err err = {0};
     char *text = r ? weir_rset_format(r, format, &err) : NULL;
 
-    CHECK(check_same(text, expected), "%s, %s: %s (%s), not %s", what, format, text ? text : "nothing", err.text, expected);
+    CHECK(check_same(text, expected), "%s, %s: %s (%s), not %s", what, format, text ? text : "nothing", err.text,
+          expected);
     weir_free(text);
 }
 

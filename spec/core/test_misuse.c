@@ -34,7 +34,8 @@ static void open_machine(void)
     rack = at("/cluster0/rack0");
     node = at("/cluster0/rack0/node0");
     d.type = "thing";
-    CHECK(weir_graph_add(g, root, &d, &freed, NULL) == WEIR_OK && weir_graph_unlink(g, freed, NULL) == WEIR_OK, "added, and gone");
+    CHECK(weir_graph_add(g, root, &d, &freed, NULL) == WEIR_OK && weir_graph_unlink(g, freed, NULL) == WEIR_OK,
+          "added, and gone");
     CHECK(weir_edge_add(g, rack, node, "power", "feeds", NULL, NULL) == WEIR_OK, "an edge");
     CHECK(weir_graph_advance(g, 100, NULL) == WEIR_OK, "the clock");
     o.at = 100;
@@ -266,11 +267,14 @@ static int call(int row, weir_err *err)
     case 39: return put_piece(err);
     case 40: return match((weir_match_options){.at = 100, .duration = 1, .job = -1}, err);
     case 41: return weir_vertex_allocate(g, node, 0, 1, 100, 200, err);
-    case 42: return match_by((weir_policy){.name = "x", .order = (const char *const[]){"id", "id", "id", "id", "id"}, .norder = 5}, err);
+    case 42:
+        return match_by(
+            (weir_policy){.name = "x", .order = (const char *const[]){"id", "id", "id", "id", "id"}, .norder = 5}, err);
     case 43: return match_by((weir_policy){.name = "x", .keys = no_number, .serial = 1}, err);
     case 44: return weir_job_shrink(g, 77, &node, 1, err);
     case 45: return detach(77, err);
-    case 46: return match_by((weir_policy){.name = "x", .order = (const char *const[]){"id", "colour"}, .norder = 2}, err);
+    case 46:
+        return match_by((weir_policy){.name = "x", .order = (const char *const[]){"id", "colour"}, .norder = 2}, err);
     case 47: return match_by((weir_policy){.order = (const char *const[]){"properties."}, .norder = 1}, err);
     case 48: return match((weir_match_options){.at = 100, .duration = 1, .whole = "blob"}, err);
     case 49: return match((weir_match_options){.at = 100, .duration = 1, .stage = 100}, err);
@@ -426,7 +430,8 @@ static int meddle(void *data, const weir_graph *graph, weir_vertex v, const weir
     for (int i = 0; i < CHANGES && *tried < CHANGES; i++, ++*tried) {
         weir_err err = {0};
         int rc = change(i, &err);
-        CHECK(rc == WEIR_EINVAL && strstr(err.text, "while a match runs"), "change %d: %s, %s", i, weir_status_name(rc), err.text);
+        CHECK(rc == WEIR_EINVAL && strstr(err.text, "while a match runs"), "change %d: %s, %s", i, weir_status_name(rc),
+              err.text);
     }
     return 1;
 }
@@ -457,11 +462,14 @@ static void test_building(void)
     weir_graph_begin(n);
     CHECK(weir_match(n, request, &o, &a, &err) == WEIR_EINVAL && strstr(err.text, "still being built"), "%s", err.text);
     weir_err_clear(&err);
-    CHECK(weir_graph_save(n, "/nonexistent/x", "sqlite", 0, &err) == WEIR_EINVAL && strstr(err.text, "still being built"), "%s",
-          err.text);
-    CHECK(weir_graph_end(n, NULL) == WEIR_OK && weir_match(n, request, &o, &a, NULL) == WEIR_EINFEASIBLE, "then it is matched");
+    CHECK(weir_graph_save(n, "/nonexistent/x", "sqlite", 0, &err) == WEIR_EINVAL &&
+              strstr(err.text, "still being built"),
+          "%s", err.text);
+    CHECK(weir_graph_end(n, NULL) == WEIR_OK && weir_match(n, request, &o, &a, NULL) == WEIR_EINFEASIBLE,
+          "then it is matched");
     weir_err_clear(&err);
-    CHECK(weir_graph_lookup(n, "/cluster0", &root, &err) == WEIR_ENOENT && strstr(err.text, "is empty"), "%s", err.text);
+    CHECK(weir_graph_lookup(n, "/cluster0", &root, &err) == WEIR_ENOENT && strstr(err.text, "is empty"), "%s",
+          err.text);
     weir_err_clear(&err);
     CHECK(weir_graph_lookup(n, "/", &root, &err) == WEIR_ENOENT && strstr(err.text, "is empty"), "%s", err.text);
     weir_graph_free(n);
@@ -475,9 +483,12 @@ static void test_ends(void)
     weir_edge e;
 
     CHECK(end == node && at("/") == root && at("//cluster0//rack0") == rack, "slashes at the end and twice");
-    CHECK(!weir_vertex_edge(g, rack, "water", true, 0, &e) && !weir_vertex_edge(g, rack, "power", true, 1, &e), "no such edge");
-    CHECK(!weir_vertex_edge(g, root, "containment", false, 0, &e) && !weir_vertex_edge(g, root, NULL, false, 1, &e), "none to a root");
-    CHECK(weir_vertex_edge(g, rack, NULL, false, 0, &e) && e.source == root && strcmp(e.back, "in") == 0, "one to a rack");
+    CHECK(!weir_vertex_edge(g, rack, "water", true, 0, &e) && !weir_vertex_edge(g, rack, "power", true, 1, &e),
+          "no such edge");
+    CHECK(!weir_vertex_edge(g, root, "containment", false, 0, &e) && !weir_vertex_edge(g, root, NULL, false, 1, &e),
+          "none to a root");
+    CHECK(weir_vertex_edge(g, rack, NULL, false, 0, &e) && e.source == root && strcmp(e.back, "in") == 0,
+          "one to a rack");
     for (uint32_t i = 0; (v = weir_vertex_child(g, root, i)) != WEIR_NONE; i++)
         CHECK(weir_vertex_parent(g, v) == root && i < weir_vertex_children(g, root), "child %u", i);
     CHECK(strcmp(weir_status_name(-99), "error") == 0, "a status that is none");
@@ -501,11 +512,15 @@ static void test_no_hostlist(void)
     weir_err err = {0};
     char buf[8];
 
-    CHECK(weir_hostlist_count(NULL) == 0 && weir_hostlist_bytes(NULL) == 0 && weir_hostlist_nth(NULL, 0, buf, sizeof buf) == 0 &&
-              weir_hostlist_find(NULL, "a", 1) == -1 && weir_hostlist_equal(NULL, NULL), "NULL reads as empty");
-    CHECK(weir_hostlist_copy(NULL, &out) == WEIR_EINVAL && !out && weir_hostlist_index(NULL) == WEIR_EINVAL, "nothing to copy");
+    CHECK(weir_hostlist_count(NULL) == 0 && weir_hostlist_bytes(NULL) == 0 &&
+              weir_hostlist_nth(NULL, 0, buf, sizeof buf) == 0 && weir_hostlist_find(NULL, "a", 1) == -1 &&
+              weir_hostlist_equal(NULL, NULL),
+          "NULL reads as empty");
+    CHECK(weir_hostlist_copy(NULL, &out) == WEIR_EINVAL && !out && weir_hostlist_index(NULL) == WEIR_EINVAL,
+          "nothing to copy");
     CHECK(weir_hostlist_delete_at(NULL, 0) == WEIR_ENOENT, "nothing to delete");
-    CHECK(!weir_hostlist_format(NULL, &err) && err.code == WEIR_EINVAL && strstr(err.text, "there is no list"), "%s", err.text);
+    CHECK(!weir_hostlist_format(NULL, &err) && err.code == WEIR_EINVAL && strstr(err.text, "there is no list"), "%s",
+          err.text);
 }
 
 /* Items added after a look-up in the list are found, too. */
@@ -516,16 +531,22 @@ static void test_accum(void)
         double score;
         weir_vertex best[3];
     } steps[] = {
-        {1, {0, WEIR_NONE, WEIR_NONE}}, {3, {1, 0, WEIR_NONE}}, {2, {1, 2, 0}},  {2, {1, 2, 3}},
-        {0, {1, 2, 3}},                 {9, {5, 1, 2}},         {3, {5, 1, 6}},  {9, {5, 7, 1}},
+        {1, {0, WEIR_NONE, WEIR_NONE}},
+        {3, {1, 0, WEIR_NONE}},
+        {2, {1, 2, 0}},
+        {2, {1, 2, 3}},
+        {0, {1, 2, 3}},
+        {9, {5, 1, 2}},
+        {3, {5, 1, 6}},
+        {9, {5, 7, 1}},
     };
 
     for (uint32_t i = 0; i < sizeof steps / sizeof *steps; i++) {
         double score = -1;
         CHECK(weir_accum_add(a, i, steps[i].score) == WEIR_OK, "added");
         for (size_t k = 0; k < 4; k++)
-            CHECK(weir_accum_get(a, k, &score) == (k < 3 ? steps[i].best[k] : WEIR_NONE), "after %u, place %zu: %u", i, k,
-                  weir_accum_get(a, k, NULL));
+            CHECK(weir_accum_get(a, k, &score) == (k < 3 ? steps[i].best[k] : WEIR_NONE), "after %u, place %zu: %u", i,
+                  k, weir_accum_get(a, k, NULL));
     }
     CHECK(weir_accum_add(a, 8, NAN) == WEIR_EINVAL && weir_accum_count(a) == 3, "no number");
     weir_accum_free(a);

@@ -13,7 +13,7 @@
 #define QUIET  60 /* successful calls in a row: the last allocation has failed by then */
 
 static weir_graph *g;
-static weir_vertex spare; /* a vertex made by an operation */
+static weir_vertex spare;   /* a vertex made by an operation */
 static weir_vertex changed; /* the vertex changed by the operation */
 
 static weir_vertex at(const char *path)
@@ -26,7 +26,8 @@ static weir_vertex at(const char *path)
 
 /* ---- jobs ------------------------------------------------------------------------------------------------------ */
 
-static int evaluate(void *data, const weir_graph *graph, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
+static int evaluate(void *data, const weir_graph *graph, const weir_resource *r, const weir_vertex *v, size_t n,
+                    double *score)
 {
     (void)data, (void)graph, (void)r;
     for (size_t i = 0; i < n; i++)
@@ -41,8 +42,8 @@ static int keys(void *data, const weir_graph *graph, weir_vertex v, double out[W
     return 1;
 }
 
-static const char *const by_speed[] = {"-properties.speed", "rack.id", "size", "id"}, *const sockets[] = {"socket", "node"},
-                  *const least[] = {"core"}, *const whole[] = {"gpu"};
+static const char *const by_speed[] = {"-properties.speed", "rack.id", "size", "id"},
+                         *const sockets[] = {"socket", "node"}, *const least[] = {"core"}, *const whole[] = {"gpu"};
 static const weir_policy policies[] = {
     {.name = "first"},
     {.name = "speed", .order = by_speed, .norder = 4},
@@ -73,12 +74,14 @@ static const struct asked {
     {"slot=3/[core=1;memory=3]", 1, WEIR_NOW, WEIR_SLOT_SUMS, WEIR_OK, NULL, NULL},
     {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_WHOLE_POOLS | WEIR_SLOT_PARENT, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":2}]},"
-     "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
+     "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}",
+     0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"xor_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"gpu\",\"count\":999}]},"
-     "{\"type\":\"xor_slot\",\"count\":15,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}]}", 0, WEIR_RESERVE, 0, WEIR_OK, NULL,
-     NULL},
+     "{\"type\":\"xor_slot\",\"count\":15,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}]}",
+     0, WEIR_RESERVE, 0, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"node\",\"count\":1}]}],"
-     "\"attributes\":{\"system\":{\"constraints\":{\"and\":[{\"properties\":[\"speed\"]},{\"not\":[{\"ranks\":[\"0-1\"]}]}]}}}}",
+     "\"attributes\":{\"system\":{\"constraints\":{\"and\":[{\"properties\":[\"speed\"]},{\"not\":[{\"ranks\":[\"0-1\"]"
+     "}]}]}}}}",
      1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
     {"slot=3/[core=2;gpu=1]", 1, WEIR_NOW, 0, WEIR_OK, "power", NULL},
     {"slot=15/node", 5, WEIR_RESERVE, 0, WEIR_OK, "power", NULL},
@@ -94,8 +97,14 @@ static weir_request *requests[sizeof asks / sizeof *asks];
 static int ask(int i)
 {
     const struct asked *x = &asks[i];
-    weir_match_options o = {.mode = x->mode, .reading = x->reading, .at = weir_graph_now(g), .duration = 30 * SECOND, .job = 99,
-                            .policy = &policies[x->policy], .subsystem = x->subsystem, .whole = x->whole};
+    weir_match_options o = {.mode = x->mode,
+                            .reading = x->reading,
+                            .at = weir_graph_now(g),
+                            .duration = 30 * SECOND,
+                            .job = 99,
+                            .policy = &policies[x->policy],
+                            .subsystem = x->subsystem,
+                            .whole = x->whole};
     const weir_allocation *a = NULL;
     int rc = weir_match(g, requests[i], &o, &a, NULL);
 
@@ -116,21 +125,28 @@ static int change(int i, bool on)
 
     switch (i) {
     case 0: return weir_vertex_set_state(g, changed, on ? WEIR_DOWN : WEIR_UP, NULL);
-    case 1: return on ? weir_vertex_set(g, changed, WEIR_PROPERTIES, "speed", "9", NULL) : weir_vertex_unset(g, changed, WEIR_PROPERTIES, "speed");
-    case 2: return on ? weir_vertex_set(g, changed, WEIR_TAGS, "t", "9", NULL) : weir_vertex_unset(g, changed, WEIR_TAGS, "t");
+    case 1:
+        return on ? weir_vertex_set(g, changed, WEIR_PROPERTIES, "speed", "9", NULL)
+                  : weir_vertex_unset(g, changed, WEIR_PROPERTIES, "speed");
+    case 2:
+        return on ? weir_vertex_set(g, changed, WEIR_TAGS, "t", "9", NULL)
+                  : weir_vertex_unset(g, changed, WEIR_TAGS, "t");
     case 3: return weir_vertex_set_rank(g, changed, on ? 77 : 41, NULL);
     case 4:
         d.type = "node";
         d.id = 90;
         d.rank = 90;
         return on ? weir_graph_add_many(g, at("/cluster0/rack1"), &d, 40, 1, &spare, NULL) : WEIR_OK;
-    case 5: return on ? weir_vertex_allocate(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, weir_graph_now(g), WEIR_FOREVER, NULL)
-                      : weir_vertex_release(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, NULL);
+    case 5:
+        return on ? weir_vertex_allocate(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, weir_graph_now(g),
+                                         WEIR_FOREVER, NULL)
+                  : weir_vertex_release(g, at("/cluster0/rack1/node15/socket0/memory0"), 98, 1, NULL);
     case 6:
         return on ? weir_graph_split(g, at("/cluster0/rack1/node15/socket0/memory0"), 2, &spare, NULL)
                   : weir_graph_join(g, at("/cluster0/rack1/node15/socket0/memory0"), spare, NULL);
     default:
-        return on ? weir_edge_add(g, at("/cluster0"), changed, "water", "cools", NULL, NULL) : weir_edge_unlink(g, changed, "water", NULL);
+        return on ? weir_edge_add(g, at("/cluster0"), changed, "water", "cools", NULL, NULL)
+                  : weir_edge_unlink(g, changed, "water", NULL);
     }
 }
 #define CHANGES 8
@@ -205,7 +221,8 @@ static long fail_all(const struct step *s, bool on)
 
 #define MACHINE "cluster:1 rack:2 node:8 socket:2 [core:4 gpu:1 memory:1(size=8)]"
 
-/* Jobs of all kinds: shared and whole, now and later. `speed` and ranks say something else of each node, one has a disk. */
+/* Jobs of all kinds: shared and whole, now and later. `speed` and ranks say something else of each node, one has a
+ * disk. */
 static void open_machine(void)
 {
     static const char *const jobs[] = {"slot=1/[core=2;memory=3]", "slot=2/core=3", "slot=1/node"};
@@ -254,12 +271,14 @@ int main(void)
     open_machine();
     for (int i = 0; i < (int)(sizeof asks / sizeof *asks); i++) {
         weir_err err = {0};
-        CHECK(weir_request_parse(asks[i].request, strlen(asks[i].request), "t", &requests[i], &err) == WEIR_OK, "%s", err.text);
+        CHECK(weir_request_parse(asks[i].request, strlen(asks[i].request), "t", &requests[i], &err) == WEIR_OK, "%s",
+              err.text);
     }
     for (int i = 0; i < CHANGES + (int)(sizeof asks / sizeof *asks); i++) {
         s.job = i >= CHANGES;
         s.i = s.job ? i - CHANGES : i;
-        snprintf(s.what, sizeof s.what, s.job ? "%.150s" : "change %s", s.job ? asks[s.i].request : (char[]){(char)('0' + i), '\0'});
+        snprintf(s.what, sizeof s.what, s.job ? "%.150s" : "change %s",
+                 s.job ? asks[s.i].request : (char[]){(char)('0' + i), '\0'});
         failed += fail_all(&s, true) + fail_all(&s, false);
     }
     CHECK(failed > 500, "%ld calls failed", failed);

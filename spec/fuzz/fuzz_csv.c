@@ -25,11 +25,15 @@ static void change(weir_graph *g, struct input *in)
 
     switch (what % 7) {
     case 0: rc = weir_vertex_set_state(g, v, how % WEIR_STATES, NULL); break;
-    case 1: rc = weir_vertex_set(g, v, what & 8 ? WEIR_TAGS : WEIR_PROPERTIES, what & 16 ? "k" : key, value, NULL); break;
+    case 1:
+        rc = weir_vertex_set(g, v, what & 8 ? WEIR_TAGS : WEIR_PROPERTIES, what & 16 ? "k" : key, value, NULL);
+        break;
     case 2: rc = weir_vertex_allocate(g, v, 1 + how, weir_vertex_size(g, v), 0, WEIR_FOREVER, NULL); break;
     case 3: rc = weir_vertex_allocate(g, v, 1 + who, how % 5, 0, WEIR_FOREVER, NULL); break;
     case 4: rc = weir_vertex_allocate(g, v, 1 + how, weir_vertex_size(g, v), 10 + who, 500, NULL); break;
-    case 5: rc = weir_edge_add(g, v, (v + how) % weir_graph_limit(g), "power", "feeds", what & 8 ? "fed" : NULL, NULL); break;
+    case 5:
+        rc = weir_edge_add(g, v, (v + how) % weir_graph_limit(g), "power", "feeds", what & 8 ? "fed" : NULL, NULL);
+        break;
     default:
         if (weir_vertex_live(g, v))
             top = v;

@@ -1,5 +1,5 @@
-/* fuzz_document.c - documents: read, written, read again, with equal bytes; and differences: the input applied to a small
- * machine, and the difference between that machine and the input. */
+/* fuzz_document.c - documents: read, written, read again, with equal bytes; and differences: the input applied to a
+ * small machine, and the difference between that machine and the input. */
 #include "fuzz.h"
 
 #define UUID "5eed5eed-0000-4000-8000-000000000001" /* of the machine, so that a difference may begin with its hash */

@@ -46,8 +46,8 @@ static void check_pair(const weir_graph *g, const weir_allocation *a, const weir
     for (uint32_t i = 0; i < a->npicks; i++)
         for (uint32_t k = 0; k < b->npicks; k++)
             if (a->picks[i].exclusive && weir_vertex_within(g, b->picks[k].vertex, a->picks[i].vertex))
-                fuzz_fail("job %lld has vertex %u as a whole, job %lld uses %u in it", (long long)a->job, a->picks[i].vertex,
-                          (long long)b->job, b->picks[k].vertex);
+                fuzz_fail("job %lld has vertex %u as a whole, job %lld uses %u in it", (long long)a->job,
+                          a->picks[i].vertex, (long long)b->job, b->picks[k].vertex);
 }
 
 static int64_t used_at(const weir_graph *g, weir_vertex v, int64_t when)
@@ -88,7 +88,8 @@ static int add(struct world *w, weir_err *err)
     d.size = 1 + next(w, 9);
     d.id = next(w, 100);
     d.exclusive = next(w, 16) == 1;
-    return weir_graph_add_many(w->g, next(w, 20) == 1 ? WEIR_NONE : some_vertex(w), &d, 1 + next(w, 40), next(w, 2), &v, err);
+    return weir_graph_add_many(w->g, next(w, 20) == 1 ? WEIR_NONE : some_vertex(w), &d, 1 + next(w, 40), next(w, 2), &v,
+                               err);
 }
 
 static int book(struct world *w, weir_err *err)
@@ -117,7 +118,8 @@ static int link_or_not(struct world *w, weir_err *err)
 {
     weir_vertex a = some_vertex(w), b = some_vertex(w);
 
-    return next(w, 3) ? weir_edge_add(w->g, a, b, "power", "supplies", "draws", err) : weir_edge_unlink(w->g, a, "power", err);
+    return next(w, 3) ? weir_edge_add(w->g, a, b, "power", "supplies", "draws", err)
+                      : weir_edge_unlink(w->g, a, "power", err);
 }
 
 static int shrink(struct world *w, weir_err *err)
@@ -159,10 +161,22 @@ static int lift(struct world *w, weir_err *err)
 
 static weir_request *some_request(struct world *w)
 {
-    static const char *const shapes[] = {
-        "slot=%u/node", "slot=%u/node/core=2", "slot=%u/core", "rack/slot=%u/node", "slot=%u/node/[core;gpu]", "node=%u/slot/core",
-        "slot=%u/rack", "slot=%u/memory=3", "node=%u", "core=%u", "slot=%u/socket/[core=2;memory=4]", "slot=%u-/node",
-        "rack=%u/node=2/socket/slot/[core;gpu]", "slot=%u+/core", "node/power=%u", "slot=%u/[core;power=2]"};
+    static const char *const shapes[] = {"slot=%u/node",
+                                         "slot=%u/node/core=2",
+                                         "slot=%u/core",
+                                         "rack/slot=%u/node",
+                                         "slot=%u/node/[core;gpu]",
+                                         "node=%u/slot/core",
+                                         "slot=%u/rack",
+                                         "slot=%u/memory=3",
+                                         "node=%u",
+                                         "core=%u",
+                                         "slot=%u/socket/[core=2;memory=4]",
+                                         "slot=%u-/node",
+                                         "rack=%u/node=2/socket/slot/[core;gpu]",
+                                         "slot=%u+/core",
+                                         "node/power=%u",
+                                         "slot=%u/[core;power=2]"};
     static const char constrained[] =
         "{\"resources\":[{\"type\":\"slot\",\"label\":\"s\",\"count\":%u,\"with\":[{\"type\":\"node\",\"count\":1}]}],"
         "\"attributes\":{\"system\":{\"constraints\":%s}}}";
@@ -193,7 +207,8 @@ static void check_same(const weir_allocation *a, const weir_allocation *b)
 }
 
 /* Matches on a copy made before, and compares. */
-static void compare_match(weir_graph *copy, const weir_request *r, const weir_match_options *o, int rc, const weir_allocation *a)
+static void compare_match(weir_graph *copy, const weir_request *r, const weir_match_options *o, int rc,
+                          const weir_allocation *a)
 {
     const weir_allocation *other = NULL;
     weir_err err = {0};
@@ -219,7 +234,7 @@ static int match(struct world *w, const weir_graph *before, weir_err *err)
 
     if (!r)
         return WEIR_OK;
-    p.serial += (uint64_t)((const char *const (*)[1])p.order - orders);
+    p.serial += (uint64_t)((const char *const(*)[1])p.order - orders);
     o.policy = p.norder ? &p : NULL;
     if (weir_graph_dup(before, &copy, err) != WEIR_OK)
         fuzz_fail("no copy: %s", err->text);
@@ -304,7 +319,8 @@ static void check_step(const struct world *w, const weir_graph *before, int rc, 
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static const char *const machines[] = {"cluster:1 rack:2 node:2 socket:2 core:2 gpu:1 memory:1(size=8)", "cluster:1 node:40 core:2",
+    static const char *const machines[] = {"cluster:1 rack:2 node:2 socket:2 core:2 gpu:1 memory:1(size=8)",
+                                           "cluster:1 node:40 core:2",
                                            "cluster:1 rack:3 node:3 core:4 memory:2(size=4)"};
     struct world w = {NULL, data, data + size};
     const char *text = machines[next(&w, 3)];

@@ -22,7 +22,7 @@
 #include <lauxlib.h>
 #include <lua.h>
 
-#define GRACE 0.5 /* seconds */
+#define GRACE    0.5 /* seconds */
 #define TERMINAL "spec.pty"
 
 struct terminal {
@@ -242,10 +242,10 @@ static int terminal_close(lua_State *L)
 int luaopen_pty(lua_State *L);
 int luaopen_pty(lua_State *L)
 {
-    static const luaL_Reg methods[] = {{"write", terminal_write}, {"wait_for", terminal_wait_for},
-                                       {"finish", terminal_finish}, {"pid", terminal_pid},
-                                       {"signal", terminal_signal}, {"close", terminal_close},
-                                       {"__gc", terminal_close},   {"__close", terminal_close}, {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"write", terminal_write}, {"wait_for", terminal_wait_for}, {"finish", terminal_finish},
+        {"pid", terminal_pid},     {"signal", terminal_signal},     {"close", terminal_close},
+        {"__gc", terminal_close},  {"__close", terminal_close},     {NULL, NULL}};
     static const luaL_Reg functions[] = {{"spawn", spawn}, {NULL, NULL}};
 
     luaL_newmetatable(L, TERMINAL);

@@ -160,8 +160,8 @@ static int64_t duration_of(const weir_allocation *a)
 
 static const char *hint_of_key(lua_State *L, const char *key)
 {
-    static const char *const known[] = {"id", "at", "end_", "duration", "stage", "state", "nslots", "count", "policy",
-                                        "expires", NULL};
+    static const char *const known[] = {"id",     "at",    "end_",   "duration", "stage", "state",
+                                        "nslots", "count", "policy", "expires",  NULL};
     const char *hint = weirlua_hint_of_keys(L, key, lua_upvalueindex(2));
 
     return *hint ? hint : weirlua_hint(L, key, known);

@@ -9,10 +9,10 @@
 /* An engine. User values: 1 the graph, 2 the policy or nil. */
 struct engine {
     uint32_t number; /* of the graph; 0: closed */
-    bool plain; /* see weirlua_engine_plain */
+    bool plain;      /* see weirlua_engine_plain */
     enum scores_mode scores;
     weir_stats stats;
-    uint64_t visits; /* sum over all calls of place */
+    uint64_t visits;                  /* sum over all calls of place */
     char granularity[HIERARCHY_SIZE]; /* where matches search, unless policy or options say so; "": containment */
 };
 
@@ -141,8 +141,9 @@ static void read_stage(lua_State *L, int arg, const struct weirlua_graph *handle
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {"mode", "at", "duration", "job", "about", "stats", "policy", "trace", "inside",
-                                        "brief", "stage", "lock", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {
+        "mode",   "at",    "duration", "job",  "about",     "stats",         "policy",         "trace",
+        "inside", "brief", "stage",    "lock", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview", NULL}; /* enum weir_mode */
 
     *stats = true;
@@ -163,7 +164,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
         luaL_error(L, "field 'at': a start of at most 9.2e12 seconds expected");
 }
 
-#define ABOUT  11 /* stack index, in `search`, of opts.about or nil */
+#define ABOUT 11 /* stack index, in `search`, of opts.about or nil */
 
 /* The queue in the table at ABOUT, which holds the text; NULL: no queue there, or a number. */
 static const char *queue_of(lua_State *L)
@@ -313,11 +314,11 @@ static int search(lua_State *L, struct engine *e, int64_t grown)
     read_options(L, 3, handle, &o, &keep);
     job.duration = o.duration;
     job.id = grown ? grown : o.job;
-    lua_getiuservalue(L, 1, 1); /* 4: graph and policy stay alive, whatever a hook does to the engine */
-    push_policy(L, 3); /* 5 */
-    ask_details(L, 3, &details, &o); /* 6 to 9 */
+    lua_getiuservalue(L, 1, 1);                 /* 4: graph and policy stay alive, whatever a hook does to the engine */
+    push_policy(L, 3);                          /* 5 */
+    ask_details(L, 3, &details, &o);            /* 6 to 9 */
     weirlua_change_read(L, 3, handle, &change); /* 10 */
-    weirlua_push_about(L, 3); /* ABOUT */
+    weirlua_push_about(L, 3);                   /* ABOUT */
     o.queue = queue_of(L);
     weirlua_hierarchy_read(L, 3, 5, &hierarchy);
     if (!weirlua_change_admitted(L, 2, 5, handle, &change, &job))
@@ -704,12 +705,18 @@ static int engine_tostring(lua_State *L)
  * @method close() -- Closes the engine. The graph stays open. */
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"match", engine_match},     {"release", engine_release},
-                                       {"jobs", engine_jobs},       {"job", engine_job},
-                                       {"use", engine_use},         {"policy", engine_policy},
-                                       {"advance", engine_advance}, {"now", engine_now},
-                                       {"stats", engine_stats},     {"resources", engine_resources},
-                                       {"grow", engine_grow},       {"shrink", engine_shrink},
+    static const luaL_Reg methods[] = {{"match", engine_match},
+                                       {"release", engine_release},
+                                       {"jobs", engine_jobs},
+                                       {"job", engine_job},
+                                       {"use", engine_use},
+                                       {"policy", engine_policy},
+                                       {"advance", engine_advance},
+                                       {"now", engine_now},
+                                       {"stats", engine_stats},
+                                       {"resources", engine_resources},
+                                       {"grow", engine_grow},
+                                       {"shrink", engine_shrink},
                                        {"place", weirlua_engine_place},
                                        {"soonest", weirlua_engine_soonest},
                                        {"hierarchy", weirlua_engine_hierarchy},
@@ -727,7 +734,8 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"stages", weirlua_engine_stages},
                                        {"commit", weirlua_engine_commit},
                                        {"drop", weirlua_engine_drop},
-                                       {"close", engine_close},     {NULL, NULL}};
+                                       {"close", engine_close},
+                                       {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__close", engine_close}, {"__tostring", engine_tostring}, {NULL, NULL}};
 
     weirlua_class(L, s, ENGINE, methods, meta);

@@ -31,8 +31,10 @@ void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierar
     if (options && !lua_isnil(L, options))
         text = weirlua_field_string(L, options, "subsystem", text);
     if (*text && !split(text, c))
-        luaL_error(L, "field 'subsystem': a hierarchy such as power, or containment:rack to give whole racks, "
-                      "expected, got '%s'", weirlua_quote(L, text));
+        luaL_error(L,
+                   "field 'subsystem': a hierarchy such as power, or containment:rack to give whole racks, "
+                   "expected, got '%s'",
+                   weirlua_quote(L, text));
 }
 
 int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *handle, weir_match_options *o,
@@ -67,8 +69,10 @@ void weirlua_granularity_read(lua_State *L, int options, char out[HIERARCHY_SIZE
     struct hierarchy_choice c;
 
     if (*text && (strlen(text) >= HIERARCHY_SIZE || !split(text, &c)))
-        luaL_error(L, "field 'granularity': a hierarchy such as power, or containment:rack to give whole racks, "
-                      "expected, got '%s'", weirlua_quote(L, text));
+        luaL_error(L,
+                   "field 'granularity': a hierarchy such as power, or containment:rack to give whole racks, "
+                   "expected, got '%s'",
+                   weirlua_quote(L, text));
     if (*text)
         strcpy(out, text);
 }

@@ -63,7 +63,7 @@ int weirlua_engine_levels(lua_State *L)
     lua_getiuservalue(L, 1, 1); /* 4, 5: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
     weirlua_change_read(L, 3, handle, &change); /* 6 */
-    weirlua_push_about(L, 3); /* 7 */
+    weirlua_push_about(L, 3);                   /* 7 */
     if (!weirlua_change_admitted(L, 2, POLICY, handle, &change, &job))
         return 3;
     weirlua_engine_idle(L, &handle);

@@ -36,7 +36,7 @@ struct fold {
         weir_vertex v;
         lua_Integer p, own;     /* number; place in the list of OWN, or -1 */
     } way[WEIR_PATH_DEPTH + 1]; /* the vertex being read, behind the vertices above */
-    size_t depth, levels; /* levels read: children of a vertex on the last level are left out */
+    size_t depth, levels;       /* levels read: children of a vertex on the last level are left out */
 };
 
 /* Places on the stack. */

@@ -568,8 +568,12 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
                                       {"rset", weirlua_graph_rset},
                                       {"close", graph_close},
                                       {NULL, NULL}};
-    const luaL_Reg *const lists[] = {owners, weirlua_graph_writers, weirlua_graph_copies, weirlua_graph_finders,
-                                     weirlua_graph_savers, weirlua_graph_differences};
+    const luaL_Reg *const lists[] = {owners,
+                                     weirlua_graph_writers,
+                                     weirlua_graph_copies,
+                                     weirlua_graph_finders,
+                                     weirlua_graph_savers,
+                                     weirlua_graph_differences};
 
     weirlua_class(L, s, WEIRLUA_GRAPH, weirlua_graph_readers, meta);
     luaL_getmetatable(L, WEIRLUA_GRAPH);
@@ -590,6 +594,10 @@ void weirlua_graph_open(lua_State *L, struct weirlua *s)
     lua_setfield(L, LUA_REGISTRYINDEX, HANDLES);
 }
 
-const luaL_Reg weirlua_graph_functions[] = {
-    {"new", make_empty}, {"load", make_loaded}, {"parse", make_parsed}, {"guess", guess_format},
-    {"synthetic", make_synthetic}, {"discover", make_discovered}, {NULL, NULL}};
+const luaL_Reg weirlua_graph_functions[] = {{"new", make_empty},
+                                            {"load", make_loaded},
+                                            {"parse", make_parsed},
+                                            {"guess", guess_format},
+                                            {"synthetic", make_synthetic},
+                                            {"discover", make_discovered},
+                                            {NULL, NULL}};

@@ -285,8 +285,10 @@ static int graph_merge(lua_State *L)
     luaL_argcheck(L, handle != other, 2, "another graph expected");
     weirlua_options(L, 4, known);
     parts = weirlua_field_boolean(L, 4, "parts", false);
-    return weirlua_status(L, parts ? weir_graph_merge_parts(handle->g, other->g, uri, &err)
-                                   : weir_graph_merge(handle->g, other->g, uri, &err), &err);
+    return weirlua_status(L,
+                          parts ? weir_graph_merge_parts(handle->g, other->g, uri, &err)
+                                : weir_graph_merge(handle->g, other->g, uri, &err),
+                          &err);
 }
 
 /* split(v, units): the new pool; or nil, message, code. */
@@ -343,9 +345,18 @@ static int graph_set_validity(lua_State *L)
     return weirlua_status(L, weir_graph_set_validity(handle->g, from, until, &err), &err);
 }
 
-const luaL_Reg weirlua_graph_writers[] = {
-    {"begin", graph_begin},       {"finish", graph_finish},   {"add", graph_add},     {"unlink", graph_unlink},
-    {"add_edge", graph_add_edge}, {"advance", graph_advance}, {"rewind", graph_rewind}, {"merge", graph_merge},
-    {"split", graph_split},       {"join", graph_join},       {"attach", graph_attach}, {"uuid", graph_uuid},
-    {"set_validity", graph_set_validity},
-    {"remove_edge", graph_remove_edge}, {NULL, NULL}};
+const luaL_Reg weirlua_graph_writers[] = {{"begin", graph_begin},
+                                          {"finish", graph_finish},
+                                          {"add", graph_add},
+                                          {"unlink", graph_unlink},
+                                          {"add_edge", graph_add_edge},
+                                          {"advance", graph_advance},
+                                          {"rewind", graph_rewind},
+                                          {"merge", graph_merge},
+                                          {"split", graph_split},
+                                          {"join", graph_join},
+                                          {"attach", graph_attach},
+                                          {"uuid", graph_uuid},
+                                          {"set_validity", graph_set_validity},
+                                          {"remove_edge", graph_remove_edge},
+                                          {NULL, NULL}};

@@ -211,7 +211,10 @@ void weirlua_map_open(lua_State *L, struct weirlua *s)
     weirlua_class(L, s, MAP, methods, meta);
 }
 
-const luaL_Reg weirlua_graph_copies[] = {{"dup", graph_dup},         {"copy", graph_copy},
-                                         {"extract", graph_extract}, {"compare", graph_compare},
-                                         {"coarsen", graph_coarsen}, {"hierarchy", graph_hierarchy},
+const luaL_Reg weirlua_graph_copies[] = {{"dup", graph_dup},
+                                         {"copy", graph_copy},
+                                         {"extract", graph_extract},
+                                         {"compare", graph_compare},
+                                         {"coarsen", graph_coarsen},
+                                         {"hierarchy", graph_hierarchy},
                                          {NULL, NULL}};

@@ -35,5 +35,5 @@ static int graph_changed(lua_State *L)
     return 1;
 }
 
-const luaL_Reg weirlua_graph_savers[] = {{"save", graph_save}, {"changed", graph_changed},
-                                           {"pieces", weirlua_graph_pieces}, {NULL, NULL}};
+const luaL_Reg weirlua_graph_savers[] = {
+    {"save", graph_save}, {"changed", graph_changed}, {"pieces", weirlua_graph_pieces}, {NULL, NULL}};

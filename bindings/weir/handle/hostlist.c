@@ -391,12 +391,12 @@ static int list_gc(lua_State *L)
 
 void weirlua_hostlist_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {
-        {"append", list_append}, {"delete", list_delete}, {"delete_at", list_delete_at}, {"sort", list_sort},
-        {"uniq", list_uniq},     {"copy", list_copy},     {"find", list_find},           {"has", list_has},
-        {"count", list_count},   {"names", list_names},   {"format", list_format},       {NULL, NULL}};
-    static const luaL_Reg meta[] = {{"__len", list_count},       {"__eq", list_eq}, {"__tostring", list_format},
-                                    {"__gc", list_gc},           {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"append", list_append}, {"delete", list_delete}, {"delete_at", list_delete_at},
+                                       {"sort", list_sort},     {"uniq", list_uniq},     {"copy", list_copy},
+                                       {"find", list_find},     {"has", list_has},       {"count", list_count},
+                                       {"names", list_names},   {"format", list_format}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__len", list_count}, {"__eq", list_eq}, {"__tostring", list_format}, {"__gc", list_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, HOSTLIST, methods, meta);
     luaL_getmetatable(L, HOSTLIST);

@@ -64,16 +64,18 @@ static void add_list(lua_State *L, int list, weir_idset *set)
     luaL_checkstack(L, 5, "idset");
     for (lua_pushnil(L); lua_next(L, list); lua_pop(L, 1), n++)
         if (!lua_isinteger(L, -2))
-            luaL_argerror(L, list, lua_pushfstring(L, "list of ids expected, this has the key '%s'",
-                                                   weirlua_quote(L, luaL_tolstring(L, -2, NULL))));
+            luaL_argerror(L, list,
+                          lua_pushfstring(L, "list of ids expected, this has the key '%s'",
+                                          weirlua_quote(L, luaL_tolstring(L, -2, NULL))));
     ids = lua_newuserdatauv(L, n * sizeof *ids, 0);
     lua_pushnil(L);
     while (i < n && lua_next(L, list)) {
         int exact;
         lua_Integer id = lua_tointegerx(L, -1, &exact);
         if (lua_type(L, -1) != LUA_TNUMBER || !exact || id < 0 || id > (lua_Integer)WEIR_IDSET_MAX)
-            luaL_argerror(L, list, lua_pushfstring(L, "list of ids from 0 to 4294967295 expected, there is '%s' in it",
-                                                   weirlua_quote(L, luaL_tolstring(L, -1, NULL))));
+            luaL_argerror(L, list,
+                          lua_pushfstring(L, "list of ids from 0 to 4294967295 expected, there is '%s' in it",
+                                          weirlua_quote(L, luaL_tolstring(L, -1, NULL))));
         ids[i++] = (uint32_t)id;
         lua_pop(L, 1);
     }
@@ -516,18 +518,22 @@ static int set_gc(lua_State *L)
 
 void weirlua_idset_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {
-        {"add", set_add},         {"remove", set_remove},       {"take", set_take},
-        {"copy", set_copy},       {"union", set_union},         {"intersect", set_intersect},
-        {"has", set_has},         {"difference", set_difference}, {"contains", set_contains},
-        {"count", set_count},     {"overlaps", set_overlaps},   {"empty", set_empty},
-        {"first", set_first},     {"last", set_last},           {"next", set_next},
-        {"prev", set_prev},       {"ids", set_ids},             {"ranges", set_ranges},
-        {"format", set_format},   {NULL, NULL}};
-    static const luaL_Reg meta[] = {
-        {"__add", meta_union},     {"__bor", meta_union},   {"__mul", meta_intersect}, {"__band", meta_intersect},
-        {"__sub", meta_difference}, {"__eq", meta_eq},      {"__le", meta_le},         {"__lt", meta_lt},
-        {"__len", set_count},      {"__tostring", set_tostring}, {"__gc", set_gc},    {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"add", set_add},           {"remove", set_remove},
+                                       {"take", set_take},         {"copy", set_copy},
+                                       {"union", set_union},       {"intersect", set_intersect},
+                                       {"has", set_has},           {"difference", set_difference},
+                                       {"contains", set_contains}, {"count", set_count},
+                                       {"overlaps", set_overlaps}, {"empty", set_empty},
+                                       {"first", set_first},       {"last", set_last},
+                                       {"next", set_next},         {"prev", set_prev},
+                                       {"ids", set_ids},           {"ranges", set_ranges},
+                                       {"format", set_format},     {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__add", meta_union},      {"__bor", meta_union},
+                                    {"__mul", meta_intersect},  {"__band", meta_intersect},
+                                    {"__sub", meta_difference}, {"__eq", meta_eq},
+                                    {"__le", meta_le},          {"__lt", meta_lt},
+                                    {"__len", set_count},       {"__tostring", set_tostring},
+                                    {"__gc", set_gc},           {NULL, NULL}};
 
     weirlua_class(L, s, IDSET, methods, meta);
 }

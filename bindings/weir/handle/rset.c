@@ -593,20 +593,34 @@ static int set_gc(lua_State *L)
 
 void weirlua_rset_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {
-        {"count", set_count},           {"ranks", set_ranks},           {"hosts", set_hosts},
-        {"children", set_children},     {"entries", set_entries},       {"properties", set_properties},
-        {"starttime", set_starttime},   {"expiration", set_expiration}, {"nslots", set_nslots},
-        {"writer", set_writer},         {"get", set_get},               {"validate", set_validate},
-        {"format", set_format},         {"graph", set_graph},           {"union", set_union},
-        {"intersect", set_intersect},   {"diff", set_diff},             {"append", set_append},
-        {"on_ranks", set_on_ranks},     {"on_hosts", set_on_hosts},     {"where", set_where},
-        {"remap", set_remap},           {"with", set_with},             {NULL, NULL}};
-    static const luaL_Reg meta[] = {
-        {"__add", meta_union},     {"__bor", meta_union},          {"__mul", meta_intersect},
-        {"__band", meta_intersect}, {"__sub", meta_diff},          {"__eq", meta_eq},
-        {"__le", meta_le},         {"__len", meta_len},            {"__tostring", meta_tostring},
-        {"__gc", set_gc},          {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"count", set_count},
+                                       {"ranks", set_ranks},
+                                       {"hosts", set_hosts},
+                                       {"children", set_children},
+                                       {"entries", set_entries},
+                                       {"properties", set_properties},
+                                       {"starttime", set_starttime},
+                                       {"expiration", set_expiration},
+                                       {"nslots", set_nslots},
+                                       {"writer", set_writer},
+                                       {"get", set_get},
+                                       {"validate", set_validate},
+                                       {"format", set_format},
+                                       {"graph", set_graph},
+                                       {"union", set_union},
+                                       {"intersect", set_intersect},
+                                       {"diff", set_diff},
+                                       {"append", set_append},
+                                       {"on_ranks", set_on_ranks},
+                                       {"on_hosts", set_on_hosts},
+                                       {"where", set_where},
+                                       {"remap", set_remap},
+                                       {"with", set_with},
+                                       {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__add", meta_union},      {"__bor", meta_union}, {"__mul", meta_intersect},
+                                    {"__band", meta_intersect}, {"__sub", meta_diff},  {"__eq", meta_eq},
+                                    {"__le", meta_le},          {"__len", meta_len},   {"__tostring", meta_tostring},
+                                    {"__gc", set_gc},           {NULL, NULL}};
 
     weirlua_class(L, s, RSET, methods, meta);
 }

@@ -6,7 +6,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#define WORD  64        /* bytes of a mistyped word; no word is near a longer one */
+#define WORD  64         /* bytes of a mistyped word; no word is near a longer one */
 #define KNOWN (2 * WORD) /* bytes of a known word */
 
 /* The nearest of the known words offered so far. */
@@ -14,8 +14,8 @@ struct nearest_word {
     const char *word, *best; /* best: NULL where none is near */
     size_t len;
     uint32_t letters; /* letters_of(word) */
-    int smallest; /* the distance of best, or a distance too great */
-    bool begins; /* whether best begins with the word */
+    int smallest;     /* the distance of best, or a distance too great */
+    bool begins;      /* whether best begins with the word */
 };
 
 /* The set of a word's bytes, each by its lowest five bits, which upper and lower case have in common. */

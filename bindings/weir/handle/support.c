@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OWNER        "weir.owner"
+#define OWNER      "weir.owner"
 #define TIME_LIMIT 9.2e12 /* seconds; int64_t microseconds end a little later */
 #define PER_SECOND 1000000
 
@@ -118,8 +118,8 @@ int weirlua_check_option(lua_State *L, int arg, const char *otherwise, const cha
 
     if (place >= 0)
         return place;
-    return luaL_argerror(L, arg, lua_pushfstring(L, "invalid option '%s'%s", weirlua_quote(L, text),
-                                                 weirlua_hint(L, text, list)));
+    return luaL_argerror(
+        L, arg, lua_pushfstring(L, "invalid option '%s'%s", weirlua_quote(L, text), weirlua_hint(L, text, list)));
 }
 
 /* ---- results ---- */

@@ -151,12 +151,15 @@ static const struct {
     const char *name;
     int code;
 } fields[] = {
-    {"type", FIELD_TYPE},   {"basename", FIELD_BASENAME}, {"name", FIELD_NAME},   {"id", FIELD_ID},
-    {"size", FIELD_SIZE},   {"unit", FIELD_UNIT},         {"state", FIELD_STATE}, {"rank", FIELD_RANK},
-    {"path", FIELD_PATH},   {"uuid", FIELD_UUID},         {"free", FIELD_FREE},   {"exclusive", FIELD_EXCLUSIVE},
-    {"index", FIELD_INDEX}, {"tags", FIELD_TAGS},         {"data", FIELD_DATA},   {"properties", FIELD_PROPERTIES},
-    {"detached", FIELD_DETACHED},
-    {"allocated", FIELD_ALLOCATED},
+    {"type", FIELD_TYPE},         {"basename", FIELD_BASENAME},
+    {"name", FIELD_NAME},         {"id", FIELD_ID},
+    {"size", FIELD_SIZE},         {"unit", FIELD_UNIT},
+    {"state", FIELD_STATE},       {"rank", FIELD_RANK},
+    {"path", FIELD_PATH},         {"uuid", FIELD_UUID},
+    {"free", FIELD_FREE},         {"exclusive", FIELD_EXCLUSIVE},
+    {"index", FIELD_INDEX},       {"tags", FIELD_TAGS},
+    {"data", FIELD_DATA},         {"properties", FIELD_PROPERTIES},
+    {"detached", FIELD_DETACHED}, {"allocated", FIELD_ALLOCATED},
 };
 
 int weirlua_field_code(const char *name)
@@ -323,15 +326,21 @@ static void check_order(lua_State *L, const struct weirlua *s, const struct weir
     static const char *const elsewhere[] = {"graph", "edges", "children", "child", "nchildren", NULL};
 
     if (is_moving(field, name))
-        luaL_error(L, "order may not read '%s', which changes without notice: the result of order is kept; "
-                   "`evaluate` or `descend` can prefer by it", name);
+        luaL_error(L,
+                   "order may not read '%s', which changes without notice: the result of order is kept; "
+                   "`evaluate` or `descend` can prefer by it",
+                   name);
     if (field == FIELD_NONE && weirlua_word(elsewhere, name) >= 0)
-        luaL_error(L, "order may not read '%s': the result of order is kept while other vertices change; "
-                   "`init` can, and is called again when the structure has changed", name);
+        luaL_error(L,
+                   "order may not read '%s': the result of order is kept while other vertices change; "
+                   "`init` can, and is called again when the structure has changed",
+                   name);
     if ((field == FIELD_PROPERTIES || field == FIELD_TAGS || field == FIELD_RANK) &&
         !weir_vertex_within(h->g, s->ordered, h->v))
-        luaL_error(L, "order may read '%s' of the vertex and of the vertices above only: the result of order is "
-                   "kept while other vertices change", name);
+        luaL_error(L,
+                   "order may read '%s' of the vertex and of the vertices above only: the result of order is "
+                   "kept while other vertices change",
+                   name);
 }
 
 /* __index. Upvalue 2 is the table from names to methods and codes of fields. */

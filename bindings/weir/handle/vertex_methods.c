@@ -63,8 +63,7 @@ static const char *elsewhere(const weir_graph *g, weir_vertex v)
 {
     const char *name;
 
-    if (!weir_vertex_detached(g, v) &&
-        (weir_vertex_parent(g, v) != WEIR_NONE || weir_vertex_children(g, v) > 0))
+    if (!weir_vertex_detached(g, v) && (weir_vertex_parent(g, v) != WEIR_NONE || weir_vertex_children(g, v) > 0))
         return NULL;
     for (uint32_t i = 1; (name = weir_subsystem_name(g, i)); i++)
         if (part_of(g, v, name))

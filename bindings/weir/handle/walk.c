@@ -213,8 +213,8 @@ static int collect(lua_State *L, struct walk *walk, int64_t best)
         verdict = ask_evaluate(L, walk, v, &score);
         rc = verdict == SCORED ? weir_accum_add(handle->p, v, score) : WEIR_OK;
         if (rc)
-            return luaL_error(L, rc == WEIR_ENOMEM ? "out of memory"
-                                                   : "evaluate returned a score that is not a number");
+            return luaL_error(L,
+                              rc == WEIR_ENOMEM ? "out of memory" : "evaluate returned a score that is not a number");
     }
     weirlua_push_scores(L, walk->number, handle->p);
     weirlua_owner_clear(handle);
@@ -257,8 +257,8 @@ static int push_iterator(lua_State *L)
 
 int weirlua_walk(lua_State *L)
 {
-    static const char *const known[] = {"start", "subsystem", "order", "reverse", "upward",         "type",
-                                        "prune", "evaluate",  "best",  "visit",   "order_children", "fields", NULL};
+    static const char *const known[] = {"start",    "subsystem", "order", "reverse",        "upward", "type", "prune",
+                                        "evaluate", "best",      "visit", "order_children", "fields", NULL};
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);
     struct walk *walk;
     int64_t best;

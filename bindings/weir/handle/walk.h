@@ -17,14 +17,14 @@ enum walk_slot {
 struct walk {
     weir_walk *w;
     bool open;
-    bool compares;              /* a Lua function orders what is below each vertex */
-    bool unsorted;              /* what is below the last visit is not in that order yet */
-    bool skips;                 /* the core passes over vertices of other types: a step may pass over the machine */
-    uint32_t number;            /* of the graph */
-    unsigned events;            /* to report; the core may be asked for more */
-    uint32_t nprune, nevaluate; /* numbers of functions; for 1 the user value is the function itself */
-    const char *type;           /* the only type to report, where the core does not filter types */
-    struct weirlua *state;      /* the state with the graphs */
+    bool compares;                /* a Lua function orders what is below each vertex */
+    bool unsorted;                /* what is below the last visit is not in that order yet */
+    bool skips;                   /* the core passes over vertices of other types: a step may pass over the machine */
+    uint32_t number;              /* of the graph */
+    unsigned events;              /* to report; the core may be asked for more */
+    uint32_t nprune, nevaluate;   /* numbers of functions; for 1 the user value is the function itself */
+    const char *type;             /* the only type to report, where the core does not filter types */
+    struct weirlua *state;        /* the state with the graphs */
     struct weirlua_fields fields; /* passed to each function after all further arguments */
     uint64_t serial;              /* of the structure of the graph, when the walk began */
     size_t charged;               /* bytes of the core's walk charged to a sandbox so far */

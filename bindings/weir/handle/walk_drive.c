@@ -25,13 +25,13 @@ struct drive {
     weir_accum *accum;
     int prune, evaluate, types; /* stack indices */
     int top, arguments;
-    uint32_t number;            /* of the graph */
-    int type;                   /* stack index of the string for the visit's type */
-    uint32_t ntypes;            /* kept so far; seen again */
-    const char *texts[TYPES];   /* the core's texts of the types kept on the stack */
-    const char *type_text;      /* the core's text of the visit's type */
-    const char *type_seen;      /* the core's text of walk.type, once met */
-    uint64_t revision;          /* of the graph when the visits were read */
+    uint32_t number;          /* of the graph */
+    int type;                 /* stack index of the string for the visit's type */
+    uint32_t ntypes;          /* kept so far; seen again */
+    const char *texts[TYPES]; /* the core's texts of the types kept on the stack */
+    const char *type_text;    /* the core's text of the visit's type */
+    const char *type_seen;    /* the core's text of walk.type, once met */
+    uint64_t revision;        /* of the graph when the visits were read */
     struct visit_field fields[WEIRLUA_FIELDS], *fields_end;
     weir_walk_visit visits[AHEAD];
 };

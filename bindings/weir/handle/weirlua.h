@@ -15,10 +15,10 @@
 
 #include "weir.h"
 
-#define WEIRLUA_BUCKETS    256
-#define WEIRLUA_NAMES      64
+#define WEIRLUA_BUCKETS         256
+#define WEIRLUA_NAMES           64
 #define WEIRLUA_NAME_SLOT(text) ((size_t)((uintptr_t)(text) >> 4) % WEIRLUA_NAMES)
-#define WEIRLUA_NUMBER_MAX 0xfffffu /* graph numbers are 1..NUMBER_MAX */
+#define WEIRLUA_NUMBER_MAX      0xfffffu /* graph numbers are 1..NUMBER_MAX */
 
 /* ---- state.c: one struct weirlua for each lua_State ---- */
 
@@ -246,8 +246,8 @@ int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve_flows(lua_State *L);
-int weirlua_graph_resolve(lua_State *L); /* g:resolve */
-int weirlua_graph_flow(lua_State *L);    /* g:flow */
+int weirlua_graph_resolve(lua_State *L);       /* g:resolve */
+int weirlua_graph_flow(lua_State *L);          /* g:flow */
 extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */
 extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
 extern const luaL_Reg weirlua_graph_copies[];  /* methods that make a graph from a graph */
@@ -368,7 +368,6 @@ const weir_constraint *weirlua_check_constraint(lua_State *L, int arg);
 void weirlua_query_open(lua_State *L, struct weirlua *s);
 
 /* ---- process.c ---- */
-
 
 /* ---- snapshot.c: functions in a forked copy of the process ---- */
 

@@ -8,7 +8,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-
 static struct policy *push_closed(lua_State *L)
 {
     struct policy *p = lua_newuserdatauv(L, sizeof *p, 5);
@@ -401,10 +400,10 @@ static bool push_field(lua_State *L, const struct policy *p, const char *key)
 
 static int policy_index(lua_State *L)
 {
-    static const char *const fields[] = {"name",      "doc",    "version",  "label",   "hash",      "source",
-                                         "path",      "origin", "state_key", "options", "hooks",     "parts",
-                                         "budget",    "order",  "sandboxed", "static",  "uncached",  "uncached_prune",
-                                         "traceback", "overran", "profile",  "types",   NULL};
+    static const char *const fields[] = {"name",      "doc",     "version",   "label",   "hash",     "source",
+                                         "path",      "origin",  "state_key", "options", "hooks",    "parts",
+                                         "budget",    "order",   "sandboxed", "static",  "uncached", "uncached_prune",
+                                         "traceback", "overran", "profile",   "types",   NULL};
     struct policy *p = luaL_checkudata(L, 1, WEIRLUA_POLICY);
     const char *key = luaL_checkstring(L, 2);
 
@@ -468,8 +467,7 @@ static int policy_tostring(lua_State *L)
 
 void weirlua_policy_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg meta[] = {
-        {"__gc", policy_gc}, {"__tostring", policy_tostring}, {NULL, NULL}};
+    static const luaL_Reg meta[] = {{"__gc", policy_gc}, {"__tostring", policy_tostring}, {NULL, NULL}};
 
     weirlua_job_open(L);
     weirlua_class(L, s, WEIRLUA_POLICY, NULL, meta);

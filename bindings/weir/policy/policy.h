@@ -11,8 +11,18 @@
 #define POLICY_EXCLUSIVE 16
 #define POLICY_LOCALITY  8
 
-enum policy_hook { HOOK_ORDER, HOOK_PRUNE, HOOK_EVALUATE, HOOK_SELECT, HOOK_ADMIT, HOOK_INIT, HOOK_PLACED,
-                   HOOK_SIBLINGS, HOOK_GROUP, HOOKS };
+enum policy_hook {
+    HOOK_ORDER,
+    HOOK_PRUNE,
+    HOOK_EVALUATE,
+    HOOK_SELECT,
+    HOOK_ADMIT,
+    HOOK_INIT,
+    HOOK_PLACED,
+    HOOK_SIBLINGS,
+    HOOK_GROUP,
+    HOOKS
+};
 extern const char *const weirlua_hook_names[HOOKS];
 extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at the end */
 
@@ -21,7 +31,7 @@ extern const char *const weirlua_policy_fields[]; /* of a policy table, NULL at 
 struct policy_spec {
     const char *name, *doc, *version; /* doc, version: may be NULL */
     const char *subsystem;            /* "HIERARCHY" or "HIERARCHY:TYPE"; NULL: as the engine says */
-    const char *options; /* JSON of the options and values; see policy_options.c */
+    const char *options;              /* JSON of the options and values; see policy_options.c */
     const char *order[WEIR_ORDER_KEYS];
     const char *exclusive[POLICY_EXCLUSIVE];
     const char *locality[POLICY_LOCALITY];
@@ -31,7 +41,7 @@ struct policy_spec {
     weir_choice choice;           /* without the hook */
     uint32_t candidates;          /* given to select at a time; 0: all */
     struct weirlua_fields fields; /* passed to prune and evaluate */
-    const char *rotate; /* the field of the state that has the turn; NULL: none */
+    const char *rotate;           /* the field of the state that has the turn; NULL: none */
     const char *origin; /* tells the policy from others of an equal name; NULL: nothing does. Set before the reading */
     const char *state, *state_key; /* JSON of the state declared, and the key of the state kept; NULL: no state */
     bool has[HOOKS];
@@ -81,8 +91,8 @@ struct policy_memory {
     struct {
         struct digest state;          /* of the values that the function can reach */
         uint64_t parts[MEMORY_PARTS]; /* from the first variable up to each of the first variables */
-    } reach[MEMORY_FUNCTIONS]; /* of evaluate, and of evaluate_siblings */
-    char fields[MEMORY_FIELDS][32]; /* fields of the request that were read */
+    } reach[MEMORY_FUNCTIONS];        /* of evaluate, and of evaluate_siblings */
+    char fields[MEMORY_FIELDS][32];   /* fields of the request that were read */
     unsigned nfields;
     struct {
         const weir_resource *resource; /* of the match; NULL: no key is known */
@@ -98,11 +108,11 @@ struct policy_memory {
 /* The values that a function can reach, as a digest. */
 struct policy_survey {
     lua_State *S;
-    int function, options; /* stack indices; function 0: none */
-    uint32_t graph;        /* number of the graph whose vertices may be among the values; 0: none */
+    int function, options;        /* stack indices; function 0: none */
+    uint32_t graph;               /* number of the graph whose vertices may be among the values; 0: none */
     struct digest state;          /* of all values */
     uint64_t parts[MEMORY_PARTS]; /* of the variables up to each of the first */
-    char why[160];         /* the value that cannot be compared */
+    char why[160];                /* the value that cannot be compared */
 };
 /* Digests the values of n functions of one sandbox; a value that several reach counts for the first. Returns false,
  * with the reason in q->why, where some value cannot be compared. Never raises. */
@@ -122,38 +132,38 @@ bool weirlua_request_bare(lua_State *S, int arg);
 
 /* ---- sandbox.c ---- */
 
-#define TRACE_SIZE 640
+#define TRACE_SIZE      640
 #define SANDBOX_PRELUDE "prelude" /* name of the library's own code in a sandbox */
 
 /* A lua_State for one policy or file. Invariant: all instructions and bytes of code in the state are charged to `left`
  * and `used`. */
 struct sandbox {
-    lua_State *S; /* NULL: closed */
+    lua_State *S;      /* NULL: closed */
     lua_State *thread; /* the running coroutine of S; S where none runs */
     size_t used, limit;
     int64_t budget, left; /* instructions */
     bool exhausted;
-    bool long_text; /* a string above the limit was refused */
-    bool haste;     /* a long string exists: check the budget more often */
-    bool starved;   /* refuse all growth: memory was requested with the budget used up */
-    int64_t unseen; /* steps of C functions since the last look at the clock */
+    bool long_text;              /* a string above the limit was refused */
+    bool haste;                  /* a long string exists: check the budget more often */
+    bool starved;                /* refuse all growth: memory was requested with the budget used up */
+    int64_t unseen;              /* steps of C functions since the last look at the clock */
     char place[LUA_IDSIZE + 16]; /* "file:line: " of the refused allocation, or "" */
     char chunk[LUA_IDSIZE];      /* name of the main text in errors */
     char trace[TRACE_SIZE];      /* functions of the script that ran at the last error, a line each; or "" */
     uint64_t turn, seeded; /* number of the current turn, each turn with a budget; the turn that last seeded the random
                             * numbers */
-    double seconds; /* of wall time */
-    int64_t since;  /* time of the turn's first look at the clock; 0: none yet */
-    int64_t looked; /* time of the last look */
+    double seconds;        /* of wall time */
+    int64_t since;         /* time of the turn's first look at the clock; 0: none yet */
+    int64_t looked;        /* time of the last look */
     uint64_t calls, looked_calls; /* hook calls so far, and at the last look */
-    double inside;  /* seconds of the turn between looks within one hook call */
-    double overran; /* `inside` of the last turn, where above SANDBOX_OVERRUN times `seconds`; else 0 */
-    int64_t pause;  /* clock time at which coroutines yield; 0: never */
+    double inside;                /* seconds of the turn between looks within one hook call */
+    double overran;               /* `inside` of the last turn, where above SANDBOX_OVERRUN times `seconds`; else 0 */
+    int64_t pause;                /* clock time at which coroutines yield; 0: never */
     /* While a score to be remembered is computed: what the policy reads is noted here. */
-    const weir_graph *graph;      /* NULL: at any other time */
+    const weir_graph *graph; /* NULL: at any other time */
     struct policy_memory *memory;
-    const char *unfollowed;       /* something read whose changes are not followed; NULL: nothing */
-    bool job_read;                /* something of the job that is not in the request was read */
+    const char *unfollowed;     /* something read whose changes are not followed; NULL: nothing */
+    bool job_read;              /* something of the job that is not in the request was read */
     struct siphash_key digests; /* random; digested in place of values without an order */
     void (*sample)(void *sampler, const lua_Debug *ar); /* NULL, or called every few instructions */
     void *sampler;
@@ -162,10 +172,10 @@ struct sandbox {
 #define SANDBOX_INSTRUCTIONS INT64_C(50000000)
 #define SANDBOX_BYTES        (INT64_C(64) << 20)
 #define SANDBOX_SECONDS      10.0
-#define SANDBOX_OVERRUN      2.0  /* times the budget of seconds: beyond, the budget has failed */
-#define SANDBOX_QUICK        0.25 /* seconds; smaller limits are checked more often */
+#define SANDBOX_OVERRUN      2.0       /* times the budget of seconds: beyond, the budget has failed */
+#define SANDBOX_QUICK        0.25      /* seconds; smaller limits are checked more often */
 #define SANDBOX_TEXT_MAX     (1 << 18) /* bytes of a string */
-#define SANDBOX_STEPS_MAX    5e7  /* of one call of a C function: at most a tenth of a second */
+#define SANDBOX_STEPS_MAX    5e7       /* of one call of a C function: at most a tenth of a second */
 
 int64_t weirlua_clock(void); /* nanoseconds of a monotonic clock */
 
@@ -280,7 +290,7 @@ void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
 /* An answer of admit, remembered for a request: admit has read nothing but the request and the values that the function
  * can reach, and has changed nothing. */
 struct admission_memory {
-    uint64_t request; /* serial of the handle; 0: none */
+    uint64_t request;    /* serial of the handle; 0: none */
     struct digest state; /* of the values */
     uint64_t last_use;
     int verdict;
@@ -324,16 +334,16 @@ struct policy {
     struct sandbox sandbox; /* S is NULL for a trusted policy */
     uint64_t serial;
     bool open;
-    uint32_t number;    /* of the graph that init was called for; 0: none */
-    uint64_t structure; /* serial of that graph's structure at the time */
-    char label[80];     /* name and hash of the source: kept with each job */
-    bool personal;      /* a hook has read what differs between jobs with equal requests */
+    uint32_t number;                /* of the graph that init was called for; 0: none */
+    uint64_t structure;             /* serial of that graph's structure at the time */
+    char label[80];                 /* name and hash of the source: kept with each job */
+    bool personal;                  /* a hook has read what differs between jobs with equal requests */
     struct policy_profile *profile; /* NULL: not profiled */
     struct policy_memory memory[MEMORIES];
     struct admission_memory admitted[ADMISSIONS];
-    uint64_t admissions; /* count of uses of these */
-    bool admit_changes;  /* admit changes values that the function can reach: no answer is remembered */
-    bool admit_known;    /* no code that may have changed a variable ran since `admit_state` was computed */
+    uint64_t admissions;       /* count of uses of these */
+    bool admit_changes;        /* admit changes values that the function can reach: no answer is remembered */
+    bool admit_known;          /* no code that may have changed a variable ran since `admit_state` was computed */
     struct digest admit_state; /* of the values that admit can reach */
 };
 
@@ -381,7 +391,7 @@ int weirlua_filter_walk(lua_State *L);
 /* The job of a match, or of a call of admit, as far as the caller knows the job. */
 struct policy_job {
     const weir_graph *g; /* of the state; NULL: none */
-    lua_State *home; /* the state of the caller */
+    lua_State *home;     /* the state of the caller */
     int about; /* index in `home` of the table, or nil, of what only the caller knows; 0: the hooks run in `home` */
     const weir_request *request;
     int64_t duration, id; /* 0: the duration of the request; an id still to be chosen */
@@ -458,7 +468,7 @@ struct hooks {
     weir_choice choice;    /* of `given` */
     double turn;           /* of `given` */
     const struct policy_change *change; /* NULL: none */
-    bool unscored;         /* scores are not remembered in this match */
+    bool unscored;                      /* scores are not remembered in this match */
     struct state_change moved;
 };
 
@@ -499,9 +509,9 @@ enum { PART_ADMIT = 1, PART_PRUNE = 2, PART_EVALUATE = 4, PART_EXCLUSIVE = 8, PA
 
 /* Changes to a policy for one match. */
 struct policy_change {
-    unsigned without;   /* PART_ bits */
-    weir_vertex within; /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
-    const bool *around; /* by vertex: near by some parent in a hierarchy; NULL: the tree tells */
+    unsigned without;               /* PART_ bits */
+    weir_vertex within;             /* only vertices at, above or below this vertex; WEIR_NONE: all vertices */
+    const bool *around;             /* by vertex: near by some parent in a hierarchy; NULL: the tree tells */
     const struct obstacles *fewest; /* prefer vertices with few of these obstacles to the policy's choice; or NULL */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r); /* of the policy, or NULL */
 };

@@ -170,7 +170,7 @@ static void reject(lua_State *L, const struct policy *p, const char *reason)
 /* Pushes the request that admit returned instead. */
 static const weir_request *amended(lua_State *L, int policy, const char *text)
 {
-    char why[sizeof ((weir_err *)0)->text];
+    char why[sizeof((weir_err *)0)->text];
     weir_err err = {0};
     weir_request *r;
 

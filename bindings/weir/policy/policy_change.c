@@ -127,8 +127,9 @@ static const char *const parts[] = {"admit", "prune", "evaluate", "exclusive", "
 
 void weirlua_push_parts(lua_State *L, const struct policy_spec *spec)
 {
-    const bool has[] = {spec->has[HOOK_ADMIT], spec->has[HOOK_PRUNE], spec->has[HOOK_EVALUATE], spec->nexclusive > 0,
-                        spec->nlocality > 0,         spec->chooses && spec->choice.kind == WEIR_CHOOSE_ONE};
+    const bool has[] = {spec->has[HOOK_ADMIT],    spec->has[HOOK_PRUNE],
+                        spec->has[HOOK_EVALUATE], spec->nexclusive > 0,
+                        spec->nlocality > 0,      spec->chooses && spec->choice.kind == WEIR_CHOOSE_ONE};
 
     lua_newtable(L);
     for (int i = 0; parts[i]; i++)

@@ -193,8 +193,8 @@ static void read_keys(const struct choice_reader *c, int table, size_t at)
             i++;
         if (!key || i == KEYS || !keys[i])
             refuse(L, c->spec, "field 'select': \"%s\" has no key '%s'%s; it has %s, %s%s%s", choices[at].word,
-                   weirlua_quote(L, name), weirlua_hint(L, name, keys),
-                   keys[0], keys[1], keys[2] ? ", " : "", keys[2] ? keys[2] : "");
+                   weirlua_quote(L, name), weirlua_hint(L, name, keys), keys[0], keys[1], keys[2] ? ", " : "",
+                   keys[2] ? keys[2] : "");
         read_key(c, keys[i]);
     }
 }
@@ -215,8 +215,10 @@ static size_t read_word(const struct choice_reader *c)
     while (at < CHOICES && strcmp(word, known[at]) != 0)
         at++;
     if (at == CHOICES)
-        refuse(L, c->spec, "field 'select': there is no choice \"%s\"%s; there are runs, shortest, fewest, one, each,"
-               " closest, beside", weirlua_quote(L, word), weirlua_hint(L, word, known));
+        refuse(L, c->spec,
+               "field 'select': there is no choice \"%s\"%s; there are runs, shortest, fewest, one, each,"
+               " closest, beside",
+               weirlua_quote(L, word), weirlua_hint(L, word, known));
     c->spec->choice.kind = choices[at].kind;
     return at;
 }

@@ -313,8 +313,8 @@ static void push_own_name(lua_State *S, const struct policy_job *job)
         lua_pushnil(S);
 }
 
-static const char *const about_fields[] = {"user", "urgency", "priority", "submit", "bank",
-                                           "project", "queue", "qos", "name", "attributes", NULL};
+static const char *const about_fields[] = {"user",  "urgency", "priority", "submit",     "bank", "project",
+                                           "queue", "qos",     "name",     "attributes", NULL};
 #define ABOUT_TRUSTED 4 /* the first fields are never read from the jobspec */
 #define ABOUT_NUMBERS 3 /* of these, the last are numbers */
 
@@ -355,8 +355,9 @@ static bool push_about(lua_State *S, const struct policy_job *job, const char *k
     return true;
 }
 
-static const char *const job_fields[] = {"id", "name", "user", "bank", "project", "queue", "qos", "urgency", "priority",
-                                         "submit", "duration", "attributes", "resources", "wants", NULL};
+static const char *const job_fields[] = {"id",       "name",       "user",      "bank",     "project",
+                                         "queue",    "qos",        "urgency",   "priority", "submit",
+                                         "duration", "attributes", "resources", "wants",    NULL};
 
 /* (job, key) */
 static int job_index(lua_State *S)
@@ -370,8 +371,8 @@ static int job_index(lua_State *S)
     job = job_of(S);
     if (job->policy->sandbox.S) {
         weirlua_scores_note(S, "job.", key);
-        job->policy->sandbox.job_read |= strcmp(key, "wants") != 0 && strcmp(key, "resources") != 0 &&
-                                         strcmp(key, "attributes") != 0;
+        job->policy->sandbox.job_read |=
+            strcmp(key, "wants") != 0 && strcmp(key, "resources") != 0 && strcmp(key, "attributes") != 0;
     }
     if (strcmp(key, "id") == 0) {
         job->policy->personal = true;
@@ -388,7 +389,8 @@ static int job_index(lua_State *S)
     } else if (strcmp(key, "wants") == 0) {
         push_kept(S, job, VALUE_WANTS);
     } else if (!push_about(S, job, key)) {
-        return luaL_error(S, "a job has no field '%s'%s; it has id, name, user, bank, project, queue, qos, urgency, "
+        return luaL_error(S,
+                          "a job has no field '%s'%s; it has id, name, user, bank, project, queue, qos, urgency, "
                           "priority, submit, duration, attributes, resources, wants",
                           weirlua_quote(S, key), weirlua_hint(S, key, job_fields));
     }
@@ -471,11 +473,11 @@ static lua_Integer push_requests(lua_State *S)
 /* Returns no value for a field that a request may lack; raises for any other text. */
 static int unknown_field(lua_State *S, const char *key)
 {
-    static const char *const fields[] = {"type",      "unit",  "label",   "index",    "count", "min", "max",
-                                         "exclusive", "below", "options", "duration", "slot",  "job", "state",
-                                         "ends_within", NULL};
-    static const char *const of_job[] = {"id",    "name",     "user",   "bank",      "project",    "queue",
-                                         "qos",   "urgency",  "submit", "priority",  "attributes", NULL};
+    static const char *const fields[] = {"type", "unit",      "label",       "index",   "count",    "min",
+                                         "max",  "exclusive", "below",       "options", "duration", "slot",
+                                         "job",  "state",     "ends_within", NULL};
+    static const char *const of_job[] = {"id",  "name",    "user",   "bank",     "project",    "queue",
+                                         "qos", "urgency", "submit", "priority", "attributes", NULL};
 
     if (weirlua_word(fields, key) >= 0 || lua_type(S, 2) != LUA_TSTRING)
         return 0;

@@ -70,8 +70,9 @@ static void check_keys(lua_State *L, const struct option *o)
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : "";
         if (weirlua_word(known, key) < 0) {
             const char *shown = weirlua_quote(L, weirlua_show(L, -2));
-            refuse(L, o, lua_pushfstring(L, "there is no '%s'%s; an option has type, default, min, max, choices, doc",
-                                         shown, weirlua_hint(L, key, known)));
+            refuse(L, o,
+                   lua_pushfstring(L, "there is no '%s'%s; an option has type, default, min, max, choices, doc", shown,
+                                   weirlua_hint(L, key, known)));
         }
     }
 }
@@ -94,8 +95,9 @@ static void read_type(lua_State *L, struct option *o)
     o->type = given == LUA_TSTRING ? weirlua_word(type_names, lua_tostring(L, -1)) : -1;
     if (given != LUA_TNIL && o->type < 0) {
         const char *shown = weirlua_quote(L, weirlua_show(L, -1));
-        refuse(L, o, lua_pushfstring(L, "there is no type '%s'%s; boolean, integer, number, string or table is wanted",
-                                     shown, weirlua_hint(L, shown, type_names)));
+        refuse(L, o,
+               lua_pushfstring(L, "there is no type '%s'%s; boolean, integer, number, string or table is wanted", shown,
+                               weirlua_hint(L, shown, type_names)));
     }
     lua_pop(L, 1);
     if (o->type >= 0)
@@ -178,8 +180,9 @@ static void check_value(lua_State *L, const struct option *o)
         lua_remove(L, -2);
     }
     if (!is_of_type(L, o->type))
-        refuse(L, o, lua_pushfstring(L, "%s expected, got %s", type_names[o->type],
-                                     lua_type(L, -1) == LUA_TTABLE ? "table" : weirlua_quote(L, weirlua_show(L, -1))));
+        refuse(L, o,
+               lua_pushfstring(L, "%s expected, got %s", type_names[o->type],
+                               lua_type(L, -1) == LUA_TTABLE ? "table" : weirlua_quote(L, weirlua_show(L, -1))));
     if (o->type == OPTION_INTEGER || o->type == OPTION_NUMBER)
         check_range(L, o);
     check_choice(L, o);
@@ -258,8 +261,8 @@ static void check_given(lua_State *L, const struct policy_spec *spec, int given,
         }
         push_names(L, about);
         names = lua_rawlen(L, -1) ? lua_tostring(L, -1) : " none";
-        weirlua_policy_refuse(L, spec, "there is no option '%s'%s; it has%s",
-                              weirlua_quote(L, name), weirlua_hint_of_keys(L, name, about), names);
+        weirlua_policy_refuse(L, spec, "there is no option '%s'%s; it has%s", weirlua_quote(L, name),
+                              weirlua_hint_of_keys(L, name, about), names);
     }
 }
 

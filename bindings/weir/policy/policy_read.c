@@ -169,9 +169,9 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   candidates in the order, or twice the number wanted if greater; the next candidates only where the first do not
  *   suffice. Without the field, select gets all fitting candidates, so that a match visits the whole machine. */
 const char *const weirlua_policy_fields[] = {
-    "name",  "doc",  "version",   "subsystem", "order",   "prune",  "evaluate",   "select",
-    "admit", "init", "exclusive", "locality",  "descend", "fields", "candidates", "options",
-    "state", "placed", "rotate", "evaluate_siblings", NULL};
+    "name",  "doc",    "version",   "subsystem",         "order",   "prune",  "evaluate",   "select",
+    "admit", "init",   "exclusive", "locality",          "descend", "fields", "candidates", "options",
+    "state", "placed", "rotate",    "evaluate_siblings", NULL};
 
 /* A misspelt field may be one of a queue policy. */
 static const char *hint_of_field(lua_State *L, const char *key)
@@ -232,8 +232,9 @@ static void check_order_word(lua_State *L, const struct policy_spec *spec, const
     while (i < 4 && strcmp(known[i], name) != 0)
         i++;
     if (i == 4 || (dot == at && name != at))
-        refuse(L, spec, "order field '%s' is not known%s; use id, index, size, rank, properties.KEY, or TYPE.FIELD of "
-                        "an ancestor, each with '-' in front for descending",
+        refuse(L, spec,
+               "order field '%s' is not known%s; use id, index, size, rank, properties.KEY, or TYPE.FIELD of "
+               "an ancestor, each with '-' in front for descending",
                weirlua_quote(L, word), weirlua_hint(L, name, known));
 }
 
@@ -299,7 +300,8 @@ static void read_subsystem(lua_State *L, struct policy_spec *spec)
         strlen(spec->subsystem) >= HIERARCHY_SIZE)
         refuse(L, spec,
                "field 'subsystem': a hierarchy such as \"power\", or \"containment:rack\" to give whole racks, "
-               "expected, got '%s'", weirlua_quote(L, spec->subsystem));
+               "expected, got '%s'",
+               weirlua_quote(L, spec->subsystem));
 }
 
 static int declared_state(lua_State *L)
@@ -335,16 +337,18 @@ static void read_rotate(lua_State *L, struct policy_spec *spec)
     if (!spec->rotate)
         return;
     if (field(L, "state") != LUA_TTABLE || lua_getfield(L, -1, spec->rotate) != LUA_TNUMBER)
-        refuse(L, spec, "field 'rotate': the name of a number in the state expected, such as \"next\" with state = "
-                        "{next = 0}");
+        refuse(L, spec,
+               "field 'rotate': the name of a number in the state expected, such as \"next\" with state = "
+               "{next = 0}");
     if (field(L, "select") != LUA_TNIL)
         what = "select";
     what = spec->has[HOOK_EVALUATE] ? "evaluate" : spec->ndescend ? "descend" : what;
     if (what)
         refuse(L, spec, "field 'rotate': a policy that goes by turns has no %s", what);
     if (spec->norder == 0)
-        refuse(L, spec, "field 'rotate': an order of fields is needed that begins with id, index, TYPE.id or "
-                        "TYPE.index");
+        refuse(L, spec,
+               "field 'rotate': an order of fields is needed that begins with id, index, TYPE.id or "
+               "TYPE.index");
 }
 
 static void read_types(lua_State *L, struct policy_spec *spec)
@@ -365,10 +369,10 @@ static void read_select(lua_State *L, struct policy_spec *spec)
 
 int weirlua_policy_read(lua_State *L)
 {
-    static void (*const readers[])(lua_State *L, struct policy_spec *spec) = {
-        read_order,     read_types,   read_fields, read_candidates,
-        read_subsystem, read_options, read_state,  read_rotate,
-        read_select}; /* the turn goes by order and state, the choice by options */
+    static void (*const readers[])(lua_State * L, struct policy_spec * spec) = {
+        read_order,   read_types, read_fields, read_candidates, read_subsystem,
+        read_options, read_state, read_rotate, read_select}; /* the turn goes by order and state, the choice by options
+                                                              */
     struct policy_spec *spec = lua_touserdata(L, 2);
 
     *spec = (struct policy_spec){.name = lua_tostring(L, 3), .origin = spec->origin};

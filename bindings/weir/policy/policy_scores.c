@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ERRORS_MAX 3    /* matches in which evaluate raises beyond today's candidates, before nothing is remembered */
+#define ERRORS_MAX 3 /* matches in which evaluate raises beyond today's candidates, before nothing is remembered */
 
 static int forget(struct policy_memory *m, const char *fmt, const char *what)
 {
@@ -26,8 +26,8 @@ static int forget(struct policy_memory *m, const char *fmt, const char *what)
 #define FUNCTIONS MEMORY_FUNCTIONS
 
 /* The functions behind a memory: scores are computed by evaluate and evaluate_siblings. */
-static const int functions[MEMORIES][FUNCTIONS] = {[MEMORY_SCORES] = {HOOK_EVALUATE, HOOK_SIBLINGS},
-                                                   [MEMORY_PRUNE] = {HOOK_PRUNE, HOOK_PRUNE}};
+static const int functions[MEMORIES][FUNCTIONS] = {
+    [MEMORY_SCORES] = {HOOK_EVALUATE, HOOK_SIBLINGS}, [MEMORY_PRUNE] = {HOOK_PRUNE, HOOK_PRUNE}};
 
 /* The functions of the memory m. */
 static const int *functions_of(const struct hooks *h, const struct policy_memory *m)
@@ -84,7 +84,7 @@ void weirlua_scores_verify(struct hooks *h)
 /* ---- the request ---- */
 
 static const char request_key = 0; /* of the table of the request, in a handle of the request */
-#define HANDLE "weir.request"
+#define HANDLE  "weir.request"
 #define HANDLES 16 /* handles have the numbers from -HANDLES down in the table of requests */
 
 bool weirlua_request_behind(lua_State *S, int arg)
@@ -171,10 +171,8 @@ static int request_pairs(lua_State *S)
 /* (table): the handle. */
 static int make_handle(lua_State *S)
 {
-    static const luaL_Reg meta[] = {{"__index", request_index},
-                                    {"__newindex", request_newindex},
-                                    {"__pairs", request_pairs},
-                                    {NULL, NULL}};
+    static const luaL_Reg meta[] = {
+        {"__index", request_index}, {"__newindex", request_newindex}, {"__pairs", request_pairs}, {NULL, NULL}};
 
     lua_createtable(S, 0, 1);
     lua_pushvalue(S, 1);

@@ -10,9 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STATE_MAX  16384 /* bytes of the text */
+#define STATE_MAX  16384                  /* bytes of the text */
 #define QUEUE_MAX  (SANDBOX_TEXT_MAX / 2) /* of that of a queue policy, which may keep a number for each user */
-#define STATE_DEEP 16    /* tables in one another */
+#define STATE_DEEP 16                     /* tables in one another */
 #define KEY        "weir.policy."
 
 /* ---- the text ---- */

@@ -71,8 +71,24 @@ static unsigned met(struct survey *x, const void *p)
 }
 
 /* The tag in front of a value in the digest, as a kind of the value. */
-enum { KIND_NIL = 1, KIND_FALSE, KIND_TRUE, KIND_INTEGER, KIND_FLOAT, KIND_STRING, KIND_VERTEX, KIND_GRAPH, KIND_MET,
-       KIND_TABLE, KIND_META, KIND_FUNCTION, KIND_LIBRARY, KIND_FROZEN, KIND_OBJECT, KIND_END };
+enum {
+    KIND_NIL = 1,
+    KIND_FALSE,
+    KIND_TRUE,
+    KIND_INTEGER,
+    KIND_FLOAT,
+    KIND_STRING,
+    KIND_VERTEX,
+    KIND_GRAPH,
+    KIND_MET,
+    KIND_TABLE,
+    KIND_META,
+    KIND_FUNCTION,
+    KIND_LIBRARY,
+    KIND_FROZEN,
+    KIND_OBJECT,
+    KIND_END
+};
 
 static void add_value(struct survey *x, int depth);
 

@@ -20,7 +20,7 @@ struct filter_walk {
     const char *type;              /* the only type to evaluate; NULL: all */
     weir_walk *walk;
     weir_accum *accum;
-    weir_vertex pruned;            /* the vertex refused by prune last; the next postorder visit */
+    weir_vertex pruned; /* the vertex refused by prune last; the next postorder visit */
     uint64_t visits;
     int64_t deadline;
 };

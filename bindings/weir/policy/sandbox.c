@@ -13,17 +13,18 @@
 #include <string.h>
 #include <sys/random.h>
 
-#define COUNT        1000  /* instructions between two checks of the budget */
-#define SAMPLE       100   /* instructions between two checks while lines are sampled */
-#define HASTE        20    /* instructions between two checks with few seconds or long strings */
-#define SHARE        10000 /* instructions added by each call of a hook */
-#define BYTES        8     /* bytes of allocated memory charged as one instruction */
-#define LARGE        65536 /* bytes refused once the budget is used up: the next run of the count hook may be far
-                            * away */
-#define LONG_TEXT    (1 << 15) /* bytes of a string that make the count hook run more often */
-#define LOOK_STEPS   10000 /* steps of C functions between two looks at the clock */
-#define STEPS        16    /* steps of a C function charged as one instruction */
-#define COLLECTED    8     /* bytes examined by a full collection in the time of one instruction */
+#define COUNT  1000  /* instructions between two checks of the budget */
+#define SAMPLE 100   /* instructions between two checks while lines are sampled */
+#define HASTE  20    /* instructions between two checks with few seconds or long strings */
+#define SHARE  10000 /* instructions added by each call of a hook */
+#define BYTES  8     /* bytes of allocated memory charged as one instruction */
+#define LARGE                                                                                                          \
+    65536                    /* bytes refused once the budget is used up: the next run of the count hook may be far    \
+                              * away */
+#define LONG_TEXT  (1 << 15) /* bytes of a string that make the count hook run more often */
+#define LOOK_STEPS 10000     /* steps of C functions between two looks at the clock */
+#define STEPS      16        /* steps of a C function charged as one instruction */
+#define COLLECTED  8         /* bytes examined by a full collection in the time of one instruction */
 
 static const char anchor_key = 0;
 

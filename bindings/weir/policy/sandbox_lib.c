@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PATTERN_CHEAP 1e6  /* steps of a pattern; cheaper patterns are not timed */
-#define CHEAP_SHARE   1000 /* steps of a cheap pattern charged as one step: most patterns take far fewer steps than the
-                            * bound */
-#define COMPARED      32   /* bytes compared in the time of a step */
-#define ZERO_BYTE     8    /* steps to compare a byte: strcoll is called anew after each zero byte */
-#define ELEMENT       8    /* steps for an element of a table */
-#define DIRECTIVE     500  /* steps for a directive of string.format */
+#define PATTERN_CHEAP 1e6 /* steps of a pattern; cheaper patterns are not timed */
+#define CHEAP_SHARE                                                                                                    \
+    1000                  /* steps of a cheap pattern charged as one step: most patterns take far fewer steps than the \
+                           * bound */
+#define COMPARED       32 /* bytes compared in the time of a step */
+#define ZERO_BYTE      8  /* steps to compare a byte: strcoll is called anew after each zero byte */
+#define ELEMENT        8  /* steps for an element of a table */
+#define DIRECTIVE      500 /* steps for a directive of string.format */
 #define SORTED_AT_ONCE 512 /* elements sorted by the original without a check of the budget */
 
 /* Calls the original function, upvalue 1, with all arguments. */
@@ -142,8 +143,8 @@ static void refuse_event(lua_State *S, const char *event, const char *why)
 static int safe_setmetatable(lua_State *S)
 {
     static const char *const events[] = {
-        "__index", "__newindex", "__call", "__tostring", "__len", "__eq",   "__lt",   "__le",  "__concat",
-        "__unm",   "__add",      "__sub",  "__mul",      "__div", "__idiv", "__mod",  "__pow", "__band",
+        "__index", "__newindex", "__call", "__tostring", "__len",  "__eq",    "__lt",    "__le",       "__concat",
+        "__unm",   "__add",      "__sub",  "__mul",      "__div",  "__idiv",  "__mod",   "__pow",      "__band",
         "__bor",   "__bxor",     "__shl",  "__shr",      "__bnot", "__close", "__pairs", "__metatable"};
     luaL_checktype(S, 1, LUA_TTABLE);
     luaL_argexpected(S, lua_isnoneornil(S, 2) ? lua_isnil(S, 2) : lua_istable(S, 2), 2, "nil or table");
@@ -286,8 +287,8 @@ static int safe_sort(lua_State *S)
 
     if (lua_type(S, 1) == LUA_TTABLE && !lua_isnoneornil(S, 2))
         luaL_checktype(S, 2, LUA_TFUNCTION);
-    if (lua_type(S, 1) == LUA_TTABLE && (lua_isnoneornil(S, 2) || lua_iscfunction(S, 2))
-        && (n > SORTED_AT_ONCE || lua_iscfunction(S, 2) || texts_in(S, (lua_Unsigned)n) > SORTED_AT_ONCE * 64)) {
+    if (lua_type(S, 1) == LUA_TTABLE && (lua_isnoneornil(S, 2) || lua_iscfunction(S, 2)) &&
+        (n > SORTED_AT_ONCE || lua_iscfunction(S, 2) || texts_in(S, (lua_Unsigned)n) > SORTED_AT_ONCE * 64)) {
         lua_settop(S, 2);
         lua_pushcclosure(S, before, 1);
     }
@@ -568,14 +569,17 @@ static int refuse_library(lua_State *S)
 /* (_G, name): a global that does not exist is mostly mistyped, or missing in the sandbox. */
 static int unknown_global(lua_State *S)
 {
-    static const char *const missing[] = {"require", "os", "io", "debug", "package", "load", "loadstring", "dofile",
-                                          "loadfile", "coroutine", "collectgarbage", "warn", NULL};
+    static const char *const missing[] = {"require",        "os",         "io",     "debug",    "package",
+                                          "load",           "loadstring", "dofile", "loadfile", "coroutine",
+                                          "collectgarbage", "warn",       NULL};
     const char *name = weirlua_quote(S, luaL_tolstring(S, 2, NULL));
 
     for (int i = 0; missing[i]; i++)
         if (strcmp(missing[i], name) == 0)
-            luaL_error(S, "there is no '%s' in the sandbox of a policy; it has string, table, math, utf8 and the basic "
-                       "functions without files, loading and coroutines", name);
+            luaL_error(S,
+                       "there is no '%s' in the sandbox of a policy; it has string, table, math, utf8 and the basic "
+                       "functions without files, loading and coroutines",
+                       name);
     return luaL_error(S, "there is no global '%s'%s", name, weirlua_hint_of_keys(S, name, 1));
 }
 
@@ -678,35 +682,64 @@ static const struct allowed base[] = {{"assert", NULL, NULL},
                                       {"xpcall", safe_xpcall, NULL},
                                       {NULL, NULL, NULL}};
 
-static const struct allowed strings[] = {
-    {"byte", safe_string, NULL},    {"char", NULL, NULL},         {"find", safe_find, NULL},
-    {"format", safe_format, NULL},  {"gmatch", safe_gmatch, NULL}, {"gsub", safe_gsub, NULL},
-    {"len", NULL, NULL},            {"lower", safe_string, NULL}, {"match", safe_match, NULL},
-    {"pack", safe_pack, NULL},      {"packsize", safe_pack, NULL}, {"rep", safe_rep, NULL},
-    {"reverse", safe_string, NULL}, {"sub", NULL, NULL},          {"unpack", safe_pack, NULL},
-    {"upper", safe_string, NULL},   {NULL, NULL, NULL}};
+static const struct allowed strings[] = {{"byte", safe_string, NULL},
+                                         {"char", NULL, NULL},
+                                         {"find", safe_find, NULL},
+                                         {"format", safe_format, NULL},
+                                         {"gmatch", safe_gmatch, NULL},
+                                         {"gsub", safe_gsub, NULL},
+                                         {"len", NULL, NULL},
+                                         {"lower", safe_string, NULL},
+                                         {"match", safe_match, NULL},
+                                         {"pack", safe_pack, NULL},
+                                         {"packsize", safe_pack, NULL},
+                                         {"rep", safe_rep, NULL},
+                                         {"reverse", safe_string, NULL},
+                                         {"sub", NULL, NULL},
+                                         {"unpack", safe_pack, NULL},
+                                         {"upper", safe_string, NULL},
+                                         {NULL, NULL, NULL}};
 
-static const struct allowed tables[] = {
-    {"concat", safe_concat, NULL}, {"insert", safe_shift, "insert"}, {"move", safe_move, NULL},
-    {"pack", NULL, NULL},          {"remove", safe_shift, NULL},     {"sort", safe_sort, NULL},
-    {"unpack", safe_unpack, NULL}, {NULL, NULL, NULL}};
+static const struct allowed tables[] = {{"concat", safe_concat, NULL}, {"insert", safe_shift, "insert"},
+                                        {"move", safe_move, NULL},     {"pack", NULL, NULL},
+                                        {"remove", safe_shift, NULL},  {"sort", safe_sort, NULL},
+                                        {"unpack", safe_unpack, NULL}, {NULL, NULL, NULL}};
 
-static const struct allowed numbers[] = {
-    {"abs", NULL, NULL},  {"acos", NULL, NULL}, {"asin", NULL, NULL},      {"atan", NULL, NULL},
-    {"ceil", NULL, NULL}, {"cos", NULL, NULL},  {"deg", NULL, NULL},       {"exp", NULL, NULL},
-    {"floor", NULL, NULL}, {"fmod", NULL, NULL}, {"log", NULL, NULL},      {"max", NULL, NULL},
-    {"min", NULL, NULL},  {"modf", NULL, NULL}, {"rad", NULL, NULL},
-    {"random", weirlua_sandbox_random, "randomseed"},
-    {"sin", NULL, NULL},  {"sqrt", NULL, NULL}, {"tan", NULL, NULL},       {"tointeger", safe_string, NULL},
-    {"type", NULL, NULL}, {"ult", NULL, NULL},
-    /* where Lua has the functions of 5.2: */
-    {"cosh", NULL, NULL}, {"sinh", NULL, NULL},
-    {"tanh", NULL, NULL}, {"pow", NULL, NULL},  {"frexp", NULL, NULL},     {"ldexp", NULL, NULL},
-    {"log10", NULL, NULL}, {NULL, NULL, NULL}};
+static const struct allowed numbers[] = {{"abs", NULL, NULL},
+                                         {"acos", NULL, NULL},
+                                         {"asin", NULL, NULL},
+                                         {"atan", NULL, NULL},
+                                         {"ceil", NULL, NULL},
+                                         {"cos", NULL, NULL},
+                                         {"deg", NULL, NULL},
+                                         {"exp", NULL, NULL},
+                                         {"floor", NULL, NULL},
+                                         {"fmod", NULL, NULL},
+                                         {"log", NULL, NULL},
+                                         {"max", NULL, NULL},
+                                         {"min", NULL, NULL},
+                                         {"modf", NULL, NULL},
+                                         {"rad", NULL, NULL},
+                                         {"random", weirlua_sandbox_random, "randomseed"},
+                                         {"sin", NULL, NULL},
+                                         {"sqrt", NULL, NULL},
+                                         {"tan", NULL, NULL},
+                                         {"tointeger", safe_string, NULL},
+                                         {"type", NULL, NULL},
+                                         {"ult", NULL, NULL},
+                                         /* where Lua has the functions of 5.2: */
+                                         {"cosh", NULL, NULL},
+                                         {"sinh", NULL, NULL},
+                                         {"tanh", NULL, NULL},
+                                         {"pow", NULL, NULL},
+                                         {"frexp", NULL, NULL},
+                                         {"ldexp", NULL, NULL},
+                                         {"log10", NULL, NULL},
+                                         {NULL, NULL, NULL}};
 
-static const struct allowed utf8[] = {
-    {"char", NULL, NULL},       {"codepoint", safe_string, NULL}, {"codes", NULL, NULL},
-    {"len", safe_string, NULL}, {"offset", safe_string, NULL},    {NULL, NULL, NULL}};
+static const struct allowed utf8[] = {{"char", NULL, NULL},          {"codepoint", safe_string, NULL},
+                                      {"codes", NULL, NULL},         {"len", safe_string, NULL},
+                                      {"offset", safe_string, NULL}, {NULL, NULL, NULL}};
 
 /* Removes all functions except the allowed functions from the table on top of the stack. */
 static void drop_others(lua_State *S, const struct allowed *list)

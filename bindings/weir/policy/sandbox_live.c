@@ -29,7 +29,7 @@ struct live {
     lua_State *host; /* the state at the far end of the bridge, during a call */
     int handle;      /* index of the handle on the host's stack */
     bool busy;
-    bool on; /* the next call has what the last call left of the budget */
+    bool on;                        /* the next call has what the last call left of the budget */
     struct policy_profile *profile; /* NULL: not profiled */
 };
 
@@ -425,9 +425,8 @@ static int live_close(lua_State *L)
 
 void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"call", live_call},       {"slice", live_slice},
-                                       {"profile", live_profile}, {"traceback", live_traceback},
-                                       {"close", live_close},     {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"call", live_call},           {"slice", live_slice}, {"profile", live_profile},
+                                       {"traceback", live_traceback}, {"close", live_close}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", live_close}, {"__close", live_close}, {NULL, NULL}};
 
     weirlua_class(L, s, LIVE, methods, meta);

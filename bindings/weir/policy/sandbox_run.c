@@ -11,9 +11,10 @@
 #include <string.h>
 
 #define RUN       "weir.sandbox.run"
-#define DEPTH_MAX 450  /* nesting of tables in the result */
-#define PAUSE     1000 /* percent: most data of a description stays alive; at the limit of memory all garbage is
-                        * collected anyway */
+#define DEPTH_MAX 450 /* nesting of tables in the result */
+#define PAUSE                                                                                                          \
+    1000 /* percent: most data of a description stays alive; at the limit of memory all garbage is                     \
+          * collected anyway */
 
 /* Stack of the host: 1 text, 2 name, 3 opts, then: */
 enum { SOURCE = 4, PRELUDE, HANDLE, MEMO, TOP = MEMO };

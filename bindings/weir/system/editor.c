@@ -39,7 +39,7 @@ struct signals {
 struct editor {
     EditLine *el;
     History *history;
-    char *path; /* of the history; NULL: no file */
+    char *path;   /* of the history; NULL: no file */
     lua_State *L; /* while a line is read */
     const char *prompt;
     struct signals before; /* the signal handlers before the editor was made */

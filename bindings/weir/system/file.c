@@ -228,13 +228,14 @@ static int draft_drop(lua_State *L)
 
 void weirlua_draft_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"write", draft_write}, {"keep", draft_keep}, {"drop", draft_drop},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {
+        {"write", draft_write}, {"keep", draft_keep}, {"drop", draft_drop}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", draft_drop}, {"__close", draft_drop}, {NULL, NULL}};
 
     weirlua_class(L, s, DRAFT, methods, meta);
 }
 
-const luaL_Reg weirlua_file_functions[] = {
-    {"read_file", file_read}, {"read_line", file_line}, {"next_byte", file_byte}, {"write_file", file_write},
-    {"make_directory", make_directory}, {"list_directory", list_directory}, {"draft", draft_open_new}, {NULL, NULL}};
+const luaL_Reg weirlua_file_functions[] = {{"read_file", file_read},           {"read_line", file_line},
+                                           {"next_byte", file_byte},           {"write_file", file_write},
+                                           {"make_directory", make_directory}, {"list_directory", list_directory},
+                                           {"draft", draft_open_new},          {NULL, NULL}};

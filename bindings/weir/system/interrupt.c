@@ -13,9 +13,9 @@
 
 #include "handle/weirlua.h"
 
-#define INTERRUPTED  "interrupted"
-#define WATCH_EVERY  10000 /* instructions */
-#define PATIENCE     3     /* signals after which the program ends at once */
+#define INTERRUPTED "interrupted"
+#define WATCH_EVERY 10000 /* instructions */
+#define PATIENCE    3     /* signals after which the program ends at once */
 
 static lua_State *running; /* for the signal handler, which gets no argument */
 static volatile sig_atomic_t signals, last, ending;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#define ARRAY     "weir.array" /* metatable that marks a table, even an empty table, as a JSON array */
+#define ARRAY "weir.array" /* metatable that marks a table, even an empty table, as a JSON array */
 
 static void free_tree(void *p)
 {

@@ -17,9 +17,9 @@ struct json_text {
     char *at;
     size_t len, cap;
     struct weirlua_owner *owner; /* the owner of a longer text, or NULL */
-    int slot;                /* index on the Lua stack for the owner */
-    bool sort;               /* keys in order of their bytes, else in any order */
-    int indent;              /* blanks a level; 0: all in one line */
+    int slot;                    /* index on the Lua stack for the owner */
+    bool sort;                   /* keys in order of their bytes, else in any order */
+    int indent;                  /* blanks a level; 0: all in one line */
     bool limited;
     size_t left; /* if limited */
     char first[SHORT];
@@ -191,8 +191,7 @@ static void check_list(lua_State *L, int idx)
 
     for (lua_pushnil(L); lua_next(L, idx); lua_pop(L, 1), seen++)
         if (!lua_isinteger(L, -2) || lua_tointeger(L, -2) < 1 || lua_tointeger(L, -2) > n)
-            luaL_error(L, "cannot be written as JSON: a list with the key '%s'",
-                       weirlua_quote(L, weirlua_show(L, -2)));
+            luaL_error(L, "cannot be written as JSON: a list with the key '%s'", weirlua_quote(L, weirlua_show(L, -2)));
     if (seen != n)
         luaL_error(L, "cannot be written as JSON: a list with holes");
 }

@@ -267,8 +267,8 @@ static bool is_at(int fd, const char *path)
 {
     struct stat here, there;
 
-    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 &&
-           here.st_ino == there.st_ino && here.st_dev == there.st_dev;
+    return fstat(fd, &here) == 0 && lstat(path, &there) == 0 && here.st_ino == there.st_ino &&
+           here.st_dev == there.st_dev;
 }
 
 /* Opens the file at a path, creating a missing file, and locks the file. Returns the descriptor, or -1 with *other the
@@ -379,8 +379,8 @@ static int process_inherited(lua_State *L)
     struct sockaddr_storage addr = {0};
 
     if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &len) ||
-        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) ||
-        getsockname(fd, (struct sockaddr *)&addr, &alen) || fcntl(fd, F_SETFD, FD_CLOEXEC))
+        getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &tlen) || getsockname(fd, (struct sockaddr *)&addr, &alen) ||
+        fcntl(fd, F_SETFD, FD_CLOEXEC))
         return fail_errno(L, "a socket that was handed over");
     if (!listens || type != SOCK_STREAM)
         return errno = EPROTOTYPE, fail_errno(L, "a socket that was handed over is no listening stream");
@@ -439,12 +439,23 @@ static int process_open_files(lua_State *L)
     return 1;
 }
 
-const luaL_Reg weirlua_process_functions[] = {
-    {"peer", process_peer}, {"hung_up", process_hung_up}, {"user", process_user},
-    {"in_group", process_in_group}, {"secret", process_secret}, {"same", process_same},
-    {"file_mode", process_file_mode}, {"is_terminal", process_is_terminal},
-    {"write_private", process_write_private}, {"notify", process_notify}, {"inherited", process_inherited},
-    {"keep_memory", process_keep_memory}, {"release_memory", process_release_memory},
-    {"open_files", process_open_files}, {"open_own", process_open_own}, {"umask", process_umask},
-    {"uptime", process_uptime}, {"lock_file", process_lock_file}, {"unlock_file", process_unlock_file},
-    {NULL, NULL}};
+const luaL_Reg weirlua_process_functions[] = {{"peer", process_peer},
+                                              {"hung_up", process_hung_up},
+                                              {"user", process_user},
+                                              {"in_group", process_in_group},
+                                              {"secret", process_secret},
+                                              {"same", process_same},
+                                              {"file_mode", process_file_mode},
+                                              {"is_terminal", process_is_terminal},
+                                              {"write_private", process_write_private},
+                                              {"notify", process_notify},
+                                              {"inherited", process_inherited},
+                                              {"keep_memory", process_keep_memory},
+                                              {"release_memory", process_release_memory},
+                                              {"open_files", process_open_files},
+                                              {"open_own", process_open_own},
+                                              {"umask", process_umask},
+                                              {"uptime", process_uptime},
+                                              {"lock_file", process_lock_file},
+                                              {"unlock_file", process_unlock_file},
+                                              {NULL, NULL}};

@@ -503,12 +503,8 @@ static int snapshot_gc(lua_State *L)
 
 void weirlua_snapshot_open(lua_State *L, struct weirlua *s)
 {
-    static const luaL_Reg methods[] = {{"take", snapshot_take},
-                                       {"read", snapshot_read},
-                                       {"input", snapshot_input},
-                                       {"kill", snapshot_kill},
-                                       {"reap", snapshot_reap},
-                                       {NULL, NULL}};
+    static const luaL_Reg methods[] = {{"take", snapshot_take}, {"read", snapshot_read}, {"input", snapshot_input},
+                                       {"kill", snapshot_kill}, {"reap", snapshot_reap}, {NULL, NULL}};
     static const luaL_Reg meta[] = {{"__gc", snapshot_gc}, {"__close", snapshot_gc}, {NULL, NULL}};
 
     weirlua_class(L, s, SNAPSHOT, methods, meta);

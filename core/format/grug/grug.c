@@ -164,9 +164,8 @@ static uint32_t first_mate(const struct mate *mates, uint32_t n, weir_vertex key
 /* The key that a source pool shares with its targets. */
 static weir_vertex key_of(const struct recipe *r, const struct grug_element *e, weir_vertex v)
 {
-    return e->method == ASSOCIATE_BY_PATH_IN
-               ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL])
-               : 0;
+    return e->method == ASSOCIATE_BY_PATH_IN ? ancestor(r->g, v, e->text[AS_TGT_SUBSYSTEM], e->number[AS_SRC_UPLVL])
+                                             : 0;
 }
 
 /* Checks the number of edges, which may be the product of two numbers of pools. */

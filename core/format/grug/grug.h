@@ -49,8 +49,8 @@ struct grug_element {
     uint32_t first_edge, last_edge;
     int64_t made; /* pools made so far */
     bool seen, open, grown, listed, leaf;
-    struct grug_element *by;   /* the MULTIPLY edge to this node */
-    struct list pools; /* the pools of this node, in order; kept when `listed` */
+    struct grug_element *by; /* the MULTIPLY edge to this node */
+    struct list pools;       /* the pools of this node, in order; kept when `listed` */
     struct weir_props props;
 };
 #define NONE UINT32_MAX
@@ -72,8 +72,8 @@ struct recipe {
     /* while reading */
     XML_Parser xml;
     struct grug_element *element; /* the open node or edge */
-    struct grug_key *key;   /* the open key */
-    uint32_t data;     /* the key of the open <data>, or NONE */
+    struct grug_key *key;         /* the open key */
+    uint32_t data;                /* the key of the open <data>, or NONE */
     bool graph, in_default;
     weir_buf chars;
     /* while growing */

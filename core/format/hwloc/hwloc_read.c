@@ -473,8 +473,7 @@ static bool is_nic(hwloc_obj_t dev)
     hwloc_obj_t pci = pci_of(dev);
 
     return pci && pci->attr && dev->name && dev->attr &&
-           (dev->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK ||
-            dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS);
+           (dev->attr->osdev.type == HWLOC_OBJ_OSDEV_NETWORK || dev->attr->osdev.type == HWLOC_OBJ_OSDEV_OPENFABRICS);
 }
 
 /* Appends the names of the adapter of `first`, of its first device, and its address, as far as they fit. */

@@ -7,13 +7,13 @@ static const struct {
     const char *word;
     unsigned type;
 } words[] = {
-    {"all", WEIR_HWLOC_ALL},           {"cluster", 0}, /* the cluster is always made */
-    {"node", WEIR_HWLOC_NODE},         {"group", WEIR_HWLOC_GROUP},
-    {"socket", WEIR_HWLOC_SOCKET},     {"numanode", WEIR_HWLOC_NUMANODE},
-    {"L3cache", WEIR_HWLOC_L3},        {"L2cache", WEIR_HWLOC_L2},
-    {"L1cache", WEIR_HWLOC_L1},        {"core", WEIR_HWLOC_CORE},
-    {"pu", WEIR_HWLOC_PU},             {"gpu", WEIR_HWLOC_GPU},
-    {"memory", WEIR_HWLOC_MEMORY},     {"storage", WEIR_HWLOC_STORAGE},
+    {"all", WEIR_HWLOC_ALL},       {"cluster", 0}, /* the cluster is always made */
+    {"node", WEIR_HWLOC_NODE},     {"group", WEIR_HWLOC_GROUP},
+    {"socket", WEIR_HWLOC_SOCKET}, {"numanode", WEIR_HWLOC_NUMANODE},
+    {"L3cache", WEIR_HWLOC_L3},    {"L2cache", WEIR_HWLOC_L2},
+    {"L1cache", WEIR_HWLOC_L1},    {"core", WEIR_HWLOC_CORE},
+    {"pu", WEIR_HWLOC_PU},         {"gpu", WEIR_HWLOC_GPU},
+    {"memory", WEIR_HWLOC_MEMORY}, {"storage", WEIR_HWLOC_STORAGE},
 };
 
 /* The levels, each including all levels above. */

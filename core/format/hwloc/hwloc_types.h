@@ -17,8 +17,8 @@ enum weir_hwloc_type {
     WEIR_HWLOC_GPU = 1 << 9,
     WEIR_HWLOC_MEMORY = 1 << 10,
     WEIR_HWLOC_STORAGE = 1 << 11,
-    WEIR_HWLOC_ALL = 1 << 12,    /* processors count even if the machine does not allow their use */
-    WEIR_HWLOC_LISTED = 1 << 13  /* several types were listed: a single NUMA node of a package is a vertex, too */
+    WEIR_HWLOC_ALL = 1 << 12,   /* processors count even if the machine does not allow their use */
+    WEIR_HWLOC_LISTED = 1 << 13 /* several types were listed: a single NUMA node of a package is a vertex, too */
 };
 
 /* Parses the part behind "hwloc:" in the name of a format. "": down to cores. A type: down to that level. Several

@@ -33,7 +33,7 @@ struct jgf_item {
     bool owns_rank : 1; /* the rank is kept although equal to an inherited rank */
     bool exclusive : 1;
     bool detached : 1; /* in no containment, though not only in other subsystems from the start */
-    bool faulty : 1; /* some entries are not allowed: see `faults` */
+    bool faulty : 1;   /* some entries are not allowed: see `faults` */
 };
 
 /* Hashes of the path of an item and of its parent's path; 0: no path. */
@@ -185,8 +185,8 @@ struct jgf {
     struct jgf_node node;
     weir_buf shares;         /* of the vertex that is being read; empty: none */
     struct jgf_element mark; /* ends, names and rank of the vertex or edge read last */
-    weir_buf value;         /* value of the entry that is being read */
-    struct jgf_edge *names; /* metadata.name of the edge that is being read */
+    weir_buf value;          /* value of the entry that is being read */
+    struct jgf_edge *names;  /* metadata.name of the edge that is being read */
     uint32_t nnames, names_cap;
     bool shorthand; /* the writer left out the vertices below exclusive vertices */
     bool version_1;

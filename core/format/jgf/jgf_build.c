@@ -290,12 +290,13 @@ static int make_vertex(struct maker *m, weir_vertex v)
     if (it.detached && it.parent != WEIR_NONE)
         return weir_jgf_bad(m->r, WEIR_EINVAL, "nodes", it.at, ".metadata.detached",
                             "the vertex is in containment: an edge says so");
-    weir_build_vertex(g, v, (struct vertex){.id = it.id,
-                                            .kind = it.kind,
-                                            .parent = it.parent,
-                                            .pos = place_of(m, &it),
-                                            .pool = it.pool,
-                                            .state = it.state});
+    weir_build_vertex(g, v,
+                      (struct vertex){.id = it.id,
+                                      .kind = it.kind,
+                                      .parent = it.parent,
+                                      .pos = place_of(m, &it),
+                                      .pool = it.pool,
+                                      .state = it.state});
     if (m->r->positions)
         m->r->positions[v] = it.at;
     above = m->depth ? m->way[m->depth - 1].rank : WEIR_NO_RANK;
@@ -347,9 +348,11 @@ static int add_edge(struct jgf *r, const struct jgf_edge *e)
 {
     const char *type = e->type == WEIR_NO_NAME ? "contains" : jgf_text(r, e->type);
     weir_err why = {0};
-    int rc = weir_edge_add(r->g, e->source, e->target, jgf_text(r, e->subsystem),
-                           type,
-                           e->back != WEIR_NO_NAME ? jgf_text(r, e->back) : r->undirected ? type : NULL, &why);
+    int rc = weir_edge_add(r->g, e->source, e->target, jgf_text(r, e->subsystem), type,
+                           e->back != WEIR_NO_NAME ? jgf_text(r, e->back)
+                           : r->undirected         ? type
+                                                   : NULL,
+                           &why);
 
     if (rc == WEIR_ENOMEM)
         return weir_fail_nomem(r->err);

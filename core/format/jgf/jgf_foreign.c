@@ -19,7 +19,7 @@
 #define DEPTH 8 /* nesting of a value in the document, and some more */
 
 static const char *const places[] = {
-    [JGF_OF_VERTEX] = "jgf.vertex.", [JGF_OF_CHILD] = "jgf.contains.",           [JGF_OF_EDGE] = "jgf.edge.",
+    [JGF_OF_VERTEX] = "jgf.vertex.", [JGF_OF_CHILD] = "jgf.contains.",          [JGF_OF_EDGE] = "jgf.edge.",
     [JGF_OF_GRAPH] = "jgf.graph.",   [JGF_OF_METADATA] = "jgf.graph-metadata.",
 };
 
@@ -29,9 +29,7 @@ static bool is_known(enum jgf_place place, const char *key)
     static const char *const edges[] = {"subsystem", "relationship", "back", "name", NULL};
     static const char *const graph[] = {"nodes", "edges", "metadata", "directed", NULL};
     static const char *const metadata[] = {"uuid", "weir", NULL};
-    const char *const *known = place == JGF_OF_GRAPH      ? graph
-                               : place == JGF_OF_METADATA ? metadata
-                                                          : edges;
+    const char *const *known = place == JGF_OF_GRAPH ? graph : place == JGF_OF_METADATA ? metadata : edges;
 
     if (place == JGF_OF_VERTEX)
         return strcmp(key, "shares") == 0 || weir_jgf_is_field(key);
@@ -188,8 +186,8 @@ bool weir_jgf_is_foreign(const weir_graph *g, weir_vertex v, const char *key, co
         return is_of_edge(g, v, key);
     if (place > JGF_OF_METADATA || !rest_of(place, places[place], key))
         return false;
-    return place == JGF_OF_VERTEX || (place == JGF_OF_CHILD ? vertex_at(g, v)->parent != WEIR_NONE
-                                                            : v == weir_jgf_first_root(g));
+    return place == JGF_OF_VERTEX ||
+           (place == JGF_OF_CHILD ? vertex_at(g, v)->parent != WEIR_NONE : v == weir_jgf_first_root(g));
 }
 
 bool weir_jgf_is_elsewhere(const weir_graph *g, weir_vertex v, const char *key, const char *value)

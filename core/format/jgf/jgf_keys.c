@@ -74,7 +74,7 @@ static uint32_t hash_of(const struct jgf_keys *k, const char *key, size_t len)
 
 static uint32_t find_text(const struct jgf_keys *k, const char *key, size_t len)
 {
-    WEIR_MAP32_EACH(&k->places, hash_of(k, key, len), at)
+    WEIR_MAP32_EACH (&k->places, hash_of(k, key, len), at)
         if (strcmp(k->texts + at + sizeof(uint32_t), key) == 0)
             return item_at(k, at);
     return WEIR_NONE;

@@ -18,7 +18,7 @@ struct jgf_keys {
     struct jgf_run *runs; /* ascending in number and item */
     uint32_t nruns, runs_cap;
     struct weir_map32 numbers;  /* item by number, of numbers in no run */
-    char *texts; /* all other ids: the item, 4 bytes, and the text with its NUL */
+    char *texts;                /* all other ids: the item, 4 bytes, and the text with its NUL */
     uint32_t ntexts, texts_cap; /* bytes */
     struct weir_map32 places;   /* offset in `texts`, by hash of the text */
     uint64_t seed;              /* of the hashes; 0 before the first text */

@@ -179,7 +179,7 @@ static int has_entry(struct jgf *r, int field, weir_name key)
                 return 1;
         return 0;
     }
-    WEIR_MAP32_EACH(&n->places, hash_of(field, key), i)
+    WEIR_MAP32_EACH (&n->places, hash_of(field, key), i)
         if (is_entry(&n->entries[i], field, key))
             return 1;
     return 0;
@@ -574,8 +574,8 @@ static int set_path(struct jgf *r, uint32_t item)
         r->npaths = item + 1;
     }
     above = hash_text(r->g->names.seed, path, slash ? (size_t)(slash - path) : 0);
-    r->paths[item].own = (slash ? hash_text(above, slash, strlen(slash))
-                                : hash_text(above, path, strlen(path))) | 1; /* 0: no path */
+    r->paths[item].own =
+        (slash ? hash_text(above, slash, strlen(slash)) : hash_text(above, path, strlen(path))) | 1; /* 0: no path */
     r->paths[item].above = slash && slash > path ? above | 1 : 0;
     return WEIR_OK;
 }

@@ -135,7 +135,7 @@ struct edge_draft {
     struct jgf_edge e;
     bool has_source, has_target, has_data;
     bool has_subsystem;
-    bool undirected; /* "directed" is false: the edge goes both ways */
+    bool undirected;  /* "directed" is false: the edge goes both ways */
     uint32_t foreign; /* its first foreign key, of r->foreign */
 };
 

@@ -34,13 +34,13 @@ struct item_share {
 };
 
 struct jgf_resolver {
-    struct jgf r;         /* first, as on_node gets its address */
+    struct jgf r;              /* first, as on_node gets its address */
     struct resolved *resolved; /* by item */
     uint32_t resolved_cap;
     const weir_graph *within;
     struct resolve_step steps[WEIR_PATH_DEPTH + 1];
-    struct weir_map32 items; /* by vertex */
-    struct item_share *shares;    /* in the order of items */
+    struct weir_map32 items;   /* by vertex */
+    struct item_share *shares; /* in the order of items */
     uint32_t nshares, shares_cap;
 };
 
@@ -136,7 +136,8 @@ static int note_shares(struct jgf_resolver *s, uint32_t item)
     const char *key;
     int rc = !object && json_error_code(&what) == json_error_out_of_memory ? WEIR_ENOMEM : WEIR_OK;
 
-    json_object_foreach(object, key, value) {
+    json_object_foreach(object, key, value)
+    {
         const char *colon = strchr(key, ':');
         weir_name endpoint = colon ? weir_strtab_add(&s->r.g->names, colon + 1, strlen(colon + 1)) : WEIR_NO_NAME;
         if (!colon || json_integer_value(value) <= 0)
@@ -292,11 +293,10 @@ static int64_t flows_of(const struct jgf_resolver *s, const struct job *j, struc
     return n;
 }
 
-int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source,
-                           weir_err *err)
+int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source, weir_err *err)
 {
     struct jgf_resolver s = {.r = {.source = source, .err = err, .on_node = resolve_item, .keep_shares = true},
-                         .within = g};
+                             .within = g};
     uint32_t index = weir_job_index(g, job);
     struct flow_use *flows = NULL;
     int64_t n = 0;

@@ -39,9 +39,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define DEPTH  8 /* nesting of extended data in the document, and some more */
-#define FORMS 16 /* forms that are cached, by number of the kind */
-#define SPACE  512 /* more than the rest of an element beside form and path: punctuation, keys, five numbers, a UUID */
+#define DEPTH 8   /* nesting of extended data in the document, and some more */
+#define FORMS 16  /* forms that are cached, by number of the kind */
+#define SPACE 512 /* more than the rest of an element beside form and path: punctuation, keys, five numbers, a UUID */
 
 /* The pieces common to all vertices of a kind, in sequence; the fields are the ends of pieces: */
 struct form {
@@ -56,12 +56,12 @@ struct jgf_writer {
     const struct weir_written *in;
     const weir_graph *g;
     const struct weir_pick_tree *tree; /* NULL: the whole graph */
-    uint32_t *numbers;              /* of a document: numbers by vertex; NULL: no document */
+    uint32_t *numbers;                 /* of a document: numbers by vertex; NULL: no document */
     struct named_value {
         const char *key, *value;
-    } *entries; /* of a document: the entries of a map, sorted */
+    } * entries; /* of a document: the entries of a map, sorted */
     uint32_t entries_cap;
-    bool shorthand, cut;            /* cut: some vertices were left out */
+    bool shorthand, cut; /* cut: some vertices were left out */
     weir_buf *b;
     weir_buf path;
     struct form forms[FORMS];
@@ -583,7 +583,7 @@ struct edge_list {
     struct numbered {
         uint64_t serial;
         uint32_t number;
-    } *list;
+    } * list;
     uint32_t count, cap;
 };
 

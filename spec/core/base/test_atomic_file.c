@@ -120,8 +120,8 @@ static void test_links(void)
     CHECK(weir_file_write(path, "followed", 8, 0, NULL) == WEIR_OK && is_link() && strcmp(content(), "followed") == 0,
           "what the link leads to is written");
     make_link();
-    CHECK(weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO && strstr(err.text, "it is a link"), "\"%s\"",
-          err.text);
+    CHECK(weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO && strstr(err.text, "it is a link"),
+          "\"%s\"", err.text);
     CHECK(is_link() && strcmp(content(), "old") == 0 && access(draft, F_OK) != 0, "all is as it was");
     unlink(target);
     CHECK(weir_file_write(path, "x", 1, WEIR_WRITE_NO_LINK, &err) == WEIR_EIO && access(target, F_OK) != 0 && is_link(),

@@ -22,7 +22,7 @@ static bool agrees(const struct weir_map32 *m, const struct entry *list, uint32_
 
     for (uint32_t k = 0; k < keys; k++) {
         bool any = false;
-        WEIR_MAP32_EACH(m, k * step, number) {
+        WEIR_MAP32_EACH (m, k * step, number) {
             bool there = false;
             for (uint32_t i = 0; i < n; i++)
                 there = there || (list[i].key == k * step && list[i].number == number);

@@ -89,7 +89,7 @@ static void test_query(const weir_graph *g)
 }
 
 #define YAML                                                                                                           \
-    "version: 9999\nresources:\n  - {type: slot, count: 1, label: a, with: [{type: node, count: 1}]}\n"                   \
+    "version: 9999\nresources:\n  - {type: slot, count: 1, label: a, with: [{type: node, count: 1}]}\n"                \
     "tasks: [{command: [a], slot: a, count: {per_slot: 1}}]\nattributes:\n  system:\n    duration: %s\n"
 
 /* Texts of requests with a duration of 1.5 seconds, and the reader's message about -1.5. */
@@ -107,7 +107,8 @@ static void test_requests(void)
         weir_request *copy = NULL;
         again = weir_request_format(r, formats[i], NULL);
         CHECK(again && !strstr(again, "1,5") && weir_request_parse(again, strlen(again), "t", &copy, NULL) == WEIR_OK &&
-                  weir_request_duration(copy) == 1500000, "%s: %s", formats[i], again ? again : "?");
+                  weir_request_duration(copy) == 1500000,
+              "%s: %s", formats[i], again ? again : "?");
         weir_request_free(copy);
         weir_free(again);
     }

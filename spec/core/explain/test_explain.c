@@ -1,5 +1,5 @@
-/* test_explain.c - weir_explain_levels: counts by cause, the hooks of a policy, one vertex, units, misuse, and what happens
- * without memory. What would have to change for a request to fit is tried out as the manual says. */
+/* test_explain.c - weir_explain_levels: counts by cause, the hooks of a policy, one vertex, units, misuse, and what
+ * happens without memory. What would have to change for a request to fit is tried out as the manual says. */
 #include "check.h"
 #include "weir.h"
 
@@ -18,7 +18,8 @@ static void load(const char *machine)
 {
     weir_err err = {0};
 
-    CHECK(weir_graph_parse(machine, strlen(machine), NULL, "synthetic", &g, &err) == WEIR_OK, "%s: %s", machine, err.text);
+    CHECK(weir_graph_parse(machine, strlen(machine), NULL, "synthetic", &g, &err) == WEIR_OK, "%s: %s", machine,
+          err.text);
 }
 
 static void book(const char *shape, int64_t duration)
@@ -60,7 +61,8 @@ static uint32_t levels_of(const char *shape, const weir_match_options *o, weir_v
 
     forget();
     asked = request(shape);
-    CHECK(weir_explain_levels(g, asked, o ? o : &plain, where, &counted, &n, &err) == WEIR_OK, "%s: %s", shape, err.text);
+    CHECK(weir_explain_levels(g, asked, o ? o : &plain, where, &counted, &n, &err) == WEIR_OK, "%s: %s", shape,
+          err.text);
     CHECK(weir_check(g, &err) == WEIR_OK, "the graph is in order: %s", err.text);
     *out = counted;
     return n;
@@ -90,14 +92,16 @@ static void test_causes(void)
     CHECK(levels_of("slot=1/node/core=9", NULL, WEIR_NONE, &level) == 2, "a node too small");
     CHECK(level[0].ncauses == 1 && is_cause(&level[0].causes[0], WEIR_CAUSE_SMALL, "core", 8), "too few cores");
     CHECK(levels_of("slot=1/tpu", NULL, WEIR_NONE, &level) == 1, "a type that is not there");
-    CHECK(check_same(level->type, "tpu") && check_same(level->unit, "") && level->visited == 0 && !level->causes, "none");
+    CHECK(check_same(level->type, "tpu") && check_same(level->unit, "") && level->visited == 0 && !level->causes,
+          "none");
 
     o.at = 10;
     CHECK(levels_of("slot=5/node", &o, WEIR_NONE, &level) == 1 && level[0].left == 7, "after the end of the job");
     book("slot=1/core=1", 20);
     o.at = 0;
     CHECK(levels_of("slot=8/core", &o, WEIR_NONE, &level) == 1, "under a policy with whole nodes");
-    CHECK(level[0].left == 24 && is_cause(&level[0].causes[0], WEIR_CAUSE_EXCLUSIVITY, NULL, 32), "with a node for a core");
+    CHECK(level[0].left == 24 && is_cause(&level[0].causes[0], WEIR_CAUSE_EXCLUSIVITY, NULL, 32),
+          "with a node for a core");
     weir_graph_free(g);
 }
 
@@ -108,7 +112,8 @@ static void test_where(void)
     load("cluster:1 rack:2 node:4 core:8");
     book("slot=1/node", 10);
     CHECK(levels_of("slot=3/node", NULL, at("/cluster0/rack0"), &level) == 1, "one rack");
-    CHECK(level->visited == 4 && level->left == 3 && is_cause(level->causes, WEIR_CAUSE_EXCLUSIVITY, NULL, 1), "of four");
+    CHECK(level->visited == 4 && level->left == 3 && is_cause(level->causes, WEIR_CAUSE_EXCLUSIVITY, NULL, 1),
+          "of four");
     CHECK(levels_of("rack=1/slot=3/node", NULL, at("/cluster0/rack0/node0"), &level) == 2, "one node");
     CHECK(level[0].visited == 1 && level[1].visited == 1 && level[1].left == 0, "and the rack around");
     weir_graph_free(g);
@@ -116,9 +121,12 @@ static void test_where(void)
 
 static void test_units(void)
 {
-    static const char tb[] = "{\"resources\": [{\"type\": \"slot\", \"count\": 1, \"label\": \"s\", \"with\": [{\"type\": "
-                             "\"storage\", \"count\": %s, \"unit\": \"TB\"}]}]}";
-    static const struct { const char *count, *written; } rows[] = {
+    static const char tb[] =
+        "{\"resources\": [{\"type\": \"slot\", \"count\": 1, \"label\": \"s\", \"with\": [{\"type\": "
+        "\"storage\", \"count\": %s, \"unit\": \"TB\"}]}]}";
+    static const struct {
+        const char *count, *written;
+    } rows[] = {
         {"2", "\"count\":2000,\"type\":\"storage\",\"unit\":\"GB\""},
         {"{\"min\": 1, \"max\": 4}", "\"min\":1000"},
         {"9007199254740992", "\"count\":9007199254740992,\"type\":\"storage\",\"unit\":\"TB\""},
@@ -139,7 +147,8 @@ static void test_units(void)
     }
     snprintf(text, sizeof text, tb, "2");
     CHECK(levels_of(text, NULL, WEIR_NONE, &level) == 1, "a level");
-    CHECK(level->need == 2000 && check_same(level->unit, "GB"), "2000 GB: %lld %s", (long long)level->need, level->unit);
+    CHECK(level->need == 2000 && check_same(level->unit, "GB"), "2000 GB: %lld %s", (long long)level->need,
+          level->unit);
     weir_graph_free(g);
 }
 
@@ -178,7 +187,8 @@ static void test_hooks(void)
     CHECK(level[1].left == 32 && is_cause(level[1].causes, WEIR_CAUSE_POLICY, NULL, 32), "and of the cores");
     o.policy = &bad;
     r = request("slot=1/node");
-    CHECK(weir_explain_levels(g, r, &o, WEIR_NONE, &levels, &n, &err) == WEIR_EPOLICY && !levels && n == 0, "a failing hook");
+    CHECK(weir_explain_levels(g, r, &o, WEIR_NONE, &levels, &n, &err) == WEIR_EPOLICY && !levels && n == 0,
+          "a failing hook");
     weir_request_free(r);
     weir_graph_free(g);
 }
@@ -217,7 +227,8 @@ static void test_trying(void)
         CHECK(weir_job_attach(copy, detached, 0, &err) == WEIR_OK, "job %d is attached: %s", job, err.text);
     }
     CHECK(!enough[0] && enough[1] && !enough[2], "job 2 alone is enough");
-    CHECK(weir_check(copy, &err) == WEIR_OK && weir_graph_compare(g, copy, true, &err) == WEIR_OK, "as before: %s", err.text);
+    CHECK(weir_check(copy, &err) == WEIR_OK && weir_graph_compare(g, copy, true, &err) == WEIR_OK, "as before: %s",
+          err.text);
     weir_graph_free(copy);
     weir_graph_free(g);
 }
@@ -265,9 +276,12 @@ static int once(void *arg)
 static void test_nomem(void)
 {
     static char worlds[][300] = {
-        "slot=4/node", "rack=1/slot=5/node", "slot=1/node/core=9",
+        "slot=4/node",
+        "rack=1/slot=5/node",
+        "slot=1/node/core=9",
         "{\"resources\": [{\"type\": \"slot\", \"count\": 3, \"label\": \"s\", \"with\": [{\"type\": "
-        "\"memory\", \"count\": 1, \"unit\": \"TB\"}]}], \"attributes\": {\"system\": {\"duration\": 5, \"constraints\": "
+        "\"memory\", \"count\": 1, \"unit\": \"TB\"}]}], \"attributes\": {\"system\": {\"duration\": 5, "
+        "\"constraints\": "
         "{\"and\": [{\"hostlist\": [\"node[1-2]\"]}, {\"properties\": [\"^a\"]}]}}}}",
     };
 

@@ -158,8 +158,8 @@ static void compare(int64_t units, int round)
     o.duration = dice(2) ? 0 : 50;
     if (!CHECK(weir_flow_most(g, &o, &f, NULL) == WEIR_OK, "a flow of network %d", round))
         return;
-    CHECK(f->amount == expected, "network %d, %lld each: %lld, not %lld", round, (long long)units,
-          (long long)f->amount, (long long)expected);
+    CHECK(f->amount == expected, "network %d, %lld each: %lld, not %lld", round, (long long)units, (long long)f->amount,
+          (long long)expected);
     for (uint32_t i = 0; i < f->ncut; i++)
         cut += f->cut[i].left;
     for (int i = 0; i < nserved; i++)
@@ -362,8 +362,13 @@ static void test_wrong(void)
 
     make();
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        weir_flow_options o = {.subsystem = wrong[i].subsystem, .from = wrong[i].from, .to = &wrong[i].to, .nto = 1,
-                               .units = wrong[i].units, .at = wrong[i].at, .duration = wrong[i].duration};
+        weir_flow_options o = {.subsystem = wrong[i].subsystem,
+                               .from = wrong[i].from,
+                               .to = &wrong[i].to,
+                               .nto = 1,
+                               .units = wrong[i].units,
+                               .at = wrong[i].at,
+                               .duration = wrong[i].duration};
         weir_err err = {0};
         CHECK(weir_flow_most(g, &o, &f, &err) == wrong[i].code && !f && err.text[0], "wrong options %zu", i);
     }

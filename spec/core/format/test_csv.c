@@ -43,8 +43,8 @@ static void take(weir_graph *g, const char *path, int64_t job, int64_t amount, i
     weir_vertex v = find(g, path);
     weir_err err = {0};
 
-    CHECK(weir_vertex_allocate(g, v, job, amount ? amount : weir_vertex_size(g, v), start, end, &err) == WEIR_OK, "%s: %s",
-          path, err.text);
+    CHECK(weir_vertex_allocate(g, v, job, amount ? amount : weir_vertex_size(g, v), start, end, &err) == WEIR_OK,
+          "%s: %s", path, err.text);
 }
 
 /* Two racks, everything in some use, state or subsystem. */
@@ -59,11 +59,12 @@ static weir_graph *busy_machine(void)
     take(g, "/cluster0/rack0/node1/socket0/memory0", 13, 8, 0, WEIR_FOREVER);
     take(g, "/cluster0/rack1/node2", 3, 0, 1000000, 2000000);
     CHECK(weir_vertex_set_state(g, find(g, "/cluster0/rack1/node3"), WEIR_DOWN, NULL) == WEIR_OK, "down");
-    CHECK(weir_vertex_set_state(g, find(g, "/cluster0/rack1/node2/socket0"), WEIR_DEGRADED, NULL) == WEIR_OK, "degraded");
+    CHECK(weir_vertex_set_state(g, find(g, "/cluster0/rack1/node2/socket0"), WEIR_DEGRADED, NULL) == WEIR_OK,
+          "degraded");
     CHECK(weir_vertex_set(g, find(g, "/cluster0/rack1"), WEIR_PROPERTIES, "row", "b", NULL) == WEIR_OK, "a property");
     for (uint32_t i = 0; i < 2; i++)
-        CHECK(weir_edge_add(g, pdu + i, find(g, i ? "/cluster0/rack1/node2" : "/cluster0/rack0/node0"), "power", "feeds",
-                            NULL, NULL) == WEIR_OK,
+        CHECK(weir_edge_add(g, pdu + i, find(g, i ? "/cluster0/rack1/node2" : "/cluster0/rack0/node0"), "power",
+                            "feeds", NULL, NULL) == WEIR_OK,
               "an edge");
     return g;
 }
@@ -87,8 +88,7 @@ static void expect_text(const weir_graph *g, const char *name, const weir_format
 
 /* ---- tables --------------------------------------------------------------------------------------------------- */
 
-#define HEADS                                                                                                          \
-    "path,type,basename,id,name,size,unit,state,rank,free,allocated,jobs,properties,tags,exclusive,data\n"
+#define HEADS "path,type,basename,id,name,size,unit,state,rank,free,allocated,jobs,properties,tags,exclusive,data\n"
 
 static void test_csv(void)
 {
@@ -106,17 +106,16 @@ static void test_csv(void)
     CHECK(weir_vertex_set(g, node, WEIR_TAGS, "who", "me, \"you\"\n", NULL) == WEIR_OK, "a tag");
     CHECK(weir_vertex_set(g, node, WEIR_EXTENDED, "x", "[1,2]", NULL) == WEIR_OK, "data");
     expect_text(g, "csv", NULL,
-                HEADS
-                "/cluster0,cluster,cluster,0,cluster0,1,,up,,1,0,\"4,7-9\",,,,\n"
-                "/cluster0/node0,node,node,0,node0,1,,up,0,0,1,7,a\\;b=1\\=2\\\\;big,\"who=me, \"\"you\"\"\n\",,"
-                "\"{\"\"x\"\":[1,2]}\"\n"
-                "/cluster0/node0/core0,core,core,0,core0,1,,up,0,0,1,7,,,,\n"
-                "/cluster0/node0/core1,core,core,1,core1,1,,up,0,0,1,7,,,,\n"
-                "/cluster0/node0/memory0,memory,memory,0,memory0,64,GB,up,0,0,64,7,,,,\n"
-                "/cluster0/node1,node,node,1,node1,1,,up,1,1,0,\"4,8-9\",,,,\n"
-                "/cluster0/node1/core0,core,core,0,core0,1,,down,1,0,0,,,,,\n"
-                "/cluster0/node1/core1,core,core,1,core1,1,,up,1,1,0,4,,,,\n"
-                "/cluster0/node1/memory0,memory,memory,0,memory0,64,GB,up,1,32,32,8-9,,,,\n");
+                HEADS "/cluster0,cluster,cluster,0,cluster0,1,,up,,1,0,\"4,7-9\",,,,\n"
+                      "/cluster0/node0,node,node,0,node0,1,,up,0,0,1,7,a\\;b=1\\=2\\\\;big,\"who=me, \"\"you\"\"\n\",,"
+                      "\"{\"\"x\"\":[1,2]}\"\n"
+                      "/cluster0/node0/core0,core,core,0,core0,1,,up,0,0,1,7,,,,\n"
+                      "/cluster0/node0/core1,core,core,1,core1,1,,up,0,0,1,7,,,,\n"
+                      "/cluster0/node0/memory0,memory,memory,0,memory0,64,GB,up,0,0,64,7,,,,\n"
+                      "/cluster0/node1,node,node,1,node1,1,,up,1,1,0,\"4,8-9\",,,,\n"
+                      "/cluster0/node1/core0,core,core,0,core0,1,,down,1,0,0,,,,,\n"
+                      "/cluster0/node1/core1,core,core,1,core1,1,,up,1,1,0,4,,,,\n"
+                      "/cluster0/node1/memory0,memory,memory,0,memory0,64,GB,up,1,32,32,8-9,,,,\n");
     o.start = find(g, "/cluster0/node0/core1");
     expect_text(g, "csv", &o, HEADS "/cluster0/node0/core1,core,core,1,core1,1,,up,0,0,1,7,,,,\n");
     weir_graph_free(g);
@@ -152,7 +151,8 @@ static void test_sinks(void)
         CHECK(weir_graph_write(g, names[i], NULL, take_piece, &p, &err) == WEIR_OK, "%s: %s", names[i], err.text);
         CHECK(check_same(text, p.all.data), "%s in pieces is the same", names[i]);
         CHECK(i > 0 || (p.n > 5 && p.longest < 2 * 65536), "csv comes in %zu pieces, the longest %zu", p.n, p.longest);
-        CHECK(weir_graph_write(g, names[i], NULL, take_piece, &bad, &err) == WEIR_EIO, "%s: the sink refuses", names[i]);
+        CHECK(weir_graph_write(g, names[i], NULL, take_piece, &bad, &err) == WEIR_EIO, "%s: the sink refuses",
+              names[i]);
         CHECK(bad.n == bad.fail_at, "%s: nothing is given to a sink that refused", names[i]);
         weir_free(text);
         weir_buf_free(&p.all);

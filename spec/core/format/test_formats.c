@@ -116,7 +116,8 @@ static void test_real(void)
         char *text = NULL;
 
         check_data(real[i].file, path, sizeof path);
-        CHECK(weir_file_read(path, "a machine", WEIR_MACHINE_MAX, &text, &len, &err) == WEIR_OK, "%s: %s", path, err.text);
+        CHECK(weir_file_read(path, "a machine", WEIR_MACHINE_MAX, &text, &len, &err) == WEIR_OK, "%s: %s", path,
+              err.text);
         if (text && !strchr(format, ':'))
             CHECK(check_same(weir_format_guess(text, len), format), "%s is guessed", path);
         weir_mem_free(text);
@@ -318,10 +319,10 @@ static void test_recipe_peers(void)
 {
     static const char text[] = RECIPE(
         D("title", "x") NODE("cluster", D("root", "1")) NODE("pdu", "") NODE("node", "")
-            EDGE("cluster", "pdu", D("n", "2")) EDGE("pdu", "node", POWER D("n", "3"))
-                "<node id='peer'>" D("type", "node") "</node>"
-                EDGE("node", "peer", D("esub", "net") D("rel", "reaches") D("gen", "ASSOCIATE_BY_PATH_IN")
-                                         D("tsub", "power") D("tup", "1") D("sup", "1")));
+            EDGE("cluster", "pdu", D("n", "2")) EDGE("pdu", "node", POWER D("n", "3")) "<node id='peer'>" D(
+                "type", "node") "</node>" EDGE("node", "peer",
+                                               D("esub", "net") D("rel", "reaches") D("gen", "ASSOCIATE_BY_PATH_IN")
+                                                   D("tsub", "power") D("tup", "1") D("sup", "1")));
     weir_err err = {0};
     weir_graph *g = parse(NULL, text, &err);
     char buf[256];

@@ -18,7 +18,8 @@ static const struct {
     {NULL, "\1\2\3", "...(GraphML recipe, JSON graph, R, hwloc XML, SQLite, \"node:4 core:8\")"},
     {"yaml", "x", "test: unknown format \"yaml\": one of grug, jgf, document, rv1, hwloc, sqlite, synthetic is wanted"},
     {"hwloc:rack", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
-    {"hwloc:core,none", "<topology/>", "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
+    {"hwloc:core,none", "<topology/>",
+     "...core, pu, gpu, memory and storage are, and \"all\" for what is not allowed too"},
     /* synthetic */
     {NULL, "node:0", "test:1:6: this count: an integer from 1 to 67108863 is wanted"},
     {NULL, "node:-1", "test:1:6: this count: an integer from 1 to 67108863 is wanted"},
@@ -37,7 +38,8 @@ static const struct {
     {NULL, "node:4 []", "test:1:9: a type is wanted here, such as node:4"},
     {NULL, "node:4 :3", "test:1:8: a type is wanted here, such as node:4"},
     {NULL, "node:4(a)core:3", "test:1:10: a space, \"[\" or \"]\" is wanted here"},
-    {NULL, "node:65536 core:65536", "test: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with all of \"core\""},
+    {NULL, "node:65536 core:65536",
+     "test: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with all of \"core\""},
     {"synthetic", "node\xff", "test: is not UTF-8"},
     {"synthetic", "node\xc3(a)", "test: is not UTF-8"},
     {"synthetic", "node\xe2\x82", "test: is not UTF-8"},
@@ -49,7 +51,8 @@ static const struct {
     {NULL, RECIPE(NODE("node", "")), "test: no node has \"root\" 1, so there is nothing to start from"},
     {NULL, RECIPE("<node id='a'/>"), "test:1: \"type\" of node \"a\" is empty"},
     {NULL,
-     "<graphml><key id='t' for='node' attr.name='type'><default>x<key id='b' for='node' attr.name='basename'/>y</default></key>"
+     "<graphml><key id='t' for='node' attr.name='type'><default>x<key id='b' for='node' "
+     "attr.name='basename'/>y</default></key>"
      "<graph/></graphml>",
      "test:1: <key>: \"basename\" stands in a <key>"},
     {NULL, RECIPE("<node/>"), "test:1: <node> has no id=\"...\""},
@@ -65,20 +68,28 @@ static const struct {
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "67108863"))),
      "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 67108863 of \"node\""},
     /* the first association followed tells nothing of the number to come */
-    {NULL, ROOTED("<edge id='tie' source='cluster' target='node'>" POWER D("gen", "ASSOCIATE_IN") "</edge>"
-                  NODE("watt", "") EDGE("cluster", "node", D("n", "2")) EDGE("node", "watt", POWER D("n", "67108000"))),
-     "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 2 times 67108000 of \"watt\""},
-    {NULL, ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
-                  EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_IN"))),
-     "test:1: more than 10000000 edges (WEIR_VERTICES=N in the environment allows more): \"node2pdu\" ties 8192 pools to 8192"},
-    {NULL, ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
-                  EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_BY_PATH_IN") D("tup", "9") D("sup", "9"))),
-     "test:1: more than 10000000 edges (WEIR_VERTICES=N in the environment allows more): \"node2pdu\" ties 8192 pools to 8192"},
-    {NULL, ROOTED(NODE("a", "") NODE("b", "") NODE("c", "")
-                  "<edge id='tie' source='cluster' target='b'>" POWER D("gen", "ASSOCIATE_IN") "</edge>"
-                  EDGE("cluster", "node", D("n", "9000000")) EDGE("node", "a", D("n", "67108000"))
-                  EDGE("a", "b", D("n", "67108000")) EDGE("b", "c", D("scope", "5"))),
-     "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 603972000000000 of \"a\""},
+    {NULL,
+     ROOTED("<edge id='tie' source='cluster' target='node'>" POWER D("gen", "ASSOCIATE_IN") "</edge>" NODE("watt", "")
+                EDGE("cluster", "node", D("n", "2")) EDGE("node", "watt", POWER D("n", "67108000"))),
+     "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 2 times 67108000 of "
+     "\"watt\""},
+    {NULL,
+     ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
+                EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_IN"))),
+     "test:1: more than 10000000 edges (WEIR_VERTICES=N in the environment allows more): \"node2pdu\" ties 8192 pools "
+     "to 8192"},
+    {NULL,
+     ROOTED(NODE("pdu", "") EDGE("cluster", "node", D("n", "8192")) EDGE("cluster", "pdu", D("n", "8192"))
+                EDGE("node", "pdu", POWER D("gen", "ASSOCIATE_BY_PATH_IN") D("tup", "9") D("sup", "9"))),
+     "test:1: more than 10000000 edges (WEIR_VERTICES=N in the environment allows more): \"node2pdu\" ties 8192 pools "
+     "to 8192"},
+    {NULL,
+     ROOTED(NODE("a", "") NODE("b", "") NODE("c", "") "<edge id='tie' source='cluster' target='b'>" POWER D(
+         "gen", "ASSOCIATE_IN") "</edge>" EDGE("cluster", "node", D("n", "9000000"))
+                EDGE("node", "a", D("n", "67108000")) EDGE("a", "b", D("n", "67108000"))
+                    EDGE("b", "c", D("scope", "5"))),
+     "test:1: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more), with 603972000000000 of "
+     "\"a\""},
     {NULL, ROOTED(EDGE("cluster", "node", "") NODE("a", D("props", "x,=y"))),
      "test:1: \"properties\" of \"a\": \"key=value,key\" is wanted"},
     {NULL, ROOTED(EDGE("cluster", "node", "") NODE("a", D("props", "x,,y"))),
@@ -97,8 +108,7 @@ static const struct {
     {NULL, ROOTED(EDGE("cluster", "node", D("n", "1") D("n", "1"))), "test:1: \"n\" is given twice"},
     {NULL, "<graphml><key id='x' for='node' attr.name='colour'/>\n</graphml>",
      "test:1: <key>: attr.name \"colour\" is nothing that a recipe can say"},
-    {NULL,
-     "<graphml><key id='x' for='node' attr.name='type'/>\n<key id='y' for='node' attr.name='type'/></graphml>",
+    {NULL, "<graphml><key id='x' for='node' attr.name='type'/>\n<key id='y' for='node' attr.name='type'/></graphml>",
      "test:2: <key>: \"type\" is declared twice"},
     {NULL, RECIPE(NODE("a", D("bn", "x&#10;y"))), "test:1: \"basename\" of node \"a\" has a control character in it"},
     {NULL, RECIPE(NODE("a", "<node id='b'/>")), "test:1: <node> inside another node or edge"},
@@ -106,7 +116,8 @@ static const struct {
     {"hwloc", "<machine/>", "test:1: <machine>: <topology> is wanted"},
     {NULL, "<topology>\n<object", "test:2:1: XML: unclosed token"},
     {NULL, "<topology/>", "...in this XML"},
-    {"hwloc", "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' allowed_cpuset='0x123456789'/></topology>",
+    {"hwloc",
+     "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' allowed_cpuset='0x123456789'/></topology>",
      "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
     {"hwloc", "<topology><object type='Machine' cpuset='0x1,0x' complete_cpuset='0x1'/></topology>",
      "test:1: <object type=\"Machine\"> has a malformed set, not one such as 0x0000000f"},
@@ -125,17 +136,23 @@ static const struct {
      "test:1: <object type=\"PU\"> has no os_index from 0 to 1048576"},
     {NULL, "<topology><object type='PU' os_index='-1' cpuset='0x1' complete_cpuset='0x1'/></topology>",
      "test:1: <object type=\"PU\"> has no os_index from 0 to 1048576"},
-    {NULL, "<topology><object type='MemCache' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1'/></topology>",
-     "test:1: <object type=\"MemCache\"> is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1"},
-    {NULL, "<topology><object type='Machine' cpuset='0x3' complete_cpuset='0x3' allowed_cpuset='0x4'>"
-           "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1'/></object></topology>",
+    {NULL,
+     "<topology><object type='MemCache' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' "
+     "complete_nodeset='0x1'/></topology>",
+     "test:1: <object type=\"MemCache\"> is not the first one in a machine: Machine is wanted, or System or NUMANode "
+     "of hwloc 1"},
+    {NULL,
+     "<topology><object type='Machine' cpuset='0x3' complete_cpuset='0x3' allowed_cpuset='0x4'>"
+     "<object type='PU' os_index='0' cpuset='0x1' complete_cpuset='0x1'/></object></topology>",
      "test: no PU is in the allowed_cpuset of the machine"},
-    {NULL, "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1' "
-           "allowed_nodeset='0x1'><object type='NUMANode' os_index='0' cpuset='0x1' complete_cpuset='0x1' nodeset='0x2' "
-           "complete_nodeset='0x1'/></object></topology>",
+    {NULL,
+     "<topology><object type='Machine' cpuset='0x1' complete_cpuset='0x1' nodeset='0x1' complete_nodeset='0x1' "
+     "allowed_nodeset='0x1'><object type='NUMANode' os_index='0' cpuset='0x1' complete_cpuset='0x1' nodeset='0x2' "
+     "complete_nodeset='0x1'/></object></topology>",
      "test: no NUMANode is in the allowed_nodeset of the machine"},
     {NULL, "<topology><object type='PCIDev'/></topology>",
-     "test:1: <object type=\"PCIDev\"> is not the first one in a machine: Machine is wanted, or System or NUMANode of hwloc 1"},
+     "test:1: <object type=\"PCIDev\"> is not the first one in a machine: Machine is wanted, or System or NUMANode of "
+     "hwloc 1"},
     /* JSON graphs */
     {"jgf", "{\"graph\":", "test:1:9: JSON: parse error: premature EOF"},
     {"jgf", "{\"graph\":\n  x", "test:2:3: JSON: lexical error: invalid char in json text."},
@@ -166,13 +183,17 @@ static const struct {
      "test: graph.nodes[0].metadata.properties.x: is an array, a string is wanted"},
     {NULL, GRAPH(V("a", "\"type\":\"core\",\"state\":\"tired\""), ""),
      "test: graph.nodes[0].metadata.state: \"tired\" is no state"},
-    {NULL, GRAPH("{\"id\":\"a\",\"id\":\"a\",\"metadata\":{\"type\":\"x\"}}", ""), "test: graph.nodes[0].id: is given twice"},
-    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":{\"type\":\"x\"},\"metadata\":{}}", ""), "test: graph.nodes[0].metadata: is given twice"},
-    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":[]}", ""), "test: graph.nodes[0].metadata: is an array, an object is wanted"},
+    {NULL, GRAPH("{\"id\":\"a\",\"id\":\"a\",\"metadata\":{\"type\":\"x\"}}", ""),
+     "test: graph.nodes[0].id: is given twice"},
+    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":{\"type\":\"x\"},\"metadata\":{}}", ""),
+     "test: graph.nodes[0].metadata: is given twice"},
+    {NULL, GRAPH("{\"id\":\"a\",\"metadata\":[]}", ""),
+     "test: graph.nodes[0].metadata: is an array, an object is wanted"},
     {NULL, GRAPH(V("a", "\"type\":\"core\",\"properties\":3"), ""),
      "test: graph.nodes[0].metadata.properties: is an integer, an object is wanted"},
     {NULL, GRAPH(CORE "," CORE, ""), "test: graph.nodes[1].id: \"a\" is taken by graph.nodes[0]"},
-    {NULL, GRAPH(V("a", "\"type\":\"core\",\"size\":2305843009213693951") "," V("b", "\"type\":\"core\",\"size\":1"), ""),
+    {NULL,
+     GRAPH(V("a", "\"type\":\"core\",\"size\":2305843009213693951") "," V("b", "\"type\":\"core\",\"size\":1"), ""),
      "test: graph.nodes[1]: the sizes of all pools add up to more than 2305843009213693951"},
     {NULL, GRAPH(V("r", "\"type\":\"cluster\"") "," TWO, E("a", "b", "") "," E("b", "a", "")),
      "test: graph.nodes[2]: vertex \"b\" is below itself: the edges make a cycle"},
@@ -183,7 +204,8 @@ static const struct {
     {NULL, GRAPH(TWO, "7"), "test: graph.edges[0]: is an integer, an object is wanted"},
     {NULL, GRAPH(TWO, "{\"source\":\"a\",\"source\":\"a\"}"), "test: graph.edges[0]: \"source\" is given twice"},
     {NULL, GRAPH(TWO, "{\"source\":7}"), "test: graph.edges[0].source: is an integer, the id of a vertex is wanted"},
-    {NULL, GRAPH(TWO, E("a", "b", ",\"metadata\":[]")), "test: graph.edges[0].metadata: is an array, an object is wanted"},
+    {NULL, GRAPH(TWO, E("a", "b", ",\"metadata\":[]")),
+     "test: graph.edges[0].metadata: is an array, an object is wanted"},
     {NULL, GRAPH(TWO, E("a", "b", META("\"subsystem\":\"\""))), "test: graph.edges[0].metadata.subsystem: is empty"},
     {NULL, GRAPH(TWO, E("a", "b", META("\"name\":{\"power\":\"\"}"))), "test: graph.edges[0].metadata.name: is empty"},
     {NULL, GRAPH(CORE, E("a", "a", "")), "test: graph.edges[0]: vertex \"a\" contains itself"},
@@ -195,7 +217,8 @@ static const struct {
      "test: scheduling.graph.edges[0].target: there is no vertex \"b\""},
     /* R */
     {"rv1", "{\"version\":1,\"execution\":{},\"execution\":{}}", "test: execution: is given twice"},
-    {"rv1", "{\"version\":1,\"scheduling\":{\"children\":[],\"children\":[]}}", "test: scheduling.children: is given twice"},
+    {"rv1", "{\"version\":1,\"scheduling\":{\"children\":[],\"children\":[]}}",
+     "test: scheduling.children: is given twice"},
     {"rv1", "{\"version\":2,\"execution\":{}}", "test: version: 1 is wanted"},
     {"rv1", "{\"execution\":{}}", "test: version: 1 is wanted"},
     {"rv1", "{\"version\":1}", "test: neither execution nor scheduling.graph is there"},
@@ -210,7 +233,8 @@ static const struct {
      "test: execution.R_lite[0].children.core: a string such as \"0-3,7\" is wanted"},
     {NULL, LIST(ENTRY("0-3", "") "," ENTRY("3", "")),
      "test: execution.R_lite[1].rank: \"3\" has a rank that an earlier entry has"},
-    {NULL, LIST(ENTRY("0-99999", "\"core\":\"0-99999\"")), "test: execution.R_lite: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more)"},
+    {NULL, LIST(ENTRY("0-99999", "\"core\":\"0-99999\"")),
+     "test: execution.R_lite: more than 10000000 vertices (WEIR_VERTICES=N in the environment allows more)"},
     {NULL, R("\"R_lite\":[" ENTRY("0-3", "") "],\"nodelist\":[\"a[0-2]\"]"),
      "test: execution.nodelist: names 3 hosts, but R_lite has 4 ranks"},
     {NULL, R("\"R_lite\":[" ENTRY("0", "") "],\"nodelist\":\"a\""),
@@ -336,7 +360,8 @@ static void test_counts(void)
          "\"t%u\":[{}],", "\"z\":[{}]}}]},\"execution\":{\"R_lite\":[{\"rank\":\"0\",\"children\":{\"core\":\"0\"}}]}}",
          "test: scheduling.children[0].topo.t31[0]: more than 65536 domains, or 32 types of them", 31},
         {"hwloc", MACHINE, "<object type='Misc'>", "", "test:1: more than 200 elements inside each other", 198},
-        {"hwloc", "<topology><object type='Machine'", " a%u='1'", "/></topology>", "test:1: <object> has more than 256 attributes", 256},
+        {"hwloc", "<topology><object type='Machine'", " a%u='1'", "/></topology>",
+         "test:1: <object> has more than 256 attributes", 256},
         {"hwloc", "<topology", " a%u='1'", "/>", "test:1: <topology> has more than 256 attributes", 256},
         {"grug", "<graphml><graph", " a%u='1'", "/></graphml>", "test:1: <graph> has more than 256 attributes", 256},
         {"hwloc", MACHINE, "<object type='Misc'/>", "", "test:1: more than 65536 objects", 65535},
@@ -368,10 +393,12 @@ static void test_depth(int n, int code)
 
     weir_buf_puts(&b, "<graphml>" KEYS "<graph>" NODE("0", D("root", "1")));
     for (int i = 1; i < n; i++)
-        weir_buf_printf(&b, "<node id='%d'>" D("type", "t") "</node><edge id='e%d' source='%d' target='%d'/>", i, i, i - 1, i);
+        weir_buf_printf(&b, "<node id='%d'>" D("type", "t") "</node><edge id='e%d' source='%d' target='%d'/>", i, i,
+                        i - 1, i);
     weir_buf_puts(&b, "</graph></graphml>");
     g = parse("grug", b.data, &err);
-    CHECK(err.code == code && (code == WEIR_OK || strstr(err.text, "node \"200\" is more than 200 levels deep")), "%s", err.text);
+    CHECK(err.code == code && (code == WEIR_OK || strstr(err.text, "node \"200\" is more than 200 levels deep")), "%s",
+          err.text);
     weir_graph_free(g);
     weir_buf_free(&b);
 }

@@ -10,20 +10,22 @@ static const char recipe[] = "<graphml><key id=\"r\" for=\"node\" attr.name=\"ro
                              "<node id=\"b\"><data key=\"t\">node</data></node>"
                              "<edge source=\"a\" target=\"b\"><data key=\"n\">3</data></edge></graph></graphml>";
 
-#define SETS(cpus)       "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
+#define SETS(cpus)                   "cpuset=\"" cpus "\" complete_cpuset=\"" cpus "\" nodeset=\"0x1\" complete_nodeset=\"0x1\""
 #define OBJECT(type, at, cpus, more) "<object type=\"" type "\" os_index=\"" at "\" " SETS(cpus) " " more
-#define CORE(at, cpus)   OBJECT("Core", at, cpus, ">") OBJECT("PU", at, cpus, "/>") "</object>"
+#define CORE(at, cpus)               OBJECT("Core", at, cpus, ">") OBJECT("PU", at, cpus, "/>") "</object>"
 
 /* A machine in which two of three cores share a cache. */
 static const char machine[] =
-    "<topology version=\"2.0\">" OBJECT("Machine", "0", "0x7", ">") "<info name=\"HostName\" value=\"fluke7\"/>"
-    OBJECT("NUMANode", "0", "0x7", "local_memory=\"1048576\"/>")
-    OBJECT("L2Cache", "0", "0x3", "cache_size=\"2097152\" depth=\"2\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\">")
-    CORE("0", "0x1") CORE("1", "0x2") "</object>" CORE("2", "0x4") "</object></topology>";
+    "<topology version=\"2.0\">" OBJECT("Machine", "0", "0x7", ">") "<info name=\"HostName\" value=\"fluke7\"/>" OBJECT(
+        "NUMANode", "0", "0x7", "local_memory=\"1048576\"/>")
+        OBJECT("L2Cache", "0", "0x3",
+               "cache_size=\"2097152\" depth=\"2\" cache_linesize=\"64\" cache_associativity=\"0\" cache_type=\"0\">")
+            CORE("0", "0x1") CORE("1", "0x2") "</object>" CORE("2", "0x4") "</object></topology>";
 
 static const char jobspec[] =
     "resources:\n- {type: slot, count: '1,3,7', label: s, with: [{type: core, count: 2-4}, {type: gpu, count: 1}]}\n"
-    "attributes:\n  system: {duration: 1.5, constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}]}, k: {x: [~, yes, \"a\\n\"]}}\n";
+    "attributes:\n  system: {duration: 1.5, constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}]}, k: {x: "
+    "[~, yes, \"a\\n\"]}}\n";
 
 static void test_texts(void)
 {
@@ -91,7 +93,8 @@ static int request(void *text)
     if (rc == WEIR_OK) {
         int64_t before = weir_request_duration(r);
         rc = weir_request_set_duration(r, 7000000, &err);
-        CHECK(weir_request_duration(r) == (rc == WEIR_OK ? 7000000 : before), "the duration after %s", weir_status_name(rc));
+        CHECK(weir_request_duration(r) == (rc == WEIR_OK ? 7000000 : before), "the duration after %s",
+              weir_status_name(rc));
     }
     for (size_t i = 0; rc == WEIR_OK && i < sizeof formats / sizeof *formats; i++) {
         char *out = weir_request_format(r, formats[i], &err);

@@ -197,7 +197,8 @@ static void test_ranks(void)
                 "no ranks: nodes are numbered");
     picks[0].vertex = b;
     all.npicks = 1;
-    expect_text(g, &all, "rlite", "[{\"rank\":\"1\",\"children\":{\"core\":\"0-2\"}}]", "no ranks: in the order of the graph");
+    expect_text(g, &all, "rlite", "[{\"rank\":\"1\",\"children\":{\"core\":\"0-2\"}}]",
+                "no ranks: in the order of the graph");
     picks[0].vertex = a;
     all.npicks = 2;
     CHECK(weir_vertex_set_rank(g, a, 9, NULL) == WEIR_OK, "rank 9");
@@ -307,7 +308,7 @@ static weir_graph *rich_machine(void)
              "\"id\":3,\"properties\":{\"fast\":\"\",\"k\":\"v\"},\"size\":" size ",\"unit\":\"GiB\",\"rank\":5," own  \
              "\"whole\":true,\"status\":1,\"state\":\"draining\",\"tags\":{\"t\":\"1\"},\"extended\":{\"json\":{"      \
              "\"a\":[1, 2]}},"                                                                                         \
-             "\"extended_text\":{\"text\":\"1]\"},\"paths\":{\"containment\":\"/" RICH_NAME "/nvme3\","              \
+             "\"extended_text\":{\"text\":\"1]\"},\"paths\":{\"containment\":\"/" RICH_NAME "/nvme3\","                \
              "\"power\":\"/pdu0/nvme3\"}}}"
 #define RICH_EDGE                                                                                                      \
     "{\"source\":\"0\",\"target\":\"1\",\"metadata\":{\"subsystem\":\"containment\",\"relationship\":\"contains\"}}"
@@ -320,23 +321,23 @@ static void test_jgf(void)
 
     CHECK(weir_graph_set_uuid(g, UUID("9"), NULL) == WEIR_OK, "a UUID of the graph");
     expect_text(g, NULL, "jgf",
-                "{\"graph\":{\"metadata\":{\"uuid\":\"" UUID("9") "\"},\"nodes\":[" RICH_TOP
-                "," RICH_DISK("100", "") ","
-                                         "{\"id\":\"2\",\"metadata\":{\"type\":\"pdu\",\"uuid\":\"" UUID(
-                                             "3") "\",\"basename\":\"pdu\",\"name\":"
-                                                  "\"pdu0\",\"id\":0,\"properties\":{},\"size\":1,\"unit\":\"\","
-                                                  "\"rank\":-1,\"state\":\"degraded\","
-                                                  "\"paths\":{\"power\":\"/pdu0\"}}}],\"edges\":[" RICH_EDGE ","
-                                                  "{\"source\":\"2\",\"target\":\"0\",\"metadata\":{\"subsystem\":"
-                                                  "\"power\",\"relationship\":\"supplies\","
-                                                  "\"back\":\"drawn\"}},"
-                                                  "{\"source\":\"2\",\"target\":\"1\",\"metadata\":{\"subsystem\":"
-                                                  "\"power\",\"relationship\":\"supplies\"}}"
-                                                  "]}}",
+                "{\"graph\":{\"metadata\":{\"uuid\":\"" UUID("9") "\"},\"nodes\":[" RICH_TOP "," RICH_DISK(
+                    "100", "") ","
+                               "{\"id\":\"2\",\"metadata\":{\"type\":\"pdu\",\"uuid\":\"" UUID(
+                                   "3") "\",\"basename\":\"pdu\",\"name\":"
+                                        "\"pdu0\",\"id\":0,\"properties\":{},\"size\":1,\"unit\":\"\","
+                                        "\"rank\":-1,\"state\":\"degraded\","
+                                        "\"paths\":{\"power\":\"/pdu0\"}}}],\"edges\":[" RICH_EDGE ","
+                                        "{\"source\":\"2\",\"target\":\"0\",\"metadata\":{\"subsystem\":"
+                                        "\"power\",\"relationship\":\"supplies\","
+                                        "\"back\":\"drawn\"}},"
+                                        "{\"source\":\"2\",\"target\":\"1\",\"metadata\":{\"subsystem\":"
+                                        "\"power\",\"relationship\":\"supplies\"}}"
+                                        "]}}",
                 "everything");
     expect_text(g, &a, "jgf",
-                "{\"graph\":{\"nodes\":[" RICH_TOP "," RICH_DISK("40", "\"shares\":{\"1\":40},") "],\"edges\":[" RICH_EDGE
-                                                                                               "]}}",
+                "{\"graph\":{\"nodes\":[" RICH_TOP
+                "," RICH_DISK("40", "\"shares\":{\"1\":40},") "],\"edges\":[" RICH_EDGE "]}}",
                 "a part");
     pick.exclusive = true;
     expect_text(g, &a, "jgf",
@@ -602,7 +603,7 @@ static int format_once(void *arg)
 
 static void test_nomem(void)
 {
-    static const char *const formats[] = {"rv1",  "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand"};
+    static const char *const formats[] = {"rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand"};
     weir_graph *g = machine();
     weir_pick picks[PICKS];
     weir_allocation a = allocation(g,

@@ -470,9 +470,9 @@ static void compare(const struct model *m, const char *what)
         bad += weir_hostlist_append_name(again, m->name[i], strlen(m->name[i]), NULL) != WEIR_OK;
     CHECK(bad == 0 && check_same(format(again), text), "[H1] %s: \"%s\" is compact", what, text);
     CHECK(weir_hostlist_equal(m->h, again) && weir_hostlist_equal(back, m->h), "[H1] %s: equal to itself", what);
-    CHECK(m->n == 0 || (weir_hostlist_delete_at(again, (uint64_t)m->n / 2) == WEIR_OK &&
-                        weir_hostlist_append_name(again, "other", 5, NULL) == WEIR_OK &&
-                        !weir_hostlist_equal(m->h, again)),
+    CHECK(m->n == 0 ||
+              (weir_hostlist_delete_at(again, (uint64_t)m->n / 2) == WEIR_OK &&
+               weir_hostlist_append_name(again, "other", 5, NULL) == WEIR_OK && !weir_hostlist_equal(m->h, again)),
           "[H1] %s: not equal to another", what);
     weir_hostlist_free(back);
     weir_hostlist_free(again);

@@ -1,5 +1,5 @@
-/* test_hostlist_ranges.c - long ranges with something behind the bracket, the same names split otherwise, and lists made to
- * be slow.
+/* test_hostlist_ranges.c - long ranges with something behind the bracket, the same names split otherwise, and lists
+ * made to be slow.
  */
 #include "check.h"
 
@@ -79,9 +79,21 @@ static void test_find(void)
         const char *name;
         int at;
     } rows[] = {
-        {"n3-eth0", 2},   {"n03-eth0", -1}, {"n3-eth00", -1}, {"n3-eth", -1}, {"n10-eth0", 9}, {"n3", -1},
-        {"a1b1c", 20},    {"a1b2c", 21},    {"a2b1c", -1},    {"p9915", 26},  {"p9925", 27},   {"p99", -1},
-        {"12345678901234567890-x", 31},     {"12345678901234567892-x", 33},   {"012345678901234567890-x", -1},
+        {"n3-eth0", 2},
+        {"n03-eth0", -1},
+        {"n3-eth00", -1},
+        {"n3-eth", -1},
+        {"n10-eth0", 9},
+        {"n3", -1},
+        {"a1b1c", 20},
+        {"a1b2c", 21},
+        {"a2b1c", -1},
+        {"p9915", 26},
+        {"p9925", 27},
+        {"p99", -1},
+        {"12345678901234567890-x", 31},
+        {"12345678901234567892-x", 33},
+        {"012345678901234567890-x", -1},
         {"", -1},
     };
     weir_hostlist *h = parse("n[1-20]-eth0,a1b[1-3]c,x[1-2]y,y,p99[1-4]5,1234567890123456789[0-3]-x,n[2-4]-eth0");
@@ -135,7 +147,8 @@ static void test_changes(void)
     weir_hostlist *more = parse("b[3-4]x7");
     uint64_t gone = 0;
 
-    CHECK(weir_hostlist_append_list(h, more, NULL) == WEIR_OK && weir_hostlist_append_list(h, h, NULL) == WEIR_OK, "[H1] append");
+    CHECK(weir_hostlist_append_list(h, more, NULL) == WEIR_OK && weir_hostlist_append_list(h, h, NULL) == WEIR_OK,
+          "[H1] append");
     CHECK(weir_hostlist_count(h) == 12, "[H1] twelve names");
     CHECK(weir_hostlist_delete_list(h, more, &gone, NULL) == WEIR_OK && gone == 2, "[H1] two are deleted");
     CHECK(weir_hostlist_uniq(h) == WEIR_OK && weir_hostlist_count(h) == 6, "[H1] six are left");

@@ -7,7 +7,7 @@
 #include "dice.h"
 
 #define POLICIES 3
-#define TYPES 2
+#define TYPES    2
 
 static const char *const orders[POLICIES][2] = {{"id", NULL}, {"-id", "-index"}, {"node.id", "id"}};
 static const char *const types[TYPES] = {"node", "core"};
@@ -89,7 +89,8 @@ static void run(uint32_t steps, bool short_of)
     weir_graph_free(g);
 }
 
-/* More types than there are indexes: the index of a search in progress stays while the resources of a slot need others. */
+/* More types than there are indexes: the index of a search in progress stays while the resources of a slot need others.
+ */
 static void test_many_types(void)
 {
     static const char *const up[] = {"id"};
@@ -117,7 +118,8 @@ static void test_many_types(void)
     weir_buf_puts(&shape, "]");
     CHECK(weir_request_parse(shape.data, shape.len, "shape", &r, &err) == WEIR_OK, "%s", err.text);
     for (int i = 0; i < 2; i++) {
-        CHECK(weir_match(g, r, &o, &a, &err) == WEIR_OK && a->npicks == 3 * (INDEX_MAX + 9), "a slot of many types: %s", err.text);
+        CHECK(weir_match(g, r, &o, &a, &err) == WEIR_OK && a->npicks == 3 * (INDEX_MAX + 9), "a slot of many types: %s",
+              err.text);
         CHECK(g->indexes.n <= INDEX_MAX + 1, "%u indexes are left", g->indexes.n);
         CHECK(weir_check(g, &err) == WEIR_OK && a && weir_release(g, a->job, &err) == WEIR_OK, "%s", err.text);
         for (uint32_t k = 0; k < g->indexes.n; k++)

@@ -55,7 +55,8 @@ static void change(weir_graph *g)
     case 2: add(g, v, dice(3) ? "core" : "node", 1); break;
     case 3: add(g, dice(2) ? root : rack, dice(2) ? "gpu" : "disk", 1); break;
     case 4: (void)!weir_vertex_set_rank(g, v, dice(4) ? (int64_t)dice(40) : WEIR_NO_RANK, NULL); break;
-    case 5: case 6: mark(g, v); break;
+    case 5:
+    case 6: mark(g, v); break;
     default:
         if (strcmp(weir_vertex_type(g, v), "cluster") != 0 || dice(30) == 0)
             (void)!weir_graph_unlink(g, v, NULL);
@@ -66,18 +67,22 @@ static void change(weir_graph *g)
 
 static weir_request *some_request(void)
 {
-    static const char *const constraints[] = {"{\"properties\":[\"k0\"]}", "{\"properties\":[\"^k2\",\"k1\"]}",
-                                              "{\"ranks\":[\"3-9,20\"]}", "{\"hostlist\":[\"node[10-40]\",\"alpha\",\"n-7\"]}",
-                                              "{\"not\":[{\"properties\":[\"k3\"]}]}", "{\"properties\":[\"k0\",\"k1\",\"k2\"]}"};
+    static const char *const constraints[] = {"{\"properties\":[\"k0\"]}",
+                                              "{\"properties\":[\"^k2\",\"k1\"]}",
+                                              "{\"ranks\":[\"3-9,20\"]}",
+                                              "{\"hostlist\":[\"node[10-40]\",\"alpha\",\"n-7\"]}",
+                                              "{\"not\":[{\"properties\":[\"k3\"]}]}",
+                                              "{\"properties\":[\"k0\",\"k1\",\"k2\"]}"};
     static const char *const types[] = {"node", "core", "rack", "gpu"};
     char text[400];
     weir_request *r = NULL;
     weir_err err = {0};
 
-    snprintf(text, sizeof text,
-             "{\"resources\":[{\"type\":\"slot\",\"count\":%u,\"label\":\"s\",\"with\":[{\"type\":\"%s\",\"count\":1%s}]}],"
-             "\"attributes\":{\"system\":{\"duration\":0,\"constraints\":%s}}}",
-             1 + dice(3), types[dice(4)], dice(2) ? "" : ",\"exclusive\":true", constraints[dice(6)]);
+    snprintf(
+        text, sizeof text,
+        "{\"resources\":[{\"type\":\"slot\",\"count\":%u,\"label\":\"s\",\"with\":[{\"type\":\"%s\",\"count\":1%s}]}],"
+        "\"attributes\":{\"system\":{\"duration\":0,\"constraints\":%s}}}",
+        1 + dice(3), types[dice(4)], dice(2) ? "" : ",\"exclusive\":true", constraints[dice(6)]);
     CHECK(weir_request_parse(text, strlen(text), NULL, &r, &err) == WEIR_OK, "%s: %s", text, err.text);
     return r;
 }
@@ -105,7 +110,8 @@ static bool compare(weir_graph *g, const weir_policy *p)
     CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK, "a machine is copied");
     other = weir_match(copy, r, &o, &b, NULL);
     rc = weir_match(g, r, &o, &a, &err);
-    good = CHECK(rc == other && (rc || same(a, b)), "%s: %s and %s", p->name, weir_status_name(rc), weir_status_name(other)) &&
+    good = CHECK(rc == other && (rc || same(a, b)), "%s: %s and %s", p->name, weir_status_name(rc),
+                 weir_status_name(other)) &&
            CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
     weir_allocation_free(a);
     weir_allocation_free(b);
@@ -117,9 +123,8 @@ static bool compare(weir_graph *g, const weir_policy *p)
 static void run(uint64_t from, int steps)
 {
     static const char *const up[] = {"id"}, *const down[] = {"-id"};
-    static const weir_policy policies[] = {{.name = "first"},
-                                           {.name = "low", .order = up, .norder = 1},
-                                           {.name = "high", .order = down, .norder = 1}};
+    static const weir_policy policies[] = {
+        {.name = "first"}, {.name = "low", .order = up, .norder = 1}, {.name = "high", .order = down, .norder = 1}};
     weir_graph *g = weir_graph_new();
     uint32_t kept = 0;
 
@@ -164,8 +169,8 @@ static void test_shared_ranks(void)
     CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         weir_idset *want = weir_idset_new(), *out = weir_idset_new();
-        CHECK(weir_idset_add_range(want, rows[i].lo, rows[i].hi) == WEIR_OK && weir_node_table_add_ranks(g, r, want, out) == WEIR_OK &&
-                  weir_idset_count(out) == rows[i].nodes,
+        CHECK(weir_idset_add_range(want, rows[i].lo, rows[i].hi) == WEIR_OK &&
+                  weir_node_table_add_ranks(g, r, want, out) == WEIR_OK && weir_idset_count(out) == rows[i].nodes,
               "ranks %u to %u: %llu nodes", rows[i].lo, rows[i].hi, (unsigned long long)weir_idset_count(out));
         weir_idset_free(want);
         weir_idset_free(out);

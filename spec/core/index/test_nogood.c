@@ -59,15 +59,23 @@ static void change(weir_graph *g)
         if (v != weir_graph_root(g, NULL, 0))
             (void)!weir_graph_unlink(g, v, NULL);
         break;
-    case 2: case 3: case 4:
-        (void)!weir_vertex_set_state(g, v, dice(3) ? WEIR_UP : WEIR_DOWN, NULL);
-        break;
-    case 5: case 6:
+    case 2:
+    case 3:
+    case 4: (void)!weir_vertex_set_state(g, v, dice(3) ? WEIR_UP : WEIR_DOWN, NULL); break;
+    case 5:
+    case 6:
         snprintf(text, sizeof text, "%u", dice(50));
         (void)!weir_vertex_set(g, v, WEIR_PROPERTIES, "speed", text, NULL);
         break;
-    case 7: case 8: case 9: (void)!weir_graph_advance(g, weir_graph_now(g) + dice(20), NULL); break;
-    case 10: case 11: case 12: case 13: case 14: case 15:
+    case 7:
+    case 8:
+    case 9: (void)!weir_graph_advance(g, weir_graph_now(g) + dice(20), NULL); break;
+    case 10:
+    case 11:
+    case 12:
+    case 13:
+    case 14:
+    case 15:
         if (weir_job_count(g))
             (void)!weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL);
         break;
@@ -76,8 +84,8 @@ static void change(weir_graph *g)
 }
 
 /* Prefers the last vertices. */
-static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, const double *score,
-                         size_t n, size_t min, size_t max, uint32_t *chosen)
+static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v,
+                         const double *score, size_t n, size_t min, size_t max, uint32_t *chosen)
 {
     (void)data, (void)g, (void)r, (void)v, (void)score, (void)min;
     for (size_t i = 0; i < max; i++)
@@ -85,13 +93,22 @@ static int64_t take_last(void *data, const weir_graph *g, const weir_resource *r
     return (int64_t)max;
 }
 
-static const char *const fillers[] = {"slot=%u/core", "slot=%u/gpu", "slot=%u/memory=3", "slot=%u/socket", "slot=%u/node", "slot=%u/core=2"};
+static const char *const fillers[] = {"slot=%u/core",   "slot=%u/gpu",  "slot=%u/memory=3",
+                                      "slot=%u/socket", "slot=%u/node", "slot=%u/core=2"};
 #define COUNT(list) ((uint32_t)(sizeof(list) / sizeof *(list)))
-static const char *const shapes[] = {
-    "socket/slot=%u/[core;gpu]", "node/slot/[core=%u;gpu]", "slot=%u/[core=2;gpu]", "node/socket/slot/[core=%u;gpu;memory=3]",
-    "rack/node=%u/socket/slot/[core;gpu]", "slot=%u/node/[socket/core=3;gpu]", "rack/slot=%u/[core;gpu]",
-    "slot=%u/socket/[core=3;gpu]", "slot=%u+/[core;memory=4]", "node=%u/[slot/[core;gpu]]", "slot=%u/node/socket=2/[core=3;gpu]",
-    "socket=%u/slot/[core;memory=5]", "slot=%u/socket/[core=3;gpu=2;memory=8]"};
+static const char *const shapes[] = {"socket/slot=%u/[core;gpu]",
+                                     "node/slot/[core=%u;gpu]",
+                                     "slot=%u/[core=2;gpu]",
+                                     "node/socket/slot/[core=%u;gpu;memory=3]",
+                                     "rack/node=%u/socket/slot/[core;gpu]",
+                                     "slot=%u/node/[socket/core=3;gpu]",
+                                     "rack/slot=%u/[core;gpu]",
+                                     "slot=%u/socket/[core=3;gpu]",
+                                     "slot=%u+/[core;memory=4]",
+                                     "node=%u/[slot/[core;gpu]]",
+                                     "slot=%u/node/socket=2/[core=3;gpu]",
+                                     "socket=%u/slot/[core;memory=5]",
+                                     "slot=%u/socket/[core=3;gpu=2;memory=8]"};
 
 /* A request out of few, so that equal requests repeat. */
 static weir_request *some_request(bool filler, uint32_t shape)
@@ -114,8 +131,12 @@ static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t s
 {
     static const int modes[] = {WEIR_NOW, WEIR_PREVIEW, WEIR_PREVIEW, WEIR_FEASIBLE, WEIR_RESERVE};
     weir_request *r = some_request(filler, shape);
-    weir_match_options o = {.mode = filler && dice(4) ? WEIR_RESERVE : modes[dice(COUNT(modes))], .at = weir_graph_now(g), .policy = p,
-                            .reading = dice(6) ? 0 : dice(2) ? WEIR_SLOT_PARENT : WEIR_WHOLE_POOLS};
+    weir_match_options o = {.mode = filler && dice(4) ? WEIR_RESERVE : modes[dice(COUNT(modes))],
+                            .at = weir_graph_now(g),
+                            .policy = p,
+                            .reading = dice(6)   ? 0
+                                       : dice(2) ? WEIR_SLOT_PARENT
+                                                 : WEIR_WHOLE_POOLS};
     const weir_allocation *a = NULL, *b = NULL;
     weir_err err = {0};
     weir_graph *copy;
@@ -127,7 +148,8 @@ static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t s
     rc = weir_match(g, r, &o, &a, &err);
     weir_request_free(r);
     like = rc == other && (rc || !a || same(a, b));
-    CHECK(like, "%s, mode %d, reading %u: %s and %s", p->name, o.mode, o.reading, weir_status_name(rc), weir_status_name(other));
+    CHECK(like, "%s, mode %d, reading %u: %s and %s", p->name, o.mode, o.reading, weir_status_name(rc),
+          weir_status_name(other));
     if (o.mode == WEIR_PREVIEW) {
         weir_allocation_free(a);
         weir_allocation_free(b);
@@ -138,17 +160,19 @@ static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t s
 
 static void run(uint64_t from, int steps)
 {
-    static const char *const up[] = {"id"}, *const down[] = {"-id", "-index"}, *const speed[] = {"-properties.speed", "node.id"},
-                             *const socket[] = {"socket"}, *const free_most[] = {"core", "gpu"};
-    static const weir_policy policies[] = {{.name = "first"},
-                                           {.name = "low", .order = up, .norder = 1},
-                                           {.name = "high", .order = down, .norder = 2},
-                                           {.name = "speed", .order = speed, .norder = 2},
-                                           {.name = "keys", .keys = by_speed, .serial = 7},
-                                           {.name = "exclusive", .exclusive = socket, .nexclusive = 1},
-                                           {.name = "local", .order = up, .norder = 1, .locality = socket, .nlocality = 1},
-                                           {.name = "last", .order = up, .norder = 1, .select = take_last},
-                                           {.name = "descend", .descend = free_most, .ndescend = 2}};
+    static const char *const up[] = {"id"}, *const down[] = {"-id", "-index"},
+                             *const speed[] = {"-properties.speed", "node.id"}, *const socket[] = {"socket"},
+                             *const free_most[] = {"core", "gpu"};
+    static const weir_policy policies[] = {
+        {.name = "first"},
+        {.name = "low", .order = up, .norder = 1},
+        {.name = "high", .order = down, .norder = 2},
+        {.name = "speed", .order = speed, .norder = 2},
+        {.name = "keys", .keys = by_speed, .serial = 7},
+        {.name = "exclusive", .exclusive = socket, .nexclusive = 1},
+        {.name = "local", .order = up, .norder = 1, .locality = socket, .nlocality = 1},
+        {.name = "last", .order = up, .norder = 1, .select = take_last},
+        {.name = "descend", .descend = free_most, .ndescend = 2}};
     weir_graph *g;
     weir_err err = {0};
 
@@ -184,7 +208,8 @@ static uint64_t visits(weir_graph *g, const char *shape, int want)
     return stats.visited;
 }
 
-/* All gpus of the first half in use, and all cores of the second; all cores 0 to 9 of the first, and all gpus of the second. */
+/* All gpus of the first half in use, and all cores of the second; all cores 0 to 9 of the first, and all gpus of the
+ * second. */
 static weir_graph *split(uint32_t racks)
 {
     weir_graph *g = weir_graph_new();
@@ -269,7 +294,9 @@ static int taken_of(weir_graph *g)
 static void set_speed(weir_graph *g, int at, const char *speed)
 {
     weir_vertex node = weir_vertex_child(g, weir_graph_root(g, NULL, 0), (uint32_t)at / 100);
-    CHECK(weir_vertex_set(g, weir_vertex_child(g, node, (uint32_t)at % 100), WEIR_PROPERTIES, "speed", speed, NULL) == WEIR_OK, "set");
+    CHECK(weir_vertex_set(g, weir_vertex_child(g, node, (uint32_t)at % 100), WEIR_PROPERTIES, "speed", speed, NULL) ==
+              WEIR_OK,
+          "set");
 }
 
 static void test_order(void)
@@ -295,7 +322,8 @@ static void test_window(void)
 
     for (uint32_t i = 0; i < 4; i++) {
         weir_vertex socket = weir_vertex_child(g, weir_vertex_child(g, root, i / 2), 10 + i % 2);
-        CHECK(weir_vertex_allocate(g, weir_vertex_child(g, socket, 2), 2, 1, 50, 60, NULL) == WEIR_OK, "a gpu is reserved");
+        CHECK(weir_vertex_allocate(g, weir_vertex_child(g, socket, 2), 2, 1, 50, 60, NULL) == WEIR_OK,
+              "a gpu is reserved");
     }
     CHECK(taken_of(g) == -1 && taken_of(g) == -1, "not for so long");
     CHECK(visits(g, "socket/slot/[core;gpu]", WEIR_EBUSY) >= 24 && visits(g, "socket/slot/[core;gpu]", WEIR_EBUSY) < 10,

@@ -59,8 +59,13 @@ static size_t key(void *data, const weir_resource *r, char *text, size_t size)
 }
 
 static const char *const by_id[] = {"id"};
-static const weir_policy remembered = {.name = "fullest", .order = by_id, .norder = 1, .serial = 7,
-                                       .evaluate = score_all, .score = score_one, .score_key = key};
+static const weir_policy remembered = {.name = "fullest",
+                                       .order = by_id,
+                                       .norder = 1,
+                                       .serial = 7,
+                                       .evaluate = score_all,
+                                       .score = score_one,
+                                       .score_key = key};
 static const weir_policy called = {.name = "fullest", .order = by_id, .norder = 1, .evaluate = score_all};
 
 /* The same score in two parts: what is read of the rack is shared by siblings. */
@@ -89,8 +94,14 @@ static int score_part(void *data, const weir_graph *g, const weir_resource *r, w
     return 1;
 }
 
-static const weir_policy in_parts = {.name = "fullest", .order = by_id, .norder = 1, .serial = 8, .evaluate = score_all,
-                                     .score = score_own, .score_siblings = score_part, .score_key = key};
+static const weir_policy in_parts = {.name = "fullest",
+                                     .order = by_id,
+                                     .norder = 1,
+                                     .serial = 8,
+                                     .evaluate = score_all,
+                                     .score = score_own,
+                                     .score_siblings = score_part,
+                                     .score_key = key};
 
 /* A score of numbers only: of the free cores, of the free units and the state of the node, and of a limit. */
 static int score_numbers(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score,
@@ -118,8 +129,13 @@ static int numbers_all(void *data, const weir_graph *g, const weir_resource *r, 
     return 0;
 }
 
-static const weir_policy in_numbers = {.name = "fullest", .order = by_id, .norder = 1, .serial = 9,
-                                       .evaluate = numbers_all, .score = score_numbers, .score_key = key};
+static const weir_policy in_numbers = {.name = "fullest",
+                                       .order = by_id,
+                                       .norder = 1,
+                                       .serial = 9,
+                                       .evaluate = numbers_all,
+                                       .score = score_numbers,
+                                       .score_key = key};
 static const weir_policy numbers_called = {.name = "fullest", .order = by_id, .norder = 1, .evaluate = numbers_all};
 
 /* Leaves out nodes with two or three free cores, and racks with the tag "heat" of 3. */
@@ -146,8 +162,8 @@ static int prune(void *data, const weir_graph *g, weir_vertex v, const weir_reso
     return keep;
 }
 
-static const weir_policy pruning = {.name = "pruning", .order = by_id, .norder = 1, .serial = 10, .prune = prune,
-                                    .judge = judge, .judge_key = key};
+static const weir_policy pruning = {
+    .name = "pruning", .order = by_id, .norder = 1, .serial = 10, .prune = prune, .judge = judge, .judge_key = key};
 static const weir_policy prune_called = {.name = "pruning", .order = by_id, .norder = 1, .prune = prune};
 
 static weir_request *request(const char *shape)
@@ -208,7 +224,8 @@ static void change(weir_graph *g, uint32_t what, uint32_t which)
 static void histories(const weir_policy *policy, const weir_policy *plain)
 {
     weir_graph *g = machine(3, 6), *copy = duplicate(g);
-    weir_request *r[] = {request("slot=1/node"), request("slot=2/core=2"), request("slot=3/node"), request("slot=3/core")};
+    weir_request *r[] = {request("slot=1/node"), request("slot=2/core=2"), request("slot=3/node"),
+                         request("slot=3/core")};
     uint32_t placed = 0;
 
     for (uint32_t i = 0; i < 600; i++) {
@@ -317,8 +334,10 @@ static void what_changed(void)
     CHECK(calls_of(g, r, &remembered) == 21, "scores put in order are those of all nodes");
     CHECK(calls_of(g, r, &remembered) == 0, "then none is asked for");
     unfollowed = true;
-    CHECK(calls_of(g, r, &(weir_policy){.name = "x", .serial = 9, .evaluate = score_all, .score = score_one,
-                                        .score_key = key}) > 150, "what is not followed is asked for");
+    CHECK(calls_of(g, r,
+                   &(weir_policy){
+                       .name = "x", .serial = 9, .evaluate = score_all, .score = score_one, .score_key = key}) > 150,
+          "what is not followed is asked for");
     unfollowed = false;
     weir_request_free(r);
     weir_graph_free(g);

@@ -25,7 +25,8 @@ static weir_request *request(const char *shape)
 /* Matches a shape for 10 seconds; the status. */
 static int match(weir_graph *g, const char *shape, int64_t job, int mode, int64_t at)
 {
-    weir_match_options o = {.mode = mode, .at = at * SECOND, .duration = 10 * SECOND, .job = job, .assume_feasible = true};
+    weir_match_options o = {
+        .mode = mode, .at = at * SECOND, .duration = 10 * SECOND, .job = job, .assume_feasible = true};
     const weir_allocation *a;
     weir_request *r = request(shape);
     int rc = weir_match(g, r, &o, &a, NULL);
@@ -71,9 +72,12 @@ static void test_feeds(void)
     for (int i = 0; i < 4; i++) {
         char path[40];
         snprintf(path, sizeof path, "/cluster0/node%d", i);
-        CHECK(weir_graph_lookup(g, path, &v, NULL) == WEIR_OK && weir_edge_add(g, pdu, v, "power", "feeds", NULL, NULL) == WEIR_OK, "%s", path);
+        CHECK(weir_graph_lookup(g, path, &v, NULL) == WEIR_OK &&
+                  weir_edge_add(g, pdu, v, "power", "feeds", NULL, NULL) == WEIR_OK,
+              "%s", path);
     }
-    CHECK(match(g, "slot=2/node/[core=1;power=3]", 1, WEIR_NOW, 0) == WEIR_OK && weir_vertex_free(g, pdu) == 14, "a job");
+    CHECK(match(g, "slot=2/node/[core=1;power=3]", 1, WEIR_NOW, 0) == WEIR_OK && weir_vertex_free(g, pdu) == 14,
+          "a job");
     CHECK(weir_graph_dup(g, &before, NULL) == WEIR_OK, "a copy");
     CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK && weir_vertex_free(g, pdu) == 20, "detaches it");
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
@@ -95,11 +99,14 @@ static void test_refusals(void)
     CHECK(match(g, "slot=1/core=1", 2, WEIR_NOW, 0) == WEIR_OK, "another takes a core");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "a core of it is in use");
     CHECK(weir_job_count(g) == 1, "nothing was booked");
-    CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/core=1", 1, WEIR_NOW, 100) == WEIR_OK, "its id is taken");
+    CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/core=1", 1, WEIR_NOW, 100) == WEIR_OK,
+          "its id is taken");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EEXIST, "the id is in use");
     CHECK(weir_release(g, 1, NULL) == WEIR_OK, "it goes");
     CHECK(weir_job_attach(g, x, -1, NULL) == WEIR_EINVAL, "an end before the start");
-    CHECK(weir_graph_lookup(g, "/cluster0/node3/core1", &v, NULL) == WEIR_OK && weir_graph_unlink(g, v, NULL) == WEIR_OK, "a core is removed");
+    CHECK(weir_graph_lookup(g, "/cluster0/node3/core1", &v, NULL) == WEIR_OK &&
+              weir_graph_unlink(g, v, NULL) == WEIR_OK,
+          "a core is removed");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EINVAL, "vertices went");
     weir_detached_free(x);
     weir_detached_free(NULL);
@@ -116,7 +123,8 @@ static void test_shared(void)
     CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK, "detaches it");
     CHECK(match(g, "slot=7/core=1", 2, WEIR_NOW, 0) == WEIR_OK, "all other cores");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "its core is in use");
-    CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/node", 2, WEIR_NOW, 0) == WEIR_OK, "a node as a whole");
+    CHECK(weir_release(g, 2, NULL) == WEIR_OK && match(g, "slot=1/node", 2, WEIR_NOW, 0) == WEIR_OK,
+          "a node as a whole");
     CHECK(weir_job_attach(g, x, 0, NULL) == WEIR_EBUSY, "that is the one it shares");
     CHECK(weir_release(g, 2, NULL) == WEIR_OK && weir_job_attach(g, x, 0, NULL) == WEIR_OK, "it comes back");
     CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are right");
@@ -129,7 +137,8 @@ static void test_longer(void)
     weir_detached *x = NULL;
 
     CHECK(match(g, "slot=4/node", 1, WEIR_NOW, 0) == WEIR_OK, "a job");
-    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK && weir_job_attach(g, x, 30 * SECOND, NULL) == WEIR_OK, "it lasts longer");
+    CHECK(weir_job_detach(g, 1, &x, NULL) == WEIR_OK && weir_job_attach(g, x, 30 * SECOND, NULL) == WEIR_OK,
+          "it lasts longer");
     CHECK(match(g, "slot=1/core=1", 2, WEIR_RESERVE, 0) == WEIR_OK, "a reservation");
     CHECK(weir_job_get(g, 2)->start == 30 * SECOND, "behind it");
     weir_graph_free(g);
@@ -141,13 +150,20 @@ static void test_soonest(void)
         const char *shape;
         int64_t job, at, start;
     } rows[] = {
-        {"slot=1/core=1", 0, 0, 0},   {"slot=3/core=1", 0, 0, 20}, {"slot=3/core=1", 0, 12, 20},  {"slot=8/core=1", 0, 0, 20},
-        {"slot=8/core=1", 1, 0, 0},  {"slot=8/core=1", 2, 0, 10}, {"slot=3/core=1", 1, 0, 0},    {"slot=9/core=1", 0, 0, WEIR_FOREVER},
+        {"slot=1/core=1", 0, 0, 0},
+        {"slot=3/core=1", 0, 0, 20},
+        {"slot=3/core=1", 0, 12, 20},
+        {"slot=8/core=1", 0, 0, 20},
+        {"slot=8/core=1", 1, 0, 0},
+        {"slot=8/core=1", 2, 0, 10},
+        {"slot=3/core=1", 1, 0, 0},
+        {"slot=9/core=1", 0, 0, WEIR_FOREVER},
         {"slot=1/memory=65", 0, 0, WEIR_FOREVER},
     };
     weir_graph *g = machine();
 
-    CHECK(match(g, "slot=3/node", 1, WEIR_NOW, 0) == WEIR_OK && match(g, "slot=4/node", 2, WEIR_RESERVE, 0) == WEIR_OK, "two jobs");
+    CHECK(match(g, "slot=3/node", 1, WEIR_NOW, 0) == WEIR_OK && match(g, "slot=4/node", 2, WEIR_RESERVE, 0) == WEIR_OK,
+          "two jobs");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         weir_match_options o = {.at = rows[i].at * SECOND, .duration = 1 * SECOND, .job = rows[i].job};
         weir_request *r = request(rows[i].shape);

@@ -99,7 +99,8 @@ static void expect(const weir_graph *g, const uint32_t *picks, const char *what,
     CHECK(weir_check(g, &err) == WEIR_OK, "%s, allocation %ld: %s", what, n, err.text);
     for (int i = 0; i < JOBS; i++) {
         const weir_allocation *a = weir_job_get(g, i + 1);
-        CHECK(a && a->npicks == picks[i], "%s, allocation %ld: job %d has %u, not %u", what, n, i + 1, a ? a->npicks : 0, picks[i]);
+        CHECK(a && a->npicks == picks[i], "%s, allocation %ld: job %d has %u, not %u", what, n, i + 1,
+              a ? a->npicks : 0, picks[i]);
     }
 }
 
@@ -129,7 +130,8 @@ static void test_crowd(void)
         CHECK(rc == WEIR_OK || rc == WEIR_ENOMEM, "a crowd, allocation %ld: %s", n, weir_status_name(rc));
         CHECK(weir_check(g, &err) == WEIR_OK, "a crowd, allocation %ld: %s", n, err.text);
         for (uint32_t i = 0; i < CROWD; i++)
-            CHECK(weir_job_get(g, jobs[i])->npicks == (rc == WEIR_OK ? 39 : 1), "a crowd, allocation %ld: job %u", n, i + 1);
+            CHECK(weir_job_get(g, jobs[i])->npicks == (rc == WEIR_OK ? 39 : 1), "a crowd, allocation %ld: job %u", n,
+                  i + 1);
         weir_graph_free(g);
     }
     CHECK(quiet == 5 && n > 40, "a crowd: it goes through in the end, after %ld", n);

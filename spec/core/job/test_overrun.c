@@ -5,8 +5,8 @@
 
 #define SECOND 1000000
 
-static const char *const SHAPES[] = {"slot=%u/node", "slot=%u/core", "slot=%u/memory=3", "slot=%u/rack", "node=%u/slot/core=2",
-                                     "slot=%u/node/[core=2;memory=2]"};
+static const char *const SHAPES[] = {"slot=%u/node", "slot=%u/core",        "slot=%u/memory=3",
+                                     "slot=%u/rack", "node=%u/slot/core=2", "slot=%u/node/[core=2;memory=2]"};
 
 static weir_graph *machine(void)
 {
@@ -52,7 +52,8 @@ static void look_at_events(const weir_graph *g, uint32_t *kinds)
         switch (e[i].kind) {
         case WEIR_CLOCK_START: CHECK(!a || a->start == e[i].time, "a job that began starts when it was told"); break;
         case WEIR_CLOCK_HOLD:
-            CHECK(a && a->state == WEIR_RESERVED && a->start > weir_graph_now(g), "a job that is held back is reserved");
+            CHECK(a && a->state == WEIR_RESERVED && a->start > weir_graph_now(g),
+                  "a job that is held back is reserved");
             break;
         default: CHECK(!a && e[i].time <= weir_graph_now(g), "a job that ended is gone");
         }
@@ -91,14 +92,17 @@ static void test_change(void)
     weir_graph *g = machine();
     weir_err err = {0};
 
-    CHECK(match(g, "slot=6/node", WEIR_NOW, 10 * SECOND) == WEIR_OK && match(g, "slot=6/node", WEIR_RESERVE, 10 * SECOND) == WEIR_OK,
+    CHECK(match(g, "slot=6/node", WEIR_NOW, 10 * SECOND) == WEIR_OK &&
+              match(g, "slot=6/node", WEIR_RESERVE, 10 * SECOND) == WEIR_OK,
           "two jobs");
     CHECK(weir_graph_overrun_rule(g) == WEIR_OVERRUN_HOLD, "jobs are held back unless something else was said");
-    CHECK(weir_graph_advance(g, 12 * SECOND, &err) == WEIR_OK && weir_job_get(g, 2)->state == WEIR_RESERVED, "the second waits");
+    CHECK(weir_graph_advance(g, 12 * SECOND, &err) == WEIR_OK && weir_job_get(g, 2)->state == WEIR_RESERVED,
+          "the second waits");
     weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
     CHECK(weir_graph_advance(g, 12 * SECOND + 1, &err) == WEIR_OK && !weir_job_get(g, 1), "the first is gone");
-    CHECK(weir_job_get(g, 2)->state == WEIR_ALLOCATED && weir_job_get(g, 2)->start == 12 * SECOND + 1, "the second has begun");
+    CHECK(weir_job_get(g, 2)->state == WEIR_ALLOCATED && weir_job_get(g, 2)->start == 12 * SECOND + 1,
+          "the second has begun");
     CHECK(weir_job_get(g, 2)->end == 22 * SECOND + 1, "and lasts as long as it was to");
     weir_graph_overrun(g, WEIR_OVERRUN_HOLD);
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
@@ -140,7 +144,8 @@ static void test_nomem(void)
             CHECK(weir_graph_advance(g, 45 * SECOND, &err) == WEIR_OK, "again: %s", err.text);
         CHECK(weir_graph_advance(whole, 45 * SECOND, &err) == WEIR_OK, "%s", err.text);
         for (int64_t job = 1; job <= 18; job++)
-            CHECK(weir_job_get(g, job)->start == weir_job_get(whole, job)->start, "allocation %ld: job %d", n, (int)job);
+            CHECK(weir_job_get(g, job)->start == weir_job_get(whole, job)->start, "allocation %ld: job %d", n,
+                  (int)job);
         weir_graph_free(g);
         weir_graph_free(whole);
     }
@@ -168,8 +173,8 @@ int main(void)
         history(from, WEIR_OVERRUN_HOLD, held);
         history(from, WEIR_OVERRUN_EXPIRE, expired);
     }
-    CHECK(held[WEIR_CLOCK_HOLD] > 100 && held[WEIR_CLOCK_START] > 100 && held[WEIR_CLOCK_EXPIRE] == 0, "%u held, %u began",
-          held[WEIR_CLOCK_HOLD], held[WEIR_CLOCK_START]);
+    CHECK(held[WEIR_CLOCK_HOLD] > 100 && held[WEIR_CLOCK_START] > 100 && held[WEIR_CLOCK_EXPIRE] == 0,
+          "%u held, %u began", held[WEIR_CLOCK_HOLD], held[WEIR_CLOCK_START]);
     CHECK(expired[WEIR_CLOCK_EXPIRE] > 100 && expired[WEIR_CLOCK_HOLD] == 0, "%u ended", expired[WEIR_CLOCK_EXPIRE]);
     test_change();
     test_nomem();

@@ -1,5 +1,5 @@
-/* test_stage.c - stages with and without locks, and jobs of listed resources: random histories in which the graph checks
- * out after every step, jobs past their ends included; and every call with each allocation failing. */
+/* test_stage.c - stages with and without locks, and jobs of listed resources: random histories in which the graph
+ * checks out after every step, jobs past their ends included; and every call with each allocation failing. */
 #include "check.h"
 #include "dice.h"
 
@@ -31,9 +31,8 @@ static int match(weir_graph *g, const char *text, weir_match_options o, const we
 
 static void some_match(weir_graph *g)
 {
-    weir_match_options o = {.mode = dice(2) ? WEIR_RESERVE : WEIR_NOW,
-                            .at = weir_graph_now(g),
-                            .duration = (1 + dice(20)) * SECOND};
+    weir_match_options o = {
+        .mode = dice(2) ? WEIR_RESERVE : WEIR_NOW, .at = weir_graph_now(g), .duration = (1 + dice(20)) * SECOND};
     const weir_allocation *a = NULL;
     char text[60];
     int rc;
@@ -63,7 +62,8 @@ static void some_commit(weir_graph *g)
     CHECK((rc == WEIR_EBUSY) == (nlost > 0), "losses, %u", nlost);
     CHECK(weir_job_count(g) == jobs + (rc == WEIR_OK) && weir_stage_count(g) == stages - (rc == WEIR_OK), "counts");
     for (uint32_t i = 0; i < nlost; i++)
-        CHECK(lost[i].job > 0 ? weir_job_get(g, lost[i].job) != NULL : weir_stage_get(g, -lost[i].job) != NULL, "a holder");
+        CHECK(lost[i].job > 0 ? weir_job_get(g, lost[i].job) != NULL : weir_stage_get(g, -lost[i].job) != NULL,
+              "a holder");
     weir_free(lost);
 }
 
@@ -187,7 +187,8 @@ static void test_gone(void)
               lost[0].pick == 1 && lost[0].job == 0,
           "the vertex is lost");
     weir_free(lost);
-    CHECK(weir_stage_drop(g, stage, NULL) == WEIR_OK && weir_stage_drop(g, stage, NULL) == WEIR_ENOENT, "is dropped once");
+    CHECK(weir_stage_drop(g, stage, NULL) == WEIR_OK && weir_stage_drop(g, stage, NULL) == WEIR_ENOENT,
+          "is dropped once");
     weir_graph_free(g);
 }
 

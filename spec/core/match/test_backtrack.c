@@ -21,11 +21,13 @@ static const struct {
     {"cluster:1 rack:5 node:6 core:3", NULL, "slot/[node=15{-x}/core=2;node=15{-x}/core=2]", WEIR_OK},
     {"cluster:1 rack:5 node:6 core:3", "slot=3/core=2", "slot/[node=15{-x}/core=2;node=15{-x}/core=2]", WEIR_EBUSY},
     {"cluster:1 rack:5 node:6 core:3", NULL, "slot/[rack=2;node=10;node=9{-x}/core=2]", WEIR_EINFEASIBLE},
-    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL, "slot/[node=6;socket=7{-x}/memory=4;socket=6{-x}/memory=4]",
+    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL,
+     "slot/[node=6;socket=7{-x}/memory=4;socket=6{-x}/memory=4]", WEIR_EINFEASIBLE},
+    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL, "[slot=9{a}/[socket;core];slot=5{b}/[socket;core]]",
      WEIR_EINFEASIBLE},
-    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL, "[slot=9{a}/[socket;core];slot=5{b}/[socket;core]]", WEIR_EINFEASIBLE},
     {"cluster:1 node:30 core:3", NULL, "slot/[node=15{-x}/[core=2;power=1];node=15{-x}/core=2]", WEIR_OK},
-    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL, "[slot=9{a}/[socket;core];slot=3{b}/[socket;core]]", WEIR_OK},
+    {"cluster:1 node:12 socket:2 [core:3 memory:1(size=7)]", NULL, "[slot=9{a}/[socket;core];slot=3{b}/[socket;core]]",
+     WEIR_OK},
 };
 
 #define CASES ((int)(sizeof cases / sizeof *cases))
@@ -82,7 +84,8 @@ static bool fail_once(weir_graph *g, const weir_request *r, int i, long n)
     weir_mem_fail_after(n);
     rc = ask(g, r, &err);
     weir_mem_fail_after(0);
-    CHECK(rc == cases[i].answer || rc == WEIR_ENOMEM, "%s, allocation %ld: %s", cases[i].request, n, weir_status_name(rc));
+    CHECK(rc == cases[i].answer || rc == WEIR_ENOMEM, "%s, allocation %ld: %s", cases[i].request, n,
+          weir_status_name(rc));
     CHECK(weir_check(g, &err) == WEIR_OK, "%s, allocation %ld: %s", cases[i].request, n, err.text);
     return rc != WEIR_ENOMEM;
 }
@@ -95,7 +98,8 @@ int main(void)
         weir_err err = {0};
         int rc, quiet = 0;
 
-        if (!CHECK(weir_request_parse(cases[i].request, strlen(cases[i].request), "t", &r, &err) == WEIR_OK, "%s", err.text))
+        if (!CHECK(weir_request_parse(cases[i].request, strlen(cases[i].request), "t", &r, &err) == WEIR_OK, "%s",
+                   err.text))
             return check_report();
         if (strstr(cases[i].request, "power"))
             feed(g);

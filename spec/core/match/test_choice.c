@@ -42,8 +42,8 @@ static const weir_choice choices[] = {
 };
 #define CHOICES (sizeof choices / sizeof *choices)
 
-static const char *const shapes[] = {"slot=1/node",        "slot=3/node", "slot=7/node",
-                                     "slot=2-6/node",      "slot=5/core", "slot=3/node/[core=4;gpu]",
+static const char *const shapes[] = {"slot=1/node",        "slot=3/node",   "slot=7/node",
+                                     "slot=2-6/node",      "slot=5/core",   "slot=3/node/[core=4;gpu]",
                                      "slot=2/node/core=3", "slot=2/core=2", "node=2/slot=2/core"};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 
@@ -83,7 +83,8 @@ static void compare(weir_graph *g, uint32_t step)
         chosen(g, r, &p, indexed, sizeof indexed);
         p.prune = keep_all;
         chosen(g, r, &p, listed, sizeof listed);
-        CHECK(strcmp(listed, indexed) == 0, "step %u: %s by choice %zu: %s, listed: %s", step, shape, i, indexed, listed);
+        CHECK(strcmp(listed, indexed) == 0, "step %u: %s by choice %zu: %s, listed: %s", step, shape, i, indexed,
+              listed);
         weir_request_free(r);
     }
 }
@@ -136,7 +137,8 @@ static void change(weir_graph *g)
 
 static weir_graph *machine(void)
 {
-    static const char text[] = "cluster:1 [rack:2[node:5[socket:2[core:3 gpu:1]]] rack:3[node:4[socket:2[core:2 gpu:1]]]]";
+    static const char text[] =
+        "cluster:1 [rack:2[node:5[socket:2[core:3 gpu:1]]] rack:3[node:4[socket:2[core:2 gpu:1]]]]";
     weir_graph *g = NULL;
     weir_pool_desc d = WEIR_POOL_DESC_INIT;
     weir_vertex switches[3], nodes;
@@ -202,7 +204,9 @@ static void run_short_of_memory(void)
 
     for (size_t i = 0; i < CHOICES; i++) {
         weir_graph *g = NULL;
-        t.r = request(choices[i].kind == WEIR_CHOOSE_BESIDE ? "slot=2/[core=2;gpu]" : i % 2 ? "slot=3/node/core=2" : "slot=2/node");
+        t.r = request(choices[i].kind == WEIR_CHOOSE_BESIDE ? "slot=2/[core=2;gpu]"
+                      : i % 2                               ? "slot=3/node/core=2"
+                                                            : "slot=2/node");
         t.policy = (weir_policy){.name = "p", .choice = &choices[i], .serial = 1};
         CHECK(weir_graph_dup(t.g, &g, NULL) == WEIR_OK, "a copy");
         CHECK(chosen(g, t.r, &t.policy, t.expected, sizeof t.expected) == WEIR_OK, "choice %zu", i);

@@ -57,11 +57,27 @@ static weir_graph *make_machine(bool batch)
 
 static const char *some_request(char *buf, size_t size)
 {
-    static const char *const shapes[] = {
-        "slot=%u/node", "slot=%u/core", "slot=%u/[core=2;gpu]", "slot=%u/node/core=3", "node=%u/slot/core=2", "slot=%u/memory=5",
-        "slot=1-%u/node", "slot=%u/socket/core", "rack/slot=%u/node", "slot=%u/[node;core=2]", "slot=%u/[memory=3;core]",
-        "rack/gpu=%u", "node/memory=%u", "socket/core=%u", "[node/core=2;rack/slot=%u/gpu]", "[rack{x};node/gpu=%u]",
-        "[slot=%u{a}/node/gpu;slot{b}/node]", "node{-x}/slot=%u/gpu", "memory=%u{-x}", "slot=%u/rack", "core=%u"};
+    static const char *const shapes[] = {"slot=%u/node",
+                                         "slot=%u/core",
+                                         "slot=%u/[core=2;gpu]",
+                                         "slot=%u/node/core=3",
+                                         "node=%u/slot/core=2",
+                                         "slot=%u/memory=5",
+                                         "slot=1-%u/node",
+                                         "slot=%u/socket/core",
+                                         "rack/slot=%u/node",
+                                         "slot=%u/[node;core=2]",
+                                         "slot=%u/[memory=3;core]",
+                                         "rack/gpu=%u",
+                                         "node/memory=%u",
+                                         "socket/core=%u",
+                                         "[node/core=2;rack/slot=%u/gpu]",
+                                         "[rack{x};node/gpu=%u]",
+                                         "[slot=%u{a}/node/gpu;slot{b}/node]",
+                                         "node{-x}/slot=%u/gpu",
+                                         "memory=%u{-x}",
+                                         "slot=%u/rack",
+                                         "core=%u"};
     snprintf(buf, size, shapes[dice(sizeof shapes / sizeof *shapes)], 1 + dice(4));
     return buf;
 }
@@ -84,7 +100,8 @@ static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
     char text[80];
     weir_request *r;
     const weir_allocation *a;
-    weir_match_options o = {.mode = (int)dice(4), .reading = dice(4) ? 0 : dice(32), .at = weir_graph_now(g), .policy = p};
+    weir_match_options o = {
+        .mode = (int)dice(4), .reading = dice(4) ? 0 : dice(32), .at = weir_graph_now(g), .policy = p};
     weir_pick *inside = NULL;
     uint32_t ninside = 0;
     int rc;
@@ -144,10 +161,11 @@ static int run(uint64_t from, int steps)
 {
     static const char *const up[] = {"id"}, *const down[] = {"-id", "node.id"};
     static const char *const spare[] = {"node", "core"}, *const whole[] = {"node"};
-    weir_policy policies[4] = {{.name = "first"}, {.name = "low", .order = up, .norder = 1},
-                               {.name = "high", .order = down, .norder = 2},
-                               {.name = "emptiest", .descend = spare, .ndescend = 2, .exclusive = whole,
-                                .nexclusive = 1}};
+    weir_policy policies[4] = {
+        {.name = "first"},
+        {.name = "low", .order = up, .norder = 1},
+        {.name = "high", .order = down, .norder = 2},
+        {.name = "emptiest", .descend = spare, .ndescend = 2, .exclusive = whole, .nexclusive = 1}};
     weir_graph *g;
     weir_err err = {0};
 

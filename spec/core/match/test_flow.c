@@ -81,7 +81,8 @@ static void test_path(void)
 {
     int64_t job;
 
-    CHECK(match("slot/node/[core=2;pfs1=3;power=2]", WEIR_NOW, &job) == WEIR_OK, "[G8] one node with bandwidth and power");
+    CHECK(match("slot/node/[core=2;pfs1=3;power=2]", WEIR_NOW, &job) == WEIR_OK,
+          "[G8] one node with bandwidth and power");
     CHECK(left(nodes[0]) == 0 && left(nodes[1]) == 1, "the first node is taken");
     CHECK(left(edge_switch[0]) == 1 && left(core_switch[0]) == 5 && left(pfs1) == 13,
           "[G8] each distribution unit on the way to the source gives its part");
@@ -103,7 +104,8 @@ static void test_other_way(void)
     CHECK(match("slot=5/node/pfs1=4", WEIR_NOW, NULL) == WEIR_EINFEASIBLE, "16 GB/s are never 20");
     CHECK(match("slot/node/power=7", WEIR_FEASIBLE, NULL) == WEIR_EINFEASIBLE, "no pdu gives 7 kW");
     CHECK(match("slot=4/node/power=2", WEIR_FEASIBLE, NULL) == WEIR_OK, "but four times 2 kW");
-    CHECK(match("node/slot=2/[core;power=1]", WEIR_NOW, &job) == WEIR_OK && left(pdu[0]) == 4, "per slot inside a node");
+    CHECK(match("node/slot=2/[core;power=1]", WEIR_NOW, &job) == WEIR_OK && left(pdu[0]) == 4,
+          "per slot inside a node");
     CHECK(weir_release(g, job, NULL) == WEIR_OK, "release");
 }
 
@@ -125,7 +127,8 @@ static void test_walks(void)
         CHECK(v == edge_switch[n] && weir_walk_depth(w) == 2, "[W2] breadth first: edge switch %d", n);
     CHECK(n == 4, "four edge switches");
     weir_walk_free(w);
-    CHECK(weir_graph_lookup(g, "pfs1:/filesystem1/core_switch1/edge_switch3/node7", &v, NULL) == WEIR_OK && v == nodes[7],
+    CHECK(weir_graph_lookup(g, "pfs1:/filesystem1/core_switch1/edge_switch3/node7", &v, NULL) == WEIR_OK &&
+              v == nodes[7],
           "[G1] a path in another subsystem");
 }
 
@@ -161,7 +164,8 @@ static void test_units_go_with_their_vertex(void)
     CHECK(weir_job_shrink(g, job, &nodes[0], 1, NULL) == WEIR_OK, "[A9] one of them goes");
     CHECK(left(edge_switch[0]) == 2 && left(pfs1) == 14 && left(pdu[0]) == 5, "[G8] and what it took on the way up");
     CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");
-    CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_OK && left(edge_switch[0]) == 2, "part of a node keeps its units");
+    CHECK(weir_job_shrink(g, job, &core, 1, NULL) == WEIR_OK && left(edge_switch[0]) == 2,
+          "part of a node keeps its units");
     CHECK(weir_job_shrink(g, job, &nodes[1], 1, NULL) == WEIR_OK && left(edge_switch[0]) == 4, "the rest: all is free");
     CHECK(weir_job_get(g, job) == NULL && left(panel) == 10, "and the job is gone");
     CHECK(weir_check(g, NULL) == WEIR_OK, "schedules are exact");

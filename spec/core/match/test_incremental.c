@@ -95,8 +95,9 @@ static void change_jobs(weir_graph *g)
 
 static weir_request *some_request(void)
 {
-    static const char *const shapes[] = {"slot=%u/node", "slot=%u/node/core=2", "slot=%u/core", "rack/slot=%u/node",
-                                         "slot=%u/node/[core;gpu]", "node=%u/slot/core", "slot=%u/rack", "slot=%u/memory=3"};
+    static const char *const shapes[] = {"slot=%u/node",      "slot=%u/node/core=2",     "slot=%u/core",
+                                         "rack/slot=%u/node", "slot=%u/node/[core;gpu]", "node=%u/slot/core",
+                                         "slot=%u/rack",      "slot=%u/memory=3"};
     char text[60];
     weir_request *r = NULL;
 
@@ -121,7 +122,8 @@ static bool compare(weir_graph *g, const weir_policy *p)
     other = weir_match(copy, r, &o, &b, NULL);
     rc = weir_match(g, r, &o, &a, &err);
     weir_request_free(r);
-    if (!CHECK(rc == other && (rc || same(a, b)), "%s: %s and %s", p->name, weir_status_name(rc), weir_status_name(other)) ||
+    if (!CHECK(rc == other && (rc || same(a, b)), "%s: %s and %s", p->name, weir_status_name(rc),
+               weir_status_name(other)) ||
         !CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text)) {
         weir_graph_free(copy);
         return false;
@@ -176,7 +178,8 @@ static void run_queue(uint64_t from, uint32_t jobs)
             break;
         if (weir_job_count(g) && (i >= jobs || dice(8) == 0))
             CHECK(weir_release(g, weir_job_at(g, dice(weir_job_count(g)))->job, NULL) == WEIR_OK, "a job is released");
-        if (i % 8 == 0 && !CHECK(weir_check(g, &err) == WEIR_OK, "seed %llu step %u: %s", (unsigned long long)from, i, err.text))
+        if (i % 8 == 0 &&
+            !CHECK(weir_check(g, &err) == WEIR_OK, "seed %llu step %u: %s", (unsigned long long)from, i, err.text))
             break;
     }
     weir_graph_free(g);

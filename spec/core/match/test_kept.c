@@ -70,7 +70,8 @@ static void compare(int kind, int mode, const char *when)
     weir_err err = {0};
     uint64_t here = answer(g, kinds[kind], mode), there;
 
-    CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK && weir_graph_bytes(copy) < weir_graph_bytes(g), "a copy without what is kept");
+    CHECK(weir_graph_dup(g, &copy, NULL) == WEIR_OK && weir_graph_bytes(copy) < weir_graph_bytes(g),
+          "a copy without what is kept");
     there = answer(copy, kinds[kind], mode);
     CHECK(here == there, "%s, kind %d: %llx, and %llx on a copy", when, kind, (unsigned long long)here,
           (unsigned long long)there);
@@ -96,7 +97,9 @@ static void test_refused(void)
     compare_all(WEIR_NOW, "none has both");
     d.type = "disk";
     d.id = 0;
-    CHECK(weir_graph_lookup(g, "/cluster0/node7", &v, NULL) == WEIR_OK || weir_graph_lookup(g, "/cluster/node7", &v, NULL) == WEIR_OK, "node 7");
+    CHECK(weir_graph_lookup(g, "/cluster0/node7", &v, NULL) == WEIR_OK ||
+              weir_graph_lookup(g, "/cluster/node7", &v, NULL) == WEIR_OK,
+          "node 7");
     CHECK(weir_graph_add_many(g, v, &d, 3, 1, &v, NULL) == WEIR_OK, "it gets disks");
     compare_all(WEIR_NOW, "one has both");
     CHECK(weir_vertex_allocate(g, v, 5, 1, 0, WEIR_FOREVER, NULL) == WEIR_OK, "a disk is taken");

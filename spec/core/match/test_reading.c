@@ -66,16 +66,22 @@ static const struct {
     const char *order, *descend;
     const char *picks;
 } rows[] = {
-    {"slots in the order of sums", "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":1},"
-     "{\"type\":\"memory\",\"count\":4}]}],\"attributes\":{\"system\":{}}}", WEIR_SLOT_PARENT | WEIR_SLOT_SUMS | WEIR_WHOLE_POOLS,
-     "id", NULL, "node0/socket0/core0 node0/socket0/memory0 node1/socket0/core0 node1/socket0/memory0"},
+    {"slots in the order of sums",
+     "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":1},"
+     "{\"type\":\"memory\",\"count\":4}]}],\"attributes\":{\"system\":{}}}",
+     WEIR_SLOT_PARENT | WEIR_SLOT_SUMS | WEIR_WHOLE_POOLS, "id", NULL,
+     "node0/socket0/core0 node0/socket0/memory0 node1/socket0/core0 node1/socket0/memory0"},
     {"what links lead to", "store/socket/core=1", WEIR_LINKS, "id", NULL, "node1/socket0/core0"},
     {"what links lead to, highest first", "store/socket/core=1", WEIR_LINKS, "-id", NULL, "node1/socket1/core7"},
-    {"alternatives in the order of sums", "{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":"
-     "\"core\",\"count\":3}]},{\"type\":\"or_slot\",\"count\":1,\"label\":\"b\",\"with\":[{\"type\":\"core\",\"count\":1}]}],"
-     "\"attributes\":{\"system\":{}}}", WEIR_SLOT_SUMS, "id", NULL, "node0/socket0/core0"},
+    {"alternatives in the order of sums",
+     "{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":"
+     "\"core\",\"count\":3}]},{\"type\":\"or_slot\",\"count\":1,\"label\":\"b\",\"with\":[{\"type\":\"core\",\"count\":"
+     "1}]}],"
+     "\"attributes\":{\"system\":{}}}",
+     WEIR_SLOT_SUMS, "id", NULL, "node0/socket0/core0"},
     {"the best of what is found, where fewer are allowed", "slot=1/core=2-40:5:+", 0, "id", "core",
-     "node1/socket0/core0 node1/socket0/core1 node1/socket0/core2 node1/socket0/core3 node1/socket1/core4 node1/socket1/core5 "
+     "node1/socket0/core0 node1/socket0/core1 node1/socket0/core2 node1/socket0/core3 node1/socket1/core4 "
+     "node1/socket1/core5 "
      "node1/socket1/core6"},
 };
 

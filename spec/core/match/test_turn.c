@@ -1,5 +1,6 @@
-/* test_turn.c - the turn of a policy: the order begins with the first vertex whose number is large enough. Compared with
- * an order whose keys say the same, through changes of jobs, states and structure, and with each allocation failing. */
+/* test_turn.c - the turn of a policy: the order begins with the first vertex whose number is large enough. Compared
+ * with an order whose keys say the same, through changes of jobs, states and structure, and with each allocation
+ * failing. */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,13 +15,16 @@ struct by {
 };
 
 static const struct by orders[] = {
-    {{"node.index", "index"}, true, true}, {{"node.id", "index"}, true, false}, {{"index", "id"}, false, true},
+    {{"node.index", "index"}, true, true},
+    {{"node.id", "index"}, true, false},
+    {{"index", "id"}, false, true},
     {{"id", "index"}, false, false},
 };
 #define ORDERS (sizeof orders / sizeof *orders)
 
-static const char *const shapes[] = {"slot=1/node", "slot=3/node", "slot=20/node", "slot=2-6/node", "slot=5/core",
-                                     "slot=2/node/core=2", "slot=2/core=2", "node=2/slot=2/core", "core=7"};
+static const char *const shapes[] = {"slot=1/node",   "slot=3/node",        "slot=20/node",
+                                     "slot=2-6/node", "slot=5/core",        "slot=2/node/core=2",
+                                     "slot=2/core=2", "node=2/slot=2/core", "core=7"};
 #define SHAPES (sizeof shapes / sizeof *shapes)
 #define FLAT   4 /* the first shapes have no hosts, whose parts may have numbers on both sides of the turn */
 
@@ -94,8 +98,8 @@ static void compare(weir_graph *g, uint32_t step)
         now.turn = turn;
         chosen(g, r, &p, turned, sizeof turned);
         chosen(g, r, &q, sorted, sizeof sorted);
-        CHECK(strcmp(turned, sorted) == 0, "step %u: %s by %s from %g: %s, sorted: %s", step, shape, orders[i].fields[0],
-              turn, turned, sorted);
+        CHECK(strcmp(turned, sorted) == 0, "step %u: %s by %s from %g: %s, sorted: %s", step, shape,
+              orders[i].fields[0], turn, turned, sorted);
         weir_request_free(r);
     }
 }
@@ -220,7 +224,8 @@ static int64_t select_none(void *data, const weir_graph *g, const weir_resource 
 
 static void check_refused(void)
 {
-    static const char *const fields[][1] = {{"-id"}, {"size"}, {"rank"}, {"properties.k"}, {"node.properties.k"}, {"id"}};
+    static const char *const fields[][1] = {{"-id"}, {"size"}, {"rank"}, {"properties.k"}, {"node.properties.k"},
+                                            {"id"}};
     static const char *const down[] = {"core"};
     double turn = 1;
     weir_graph *g = machine();
@@ -230,7 +235,8 @@ static void check_refused(void)
     weir_err err;
 
     for (size_t i = 0; i < 9; i++) {
-        weir_policy p = {.name = "p", .turn = &turn, .order = fields[i < 5 ? i : 5], .norder = i == 5 ? 0 : 1, .serial = 9};
+        weir_policy p = {
+            .name = "p", .turn = &turn, .order = fields[i < 5 ? i : 5], .norder = i == 5 ? 0 : 1, .serial = 9};
         static const weir_choice choice = {.kind = WEIR_CHOOSE_FEWEST};
         p.keys = i == 6 ? keys : NULL;
         p.choice = i == 7 ? &choice : NULL;

@@ -54,8 +54,8 @@ static void check_again(const weir_request *r, const char *format, const char *w
     char *text = weir_request_format(r, format, &err), *whole = weir_request_format(r, compare, NULL), *again = NULL;
     weir_request *copy = NULL;
 
-    if (CHECK(text && weir_request_parse(text, strlen(text), NULL, &copy, &err) == WEIR_OK, "[J7] %s: %s reads back: %s",
-              what, text, err.text))
+    if (CHECK(text && weir_request_parse(text, strlen(text), NULL, &copy, &err) == WEIR_OK,
+              "[J7] %s: %s reads back: %s", what, text, err.text))
         again = weir_request_format(copy, compare, NULL);
     CHECK(check_same(whole, again), "[J7] %s: written %s, again %s", what, whole, again);
     CHECK(!copy || strcmp(compare, "json") != 0 || weir_request_duration(copy) == weir_request_duration(r),
@@ -204,7 +204,8 @@ static void test_yaml(void)
 {
     for (size_t i = 0; i < sizeof scalars / sizeof *scalars; i++) {
         char text[256], expected[512];
-        snprintf(text, sizeof text, "{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"system\":{\"k\":%s}}}",
+        snprintf(text, sizeof text,
+                 "{\"resources\":[{\"type\":\"node\",\"count\":1}],\"attributes\":{\"system\":{\"k\":%s}}}",
                  scalars[i][0]);
         snprintf(expected, sizeof expected,
                  "version: 9999\nresources:\n- type: node\n  count: 1\ntasks:\n- command: ['true']\n  slot: default\n"
@@ -239,9 +240,9 @@ static void test_written_shapes(void)
 
 /* A plain or tagged YAML scalar as an attribute, and its value in canonical JSON. */
 static const char *const resolved[][2] = {
-    {".", "\".\""},         {"-.", "\"-.\""},     {"1e", "\"1e\""},     {"1e+", "\"1e+\""},    {"+.5e1", "5.0"},
-    {"!!str 5", "\"5\""},   {"! 5", "\"5\""},     {"!!int 5", "5"},     {"!!float 5", "5"},    {"!!bool true", "true"},
-    {"!!null ~", "null"},   {"'5'", "\"5\""},     {"!!int '5'", "5"},   {"5.", "5.0"},
+    {".", "\".\""},       {"-.", "\"-.\""}, {"1e", "\"1e\""},   {"1e+", "\"1e+\""}, {"+.5e1", "5.0"},
+    {"!!str 5", "\"5\""}, {"! 5", "\"5\""}, {"!!int 5", "5"},   {"!!float 5", "5"}, {"!!bool true", "true"},
+    {"!!null ~", "null"}, {"'5'", "\"5\""}, {"!!int '5'", "5"}, {"5.", "5.0"},
 };
 
 static void test_resolved(void)
@@ -251,7 +252,8 @@ static void test_resolved(void)
         weir_request *r = NULL;
         weir_err err = {0};
         char *out = NULL;
-        snprintf(text, sizeof text, "resources: [{type: a, count: 1}]\nattributes: {system: {k: %s}}\n", resolved[i][0]);
+        snprintf(text, sizeof text, "resources: [{type: a, count: 1}]\nattributes: {system: {k: %s}}\n",
+                 resolved[i][0]);
         snprintf(want, sizeof want, "{\"attributes\":{\"system\":{\"k\":%s}},", resolved[i][1]);
         if (CHECK(read_request(text, &r, &err) == WEIR_OK, "[J1] %s: %s", resolved[i][0], err.text))
             out = weir_request_format(r, "json", &err);
@@ -284,7 +286,8 @@ static void test_attributes(void)
     CHECK(weir_request_set_duration(r, WEIR_FOREVER, NULL) == WEIR_OK, "[J1] no end");
     check_sound(r, "no duration");
     weir_request_free(r);
-    CHECK(read_request("\"resources\"  : [{type: node, count: 2}]\n", &r, &err) == WEIR_OK, "[J1] blanks before the colon: %s", err.text);
+    CHECK(read_request("\"resources\"  : [{type: node, count: 2}]\n", &r, &err) == WEIR_OK,
+          "[J1] blanks before the colon: %s", err.text);
     weir_request_free(r);
     read_request("resources: [{type: node, count: 2}]\nattributes: {system: {duration: 1e-9}}", &r, &err);
     CHECK(r && weir_request_duration(r) == 1, "[J1] a tiny duration is not none");
@@ -428,8 +431,7 @@ static void test_limits(void)
         weir_err err = {0};
         weir_request *r = NULL;
         memset(text, 'a', WEIR_JOBSPEC_MAX + 1);
-        CHECK(weir_request_parse(text, WEIR_JOBSPEC_MAX + 1, NULL, &r, &err) == WEIR_ELIMIT, "[J1] size: %s",
-              err.text);
+        CHECK(weir_request_parse(text, WEIR_JOBSPEC_MAX + 1, NULL, &r, &err) == WEIR_ELIMIT, "[J1] size: %s", err.text);
         CHECK(weir_request_parse(text, WEIR_NAME_MAX + 1, NULL, &r, NULL) == WEIR_EINVAL, "[J1] long type");
         free(text);
     }
@@ -489,10 +491,10 @@ static void try_folder(const char *name, bool good, unsigned at_least)
 static void try_rfc14(void)
 {
     char path[512];
-    static const char *const cases[] = {"example1",     "example2",     "use_case_1.1", "use_case_1.2", "use_case_1.3", "use_case_1.4",
-                                        "use_case_1.5", "use_case_1.6", "use_case_1.7", "use_case_1.8", "use_case_2.1",
-                                        "use_case_2.2", "use_case_2.3", "use_case_2.4", "use_case_2.5", "use_case_2.6",
-                                        "use_case_2.7", "use_case_2.8", "use_case_2.9"};
+    static const char *const cases[] = {"example1",     "example2",     "use_case_1.1", "use_case_1.2", "use_case_1.3",
+                                        "use_case_1.4", "use_case_1.5", "use_case_1.6", "use_case_1.7", "use_case_1.8",
+                                        "use_case_2.1", "use_case_2.2", "use_case_2.3", "use_case_2.4", "use_case_2.5",
+                                        "use_case_2.6", "use_case_2.7", "use_case_2.8", "use_case_2.9"};
 
     must_load = true;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -520,8 +522,8 @@ static void test_files(void)
     weir_err_clear(&err);
     CHECK(weir_request_load("/", &r, &err) == WEIR_EIO, "[J1] a folder: %s", err.text);
     weir_err_clear(&err);
-    CHECK(weir_request_load("/proc/self/mem", &r, &err) == WEIR_EIO && strstr(err.text, "cannot read"), "[J1] what cannot be read: %s",
-          err.text);
+    CHECK(weir_request_load("/proc/self/mem", &r, &err) == WEIR_EIO && strstr(err.text, "cannot read"),
+          "[J1] what cannot be read: %s", err.text);
 }
 
 /* ---- out of memory ------------------------------------------------------------------------------------------ */
@@ -565,9 +567,10 @@ static void test_nomem(void)
         "version: 9999\nresources:\n- {type: slot, count: '1,3,7', label: s, with: [{type: core, count: 2-4},"
         " {type: gpu, count: 1}]}\ntasks: [{command: [a], slot: s, count: {total: 1}}]\nattributes:\n  system:\n"
         "    constraints: {and: [{properties: [a]}, {hostlist: ['a[1-2]']}, {ranks: ['1-2', '7']}]}\n";
-    char either[] = "{version: 1, resources: [{type: node, count: 1, with: [{type: xor_slot, count: 1, label: a, with: "
-                    "[{type: core, count: 1-2}]}, {type: xor_slot, count: 1, label: a, with: [{type: gpu, count: 1}]}]}], "
-                    "tasks: [{command: [a], slot: a, count: {total: 1}}], attributes: {}}";
+    char either[] =
+        "{version: 1, resources: [{type: node, count: 1, with: [{type: xor_slot, count: 1, label: a, with: "
+        "[{type: core, count: 1-2}]}, {type: xor_slot, count: 1, label: a, with: [{type: gpu, count: 1}]}]}], "
+        "tasks: [{command: [a], slot: a, count: {total: 1}}], attributes: {}}";
     char shape[] = "[slot=1,4{a,unit:x}/node/core=2+;slot{b}/gpu{k:[1,{a:b}]}]", good[] = "slot=1,4/node=2-7:2/core";
     weir_request *r;
     weir_err err = {0};

@@ -9,8 +9,8 @@ struct refused {
     const char *error;
 };
 
-#define KNOWN     "type, count, unit, exclusive, with, label, id"
-#define COUNTS    "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
+#define KNOWN  "type, count, unit, exclusive, with, label, id"
+#define COUNTS "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
 
 static const struct refused refused[] = {
     {"", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
@@ -88,7 +88,8 @@ static const struct refused refused[] = {
      "attributes must be a dictionary, not an integer"},
     {SYSTEM("\"dependencies\":3"), WEIR_EINVAL, 0, 0, "attributes.system.dependencies must be a list, not an integer"},
     {SYSTEM("\"preemptible-after\":1.5,\"dependencies\":[2.5]"), WEIR_EINVAL, 0, 0,
-     "attributes.system.dependencies[0] must be a dictionary with a scheme and a value, such as {scheme: afterok, value: f1}; "
+     "attributes.system.dependencies[0] must be a dictionary with a scheme and a value, such as {scheme: afterok, "
+     "value: f1}; "
      "it is a fraction"},
     {SYSTEM("\"preemptible-after\":-1"), WEIR_EINVAL, 0, 0,
      "attributes.system.preemptible-after must be 0 or more seconds, not -1"},

@@ -27,8 +27,10 @@ static weir_request *request(const char *count, const char *unit)
     weir_request *r = NULL;
     char text[256];
 
-    snprintf(text, sizeof text, "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"with\":[{\"type\":\"memory\",\"count\":%s,"
-             "\"unit\":\"%s\"},{\"type\":\"core\",\"count\":3}]}]}", count, unit);
+    snprintf(text, sizeof text,
+             "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"with\":[{\"type\":\"memory\",\"count\":%s,"
+             "\"unit\":\"%s\"},{\"type\":\"core\",\"count\":3}]}]}",
+             count, unit);
     CHECK(weir_request_parse(text, strlen(text), NULL, &r, NULL) == WEIR_OK, "%s", text);
     return r;
 }
@@ -90,15 +92,19 @@ static void check_row(const struct row *t)
     weir_buf text = {0};
     uint32_t n;
 
-    CHECK(weir_request_bind(r, g, &bound) == WEIR_OK && (bound == r) == !t->wanted, "%s %s to %s", t->count, t->unit, t->pool);
+    CHECK(weir_request_bind(r, g, &bound) == WEIR_OK && (bound == r) == !t->wanted, "%s %s to %s", t->count, t->unit,
+          t->pool);
     memory = &weir_request_resources(bound, &n)->with[0];
     weir_count_write(&memory->count, &text);
     weir_buf_puts(&text, memory->unit);
-    CHECK(!t->wanted || check_same(text.data, t->wanted), "%s %s:\n  got  %s\n  want %s", t->count, t->unit, text.data, t->wanted);
-    CHECK(memory->parent == weir_request_resources(bound, &n) && weir_request_resource(bound, memory->index) == memory &&
-              memory->parent->nwith == 2 && strcmp(memory->parent->with[1].type, "core") == 0,
+    CHECK(!t->wanted || check_same(text.data, t->wanted), "%s %s:\n  got  %s\n  want %s", t->count, t->unit, text.data,
+          t->wanted);
+    CHECK(memory->parent == weir_request_resources(bound, &n) &&
+              weir_request_resource(bound, memory->index) == memory && memory->parent->nwith == 2 &&
+              strcmp(memory->parent->with[1].type, "core") == 0,
           "the rest is as it was");
-    CHECK(memory->count.min == WEIR_FOREVER || needed(bound, "memory") == 2 * memory->count.min, "what is needed in all");
+    CHECK(memory->count.min == WEIR_FOREVER || needed(bound, "memory") == 2 * memory->count.min,
+          "what is needed in all");
     weir_buf_free(&text);
     weir_request_unbind(r, bound);
     weir_request_free(r);

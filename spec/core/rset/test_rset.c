@@ -21,11 +21,13 @@ static const char *const canonical[][2] = {
      DOC(ENTRY("0", "\"core\":\"\",\"gpu\":\"0\",\"fpga\":\"0\",\"ssd\":\"1\""), "}")},
     {DOC(ENTRY("0", ""), "}"), DOC(ENTRY("0", "\"core\":\"\""), "}")},
     /* keys have one order, hosts are compact, properties go by name */
-    {DOC(ENTRY("0-2", "\"core\":\"0\""), ",\"starttime\":5,\"x\":{\"b\":1,\"a\":2},\"expiration\":6.25,\"properties\":{\"b\":"
-                                         "\"0\",\"a@gpu\":\"0-2\",\"none\":\"\"},\"a\":null,\"nslots\":4,\"nodelist\":"
-                                         "[\"m1\",\"n[3-4]\"]}") ,
-     DOC(ENTRY("0-2", "\"core\":\"0\""), ",\"nodelist\":[\"m1,n[3-4]\"],\"nslots\":4,\"properties\":{\"a@gpu\":\"0-2\",\"b\":"
-                                         "\"0\"},\"starttime\":5,\"expiration\":6.25,\"a\":null,\"x\":{\"b\":1,\"a\":2}}")},
+    {DOC(ENTRY("0-2", "\"core\":\"0\""),
+         ",\"starttime\":5,\"x\":{\"b\":1,\"a\":2},\"expiration\":6.25,\"properties\":{\"b\":"
+         "\"0\",\"a@gpu\":\"0-2\",\"none\":\"\"},\"a\":null,\"nslots\":4,\"nodelist\":"
+         "[\"m1\",\"n[3-4]\"]}"),
+     DOC(ENTRY("0-2", "\"core\":\"0\""),
+         ",\"nodelist\":[\"m1,n[3-4]\"],\"nslots\":4,\"properties\":{\"a@gpu\":\"0-2\",\"b\":"
+         "\"0\"},\"starttime\":5,\"expiration\":6.25,\"a\":null,\"x\":{\"b\":1,\"a\":2}}")},
     {DOC(A_CORE, ",\"starttime\":0,\"expiration\":0.0}"), DOC(A_CORE, ",\"starttime\":0,\"expiration\":0}")},
     {DOC(A_CORE, ",\"starttime\":9,\"expiration\":0}"), NULL},
     {DOC(A_CORE, ",\"starttime\":null,\"expiration\":null,\"nodelist\":null,\"nslots\":null,\"properties\":null}"),
@@ -53,27 +55,32 @@ static void test_canonical(void)
 
 static void test_kept(void)
 {
-    static const char text[] = "{\"other\":[1,{}],\"attributes\":{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}},"
-                               "\"version\":1,\"scheduling\":{\"writer\":\"fancy:v2\",\"deep\":{\"b\":[],\"a\":0}},"
-                               "\"execution\":{\"R_lite\":[]}}";
+    static const char text[] =
+        "{\"other\":[1,{}],\"attributes\":{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}},"
+        "\"version\":1,\"scheduling\":{\"writer\":\"fancy:v2\",\"deep\":{\"b\":[],\"a\":0}},"
+        "\"execution\":{\"R_lite\":[]}}";
     weir_rset *r = must_read(text);
     weir_err err = {0};
     char *value;
 
-    expect_format(r, "rv1",
-                  "{\"version\":1,\"execution\":{\"R_lite\":[],\"nodelist\":[]},\"scheduling\":{\"writer\":\"fancy:v2\",\"deep\":"
-                  "{\"b\":[],\"a\":0}},\"attributes\":{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}},\"other\":[1,{}]}",
-                  "kept");
-    expect_format(r, "rv1_nosched",
-                  "{\"version\":1,\"execution\":{\"R_lite\":[],\"nodelist\":[]},\"attributes\":{\"system\":{\"scheduler\":"
-                  "{\"z\":1,\"queue\":\"batch\"}}},\"other\":[1,{}]}",
-                  "kept");
+    expect_format(
+        r, "rv1",
+        "{\"version\":1,\"execution\":{\"R_lite\":[],\"nodelist\":[]},\"scheduling\":{\"writer\":\"fancy:v2\",\"deep\":"
+        "{\"b\":[],\"a\":0}},\"attributes\":{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}},\"other\":[1,{}]"
+        "}",
+        "kept");
+    expect_format(
+        r, "rv1_nosched",
+        "{\"version\":1,\"execution\":{\"R_lite\":[],\"nodelist\":[]},\"attributes\":{\"system\":{\"scheduler\":"
+        "{\"z\":1,\"queue\":\"batch\"}}},\"other\":[1,{}]}",
+        "kept");
     expect_format(r, "rlite", "[]", "kept");
     expect_format(r, "rlist", "", "kept");
     expect_format(r, "xml", NULL, "no such format");
     CHECK(check_same(weir_rset_writer(r), "fancy:v2"), "writer");
     value = weir_rset_get(r, "attributes", &err);
-    CHECK(check_same(value, "{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}}"), "%s", value ? value : err.text);
+    CHECK(check_same(value, "{\"system\":{\"scheduler\":{\"z\":1,\"queue\":\"batch\"}}}"), "%s",
+          value ? value : err.text);
     weir_free(value);
     CHECK(!weir_rset_get(r, "execution.x", &err) && err.code == WEIR_ENOENT, "a key that is not there");
     weir_rset_free(r);
@@ -87,14 +94,16 @@ static const char *const bad[][2] = {
     {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"version\":1}", "test: version: is given twice"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[],\"R_lite\":[]}}", "test: execution: duplicate object key"},
     {"{\"version\":1,\"scheduling\":null,\"scheduling\":{}}", "test: scheduling: is given twice"},
-    {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"scheduling\":{\"a\":1,\"a\":2}}", "test: scheduling: duplicate object key"},
+    {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"scheduling\":{\"a\":1,\"a\":2}}",
+     "test: scheduling: duplicate object key"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[]},\"k\":99999999999999999999}", "test: k: too big integer"},
     {"{\"version\":1,\"execution\":{\"R_lite\":[]}} x", "test:1:41: JSON: parse error: trailing garbage"},
     {"{\"version\":1.0,\"execution\":{\"R_lite\":[]}}", "test: version: 1 is wanted"},
     {"{\"version\":1}", "test: neither execution nor scheduling.graph is there"},
     {"{\"version\":1,\"scheduling\":null}", "test: neither execution nor scheduling.graph is there"},
     {"{\"version\":1,\"execution\":null}", "test: execution: an object with R_lite and nodelist is wanted"},
-    {"{\"version\":1,\"execution\":{}}", "test: execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted"},
+    {"{\"version\":1,\"execution\":{}}",
+     "test: execution.R_lite: an array of {\"rank\": ..., \"children\": ...} is wanted"},
     {DOC("", "},\"scheduling\":[]}"), "test: scheduling: an object such as {\"graph\": ...} is wanted"},
     {DOC("", "},\"scheduling\":{\"writer\":1}}"), "test: scheduling.writer: a string is wanted, such as \"fluxion\""},
     {DOC(ENTRY("-1", "\"core\":\"0\""), "}}"), "test: execution.R_lite[0].rank: \"-1\": "},
@@ -130,7 +139,8 @@ static void test_bad(void)
         weir_rset *r = read_set(bad[i][0], &err);
         char text[1024];
         weir_err_format(&err, text, sizeof text);
-        CHECK(!r && strncmp(text, bad[i][1], strlen(bad[i][1])) == 0, "%s: \"%s\", not \"%s\"", bad[i][0], text, bad[i][1]);
+        CHECK(!r && strncmp(text, bad[i][1], strlen(bad[i][1])) == 0, "%s: \"%s\", not \"%s\"", bad[i][0], text,
+              bad[i][1]);
         weir_rset_free(r);
     }
     for (const char *c = illegal; *c; c++) { /* [R4] */
@@ -157,7 +167,9 @@ static void test_types(void)
             weir_buf_printf(&b, "%s\"t%d\":\"0\"", i ? "," : "", i);
         weir_buf_puts(&b, "}}]}}");
         r = read_set(b.data, &err);
-        CHECK(most == WEIR_RSET_TYPES ? r != NULL : !r && err.code == WEIR_ELIMIT && strstr(err.text, "children: more than 256 types"),
+        CHECK(most == WEIR_RSET_TYPES
+                  ? r != NULL
+                  : !r && err.code == WEIR_ELIMIT && strstr(err.text, "children: more than 256 types"),
               "%d types: %s", most, err.text);
         weir_rset_free(r);
         weir_buf_free(&b);
@@ -176,16 +188,18 @@ static void test_load(void)
     weir_rset_free(r);
     r = NULL;
     CHECK((f = fopen(path, "w")) && fputs("[]", f) >= 0 && fclose(f) == 0, "written");
-    CHECK(weir_rset_load(path, &r, &err) == WEIR_EPARSE && !r && strcmp(err.source, path) == 0, "%d %s: %s", err.code, err.source, err.text);
+    CHECK(weir_rset_load(path, &r, &err) == WEIR_EPARSE && !r && strcmp(err.source, path) == 0, "%d %s: %s", err.code,
+          err.source, err.text);
     remove(path);
     CHECK(weir_rset_load(path, &r, &err) == WEIR_EIO && !r, "%s", err.text);
 }
 
 static void test_asking(void)
 {
-    weir_rset *r = must_read(DOC(ENTRY("3", "\"core\":\"2-3\",\"gpu\":\"1\"") "," ENTRY("0,2", "\"core\":\"0\""),
-                                 ",\"nodelist\":[\"n[8-9]\",\"m007\"],\"properties\":{\"z\":\"0\",\"a\":\"3\"},\"nslots\":7,"
-                                 "\"starttime\":1.5,\"expiration\":2}}"));
+    weir_rset *r =
+        must_read(DOC(ENTRY("3", "\"core\":\"2-3\",\"gpu\":\"1\"") "," ENTRY("0,2", "\"core\":\"0\""),
+                      ",\"nodelist\":[\"n[8-9]\",\"m007\"],\"properties\":{\"z\":\"0\",\"a\":\"3\"},\"nslots\":7,"
+                      "\"starttime\":1.5,\"expiration\":2}}"));
     weir_hostlist *hosts = NULL;
     const weir_idset *ids = NULL;
     const char *name = NULL;
@@ -224,14 +238,17 @@ static void test_changing(void)
           "times that make no sense change nothing");
     CHECK(weir_idset_parse("1-2", 3, &ranks, NULL) == WEIR_OK, "ranks");
     CHECK(weir_rset_set_property(r, "a", ranks, &err) == WEIR_ENOENT, "%s", err.text);
-    CHECK(weir_idset_remove_id(ranks, 2) == WEIR_OK && weir_rset_set_property(r, "a", ranks, NULL) == WEIR_OK, "a property");
+    CHECK(weir_idset_remove_id(ranks, 2) == WEIR_OK && weir_rset_set_property(r, "a", ranks, NULL) == WEIR_OK,
+          "a property");
     CHECK(weir_rset_set_property(r, "a^", ranks, NULL) == WEIR_EINVAL, "a bad one");
     CHECK(weir_rset_set_property(r, "none", NULL, NULL) == WEIR_OK, "one that no rank has");
     weir_err_clear(&err);
-    CHECK(weir_rset_set_times(r, WEIR_FOREVER, 0, &err) == WEIR_EINVAL && strstr(err.text, "starttime: a time is wanted that comes"),
+    CHECK(weir_rset_set_times(r, WEIR_FOREVER, 0, &err) == WEIR_EINVAL &&
+              strstr(err.text, "starttime: a time is wanted that comes"),
           "%s", err.text);
     expect_format(r, "rv1",
-                  "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0\"}}],\"nodelist\":[\"n[0-"
+                  "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0\"}}],"
+                  "\"nodelist\":[\"n[0-"
                   "1]\"],\"properties\":{\"a\":\"1\"},\"starttime\":0.00001,\"expiration\":0.00002}}",
                   "changed");
     weir_idset_free(ranks);
@@ -257,11 +274,13 @@ static const struct row {
     {"rank[0-4000000]/core[0-63]", "rank[1000000-2000000]/core[0-63] rank3999999/core1", "rank[0-4000000]/core[0-63]",
      "rank[1000000-2000000]/core[0-63] rank3999999/core1",
      "rank[0-999999,2000001-3999998,4000000]/core[0-63] rank3999999/core[0,2-63]"},
-    {"rank0/core0,fpga[0-1],zeta1", "rank0/fpga1", "rank0/core0,fpga[0-1],zeta1", "rank0/fpga1", "rank0/core0,fpga0,zeta1"},
+    {"rank0/core0,fpga[0-1],zeta1", "rank0/fpga1", "rank0/core0,fpga[0-1],zeta1", "rank0/fpga1",
+     "rank0/core0,fpga0,zeta1"},
     {"rank[0-1]/core0", "rank4/core0", "rank[0-1,4]/core0", "", "rank[0-1]/core0"},
 };
 
-static void expect_op(enum weir_rset_op op, const weir_rset *a, const weir_rset *b, const char *expected, const char *what)
+static void expect_op(enum weir_rset_op op, const weir_rset *a, const weir_rset *b, const char *expected,
+                      const char *what)
 {
     weir_rset *r = NULL;
     weir_err err = {0};
@@ -276,9 +295,10 @@ static void test_algebra(void)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         bool large = strstr(rows[i].a, "4000000") != NULL; /* a nodelist of that length takes long to make */
         weir_rset *a = large ? must_read(DOC(ENTRY("0-4000000", "\"core\":\"0-63\""), "}}")) : from_rlist(rows[i].a);
-        weir_rset *b = large ? must_read(DOC(ENTRY("1000000-2000000", "\"core\":\"0-63\"") "," ENTRY("3999999", "\"core\":\"1\""),
-                                             "}}"))
-                             : from_rlist(rows[i].b);
+        weir_rset *b =
+            large ? must_read(
+                        DOC(ENTRY("1000000-2000000", "\"core\":\"0-63\"") "," ENTRY("3999999", "\"core\":\"1\""), "}}"))
+                  : from_rlist(rows[i].b);
         expect_op(WEIR_RSET_UNION, a, b, rows[i].both, "union");
         expect_op(WEIR_RSET_UNION, b, a, rows[i].both, "union the other way round");
         expect_op(WEIR_RSET_INTERSECT, a, b, rows[i].common, "intersection");
@@ -309,7 +329,8 @@ static void test_bare(void)
     CHECK(weir_rset_equal(r, bare), "bare & bare");
     weir_rset_free(r);
     CHECK(weir_rset_combine(WEIR_RSET_UNION, bare, full, &r, NULL) == WEIR_OK, "union");
-    expect_format(r, "rlite", "[{\"rank\":\"0\",\"children\":{\"core\":\"0\"}},{\"rank\":\"1-2\",\"children\":{\"core\":\"\"}}]",
+    expect_format(r, "rlite",
+                  "[{\"rank\":\"0\",\"children\":{\"core\":\"0\"}},{\"rank\":\"1-2\",\"children\":{\"core\":\"\"}}]",
                   "bare | full");
     weir_rset_free(r);
     weir_rset_free(bare);
@@ -335,28 +356,32 @@ static void test_inherits(void)
     weir_rset *a = must_read(DOC(ENTRY("0-1", "\"core\":\"0-1\""),
                                  ",\"nodelist\":[\"n[0-1]\"],\"nslots\":4,\"properties\":{\"z\":\"1\",\"b\":\"0-1\"},"
                                  "\"starttime\":3,\"k\":1},\"attributes\":{}}"));
-    weir_rset *b = must_read(DOC(ENTRY("1-2", "\"core\":\"1-2\""),
-                                 ",\"nodelist\":[\"n[1-2]\"],\"properties\":{\"a\":\"1\",\"b\":\"2\"},\"expiration\":5}}"));
+    weir_rset *b =
+        must_read(DOC(ENTRY("1-2", "\"core\":\"1-2\""),
+                      ",\"nodelist\":[\"n[1-2]\"],\"properties\":{\"a\":\"1\",\"b\":\"2\"},\"expiration\":5}}"));
     weir_rset *r = NULL;
 
     CHECK(weir_rset_combine(WEIR_RSET_UNION, a, b, &r, NULL) == WEIR_OK, "union");
-    expect_format(r, "rv1",
-                  DOC(ENTRY("0", "\"core\":\"0-1\"") "," ENTRY("1", "\"core\":\"0-2\"") "," ENTRY("2", "\"core\":\"1-2\""),
-                      ",\"nodelist\":[\"n[0-2]\"],\"nslots\":4,\"properties\":{\"a\":\"1\",\"b\":\"0-2\",\"z\":\"1\"},"
-                      "\"starttime\":3,\"k\":1},\"attributes\":{}}"),
-                  "union");
+    expect_format(
+        r, "rv1",
+        DOC(ENTRY("0", "\"core\":\"0-1\"") "," ENTRY("1", "\"core\":\"0-2\"") "," ENTRY("2", "\"core\":\"1-2\""),
+            ",\"nodelist\":[\"n[0-2]\"],\"nslots\":4,\"properties\":{\"a\":\"1\",\"b\":\"0-2\",\"z\":\"1\"},"
+            "\"starttime\":3,\"k\":1},\"attributes\":{}}"),
+        "union");
     weir_rset_free(r);
     CHECK(weir_rset_combine(WEIR_RSET_INTERSECT, b, a, &r, NULL) == WEIR_OK, "intersection");
-    expect_format(r, "rv1",
-                  DOC(ENTRY("1", "\"core\":\"1\""), ",\"nodelist\":[\"n1\"],\"properties\":{\"a\":\"1\"},\"expiration\":5}}"),
-                  "intersection");
+    expect_format(
+        r, "rv1",
+        DOC(ENTRY("1", "\"core\":\"1\""), ",\"nodelist\":[\"n1\"],\"properties\":{\"a\":\"1\"},\"expiration\":5}}"),
+        "intersection");
     weir_rset_free(r);
     CHECK(weir_rset_combine(WEIR_RSET_DIFF, a, b, &r, NULL) == WEIR_OK, "difference");
-    expect_format(r, "rv1",
-                  DOC(ENTRY("0", "\"core\":\"0-1\"") "," ENTRY("1", "\"core\":\"0\""),
-                      ",\"nodelist\":[\"n[0-1]\"],\"nslots\":4,\"properties\":{\"b\":\"0-1\",\"z\":\"1\"},\"starttime\":3,"
-                      "\"k\":1},\"attributes\":{}}"),
-                  "difference");
+    expect_format(
+        r, "rv1",
+        DOC(ENTRY("0", "\"core\":\"0-1\"") "," ENTRY("1", "\"core\":\"0\""),
+            ",\"nodelist\":[\"n[0-1]\"],\"nslots\":4,\"properties\":{\"b\":\"0-1\",\"z\":\"1\"},\"starttime\":3,"
+            "\"k\":1},\"attributes\":{}}"),
+        "difference");
     weir_rset_free(r);
     weir_rset_free(a);
     weir_rset_free(b);
@@ -399,8 +424,9 @@ static void test_where(void)
         {"{\"and\":[{\"ranks\":[\"0-1\"]},{\"properties\":[\"old\"]}]}", "rank1/core0"},
         {"{\"ranks\":[\"0-1\"],\"properties\":[\"old\"]}", "rank1/core0"},
     };
-    weir_rset *r = must_read(DOC(ENTRY("0-3", "\"core\":\"0\""), ",\"nodelist\":[\"n[0-3]\"],\"properties\":{\"big\":\"0-1\",\"old\":"
-                                                                 "\"1\",\"mi50@gpu\":\"3\"}}}"));
+    weir_rset *r = must_read(DOC(ENTRY("0-3", "\"core\":\"0\""),
+                                 ",\"nodelist\":[\"n[0-3]\"],\"properties\":{\"big\":\"0-1\",\"old\":"
+                                 "\"1\",\"mi50@gpu\":\"3\"}}}"));
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
         expect_where(r, cases[i][0], cases[i][1]);
@@ -486,7 +512,8 @@ static void test_bytes_of_scheduling(void)
     bare = weir_rset_bytes(alone);
     with = weir_rset_bytes(r);
     CHECK(with >= bare + 3000, "%zu bytes, %zu without the scheduling", with, bare);
-    CHECK(weir_rset_copy(r, &copy, &err) == WEIR_OK && weir_rset_bytes(r) + 1400 < with, "%zu bytes", weir_rset_bytes(r));
+    CHECK(weir_rset_copy(r, &copy, &err) == WEIR_OK && weir_rset_bytes(r) + 1400 < with, "%zu bytes",
+          weir_rset_bytes(r));
     weir_rset_free(alone);
     weir_rset_free(copy);
     weir_rset_free(r);
@@ -496,7 +523,8 @@ static void test_bytes_of_scheduling(void)
 
 static void test_large(void)
 {
-    weir_rset *r = must_read(DOC(ENTRY("0-4194303", "\"core\":\"0-4294967294\""), ",\"nodelist\":[\"n[0-4194303]\"]}}"));
+    weir_rset *r =
+        must_read(DOC(ENTRY("0-4194303", "\"core\":\"0-4294967294\""), ",\"nodelist\":[\"n[0-4194303]\"]}}"));
     weir_graph *g = NULL;
     weir_err err = {0};
 
@@ -506,7 +534,8 @@ static void test_large(void)
     weir_rset_free(r);
 }
 
-/* ---- failing allocations ------------------------------------------------------------------------------------------ */
+/* ---- failing allocations ------------------------------------------------------------------------------------------
+ */
 
 /* Operands: b has resources that a lacks, and a graph of its own; both have properties and hosts. */
 struct given {
@@ -652,7 +681,8 @@ static void give(struct given *with)
           "a core is taken");
     with->job = weir_job_get(with->g, 1);
     whole = set_of(with->g);
-    CHECK(weir_idset_parse("0-2", 3, &with->ranks, NULL) == WEIR_OK && weir_idset_parse("3", 1, &last, NULL) == WEIR_OK &&
+    CHECK(weir_idset_parse("0-2", 3, &with->ranks, NULL) == WEIR_OK &&
+              weir_idset_parse("3", 1, &last, NULL) == WEIR_OK &&
               weir_rset_select_ranks(whole, with->ranks, &with->a, NULL) == WEIR_OK &&
               weir_rset_select_ranks(whole, last, &rest, NULL) == WEIR_OK,
           "two parts");
@@ -663,8 +693,10 @@ static void give(struct given *with)
     weir_rset_free(rest);
     weir_rset_free(whole);
     CHECK(weir_rset_hosts(with->a, &with->hosts, NULL) == WEIR_OK, "hosts");
-    with->flat[0] = must_read(DOC(ENTRY("0-1", "\"core\":\"0\""), ",\"nodelist\":[\"n[0-1]\"],\"properties\":{\"x\":\"0\"}}}"));
-    with->flat[1] = must_read(DOC(ENTRY("1-2", "\"core\":\"1\""), ",\"nodelist\":[\"n[1-2]\"],\"properties\":{\"y\":\"1\"}}}"));
+    with->flat[0] =
+        must_read(DOC(ENTRY("0-1", "\"core\":\"0\""), ",\"nodelist\":[\"n[0-1]\"],\"properties\":{\"x\":\"0\"}}}"));
+    with->flat[1] =
+        must_read(DOC(ENTRY("1-2", "\"core\":\"1\""), ",\"nodelist\":[\"n[1-2]\"],\"properties\":{\"y\":\"1\"}}}"));
 }
 
 static void test_nomem(void)
@@ -674,8 +706,8 @@ static void test_nomem(void)
         int count;
         const char *what;
     } attempts[] = {
-        {make_read, 2, "reading"},         {make_combined, 4, "algebra"},      {make_joined, 1, "joined nodelists"},
-        {make_selected, 4, "selecting"},   {make_remapped, 3, "other ranks"},  {make_of_graph, 4, "of a graph"},
+        {make_read, 2, "reading"},       {make_combined, 4, "algebra"},     {make_joined, 1, "joined nodelists"},
+        {make_selected, 4, "selecting"}, {make_remapped, 3, "other ranks"}, {make_of_graph, 4, "of a graph"},
         {make_changed, 2, "changing"},
     };
     struct given with = {0};

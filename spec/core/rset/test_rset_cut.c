@@ -2,13 +2,13 @@
  * however the graph writes ranks, numbers and containment. */
 #include "rsets.h"
 
-#define HOST(id, data) V(id, "\"type\":\"node\"" data)
-#define CPU(id, data) V(id, "\"type\":\"core\"" data)
-#define NAME(name)     ",\"name\":\"" name "\""
-#define RANK(n)        ",\"rank\":" n
-#define ID(n)          ",\"id\":" n
-#define PATH(path)     ",\"paths\":{\"containment\":\"" path "\"}"
-#define IN(from, to)   E(from, to, META("\"subsystem\":\"containment\",\"relationship\":\"in\""))
+#define HOST(id, data)      V(id, "\"type\":\"node\"" data)
+#define CPU(id, data)       V(id, "\"type\":\"core\"" data)
+#define NAME(name)          ",\"name\":\"" name "\""
+#define RANK(n)             ",\"rank\":" n
+#define ID(n)               ",\"id\":" n
+#define PATH(path)          ",\"paths\":{\"containment\":\"" path "\"}"
+#define IN(from, to)        E(from, to, META("\"subsystem\":\"containment\",\"relationship\":\"in\""))
 #define OLD(from, to, name) E(from, to, META("\"name\":{" name "}"))
 #define CONTAINS(from, to)  OLD(from, to, "\"containment\":\"contains\"")
 
@@ -34,18 +34,20 @@ static const struct {
     {"edges of other subsystems stay where both ends do", TWO(NAME("n0"), NAME("n1")),
      BELOW "," E("a", "b", META("\"subsystem\":\"power\"")) "," E("a", "d", META("\"subsystem\":\"power\"")),
      "rank0/core[0-3]", "a b|a>b a>b"},
-    {"edges of vertices that are not there: no reader takes the graph, which is left as it is", TWO(NAME("n0"), NAME("n1")),
-     BELOW "," E("a", "z", "") "," E("c", "z", ""), "rank0/core[0-3]", "a b c d|a>b c>d a>z c>z"},
+    {"edges of vertices that are not there: no reader takes the graph, which is left as it is",
+     TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "z", "") "," E("c", "z", ""), "rank0/core[0-3]",
+     "a b c d|a>b c>d a>z c>z"},
     {"a loop of one: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("c", "c", ""), "rank1/core[0-3]",
      "a b c d|a>b c>d c>c"},
     {"a circle of two: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("d", "c", ""), "rank1/core[0-3]",
      "a b c d|a>b c>d d>c"},
     {"two parents: likewise", TWO(NAME("n0"), NAME("n1")), BELOW "," E("a", "d", ""), "rank1/core[0-3]",
      "a b c d|a>b c>d a>d"},
-    {"a vertex without a type: likewise", HOST("a", NAME("n0")) "," V("b", "\"id\":0"), E("a", "b", ""), "rank1/core[0-3]",
-     "a b|a>b"},
+    {"a vertex without a type: likewise", HOST("a", NAME("n0")) "," V("b", "\"id\":0"), E("a", "b", ""),
+     "rank1/core[0-3]", "a b|a>b"},
     {"edges without vertices: likewise", "", E("a", "b", ""), "rank1/core[0-3]", "|a>b"},
-    {"vertices in any order", CPU("d", ID("0")) "," HOST("c", NAME("n1")) "," CPU("b", ID("0")) "," HOST("a", NAME("n0")),
+    {"vertices in any order",
+     CPU("d", ID("0")) "," HOST("c", NAME("n1")) "," CPU("b", ID("0")) "," HOST("a", NAME("n0")),
      E("c", "d", "") "," E("a", "b", ""), "rank0/core[0-3]", "b a|a>b"},
     {"nothing of it", TWO(NAME("n0"), NAME("n1")), BELOW, "rank2/core0", "|"},
     {"numbers at the ends of names", HOST("a", NAME("n0")) "," CPU("b", NAME("core1")) "," CPU("c", NAME("core2")),
@@ -59,9 +61,10 @@ static const struct {
      "rank0/core0", "a|"},
     {"what is in a pool goes with it", HOST("a", NAME("n0")) "," CPU("b", ID("3")) "," V("p", "\"type\":\"pu\""),
      E("a", "b", "") "," E("b", "p", ""), "rank0/core0", "a|"},
-    {"a rack without nodes goes", V("r", "\"type\":\"rack\"") "," TWO(NAME("n0"), NAME("n1")), BELOW "," E("r", "a", ""),
-     "rank1/core[0-3]", "c d|c>d"},
-    {"two of one id: it is left as it is", HOST("a", NAME("n0")) "," HOST("a", NAME("n1")), "", "rank0/core[0-3]", "a a|"},
+    {"a rack without nodes goes", V("r", "\"type\":\"rack\"") "," TWO(NAME("n0"), NAME("n1")),
+     BELOW "," E("r", "a", ""), "rank1/core[0-3]", "c d|c>d"},
+    {"two of one id: it is left as it is", HOST("a", NAME("n0")) "," HOST("a", NAME("n1")), "", "rank0/core[0-3]",
+     "a a|"},
     {"a vertex without data: likewise", "{\"id\":\"a\"}," HOST("b", NAME("n1")), "", "rank0/core[0-3]", "a b|"},
 };
 
@@ -84,8 +87,10 @@ static weir_rset *whole(const char *nodes, const char *edges)
     weir_buf b = {0};
     weir_rset *r;
 
-    weir_buf_printf(&b, DOC(ENTRY("0-1", "\"core\":\"0-3\""), ",\"nodelist\":[\"n[0-1]\"]},") "\"scheduling\":"
-                    GRAPH("%s", "%s") "}", nodes, edges);
+    weir_buf_printf(
+        &b,
+        DOC(ENTRY("0-1", "\"core\":\"0-3\""), ",\"nodelist\":[\"n[0-1]\"]},") "\"scheduling\":" GRAPH("%s", "%s") "}",
+        nodes, edges);
     r = must_read(b.data);
     weir_buf_free(&b);
     return r;
@@ -123,11 +128,12 @@ static void test_rows(void)
 /* All bytes but the removed vertices and edges stay, wherever they stand; ranks of vertices are renumbered. */
 static void test_bytes(void)
 {
-#define LAID(edges, nodes) "{\"z\":[1.5],\"graph\":{\"edges\":[" edges "],\"w\":{},\"nodes\":[" nodes "],\"v\":\"\\\"\"},\"y\":[]}"
-#define HOST_A HOST("a", RANK("3") ",\"own\":[{}]")
+#define LAID(edges, nodes)                                                                                             \
+    "{\"z\":[1.5],\"graph\":{\"edges\":[" edges "],\"w\":{},\"nodes\":[" nodes "],\"v\":\"\\\"\"},\"y\":[]}"
+#define HOST_A       HOST("a", RANK("3") ",\"own\":[{}]")
 #define HOST_C(rank) "{\"metadata\":{\"rank\":" rank ",\"type\":\"node\",\"name\":\"\"},\"own\":\"rank\",\"id\":\"c\"}"
-    static const char all[] = LAID(E("a", "b", "") "," E("c", "d", ""),
-                                   HOST_A "," CPU("b", ID("0") RANK("3")) "," HOST_C("7") "," CPU("d", ID("0") RANK("-1")));
+    static const char all[] = LAID(E("a", "b", "") "," E("c", "d", ""), HOST_A
+                                   "," CPU("b", ID("0") RANK("3")) "," HOST_C("7") "," CPU("d", ID("0") RANK("-1")));
     static const char cut[] = LAID(E("c", "d", ""), HOST_C("7") "," CPU("d", ID("0") RANK("-1")));
     static const char moved[] = LAID(E("c", "d", ""), HOST_C("0") "," CPU("d", ID("0") RANK("-1")));
     weir_buf b = {0};
@@ -153,14 +159,18 @@ static void test_bytes(void)
 /* Blanks between tokens go when a document is read; those in texts stay, and so do all other bytes. */
 static void test_blanks(void)
 {
-    static const char spread[] = "{ \"version\":1 ,\n\"scheduling\"\t: { \"x y\" : [ 1E2, \"a \\\" b\\\\\" , \"\\/\" ] ,\r\n"
-                                 " \"graph\": { \"nodes\": [ " HOST("a", NAME("n 0")) " ,\n " CPU("b", ID("0")) " ],"
-                                 " \"edges\" :[ " E("a", "b", "") " ] } }, \"execution\": {\"R_lite\":[" A_CORE "]}, \"k\": null }";
+    static const char spread[] =
+        "{ \"version\":1 ,\n\"scheduling\"\t: { \"x y\" : [ 1E2, \"a \\\" b\\\\\" , \"\\/\" ] ,\r\n"
+        " \"graph\": { \"nodes\": [ " HOST("a", NAME("n 0")) " ,\n " CPU(
+            "b", ID("0")) " ],"
+                          " \"edges\" :[ " E("a", "b", "") " ] } }, \"execution\": {\"R_lite\":[" A_CORE
+                                                           "]}, \"k\": null }";
     weir_rset *r = must_read(spread), *low = NULL;
     char *text = weir_rset_get(r, "scheduling", NULL);
 
-    CHECK(check_same(text, "{\"x y\":[1E2,\"a \\\" b\\\\\",\"\\/\"],\"graph\":{\"nodes\":[" HOST("a", NAME("n 0")) ","
-                           CPU("b", ID("0")) "],\"edges\":[" E("a", "b", "") "]}}"), "%s", text);
+    CHECK(check_same(text, "{\"x y\":[1E2,\"a \\\" b\\\\\",\"\\/\"],\"graph\":{\"nodes\":[" HOST(
+                               "a", NAME("n 0")) "," CPU("b", ID("0")) "],\"edges\":[" E("a", "b", "") "]}}"),
+          "%s", text);
     CHECK(weir_rset_remap(r, NULL, false, &low, NULL) == WEIR_OK, "remap");
     weir_free(text);
     weir_rset_free(low);
@@ -177,23 +187,48 @@ static const struct {
 } joins[] = {
     {"vertices of one id, edges of one key, and edges that differ in the subsystem or relationship",
      {HOST("a", "") "," CPU("b", ID("0")), HOST("a", "") "," CPU("b", ID("0"))},
-     {E("a", "b", "") "," TO("b", "a", "net") "," E("a", "b", ""), TO("b", "a", "power") "," E("a", "b", "") "," TO("b", "a", "net")},
-     "a b|b>a a>b b>a", 0},
-    {"numbers come in order, with their edges", {CPU("1", ID("0")) "," CPU("7", ID("1")), HOST("0", "") "," CPU("3", ID("2"))},
-     {"", E("0", "3", "")}, "0 1 3 7|0>3", 0},
-    {"an edge twice in the second graph counts once", {HOST("0", ""), HOST("0", "") "," CPU("1", ID("0"))},
-     {"", E("0", "1", "") "," TO("0", "1", "net") "," TO("0", "1", "net")}, "0 1|0>1 0>1", 0},
-    {"a graph that the reader refuses is left out, be it the second", {HOST("a", ""), HOST("b", "") "," HOST("b", "")},
-     {"", ""}, "a|", 0},
+     {E("a", "b", "") "," TO("b", "a", "net") "," E("a", "b", ""),
+      TO("b", "a", "power") "," E("a", "b", "") "," TO("b", "a", "net")},
+     "a b|b>a a>b b>a",
+     0},
+    {"numbers come in order, with their edges",
+     {CPU("1", ID("0")) "," CPU("7", ID("1")), HOST("0", "") "," CPU("3", ID("2"))},
+     {"", E("0", "3", "")},
+     "0 1 3 7|0>3",
+     0},
+    {"an edge twice in the second graph counts once",
+     {HOST("0", ""), HOST("0", "") "," CPU("1", ID("0"))},
+     {"", E("0", "1", "") "," TO("0", "1", "net") "," TO("0", "1", "net")},
+     "0 1|0>1 0>1",
+     0},
+    {"a graph that the reader refuses is left out, be it the second",
+     {HOST("a", ""), HOST("b", "") "," HOST("b", "")},
+     {"", ""},
+     "a|",
+     0},
     {"or the first", {HOST("b", "") "," HOST("b", ""), HOST("a", "")}, {"", ""}, "a|", 0},
-    {"of two such graphs the first is kept", {HOST("b", "") "," HOST("b", ""), HOST("c", "") "," HOST("c", "")}, {"", ""},
-     "b b|", 0},
-    {"keys that say the same in another order", {HOST("a", RANK("1") SIZE("1")), HOST("a", SIZE("1") RANK("1"))}, {"", ""}, "a|", 0},
+    {"of two such graphs the first is kept",
+     {HOST("b", "") "," HOST("b", ""), HOST("c", "") "," HOST("c", "")},
+     {"", ""},
+     "b b|",
+     0},
+    {"keys that say the same in another order",
+     {HOST("a", RANK("1") SIZE("1")), HOST("a", SIZE("1") RANK("1"))},
+     {"", ""},
+     "a|",
+     0},
     {"numbers that no JSON reader holds, in a key that no reader needs",
-     {HOST("a", ",\"w\":99999999999999999999"), HOST("a", ",\"w\":1")}, {"", ""}, "a|", 0},
+     {HOST("a", ",\"w\":99999999999999999999"), HOST("a", ",\"w\":1")},
+     {"", ""},
+     "a|",
+     0},
     {"vertices of one id and two types", {HOST("a", ""), CPU("a", "")}, {"", ""}, NULL, WEIR_EEXIST},
-    {"or two UUIDs", {HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000001\""), HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000002\"")},
-     {"", ""}, NULL, WEIR_EEXIST},
+    {"or two UUIDs",
+     {HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000001\""),
+      HOST("a", ",\"uuid\":\"01234567-89ab-4def-8123-456789000002\"")},
+     {"", ""},
+     NULL,
+     WEIR_EEXIST},
 };
 
 /* Makes the sets of a row, on rank 0 and rank 1. */
@@ -203,8 +238,10 @@ static void both_of(size_t i, weir_rset *sets[2])
 
     for (int k = 0; k < 2; k++) {
         weir_buf b = {0};
-        weir_buf_printf(&b, "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"%s\",\"children\":{\"core\":\"0-3\"}}]},"
-                        "\"scheduling\":" GRAPH("%s", "%s") "}", ranks[k], joins[i].nodes[k], joins[i].edges[k]);
+        weir_buf_printf(&b,
+                        "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"%s\",\"children\":{\"core\":\"0-3\"}}]},"
+                        "\"scheduling\":" GRAPH("%s", "%s") "}",
+                        ranks[k], joins[i].nodes[k], joins[i].edges[k]);
         sets[k] = must_read(b.data);
         weir_buf_free(&b);
     }
@@ -223,7 +260,8 @@ static void test_joins(void)
         text = r ? weir_rset_get(r, "scheduling", NULL) : NULL;
         key = text ? json_loads(text, JSON_DECODE_INT_AS_REAL, NULL) : NULL;
         list(key, &left);
-        CHECK(rc == joins[i].code && (rc < 0 || check_same(left.data, joins[i].both)), "%s: %d, %s", joins[i].what, rc, left.data);
+        CHECK(rc == joins[i].code && (rc < 0 || check_same(left.data, joins[i].both)), "%s: %d, %s", joins[i].what, rc,
+              left.data);
         weir_buf_free(&left);
         json_decref(key);
         weir_free(text);

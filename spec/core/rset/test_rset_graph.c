@@ -21,7 +21,8 @@ static void add_up(const weir_rset *a, const weir_rset *b, bool texts)
         weir_free(text);
     }
     for (int i = 0; i < 2; i++) {
-        CHECK(weir_rset_combine(WEIR_RSET_UNION, i ? rest : part, i ? part : rest, &sum, &err) == WEIR_OK, "%s", err.text);
+        CHECK(weir_rset_combine(WEIR_RSET_UNION, i ? rest : part, i ? part : rest, &sum, &err) == WEIR_OK, "%s",
+              err.text);
         expect_format(sum, "rv1", whole, texts ? "parts as texts" : "parts");
         weir_rset_free(sum);
         sum = NULL;
@@ -33,8 +34,9 @@ static void add_up(const weir_rset *a, const weir_rset *b, bool texts)
 
 static void test_parts(void)
 {
-    static const char *const parts[] = {"rank0/core[0-3],gpu[0-1]", "rank[1-2]/core[0-3],gpu[0-1]", "rank[0-3]/core[0-1]",
-                                        "rank3/core[1,3],gpu1",     "rank[0-3]/core[0-3],gpu[0-1]", "",
+    static const char *const parts[] = {"rank0/core[0-3],gpu[0-1]",     "rank[1-2]/core[0-3],gpu[0-1]",
+                                        "rank[0-3]/core[0-1]",          "rank3/core[1,3],gpu1",
+                                        "rank[0-3]/core[0-3],gpu[0-1]", "",
                                         "rank0/core0 rank2/gpu0"};
     weir_graph *g = machine();
     weir_rset *r = set_of(g);
@@ -138,7 +140,8 @@ static void test_reranked(void)
     weir_idset *ranks = NULL;
     weir_vertex v;
 
-    CHECK(weir_idset_parse("2-3", 3, &ranks, NULL) == WEIR_OK && weir_rset_select_ranks(r, ranks, &part, NULL) == WEIR_OK &&
+    CHECK(weir_idset_parse("2-3", 3, &ranks, NULL) == WEIR_OK &&
+              weir_rset_select_ranks(r, ranks, &part, NULL) == WEIR_OK &&
               weir_rset_remap(part, NULL, false, &low, NULL) == WEIR_OK,
           "a part with other ranks");
     CHECK(weir_rset_graph(low, &child, NULL) == WEIR_OK, "its machine");
@@ -166,8 +169,9 @@ static void test_other_graphs(void)
                    "vertex \"0\" is something else in the other set, its name differs");
     CHECK(weir_rset_combine(WEIR_RSET_UNION, a, b, &r, NULL) == WEIR_OK, "union");
     expect_format(r, "rv1",
-                  "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY("0-1", "\"core\":\"0\"") "],\"nodelist\":[\"a,b\"]},"
-                  "\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}",
+                  "{\"version\":1,\"execution\":{\"R_lite\":[" ENTRY(
+                      "0-1", "\"core\":\"0\"") "],\"nodelist\":[\"a,b\"]},"
+                                               "\"scheduling\":{\"writer\":\"fancy\",\"x\":1}}",
                   "another writer");
     expect_machine(r, "cluster=1 node=2 core=2", "R_lite tells");
     weir_rset_free(r);
@@ -180,8 +184,9 @@ static void test_other_graphs(void)
 
 /* A node and its memory of the given size; `more` vertices. */
 #define MEMORY(size, more)                                                                                             \
-    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) ","                   \
-                           V("2", "\"type\":\"memory\",\"id\":0,\"size\":" size) more, E("0", "1", "") "," E("0", "2", "")) "}"
+    ",\"scheduling\":" GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) "," V(               \
+                                 "2", "\"type\":\"memory\",\"id\":0,\"size\":" size) more,                             \
+                             E("0", "1", "") "," E("0", "2", "")) "}"
 
 static void expect_union(const char *a, const char *b, const char *expected)
 {
@@ -199,15 +204,15 @@ static void expect_union(const char *a, const char *b, const char *expected)
 static void test_other_types(void)
 {
     weir_rset *r = must_read(DOC(ENTRY("0", "\"core\":\"0\",\"fpga\":\"1\""), ",\"nodelist\":[\"a\"]},\"scheduling\":")
-                             GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) ","
-                                   V("2", "\"type\":\"fpga\",\"id\":0") "," V("3", "\"type\":\"fpga\",\"id\":1"),
-                                   E("0", "1", "") "," E("0", "2", "") "," E("0", "3", "")) "}");
+                                 GRAPH(V("0", "\"type\":\"node\",\"name\":\"a\"") "," V("1", A_CORE_VERTEX) "," V(
+                                           "2", "\"type\":\"fpga\",\"id\":0") "," V("3", "\"type\":\"fpga\",\"id\":1"),
+                                       E("0", "1", "") "," E("0", "2", "") "," E("0", "3", "")) "}");
 
     weir_graph *g = NULL;
     weir_err err = {0};
 
-    CHECK(weir_rset_graph(r, &g, &err) == WEIR_OK && total(g, "fpga") == 1 && total(g, "core") == 1, "the fpga that R_lite names: %s",
-          err.text);
+    CHECK(weir_rset_graph(r, &g, &err) == WEIR_OK && total(g, "fpga") == 1 && total(g, "core") == 1,
+          "the fpga that R_lite names: %s", err.text);
     weir_graph_free(g);
     weir_rset_free(r);
 }
@@ -215,14 +220,19 @@ static void test_other_types(void)
 /* Of a vertex in two graphs the larger amount is kept; a set without a graph adds nothing to a graph. */
 static void test_unlike_parts(void)
 {
-    weir_rset *a = must_read(HOSTED("0", "a", "0") ONE("a")), *b = must_read(HOSTED("1", "b", "0") ONE("b")), *none = NULL, *r = NULL;
+    weir_rset *a = must_read(HOSTED("0", "a", "0") ONE("a")), *b = must_read(HOSTED("1", "b", "0") ONE("b")),
+              *none = NULL, *r = NULL;
 
-    expect_union(HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("5", ""), HOSTED("0", "a", "0") MEMORY("5", ""));
-    expect_union(HOSTED("0", "a", "0") MEMORY("5", ""), HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("5", ""));
+    expect_union(HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("5", ""),
+                 HOSTED("0", "a", "0") MEMORY("5", ""));
+    expect_union(HOSTED("0", "a", "0") MEMORY("5", ""), HOSTED("0", "a", "0") MEMORY("2", ""),
+                 HOSTED("0", "a", "0") MEMORY("5", ""));
     expect_union(HOSTED("0", "a", "0") MEMORY("2", "," V("2", "\"type\":\"memory\",\"id\":0,\"size\":3")),
                  HOSTED("0", "a", "0") MEMORY("2", ""), HOSTED("0", "a", "0") MEMORY("2", ""));
-    expect_union(HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}", HOSTED("0", "a", "0") ONE("a"), HOSTED("0", "a", "0") ONE("a"));
-    expect_union(HOSTED("0", "a", "0") ONE("a"), HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}", HOSTED("0", "a", "0") ONE("a"));
+    expect_union(HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}", HOSTED("0", "a", "0") ONE("a"),
+                 HOSTED("0", "a", "0") ONE("a"));
+    expect_union(HOSTED("0", "a", "0") ONE("a"), HOSTED("0", "a", "0") ",\"scheduling\":{\"x\":1}}",
+                 HOSTED("0", "a", "0") ONE("a"));
     CHECK(weir_rset_combine(WEIR_RSET_DIFF, a, a, &none, NULL) == WEIR_OK, "nothing is left");
     CHECK(weir_rset_combine(WEIR_RSET_UNION, none, b, &r, NULL) == WEIR_OK, "nothing and something");
     expect_format(r, "rv1", HOSTED("1", "b", "0") ONE("b"), "something");
@@ -233,10 +243,11 @@ static void test_unlike_parts(void)
 }
 
 #define RANKED(a, b)                                                                                                   \
-    DOC(ENTRY("1-2", "\"core\":\"0\""), "},\"scheduling\":")                                                          \
-    GRAPH(V("0", "\"type\":\"node\",\"rank\":" a) "," V("1", A_CORE_VERTEX) "," V("2", "\"type\":\"node\",\"rank\":" b) \
-          "," V("3", A_CORE_VERTEX) "," V("4", "\"type\":\"gpu\",\"id\":0"),                                           \
-          E("0", "1", "") "," E("2", "3", "") "," E("2", "4", "")) "}"
+    DOC(ENTRY("1-2", "\"core\":\"0\""), "},\"scheduling\":")                                                           \
+    GRAPH(V("0", "\"type\":\"node\",\"rank\":" a) "," V("1", A_CORE_VERTEX) "," V(                                     \
+              "2", "\"type\":\"node\",\"rank\":" b) "," V("3", A_CORE_VERTEX) "," V("4", "\"type\":\"gpu\",\"id\":0"), \
+          E("0", "1", "") "," E("2", "3", "") "," E("2", "4", ""))                                                     \
+    "}"
 
 /* Without a nodelist the ranks in a graph tell the vertices of the set, if the graph has each rank once; else the
  * graph stays whole. */
@@ -273,7 +284,8 @@ static void test_validate(void)
     expect_invalid(DOC(A_CORE "," ENTRY("1-2", "\"gpu\":\"0\""), ",\"nodelist\":[\"n[0-2]\"]}}"), "rank 1 has no core");
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":[]}", "attributes: an object");
     expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":1}}", "attributes.system: an object");
-    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}", "attributes.system.scheduler");
+    expect_invalid(HOSTED("0", "a", "0") ",\"attributes\":{\"system\":{\"scheduler\":1}}}",
+                   "attributes.system.scheduler");
     expect_invalid(HOSTED("0", "a", "0") ",\"scheduling\":{\"graph\":{}}}", "scheduling.graph");
     expect_invalid(HOSTED("0", "a", "0-1") ONE("a"), "scheduling.graph: rank 0 has no core 1, which R_lite names");
     expect_invalid(HOSTED("0-1", "a,b", "0") ONE("a"), "scheduling.graph: has no rank 1, which R_lite names");
@@ -312,7 +324,8 @@ static void test_states(void)
           "and a core later");
     CHECK(weir_graph_rset(g, WEIR_RSET_ALLOCATED, false, &r, NULL) == WEIR_OK, "allocated");
     expect_format(r, "rlite",
-                  "[" ENTRY("0", "\"core\":\"1\"") "," ENTRY("1", "\"core\":\"0-3\",\"gpu\":\"0-1\"") "," ENTRY("3", "\"core\":\"\"") "]",
+                  "[" ENTRY("0", "\"core\":\"1\"") "," ENTRY("1", "\"core\":\"0-3\",\"gpu\":\"0-1\"") "," ENTRY(
+                      "3", "\"core\":\"\"") "]",
                   "allocated");
     weir_rset_free(r);
     r = NULL;
@@ -330,7 +343,8 @@ static void test_odd_machines(void)
     weir_rset *r = NULL;
 
     CHECK(g && weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
-    expect_format(r, "rv1", DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"]}}"), "the root is the host");
+    expect_format(r, "rv1", DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"]}}"),
+                  "the root is the host");
     weir_rset_free(r);
     weir_graph_free(g);
     g = weir_graph_new();

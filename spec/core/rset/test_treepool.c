@@ -66,8 +66,10 @@ static void test_join(void)
         {"{\"writer\":\"TreePool\",\"extra\":1}", KEY(ENTRY("2", "0-3")), KEY(ENTRY("2", "0-3"))},
         {KEY(ENTRY("0", "0")), "{\"writer\":\"TreePool\"}", KEY(ENTRY("0", "0"))},
         /* entries of unknown ranks are kept side by side */
-        {KEY("{\"ranks\":3,\"topo\":1}"), KEY("{\"ranks\":\"4\",\"topo\":1}"), KEY("{\"ranks\":3,\"topo\":1},{\"ranks\":\"4\",\"topo\":1}")},
-        {KEY("{\"ranks\":\"4\",\"topo\":1}"), KEY("{\"ranks\":3,\"topo\":1}"), KEY("{\"ranks\":\"4\",\"topo\":1},{\"ranks\":3,\"topo\":1}")},
+        {KEY("{\"ranks\":3,\"topo\":1}"), KEY("{\"ranks\":\"4\",\"topo\":1}"),
+         KEY("{\"ranks\":3,\"topo\":1},{\"ranks\":\"4\",\"topo\":1}")},
+        {KEY("{\"ranks\":\"4\",\"topo\":1}"), KEY("{\"ranks\":3,\"topo\":1}"),
+         KEY("{\"ranks\":\"4\",\"topo\":1},{\"ranks\":3,\"topo\":1}")},
     };
 
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -130,10 +132,13 @@ static int change_once(void *data)
 
 static void test_nomem(void)
 {
-    char r[] = "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0\"}}]},"
-               "\"scheduling\":{\"writer\":\"TreePool\",\"children\":[{\"ranks\":\"0-1\",\"topo\":{\"storage\":[{\"path\":\"/a\","
-               "\"capacity\":2}],\"socket\":[{\"memory\":4,\"cores\":\"0-3\",\"gpus\":\"0\"},{\"cores\":\"4-5\"}]}}]}}";
-    struct change c = {read_json(KEY(ENTRY("0-3", "0-7"))), read_json(KEY(ENTRY("4,6,8,10,12,14,16,18,20,22", "0-7"))), ids("1,3")};
+    char r[] =
+        "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0-7\",\"gpu\":\"0\"}}]},"
+        "\"scheduling\":{\"writer\":\"TreePool\",\"children\":[{\"ranks\":\"0-1\",\"topo\":{\"storage\":[{\"path\":\"/"
+        "a\","
+        "\"capacity\":2}],\"socket\":[{\"memory\":4,\"cores\":\"0-3\",\"gpus\":\"0\"},{\"cores\":\"4-5\"}]}}]}}";
+    struct change c = {read_json(KEY(ENTRY("0-3", "0-7"))), read_json(KEY(ENTRY("4,6,8,10,12,14,16,18,20,22", "0-7"))),
+                       ids("1,3")};
 
     check_nomem(parse_once, r, "read and build");
     json_set_alloc_funcs(weir_mem_alloc, weir_mem_free); /* the allocations of jansson fail in turn too */

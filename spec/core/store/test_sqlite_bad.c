@@ -35,7 +35,8 @@ static const struct {
     {"ALTER TABLE job ADD COLUMN who", "the table \"job\" is not what weir makes"},
     {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'rank INTEGER', 'rank  TEXT')",
      "the table \"run\" is not what weir makes"},
-    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'INTEGER', 'INT--' || char(10) || 'EGER')",
+    {"PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'INTEGER', 'INT--' || char(10) || "
+     "'EGER')",
      "is not what weir makes"},
     {"UPDATE meta SET value = -1 WHERE key = 'now'", "table meta, key now: \"value\" is no value"},
     {"UPDATE meta SET value = 'x' WHERE key = 'next_job'", "table meta, key next_job: \"value\""},
@@ -93,7 +94,8 @@ static const struct {
      "a job has it as a whole, and another one"},
     {"INSERT INTO pick SELECT job, 1, vertex, resource, 1, 0 FROM pick WHERE job = 5", "a job has it twice"},
     {"INSERT INTO pick VALUES (5, 1, 4, 0, 1, 1)", "while one has all that is above it"},
-    {"UPDATE run SET place = NULL, parent = NULL WHERE first = 13", "a job has something of it, but it is out of containment"},
+    {"UPDATE run SET place = NULL, parent = NULL WHERE first = 13",
+     "a job has something of it, but it is out of containment"},
     {"INSERT INTO feed VALUES (3, 0, 2, 14, 1)", "table feed, job 3: the job has nothing of vertex 14"},
     {"INSERT INTO feed VALUES (4, 0, 2, 14, 1)", "table feed, job 4: \"job\" is no value"},
 };

@@ -89,10 +89,10 @@ static struct job *job_of(const weir_graph *g, int64_t id)
 
 /* ---- the damage ---- */
 
-#define DAMAGE(name, what, value)                                       \
-    static struct damage name(weir_graph *g)                            \
-    {                                                                   \
-        return damage(&(what), sizeof(what), (uint64_t)(value));        \
+#define DAMAGE(name, what, value)                                                                                      \
+    static struct damage name(weir_graph *g)                                                                           \
+    {                                                                                                                  \
+        return damage(&(what), sizeof(what), (uint64_t)(value));                                                       \
     }
 #define VERTEX(path) vertex_at(g, at_path(g, path))
 #define INNER(path)  inner_of(g, at_path(g, path))
@@ -165,7 +165,8 @@ static void test_damage(void)
         weir_err err = {0};
         int rc = weir_check(g, &err);
 
-        CHECK(rc == WEIR_EINVAL && strstr(err.text, rows[i].says), "row %zu, %s: says \"%s\"", i, rows[i].says, err.text);
+        CHECK(rc == WEIR_EINVAL && strstr(err.text, rows[i].says), "row %zu, %s: says \"%s\"", i, rows[i].says,
+              err.text);
         put(d.at, d.size, d.was);
         CHECK(weir_check(g, NULL) == WEIR_OK, "row %zu: mended, it is sound", i);
         weir_graph_free(g);

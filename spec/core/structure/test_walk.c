@@ -30,7 +30,8 @@ static void change(weir_graph *g)
     weir_vertex v = some_vertex(g), other = some_vertex(g);
 
     switch (dice(8)) {
-    case 0: case 1: add(g, v, types[dice(4)], 1); break;
+    case 0:
+    case 1: add(g, v, types[dice(4)], 1); break;
     case 2: add(g, v, types[dice(4)], 1 + dice(70)); break;
     case 3: (void)!weir_vertex_set_state(g, v, dice(3) ? WEIR_UP : WEIR_DOWN, NULL); break;
     case 4: (void)!weir_vertex_allocate(g, v, 1 + dice(1000), 1, 0, WEIR_FOREVER, NULL); break;
@@ -143,7 +144,8 @@ static void test_change(void)
     CHECK(weir_walk_read(w, list, 4, NULL) == 4 && list[3].vertex == core + 3, "leaves come together");
     revision = weir_graph_revision(g);
     CHECK(weir_vertex_unavailable(g, 0) == WEIR_NONE, "all vertices are available");
-    CHECK(weir_vertex_set_state(g, core + 3, WEIR_DOWN, NULL) == WEIR_OK && weir_graph_revision(g) != revision, "a change shows");
+    CHECK(weir_vertex_set_state(g, core + 3, WEIR_DOWN, NULL) == WEIR_OK && weir_graph_revision(g) != revision,
+          "a change shows");
     CHECK(weir_vertex_unavailable(g, 0) == core + 3 && weir_vertex_unavailable(g, core + 3) == core + 3, "one is down");
     CHECK(weir_vertex_unavailable(g, core + 4) == WEIR_NONE, "none behind it");
     CHECK(list[3].free > 0 && (weir_walk_visit_read(g, &list[3]), list[3].free == 0), "and is read");

@@ -25,17 +25,28 @@ static weir_vertex some(const weir_graph *g, const char *type)
     return v;
 }
 
-static const char *const shapes[] = {"slot=1/core=%d",       "node/slot=1/core=%d",        "slot=2/core=%d",
-                                     "node=2/slot/core=%d",  "slot/[core=%d;gpu=1]",       "slot/[core=%d;memory=5]",
-                                     "rack/slot=2/core=%d",  "socket=2/slot/[core=%d;memory=1]", "rack/node=2/slot/core=%d",
-                                     "rack=2/slot=2/core=%d", "rack/socket=3/slot/core=%d", "slot=%d/node", "slot=%d/core",
-                                     "slot/socket/core=%d",  "node/socket/slot=1/core=%d", "slot=3/[core=%d;memory=2]"};
+static const char *const shapes[] = {"slot=1/core=%d",
+                                     "node/slot=1/core=%d",
+                                     "slot=2/core=%d",
+                                     "node=2/slot/core=%d",
+                                     "slot/[core=%d;gpu=1]",
+                                     "slot/[core=%d;memory=5]",
+                                     "rack/slot=2/core=%d",
+                                     "socket=2/slot/[core=%d;memory=1]",
+                                     "rack/node=2/slot/core=%d",
+                                     "rack=2/slot=2/core=%d",
+                                     "rack/socket=3/slot/core=%d",
+                                     "slot=%d/node",
+                                     "slot=%d/core",
+                                     "slot/socket/core=%d",
+                                     "node/socket/slot=1/core=%d",
+                                     "slot=3/[core=%d;memory=2]"};
 
 /* Whole vertices, alone or beside cores, and cores of nodes that jobs then share. */
-static const char *const mixes[] = {"slot=%d/node",         "slot=%d/node",      "slot=1/core=%d",
-                                    "slot=1/core=%d",       "slot=%d/socket",    "slot=2/[node;core=%d]",
-                                    "rack/slot=%d/node",    "slot=%d/node/core=6", "[slot=1{a}/node;slot=%d{b}/core]",
-                                    "slot/rack",            "slot=2/core=%d",    "[node/slot{a}/core=%d;slot{b}/node]"};
+static const char *const mixes[] = {"slot=%d/node",      "slot=%d/node",        "slot=1/core=%d",
+                                    "slot=1/core=%d",    "slot=%d/socket",      "slot=2/[node;core=%d]",
+                                    "rack/slot=%d/node", "slot=%d/node/core=6", "[slot=1{a}/node;slot=%d{b}/core]",
+                                    "slot/rack",         "slot=2/core=%d",      "[node/slot{a}/core=%d;slot{b}/node]"};
 
 enum { ALL, PARTS, MIXED, QUEUES }; /* the kinds of requests in a run */
 
@@ -119,7 +130,8 @@ static bool reserve(weir_graph *g, int queue)
     want = by_trying(copy, r, &b);
     rc = weir_match(g, r, &o, &a, NULL);
     good = CHECK(rc == want, "%s: %d, not %d", shape, rc, want) &&
-           (rc || CHECK(same(a, b), "%s: at %lld and not %lld, %u picks", shape, (long long)a->start, (long long)b->start, a->npicks));
+           (rc || CHECK(same(a, b), "%s: at %lld and not %lld, %u picks", shape, (long long)a->start,
+                        (long long)b->start, a->npicks));
     weir_free(shape);
     weir_graph_free(copy);
     weir_request_free(r);
@@ -213,7 +225,8 @@ static int once(void *arg)
     int rc;
 
     for (int k = 0; k < 4; k++) {
-        static const char *const texts[] = {"slot/[core=2;gpu=1]", "slot=2/[core=2;gpu=1]", "slot=2/node", "slot/[core=2;gpu=1]"};
+        static const char *const texts[] = {"slot/[core=2;gpu=1]", "slot=2/[core=2;gpu=1]", "slot=2/node",
+                                            "slot/[core=2;gpu=1]"};
         rc = weir_request_parse(texts[k], strlen(texts[k]), NULL, &r, &err);
         if (rc)
             return rc;

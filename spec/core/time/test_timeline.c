@@ -345,13 +345,14 @@ static void test_copy(void)
         CHECK(bad == 0 && c && weir_timeline_check(c, &err) == WEIR_OK, "%s", err.text);
         for (uint32_t i = 0; i < weir_timeline_points(p); i++) {
             int64_t t[2] = {0}, n[2] = {0};
-            bad += !weir_timeline_point(p, i, &t[0], &n[0]) || !weir_timeline_point(c, i, &t[1], &n[1]) || t[0] != t[1] ||
-                   n[0] != n[1];
+            bad += !weir_timeline_point(p, i, &t[0], &n[0]) || !weir_timeline_point(c, i, &t[1], &n[1]) ||
+                   t[0] != t[1] || n[0] != n[1];
         }
         CHECK(bad == 0 && weir_timeline_points(p) == weir_timeline_points(c), "a copy has the same points");
         CHECK(weir_timeline_add(c, 3, 7, 1) == WEIR_OK && weir_timeline_check(c, &err) == WEIR_OK, "%s", err.text);
         weir_timeline_free(c);
-        CHECK(weir_timeline_check(p, &err) == WEIR_OK && weir_timeline_used_at(p, 6) == 0, "the original stays as it was");
+        CHECK(weir_timeline_check(p, &err) == WEIR_OK && weir_timeline_used_at(p, 6) == 0,
+              "the original stays as it was");
         weir_timeline_free(p);
     }
 }

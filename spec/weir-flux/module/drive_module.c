@@ -36,7 +36,7 @@ struct play {
     flux_future_t *acquire, *hello;
     bool ready, started;
     int64_t recovered, submitted, last; /* jobs: 1 to recovered run from the start */
-    int64_t nodes, owner[NODES]; /* the job that has a node; 0: none */
+    int64_t nodes, owner[NODES];        /* the job that has a node; 0: none */
     struct job *jobs;
     uint8_t others[OTHERS]; /* answers awaited, by tag */
     int nothers;
@@ -265,7 +265,7 @@ static void ask(struct play *p, const char *topic, const char *text, bool stream
 }
 
 #define SMALL                                                                                                          \
-    "{\"jobid\":900000,\"jobspec\":{\"resources\":[{\"type\":\"slot\",\"count\":1,\"label\":\"a\",\"with\":[{"               \
+    "{\"jobid\":900000,\"jobspec\":{\"resources\":[{\"type\":\"slot\",\"count\":1,\"label\":\"a\",\"with\":[{"         \
     "\"type\":\"core\",\"count\":1}]}]}}"
 
 static void ask_something(struct play *p)
@@ -316,11 +316,15 @@ static void act(struct play *p)
     int64_t id;
 
     switch (dice(12)) {
-    case 0: case 1: case 2:
+    case 0:
+    case 1:
+    case 2:
         if (p->ready && p->submitted < JOBS)
             submit(p);
         break;
-    case 3: case 4: case 5:
+    case 3:
+    case 4:
+    case 5:
         id = p->ready ? some(p, RUNS) : 0;
         if (id)
             end_job(p, id);
@@ -403,7 +407,9 @@ static int play(uint64_t with_seed, bool amid, int64_t recovered, bool only_hell
     struct play *p = calloc(1, sizeof *p);
     int wrong, rc;
 
-    p->broker = (struct fake_broker){.serve = serve, .answered = answered, .turn = turn,
+    p->broker = (struct fake_broker){.serve = serve,
+                                     .answered = answered,
+                                     .turn = turn,
                                      .config = "{\"sched-weir\":{\"queue\":\"easy\",\"policy\":\"round_robin\"}}"};
     seed = with_seed;
     p->nodes = only_hello ? recovered : NODES;

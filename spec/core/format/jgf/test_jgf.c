@@ -344,10 +344,13 @@ static void test_names_of_ids(void)
 
 #define GIVEN(n) "01234567-89ab-4def-8123-45678900000" n
 
-static const char with_uuids[] = "{\"graph\":{\"nodes\":[{\"id\":\"0\",\"metadata\":{\"type\":\"cluster\",\"id\":0}},"
-                                 "{\"id\":\"1\",\"metadata\":{\"type\":\"node\",\"id\":0,\"uuid\":\"" GIVEN("1") "\"}},"
-                                 "{\"id\":\"2\",\"metadata\":{\"type\":\"node\",\"id\":1,\"uuid\":\"" GIVEN("2") "\"}}],"
-                                 "\"edges\":[{\"source\":\"0\",\"target\":\"1\"},{\"source\":\"0\",\"target\":\"2\"}]}}";
+static const char with_uuids[] =
+    "{\"graph\":{\"nodes\":[{\"id\":\"0\",\"metadata\":{\"type\":\"cluster\",\"id\":0}},"
+    "{\"id\":\"1\",\"metadata\":{\"type\":\"node\",\"id\":0,\"uuid\":\"" GIVEN(
+        "1") "\"}},"
+             "{\"id\":\"2\",\"metadata\":{\"type\":\"node\",\"id\":1,\"uuid\":\"" GIVEN(
+                 "2") "\"}}],"
+                      "\"edges\":[{\"source\":\"0\",\"target\":\"1\"},{\"source\":\"0\",\"target\":\"2\"}]}}";
 
 /* Adds a node with a UUID below the cluster. */
 static int add_uuid(weir_graph *g, const char *uuid, weir_vertex *out)

@@ -56,7 +56,10 @@ struct flux_msg_handler_spec {
     flux_msg_handler_f cb;
     uint32_t rolemask;
 };
-#define FLUX_MSGHANDLER_TABLE_END {0, NULL, NULL, 0}
+#define FLUX_MSGHANDLER_TABLE_END                                                                                      \
+    {                                                                                                                  \
+        0, NULL, NULL, 0                                                                                               \
+    }
 int flux_msg_handler_addvec(flux_t *h, const struct flux_msg_handler_spec table[], void *arg,
                             flux_msg_handler_t ***handlers);
 void flux_msg_handler_delvec(flux_msg_handler_t **handlers);
