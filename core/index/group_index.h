@@ -49,12 +49,14 @@ struct group_index {
     uint32_t *places;  /* by vertex; PLACE_ABOVE and the status for a vertex above; else WEIR_NONE */
     uint32_t nplaces;
     uint32_t ngroups;
-    uint32_t none;    /* number of the group of vertices without a group, the last; WEIR_NONE: all have groups,
-                       * or runs are asked for */
-    uint32_t *begin;  /* by group: the first place; of ngroups: n */
-    double *values;   /* by group, for WEIR_CHOOSE_CLOSEST */
-    uint64_t *starts; /* bits: the place does not continue the run of the place before */
-    bool uneven;      /* two vertices of a group have one position: no index of runs */
+    uint32_t none;        /* number of the group of vertices without a group, the last; WEIR_NONE: all have groups,
+                           * or runs are asked for */
+    uint32_t *begin;      /* by group: the first place; of ngroups: n */
+    weir_type group_type; /* of the vertices that are the groups; WEIR_NO_TYPE: they have no common
+                           * type, or some are inside others */
+    double *values;       /* by group, for WEIR_CHOOSE_CLOSEST */
+    uint64_t *starts;     /* bits: the place does not continue the run of the place before */
+    bool uneven;          /* two vertices of a group have one position: no index of runs */
 
     /* Members */
     uint64_t *members;       /* bits by place */

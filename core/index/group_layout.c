@@ -131,6 +131,21 @@ static void place(const weir_graph *g, struct group_index *x, const struct seat 
         place_above(g, x, x->list[i]);
 }
 
+/* The common type of the vertices that are the groups, none inside another. */
+static weir_type find_group_type(const weir_graph *g, const struct group_index *x)
+{
+    weir_type type = WEIR_NO_TYPE;
+
+    for (uint32_t i = 0; i < x->ngroups; i++) {
+        weir_vertex v = weir_group_vertex(g, &x->rule, x->list[x->begin[i]]);
+        weir_type t = v == WEIR_NONE ? WEIR_NO_TYPE : kind_of(g, v)->type;
+        if (t == WEIR_NO_TYPE || (i > 0 && t != type))
+            return WEIR_NO_TYPE;
+        type = t;
+    }
+    return type != WEIR_NO_TYPE && weir_type_above(g, type, type) ? WEIR_NO_TYPE : type;
+}
+
 int weir_groups_place(weir_graph *g, struct group_index *x, weir_err *err)
 {
     struct index *order;
@@ -149,6 +164,7 @@ int weir_groups_place(weir_graph *g, struct group_index *x, weir_err *err)
             qsort(seats, order->nlist, sizeof *seats, by_place);
         place(g, x, seats);
     }
+    x->group_type = !rc && x->emptiest ? find_group_type(g, x) : WEIR_NO_TYPE;
     weir_mem_free(seats);
     return rc;
 }

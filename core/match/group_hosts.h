@@ -1,8 +1,8 @@
-/* group_hosts.h - hosts of slots for a choice that takes the emptiest groups first: by the free units of their
- * groups, and in the order of the policy where groups have as many. Private to the core.
+/* group_hosts.h - hosts of slots in the order of their groups: hosts of the groups with most free units first, as the
+ * choice `emptiest` of a policy says; among equal groups in the order of the policy. Private to the matcher.
  *
- * Groups are read from a group index, the emptiest first, and searched one by one; where many groups have as many free
- * units, one search of the graph finds the hosts of all of them.
+ * One search for each number of free units that some group has, most units first. Aggregates tell the search where
+ * groups with so many units are.
  */
 #ifndef WEIR_GROUP_HOSTS_H
 #define WEIR_GROUP_HOSTS_H
@@ -10,21 +10,15 @@
 #include "index/group_index.h"
 #include "match/match.h"
 
-#define EQUAL_GROUPS 8 /* groups of equally many free units that are searched one by one */
-
 struct group_hosts {
     struct match *m;
     const weir_resource *slot;
     weir_type host;
     struct group_index *index;
-    uint64_t next;  /* key of the groups to look at next, in index->emptiest_first */
-    uint64_t level; /* the groups looked at now: upper half of their keys */
-    bool filtered;  /* the only search finds hosts of other groups, too */
-    struct {
-        struct search search;
-        weir_vertex found; /* the next host of the search */
-    } groups[EQUAL_GROUPS];
-    uint32_t n;
+    uint64_t next;        /* key of the groups to look at next, in index->emptiest_first */
+    uint64_t level;       /* the groups looked at now: upper half of their keys */
+    struct search search; /* for hosts of these groups, if `searching` */
+    bool searching;
 };
 
 /* Whether hosts below `under` can be taken in the order of their groups. */

@@ -44,10 +44,25 @@ static bool falls_short(struct search *s, const char *type, int64_t need, int64_
     return false;
 }
 
+/* Whether v may be a group with the units that the search is for, or is no group. */
+static bool may_be_group(const struct search *s, weir_vertex v)
+{
+    const struct inner *in = inner_of(s->m->g, v);
+    uint32_t cell;
+
+    if (!s->groups.units || !in || !in->cells || kind_of(s->m->g, v)->type != s->groups.type)
+        return true;
+    cell = type_cell(schema_at(s->m->g, in->schema), s->groups.of);
+    return cell && in->cells[cell + TYPE_FREE] == s->groups.units;
+}
+
 bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t *cells)
 {
     uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
+    uint32_t group = s->groups.units ? weir_pair_cell(sc, s->groups.type, s->groups.of) : 0;
 
+    if (group && cells[group + PAIR_FREE] < s->groups.units)
+        return falls_short(s, type_text(s->m->g, s->groups.of), s->groups.units, cells[group + PAIR_FREE]);
     if (!cell || cells[cell + cell_for(s)] <= 0)
         return falls_short(s, s->r->type, 1, 0);
     for (uint32_t i = 0; i < s->nneeds; i++) {
@@ -125,7 +140,8 @@ static int push_kid(struct search *s, weir_vertex v)
     bool typed = kind_of(s->m->g, v)->type == s->type;
     weir_vertex key = weir_index_offer(s->m->g, s->index, v);
 
-    if (key == WEIR_NONE || is_known_busy(s, v) || (s->segment && !kid_in_segment(s, v, key, typed)))
+    if (key == WEIR_NONE || is_known_busy(s, v) || !may_be_group(s, v) ||
+        (s->segment && !kid_in_segment(s, v, key, typed)))
         return WEIR_OK;
     if (s->learner.bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);

@@ -70,6 +70,13 @@ struct shortage {
     int64_t need, have;
 };
 
+/* Groups of which a search finds only those with a number of free units: vertices of type `type` with `units` free
+ * units of type `of` below. */
+struct search_groups {
+    weir_type type, of;
+    int64_t units; /* 0: the search finds vertices of all groups */
+};
+
 struct search {
     /* The question */
     struct match *m;
@@ -94,6 +101,8 @@ struct search {
     weir_type host;
     const weir_resource *slot; /* NULL: no hosts */
     uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
+
+    struct search_groups groups; /* may be set before the first candidate is found */
 
     /* A turn of the policy: first the segment of the order from the turn on is searched, then the segment before. */
     enum { WHOLE_ORDER, FROM_TURN, BEFORE_TURN } segment;

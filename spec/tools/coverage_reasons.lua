@@ -277,7 +277,6 @@ return {
   { "^core/match/flow%.c$", "picks were moved", "as above" },
   { "^core/match/flow%.c$", "fits_beside(m, f, i)", "a switch that is asked for by itself, placed behind a flow" },
   { "^core/match/group_hosts%.c$", "return rc;", NOMEM },
-  { "^core/match/group_hosts%.c$", "return go;", NOMEM },
   { "^core/index/group_index%.c$", "lost", NOMEM },
   { "^core/index/group_index%.c$", "in group_right", OWN },
   { "^core/index/group_index%.c$", "in place_right", OWN },
