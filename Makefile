@@ -67,7 +67,7 @@ specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
 SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/state serve/copies serve/nested serve/edge serve/cli serve/serve \
   pages svg interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts serve/etcd \
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
-  repl/habits cli/topics
+  repl/habits cli/topics readme
 
 .PHONY: weir always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
@@ -170,7 +170,7 @@ $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
 # The page of the policy contract, and annotations for editors; fails when something is in no comment.
 $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua $(BIND_C) lua/weir/init.lua lua/weir/engine.lua lua/weir/staging.lua \
-  lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/policies.md
+  lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/reference/policy-hooks.md
 	@mkdir -p $(@D)/weir
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
 # The man page of each package, from the tables of options.
@@ -233,7 +233,7 @@ $(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/rof
 	@mkdir -p $(@D)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
 # The manual as one page, from the README, the guides, the man pages and the contract of policies.
-GUIDES := README.md doc/scenarios.md doc/graphs.md doc/cluster.md doc/next-hour.md doc/switching.md doc/service-limits.md doc/performance.md
+GUIDES := README.md $(wildcard doc/*/*.md)
 $(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/%.1) spec/tools/webpage.lua $(GUIDES)
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:
@@ -244,6 +244,8 @@ demo: deps build ## this machine, a jobspec, a policy in Lua; then three policie
 	@build/weir run spec/tools/demo.lua
 
 # ---- checking ----
+# Specs of pages run their scripts in Chromium and in node.
+check check-deep: DEBIAN += chromium nodejs
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
 SAN_LATER := $(call specs,$(SAN_LONG))
 # Random tests, which WEIR_SPEC_SCALE shortens: check runs a third of them, check-deep all.
@@ -255,7 +257,7 @@ check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, sc
 	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install || failed=1; \
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
 	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
-	lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
+	times >build/times; lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
 check-deep: deps ## what takes longer: random tests in full, the other specs and the scenarios under sanitizers, every fuzz target
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build && $$make -j$(JOBS) V=san build && $$make -j$(JOBS) $(FUZZ:%=build/fuzz/fuzz_%) || exit 1; \
@@ -263,7 +265,7 @@ check-deep: deps ## what takes longer: random tests in full, the other specs and
 	$$make -k V=san spec scenarios SPECS="$(SAN_LATER) $(wildcard spec/deep/*_spec.lua)" || failed=1; \
 	$$make -k $(if $(filter command line,$(origin SECONDS)),,SECONDS=30 FUZZ_RUNS="-runs=3000 -seed=1") fuzz || failed=1; \
 	$$make tsan || failed=1; \
-	lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
+	times >build/times; lua5.4 spec/tools/summary.lua check-deep $$from && test -z "$$failed"
 
 # Runs "$1 FILE" for each of the files, as many at once as there are cores; those that fail, five at most, once more, one by one.
 each = again=$$(mktemp); printf '%s\n' $2 | AGAIN=$$again xargs -P $(JOBS) -I{} bash spec/tools/run.sh $(V) {} $1; broken=$$?; \

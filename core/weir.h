@@ -7,7 +7,7 @@
  * The sections stand in the order in which a reader needs them: status and errors; memory, numbers and files; graphs;
  * pools; structure; hierarchies; aggregates; walks; requests; policies; matching; flows; jobs; stages; the clock;
  * explanations; find; copies; formats; stores; resource sets; sets of ids; lists of hosts; readings of other
- * schedulers. Words such as vertex, row, schedule and pick are explained in the glossary of doc/architecture.md.
+ * schedulers. The glossary in doc/explanation/architecture.md explains words such as vertex, row, schedule and pick.
  *
  * Conventions of all functions:
  *   status    A function that returns `int` as a status returns WEIR_OK (0) or a negative enum weir_status. A function

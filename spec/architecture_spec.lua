@@ -1,6 +1,6 @@
--- architecture_spec.lua - doc/architecture.md names files, folders and functions that are there, and names each folder.
+-- architecture_spec.lua - doc/explanation/architecture.md names files, folders and functions that are there, and names each folder.
 
-local DOC = "doc/architecture.md"
+local DOC = "doc/explanation/architecture.md"
 
 local function lines_of(command)
   local list, pipe <close> = {}, assert(io.popen(command))
@@ -20,7 +20,7 @@ local function quoted(text)
   return list
 end
 
-describe("doc/architecture.md", function()
+describe("doc/explanation/architecture.md", function()
   local text = read(DOC)
   local files = lines_of "find core bindings lua policies spec doc -type f"
   local words = quoted(text)

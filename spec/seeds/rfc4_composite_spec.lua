@@ -757,7 +757,7 @@ describe("RFC 4, composite resource pools: methods", function()
     assert.equal("busy", code)
   end)
 
-  -- Decided otherwise than the text, which lets a name be anything: see doc/specifications.md, ids of jobs.
+  -- Decided otherwise than the text, which lets a name be anything: see doc/explanation/specifications.md, ids of jobs.
   it("[RFC4a:247][M14] the name of an allocation is a number, and a text is refused with a word", function()
     local v = machine()(NODE .. "/memory0")
     local ok, why = pcall(function() v:allocate { job = "fred", amount = 4 } end)

@@ -128,7 +128,7 @@ if command -v man >/dev/null; then
         [ -z "$said" ] || fail "$page: $said"
     done
 fi
-expect "the manual" "Why does my job not run?" grep -o "Why does my job not run?" "$root/usr/share/weir/doc/manual.html"
+expect "the manual" "Write your first placement policy" grep -m1 -o "Write your first placement policy" "$root/usr/share/weir/doc/manual.html"
 expect "the unit" "ExecStart=/usr/bin/weir serve --config /etc/weir/serve.lua" cat "$root/usr/lib/systemd/system/weir.service"
 expect "the example of its options" "/etc/weir/machine.json: cannot open" \
   sh -c "sed /state/d '$root/usr/share/weir/serve.lua' > serve.lua; weir serve --config serve.lua 2>&1 || true"

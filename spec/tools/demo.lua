@@ -196,7 +196,7 @@ local NEXT = {
 local function what_next()
   title "What next"
   for _, row in ipairs(NEXT) do out.line(("    %s\n        %s"):format(row[1], style.dim(row[2]))) end
-  out.line "\nThe README begins with ten minutes; build/doc/manual.html is the whole manual as one page."
+  out.line "\nThe README introduces weir in five examples; build/doc/manual.html is the manual, with four tutorials."
 end
 
 match_here(this_machine())

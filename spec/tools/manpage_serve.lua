@@ -34,7 +34,7 @@ of the job is left.
 
 Any number of requests may be sent without waiting for answers, up to the limit. Those of one client begin in order. A request with a
 filter, and a look that may be long, is answered by a forked copy of the service, which has the state as it was saved last, and holds up
-none of those behind it: answers may come in another order, and the id tells which is which. See doc/service-limits.md.]]
+none of those behind it: answers may come in another order, and the id tells which is which. See doc/reference/limits.md.]]
 
 local CODES = {
   { "busy", "It would fit, but not now; or the service does too much for this user already." },

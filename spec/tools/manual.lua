@@ -178,7 +178,7 @@ local function page()
       out[#out + 1] = ("- `%s%s`  \n  %s"):format(m.name, m.signature, m.text)
     end
     out[#out + 1] = ""
-    if name == "job_resource" then out[#out + 1] = read_file "doc/policies.md" end
+    if name == "job_resource" then out[#out + 1] = read_file "doc/reference/policy-hooks.md" end
   end
   return table.concat(out, "\n")
 end

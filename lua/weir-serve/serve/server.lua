@@ -18,7 +18,7 @@ local uv = require "luv"
 
 local M = {}
 
---- LIMITS are the defaults of the limits on clients; doc/service-limits.md has a row for each.
+--- LIMITS are the defaults of the limits on clients; doc/reference/limits.md has a row for each.
 M.LIMITS = {
   line = 1 << 20,     -- bytes of a request
   calls = 128,        -- requests in flight, streams included

@@ -100,13 +100,13 @@ for text, policy in pairs {
 end
 
 describe("the manual", function()
-  it("tells every setting, with what counts where it is not given", function()
-    local page = assert(io.open "doc/switching.md"):read "a"
+  it("lists every setting with its default", function()
+    local page = assert(io.open "doc/reference/flux-settings.md"):read "a"
     local _, why = settings.read({ "nosuch=1" }, {})
     local defaults = assert(settings.read({}, {}))
     for name in why:match "there is ([%w, -]+)$":gmatch "[%w-]+" do
       local row = page:match("\n|[^|]*`" .. name:gsub("%-", "%%-") .. "`[^|]*|([^|]*)|")
-      assert.is_truthy(row, name .. " is in no row of doc/switching.md")
+      assert.is_truthy(row, name .. " is in no row of doc/reference/flux-settings.md")
       local told = row:match "`(.-)`"
       if name == "slice" then told = told == "50ms" and 0.05 end
       assert.equal(defaults[name] or nil, told, name)

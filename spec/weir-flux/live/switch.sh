@@ -1,4 +1,4 @@
-# What doc/switching.md says, followed to the letter: an instance of Fluxion goes on with weir, then with Fluxion again, while jobs run and
+# What doc/guides/switching-from-fluxion.md says, followed to the letter: an instance of Fluxion goes on with weir, then with Fluxion again, while jobs run and
 # wait; nothing is lost, nothing is given twice.
 . "$HERE/lib.sh"
 all=$(cores all)

@@ -1,11 +1,10 @@
--- The manual as one page: Markdown and man pages as HTML, every link and every part of it; and its examples, as far as no
--- other spec runs them (readme_spec, examples_spec and topics_spec run those of the README, of commands and of grammars).
+-- The manual as one page: Markdown and man pages as HTML, every link and every part of it. readme_spec runs its examples,
+-- examples_spec and topics_spec those of commands and of grammars.
 
 local cli = require "weir.cli"
 local shell = require "spec.support.shell"
 local topics = require "weir.cli.topics"
 local webpage = require "spec.tools.webpage"
-local weir = require "weir"
 
 describe("Markdown in the manual", function()
   -- {what, Markdown, HTML}
@@ -78,46 +77,4 @@ describe("the manual", function()
     end
     assert.same({}, missing)
   end)
-
-  -- What runs the examples: README, next-hour and cluster: examples_spec and readme_spec; scenarios and graphs lua: readme_spec;
-  -- switching sh and toml: spec/weir-flux/live/switch.sh; policy lua: below. Blocks without a language are no examples, or output.
-  local RUN = { ["README.md"] = "sh console lua toml", ["doc/scenarios.md"] = "lua", ["doc/next-hour.md"] = "sh",
-    ["doc/cluster.md"] = "sh console", ["doc/graphs.md"] = "lua",
-    ["doc/switching.md"] = "sh toml",
-    ["build/doc/policy.md"] = "lua" }
-
-  it("has examples of no other kind than those that are run", function()
-    local wrong = {}
-    for _, row in ipairs(webpage.DOCUMENTS) do
-      local path = row[3]:find "/" and row[3]:gsub("^%./", "") or "build/doc/" .. row[3]
-      for language in ("\n" .. shell.slurp(path)):gmatch "\n```(%l+)" do
-        if row[4] == "markdown" and not (" " .. (RUN[path] or "") .. " "):find(" " .. language .. " ", 1, true) then
-          wrong[#wrong + 1] = path .. ": " .. language
-        end
-      end
-    end
-    assert.same({}, wrong)
-  end)
-
-  -- Two racks, with a power unit each.
-  local function machine_with_power()
-    local g <close> = weir.synthetic "cluster:1 rack:2 node:4 core:8"
-    for rack = 0, 1 do
-      local pdu = g:add(nil, { type = "pdu", id = rack, size = 100, unit = "W" })
-      for node in g("/cluster0/rack" .. rack):children() do g:add_edge(pdu, node, { subsystem = "power", type = "supplies" }) end
-    end
-    return assert(g:format "jgf")
-  end
-
-  local n = 0
-  for block in shell.slurp("build/doc/policy.md"):gmatch "\n```lua\n(.-)\n```" do
-    n = n + 1
-    it(("has a policy in the contract that keeps it: %d"):format(n), function()
-      local dir = shell.directory()
-      local path, machine = shell.path(dir, "policy.lua", block .. "\n"), shell.path(dir, "machine.json", machine_with_power())
-      local r = shell.weir { "policy", "check", "-r", machine, path }
-      assert.same({ 0, "" }, { r.status, r.err })
-      assert.matches("^[^\n]*: ok", r.out)
-    end)
-  end
 end)

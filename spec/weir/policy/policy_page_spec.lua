@@ -1,9 +1,9 @@
--- doc/policies.md, which the page of the contract has: what it says of hooks and of the sandbox is what they do.
+-- doc/reference/policy-hooks.md, which the page of the contract has: what it says of hooks and of the sandbox is what they do.
 local core = require "weir.core"
 local weir = require "weir"
 
 local function section(title)
-  local file <close> = assert(io.open "doc/policies.md")
+  local file <close> = assert(io.open "doc/reference/policy-hooks.md")
   return (file:read "a":match("## " .. title .. "\n.-```\n(.-)```"))
 end
 
