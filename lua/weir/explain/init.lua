@@ -7,8 +7,10 @@
 --   fits       whether the request fits now
 --   validity   {start =, stop =}: the time in which the resources are valid, where they have bounds; `why` says so where
 --              the bounds are in the way: the verdict is "busy" before the start, "infeasible" for what would end later
+--   at         the time that the report is about, where that is later than the clock: the option `at`, or the start of the validity
 --   start      the earliest start in seconds, with `vertices`, the picks at that time; nil: no start found
---   after      the jobs that have to end before `start`: a list of obstacles
+--   after      the jobs that `start` waits for, which end then: a list of obstacles. Without them the request would start
+--              earlier, and without all but one of them it would not
 --   ways       lists of obstacles. Without all obstacles of a list the request fits, and every obstacle of a list is
 --              needed (with "cut": perhaps not every obstacle, as the minimization was given up). An obstacle is
 --              {kind = "job", job =, ["end"] =}, for a stage with the field stage in place of job, {kind = "state", vertex =, state =},
@@ -392,12 +394,14 @@ local function finish(report, said)
 end
 
 -- Lifts the bounds of the validity of the resources from the copy, so that everything else is explained as usual.
--- Returns {start =, stop =, text = why the bounds are in the way; nil: they are not}, or nil without bounds.
+-- Returns {start =, stop =, lasts = duration of the request, from = the first time at which it may start, text = why the bounds
+-- are in the way; nil: they are not}, or nil without bounds.
 local function relax_validity(what, at)
   local start, stop = what.copy:validity()
   if not start and not stop then return nil end
   local from, lasts = math.max(at or what.copy:now(), what.copy:now()), what.request:duration()
-  local times, first = { start = start, stop = stop }, math.max(from, start or 0)
+  local first = math.max(from, start or 0)
+  local times = { start = start, stop = stop, lasts = lasts, from = first }
   assert(what.copy:set_validity())
   if stop and (first >= stop or lasts < math.huge and first + lasts > stop) then
     times.over = true
@@ -413,14 +417,17 @@ end
 local function judge_times(report, times)
   if not times then return end
   report.validity = { start = times.start, stop = times.stop }
-  local late = times.stop and report.start and report.start >= times.stop
-  if late then report.start, report.vertices, report.after = nil, nil, nil end
+  local from = report.verdict == "busy" and times.stop and report.start
+  if from and (from >= times.stop or times.lasts < math.huge and from + times.lasts > times.stop) and not times.over then
+    report.why = ("the resources are valid until %.15g s: the job could start at %.15g s and would not end in time"):format(times.stop, from)
+    report.start, report.vertices, report.after = nil, nil, nil
+  end
   if not times.text or report.verdict == "infeasible" then return end
   report.why = times.text
   if times.over then
     report.verdict, report.start, report.vertices, report.after = "infeasible", nil, nil, nil
-  elseif report.verdict == "fits" or report.verdict == "busy" then
-    report.verdict, report.start = "busy", math.max(report.start or 0, times.start)
+  elseif report.verdict == "fits" then
+    report.verdict, report.start = "busy", times.from
   end
 end
 
@@ -436,11 +443,13 @@ local function ask(what, opts)
   local report, why, code
   what.request, why, code = what.engine:admitted(what.request, opts.about)
   local times = what.request and relax_validity(what, opts.at)
+  if times and not times.over then settings.at = times.from end
   if what.request then report, why, code = failure.caught(nil, examine_alternative, what) end
   if not report and code ~= "rejected" then failure.raise(why, code) end
   if report then judge_times(report, times) end
   report = report or { verdict = code, why = why, levels = {} }
   report.asked = what.where
+  report.at = settings.at and settings.at > what.graph:now() and settings.at or nil
   report.policy = what.policy and what.policy.name or nil
   return finish(report, what.said)
 end
@@ -541,7 +550,7 @@ end
 --- A report without userdata, as written by weir explain --json.
 function M.plain(report)
   return {
-    verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, start = report.start,
+    verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, at = report.at, start = report.start,
     policy = report.policy,
     where = report.where and report.where.path, asked = report.asked and report.asked.path, one_of = report.one_of,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),

@@ -207,31 +207,26 @@ local PARTS = {
 
 local KINDS = {}
 
--- The numbers of the jobs, or of the stages, among obstacles, and when the last of them ends.
-local function numbers(list, field)
-  local ids, latest = {}, 0
-  for _, ob in ipairs(list) do
-    if ob[field] then
-      ids[#ids + 1], latest = texts.number(ob[field]):gsub(",", ""), math.max(latest, ob["end"])
-    end
-  end
-  return ids, latest
+-- The jobs or the stages among obstacles as words: "jobs 3 and 5". nil: there are none.
+local function named(list, field)
+  local ids = {}
+  for _, ob in ipairs(list) do ids[#ids + 1] = ob[field] and ("%d"):format(ob[field]) or nil end
+  if #ids > 0 then return ("%s%s %s"):format(field, #ids == 1 and "" or "s", join(ids, FEW)), #ids == 1 end
 end
 
--- "once job 3 has ended (at 60 s)"; one, several: the words around the numbers.
-local function once(list, field, one, several)
-  local ids, latest = numbers(list, field)
-  if #ids == 0 then return nil end
-  local when = latest < math.huge and (" (at %s)"):format(moment(latest)) or ""
-  if #ids == 1 then return one:format(ids[1]) .. when end
-  return several:format(join(ids, FEW)) .. (latest < math.huge and when:gsub("at", "the last at") or "")
+-- "job 3 has ended and stage 1 is dropped or has expired"
+local function over(list)
+  local jobs, one_job = named(list, "job")
+  local stages, one_stage = named(list, "stage")
+  jobs = jobs and ("%s %s ended"):format(jobs, one_job and "has" or "have")
+  stages = stages and ("%s %s dropped or %s expired"):format(stages, be(one_stage and 1 or 2), one_stage and "has" or "have")
+  return jobs and stages and jobs .. " and " .. stages or jobs or stages
 end
 
+-- A statement about now: the ends of the jobs would not always make it true, as other jobs have reservations.
 function KINDS.job(list)
-  local jobs = once(list, "job", "once job %s has ended", "once jobs %s have ended")
-  local stages = once(list, "stage", "once stage %s is dropped or has expired",
-    "once stages %s are dropped or have expired")
-  return jobs and stages and jobs .. ", and " .. stages or jobs or stages
+  local jobs, stages = named(list, "job"), named(list, "stage")
+  return "without " .. (jobs and stages and jobs .. " and " .. stages or jobs or stages)
 end
 
 function KINDS.state(list)
@@ -248,7 +243,7 @@ function KINDS.policy(list, report)
   return ("under a policy other than %s (%s)"):format(report.policy or "this one", join(names))
 end
 
---- A way as words: "once jobs 3 and 5 have ended".
+--- A way as words: "once /node5 (down) is up, and without jobs 3 and 5".
 function M.way(way, report)
   local by_kind, words = {}, {}
   for _, ob in ipairs(way) do
@@ -346,8 +341,9 @@ end
 
 local function start_line(report)
   if report.verdict ~= "busy" then return nil end
-  if not report.start then return "No start is in sight: what is in the way has no end." end
-  local first = report.after and #report.after > 0 and ", " .. KINDS.job(report.after):gsub(" %(.-%)$", "") or ""
+  if not report.start and report.why then return nil end -- the validity of the resources ends first
+  if not report.start then return "No start time can be predicted: jobs in the way have no end time." end
+  local first = report.after and #report.after > 0 and ", once " .. over(report.after) or ""
   return ("Earliest start: %s%s, on %s."):format(moment(report.start), first, places(report))
 end
 
@@ -363,25 +359,13 @@ local function same_jobs(way, after)
   return tables.all(way, function(ob) return ids[id_of(ob)] end)
 end
 
--- The jobs of a way as words, without what their ends might promise: the start that is told is the earliest.
-local function without_jobs(way)
-  local parts = {}
-  for _, field in ipairs { "job", "stage" } do
-    local ids = {}
-    for _, ob in ipairs(way) do ids[#ids + 1] = ob[field] and ("%d"):format(ob[field]) or nil end
-    if ids[1] then parts[#parts + 1] = ("%s%s %s"):format(field, #ids == 1 and "" or "s", join(ids, FEW)) end
-  end
-  return ("now without %s"):format(table.concat(parts, " and ")) .. (way.cut and " (perhaps fewer will do)" or "")
-end
-
--- The ways that the earliest start does not tell already, as words.
+-- The ways that the earliest start does not name already, as words.
 local function ways_in_words(report)
-  local words = {}
+  local words, when = {}, report.at and ("at %s "):format(moment(report.at)) or "now "
   for _, way in ipairs(report.ways or {}) do
-    if not (report.start and is_of_jobs(way)) then
-      words[#words + 1] = M.way(way, report)
-    elseif not same_jobs(way, report.after) then
-      words[#words + 1] = without_jobs(way)
+    local jobs = is_of_jobs(way)
+    if not (jobs and report.start and same_jobs(way, report.after)) then
+      words[#words + 1] = (jobs and when or "") .. M.way(way, report)
     end
   end
   return words

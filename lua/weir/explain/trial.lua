@@ -289,6 +289,18 @@ function Trial:fits(how)
   return nil, why, code
 end
 
+--- Whether the request starts before t: true; false; or nil for a match that did not decide.
+function Trial:starts_before(t)
+  local a, _, code = self:match("reserve", "keep")
+  if not a then
+    if code == "busy" or code == "infeasible" then return false end
+    return nil
+  end
+  local start = a.at
+  must(self.engine:release(a))
+  return start < t
+end
+
 --- The causes that exclude vertices, by level; see e:levels.
 function Trial:levels()
   local o = { about = self.options.about, at = self.options.at, within = self.within, without = { "admit" } }

@@ -14,12 +14,14 @@ local SINGLES = 128 -- most obstacles of a kind to be tried singly
 local FEW = 4       -- most obstacles to be reduced without a placement
 
 -- A choice is a list of obstacles in the order of trial.list, all relaxed at first, to be reduced; with `cut` where a match
--- was not made or did not decide.
+-- was not made or did not decide. It serves where the request fits now or, with `before`, where it starts before that time.
 
--- Whether the request fits now. An undecided match counts as no.
+-- Whether a choice serves. An undecided match counts as no.
 local function fits(trial, choice)
   local fit
-  if not trial:exhausted() then fit = trial:fits() end
+  if not trial:exhausted() then
+    if choice.before then fit = trial:starts_before(choice.before) else fit = trial:fits() end
+  end
   if fit == nil then choice.cut = true end
   return fit
 end
@@ -85,7 +87,7 @@ end
 -- relaxed again, where the request does not fit then.
 local function keep_near(trial, choice, picks)
   local picked, above, near = surroundings(trial, picks)
-  local kept = {}
+  local kept = { before = choice.before }
   for _, ob in ipairs(choice) do
     local close = ob.stage or ob.kind ~= "job" and ob.kind ~= "state" or near[ob.job] or above[ob.vertex]
       or ob.vertex and is_below(trial, ob.vertex, picked)
@@ -195,19 +197,27 @@ function M.find(trial)
   return ways
 end
 
---- Returns the jobs that have to end before picks are free at `start`: a minimal set among the jobs that end by then.
-function M.after(trial, start, picks)
-  local choice = {}
+-- The choice of the jobs among trial.by.job for which pick(end) is true, relaxed; nil where it does not serve.
+local function choice_of_jobs(trial, start, pick)
+  local choice = { before = start }
   for _, ob in ipairs(trial.by.job) do
-    if ob["end"] <= start then choice[#choice + 1] = ob end
+    if pick(ob["end"]) then choice[#choice + 1] = ob end
   end
   relax_range(trial, choice, 1, #choice, true)
+  if fits(trial, choice) then return choice end
+  trial:relax_kinds {}
+end
+
+--- Returns the jobs that a start waits for, of the jobs that end at the start: without them the request would start
+--- earlier, without all but one of them it would not. picks: the vertices of the start. An empty list where no job delays the start.
+function M.after(trial, start, picks)
+  local choice = choice_of_jobs(trial, start, function(t) return t == start end)
+    or choice_of_jobs(trial, start, function(t) return t <= trial.copy:now() end) -- jobs that run beyond their end
+  if not choice then return {} end
   choice = keep_near(trial, choice, picks)
   minimize(trial, choice, 1, #choice)
-  local left = { cut = choice.cut }
-  for _, ob in ipairs(choice) do
-    if ob.relaxed then left[#left + 1] = ob end
-  end
+  local left = tables.filter(choice, function(ob) return ob.relaxed end)
+  left.cut = choice.cut
   trial:relax_kinds {}
   return way_of(trial, left)
 end

@@ -250,9 +250,18 @@ end
 
 local function check_start(world, report)
   if not report.start then return end
-  local _, _, a = fits_without(world, {}, { mode = "reserve" })
-  assert(a and a.at == report.start, "starts at another time; " .. show(world, report))
-  check_way(world, report, report.after)
+  local function start_without(jobs)
+    local _, _, a = fits_without(world, jobs, { mode = "reserve" })
+    return a and a.at
+  end
+  assert(start_without {} == report.start, "starts at another time; " .. show(world, report))
+  local after = report.after
+  assert(#after > 0 and start_without(after) < report.start, "does not wait for all that is named; " .. show(world, report))
+  for i, ob in ipairs(after) do
+    local overdue = ob["end"] <= world.graph:now()
+    assert(overdue or ob["end"] == report.start, "a job does not end then; " .. show(world, report))
+    assert(start_without(all_but(after, i)) == report.start, "a job is not needed; " .. show(world, report))
+  end
 end
 
 local function check_world(world, tally)

@@ -27,7 +27,12 @@ local EXAMPLES = {
       "Earliest start: 100 s, once job 1 has ended, on /cluster0/rack0/node0, " } },
   { "the one job of several that is enough", RACKS,
     { lasting(10, "slot=1/core=1"), lasting(20, "slot=3/node"), lasting(30, "slot=4/node") }, "slot=4/node",
-    { "It fits now without job 3.", "Earliest start: 20 s, once jobs 1 and 2 have ended" } },
+    { "It fits now without job 3.", "Earliest start: 20 s, once job 2 has ended" } },
+  { "the reservation that the start waits for, and the jobs that are in the way now", "cluster:1 node:10", { lasting(100, "slot=6/node"),
+      { lasting(100, "slot=8/node"), mode = "reserve" }, { lasting(100, "slot=5/node"), mode = "reserve" } }, lasting(200, "slot=9/node"),
+    { "It fits now without jobs 1 and 2.", "Earliest start: 300 s, once job 3 has ended" } },
+  { "the job and the state that are both in the way", "cluster:1 node:4", { lasting(60, "slot=1/node") }, "slot=4/node",
+    { "blocked", "It fits once /cluster0/node3 (down) is up, and without job 1." }, { down = "node3" } },
   { "infeasible, at the level that is too small", RACKS, {}, "rack=1/slot=5/node",
     { "infeasible", "5 nodes are needed in one rack; the best, /cluster0/rack0, has 4 in all.", "too small" } },
   { "the sum of what slots need", "cluster:1 chassis:2 storage:1(size=16308,unit=GiB) node:16",
@@ -451,7 +456,7 @@ describe("weir explain", function()
 
   -- {arguments, exit status, a part of the output}
   for _, row in ipairs {
-    { "-r 'rack:2 node:4' slot=2/node", 0, "fits now" }, { "-r 'rack:2 node:4' -j slot=5/node slot=4/node", 1, "once job 1 has ended" },
+    { "-r 'rack:2 node:4' slot=2/node", 0, "fits now" }, { "-r 'rack:2 node:4' -j slot=5/node slot=4/node", 1, "now without job 1" },
     { "-r 'rack:2 node:4' -j slot=5/node --release 1 slot=4/node", 0, "Assumed: job 1 has ended." },
     { "-r 'cluster:1 rack:2 node:4' --at /cluster0/rack0/node1 slot=4/node", 0, "fits there" },
     { "-r 'rack:2 node:4' -q slot=9/node", 1, "" }, { "-r 'rack:2 node:4' --json slot=9/node", 1, '"verdict":"infeasible"' },
