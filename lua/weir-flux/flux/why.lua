@@ -9,8 +9,6 @@ local explain_text = require "weir.explain.text"
 local future = require "weir.flux.future"
 local jobid = require "weir.flux.jobid"
 local policies = require "weir.flux.policies"
-local preempt = require "weir.flux.preempt"
-local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 require "weir.explain" -- a copy opens no files: what a copy may use is read before
@@ -54,46 +52,21 @@ local function place_in_queue(self, job, prefix)
   return ("%s %s ahead of it in %s: %s."):format(plural(#list, "job"), #list == 1 and "is" or "are", queue, names(list, prefix))
 end
 
--- ---- reservations ----------------------------------------------------------------------------------------------------
-
--- Returns the jobs with reservations, other than one job, by the times reserved.
-local function reserved(self, job)
-  local list = {}
-  for other in pairs(self.reservations) do
-    if other ~= job then list[#list + 1] = { id = other.id, job = other, at = other.reserved } end
-  end
-  return tables.sort(list, "at", "id")
-end
-
--- Returns the first reservation that keeps a job from starting now; nothing is reserved before and afterwards.
-local function in_the_way(self, job, list)
-  local found
-  for i, entry in ipairs(list) do
-    local other = entry.job
-    entry.booked = self.engine:place(other.request, other.id, entry.at, other.estimate, nil, nil, other) ~= nil
-    if not preempt.fits(self, job) then
-      found = list[i]
-      break
-    end
-  end
-  for _, entry in ipairs(list) do
-    if entry.booked then assert(self.engine:release(entry.id)) end
-  end
-  return found
-end
-
-local function about_reservations(self, job, list, prefix)
-  local blocker = in_the_way(self, job, list)
-  if not blocker then return nil end
-  return ("It would fit now, but for the reservation of %s, from %s on."):format(jobid.f58(blocker.id, prefix), texts.date(blocker.at))
-end
-
 -- ---- what is missing -------------------------------------------------------------------------------------------------
 
--- Returns a report as text, with job ids and times in the usual form. The start is of the job by itself, whatever the queue.
+-- Returns the report on a job next to the jobs that run and the reservations of others.
+local function explained(self, job)
+  local own = job.reserved and assert(self.engine:detach(job.id))
+  local report, why, code = self.engine:explain(job.request, { about = about.of(job) })
+  if own then assert(self.engine:attach(own)) end
+  return report, why, code
+end
+
+-- Returns a report as text, with job ids and times in the usual form. The start is of the job next to the reservations as they
+-- are now, whatever the queue.
 local function in_words(self, report, prefix)
   local text = jobid.with_ids(explain_text.with_ranks(explain_text.text, report, 100), self.jobs, prefix)
-  text = text:gsub("Earliest start: ", "Room for it, whoever is ahead: ")
+  text = text:gsub("Earliest start: ", "Room for it, next to running and reserved jobs: ")
   return (text:gsub("(%d[%d,]*%d)%.?%d* s%f[%W]", function(digits)
     local t = tonumber((digits:gsub(",", "")))
     return t >= texts.WALL and texts.date(t) or nil
@@ -121,12 +94,11 @@ function M.text(self, job, prefix)
   local first = ("%s waits"):format(jobid.f58(job.id, prefix))
   if job.reserved then first = first .. "; resources are reserved for it from " .. texts.date(job.reserved) .. " on" end
   local lines = { first, place_in_queue(self, job, prefix) }
-  local others = reserved(self, job)
-  broker.drop_reservations(self)
-  local report, why, code = self.engine:explain(job.request, { about = about.of(job) })
+  local report, why, code = explained(self, job)
   if not report then return nil, why, code end
+  broker.drop_reservations(self)
   if report.fits then
-    lines[#lines + 1] = about_reservations(self, job, others, prefix) or "It would fit now: it is not its turn."
+    lines[#lines + 1] = "It would fit now: it is not its turn."
   else
     local text, short = in_words(self, report, prefix):gsub("\n$", ""), self.annotations:short(job.request)
     if short and not text:find(short, 1, true) then lines[#lines + 1] = short end

@@ -13,7 +13,8 @@
 --              earlier, and without all but one of them it would not
 --   ways       lists of obstacles. Without all obstacles of a list the request fits, and every obstacle of a list is
 --              needed (with "cut": perhaps not every obstacle, as the minimization was given up). An obstacle is
---              {kind = "job", job =, ["end"] =}, for a stage with the field stage in place of job, {kind = "state", vertex =, state =},
+--              {kind = "job", job =, start = of a reservation, ["end"] =}, for a stage with the field stage in place of job,
+--              {kind = "state", vertex =, state =},
 --              {kind = "constraint", constraint =, text =} or {kind = "policy", part =}
 --   shortage   need against have, where the request falls short: see shortage.lua
 --   missing    properties that the constraint asks for and no vertex has: {name =, near = the one meant, perhaps, known =
@@ -394,8 +395,8 @@ local function finish(report, said)
 end
 
 -- Lifts the bounds of the validity of the resources from the copy, so that everything else is explained as usual.
--- Returns {start =, stop =, lasts = duration of the request, from = the first time at which it may start, text = why the bounds
--- are in the way; nil: they are not}, or nil without bounds.
+-- Returns {start =, stop =, lasts = duration of the request, from = the first time at which it may start, text = why the
+-- bounds are in the way; nil: they are not}, or nil without bounds.
 local function relax_validity(what, at)
   local start, stop = what.copy:validity()
   if not start and not stop then return nil end
@@ -419,7 +420,7 @@ local function judge_times(report, times)
   report.validity = { start = times.start, stop = times.stop }
   local from = report.verdict == "busy" and times.stop and report.start
   if from and (from >= times.stop or times.lasts < math.huge and from + times.lasts > times.stop) and not times.over then
-    report.why = ("the resources are valid until %.15g s: the job could start at %.15g s and would not end in time"):format(times.stop, from)
+    report.why = ("the resources are valid until %.15g s: a job that starts at %.15g s would not end in time"):format(times.stop, from)
     report.start, report.vertices, report.after = nil, nil, nil
   end
   if not times.text or report.verdict == "infeasible" then return end
@@ -515,7 +516,7 @@ local function plain_way(way)
     local finish_at = ob["end"]
     return {
       kind = ob.kind, job = ob.job, stage = ob.stage, vertex = ob.vertex and ob.vertex.path, state = ob.state, constraint = ob.constraint,
-      part = ob.part, ["end"] = finish_at and finite(finish_at),
+      part = ob.part, start = ob.start, ["end"] = finish_at and finite(finish_at),
     }
   end))
 end
@@ -550,8 +551,8 @@ end
 --- A report without userdata, as written by weir explain --json.
 function M.plain(report)
   return {
-    verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, at = report.at, start = report.start,
-    policy = report.policy,
+    verdict = report.verdict, fits = report.fits, why = report.why, validity = report.validity, at = report.at,
+    start = report.start, policy = report.policy,
     where = report.where and report.where.path, asked = report.asked and report.asked.path, one_of = report.one_of,
     vertices = plain_picks(report.vertices), ways = plain_ways(report.ways),
     after = report.after and plain_way(report.after) or nil, shortage = plain_shortage(report.shortage),

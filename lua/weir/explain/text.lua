@@ -207,7 +207,7 @@ local PARTS = {
 
 local KINDS = {}
 
--- The jobs or the stages among obstacles as words: "jobs 3 and 5". nil: there are none.
+-- The obstacles of a list with a field as words: "jobs 3 and 5". nil: there are none. Also whether it is one.
 local function named(list, field)
   local ids = {}
   for _, ob in ipairs(list) do ids[#ids + 1] = ob[field] and ("%d"):format(ob[field]) or nil end
@@ -223,10 +223,23 @@ local function over(list)
   return jobs and stages and jobs .. " and " .. stages or jobs or stages
 end
 
+-- "the reservation of job 3 (from 60 s on)"
+local function reservations(list)
+  local jobs, one = named(list, "job")
+  if not jobs then return nil end
+  local first = math.huge
+  for _, ob in ipairs(list) do first = math.min(first, ob.start) end
+  local words = one and "the reservation of %s (from %s on)" or "the reservations of %s (the first from %s on)"
+  return words:format(jobs, moment(first))
+end
+
 -- A statement about now: the ends of the jobs would not always make it true, as other jobs have reservations.
 function KINDS.job(list)
-  local jobs, stages = named(list, "job"), named(list, "stage")
-  return "without " .. (jobs and stages and jobs .. " and " .. stages or jobs or stages)
+  local words = {}
+  words[1] = named(tables.filter(list, function(ob) return not ob.start end), "job")
+  words[#words + 1] = named(list, "stage")
+  words[#words + 1] = reservations(tables.filter(list, function(ob) return ob.start and not ob.stage end))
+  return "without " .. join(words)
 end
 
 function KINDS.state(list)
@@ -352,8 +365,9 @@ local function is_of_jobs(way)
   return #way > 0 and tables.all(way, function(ob) return ob.kind == "job" end)
 end
 
+-- Whether a way names the jobs that the start waits for, all of which run.
 local function same_jobs(way, after)
-  if #way ~= #(after or {}) then return false end
+  if #way ~= #(after or {}) or tables.any(way, function(ob) return ob.start end) then return false end
   local function id_of(ob) return ob.job or -ob.stage end
   local ids = tables.set(tables.map(after, id_of))
   return tables.all(way, function(ob) return ids[id_of(ob)] end)

@@ -3,8 +3,8 @@
 -- An obstacle is a part of the policy, a conjunct of the constraint, a vertex that is not up, or a job. A relaxed obstacle
 -- is out of effect: the part or the conjunct is dropped, the vertex is up, the job is detached. Obstacles, a table:
 --   {kind = "policy", part =}, {kind = "constraint", constraint =}, {kind = "state", vertex =, state =},
---   {kind = "job", job = id, stage = the number of the stage that the job stands for or nil, ["end"] =}; the
---   field `relaxed` tells whether the obstacle is relaxed
+--   {kind = "job", job = id, stage = the number of the stage that the job stands for or nil, start = of a reservation,
+--   ["end"] =}; the field `relaxed` says whether the obstacle is relaxed
 -- Everything here is about vertices of the duplicate; trial.graph is the original.
 
 local core = require "weir.core"
@@ -92,7 +92,8 @@ local function jobs(self)
   local stage_of = stages_as_jobs(self)
   local list = self.engine:jobs()
   for i, a in ipairs(list) do
-    list[i] = { kind = "job", job = a.id, stage = stage_of[a.id], ["end"] = a.end_, relaxed = false }
+    list[i] = { kind = "job", job = a.id, stage = stage_of[a.id], start = a.state == "reserved" and a.at or nil, ["end"] = a.end_,
+      relaxed = false }
   end
   table.sort(list, by_end)
   return list

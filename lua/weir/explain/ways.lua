@@ -120,7 +120,7 @@ end
 local function plain(trial, ob)
   return {
     kind = ob.kind, part = ob.part, constraint = ob.constraint, state = ob.state, job = not ob.stage and ob.job or nil,
-    stage = ob.stage, ["end"] = ob["end"], vertex = ob.vertex and trial.graph:twin(ob.vertex),
+    stage = ob.stage, start = ob.start, ["end"] = ob["end"], vertex = ob.vertex and trial.graph:twin(ob.vertex),
   }
 end
 

@@ -30,7 +30,7 @@ local EXAMPLES = {
     { "It fits now without job 3.", "Earliest start: 20 s, once job 2 has ended" } },
   { "the reservation that the start waits for, and the jobs that are in the way now", "cluster:1 node:10", { lasting(100, "slot=6/node"),
       { lasting(100, "slot=8/node"), mode = "reserve" }, { lasting(100, "slot=5/node"), mode = "reserve" } }, lasting(200, "slot=9/node"),
-    { "It fits now without jobs 1 and 2.", "Earliest start: 300 s, once job 3 has ended" } },
+    { "It fits now without job 1 and the reservation of job 2 (from 100 s on).", "Earliest start: 300 s, once job 3 has ended" } },
   { "the job and the state that are both in the way", "cluster:1 node:4", { lasting(60, "slot=1/node") }, "slot=4/node",
     { "blocked", "It fits once /cluster0/node3 (down) is up, and without job 1." }, { down = "node3" } },
   { "infeasible, at the level that is too small", RACKS, {}, "rack=1/slot=5/node",
