@@ -6,6 +6,7 @@
 -- An item stands for a vertex or a run of vertices:
 --   key: equal for the siblings of a run
 --   n, ids, free, size: count, ids, free units and total units
+--   below: of a vertex of a graph with others below, {[type] = {total, free}} in units
 --   stem: what stands before the ids in names; pad: the digits to which ids are filled with zeros, 0 for none, and min_digits: the
 --         digits of the shortest id, for names of vertices' own, such as thin001
 
@@ -38,6 +39,14 @@ local function share_digits(run, item)
   return item.pad == 0 and item.min_digits >= run.pad
 end
 
+-- Adds the units below an item to those of a run.
+local function add_below(run, item)
+  for type, row in pairs(run.below and item.below or {}) do
+    local sums = run.below[type]
+    sums[1], sums[2] = sums[1] + row[1], sums[2] + row[2]
+  end
+end
+
 -- Appends an item to a list of runs, or extends the last run if the keys are equal.
 local function append(runs, item)
   local run = runs[#runs]
@@ -47,6 +56,7 @@ local function append(runs, item)
   end
   run.pad, run.min_digits = math.max(run.pad, item.pad), math.min(run.min_digits, item.min_digits)
   run.n, run.free, run.size = run.n + item.n, run.free + item.free, run.size + item.size
+  add_below(run, item)
   table.move(item.ids, 1, #item.ids, #run.ids + 1, run.ids)
 end
 
@@ -140,11 +150,14 @@ local function rest_label(runs, from)
   return ("... %d more"):format(n)
 end
 
--- Returns the used part of the units of an item, from 0 to 1; nil without units to measure.
+-- Returns the used part of the units of an item, from 0 to 1: of its own or, where that is more, of a type below, as in
+-- pictures. nil without units to measure.
 local function used_part(item)
-  local countable = item.n > 1 or item.each > 1
+  local countable = item.n > 1 or item.each > 1 or item.below
   if item.exact or not countable or item.size == 0 or not is_available(item.state) then return nil end
-  return (item.size - item.free) / item.size
+  local used = (item.size - item.free) / item.size
+  for _, row in pairs(item.below or {}) do used = math.max(used, row[1] > 0 and (row[1] - row[2]) / row[1] or 0) end
+  return used
 end
 
 -- Converts an item to a node of lines.lua. Below a run of several vertices the ids are left out, since only the first
@@ -241,7 +254,24 @@ end
 
 local scan
 
--- Returns the items of the children of a vertex, nil for none, and the summary if the children are beyond the depth.
+-- Returns the units below each of the `n` vertices of an item, taken together: {[type] = {total, free}}. What is out of
+-- service counts as free, as no job has it.
+local function sum_below(item, n)
+  local below = {}
+  local function add_row(type, total, free)
+    below[type] = below[type] or { 0, 0 }
+    local row = below[type]
+    row[1], row[2] = row[1] + n * total, row[2] + n * free
+  end
+  for _, kid in ipairs(item.kids) do
+    add_row(kid.type, kid.size, is_available(kid.state) and kid.free or kid.size)
+    for type, row in pairs(kid.below or {}) do add_row(type, row[1], row[2]) end
+  end
+  return below
+end
+
+-- Returns the items of the children of a vertex, nil for none, and the summary and the units of each type ({total, free}) if the
+-- children are beyond the depth.
 local function look_below(v, depth, marks)
   if v.handle and not marks.elsewhere and v.handle:nchildren() == 0 then return nil end
   if depth > 1 then
@@ -251,7 +281,9 @@ local function look_below(v, depth, marks)
   end
   if marks.elsewhere then return nil end
   local totals, free = units_below(v.handle)
-  return nil, summarize(marks.types, totals, not marks.out and free or nil)
+  local below = {}
+  for type, total in pairs(totals) do below[type] = { total, marks.out and total or free[type] } end
+  return nil, summarize(marks.types, totals, not marks.out and free or nil), below
 end
 
 -- Returns the items below alike vertices, made once for each shape.
@@ -269,7 +301,8 @@ function scan(v, n, depth, marks)
   local out, held, free = marks.out, marks.held, item.free // n
   marks.out = out or not is_available(item.state)
   marks.held = held or v.run and v.handle and v.shape.count > 0 and is_held(v.handle)
-  if v.handle then item.kids, item.summary = look_below(v, depth, marks) else item.kids = look_below_alike(v, marks) end
+  if v.handle then item.kids, item.summary, item.below = look_below(v, depth, marks) else item.kids = look_below_alike(v, marks) end
+  item.below = item.kids and not marks.elsewhere and sum_below(item, n) or item.below
   marks.out, marks.held = out, held
   if not item.kids and not item.summary then
     item.key = table.concat(item.words, "\0")

@@ -117,11 +117,11 @@ function showLegend() {
 }
 
 function showTotals() {
-  const used = usedUnits(), rows = [];
+  const used = usedUnits(), groups = groupsInUse(), rows = [];
   for (const [type, total] of machine.top.totals) {
-    const n = used.get(type) || 0;
-    rows.push(el("tr", {}, el("td", {}, type), el("td", { class: "number" }, grouped(total)), el("td", { class: "number" }, grouped(n)),
-      el("td", { class: "number" }, total > 0 ? percent(n / total) : "")));
+    const { some, sum } = groups.get(type) || { some: used.get(type) || 0, sum: used.get(type) || 0 };
+    rows.push(el("tr", {}, el("td", {}, type), el("td", { class: "number" }, grouped(total)), el("td", { class: "number" }, grouped(some)),
+      el("td", { class: "number" }, total > 0 ? percent(sum / total) : "")));
   }
   ui.totals.replaceChildren(el("h2", {}, "in use at " + timeText(use.time)), el("table", {}, el("tr", { class: "soft" },
     ...["", "total", "in use", ""].map((text) => el("th", {}, text))), ...rows));

@@ -218,3 +218,27 @@ function usedUnits() {
   for (const map of unitsOf(0, data.count).values()) for (const [type, units] of map) addUnits(sums, type, units);
   return sums;
 }
+
+// Types whose vertices are counted one by one and have others in them.
+const grouping = new Set();
+for (const { runs } of [...machine.shapes, machine.top])
+  for (const run of runs)
+    if (machine.shapes[run.shape].runs.length && machine.kinds[run.kind].size === 1) grouping.add(machine.kinds[run.kind].type);
+
+// By grouping type: {some: vertices with something in use at or below them, sum: of the fractions in use}.
+function groupsInUse() {
+  const out = new Map();
+  const add = (type, n, used) => {
+    const entry = out.get(type) || { some: 0, sum: 0 };
+    out.set(type, { some: entry.some + n, sum: entry.sum + used });
+  };
+  const visit = (v) => {
+    const used = v.shape.runs.length ? sharesOf(v).used : 0;
+    if (!used) return;
+    if (grouping.has(v.kind.type)) add(v.kind.type, 1, Math.min(1, used));
+    if (!holderOf(v)) eachChild(v, (child) => { visit(child); });
+    else for (const [type, n] of v.shape.totals) if (grouping.has(type)) add(type, n, n);
+  };
+  eachChild(null, (root) => { visit(root); });
+  return out;
+}
