@@ -223,7 +223,7 @@ describe("the page of a machine", function()
   -- {title, address, texts on the page}
   local CASES = {
     { "tells what is in use now", "",
-      "in use at 0 s|total|in use|cluster|1|0|0 %|rack|2|0|0 %|node|4|1|25 %|core|16|6|37.5 %|memory|64|21|32.8 %|" },
+      "in use at 0 s|total|in use|cluster|1|1|37.5 %|rack|2|1|37.5 %|node|4|2|37.5 %|core|16|6|37.5 %|memory|64|21|32.8 %|" },
     { "lists the jobs of now", "", "3 jobs at 0 s|job 1, from 0 s to 100 s|job 2, from 0 s to 50 s|job 4, from 0 s to 80 s" },
     { "follows the slider: between jobs", "t=90", "1 job at 90 s|job 1, from 0 s to 100 s" },
     { "follows the slider: what is reserved", "t=100", "1 job at 100 s|job 3, reserved, from 100 s to 300 s" },

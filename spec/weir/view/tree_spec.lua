@@ -224,3 +224,34 @@ describe("a text of format", function()
     it(name .. " is the only result for an allocation", function() assert.equal("string", results(allocation:format(name))) end)
   end
 end)
+
+describe("the part in use that a tree shows beside a vertex", function()
+  local lines = require "weir.view.lines"
+
+  -- {title, jobs, depth, path of the vertex that is down, {label = used}}
+  for _, case in ipairs {
+    { "is all of a rack whose nodes are in use", { "slot=4/node" }, nil, nil, { rack0 = 1, rack1 = 0, cluster0 = 0.5 } },
+    { "is that of the type of which most is in use", { "slot=2/gpu=1" }, nil, nil, { node0 = 1, ["node[1-3]"] = 0, rack0 = 0.25 } },
+    { "counts levels that are not shown", { "slot=4/node" }, 2, nil, { rack0 = 1, rack1 = 0 } },
+    { "leaves out what is down", {}, nil, "/cluster0/rack0/node0", { rack0 = 0, node0 = false } },
+  } do
+    it(case[1], function()
+      local engine = assert(weir.engine { resources = assert(weir.synthetic "cluster:1 rack:2 node:4 [core:4 gpu:2]"), policy = "low" })
+      for _, job in ipairs(case[2]) do assert(engine:match(job)) end
+      if case[4] then engine:resources()(case[4]).state = "down" end
+      local used = {}
+      local function collect(node)
+        used[node.label] = node.used or false
+        for _, kid in ipairs(node.kids) do collect(kid) end
+      end
+      collect(view.vertex(engine:resources():root(), { depth = case[3] }))
+      for label, part in pairs(case[5]) do assert.same({ label, part }, { label, used[label] }) end
+    end)
+  end
+
+  it("is drawn as a bar where bars are drawn", function()
+    local text = {}
+    lines.draw({ label = "rack0", used = 0.5 }, function(line) text[#text + 1] = line end, { bar = { "#", "." } })
+    assert.same({ "rack0  ####...." }, text)
+  end)
+end)
