@@ -7,13 +7,13 @@
  *
  * Invariant: between attempts, the caps are those of the levels of the search.
  */
-#include "match/flow_state.h"
+#include "match/candidate/flow_state.h"
+#include "match/place/place.h"
 
 enum { SEARCH_TRIES = 3000, SEARCH_VISITS = 300000 };
 
 struct flow_search {
     struct match *m;
-    weir_match_once *once;
     enum match_view view;
     int64_t t0;
     struct flow_cap *kept; /* what keys keep at least, so that deeper levels do not cap them lower */
@@ -206,7 +206,7 @@ static int search_level(struct flow_search *s)
             rc = WEIR_ENOMEM;
             break;
         }
-        rc = s->once(m, s->view, s->t0);
+        rc = weir_place_request(m, s->view, s->t0);
         rc = rc ? rc : search_level(s);
         if (uncap_last(m->flow) || (rc == 0 && keep(s, &served.list[i])))
             rc = WEIR_ENOMEM;
@@ -231,16 +231,16 @@ static int search(struct flow_search *s)
     m->flow->gave_up = false;
     m->flow->tries = 0;
     if (m->flow->mixed || counts_vary(m))
-        rc = s->once(m, s->view, s->t0);
+        rc = weir_place_request(m, s->view, s->t0);
     rc = rc ? rc : search_level(s);
     m->flow->search = m->flow->waits = false;
     m->options = options;
     return rc;
 }
 
-int weir_flow_search(struct match *m, weir_match_once *once, enum match_view view, int64_t t0)
+int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
 {
-    struct flow_search s = {.m = m, .once = once, .view = view, .t0 = t0};
+    struct flow_search s = {.m = m, .view = view, .t0 = t0};
     bool undecided;
     int rc;
 

@@ -1,27 +1,25 @@
 /* match.h - declarations shared by the files of the matcher. Private to the core.
  *
- * A file calls only files below its own line in this list; candidate.c, flow.c, flow_direct.c and backtrack_conflicts.c
- * are on one level.
- *   match.c               modes, reservations, commit
- *   earliest_start.c      the earliest start of a reservation
- *   allocate.c            the recursion: resources of a request below a vertex
- *   backtrack*.c          siblings that compete for the same vertices (backtrack.h)
- *   or_slot.c             slots that are alternatives
- *   alternatives.c        requests with xor_slots
- *   slot.c                slots, each inside one node; group_hosts.c: hosts by the free units of their groups
- *   gather.c              units of one resource; choose.c, choose_indexed.c: choices of the engine for a policy
- *   allocate_bulk.c       many whole vertices at once
- *   search.c              the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
- *   slot_host.c           the vertices in which a slot may lie
- *   candidate.c           the units that one vertex can give for one resource
- *   flow_search.c         choices of vertices for which one flow exists, where the first choice fails
- *   elsewhere.c           matches in another hierarchy than containment
- *   deal.c                vertices with several parents in such a hierarchy
- *   whole.c               matches that give a type as a whole
- *   flow.c                units on the ways to the sources of another subsystem
- *   flow_direct.c         resources that ask for such units by their type
- *   constraint_filter.c   the nodes that a constraint allows
- *   context.c             the listener, the scores of the policy, the indexes
+ * Three folders, of which each calls only itself and those below:
+ *
+ *   core/match             the modes of a match, and what is tried one after another
+ *     match.c              modes, reservations, commit
+ *     alternatives.c       requests with xor_slots
+ *     elsewhere.c, deal.c  matches in another hierarchy than containment; vertices with several parents
+ *     earliest_start.c     the earliest start of a reservation
+ *     attempt.c            an attempt at one start; flow_search.c: other choices of vertices, for which one flow exists
+ *     whole.c              matches that give a type as a whole
+ *   core/match/place       the recursion: what a request asks for, below a vertex (place/place.h)
+ *   core/match/candidate   what the recursion asks about vertices
+ *     search.c             the candidates of a type, best first; frontier.c, nogood_learn.c, free_list.c
+ *     candidate.c          the units that one vertex can give for one resource
+ *     bulk.c               many whole vertices at once
+ *     choose*.c            choices of the engine for a policy
+ *     slot_host.c          the vertices in which a slot may lie; group_hosts.c: by the free units of their groups
+ *     competing_*.c        siblings that compete for the same vertices (competing.h)
+ *     flow*.c              units on the ways to the sources of another subsystem (flow_state.h)
+ *     constraint_filter.c  the nodes that a constraint allows
+ *     context.c            the listener, the scores of the policy, the indexes
  *
  * Functions that place something return 1 (placed, picks added), 0 (does not fit, picks as before) or a negative
  * status.
@@ -33,7 +31,7 @@
 #include "index/rank_order.h"
 #include "request/request.h"
 #include "time/earliest_fit.h"
-#include "match/search.h"
+#include "match/candidate/search.h"
 
 #define WEIR_NO_END    INT64_MIN
 #define RESOURCE_CACHE 32 /* resources of a request with cached facts */
@@ -62,11 +60,6 @@ struct resource_facts {
     enum { NOT_ASKED, BY_AGGREGATES, BY_SEARCH } decided; /* of weir_candidate_by_aggregates() */
 };
 
-struct match;
-
-/* Places `times` times each of n resources below `under` (WEIR_NONE: anywhere). Returns 1, 0 or negative, as above. */
-typedef int weir_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
-
 struct match {
     /* The question */
     weir_graph *g;
@@ -81,7 +74,6 @@ struct match {
     bool chooses; /* the policy has a `select` or a choice */
     const weir_match_options *options; /* never NULL */
     const struct job *growing;         /* the job to grow; NULL: the request is for a new job */
-    weir_allocate *allocate;           /* the way back into the recursion of allocate.c, set by weir_match_attempt() */
     weir_type node_type;               /* the subject of constraints, and the host of slots */
     /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
      * constraint filter */
@@ -109,8 +101,7 @@ struct match {
     bool take_minimum; /* counts with a range take their minimum */
     /* only whether a resource fits matters: the picks are given back, so any of several alike will do */
     bool probing;
-    bool needs_known_met; /* candidates are known to hold the resources nested in them */
-    bool backtracked;     /* siblings competed: one vertex may have several picks */
+    bool backtracked; /* siblings competed: one vertex may have several picks */
 
     struct flow_state *flow; /* of the attempt; NULL until a request has a flow */
 
@@ -202,9 +193,6 @@ int weir_match_start_bound(struct match *m, int64_t t, int64_t *start);
 /* The resource of a slot that decides between hosts: the first that is neither the units of a flow nor direct; else
  * the first direct one; the first of all, where all are units of flows. */
 const weir_resource *weir_slot_first(const struct match *m, const weir_resource *slot);
-/* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
- * negative. */
-int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
 /* The type of host for slots below `under`: node, the type of the policy's locality, or SEARCH_PARENT. WEIR_NO_TYPE:
  * slots may lie anywhere. */
 weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource *slot);
@@ -227,16 +215,6 @@ bool weir_slot_children_only(const struct match *m, const weir_resource *slot);
 bool weir_slot_whole_pools(struct match *m, const weir_resource *slot);
 /* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
 bool weir_slot_summed(const struct match *m);
-/* Adds up the order fields of the vertices of one slot, the picks from number `from` on. */
-void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
-                   double sums[WEIR_ORDER_KEYS]);
-/* Places slots anywhere below `under`. Returns 1, 0 or negative. */
-int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots);
-/* Places slots, each inside one vertex of type `host`. Returns 1, 0 or negative. */
-int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host);
-/* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative asks for.
- * Returns 1, 0 or negative. */
-int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 /* Chooses `max` of n candidates, as a policy's `choice` says. Writes positions in v to `chosen`, best first, and
  * returns the number of positions: `max`, or less for WEIR_CHOOSE_ONE; or negative. O(n log n) */
 int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t min,
@@ -254,23 +232,16 @@ int64_t weir_choose_beside(struct match *m, const weir_resource *r, const weir_v
 /* Whether r is a resource beside others, for WEIR_CHOOSE_BESIDE. */
 bool weir_choice_besides(const weir_resource *r);
 /* Asks for the scores of vertices that fit; NAN: the policy does not want the vertex. */
-int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
-/* A weir_allocate for siblings that compete (backtrack.c). */
-int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n,
-                               int64_t times);
+int weir_match_scores(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score);
 /* Whether some resources of a list compete for the same vertices. */
-bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t n);
+bool weir_siblings_compete(struct match *m, const weir_resource *list, uint32_t n);
 /* Whether a list asks for several vertices of a type that lies inside itself: the first vertex taken may enclose two
  * that serve. */
-bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
-/* Places `times` times the units of one resource below `under`. Returns 1, 0 or negative. */
-int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
-/* Places up to `want` units of one resource below `under`. Returns the number of units placed, or negative. */
-int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+bool weir_siblings_nest(struct match *m, const weir_resource *list, uint32_t n, int64_t times);
 
 /* Takes `want` whole vertices for r without a search for each. Returns 1 with the picks added; 0, no pick added: a
  * search must tell; or negative. */
-int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
+int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
 /* Computes m->allowed, the nodes allowed by the constraint, if any; WEIR_ENOMEM. The functions
  * weir_filter_matters(), weir_filter_excludes_row() and weir_filter_excludes() need m->allowed. */
@@ -300,7 +271,10 @@ bool weir_candidate_idle(struct match *m, const weir_resource *r);
 bool weir_candidate_unused(const struct match *m, weir_vertex v);
 /* Units that v, a divisible pool, has left; negative: conflicting picks have all of v. O(conflicting picks) */
 int64_t weir_candidate_units_left(const struct match *m, weir_vertex v);
-/* Takes at most `want` units of v for r. Returns the units taken, picks added; 0: v does not fit; or negative. */
+/* Whether v, as a whole, is free for r, what is nested in r not considered. Returns 1, 0 or negative. */
+int weir_candidate_fits_whole(struct match *m, weir_vertex v, const weir_resource *r);
+/* Takes at most `want` units of v for r, as if v held what is nested in r. Returns the units taken, picks added; 0: v
+ * does not fit; or negative. */
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want);
 
 /* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
@@ -332,9 +306,9 @@ bool weir_direct_within(const struct match *m, const weir_resource *r);
 int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want);
 /* The fewest units of a type that the request takes directly; 0 where that is not known. */
 int64_t weir_direct_needed(struct match *m, weir_type t);
-/* Places `times` times the units of a direct resource below `under`, or makes it wait until all flows are there.
- * Returns 1, 0 or negative. */
-int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
+/* Makes `times` times the units of a direct resource below `under` wait until all flows are there. Returns 1, 0: more
+ * may not wait there; or negative. */
+int weir_direct_wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times);
 /* Places the direct resources that wait, in any way that serves all. Returns 1, 0 or negative. */
 int weir_direct_place(struct match *m);
 
@@ -345,10 +319,8 @@ int weir_flow_place(struct match *m);
 /* Drops the demands and networks of an attempt; of the match. */
 void weir_flow_reset(struct match *m);
 void weir_flow_end(struct match *m);
-/* An attempt to place the whole request, as weir_match_attempt(), but in the order of the policy only. */
-typedef int weir_match_once(struct match *m, enum match_view view, int64_t t0);
 /* After an attempt without success: tries choices of vertices that share flows. Returns 1, 0 or negative. */
-int weir_flow_search(struct match *m, weir_match_once *once, enum match_view view, int64_t t0);
+int weir_flow_search(struct match *m, enum match_view view, int64_t t0);
 
 /* Whether v has the unit of r; true where v or r names no unit. */
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r);

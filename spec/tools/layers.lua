@@ -1,5 +1,6 @@
 -- layers.lua - fails on a call, an #include or a require that points upward, on a circle of more than eight files that
--- call each other, and on a line of C of more than 120 columns. Run from the project's root, after the build: lua5.4 spec/tools/layers.lua
+-- call each other, on folders that do, and on a line of C of more than 120 columns. Run from the project's root, after the
+-- build: lua5.4 spec/tools/layers.lua
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
@@ -90,6 +91,22 @@ local function check_circles(calls)
   end
 end
 
+-- Reports folders that call each other, by themselves or through others.
+local function check_folders(calls)
+  local by_folder = {}
+  for file, others in pairs(calls) do
+    local folder = file:match "^(.*)/"
+    by_folder[folder] = by_folder[folder] or {}
+    for other in pairs(others) do
+      local called = other:match "^(.*)/"
+      if called ~= folder then by_folder[folder][called] = true end
+    end
+  end
+  for folder in pairs(by_folder) do
+    if reached(by_folder, folder)[folder] then problem("%s calls folders that call it", folder) end
+  end
+end
+
 -- Checks calls: object files tell the symbols defined and needed by each file.
 local function check_calls()
   local home, needs, sources = {}, {}, {}
@@ -115,6 +132,7 @@ local function check_calls()
     end
   end
   check_circles(calls)
+  check_folders(calls)
 end
 
 -- ---- packages ----

@@ -1,4 +1,4 @@
-/* test_backtrack.c - parts of a request that compete, while each allocation fails in turn: a failed match has
+/* test_competing.c - parts of a request that compete, while each allocation fails in turn: a failed match has
  * changed nothing, and the final answer equals the answer without failures. And symmetry: equal ways are not tried
  * again, on machines with far too many ways.
  */

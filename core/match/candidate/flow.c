@@ -8,7 +8,7 @@
  *
  * Invariant: units of a distribution unit picked otherwise when the network first looks at the unit count as used.
  */
-#include "match/flow_state.h"
+#include "match/candidate/flow_state.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* backtrack_conflicts.c - whether siblings of a request compete for the same vertices. */
-#include "match/backtrack.h"
+/* competing_types.c - whether siblings of a request compete for the same vertices. */
+#include "match/candidate/competing.h"
 #include "match/match.h"
 #include "aggregate/schema.h"
 
@@ -68,17 +68,17 @@ static bool some_conflict(struct match *m, const weir_resource *list, uint32_t n
     return false;
 }
 
-bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t n)
+bool weir_siblings_compete(struct match *m, const weir_resource *list, uint32_t n)
 {
-    const weir_resource *flat[BACKTRACK_DEMANDS];
+    const weir_resource *flat[COMPETING_DEMANDS];
     uint32_t count;
 
     if (some_conflict(m, list, n))
         return true;
     if (n == 1 && (!list->slot || list->nwith == 1))
         return false;
-    count = flatten(list, n, flat, BACKTRACK_DEMANDS);
-    if (count > BACKTRACK_DEMANDS)
+    count = flatten(list, n, flat, COMPETING_DEMANDS);
+    if (count > COMPETING_DEMANDS)
         return true;
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < i; k++)
@@ -87,7 +87,7 @@ bool weir_allocate_competes(struct match *m, const weir_resource *list, uint32_t
     return false;
 }
 
-bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n, int64_t times)
+bool weir_siblings_nest(struct match *m, const weir_resource *list, uint32_t n, int64_t times)
 {
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = list[i].slot ? WEIR_NO_TYPE : weir_match_type(m, &list[i]);
@@ -97,11 +97,11 @@ bool weir_allocate_nests(struct match *m, const weir_resource *list, uint32_t n,
     return false;
 }
 
-bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n)
+bool weir_competing_within(struct match *m, const weir_resource *list, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++)
-        if (weir_allocate_competes(m, list[i].with, list[i].nwith) ||
-            weir_backtrack_within(m, list[i].with, list[i].nwith))
+        if (weir_siblings_compete(m, list[i].with, list[i].nwith) ||
+            weir_competing_within(m, list[i].with, list[i].nwith))
             return true;
     return false;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "match/match.h"
+#include "match/place/place.h"
 
 #define OR_SLOT_SLOTS 16      /* alternatives */
 #define OR_SLOT_TYPES 32      /* types of all alternatives */
@@ -74,7 +75,7 @@ static int measure(struct or_slots *x, weir_vertex v)
     for (uint32_t t = 0; t < x->ntypes; t++) {
         uint32_t npicks = x->m->npicks, subsystem = weir_flow_find(x->m->g, x->types[t]->type);
         int64_t units = subsystem != WEIR_NONE ? weir_flow_units(x->m, v, subsystem, x->types[t])
-                                               : weir_allocate_some(x->m, v, x->types[t], WEIR_FOREVER);
+                                               : weir_place_some(x->m, v, x->types[t], WEIR_FOREVER);
         if (units < 0)
             return (int)units;
         x->m->npicks = npicks;
@@ -142,7 +143,7 @@ static int64_t place_most(struct or_slots *x, weir_vertex v, const weir_resource
     uint32_t from = x->m->npicks;
     int rc = 0;
 
-    while (n > 0 && (rc = weir_slots_fill(x->m, v, slot, n)) == 0)
+    while (n > 0 && (rc = weir_place_slots_in(x->m, v, slot, n)) == 0)
         n--;
     if (rc == 1)
         weir_pick_slots(x->m, from, n);
@@ -177,7 +178,7 @@ static int place_slot(struct or_slots *x, weir_vertex v, const weir_resource *sl
 {
     struct match *m = x->m;
     uint32_t from = m->npicks;
-    int rc = weir_slots_fill(m, v, slot, 1);
+    int rc = weir_place_slots_in(m, v, slot, 1);
 
     if (rc != 1)
         return rc;
@@ -349,7 +350,7 @@ static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_
     }
 }
 
-int weir_or_slot_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+int weir_place_or_slots(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     struct or_slots x;

@@ -1,20 +1,20 @@
-/* backtrack.h - declarations shared by the files about siblings that compete. Private to the matcher.
+/* competing.h - declarations shared by the files about siblings that compete. Private to the matcher.
  *
- *   backtrack.c            the search over the vertices of the siblings
- *   backtrack_conflicts.c  whether siblings compete at all
- *   backtrack_assign.c     units of pools, divided among all demands
- *   backtrack_symmetry.c   candidates and states equivalent to refused candidates and states
+ *   place/competing.c   the search over the vertices of the siblings
+ *   competing_types.c   whether siblings compete at all
+ *   competing_units.c   units of pools, divided among all demands
+ *   competing_states.c  candidates and states equivalent to refused candidates and states
  */
-#ifndef WEIR_BACKTRACK_H
-#define WEIR_BACKTRACK_H
+#ifndef WEIR_COMPETING_H
+#define WEIR_COMPETING_H
 
 #include "graph/graph.h"
 #include "match/match.h"
 #include "request/request.h"
 
-#define BACKTRACK_TRIES   40000 /* steps before the search gives up */
-#define BACKTRACK_DEMANDS 256   /* demands at the same time */
-#define BACKTRACK_TRIED   64    /* refused candidates kept for a choice */
+#define COMPETING_TRIES   40000 /* steps before the search gives up */
+#define COMPETING_DEMANDS 256   /* demands at the same time */
+#define COMPETING_TRIED   64    /* refused candidates kept for a choice */
 
 /* A demand for units of a resource below a vertex, or for slots in nodes. */
 struct demand {
@@ -70,7 +70,7 @@ struct tried {
     uint32_t n, cap;
 };
 
-struct backtrack {
+struct competing {
     struct match *m;
     bool ordered; /* only the first way in the order of the policy; false: all ways, with minimal counts */
 
@@ -81,7 +81,7 @@ struct backtrack {
     uint32_t nstates, states_cap;
     struct weir_map32 state_numbers; /* in `states`, by the low half of a state */
 
-    uint32_t tries;    /* steps so far, against BACKTRACK_TRIES */
+    uint32_t tries;    /* steps so far, against COMPETING_TRIES */
     uint32_t refusals; /* candidates refused so far */
     bool gave_up;      /* the ordered search took too long */
 };
@@ -98,14 +98,14 @@ static inline int64_t demand_minimum(const struct demand *d)
 }
 
 /* Whether resources nested in the resources of a list compete among each other, at any level. */
-bool weir_backtrack_within(struct match *m, const weir_resource *list, uint32_t n);
+bool weir_competing_within(struct match *m, const weir_resource *list, uint32_t n);
 
 /* Whether the missing units can be divided among the pools as they are. Demands from number `open` on that have
  * candidates left count nothing, nor do demands outside of `within` (WEIR_NONE: all demands count). Returns 1, 0 or
  * negative. O(demands x pools) for each way by which units are moved. */
-int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
+int weir_competing_assign(struct competing *c, uint32_t open, weir_vertex within) WEIR_CHECKED;
 /* Divides the missing units of all demands among the pools, and adds the picks. Returns 1, 0 or negative. */
-int weir_backtrack_assign_all(struct backtrack *c) WEIR_CHECKED;
+int weir_competing_assign_all(struct competing *c) WEIR_CHECKED;
 
 /* Adds (by 1) or removes (by -1) a pick from the uses of its vertex and all vertices above. WEIR_ENOMEM. O(d) */
 int weir_symmetry_pick(struct symmetries *t, const weir_pick *p, int by) WEIR_CHECKED;
@@ -119,10 +119,10 @@ void weir_symmetry_begin(struct symmetries *t, const struct match *m);
 void weir_symmetry_end(struct symmetries *t);
 
 /* Sets *state, a hash of everything relevant to the search once all demands before number i are met. WEIR_ENOMEM. */
-int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
+int weir_competing_state(struct competing *c, uint32_t i, uint64_t *state) WEIR_CHECKED;
 /* Whether a state was refused before. */
-bool weir_backtrack_refused(const struct backtrack *c, uint64_t state);
+bool weir_competing_refused(const struct competing *c, uint64_t state);
 /* Records a refused state. WEIR_ENOMEM. */
-int weir_backtrack_refuse(struct backtrack *c, uint64_t state) WEIR_CHECKED;
+int weir_competing_refuse(struct competing *c, uint64_t state) WEIR_CHECKED;
 
 #endif

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "match/flow_state.h"
+#include "match/candidate/flow_state.h"
 
 enum {
     DIRECT_TRIES = 20000, /* for one search */
@@ -42,7 +42,7 @@ static int64_t waiting_below(const struct match *m, weir_vertex under)
 }
 
 /* Adds a pick that stands for the units. Its vertex is `under`, or a root. */
-static int wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+int weir_direct_wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
     struct flow_waiting w = {m->npicks, r, under, times};
     struct flow_state *s = m->flow;
@@ -66,20 +66,6 @@ static int wait(struct match *m, weir_vertex under, const weir_resource *r, int6
     return 1;
 }
 
-int weir_direct_allocate(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
-{
-    int rc = 0;
-
-    if (m->flow->waits && m->view != VIEW_CAPACITY)
-        return wait(m, under, r, times);
-    m->backtracked = true; /* units of a flow may pass where units are taken */
-    m->flow->still = count_most(m, &r->count) == r->count.min;
-    if (m->flow->still)
-        rc = weir_allocate_resource(m, under, r, times);
-    m->flow->still = false;
-    return rc ? rc : weir_allocate_resource(m, under, r, times);
-}
-
 /* ---- taking in all ways ---- */
 
 /* The candidates of a resource that waits. */
@@ -100,7 +86,7 @@ struct taking {
 static int drop_unwanted(struct match *m, const weir_resource *r, struct supply *x)
 {
     double *score = weir_mem_alloc((size_t)x->n * sizeof *score + 1);
-    int rc = score ? weir_allocate_evaluate(m, r, x->list, x->n, score) : weir_fail_nomem(m->err);
+    int rc = score ? weir_match_scores(m, r, x->list, x->n, score) : weir_fail_nomem(m->err);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; !rc && i < x->n; i++)

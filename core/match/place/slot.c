@@ -13,8 +13,9 @@
 #include <string.h>
 
 #include "match/match.h"
+#include "match/place/place.h"
 #include "index/rank_order.h"
-#include "match/group_hosts.h"
+#include "match/candidate/group_hosts.h"
 #include "aggregate/schema.h"
 
 struct host {
@@ -79,7 +80,7 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
             continue;
         }
         m->probing = true;
-        units = weir_allocate_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
+        units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
         m->probing = probing;
         if (units < 0)
             return units;
@@ -99,7 +100,7 @@ static int fits(struct match *m, weir_vertex under, const weir_resource *slot, i
     int rc;
 
     m->probing = true;
-    rc = m->allocate(m, under, slot->with, slot->nwith, slots);
+    rc = weir_place_list(m, under, slot->with, slot->nwith, slots);
     m->probing = probing;
     m->npicks = npicks;
     return rc;
@@ -131,16 +132,16 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
     return bound_together(m, under, slot, most);
 }
 
-int weir_slots_fill(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
+int weir_place_slots_in(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
 {
     uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
     int rc = 1;
 
     if (slots == 1 || !weir_slot_whole_pools(m, slot))
-        return m->allocate(m, under, slot->with, slot->nwith, slots);
+        return weir_place_list(m, under, slot->with, slot->nwith, slots);
     m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     for (int64_t i = 0; rc == 1 && i < slots; i++)
-        rc = m->allocate(m, under, slot->with, slot->nwith, 1);
+        rc = weir_place_list(m, under, slot->with, slot->nwith, 1);
     m->conflicts_from = conflicts_from;
     if (rc != 1)
         m->npicks = npicks;
@@ -239,7 +240,7 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
     struct match *m = h->m;
     const weir_resource *first = h->first;
     uint32_t npicks = m->npicks;
-    int64_t units = weir_allocate_some(m, host.v, first, saturating_mul(want, first->count.min));
+    int64_t units = weir_place_some(m, host.v, first, saturating_mul(want, first->count.min));
 
     if (units < first->count.min)
         m->npicks = npicks;
@@ -277,7 +278,7 @@ static int add_only(struct hosts *h, struct host host)
 {
     struct match *m = h->m;
     uint32_t npicks = m->npicks;
-    int rc = weir_slots_fill(m, host.v, h->slot, 1);
+    int rc = weir_place_slots_in(m, host.v, h->slot, 1);
 
     if (rc <= 0)
         return rc;
@@ -317,7 +318,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
         return WEIR_ENOMEM;
     if (is_scored(m))
         return 1;
-    units = weir_allocate_some(m, v, first, host.most * first->count.min);
+    units = weir_place_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
     list_keys(h, &host, npicks, first->count.min);
@@ -382,7 +383,7 @@ static int score_hosts(struct hosts *h)
 
     for (uint32_t i = 0; v && i < h->n; i++)
         v[i] = h->list[i].v;
-    rc = v && score ? weir_allocate_evaluate(h->m, h->slot, v, h->n, score) : weir_fail_nomem(h->m->err);
+    rc = v && score ? weir_match_scores(h->m, h->slot, v, h->n, score) : weir_fail_nomem(h->m->err);
     for (uint32_t i = 0; !rc && i < h->n; i++)
         if (!isnan(score[i])) {
             h->list[n] = h->list[i];
@@ -569,7 +570,7 @@ static int place_in(struct hosts *h, weir_vertex v, int64_t count)
     int rc;
 
     if (inner == WEIR_NO_TYPE)
-        return weir_slots_fill(h->m, v, h->slot, count);
+        return weir_place_slots_in(h->m, v, h->slot, count);
     rc = fill(&in, v, inner, count);
     if (!rc)
         rc = in.norder < count ? 0 : place_given(&in, count);
@@ -609,7 +610,7 @@ static bool has_flow(const struct match *m, const weir_resource *slot)
 static int is_wanted(struct match *m, const weir_resource *slot, weir_vertex v)
 {
     double score = 0;
-    int rc = is_scored(m) ? weir_allocate_evaluate(m, slot, &v, 1, &score) : WEIR_OK;
+    int rc = is_scored(m) ? weir_match_scores(m, slot, &v, 1, &score) : WEIR_OK;
 
     return rc ? rc : !isnan(score);
 }
@@ -620,7 +621,7 @@ static int64_t place_most(struct match *m, weir_vertex v, const weir_resource *s
     int wanted = is_wanted(m, slot, v), rc = 0;
     int64_t n = wanted == 1 ? weir_slot_bound(m, v, slot, want) : wanted;
 
-    while (n > 0 && (rc = weir_slots_fill(m, v, slot, n)) == 0)
+    while (n > 0 && (rc = weir_place_slots_in(m, v, slot, n)) == 0)
         n--;
     return rc < 0 ? rc : n;
 }
@@ -674,7 +675,7 @@ static bool bound_ok(struct match *m, weir_vertex under, const weir_resource *r,
     return weir_search_bound_ok(m, under, r, saturating_mul(r->count.min, slots), weir_candidate_idle(m, r));
 }
 
-int weir_slot_allocate(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
+int weir_place_slots(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
 {
     struct hosts h = {.m = m, .slot = slot, .first = weir_slot_first(m, slot)};
     uint32_t npicks = m->npicks;

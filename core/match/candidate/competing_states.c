@@ -1,4 +1,4 @@
-/* backtrack_symmetry.c - candidates and states that are equivalent to refused candidates and states, and need not be
+/* competing_states.c - candidates and states that are equivalent to refused candidates and states, and need not be
  * tried.
  *
  * The signature of a vertex stands for everything that can be taken of the vertex and below, and for all picks and
@@ -16,7 +16,7 @@
 
 #include "base/hash.h"
 #include "time/schedule.h"
-#include "match/backtrack.h"
+#include "match/candidate/competing.h"
 #include "match/match.h"
 #include "time/availability.h"
 
@@ -205,7 +205,7 @@ int weir_symmetry_key(struct symmetries *t, weir_vertex v, uint64_t *key)
 /* ---- states ---- */
 
 /* Adds a hash of all picks: by signatures of the roots, or by vertex where no symmetries are known. */
-static int hash_picks(struct backtrack *c, uint64_t *sum)
+static int hash_picks(struct competing *c, uint64_t *sum)
 {
     const struct match *m = c->m;
     uint64_t signature;
@@ -223,7 +223,7 @@ static int hash_picks(struct backtrack *c, uint64_t *sum)
 
 /* Computes the state as a sum, so that the order of picks does not matter. Signatures include the demands below a
  * vertex. */
-int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
+int weir_competing_state(struct competing *c, uint32_t i, uint64_t *state)
 {
     *state = hash_add(c->symmetries.key + 7, i < c->n ? c->demands[i].r->index : 0);
     for (uint32_t k = 0; k < c->n; k++) {
@@ -241,7 +241,7 @@ int weir_backtrack_state(struct backtrack *c, uint32_t i, uint64_t *state)
     return WEIR_OK;
 }
 
-bool weir_backtrack_refused(const struct backtrack *c, uint64_t state)
+bool weir_competing_refused(const struct competing *c, uint64_t state)
 {
     WEIR_MAP32_EACH (&c->state_numbers, (uint32_t)state, i)
         if (c->states[i] == state)
@@ -249,7 +249,7 @@ bool weir_backtrack_refused(const struct backtrack *c, uint64_t state)
     return false;
 }
 
-int weir_backtrack_refuse(struct backtrack *c, uint64_t state)
+int weir_competing_refuse(struct competing *c, uint64_t state)
 {
     if (weir_array_reserve(&c->states, &c->states_cap, (size_t)c->nstates + 1, sizeof *c->states) ||
         weir_map32_add(&c->state_numbers, (uint32_t)state, c->nstates))

@@ -1,4 +1,4 @@
-/* backtrack_assign.c - divides units of pools among demands, each with a set of pools: below a vertex, with the right
+/* competing_units.c - divides units of pools among demands, each with a set of pools: below a vertex, with the right
  * unit. Serving demand by demand may exhaust a pool needed by a later demand. So units are moved between demands until
  * all demands are met or no move is left (a maximal flow, found by shortest augmenting paths).
  */
@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/compare.h"
-#include "match/backtrack.h"
+#include "match/candidate/competing.h"
 #include "match/match.h"
 
 /* The right of a demand to units of a pool, and the units taken so far. */
@@ -32,7 +32,7 @@ struct augment_step {
 };
 
 struct assignment {
-    struct backtrack *c;
+    struct competing *c;
     struct claim *claims; /* by demand, in the order of its pools */
     struct pool_left *pools;
     uint32_t nclaims, npools, round;
@@ -51,7 +51,7 @@ static int64_t missing_of(const struct demand *d, bool open)
     return smallest - d->units;
 }
 
-static bool is_within(const struct backtrack *c, const struct demand *d, weir_vertex within)
+static bool is_within(const struct competing *c, const struct demand *d, weir_vertex within)
 {
     return within == WEIR_NONE || (d->under != WEIR_NONE && weir_vertex_within(c->m->g, d->under, within));
 }
@@ -68,7 +68,7 @@ static uint32_t find_pool(const struct assignment *s, weir_vertex v)
 }
 
 /* Units that a pool has left beside all picks. O(d), and O(picks) where picks or demands are at the pool */
-static int64_t units_left(const struct backtrack *c, weir_vertex v)
+static int64_t units_left(const struct competing *c, weir_vertex v)
 {
     struct match *m = c->m;
     const struct symmetry *own = weir_symmetry_find(&c->symmetries, v);
@@ -128,7 +128,7 @@ static void end_assignment(struct assignment *s)
 /* Returns 1 if units are missing, 0 if all demands are met, or negative. */
 static int begin_assignment(struct assignment *s, uint32_t open, weir_vertex within)
 {
-    struct backtrack *c = s->c;
+    struct competing *c = s->c;
     size_t n = 0;
     bool some = false;
 
@@ -210,7 +210,7 @@ static void move(struct assignment *s, uint32_t d, uint32_t claim)
  * missing. */
 static bool assign(struct assignment *s)
 {
-    const struct backtrack *c = s->c;
+    const struct competing *c = s->c;
     uint32_t deepest = 0;
 
     for (uint32_t d = 0; d < c->n; d++)
@@ -239,7 +239,7 @@ static int pick_all(struct assignment *s)
     return rc ? rc : 1;
 }
 
-static int assign_once(struct backtrack *c, uint32_t open, weir_vertex within, bool take)
+static int assign_once(struct competing *c, uint32_t open, weir_vertex within, bool take)
 {
     struct assignment s = {.c = c};
     int rc = begin_assignment(&s, open, within);
@@ -253,12 +253,12 @@ static int assign_once(struct backtrack *c, uint32_t open, weir_vertex within, b
     return rc;
 }
 
-int weir_backtrack_assign(struct backtrack *c, uint32_t open, weir_vertex within)
+int weir_competing_assign(struct competing *c, uint32_t open, weir_vertex within)
 {
     return assign_once(c, open, within, false);
 }
 
-int weir_backtrack_assign_all(struct backtrack *c)
+int weir_competing_assign_all(struct competing *c)
 {
     return assign_once(c, c->n, WEIR_NONE, true);
 }

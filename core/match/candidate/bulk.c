@@ -1,4 +1,4 @@
-/* allocate_bulk.c - takes many whole vertices of a type at once. Where the order of the policy is that of the tree,
+/* bulk.c - takes many whole vertices of a type at once. Where the order of the policy is that of the tree,
  * vertices are found row by row; where an occupancy knows the free vertices, in the order of its bits: without a heap,
  * each visited once. Invariant: a search would have taken exactly the same vertices, in the same order.
  */
@@ -226,7 +226,7 @@ static int take(struct bulk *b, weir_vertex under)
     return WEIR_OK;
 }
 
-int weir_allocate_bulk(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct bulk b = {.m = m};
     uint32_t npicks = m->npicks;

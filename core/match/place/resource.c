@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "match/match.h"
+#include "match/place/place.h"
 #include "index/rank_order.h"
 #include "base/heap.h"
 
@@ -48,7 +49,7 @@ static int gather_ordered(struct match *m, weir_vertex under, const weir_resourc
             count_event(m, WEIR_EVENT_POLICY, v, r);
             break;
         }
-        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
+        int64_t units = weir_place_vertex(m, v, r, want - gs->units);
         if (units > 0)
             rc = gain_add(m, gs, v, units);
         else
@@ -90,7 +91,7 @@ static int add_fitting(struct match *m, weir_vertex v, const weir_resource *r, s
     int64_t units;
 
     m->probing = true;
-    units = weir_candidate_take(m, v, r, WEIR_FOREVER);
+    units = weir_place_vertex(m, v, r, WEIR_FOREVER);
     m->probing = probing;
     m->npicks = npicks;
     *fits = units > 0;
@@ -113,7 +114,7 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
 
     for (uint32_t i = 0; v && i < sc->n; i++)
         v[i] = sc->list[i].v;
-    rc = v && score ? weir_allocate_evaluate(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
+    rc = v && score ? weir_match_scores(m, r, v, sc->n, score) : weir_fail_nomem(m->err);
     for (uint32_t i = 0; !rc && i < sc->n; i++)
         if (!isnan(score[i]))
             sc->list[n++] = (struct scored){v[i], score[i], i};
@@ -306,7 +307,7 @@ static int gather_round(struct match *m, struct search *s, weir_vertex under, co
         n = sc.chosen;
     for (uint32_t i = 0; !rc && i < n && gs->units < want && (i < sc.chosen || !all_fit); i++) {
         weir_vertex v = selects ? sc.list[i].v : pop_best(&sc);
-        int64_t units = weir_candidate_take(m, v, r, want - gs->units);
+        int64_t units = weir_place_vertex(m, v, r, want - gs->units);
         rc = units < 0 ? (int)units : units > 0 ? gain_add(m, gs, v, units) : 0;
         all_fit &= units > 0;
     }
@@ -337,7 +338,7 @@ static int gather_chosen(struct match *m, weir_vertex under, const weir_resource
     int rc = weir_choose_indexed(m, under, r, want, &chosen, &n);
 
     for (uint32_t i = 0; rc == 1 && i < n; i++) {
-        int64_t units = weir_candidate_take(m, chosen[i], r, want - gs->units);
+        int64_t units = weir_place_vertex(m, chosen[i], r, want - gs->units);
         rc = units <= 0 ? (int)units : gain_add(m, gs, chosen[i], units) ? WEIR_ENOMEM : 1;
     }
     weir_mem_free(chosen);
@@ -457,7 +458,7 @@ static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64
     return WEIR_OK;
 }
 
-int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
+int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct gains gs = {.from = m->npicks};
     int rc = gather(m, under, r, want, &gs);
@@ -468,7 +469,7 @@ int64_t weir_allocate_some(struct match *m, weir_vertex under, const weir_resour
     return rc ? rc : gs.units;
 }
 
-int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+int weir_place_resource(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
     int64_t smallest = saturating_mul(r->count.min, times), count;
     int64_t most = saturating_mul(count_most(m, &r->count), times);
@@ -477,7 +478,7 @@ int weir_allocate_resource(struct match *m, weir_vertex under, const weir_resour
 
     if (!weir_search_bound_ok(m, under, r, smallest, weir_candidate_idle(m, r)))
         return smallest == 0;
-    rc = smallest == most && !weir_direct_is(m, r) ? weir_allocate_bulk(m, under, r, most) : 0;
+    rc = smallest == most && !weir_direct_is(m, r) ? weir_bulk_take(m, under, r, most) : 0;
     if (rc)
         return rc;
     rc = gather(m, under, r, most, &gs);

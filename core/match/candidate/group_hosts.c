@@ -1,5 +1,5 @@
 /* group_hosts.c - see group_hosts.h. Invariant: no search begins for groups with as many units as an earlier one. */
-#include "match/group_hosts.h"
+#include "match/candidate/group_hosts.h"
 
 #include <string.h>
 

@@ -78,7 +78,7 @@ static int recall(struct match *m, const weir_resource *r, const weir_vertex *v,
     return rc;
 }
 
-int weir_allocate_evaluate(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
+int weir_match_scores(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
     int rc = WEIR_OK;
 

@@ -1,5 +1,5 @@
-/* candidate.c - the units of a vertex for a resource of a request. Invariant: nothing taken here overlaps a span within
- * the window, or a pick of the match.
+/* candidate.c - the units of a vertex for a resource of a request, apart from what is nested in the resource.
+ * Invariant: nothing taken here overlaps a span within the window, or a pick of the match.
  */
 #include <string.h>
 
@@ -147,7 +147,7 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
 static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 {
     if (m->policy->prune || reads(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
-        weir_allocate_competes(m, r->with, r->nwith))
+        weir_siblings_compete(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
         weir_type_above(m->g, weir_match_type(m, r), m->node_type))
@@ -171,45 +171,17 @@ bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r)
     return facts->decided == BY_AGGREGATES;
 }
 
-/* Whether v, free as a whole, holds the nested resources. Returns 1 (with nested picks added where the caller asks
- * for them), 0 or negative. */
-static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r)
+int weir_candidate_fits_whole(struct match *m, weir_vertex v, const weir_resource *r)
 {
-    enum match_view view = m->view;
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
-    bool wants_picks = m->options->inside && view != VIEW_ALL;
-    int rc;
-
-    /* the search has compared the needs with the totals below v: where all vertices are up, the totals decide */
-    if (!wants_picks && m->needs_known_met)
-        return 1;
-    if (!wants_picks && weir_candidate_by_aggregates(m, r) &&
-        (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
-        return 1;
-    if (view < VIEW_CAPACITY)
-        m->view = VIEW_CAPACITY;
-    m->conflicts_from = WEIR_NONE;
-    rc = m->allocate(m, v, r->with, r->nwith, 1);
-    m->view = view;
-    m->conflicts_from = conflicts_from;
-    if (rc <= 0 || !wants_picks)
-        m->npicks = npicks;
-    return rc;
-}
-
-static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
-{
-    int64_t size = kind_of(m->g, v)->size;
+    int64_t size = kind_of(m->g, v)->size, spare;
     struct conflict conflict;
-    uint32_t npicks = m->npicks;
-    int64_t spare;
     int rc;
 
-    if (size == 0 || conflicts(m, v, true, &conflict))
+    if (!weir_candidate_unit(m, v, r) || size == 0 || conflicts(m, v, true, &conflict))
         return 0;
     spare = m->flow ? weir_direct_spare(m, v, size) : size;
     if (spare < 0)
-        return spare;
+        return (int)spare;
     if (spare < size || !weir_candidate_unused(m, v)) {
         count_event(m, WEIR_EVENT_BUSY, v, r);
         return 0;
@@ -217,17 +189,17 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     rc = weir_filter_allows_whole(m, v);
     if (rc == 0)
         count_event(m, WEIR_EVENT_CONSTRAINT, v, r);
-    if (rc == 1 && r->nwith)
-        rc = holds_nested(m, v, r);
-    if (rc <= 0)
-        return rc;
-    rc = weir_pick_add(m, v, r, size, true);
-    if (rc || m->g->nsubsystems == 1 || r->nwith == 0 || m->view == VIEW_CAPACITY)
-        return rc ? rc : size;
-    rc = weir_flows_allocate(m, v, r->with, r->nwith, 1);
-    if (rc == 0)
-        m->npicks = npicks;
-    return rc <= 0 ? rc : size;
+    return rc;
+}
+
+static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r)
+{
+    int64_t size = kind_of(m->g, v)->size;
+    int rc = weir_candidate_fits_whole(m, v, r);
+
+    if (rc == 1 && weir_pick_add(m, v, r, size, true))
+        return WEIR_ENOMEM;
+    return rc == 1 ? size : rc;
 }
 
 /* Units of v already held by the growing job. */
@@ -308,17 +280,6 @@ bool weir_candidate_enter(const struct match *m, weir_vertex v, const weir_resou
     return weir_candidate_unit(m, v, r) && !conflicts(m, v, false, &conflict);
 }
 
-static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
-{
-    struct conflict conflict;
-    int rc;
-
-    if (conflicts(m, v, false, &conflict))
-        return 0;
-    rc = m->allocate(m, v, r->with, r->nwith, 1);
-    return rc <= 0 ? rc : kind_of(m->g, v)->size;
-}
-
 int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource *r, int64_t want)
 {
     if (!weir_candidate_unit(m, v, r))
@@ -327,7 +288,7 @@ int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource 
     case USE_WHOLE: return take_whole(m, v, r);
     case USE_UNITS: return take_units(m, v, r, want);
     case USE_SHARED: return take_shared(m, v, r, want);
-    case USE_WITHIN: return take_within(m, v, r);
+    case USE_WITHIN: return weir_candidate_enter(m, v, r) ? kind_of(m->g, v)->size : 0;
     }
     return 0;
 }

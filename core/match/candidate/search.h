@@ -7,7 +7,7 @@
 #ifndef WEIR_SEARCH_H
 #define WEIR_SEARCH_H
 
-#include "match/free_list.h"
+#include "match/candidate/free_list.h"
 #include "index/nogood.h"
 
 struct match;

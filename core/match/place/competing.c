@@ -1,25 +1,26 @@
-/* backtrack.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside the
+/* competing.c - placing siblings that compete for the same vertices: two kinds of nodes, or nodes and cores beside the
  * nodes.
  *
  * A vertex taken by a sibling may be needed by another sibling, so the search backtracks: first vertices with children,
  * one by one in the order of the policy, with the resources nested in each; then units. The first run takes as many
  * units as the counts allow, in the order of the policy only. If that finds nothing soon, the second run takes minimal
  * counts and tries all ways: vertices by backtracking, units by an exact assignment, symmetric choices once. The second
- * run is exact, but may take long; after BACKTRACK_TRIES steps it gives up with WEIR_ELIMIT rather than report
+ * run is exact, but may take long; after COMPETING_TRIES steps it gives up with WEIR_ELIMIT rather than report
  * something untrue.
  */
 #include <math.h>
 #include <string.h>
 
-#include "match/backtrack.h"
+#include "match/candidate/competing.h"
 #include "match/match.h"
+#include "match/place/place.h"
 #include "aggregate/schema.h"
 
 #define ORDERED_REFUSALS 1000
 
 /* ---- demands ---- */
 
-static void drop_demands(struct backtrack *c, uint32_t n)
+static void drop_demands(struct competing *c, uint32_t n)
 {
     while (c->n > n) {
         struct demand *d = &c->demands[--c->n];
@@ -29,7 +30,7 @@ static void drop_demands(struct backtrack *c, uint32_t n)
 
 /* Whether v fits without regard to the other siblings; a vertex that does not is no candidate. Returns 1, 0 or
  * negative. */
-static int fits_alone(struct backtrack *c, const struct demand *d, weir_vertex v)
+static int fits_alone(struct competing *c, const struct demand *d, weir_vertex v)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
@@ -38,7 +39,7 @@ static int fits_alone(struct backtrack *c, const struct demand *d, weir_vertex v
 
     m->conflicts_from = WEIR_NONE;
     m->probing = true;
-    units = is_hosted(d) ? weir_slots_fill(m, v, d->r, 1) : weir_candidate_take(m, v, d->r, kind_of(m->g, v)->size);
+    units = is_hosted(d) ? weir_place_slots_in(m, v, d->r, 1) : weir_place_vertex(m, v, d->r, kind_of(m->g, v)->size);
     m->probing = probing;
     m->conflicts_from = conflicts_from;
     m->npicks = npicks;
@@ -46,7 +47,7 @@ static int fits_alone(struct backtrack *c, const struct demand *d, weir_vertex v
 }
 
 /* Adds a vertex found by the search to the candidates, or the pools, of a demand, if of use. */
-static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
+static int add_candidate(struct competing *c, struct demand *d, weir_vertex v)
 {
     bool pool = !c->ordered && !is_hosted(d) && weir_candidate_divisible(c->m, v, d->r);
     int rc = c->ordered ? 1 : pool ? weir_candidate_unit(c->m, v, d->r) : fits_alone(c, d, v);
@@ -59,7 +60,7 @@ static int add_candidate(struct backtrack *c, struct demand *d, weir_vertex v)
 }
 
 /* Sets `remaining` of a demand. */
-static int count_remaining(struct backtrack *c, struct demand *d)
+static int count_remaining(struct competing *c, struct demand *d)
 {
     d->remaining = weir_mem_zalloc((size_t)d->n + 1, sizeof *d->remaining);
     for (uint32_t k = d->n; d->remaining && k-- > 0;) {
@@ -70,11 +71,11 @@ static int count_remaining(struct backtrack *c, struct demand *d)
 }
 
 /* Drops the pools without a score of the policy. */
-static int drop_unscored(struct backtrack *c, struct demand *d)
+static int drop_unscored(struct competing *c, struct demand *d)
 {
     struct match *m = c->m;
     double *score = weir_mem_alloc((size_t)d->npools * sizeof *score + 1);
-    int rc = score ? weir_allocate_evaluate(m, d->r, d->pools, d->npools, score) : weir_fail_nomem(m->err);
+    int rc = score ? weir_match_scores(m, d->r, d->pools, d->npools, score) : weir_fail_nomem(m->err);
     uint32_t kept = 0;
 
     for (uint32_t i = 0; !rc && i < d->npools; i++)
@@ -85,7 +86,7 @@ static int drop_unscored(struct backtrack *c, struct demand *d)
     return rc;
 }
 
-static int list_candidates(struct backtrack *c, struct demand *d)
+static int list_candidates(struct competing *c, struct demand *d)
 {
     struct match *m = c->m;
     struct search s;
@@ -121,13 +122,13 @@ static bool some_whole(const weir_graph *g, weir_type t)
     return false;
 }
 
-static int add_demand(struct backtrack *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
+static int add_demand(struct competing *c, weir_vertex under, const weir_resource *r, int64_t times, weir_type host)
 {
     weir_type t = weir_match_type(c->m, r);
     struct demand *d;
 
-    if (c->n >= BACKTRACK_DEMANDS)
-        return weir_fail(c->m->err, WEIR_ELIMIT, "more than %d resources compete with each other", BACKTRACK_DEMANDS);
+    if (c->n >= COMPETING_DEMANDS)
+        return weir_fail(c->m->err, WEIR_ELIMIT, "more than %d resources compete with each other", COMPETING_DEMANDS);
     if (weir_array_reserve(&c->demands, &c->cap, (size_t)c->n + 1, sizeof *c->demands))
         return weir_fail_nomem(c->m->err);
     d = &c->demands[c->n++];
@@ -145,11 +146,11 @@ static int add_demand(struct backtrack *c, weir_vertex under, const weir_resourc
     return WEIR_OK;
 }
 
-static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
+static int add_demands(struct competing *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);
 
 /* Adds demands for the resources of slots: together, or slot by slot where slots cannot share pools. `counted`: the
  * demands account for the slots. */
-static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
+static int add_slots(struct competing *c, weir_vertex under, const weir_resource *slot, int64_t slots, bool counted)
 {
     int64_t step = weir_slot_whole_pools(c->m, slot) ? 1 : slots;
     int rc = WEIR_OK;
@@ -163,7 +164,7 @@ static int add_slots(struct backtrack *c, weir_vertex under, const weir_resource
     return rc;
 }
 
-static int add_demands(struct backtrack *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+static int add_demands(struct competing *c, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     int rc = n > 0 && list->any
                  ? weir_fail(c->m->err, WEIR_ELIMIT, "or_slots inside of resources that compete with others")
@@ -200,7 +201,7 @@ static int64_t allowed_more(const struct demand *d, int64_t got)
 }
 
 /* Places the minimum of a demand (round 0), or as many more units as allowed (round 1). Returns 1, 0 or negative. */
-static int place_units_of(struct backtrack *c, struct demand *d, int round)
+static int place_units_of(struct competing *c, struct demand *d, int round)
 {
     struct match *m = c->m;
     int64_t want = round ? d->max_units - d->units : demand_minimum(d), got;
@@ -210,13 +211,13 @@ static int place_units_of(struct backtrack *c, struct demand *d, int round)
         return 1;
     if (d->subsystem != WEIR_NONE)
         return round || m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
-    got = weir_allocate_some(m, d->under, d->r, want);
+    got = weir_place_some(m, d->under, d->r, want);
     if (got < 0 || (round == 0 && got < want))
         return got < 0 ? (int)got : 0;
     if (round && got != allowed_more(d, got)) { /* between two allowed amounts: place the lower */
         m->npicks = npicks;
         got = allowed_more(d, got);
-        got = got ? weir_allocate_some(m, d->under, d->r, got) : 0;
+        got = got ? weir_place_some(m, d->under, d->r, got) : 0;
     }
     d->units += got > 0 ? got : 0;
     return got < 0 ? (int)got : 1;
@@ -224,7 +225,7 @@ static int place_units_of(struct backtrack *c, struct demand *d, int round)
 
 /* Places units, deepest demands first, as deep demands have the least choice. Every demand gets its minimum before
  * any gets more. */
-static int place_units(struct backtrack *c)
+static int place_units(struct competing *c)
 {
     uint32_t npicks = c->m->npicks;
     int rc = 1;
@@ -239,19 +240,19 @@ static int place_units(struct backtrack *c)
                     rc = place_units_of(c, &c->demands[i], round);
     for (uint32_t i = 0; rc == 1 && i < c->n; i++)
         if (c->demands[i].direct)
-            rc = weir_direct_allocate(c->m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
+            rc = weir_place_direct(c->m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
     c->refusals += rc == 0 ? (c->m->npicks - npicks) / 8 : 0; /* counts as work */
     return rc;
 }
 
 /* ---- vertices ---- */
 
-static int solve(struct backtrack *c, uint32_t i);
-static int solve_from(struct backtrack *c, uint32_t i, uint32_t from);
+static int solve(struct competing *c, uint32_t i);
+static int solve_from(struct competing *c, uint32_t i, uint32_t from);
 
 /* Takes a candidate for `want` units. Returns 1 with *units set and either picks or nested demands added, 0 or
  * negative. */
-static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
+static int take(struct competing *c, uint32_t i, weir_vertex v, int64_t want, int64_t *units)
 {
     const struct demand d = c->demands[i];
     struct match *m = c->m;
@@ -267,15 +268,13 @@ static int take(struct backtrack *c, uint32_t i, weir_vertex v, int64_t want, in
         rc = passes ? add_demands(c, v, d.r->with, d.r->nwith, 1) : add_slots(c, v, d.r, want, false);
         return rc ? rc : 1;
     }
-    m->needs_known_met = !c->ordered;
-    *units = weir_candidate_take(m, v, d.r, want);
-    m->needs_known_met = false;
+    *units = c->ordered ? weir_place_vertex(m, v, d.r, want) : weir_place_vertex_known(m, v, d.r, want);
     return *units < 0 ? (int)*units : *units > 0;
 }
 
 /* Adds (by 1) or removes (by -1) the picks from number `npicks` on, and the demands from number n on, to the
  * symmetries. */
-static int record_uses(struct backtrack *c, uint32_t npicks, uint32_t n, int by)
+static int record_uses(struct competing *c, uint32_t npicks, uint32_t n, int by)
 {
     int rc = WEIR_OK;
 
@@ -286,7 +285,7 @@ static int record_uses(struct backtrack *c, uint32_t npicks, uint32_t n, int by)
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
-static int set_units(struct backtrack *c, uint32_t i, int64_t units, int64_t last)
+static int set_units(struct competing *c, uint32_t i, int64_t units, int64_t last)
 {
     struct demand *d = &c->demands[i];
     int rc = c->ordered ? WEIR_OK : weir_symmetry_demand(&c->symmetries, d, i, -1);
@@ -299,7 +298,7 @@ static int set_units(struct backtrack *c, uint32_t i, int64_t units, int64_t las
 }
 
 /* Whether the missing units around v can still be had. Returns 1, 0 or negative. */
-static int leaves_units(struct backtrack *c, uint32_t i, weir_vertex v)
+static int leaves_units(struct competing *c, uint32_t i, weir_vertex v)
 {
     weir_vertex within = v;
 
@@ -310,21 +309,21 @@ static int leaves_units(struct backtrack *c, uint32_t i, weir_vertex v)
         if (d->npools > 0 && d->n == 0 && d->under != WEIR_NONE && weir_vertex_within(c->m->g, within, d->under))
             within = d->under;
     }
-    return weir_backtrack_assign(c, i, within);
+    return weir_competing_assign(c, i, within);
 }
 
-static int too_many_tries(struct backtrack *c)
+static int too_many_tries(struct competing *c)
 {
     c->gave_up = c->ordered;
     return c->ordered ? 0
                       : weir_fail(c->m->err, WEIR_ELIMIT,
                                   "the resources asked for side by side compete for the same vertices, and %d tries "
                                   "did not tell whether they fit; ask for them one below the other, or in two jobs",
-                                  BACKTRACK_TRIES);
+                                  COMPETING_TRIES);
 }
 
 /* Takes candidate k of demand i, and solves the rest. Returns 1, 0 (nothing taken) or negative. */
-static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t want)
+static int take_and_go_on(struct competing *c, uint32_t i, uint32_t k, int64_t want)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks, n = c->n;
@@ -332,7 +331,7 @@ static int take_and_go_on(struct backtrack *c, uint32_t i, uint32_t k, int64_t w
     int64_t had = c->demands[i].units, last = c->demands[i].last_units, units;
     int rc;
 
-    if (++c->tries > BACKTRACK_TRIES)
+    if (++c->tries > COMPETING_TRIES)
         return too_many_tries(c);
     rc = take(c, i, v, want, &units);
     if (rc >= 0 && record_uses(c, npicks, n, 1))
@@ -364,12 +363,12 @@ static bool is_allowed(const struct demand *d)
 }
 
 /* Most slots that may lie in v beside the picks so far; or negative. */
-static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resource *slot, int64_t most)
+static int64_t host_bound(struct competing *c, weir_vertex v, const weir_resource *slot, int64_t most)
 {
     const weir_graph *g = c->m->g;
     const struct inner *in = inner_of(g, v);
 
-    if (!weir_backtrack_within(c->m, slot->with, slot->nwith))
+    if (!weir_competing_within(c->m, slot->with, slot->nwith))
         return weir_slot_bound(c->m, v, slot, most);
     /* how the resources fit beside each other shows later: totals are the bound */
     for (uint32_t i = 0; i < slot->nwith; i++) {
@@ -385,7 +384,7 @@ static int64_t host_bound(struct backtrack *c, weir_vertex v, const weir_resourc
 
 /* Tries candidate k of demand i for as many units as v can give and, where v is divisible, for fewer. Returns 1, 0
  * or negative. */
-static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
+static int try_candidate(struct competing *c, uint32_t i, uint32_t k)
 {
     const struct demand *d = &c->demands[i];
     weir_vertex v = d->candidates[k];
@@ -406,7 +405,7 @@ static int try_candidate(struct backtrack *c, uint32_t i, uint32_t k)
 }
 
 /* Whether candidate v is symmetric to a refused candidate; *key is for note_tried(). Returns 1, 0 or negative. */
-static int was_tried(struct backtrack *c, const struct tried *t, weir_vertex v, uint64_t *key)
+static int was_tried(struct competing *c, const struct tried *t, weir_vertex v, uint64_t *key)
 {
     if (c->ordered)
         return 0;
@@ -418,15 +417,15 @@ static int was_tried(struct backtrack *c, const struct tried *t, weir_vertex v, 
     return 0;
 }
 
-static int note_tried(struct backtrack *c, struct tried *t, uint64_t key)
+static int note_tried(struct competing *c, struct tried *t, uint64_t key)
 {
-    if (c->ordered || t->n == BACKTRACK_TRIED)
+    if (c->ordered || t->n == COMPETING_TRIED)
         return WEIR_OK;
     return WEIR_ARRAY_ADD(t->keys, t->n, t->cap, key) ? weir_fail_nomem(c->m->err) : WEIR_OK;
 }
 
 /* Whether a demand has to try candidate k. */
-static bool may_try(const struct backtrack *c, const struct demand *d, uint32_t k)
+static bool may_try(const struct competing *c, const struct demand *d, uint32_t k)
 {
     if (c->gave_up || k >= d->n || d->units >= d->max_units)
         return false;
@@ -434,7 +433,7 @@ static bool may_try(const struct backtrack *c, const struct demand *d, uint32_t 
 }
 
 /* Solves demand i with the candidates from number `from` on, and then the demands behind. Returns 1, 0 or negative. */
-static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
+static int solve_from(struct competing *c, uint32_t i, uint32_t from)
 {
     struct tried tried = {0};
     int rc = 0;
@@ -456,11 +455,11 @@ static int solve_from(struct backtrack *c, uint32_t i, uint32_t from)
 }
 
 /* Assigns units and flows, now that all vertices are chosen. Returns 1, 0 or negative. */
-static int assign_units(struct backtrack *c)
+static int assign_units(struct competing *c)
 {
     struct match *m = c->m;
     uint32_t npicks = m->npicks;
-    int rc = weir_backtrack_assign_all(c);
+    int rc = weir_competing_assign_all(c);
 
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
@@ -469,28 +468,28 @@ static int assign_units(struct backtrack *c)
     }
     for (uint32_t i = 0; rc == 1 && i < c->n; i++)
         if (c->demands[i].direct)
-            rc = weir_direct_allocate(m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
+            rc = weir_place_direct(m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
     if (rc == 0)
         m->npicks = npicks;
     return rc;
 }
 
 /* Solves from demand i on, a demand with candidates, in all ways. Returns 1, 0 or negative. */
-static int solve_all_ways(struct backtrack *c, uint32_t i)
+static int solve_all_ways(struct competing *c, uint32_t i)
 {
     uint64_t state;
-    int rc = weir_backtrack_state(c, i, &state) ? weir_fail_nomem(c->m->err) : 1;
+    int rc = weir_competing_state(c, i, &state) ? weir_fail_nomem(c->m->err) : 1;
 
     if (rc == 1)
-        rc = weir_backtrack_refused(c, state) ? 0 : weir_backtrack_assign(c, i, WEIR_NONE);
+        rc = weir_competing_refused(c, state) ? 0 : weir_competing_assign(c, i, WEIR_NONE);
     if (rc == 1)
         rc = solve_from(c, i, 0);
-    if (rc == 0 && weir_backtrack_refuse(c, state))
+    if (rc == 0 && weir_competing_refuse(c, state))
         return WEIR_ENOMEM;
     return rc;
 }
 
-static int solve(struct backtrack *c, uint32_t i)
+static int solve(struct competing *c, uint32_t i)
 {
     while (i < c->n && (c->ordered ? !c->demands[i].candidates : c->demands[i].n == 0))
         i++;
@@ -499,7 +498,7 @@ static int solve(struct backtrack *c, uint32_t i)
     return c->ordered ? solve_from(c, i, 0) : solve_all_ways(c, i);
 }
 
-static void end_backtrack(struct backtrack *c)
+static void end_competing(struct competing *c)
 {
     drop_demands(c, 0);
     WEIR_FREE(c->demands, c->states);
@@ -511,7 +510,7 @@ static void end_backtrack(struct backtrack *c)
 static int run_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times,
                     bool ordered)
 {
-    struct backtrack c = {.m = m, .ordered = ordered};
+    struct competing c = {.m = m, .ordered = ordered};
     uint32_t npicks = m->npicks;
     int rc;
 
@@ -523,11 +522,11 @@ static int run_once(struct match *m, weir_vertex under, const weir_resource *lis
         m->npicks = npicks;
     for (uint32_t i = 0; rc == 1 && i < c.n; i++)
         weir_pick_slots(m, npicks, is_hosted(&c.demands[i]) ? c.demands[i].units : c.demands[i].slots);
-    end_backtrack(&c);
+    end_competing(&c);
     return rc;
 }
 
-int weir_allocate_backtracking(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+int weir_place_competing(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     bool take_minimum = m->take_minimum;
     int rc;

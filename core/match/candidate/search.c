@@ -1,7 +1,7 @@
 /* search.c - best-first search over rows. Invariant: no item's key is before the key of an item popped earlier, as long
  * as the index keeps the order of the policy.
  */
-#include "match/search.h"
+#include "match/candidate/search.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * Invariant: no answer depends on the picks but that of weir_direct_spare().
  */
-#include "match/flow_state.h"
+#include "match/candidate/flow_state.h"
 
 /* ---- which resources ---- */
 

@@ -1,7 +1,7 @@
 /* free_list.c - iterator over free vertices (free_list.h). Invariant: exactly the vertices set in c->busy are left out;
  * the order is that of the index.
  */
-#include "match/free_list.h"
+#include "match/candidate/free_list.h"
 
 #include <string.h>
 

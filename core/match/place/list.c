@@ -1,0 +1,129 @@
+/* list.c - a list of resources below a vertex, and the whole request as the first list. Each resource of a list is
+ * placed by the file for its kind; direct resources come last (flow_direct.c). Invariant: on "does not fit" and on
+ * failure the picks are as they were.
+ */
+#include "match/candidate/flow_state.h"
+#include "match/place/place.h"
+#include "time/availability.h"
+
+/* Places slots with a part outside nodes: what lies inside comes from one node a slot, the rest from anywhere. */
+static int place_divided(struct match *m, weir_vertex under, const struct divided_slot *d)
+{
+    const weir_count *count = &d->slot->count;
+    weir_resource inside = d->inside;
+    uint32_t npicks = m->npicks;
+    int64_t n = weir_slot_bound(m, under, &d->outside, count_most(m, count));
+    int rc = n < 0 ? (int)n : 0;
+
+    if (n >= 0)
+        n = weir_slot_bound(m, under, &inside, n);
+    rc = n < 0 ? (int)n : 0;
+    for (n = rc ? -1 : weir_count_floor(count, n); rc == 0 && n >= 0; n = weir_count_floor(count, n - 1)) {
+        inside.count.min = inside.count.max = n;
+        rc = weir_place_slots(m, under, &inside, weir_slot_host(m, under, &inside));
+        rc = rc == 1 ? weir_place_slots_in(m, under, &d->outside, n) : rc;
+        if (rc == 0)
+            m->npicks = npicks;
+    }
+    return rc;
+}
+
+static int place_slot(struct match *m, weir_vertex under, const weir_resource *slot, int64_t times)
+{
+    int64_t most = count_most(m, &slot->count), n = most;
+    weir_type host = times == 1 ? weir_slot_host(m, under, slot) : WEIR_NO_TYPE;
+    uint32_t npicks = m->npicks;
+    const struct divided_slot *divided = NULL;
+
+    if (host != WEIR_NO_TYPE)
+        return weir_place_slots(m, under, slot, host);
+    if (times == 1 && weir_slot_divide(m, under, slot, &divided))
+        return WEIR_ENOMEM;
+    if (divided)
+        return place_divided(m, under, divided);
+    if (slot->count.min != most) {
+        n = weir_slot_bound(m, under, slot, most);
+        if (n < 0)
+            return (int)n;
+        n = weir_count_floor(&slot->count, n);
+    }
+    for (; n >= 0; n = weir_count_floor(&slot->count, n - 1)) {
+        int64_t slots = saturating_mul(n, times);
+        int rc = weir_place_slots_in(m, under, slot, slots);
+        if (rc == 1)
+            weir_pick_slots(m, npicks, slots);
+        if (rc)
+            return rc;
+    }
+    return 0;
+}
+
+int weir_place_direct(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    int rc = 0;
+
+    if (m->flow->waits && m->view != VIEW_CAPACITY)
+        return weir_direct_wait(m, under, r, times);
+    m->backtracked = true; /* units of a flow may pass where units are taken */
+    m->flow->still = count_most(m, &r->count) == r->count.min;
+    if (m->flow->still)
+        rc = weir_place_resource(m, under, r, times);
+    m->flow->still = false;
+    return rc ? rc : weir_place_resource(m, under, r, times);
+}
+
+static int place_one(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
+{
+    uint32_t subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
+
+    if (r->slot)
+        return place_slot(m, under, r, times);
+    if (subsystem == WEIR_NONE)
+        return weir_direct_is(m, r) ? weir_place_direct(m, under, r, times) : weir_place_resource(m, under, r, times);
+    return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
+}
+
+int weir_place_list(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
+{
+    uint32_t npicks = m->npicks;
+    int rc = 1;
+
+    if (times == 0)
+        return 1;
+    if (n > 0 && list->any)
+        return weir_place_or_slots(m, under, list, n, times);
+    if (m->conflicts_from == WEIR_NONE && weir_siblings_compete(m, list, n))
+        return weir_place_competing(m, under, list, n, times);
+    for (int direct = 0; direct < 2; direct++)
+        for (uint32_t i = 0; rc == 1 && i < n; i++)
+            if (weir_direct_is(m, &list[i]) == direct)
+                rc = place_one(m, under, &list[i], times);
+    if (rc != 1)
+        m->npicks = npicks;
+    if (rc == 0 && m->conflicts_from == WEIR_NONE && weir_siblings_nest(m, list, n, times))
+        return weir_place_competing(m, under, list, n, times);
+    return rc;
+}
+
+int weir_place_request(struct match *m, enum match_view view, int64_t t0)
+{
+    uint32_t n;
+    const weir_resource *list = weir_request_resources(m->request, &n);
+    int rc;
+
+    m->view = view;
+    m->t0 = t0;
+    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
+    m->npicks = 0;
+    m->conflicts_from = WEIR_NONE;
+    m->backtracked = false;
+    weir_flow_reset(m);
+    if (weir_direct_prepare(m))
+        return WEIR_ENOMEM;
+    m->g->matching = true;
+    rc = weir_flow_enough(m);
+    rc = rc == 1 ? weir_place_list(m, WEIR_NONE, list, n, 1) : rc;
+    rc = rc == 1 ? weir_direct_place(m) : rc;
+    m->g->matching = false;
+    return rc == 1 ? weir_flow_place(m) : rc;
+}
