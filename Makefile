@@ -69,14 +69,14 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
   repl/habits cli/topics readme
 
-.PHONY: weir always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
+.PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 all: deps build ## dependencies, then the release build of every package whose libraries are there
 	@$(if $(strip $(MISSING)),echo "left out for want of $(foreach p,$(MISSING),$(HEADERS_$p)): $(filter-out $(PACKAGES),$(ALL_PACKAGES))")
 	@if [ -e $(OUT)/fresh ]; then rm -f $(OUT)/fresh; echo "$(OUT)/weir is built"; else echo "$(OUT)/weir is up to date"; fi
 build: $(OUT)/built
-$(OUT)/built: $(OUT)/weir $(if $(filter weir-serve,$(PACKAGES)),$(OUT)/lua/weir/serve/net.so) $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/%.1) $(OUT)/doc/manual.html
+$(OUT)/built: $(OUT)/weir $(if $(filter weir-serve,$(PACKAGES)),$(OUT)/lua/weir/serve/net.so) $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/made-%)
 	@touch $@ $(OUT)/fresh
 
 weir: ## the package weir alone: machines, requests, policies, scenarios
@@ -90,7 +90,7 @@ JOBS := $(shell nproc)
 # ---- dependencies: Debian packages, installed where one is missing ----
 DEBIAN := gcc libc6-dev lua5.4 liblua5.4-dev libjansson-dev libhwloc-dev libhwloc-plugins libyaml-dev libexpat1-dev \
   libyajl-dev libsqlite3-dev sqlite3 libedit-dev libssl-dev libcurl4-openssl-dev etcd-server lua-luv lua-busted \
-  lua-check clang clang-format libclang-rt-dev graphviz locales pkgconf
+  lua-check clang clang-format libclang-rt-dev graphviz locales pkgconf cmark-gfm mandoc
 deps: ## install the Debian packages that are missing
 	@missing=; there=" $$(dpkg-query -W -f='$${db:Status-Abbrev}$${Package} ' $(DEBIAN) 2>/dev/null)"; for p in $(DEBIAN); do \
 	  case "$$there" in *" ii $$p "*|*" hi $$p "*) ;; *) missing="$$missing $$p";; esac; done; \
@@ -173,10 +173,17 @@ $(OUT)/doc/policy.md: $(OUT)/weir $(OUT)/lua/weir/core.so spec/tools/manual.lua 
   lua/weir/sim/queue_runtime.lua lua/weir/scenario/init.lua lua/weir/scenario/assertions.lua doc/reference/policy-hooks.md
 	@mkdir -p $(@D)/weir
 	$(call say,DOC $@)$(OUT)/weir run spec/tools/manual.lua $@ $(OUT)/doc/weir.lua $(OUT)/lua/weir/reference.lua
-# The man page of each package, from the tables of options.
-$(OUT)/doc/%.1: $(OUT)/weir spec/tools/manpage.lua spec/tools/roff.lua
-	@mkdir -p $(@D)
-	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage.lua $* $@
+# The man pages of each package, from the tables of its commands: a folder for each package.
+$(OUT)/doc/made-%: $(OUT)/weir spec/tools/manpage.lua spec/tools/manpage_serve.lua spec/tools/roff.lua
+	$(call say,DOC $(OUT)/doc/man/$*)rm -rf $(OUT)/doc/man/$* && $(OUT)/weir run spec/tools/manpage.lua $* $(OUT)/doc/man/$* && touch $@
+$(OUT)/doc/made-weir-serve: $(wildcard lua/weir-serve/serve/methods/*.lua)
+
+# The manual as HTML, where cmark-gfm and mandoc are there.
+DOC_TOOLS := $(and $(shell command -v cmark-gfm),$(shell command -v mandoc))
+doc: build ## the manual as HTML: build/doc/index.html
+	@$(if $(DOC_TOOLS),$(MAKE) --no-print-directory $(OUT)/doc/index.html,echo "no cmark-gfm or no mandoc here: the manual is not made (make deps installs them)")
+$(OUT)/doc/index.html: $(OUT)/built spec/tools/site.lua $(wildcard spec/tools/site/* doc/*.md doc/*/*.md policies/*.lua policies/queue/*.lua)
+	$(call say,DOC $@)$(OUT)/weir run spec/tools/site.lua $(OUT)/doc
 
 # ---- the scheduler of a Flux instance, where pkg-config finds flux-core ----
 FLUX_PKGS := flux-core flux-schedutil
@@ -229,13 +236,6 @@ $(OUT)/flux/flux-weir: $(OBJ)/flux/command.o $(OBJ)/flux/shadow.o $(OBJ)/flux/lu
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
 $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/weir-flux/sched-weir.toml
 	@install -D -m 644 $< $@
-$(OUT)/doc/weir-serve.1: $(OUT)/weir spec/tools/manpage_serve.lua spec/tools/roff.lua $(wildcard lua/weir-serve/serve/methods/*.lua)
-	@mkdir -p $(@D)
-	$(call say,DOC $@)$(OUT)/weir run spec/tools/manpage_serve.lua $@
-# The manual as one page, from the README, the guides, the man pages and the contract of policies.
-GUIDES := README.md $(wildcard doc/*/*.md)
-$(OUT)/doc/manual.html: $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/%.1) spec/tools/webpage.lua $(GUIDES)
-	$(call say,DOC $@)$(OUT)/weir run spec/tools/webpage.lua $@ $(OUT)/doc
 .SECONDARY:
 -include $(sort $(shell find build/obj build/analyze $(OBJ) -name '*.d' 2>/dev/null))
 
@@ -253,7 +253,7 @@ RANDOM_C = $(shell grep -lE 'WEIR_SPEC_SCALE|"(stored|formats)\.h"' $(TEST_C))
 RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale|each_seed|seeds_in_groups' $(SPECS))
 check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
-	$$make -j$(JOBS) build $(TESTS) && $$make lint || exit 1; \
+	$$make -j$(JOBS) build doc $(TESTS) && $$make lint || exit 1; \
 	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install || failed=1; \
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
 	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
@@ -425,10 +425,10 @@ install: $(PACKAGES:%=install-%) ## into $(PREFIX), below DESTDIR; install-weir 
 define install_package
 install-$1:: build
 	cd lua/$1 && find . -path '*/systemd' -prune -o $$(PAGE_FILES) -exec install -D -m 644 {} $$(abspath $$(LUA_SHARE))/{} \;
-	install -D -m 644 build/doc/$1.1 $$(DESTDIR)$$(PREFIX)/share/man/man1/$1.1
+	cd build/doc/man/$1 && find . -type f -exec install -D -m 644 {} $$(abspath $$(DESTDIR)$$(PREFIX)/share/man)/{} \;
 endef
 $(foreach p,$(ALL_PACKAGES),$(eval $(call install_package,$p)))
-install-weir:: build
+install-weir:: build $(if $(DOC_TOOLS),doc)
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(LIBDIR)/pkgconfig $(DESTDIR)$(PREFIX)/include \
 	  $(LUA_LIB) $(POLICIES)/queue
 	install build/weir $(DESTDIR)$(PREFIX)/bin/weir
@@ -441,7 +441,7 @@ install-weir:: build
 	install -m 644 policies/queue/*.lua $(POLICIES)/queue/
 	install -m 644 build/lua/weir/reference.lua build/lua/weir/known_commands.lua $(LUA_SHARE)/
 	install -D -m 644 build/doc/policy.md $(DESTDIR)$(PREFIX)/share/weir/doc/policy.md
-	install -D -m 644 build/doc/manual.html $(DESTDIR)$(PREFIX)/share/weir/doc/manual.html
+	cd build/doc && find . -name '*.html' -o -name '*.svg' -o -name 'site.*' -o -name search.js | xargs -I{} install -D -m 644 {} $(abspath $(DESTDIR)$(PREFIX)/share/weir/doc)/{}
 	install -D -m 644 build/doc/weir.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir.lua
 	install -D -m 644 build/doc/weir/scenario.lua $(DESTDIR)$(PREFIX)/share/weir/meta/weir/scenario.lua
 	install -d $(COMPLETIONS)
@@ -466,7 +466,7 @@ uninstall: ## what install put there
 	rm -rf $(LUA_SHARE) $(DESTDIR)$(PREFIX)/share/weir $(LUA_LIB)
 	rm -f $(DESTDIR)$(PREFIX)/bin/weir $(DESTDIR)$(PREFIX)/include/weir.h $(DESTDIR)$(LIBDIR)/libweir.a \
 	  $(DESTDIR)$(LIBDIR)/libweir.so $(DESTDIR)$(LIBDIR)/libweir.so.0 $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc \
-	  $(ALL_PACKAGES:%=$(DESTDIR)$(PREFIX)/share/man/man1/%.1) $(COMPLETIONS)/weir \
+	  $(wildcard $(addprefix $(DESTDIR)$(PREFIX)/share/man/,man1/weir.1 man1/weir-*.1 man7/weir-*.7)) $(COMPLETIONS)/weir \
 	  $(DESTDIR)$(UNITS)/weir.service $(DESTDIR)$(UNITS)/weir.socket
 
 check-install: build ## installs into an empty root below build/, and runs everything from there

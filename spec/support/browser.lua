@@ -18,7 +18,8 @@ function M.load(html, hash, script)
   file:write(html)
   file:close()
   local pipe = assert(io.popen(("timeout 100 chromium --headless --no-sandbox --disable-gpu --user-data-dir=%s/profile "
-    .. "--virtual-time-budget=5000 --window-size=1400,1000 --enable-logging=stderr --dump-dom %s 2>%s/log"):format(quote(dir),
+    .. "--virtual-time-budget=5000 --allow-file-access-from-files --window-size=1400,1000 "
+    .. "--enable-logging=stderr --dump-dom %s 2>%s/log"):format(quote(dir),
     quote("file://" .. path .. (hash and "#" .. hash or "")), quote(dir))))
   local dom = pipe:read "a"
   pipe:close()

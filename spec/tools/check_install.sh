@@ -123,12 +123,16 @@ expect "the header in C++" "" sh -c 'printf "#include <weir.h>\nint main() { ret
 
 # ---- the pages ----
 if command -v man >/dev/null; then
-    for page in weir.1 weir-sim.1 weir-serve.1 weir-flux.1; do
-        said=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 "$root/usr/share/man/man1/$page" 2>&1 >/dev/null) || true
+    for page in "$root"/usr/share/man/man[17]/weir*; do
+        said=$(MANROFFSEQ='' MANWIDTH=80 man --warnings -E UTF-8 -l -Tutf8 "$page" 2>&1 >/dev/null) || true
         [ -z "$said" ] || fail "$page: $said"
     done
 fi
-expect "the manual" "Write your first placement policy" grep -m1 -o "Write your first placement policy" "$root/usr/share/weir/doc/manual.html"
+expect "the contract of policies" "# The contract between weir and its policies" head -n 1 "$root/usr/share/weir/doc/policy.md"
+if command -v cmark-gfm mandoc >/dev/null; then
+    expect "the manual" "<title>The weir manual" grep -o "<title>The weir manual" "$root/usr/share/weir/doc/index.html"
+    expect "a picture of the manual" "<svg" grep -o "<svg" "$root/usr/share/weir/doc/policies/low.svg"
+fi
 expect "the unit" "ExecStart=/usr/bin/weir serve --config /etc/weir/serve.lua" cat "$root/usr/lib/systemd/system/weir.service"
 expect "the example of its options" "/etc/weir/machine.json: cannot open" \
   sh -c "sed /state/d '$root/usr/share/weir/serve.lua' > serve.lua; weir serve --config serve.lua 2>&1 || true"

@@ -196,7 +196,7 @@ local NEXT = {
 local function what_next()
   title "What next"
   for _, row in ipairs(NEXT) do out.line(("    %s\n        %s"):format(row[1], style.dim(row[2]))) end
-  out.line "\nThe README introduces weir in five examples; build/doc/manual.html is the manual, with four tutorials."
+  out.line "\nThe README introduces weir in five examples; doc/README.md is the manual, with four tutorials (as HTML: make doc)."
 end
 
 match_here(this_machine())

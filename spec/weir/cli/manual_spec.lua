@@ -1,80 +1,93 @@
--- The manual as one page: Markdown and man pages as HTML, every link and every part of it. readme_spec runs its examples,
--- examples_spec and topics_spec those of commands and of grammars.
+-- The manual as HTML (make doc): its links, its pages, its search box, and its width. readme_spec runs its examples, examples_spec and
+-- topics_spec those of commands and of grammars.
 
+local browser = require "spec.support.browser"
 local cli = require "weir.cli"
+local missing = require "spec.support.missing"
 local shell = require "spec.support.shell"
 local topics = require "weir.cli.topics"
-local webpage = require "spec.tools.webpage"
 
-describe("Markdown in the manual", function()
-  -- {what, Markdown, HTML}
-  for _, case in ipairs {
-    { "a paragraph", "one\ntwo\n\nthree", "<p>one\ntwo</p>\n<p>three</p>\n" },
-    { "a heading, with its anchor", "## What `v` is", '<h3 id="x-what-v-is">What <code>v</code> is</h3>\n' },
-    { "headings of one name", "# a\n# a", '<h2 id="x-a">a</h2>\n<h2 id="x-a-2">a</h2>\n' },
-    { "code, as it stands", "```sh\nweir <a> `b`  # c\n```", '<pre class="sh">weir &lt;a&gt; `b`  # c</pre>\n' },
-    { "a heading in code", "```\n# a\n```", '<pre class="text"># a</pre>\n' },
-    { "code in a line", "`a<b*c**` **d**", "<p><code>a&lt;b*c**</code> <b>d</b></p>\n" },
-    { "a list with longer items", "- a\n  b\n- c", "<ul>\n<li>a b</li>\n<li>c</li>\n</ul>\n" },
-    { "a table", "| a | b |\n| --- | --- |\n| `c \\| d` | e |",
-      "<table>\n<tr><th>a</th><th>b</th></tr>\n<tr><td><code>c | d</code></td><td>e</td></tr>\n</table>\n" },
-    { "a link to a file as its words", "see [this](doc/none.md)", "<p>see this</p>\n" },
-  } do
-    it("has " .. case[1], function() assert.equal(case[3], webpage.html(case[2], "markdown")) end)
-  end
-end)
+local ROOT = "build/doc"
 
-describe("man pages in the manual", function()
-  -- {what, man page, HTML}
-  for _, case in ipairs {
-    { "sections", ".SH EXIT STATUS\nof it", '<h3 id="x-exit-status">Exit status</h3>\n<p>of it\n</p>\n' },
-    { "terms", ".TP\n\\fB\\-r\\fR, \\fIX\\fR\nwhat", "<dl><dt><b>-r</b>, <i>X</i></dt><dd>what\n</dd></dl>\n" },
-    { "text as it stands", ".PP\n.nf\n  a  <b>\n.fi\n.PP\nc", "<pre>  a  &lt;b&gt;\n</pre>\n<p>c\n</p>\n" },
-    { "escaped signs", "\\(aq\\(ha\\(ti\\(ga\\&.x \\%a\\:b \\e\\-", "<p>&#39;^~`.x ab \\-\n</p>\n" },
-    { "no comments", '.\\" none\n.ad l\na', "<p>a\n</p>\n" },
-    { "names of other pages", ".BR weir-serve (1),", "<p><b>weir-serve(1),</b> </p>\n" },
-  } do
-    it("have " .. case[1], function() assert.equal(case[3], webpage.html(case[2] .. "\n", "roff")) end)
-  end
-end)
+local function lines_of(command)
+  local list, pipe <close> = {}, assert(io.popen(command))
+  for line in pipe:lines() do list[#list + 1] = line end
+  return list
+end
+
+local made = shell.exists(ROOT .. "/index.html")
+local it_of_manual = missing.it_with(made, "no " .. ROOT .. "/index.html: make doc", it, pending)
+local it_in_browser = missing.it_with(made and browser.found, missing.program("chromium", "chromium"), it, pending)
 
 describe("the manual", function()
-  local page = webpage.page "build/doc"
+  local paths, pages = made and lines_of(("find %s -name '*.html'"):format(ROOT)) or {}, {}
+  for _, path in ipairs(paths) do pages[path] = shell.slurp(path) end
 
-  it("has what is built beside it", function() assert.equal(shell.slurp "build/doc/manual.html", page) end)
-
-  it("has a heading of its own for each link", function()
-    local ids, wrong = {}, {}
-    for id in page:gmatch ' id="([^"]+)"' do
-      if ids[id] then wrong[#wrong + 1] = "twice: " .. id end
-      ids[id] = true
+  it_of_manual("has links that lead to pages and headings", function()
+    local wrong = {}
+    for path, page in pairs(pages) do
+      local folder = path:match "^(.*/)"
+      for target in page:gmatch ' [hs]r[ec]f?="([^"]*)"' do
+        local file, anchor = target:match "^([^#]*)#?(.*)$"
+        if not target:find "^https?:" then
+          local to = (file == "" and path or folder .. file):gsub("[^/]+/%.%./", "")
+          local text = pages[to] or shell.exists(to) and ""
+          if not text then wrong[#wrong + 1] = path .. ": " .. target end
+          if text and text ~= "" and anchor ~= "" and not text:find(('id="%s"'):format(anchor), 1, true) then
+            wrong[#wrong + 1] = path .. ": no heading " .. target
+          end
+        end
+      end
     end
-    for target in page:gmatch 'href="#([^"]+)"' do
-      if not ids[target] then wrong[#wrong + 1] = "nowhere: " .. target end
-    end
+    table.sort(wrong)
     assert.same({}, wrong)
   end)
 
-  it("closes what it opens", function()
-    local open, wrong = {}, {}
-    for closing, tag in page:gsub("<style>.-</style>", ""):gmatch "<(/?)(%w+)[^>]*>" do
-      if closing == "" then
-        if tag ~= "br" and tag ~= "meta" then open[#open + 1] = tag end
-      elseif table.remove(open) ~= tag then
-        wrong[#wrong + 1] = tag
-      end
-    end
-    assert.same({ {}, {} }, { open, wrong })
+  it_of_manual("has a page for each command, grammar and policy", function()
+    local absent = {}
+    local function expect(path) absent[#absent + 1] = not pages[ROOT .. "/" .. path] and path or nil end
+    for _, name in ipairs(cli.commands) do expect(("man/weir-%s.html"):format(name)) end
+    for _, name in ipairs(topics.names) do expect(("man/weir-%s.html"):format(name)) end
+    for _, path in ipairs(lines_of "ls policies/*.lua") do expect(("policies/%s.html"):format(path:match "([^/]+)%.lua$")) end
+    for _, path in ipairs(lines_of "ls policies/queue/*.lua") do expect(("policies/queue-%s.html"):format(path:match "([^/]+)%.lua$")) end
+    for _, path in ipairs(lines_of "cd doc && find * -mindepth 1 -name '*.md'") do expect((path:gsub("%.md$", ".html"))) end
+    assert.same({}, absent)
   end)
 
-  it("has every command and every grammar", function()
-    local missing = {}
-    for _, name in ipairs(cli.commands) do
-      if not page:find(('id="%%l+%%-weir%%-%s"'):format(name)) then missing[#missing + 1] = name end
+  it_of_manual("has a page for each section of weir.h", function()
+    local page, absent = pages[ROOT .. "/reference/weir-h.html"], {}
+    for title in shell.slurp("core/weir.h"):gmatch "\n/%* %-%-%-%- (.-) %-%-%-" do
+      if not page:lower():find(">" .. title:lower() .. "</h2>", 1, true) then absent[#absent + 1] = title end
     end
-    for _, name in ipairs(topics.names) do
-      if not page:find(('id="weir-%s"'):format(name), 1, true) then missing[#missing + 1] = name end
+    assert.same({}, absent)
+  end)
+
+  -- Every page in a frame of 400 pixels; and what the search box finds.
+  local SCRIPT = [[
+    const wide = [], frames = document.querySelectorAll("iframe");
+    function search(words) {
+      const page = frames[0].contentDocument, box = page.getElementById("search");
+      box.value = words;
+      box.dispatchEvent(new Event("input"));
+      return [...page.querySelectorAll("#results a")].map((a) => a.getAttribute("href"));
+    }
+    window.addEventListener("load", () => {
+      for (const frame of frames) {
+        const root = frame.contentDocument.documentElement;
+        if (root.scrollWidth > 400) wide.push(frame.getAttribute("src") + " " + root.scrollWidth);
+      }
+      const found = search("first placement policy")[0] + "|" + search("WEIR_EBUSY busy").length + "|" + search("xyzzy").length;
+      document.body.textContent = "wide: " + wide.join(" ") + " found: " + found;
+    });]]
+
+  it_in_browser("fits on 400 pixels, and can be searched without a server", function()
+    local here, frames = lines_of "pwd"[1], {}
+    table.sort(paths)
+    for i, path in ipairs(paths) do
+      frames[i] = ('<iframe src="file://%s/%s" style="width: 400px; height: 600px; border: 0"></iframe>'):format(here, path)
     end
-    assert.same({}, missing)
+    table.sort(frames, function(a, b) return (a:find "doc/index" or 1e9) < (b:find "doc/index" or 1e9) end)
+    local text = browser.load("<!DOCTYPE html><html><body>" .. table.concat(frames) .. "</body></html>", nil, SCRIPT)
+    assert.matches("wide:  found: tutorials/first%-policy.html[^|]*|%d+|0", text)
   end)
 end)

@@ -29,6 +29,7 @@ local MEANT = {
   state = [[call state '{"uri": "node3", "state": "down"}']],
 }
 
+--- Returns the table of a command; fails with status 2 where there is none.
 local function command(name)
   for _, entry in ipairs(COMMANDS) do
     if entry[1] == name then return require("weir.cli.remote." .. entry[2])[name] end
@@ -36,6 +37,8 @@ local function command(name)
   if MEANT[name] then out.fail(2, 'a service has no command "%s": weir -s SOCKET %s', name, MEANT[name]) end
   out.fail(2, 'a service has no command "%s"%s; it has %s, top', name, suggest.hint(name, M.names()), table.concat(M.names(), ", "))
 end
+
+M.command = command
 
 local function help()
   out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
