@@ -43,6 +43,7 @@ local CODES = {
   { "forbidden", "The role of this client does not allow it; the error names the role that would." },
   { "gone", "Something that a filter chose was given to another job; repeat the request." },
   { "policy", "A policy or a filter failed." },
+  { "failed", "A policy failed while the jobs were simulated (try)." },
   { "standby", "Another service is the leader." },
   { "over", "The job of a child has ended, and with it the stream of the child." },
   { "unavailable", "There is nothing to acquire: no parent, an empty group, or nothing that this service schedules." },

@@ -68,6 +68,8 @@ local M = {
     { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "number", min = 0.001, max = 1000 },
     { nil, "largest", "N", "processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },
     { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
+    { nil, "keep-going", nil, "an error of the placement policy does not end the replay: the jobs that it fails for wait on, and are "
+      .. "counted at the end" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
   notes = [[
@@ -100,7 +102,9 @@ Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, t
 
 Files are written whole or not at all, and through links; one that is read is never written.
 
-Exit status: 0 done, 2 wrong use or unreadable input.]],
+An error of a policy while jobs run ends the replay, with the file, the line and the job.
+
+Exit status: 0 done, 1 a policy failed, 2 wrong use or unreadable input.]],
 }
 
 -- ---- arguments ----------------------------------------------------------------------------------------------
@@ -277,6 +281,13 @@ local function remark(opts, result, say)
   end
 end
 
+-- Returns what is said of the errors of a placement policy, under --keep-going; nil without errors.
+local function errors_of(result)
+  local errors = result.policy_errors
+  if not errors or errors.jobs == 0 then return nil end
+  return ("the placement policy failed for %s; first %s"):format(texts.counted(errors.jobs, "job"), errors.first)
+end
+
 -- Returns the type that stands for a processor if the machine lacks the type, else nil. Fails if --map asks for the
 -- type.
 local function missing_type(opts, graph)
@@ -303,9 +314,10 @@ local function run_one(opts, path, which, tick)
     jobs = opts.jobs, evalys = opts.evalys, jobs_kept = opts.report ~= nil,
     against = opts["against-actual"], from = opts.from, scale = opts.scale,
     jobs_csv = opts.report and not opts.compare and opts.report .. "/jobs.csv" or nil,
-    series = opts.report ~= nil, progress = tick,
+    series = opts.report ~= nil, progress = tick, keep_going = opts["keep-going"],
   }
   if code == "output" then out.fail(2) end -- the host prints the reason
+  if code == "failed" then out.fail(1, "%s", why) end
   out.check(result, why).missing = missing
   if result.metrics.unfinished > 0 and not opts["until"] and graph:validity() == nil then result.stuck = stuck(graph) end
   return result
@@ -325,6 +337,7 @@ local function show_one(opts, path, which)
   local result = run_one(opts, path, which, bar and bar.tick)
   if bar then bar.done() end
   remark(opts, result, out.warn)
+  if errors_of(result) then out.warn(errors_of(result)) end
   if opts.report then out.check(data.write(opts.report, result)) end
   if opts.report and result.against then
     local page = require("weir.replay.against_page").page(result.against, result.trace, ("-p %s -q %s"):format(result.policy, result.queue))
@@ -341,28 +354,32 @@ local function work(opts, path, which, tick)
   local ok, result = pcall(run_one, opts, path, which, tick)
   if not ok then
     local failure = out.failure(result)
-    if failure then return nil, failure.text end
+    if failure then return nil, ("%s: %s"):format(which.name, failure.text), failure.status end
     error(result, 0)
   end
   local remarks = core.array {}
   remark(opts, result, function(text) remarks[#remarks + 1] = text end)
   result.name = which.name
-  return { data = opts.report and data.report(result) or data.summary(result), remarks = remarks }
+  return { data = opts.report and data.report(result) or data.summary(result), remarks = remarks, errors = errors_of(result) }
 end
 
 -- Runs the variants side by side. Returns the result of each variant, in order.
 local function run_all(opts, path, variants)
   local bar = not opts.quiet and progress.several("replay", #variants) or nil
-  local list, why = workers.map(variants, function(which, tell) return work(opts, path, which, bar and progress.teller(tell)) end,
+  local function one(which, tell) return work(opts, path, which, bar and progress.teller(tell)) end
+  local list, why, _, status = workers.map(variants, one,
     { workers = opts.workers, told = bar and bar.told, done = bar and bar.finished })
   if bar then bar.done() end
-  return out.check(list, why)
+  return list or out.fail(status or 2, "%s", why)
 end
 
 local function compare(opts, path, variants)
   local results, list = run_all(opts, path, variants), core.array {}
   for i, result in ipairs(results) do list[i] = result.data end
   for _, text in ipairs(results[1].remarks) do out.warn(text) end
+  for i, result in ipairs(results) do
+    if result.errors then out.warn(variants[i].name .. ": " .. result.errors) end
+  end
   if opts.report then out.check(data.compare(opts.report, list)) end
   if opts.json then return out.json(list) end
   local right = {}

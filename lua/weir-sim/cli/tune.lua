@@ -37,6 +37,7 @@ local M = {
     { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
     { nil, "report", "DIR", "a directory for index.html, a page of what was found, and tune.json, what it shows" },
     { nil, "json", nil, "what was found as JSON" },
+    { nil, "keep-going", nil, "an error of a policy does not end the search: the settings with it are counted, and lose" },
     { nil, "quiet", nil, "no progress, no remarks" },
   },
   notes = [[
@@ -49,7 +50,8 @@ Ctrl-C ends the search; what is known by then is told, with exit status 130.
   weir tune -r "cluster:1 core:100" KTH-SP2.swf.gz -q priority --minimise mean_wait,p95_bsld --budget 50 --report out
   weir tune -r machine.json trace.csv -p weighted -q hybrid --vary k=1..64 --budget 200
 
-Equal input and an equal seed give equal output. Exit status: 0 done, 2 wrong use or unreadable input, 130 interrupted.]],
+Equal input and an equal seed give equal output. Exit status: 0 done, 1 a policy failed, 2 wrong use or unreadable input, 130
+interrupted.]],
 }
 
 -- ---- progress -----------------------------------------------------------------------------------------------
@@ -119,15 +121,16 @@ function M.run(opts)
   local _ <close> = opts.report and out.check(data.make(opts.report)) -- fails before a long search
   local bar = progress(opts.quiet, objectives[1])
   local graph = opts.granularity and out.check(weir.resources(opts.resources)) or opts.resources
-  local report, why = tune.run {
+  local report, why, code = tune.run {
     resources = graph, granularity = inputs.granularity(opts, graph), trace = path, map = opts.map, format = opts.format,
     overrun = opts.overrun, tau = opts.tau,
     policy = opts.policy or "low", queue = opts.queue or "easy", objectives = objectives, budget = opts.budget or 100, vary = opts.vary,
     train = opts.train, seed = opts.seed, workers = opts.workers, search = opts.search, progress = bar and bar.tick,
+    keep_going = opts["keep-going"],
     phase = bar and bar.phase,
   }
   if bar then bar.done() end
-  if not report then out.fail(2, "tune: %s", why) end
+  if not report then out.fail(code == "failed" and 1 or 2, "tune: %s", why) end
   if opts.report then write_report(opts.report, report) end
   show(opts, report)
   return report.interrupted and 130 or 0

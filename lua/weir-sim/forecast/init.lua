@@ -108,7 +108,7 @@ end
 ---   seconds   of the wall clock, after which it ends (10)
 --- Returns {jobs, incomplete}: jobs has {job, start, promised, why, refused} for each waiting job, in order: the start, nil where
 --- none is known; promised, where that is a reservation at the end of what was simulated; why it does not start now; incomplete,
---- the reason why not all starts are known, or nil. Or nil, message, code.
+--- the reason why not all starts are known, or nil. Or nil, message, code, which is "failed" for an error of a policy.
 function M.run(opts)
   local seconds = opts.seconds or 10
   local stop = core.clock() + seconds
@@ -122,7 +122,7 @@ function M.run(opts)
     incomplete = play(simulator, jobs, stop, seconds)
   end)
   if not ok and raised ~= simulator.failure then error(raised, 0) end
-  if not ok and not tostring(raised):find "second" then return nil, raised, "policy" end
+  if not ok and not tostring(raised):find "second" then return nil, raised, simulator.failed_policy and "failed" or "invalid" end
   return { jobs = told_of(opts.waiting, jobs, opts.now), incomplete = not ok and raised or incomplete, passes = simulator.passes }
 end
 

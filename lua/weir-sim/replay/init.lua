@@ -166,6 +166,7 @@ local function simulator_of(run, opts, graph)
     resources = graph, policy = opts.policy or "low", queue = opts.queue or "easy", rule = opts.rule,
     granularity = opts.granularity, start = opts.from, overrun = opts.overrun or run.trace.detailed and "run" or nil,
     type = main_type(opts, chosen), keep = false, budget = opts.budget, dependencies = run.trace.format == "jsonl",
+    keep_going = opts.keep_going,
   })
   for _, writer in ipairs(run.writers) do writer.sim = simulator end
   return simulator
@@ -180,7 +181,7 @@ local function result_of(run, gathered, simulator)
   local kept, opts = run.kept, run.opts
   return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
-    began = run.began, against = run.against and run.against:result(),
+    began = run.began, against = run.against and run.against:result(), policy_errors = simulator.policy_errors,
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
@@ -285,10 +286,12 @@ local function go(run)
 end
 
 --- Replays a trace. Returns {metrics, series, kept, left, spread, refused, trace, sim, policy, queue}, where refused has
---- the number of the first rejected jobs, and why; or nil, message, code. opts:
+--- the number of the first rejected jobs, and why; or nil, message, code, where the code is "failed" for an error of a policy
+--- that ended the replay. With keep_going, result.policy_errors is {jobs = their number, first = message}. opts:
 ---   resources   the machine, as weir.resources takes
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
 ---   policy ("low"), queue ("easy"), map ("core"; see weir.trace.map), rule, overrun, budget, type
+---   keep_going  an error of the placement policy does not end the replay; the jobs concerned are counted, see weir.sim
 ---   granularity where matches search, or what jobs get as a whole, as of weir.engine
 ---   until       time at which the clock stops
 ---   from        time at which the replay begins: see from.lua; result.began tells what ran and what waited then
@@ -320,7 +323,7 @@ function M.run(opts)
     again.simulator = "general"
     return M.run(again)
   end
-  if run.sim and result == run.sim.failure then return nil, result, "policy" end
+  if run.sim and result == run.sim.failure then return nil, result, run.sim.failed_policy and "failed" or "invalid" end
   local why, code = failure.read(result)
   if not why then error(result, 0) end
   return nil, why, code or "invalid"

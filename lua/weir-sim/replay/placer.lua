@@ -26,20 +26,20 @@ local function runs_of(allocation, numbers)
   return runs
 end
 
-local function fail(why) failure.raise(why, "policy") end
+local function fail(why, job) failure.raise(("%s (job %s)"):format(why, job.number), "failed") end
 
 --- Returns the functions called by the simulator, see struct placer in bindings/weir/replay/flat.h. engine; numbers: the number
 --- of each unit by the index of its vertex; jobs: by the order of submission, each with id, request and estimate; forget:
 --- whether jobs that have ended are removed from the list.
 function M.new(engine, numbers, jobs, forget)
   local host = { engine = engine, reservations = {}, nreserved = 0, promises = 0, matches = 0, now = engine:now(),
-    placement_failed = function(_, why) fail(why) end }
+    placement_failed = function(_, why, job) fail(why, job) end }
 
   local functions = {}
 
   function functions.book(made, at)
     local job = jobs[made]
-    if not broker.book(host, job, at) then fail(("job %s: %s"):format(job.number, job.why)) end
+    if not broker.book(host, job, at) then fail(job.why, job) end
     broker.forget(host, job)
     if at > host.now then broker.note(host, job, at) end
   end
@@ -48,7 +48,7 @@ function M.new(engine, numbers, jobs, forget)
     local job = jobs[made]
     broker.forget(host, job)
     local ok, why = engine:placed(made, job.request, job)
-    if not ok then fail(why) end
+    if not ok then fail(why, job) end
     return runs_of(engine:job(made), numbers)
   end
 

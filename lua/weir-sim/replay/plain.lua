@@ -75,7 +75,7 @@ end
 --- opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be
 --- written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is not plain.
 function M.plan(opts, shape, graph, trace, names, first)
-  if opts.simulator == "general" or opts.granularity then return nil end
+  if opts.simulator == "general" or opts.granularity or opts.keep_going then return nil end
   local plan
   if processors_only(trace) then plan = processors(shape) elseif shape == "job" then plan = whole_nodes(graph, first) end
   local queue, k = queue_of(opts.queue or "easy")
@@ -186,19 +186,19 @@ local function refuse(plan, run, gathered, job)
   run.rejected(job)
 end
 
--- Raises {replay = message, code = "policy"} for a job that would end behind the end of the clock; takes the results of
+-- Raises {replay = message, code = "invalid"} for a job that would end behind the end of the clock; takes the results of
 -- the simulator: nil, the number of the job, the time, its estimate and run time; or a boolean, which is returned.
 local function check_late(ok, number, now, estimate, runtime)
   if ok ~= nil then return ok end
   local _, why = instant.ends_in_time(now, { estimate = estimate, runtime = runtime })
-  failure.raise(("job %s: %s"):format(number, why), "policy")
+  failure.raise(("job %s: %s"):format(number, why), "invalid")
 end
 
--- Raises {replay = message, code = "policy"} unless a job that starts when it is submitted ends by the end of the clock.
+-- Raises {replay = message, code = "invalid"} unless a job that starts when it is submitted ends by the end of the clock.
 local function check_times(number, submit, job)
   if submit + job.estimate <= LAST and submit + job.runtime <= LAST then return end
   local fits, why = instant.ends_in_time(submit, job)
-  if not fits then failure.raise(("job %s: %s"):format(number, why), "policy") end
+  if not fits then failure.raise(("job %s: %s"):format(number, why), "invalid") end
 end
 
 -- Returns a function from a job to the number of its user. users: a list by number, which grows.
@@ -236,7 +236,7 @@ local function resume(plan, user_of, job, began)
   return done
 end
 
--- Enters all jobs up to the limit of the clock. Raises {replay = message, code = "policy"} for times behind its end.
+-- Enters all jobs up to the limit of the clock. Raises {replay = message, code = "invalid"} for times behind its end.
 local function enter(plan, run, gathered, user_of, next_job)
   local flat, simulator, units_of, entered, ranked = plan.flat, plan.simulator, plan.units_of, plan.entered, plan.ranked
   local limit, n = run.opts["until"], 0

@@ -4,7 +4,7 @@
 ---   local list, why = workers.map({ 1, 2, 3 }, function(x) return { square = x * x } end)
 ---   print(list[3].square) --> 9
 ---
---- A copy writes frames, a line of JSON each: {"told": value}, {"done": value}, {"failed": message} or {"raised":
+--- A copy writes frames, a line of JSON each: {"told": value}, {"done": value}, {"failed": {message, code}} or {"raised":
 --- message}.
 ---
 --- Invariant: no copy outlives the call of map(), however the call ends: the list of copies is closed.
@@ -21,9 +21,9 @@ local MOST, WAIT = 256, 3600 -- copies at once, as core.any_ready takes; seconds
 -- Runs a task, and writes the frames.
 local function work_in_copy(work, task, write)
   local function frame(name, value) write(core.json_encode { [name] = value } .. "\n") end
-  local ok, value, why = pcall(work, task, function(told) frame("told", told) end)
+  local ok, value, why, code = pcall(work, task, function(told) frame("told", told) end)
   if not ok then return frame("raised", tostring(value)) end
-  if value == nil then return frame("failed", tostring(why)) end
+  if value == nil then return frame("failed", { tostring(why), code }) end
   frame("done", value)
 end
 
@@ -41,7 +41,8 @@ local function handle(self, run, line)
     self.results[run.i] = frame.done
     if self.done then self.done(run.i, frame.done) end
   else
-    self.wrong[run.i] = { frame.failed or frame.raised, raised = frame.raised ~= nil }
+    local failed = frame.failed or { frame.raised }
+    self.wrong[run.i] = { failed[1], code = failed[2], raised = frame.raised ~= nil }
   end
 end
 
@@ -100,8 +101,8 @@ local function first_wrong(self)
 end
 
 --- Calls work(task, tell) for each task, in copies of the process. work returns a value that JSON can hold, other than
---- null; or nil, message; tell(value) reports to opts.told meanwhile. Returns the list of the values; or nil, message,
---- and the number of the first task that failed, when the tasks before have been done. Raises what work raises. opts:
+--- null; or nil, message, code; tell(value) reports to opts.told meanwhile. Returns the list of the values; or nil, message,
+--- the number of the first task that failed, when the tasks before have been done, and its code. Raises what work raises. opts:
 ---   workers   copies at once; as many as there are processors
 ---   told(i, value)   called here with what task i reports
 ---   done(i, value)   called here with the value of task i, in the order in which the tasks end
@@ -125,7 +126,7 @@ function M.map(tasks, work, opts)
   if not failed then return self.results end
   local wrong = self.wrong[failed]
   if wrong.raised then error(wrong[1], 0) end
-  return nil, wrong[1], failed
+  return nil, wrong[1], failed, wrong.code
 end
 
 return M

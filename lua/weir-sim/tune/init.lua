@@ -61,19 +61,23 @@ local function setting_of(run, values)
   return { policy = policy, queue = queue }
 end
 
--- Returns how a search tries settings.
+-- Returns the list of the values of workers.map; raises a failure with the code of the task that failed.
+local function all(list, why, _, code) return must(list, why, code) end
+
+-- Returns how a search tries settings. Raises the error of a policy, unless the search is to go on past it.
 local function trier(run)
   return function(list)
     local worst = {}
     for i = 1, #run.objectives do worst[i] = math.huge end
-    local results = must(workers.map(list, function(one)
+    local results = all(workers.map(list, function(one)
       local setting = setting_of(run, one.values)
-      local values, why
+      local values, why, code
       if one.sample > 0 then
-        values, why = run.trial:sampled_values(setting, one.sample)
+        values, why, code = run.trial:sampled_values(setting, one.sample)
       else
-        values, why = run.trial:whole(setting, 1, run.cut)
+        values, why, code = run.trial:whole(setting, 1, run.cut)
       end
+      if code == "failed" and not run.opts.keep_going then return nil, ("%s: %s"):format(space.paste(setting), why), code end
       return { values = values and core.array(values), failed = why }
     end, { workers = run.opts.workers, done = function(i) run.tell(list[i]) end }))
     for i, result in ipairs(results) do
@@ -86,9 +90,9 @@ end
 
 -- Replays settings on the first part, or with `all` the whole trace; returns what is told of each part.
 local function tell_parts(run, settings)
-  return must(workers.map(settings, function(setting)
-    local was, why = run.trial:play(setting, run.jobs.n)
-    if not was then return nil, why end
+  return all(workers.map(settings, function(setting)
+    local was, why, code = run.trial:play(setting, run.jobs.n)
+    if not was then return nil, ("%s: %s"):format(space.paste(setting), why), code end
     local part = { wait = {}, bsld = {} }
     for i = run.cut + 1, run.jobs.n do part.wait[#part.wait + 1], part.bsld[#part.bsld + 1] = was.wait[i], was.bsld[i] end
     return core.array(objective.values(run.objectives, part))
@@ -255,7 +259,8 @@ local function go(run)
   return report_of(run, not ok)
 end
 
---- Looks for settings. Returns the report, a table for programs; or nil, message. opts:
+--- Looks for settings. Returns the report, a table for programs; or nil, message, code, which is "failed" for an error of a policy
+--- during a replay. opts:
 ---   resources, trace, map, format, malformed, overrun, granularity, tau   as for weir.replay.run
 ---   policy, queue   with options that stay as given
 ---   objectives      as M.objectives reads them; several give a Pareto front
@@ -263,6 +268,7 @@ end
 ---   vary            texts NAME=MIN..MAX, which narrow the ranges of options
 ---   train           share of the jobs in the first part (0.5)
 ---   seed (1), workers
+---   keep_going      settings under which a policy fails are counted, and lose; else the first one ends the search
 ---   search          "halving", or "random": plain random search, to compare with
 ---   progress(share, best, now)   called after each trial; phase(name) before each phase
 --- After an interrupt during the search the report tells what is known by then, with interrupted = true.

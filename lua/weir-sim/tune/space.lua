@@ -191,4 +191,10 @@ function M:described()
   end))
 end
 
+--- Returns the policies of a setting as options of weir replay.
+function M.paste(setting)
+  local function word(text) return text:find "[^%w_.:=,/+@-]" and "'" .. text:gsub("'", [['\'']]) .. "'" or text end
+  return ("-p %s -q %s"):format(word(setting.policy), word(setting.queue))
+end
+
 return M

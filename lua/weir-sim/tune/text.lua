@@ -2,6 +2,7 @@
 
 local figures = require "weir.html.report.figures"
 local objective = require "weir.tune.objective"
+local space = require "weir.tune.space"
 local tables = require "weir.tables"
 local texts = require "weir.texts"
 
@@ -12,11 +13,7 @@ local TOLD = 0.03  -- share of the differences from which an option is said to m
 
 local grouped, moved = texts.number, texts.moved
 
---- Returns the policies of an entry as options of weir replay.
-function M.paste(entry)
-  local function word(text) return text:find "[^%w_.:=,/+@-]" and "'" .. text:gsub("'", [['\'']]) .. "'" or text end
-  return ("-p %s -q %s"):format(word(entry.policy), word(entry.queue))
-end
+M.paste = space.paste
 
 local function share(x) return ("%d %%"):format(math.floor(x * 100 + 0.5)) end
 

@@ -16,24 +16,24 @@ end
 
 -- Replays jobs from a source; calls ended(job) for each that has ended. Returns true; or nil, message.
 local function play(self, source, setting, ended)
-  local result, why = replay.run {
+  local result, why, code = replay.run {
     resources = self.opts.graph:dup(), policy = setting.policy, queue = setting.queue, map = self.opts.map, overrun = self.opts.overrun,
     granularity = self.opts.granularity, series = false, each = ended, trace = { format = self.opts.format, next = source },
   }
-  if not result then return nil, why end
+  if not result then return nil, why, code end
   return true
 end
 
 --- Replays the jobs from the first on to `last`. Returns {start =, finish =, wait =, bsld =}, lists by the index of the job,
---- without the jobs that were refused; or nil, message.
+--- without the jobs that were refused; or nil, message, code.
 function M:play(setting, last)
   local was = { start = {}, finish = {}, wait = {}, bsld = {} }
-  local ok, why = play(self, sample.source(self.jobs, 1, last), setting, function(job)
+  local ok, why, code = play(self, sample.source(self.jobs, 1, last), setting, function(job)
     local i = job.index
     was.start[i], was.finish[i] = job.start, job.finish
     was.wait[i], was.bsld[i] = objective.measures(job.submit, job.start, job.finish, self.tau)
   end)
-  if not ok then return nil, why end
+  if not ok then return nil, why, code end
   return was
 end
 
@@ -45,10 +45,10 @@ local function dense(list, first, last)
 end
 
 --- Returns the values of the objectives for the jobs from `first` to `last`, when the jobs from the first on to `last` are
---- replayed; or nil, message.
+--- replayed; or nil, message, code.
 function M:whole(setting, first, last)
-  local was, why = self:play(setting, last)
-  if not was then return nil, why end
+  local was, why, code = self:play(setting, last)
+  if not was then return nil, why, code end
   return objective.values(self.objectives, { wait = dense(was.wait, first, last), bsld = dense(was.bsld, first, last) })
 end
 
@@ -67,15 +67,15 @@ function M:sample(was, last, shares)
   return costs
 end
 
---- Returns the values of the objectives on sample k; or nil, message.
+--- Returns the values of the objectives on sample k; or nil, message, code.
 function M:sampled_values(setting, k)
   local wait, bsld = table.move(self.was.wait, 1, self.last, 1, {}), table.move(self.was.bsld, 1, self.last, 1, {})
   for _, piece in ipairs(self.samples[k]) do
-    local ok, why = play(self, sample.source_of(piece, self.jobs, self.was), setting, function(job)
+    local ok, why, code = play(self, sample.source_of(piece, self.jobs, self.was), setting, function(job)
       local i = job.index
       if i then wait[i], bsld[i] = objective.measures(job.submit, job.start, job.finish, self.tau) end
     end)
-    if not ok then return nil, why end
+    if not ok then return nil, why, code end
   end
   return objective.values(self.objectives, { wait = wait, bsld = bsld })
 end

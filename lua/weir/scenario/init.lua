@@ -101,6 +101,7 @@ local function open_sim(s, opts, source)
     resources = s.graph, granularity = granularity_of(s, opts),
     policy = beside(opts.policy or M.defaults.policy, source), policies = opts.policies,
     queue = beside(opts.queue or M.defaults.queue, source), rule = opts.rule, overrun = opts.overrun, start = opts.start, type = opts.type,
+    keep_going = true, -- the reason is that of the job, for assertions
     on = function(event, ...)
       s.ledger:note(event, ...)
       if event == "finish" and s.ended then s.ended() end

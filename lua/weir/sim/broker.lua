@@ -27,7 +27,7 @@ function M.memo(self, job) return self.engine:personal() and job or job.shape en
 local function place(self, job, at, later, sums)
   self.matches = self.matches + 1
   local t, why, code = self.engine:place(job.request, job.id, at, job.estimate, later, sums, job)
-  if code == "policy" and self:placement_failed(why) then return place(self, job, at, later, sums) end -- by another policy
+  if code == "policy" and self:placement_failed(why, job) then return place(self, job, at, later, sums) end -- by another policy
   if not t then job.why, job.code = why, code end
   return t
 end
@@ -39,7 +39,7 @@ local function told(self, job)
   if ok then return true end
   assert(self.engine:release(job.id))
   job.why, job.code = why, code
-  self:placement_failed(why)
+  self:placement_failed(why, job)
   return false
 end
 
@@ -169,6 +169,7 @@ end
 -- Returns a lower bound of the start; math.huge if no start is possible, or the policy no longer admits the job.
 local function soonest(self, job)
   local t, why, code = self.engine:soonest(job.request, job.id, self.now, job.estimate, job)
+  if code == "policy" and self:placement_failed(why, job) then return soonest(self, job) end -- by another policy
   if not t then job.why, job.code = why, code end
   return t or math.huge
 end

@@ -24,6 +24,7 @@ local heap = require "weir.sim.event_heap"
 local instant = require "weir.sim.instant"
 local queue_policy = require "weir.sim.queue_policy"
 local size = require "weir.sim.job_size"
+local words = require "weir.texts"
 local weir = require "weir"
 
 local M = {}
@@ -43,6 +44,8 @@ local function main_type(graph, given)
   end
   return graph:types()[1]
 end
+
+local WITHOUT_JOB = { units = true, schedule = true, change = true, unsure = true, ranked = true }
 
 local RULES, OVERRUNS = { ["per-event"] = true, ["per-timestamp"] = true }, { kill = true, run = true }
 
@@ -68,7 +71,8 @@ end
 --- counted in its units; core by default, if the machine has cores); start (of the clock); budget (of the queue policy); texts
 --- (sources of queue policies by path); turns (how many calls of queue:again and queue:preempt the policy may make while no
 --- job comes, starts for the first time or ends; 100,000 by default); keep (false: finished jobs are forgotten, and s.list
---- stays empty); dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
+--- stays empty); keep_going (true: an error of the placement policy does not end the simulation, see placement_failed);
+--- dependencies (false: dependencies in jobspecs are ignored, so nothing is kept of
 --- finished jobs); on (a function called with event, job, simulator; or a table of functions by event, called with job
 --- and simulator). Events: submit, reject, start, reserve, preempt, finish, cancel; without a job, pass after each call
 --- of the queue policy, and, in a table only, time before the clock moves on. Or nil, message, code.
@@ -85,7 +89,8 @@ function M.new(opts)
     late = {}, wakes = {}, nrunning = 0, npending = 0,
     matches = 0, passes = 0, releases = 0, rule = opts.rule or "per-timestamp", overrun = opts.overrun or "kill",
     on = listeners(opts.on), requests = {}, nrequests = 0, sizes = {}, machine = 1, dirty = true,
-    promises = 0, turns = 0, spent = 0, most_turns = opts.turns or 100000,
+    promises = 0, turns = 0, spent = 0, nstarted = 0,
+    keep_going = opts.keep_going, policy_errors = { jobs = 0 }, most_turns = opts.turns or 100000,
   }, M)
   self.type = main_type(self.graph, opts.type)
   engine:advance(self.now)
@@ -101,6 +106,14 @@ end
 local function give_up(self, text, ...)
   self.failure = text:format(...)
   error(self.failure, 0)
+end
+
+-- Ends the simulation at an error of a policy. message: with the policy, the file and the line; job: the job that the policy was
+-- called for, or nil. self.failed_policy is true from then on.
+local function policy_failed(self, message, job)
+  self.failed_policy = true
+  give_up(self, "%s (%sat time %s, after the start of %s)", message, job and ("job %s, "):format(job.number) or "",
+    ("%.14g"):format(self.now), words.counted(self.nstarted, "job"))
 end
 
 local function by_id(a, b) return a.id < b.id end
@@ -129,7 +142,7 @@ end
 function M:keep_state()
   if not self.keeps or self.failure then return end
   local ok, why = self.keeps()
-  if not ok then give_up(self, "queue policy %s: the state: %s", self.queue_name, why) end
+  if not ok then policy_failed(self, ("queue policy %s: the state: %s"):format(self.queue_name, why)) end
 end
 
 --- Returns the state of the queue policy as a table; nil before the first job has started, or without a state.
@@ -159,13 +172,14 @@ function M:use_policy(x)
   return done, why, code
 end
 
--- Calls the queue policy. A failure of the policy is raised, and kept as self.failure.
-function M:ask(...)
-  local ok, message = self.queue:call(...)
+-- Calls a function of the queue policy; most take the id of a job. A failure of the policy is raised, and kept as self.failure.
+function M:ask(hook, id, ...)
+  local ok, message = self.queue:call(hook, id, ...)
   if self.failure then error(self.failure, 0) end
   if ok then return end
   if message == "interrupted" then error(message, 0) end -- by a signal, not a failure of the policy
-  give_up(self, "queue policy %s: %s", self.queue_name, message)
+  local job = not WITHOUT_JOB[hook] and (self.jobs[id] or self.ending) or nil
+  policy_failed(self, ("queue policy %s: %s"):format(self.queue_name, message), job)
 end
 
 --- Counts a call of queue:again or queue:preempt. Ends a simulation whose policy keeps calling while nothing happens,
@@ -173,17 +187,24 @@ end
 function M:turn()
   self.turns = self.turns + 1
   if self.turns <= self.most_turns then return end
+  self.failed_policy = true
   give_up(self, "queue policy %s: it called queue:again and queue:preempt %d times, and meanwhile no job came, started for the first "
     .. "time or ended; at time %s it is stopped", self.queue_name, self.most_turns, self.now)
 end
 
---- Handles a failure of the placement policy. A policy that used more than twice its seconds ends the simulation, as
---- each job would take as long.
-function M:placement_failed(why)
+--- Handles an error of the placement policy, which was called for a job. It ends the simulation, as figures of the jobs that are
+--- left would say nothing of the policy. With `keep_going` the job is counted in self.policy_errors, and waits or is rejected; a
+--- policy that used more than twice its seconds ends the simulation all the same, as each job would take as long.
+function M:placement_failed(why, job)
+  if why:find "interrupted$" then error("interrupted", 0) end -- by a signal
   local retired = self.engine:retire() or self.engine:retired()
-  if not retired then return end
-  self.failure = retired.why:find(why, 1, true) and retired.why or ("%s (%s)"):format(why, retired.why)
-  error(self.failure, 0)
+  if retired then
+    policy_failed(self, retired.why:find(why, 1, true) and retired.why or ("%s (%s)"):format(why, retired.why), job)
+  end
+  if not self.keep_going then policy_failed(self, why, job) end
+  local errors = self.policy_errors
+  errors.first = errors.first or ("job %s: %s"):format(job.number, why)
+  if not job.policy_failed then errors.jobs, job.policy_failed = errors.jobs + 1, true end
 end
 
 --- Returns the free units, and all units, of the type jobs are counted in.
@@ -388,6 +409,7 @@ function M:begin(job, began)
   local start = began or now
   job.state, job.start, job.due, job.why, job.code = "running", start, instant.after(start, estimate), nil, nil
   self.nrunning, self.npending = self.nrunning + 1, self.npending - 1
+  if not job.preempted then self.nstarted = self.nstarted + 1 end
   if began then job.due = instant.due(start, estimate, now) end
   if lasts >= estimate then
     if lasts > estimate and self.overrun == "kill" then lasts, job.killed = estimate, true end
@@ -413,6 +435,7 @@ function M:resume(job, began)
   ok, why, code = self.engine:place(job.request, job.id, self.now, due - self.now, false, false, job)
   if ok then ok, why, code = self.engine:placed(job.id, job.request, job) end
   if not ok then
+    if code == "policy" then self:placement_failed(why, job) end
     self.engine:release(job.id)
     self.jobs[job.id] = nil
     return nil, why, code
@@ -511,7 +534,7 @@ HANDLE[SUBMIT] = function(self, job)
   local verdict = broker.memo(self, job).verdict
   if not verdict or verdict.machine ~= self.machine then
     local ok, why, code = self.engine:match(job.request, { mode = "feasible", stats = false, about = about.of(job) })
-    if code == "policy" then self:placement_failed(why) end
+    if code == "policy" then self:placement_failed(why, job) end
     verdict = { feasible = ok and true or false, why = why, code = code, machine = self.machine }
     broker.memo(self, job).verdict = verdict
   end
@@ -598,6 +621,7 @@ local function schedule(self)
   if not begin or self.turns == 0 then return end
   self.spent = self.spent + os.clock() - begin
   if self.spent <= self.queue_seconds then return end
+  self.failed_policy = true
   give_up(self, "queue policy %s: it asked to be called again and took more than its %g seconds, and meanwhile no job came, started "
     .. "for the first time or ended; at time %s it is stopped", self.queue_name, self.queue_seconds, self.now)
 end

@@ -196,7 +196,7 @@ describe("a plain replay", function()
     for _, simulator in ipairs { "general", "plain" } do
       local result, why, code = replay.run { resources = "cluster:1 core:1", trace = path, simulator = simulator }
       assert.is_nil(result)
-      assert.same({ "job 2: estimate 5e+12 s from 5e+12 s on: a job ends by 9e+12 s, the end of the clock", "policy" }, { why, code })
+      assert.same({ "job 2: estimate 5e+12 s from 5e+12 s on: a job ends by 9e+12 s, the end of the clock", "invalid" }, { why, code })
     end
   end)
 

@@ -348,10 +348,10 @@ describe("tuning", function()
     assert.equal(#report.found * 2 + 3, #text.rows(report))
   end)
 
-  it("goes on past settings under which the policy fails", function()
+  it("goes on past settings under which the policy fails, if it is to", function()
     local path = shell.path(dir, "fails.lua", [[return { options = { k = { default = 1, min = 1, max = 9 } },
       schedule = function(q, o) if o.k > 5 then error "too much" end for j in q:pending() do q:start(j) end end }]])
-    local report = run_tune { queue = path }
+    local report = run_tune { queue = path, keep_going = true }
     assert.is_true(report.failed > 0)
     assert.matches("too much", report.failure, 1, true)
     assert.matches("trials failed, the first of them", text.note(report), 1, true)

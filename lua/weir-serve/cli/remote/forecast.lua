@@ -31,7 +31,7 @@ service has promised to a job when it came.
   weir -s unix:/run/weir.sock try -q easy
   weir -s unix:/run/weir.sock try -p ./mine.lua:k=2 -q ./mine_queue.lua --json
 
-Exit status: 0 done, 2 wrong use, or the service is not there.]],
+Exit status: 0 done, 1 a policy failed, 2 wrong use, or the service is not there.]],
 }
 
 --- Returns the two parameters for a policy on the command line: the name, with options, and the source of a file, or nil.
@@ -121,7 +121,7 @@ behind, and says so. It follows the states of nodes, begins anew where the machi
   weir -s unix:/run/weir.sock shadow status --report out
   weir -s unix:/run/weir.sock shadow stop
 
-Exit status: 0 done, 1 there is no shadow, 2 wrong use, or the service is not there.]],
+Exit status: 0 done, 1 there is no shadow or a policy has failed, 2 wrong use, or the service is not there.]],
 }
 
 local function show_status(told, opts)
@@ -149,6 +149,7 @@ function M.shadow.run(client, opts)
     local told = remote.ask(client, "shadow.status")
     if told.running == false and not told.ended then out.fail(1, "there is no shadow; weir -s SOCKET shadow start begins one") end
     show_status(told, opts)
+    return told.status and told.status.failure and 1 or 0
   elseif what == "stop" then
     if not remote.ask(client, "shadow.stop").stopped then out.fail(1, "there is no shadow") end
   else

@@ -65,7 +65,8 @@ function M.connect(socket, opts)
   }))
 end
 
-local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, unknown = true, exists = true }
+local NO = { forbidden = true, busy = true, infeasible = true, rejected = true, unknown = true, exists = true,
+  failed = true }
 
 --- Calls a method, or fails: with status 1 for a negative result, with status 2 for a wrong call.
 function M.ask(client, method, params)
