@@ -6,8 +6,8 @@
  *
  * The sections stand in the order in which a reader needs them: status and errors; memory, numbers and files; graphs;
  * pools; structure; hierarchies; aggregates; walks; requests; policies; matching; flows; jobs; stages; the clock;
- * explanations; find; copies; formats; stores; resource sets; sets of ids; lists of hosts; readings of other
- * schedulers. The glossary in doc/explanation/architecture.md explains words such as vertex, row, schedule and pick.
+ * explanations; find; copies; formats; stores; resource sets; sets of ids; lists of hosts. The glossary in
+ * doc/explanation/architecture.md explains words such as vertex, row, schedule and pick.
  *
  * Conventions of all functions:
  *   status    A function that returns `int` as a status returns WEIR_OK (0) or a negative enum weir_status. A function
@@ -874,6 +874,23 @@ enum weir_mode {
     WEIR_PREVIEW   /* find the resources that WEIR_NOW would take, and take nothing */
 };
 
+/* Respects in which a match takes a request more strictly than usual (see weir_match). Each rules vertices out, and
+ * none admits others.
+ */
+enum weir_strict {
+    /* A slot has one parent: all that it holds is directly below one vertex, whatever its type, rather than anywhere in
+     * a node. For tasks that must not span sockets or NUMA domains, on machines of any shape. Costs the children of
+     * visited vertices. */
+    WEIR_STRICT_SLOTS = 1,
+    /* Pools are not divided: 3 units of a pool of 4 take all 4, and two slots never share a pool. For pools that can be
+     * assigned to one job only, such as memory controllers and licenses of a site. */
+    WEIR_STRICT_POOLS = 2,
+    /* Levels are not skipped: a resource is directly below its parent of the request (levels above the first resource
+     * may be left out), a slot below it or below one of its children; and resources side by side in the request are not
+     * inside each other. For requests that mean "disks of the rack", not disks of the nodes in the rack. */
+    WEIR_STRICT_LEVELS = 4
+};
+
 /* Counters of a match. */
 typedef struct weir_stats {
     uint64_t visited;    /* vertices and groups of siblings visited */
@@ -921,7 +938,7 @@ typedef struct weir_pick {
  * has to be set where the clock has advanced. */
 typedef struct weir_match_options {
     int mode;                  /* enum weir_mode */
-    unsigned reading;          /* enum weir_reading, or-ed (the last section of this header) */
+    unsigned strict;           /* enum weir_strict, or-ed */
     int64_t at;                /* the start; not before the clock of the graph */
     int64_t duration;          /* 0: the duration of the request */
     bool assume_feasible;      /* the caller knows that the machine could satisfy the request: WEIR_EBUSY is returned
@@ -949,6 +966,11 @@ typedef struct weir_match_options {
     /* A type that jobs get as a whole only, such as "rack": a job that asks for anything inside gets all of it (G10).
      * NULL: none. The job gets what is up of each such vertex; no other job gets any part of it. */
     const char *whole;
+    /* A subsystem whose edges are followed as well; NULL: none. A resource nested in the request in one that is passed
+     * through, slots aside, may then be the target of an edge of the subsystem from the vertex, such as a shelf of
+     * disks that several stores share and that is inside a rack in containment. The totals of a vertex do not include
+     * what edges lead to, so a match visits more vertices where the graph has the subsystem. */
+    const char *follow;
 } weir_match_options;
 
 enum weir_job_state {
@@ -1328,9 +1350,9 @@ typedef struct weir_level {
 #define WEIR_EXPLAIN_LEVELS 32 /* the most resources of a request with a weir_level */
 
 /* Counts the vertices for the resources of a request, slots and units of other subsystems left out: *n levels, to be
- * freed with weir_levels_free(). Of the options, `at`, `duration`, `policy` and `reading` count. `where`: only vertices
- * at, above or below this vertex; WEIR_NONE: all vertices. WEIR_EINVAL: the start lies before the clock. A pass over
- * the vertices for each level. */
+ * freed with weir_levels_free(). Of the options, `at`, `duration`, `policy`, `strict` and `follow` count. `where`: only
+ * vertices at, above or below this vertex; WEIR_NONE: all vertices. WEIR_EINVAL: the start lies before the clock. A
+ * pass over the vertices for each level. */
 int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_vertex where,
                         weir_level **levels, uint32_t *n, weir_err *err);
 void weir_levels_free(weir_level *levels);
@@ -1858,43 +1880,6 @@ int weir_hostlist_delete_at(weir_hostlist *h, uint64_t i);
 int weir_hostlist_sort(weir_hostlist *h);
 /* Sorts the list and keeps each name once. */
 int weir_hostlist_uniq(weir_hostlist *h);
-
-/* ---- readings of other schedulers -------------------------------------------------------------------------------- */
-
-/* A match may read a request as other schedulers do (weir_match_options). `weir query` sets the readings, to answer as
- * Fluxion answers; all other users leave `reading` at 0.
- *
- * Example:
- *     const char *text = "slot=1/core=3";
- *     weir_match_options o = {.mode = WEIR_PREVIEW, .reading = WEIR_SLOT_PARENT};
- *     const weir_allocation *a;
- *     weir_request *three = NULL;
- *     rc = weir_request_parse(text, strlen(text), "request", &three, &err);
- *     rc = rc ? rc : weir_match(g, three, &o, &a, &err);
- *     assert(rc == WEIR_OK && a->npicks == 3);
- *     weir_allocation_free(a);
- *     weir_request_free(three);
- */
-enum weir_reading {
-    /* Everything that a slot holds stands directly below one vertex, rather than anywhere in one node. Costs the
-     * children of visited vertices. */
-    WEIR_SLOT_PARENT = 1,
-    /* A job gets whole pools only, and two slots share no pool: 3 units of a pool of 4 take all 4; twice 1 unit of
-     * pools of 2 take two pools. */
-    WEIR_WHOLE_POOLS = 2,
-    /* Levels may be left out above the first resource only: a resource stands directly below its parent of the
-     * request, except for a slot, which may stand below a child of the parent; and resources side by side in the
-     * request are not found inside each other. */
-    WEIR_STRICT_LEVELS = 4,
-    /* With an `order` in the policy, slots are taken in the order of sums: of each field over the resources directly
-     * in the slot; the field of an ancestor counts for resources below the ancestor only. Costs every host that could
-     * hold a slot. */
-    WEIR_SLOT_SUMS = 8,
-    /* Resources inside a vertex that is passed through, except slots, may also be targets of edges of the subsystem
-     * "links" from the vertex, as where a recipe gives vertices a second parent. With such edges aggregates do not
-     * tell the content of a vertex, which costs more visits. */
-    WEIR_LINKS = 16
-};
 
 #ifdef __GNUC__
 #pragma GCC visibility pop

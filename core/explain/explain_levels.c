@@ -293,7 +293,7 @@ int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_o
     c.m = (struct match){.g = g, .request = r, .node_type = weir_type_find(g, "node"), .options = o, .t0 = o->at};
     c.m.policy = o->policy ? o->policy : &first_found;
     c.m.t1 = time_add(o->at, o->duration ? o->duration : weir_request_duration(r));
-    c.m.links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE;
+    c.m.links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
     c.m.err = err ? err : &own;
     rc = begin(&c, where, levels);
     if (!rc)

@@ -332,24 +332,6 @@ int weir_turn_check(const weir_policy *p, weir_err *err)
                      p->name ? p->name : "?");
 }
 
-void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS])
-{
-    for (uint32_t i = 0; i < o->nkeys; i++) {
-        weir_type of = o->fields[i].of;
-        weir_vertex up = of == WEIR_NO_TYPE ? v : vertex_at_or_above(g, v, of);
-        if (of == WEIR_NO_TYPE || (up != v && up != WEIR_NONE))
-            sums[i] += field_value(g, &o->fields[i], up);
-    }
-}
-
-int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDER_KEYS])
-{
-    for (uint32_t i = 0; i < WEIR_ORDER_KEYS; i++)
-        if (a[i] < b[i] || a[i] > b[i])
-            return a[i] < b[i] ? -1 : 1;
-    return 0;
-}
-
 /* Compares two vertices by a field that is an id or an index: negative, 0 or positive, smallest first. */
 static inline int by_id_or_index(const weir_graph *g, const struct order_field *f, weir_vertex a, weir_vertex b)
 {

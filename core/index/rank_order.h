@@ -117,11 +117,6 @@ int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v);
 /* Releases the keys of an order. */
 void weir_order_clear(struct order *o);
-/* Adds the fields of v to sums. Fields of an ancestor add nothing for the ancestor itself, nor where there is none.
- * Not for orders with `keys`. */
-void weir_order_sum(const weir_graph *g, const struct order *o, weir_vertex v, double sums[WEIR_ORDER_KEYS]);
-/* Compares two sums: negative, 0 or positive. */
-int weir_order_compare(const double a[WEIR_ORDER_KEYS], const double b[WEIR_ORDER_KEYS]);
 /* Whether a comes before b. */
 bool weir_order_before(const weir_graph *g, const struct order *o, weir_vertex a, weir_vertex b);
 /* weir_order_before(), for an order with FIRST_SIBLING_IDS. */

@@ -157,8 +157,8 @@ static bool read_fit_request(struct match *m, weir_type *host)
 
     m->fit_request = (struct fit_request){
         .duration = m->duration > 0 ? m->duration : 1, .slots = 1, .outers = 1, .outer = WEIR_NO_TYPE};
-    if (!is_plain(m->g, m->node_type) || m->links != WEIR_NONE || reads(m, WEIR_WHOLE_POOLS) ||
-        reads(m, WEIR_SLOT_PARENT))
+    if (!is_plain(m->g, m->node_type) || m->links != WEIR_NONE || strict(m, WEIR_STRICT_POOLS) ||
+        strict(m, WEIR_STRICT_SLOTS))
         return false;
     r = hosted_resource(m, host);
     if (!r)

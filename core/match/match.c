@@ -454,7 +454,7 @@ static void start_match(struct match *m, weir_graph *g, const weir_request *r, c
     m->chooses = p->select || p->choice;
     m->node_type = weir_type_find(g, "node");
     m->store_type = weir_request_constrained(r) ? weir_type_find(g, "storage_node") : WEIR_NO_TYPE;
-    m->links = o->reading & WEIR_LINKS ? weir_subsystem_find(g, "links") : WEIR_NONE;
+    m->links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
     m->duration = o->duration ? o->duration : weir_request_duration(r);
     m->end = WEIR_NO_END;
     m->latest = WEIR_FOREVER;

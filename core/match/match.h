@@ -78,7 +78,7 @@ struct match {
     /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
      * constraint filter */
     weir_type store_type;
-    /* the subsystem whose edges lead to nested resources (WEIR_LINKS); WEIR_NONE: no edges do */
+    /* the subsystem whose edges lead to nested resources (options->follow); WEIR_NONE: no edges do */
     uint32_t links;
 
     /* The window that is tried */
@@ -209,12 +209,10 @@ int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *sl
 void weir_slots_undivide(struct match *m); /* frees all */
 /* Whether v has children of all types of a slot, units of flows aside. O(children of v) */
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot);
-/* Whether the resources of a slot must be children of its host (WEIR_SLOT_PARENT). */
+/* Whether the resources of a slot must be children of its host (WEIR_STRICT_SLOTS). */
 bool weir_slot_children_only(const struct match *m, const weir_resource *slot);
-/* Whether no two slots may have parts of the same pool (WEIR_WHOLE_POOLS), so that slots are placed one by one. */
+/* Whether no two slots may have parts of the same pool (WEIR_STRICT_POOLS), so that slots are placed one by one. */
 bool weir_slot_whole_pools(struct match *m, const weir_resource *slot);
-/* Whether slots are taken in the order of sums (WEIR_SLOT_SUMS). */
-bool weir_slot_summed(const struct match *m);
 /* Chooses `max` of n candidates, as a policy's `choice` says. Writes positions in v to `chosen`, best first, and
  * returns the number of positions: `max`, or less for WEIR_CHOOSE_ONE; or negative. O(n log n) */
 int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_vertex *v, uint32_t n, uint32_t min,
@@ -404,10 +402,10 @@ static inline bool view_ordered(const struct match *m)
     return m->view <= VIEW_RESERVED || (m->view == VIEW_CAPACITY && m->options->inside);
 }
 
-/* Whether the caller asks for a reading of another scheduler. */
-static inline bool reads(const struct match *m, enum weir_reading how)
+/* Whether the request is taken strictly in a respect. */
+static inline bool strict(const struct match *m, enum weir_strict how)
 {
-    return m->options->reading & (unsigned)how;
+    return m->options->strict & (unsigned)how;
 }
 
 /* Maximum of a count. */

@@ -56,7 +56,7 @@ static const weir_policy policies[] = {
 static const struct asked {
     const char *request;
     int policy, mode;
-    unsigned reading;
+    unsigned strict;
     int found; /* of the match */
     const char *subsystem, *whole;
 } asks[] = {
@@ -71,8 +71,8 @@ static const struct asked {
     {"slot=29/[core=4;memory=6]", 3, WEIR_RESERVE, 0, WEIR_OK, NULL, NULL},
     {"slot=2/[core=4;gpu=1;power=3]", 0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
     {"[slot=2{a}/core=3;slot=2{b}/[gpu;memory=2]]", 1, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
-    {"slot=3/[core=1;memory=3]", 1, WEIR_NOW, WEIR_SLOT_SUMS, WEIR_OK, NULL, NULL},
-    {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_WHOLE_POOLS | WEIR_SLOT_PARENT, WEIR_OK, NULL, NULL},
+    {"slot=3/[core=1;memory=3]", 1, WEIR_NOW, WEIR_STRICT_SLOTS, WEIR_OK, NULL, NULL},
+    {"slot=2/[core=1;memory=3]", 0, WEIR_NOW, WEIR_STRICT_POOLS | WEIR_STRICT_SLOTS, WEIR_OK, NULL, NULL},
     {"{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":2}]},"
      "{\"type\":\"or_slot\",\"count\":3,\"label\":\"b\",\"with\":[{\"type\":\"gpu\",\"count\":1}]}]}",
      0, WEIR_NOW, 0, WEIR_OK, NULL, NULL},
@@ -98,7 +98,7 @@ static int ask(int i)
 {
     const struct asked *x = &asks[i];
     weir_match_options o = {.mode = x->mode,
-                            .reading = x->reading,
+                            .strict = x->strict,
                             .at = weir_graph_now(g),
                             .duration = 30 * SECOND,
                             .job = 99,

@@ -141,9 +141,9 @@ static void read_stage(lua_State *L, int arg, const struct weirlua_graph *handle
 
 static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, weir_match_options *o, bool *stats)
 {
-    static const char *const known[] = {
-        "mode",   "at",    "duration", "job",  "about",     "stats",         "policy",         "trace",
-        "inside", "brief", "stage",    "lock", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"mode",      "at",     "duration",      "job",          "about", "stats",
+                                        "policy",    "trace",  "inside",        "brief",        "stage", "lock",
+                                        "subsystem", "follow", WEIRLUA_CHANGES, WEIRLUA_STRICT, NULL};
     static const char *const modes[] = {"now", "reserve", "feasible", "preview", NULL}; /* enum weir_mode */
 
     *stats = true;
@@ -156,7 +156,7 @@ static void read_options(lua_State *L, int arg, struct weirlua_graph *handle, we
     o->duration = weirlua_field_duration(L, arg, "duration", 0);
     o->job = weirlua_field_integer(L, arg, "job", 0);
     *stats = weirlua_field_boolean(L, arg, "stats", true);
-    o->reading = weirlua_field_reading(L, arg);
+    o->strict = weirlua_field_strict(L, arg);
     if (o->job < 0)
         luaL_error(L, "field 'job': a job number above 0 expected, got %I", (LUAI_UACINT)o->job);
     read_stage(L, arg, handle, o);
@@ -670,10 +670,11 @@ static int engine_tostring(lua_State *L)
  *   filled with the resources that the request uses inside vertices taken as a whole, stats = false, brief = true for a
  *   result of true, within = vertex at, above or below which all vertices of its tree must lie, without = list of the
  *   parts of the policy to be left out, of admit, prune, evaluate, exclusive and locality, subsystem = the hierarchy to
- *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy)}; links, slot_parent,
- *   slot_sums, whole_pools and strict_levels = true read the request as other schedulers do (see weir.h). A request is
- *   a jobspec (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the reason, and a
- *   code: busy, infeasible, rejected, policy, limit, ...
+ *   search in, such as "power", or "containment:rack" for whole racks (see e:hierarchy), follow = a subsystem whose
+ *   edges lead to resources that count as inside a vertex, too, strict_slots = true: the contents of a slot have one
+ *   parent, strict_pools = true: pools are not divided, strict_levels = true: the request leaves out no level}. A
+ *   request is a jobspec (text, file or table), a shape, or a value returned by weir.request. On failure: nil, the
+ *   reason, and a code: busy, infeasible, rejected, policy, limit, ...
  * @method levels(request: any, options: table?): table[]?, string?, string? -- Why vertices cannot serve a request: for
  *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
  *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.

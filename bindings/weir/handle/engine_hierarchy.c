@@ -25,7 +25,7 @@ void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierar
     const char *text = weirlua_engine_granularity(L, 1);
 
     c->handle = NULL;
-    c->subsystem[0] = c->whole[0] = '\0';
+    c->subsystem[0] = c->whole[0] = c->follow[0] = '\0';
     if (p && p->open && p->spec.subsystem)
         text = p->spec.subsystem;
     if (options && !lua_isnil(L, options))
@@ -35,6 +35,12 @@ void weirlua_hierarchy_read(lua_State *L, int options, int policy, struct hierar
                    "field 'subsystem': a hierarchy such as power, or containment:rack to give whole racks, "
                    "expected, got '%s'",
                    weirlua_quote(L, text));
+    if (!options || lua_isnil(L, options))
+        return;
+    text = weirlua_field_string(L, options, "follow", "");
+    if (strlen(text) >= sizeof c->follow)
+        luaL_error(L, "field 'follow': a subsystem expected, got '%s'", weirlua_quote(L, text));
+    strcpy(c->follow, text);
 }
 
 int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *handle, weir_match_options *o,
@@ -46,6 +52,7 @@ int weirlua_hierarchy_begin(struct hierarchy_choice *c, struct weirlua_graph *ha
     c->own = handle->g;
     o->subsystem = c->subsystem[0] ? c->subsystem : NULL;
     o->whole = c->whole[0] ? c->whole : NULL;
+    o->follow = c->follow[0] ? c->follow : NULL;
     if (!o->subsystem)
         return WEIR_OK;
     rc = weir_graph_hierarchy(handle->g, o->subsystem, &view, err);

@@ -42,7 +42,7 @@ static void release_levels(void *levels)
 /* levels(request[, options]) -> list */
 int weirlua_engine_levels(lua_State *L)
 {
-    static const char *const known[] = {"about", "at", "subsystem", WEIRLUA_CHANGES, WEIRLUA_READINGS, NULL};
+    static const char *const known[] = {"about", "at", "subsystem", "follow", WEIRLUA_CHANGES, WEIRLUA_STRICT, NULL};
     struct weirlua_graph *handle;
     struct hierarchy_choice hierarchy;
     weir_match_options o = {0};
@@ -59,7 +59,7 @@ int weirlua_engine_levels(lua_State *L)
     lua_settop(L, 3);
     weirlua_options(L, 3, known);
     o.at = weirlua_field_time(L, 3, "at", weir_graph_now(handle->g));
-    o.reading = weirlua_field_reading(L, 3);
+    o.strict = weirlua_field_strict(L, 3);
     lua_getiuservalue(L, 1, 1); /* 4, 5: graph and policy stay alive, whatever a hook does to the engine */
     lua_getiuservalue(L, 1, 2);
     weirlua_change_read(L, 3, handle, &change); /* 6 */

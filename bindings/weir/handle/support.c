@@ -384,19 +384,17 @@ bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherw
     return value;
 }
 
-unsigned weirlua_field_reading(lua_State *L, int table)
+unsigned weirlua_field_strict(lua_State *L, int table)
 {
     static const struct {
         const char *key;
-        unsigned reading;
-    } known[] = {{"links", WEIR_LINKS},
-                 {"slot_parent", WEIR_SLOT_PARENT},
-                 {"slot_sums", WEIR_SLOT_SUMS},
-                 {"strict_levels", WEIR_STRICT_LEVELS},
-                 {"whole_pools", WEIR_WHOLE_POOLS}};
-    unsigned reading = 0;
+        unsigned bit;
+    } known[] = {{"strict_levels", WEIR_STRICT_LEVELS},
+                 {"strict_pools", WEIR_STRICT_POOLS},
+                 {"strict_slots", WEIR_STRICT_SLOTS}};
+    unsigned strict = 0;
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        reading |= weirlua_field_boolean(L, table, known[i].key, false) ? known[i].reading : 0u;
-    return reading;
+        strict |= weirlua_field_boolean(L, table, known[i].key, false) ? known[i].bit : 0u;
+    return strict;
 }

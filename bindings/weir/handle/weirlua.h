@@ -186,9 +186,9 @@ bool weirlua_field_boolean(lua_State *L, int table, const char *key, bool otherw
 #define WEIRLUA_EMPTIES "weir.empties"
 void weirlua_note_empty(lua_State *L, const char *what);
 void weirlua_set_filled(lua_State *L, const char *key, const char *value); /* unless the text is NULL or empty */
-/* Returns the bits of enum weir_reading, from the booleans with these names. */
-#define WEIRLUA_READINGS "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools"
-unsigned weirlua_field_reading(lua_State *L, int table);
+/* Returns the bits of enum weir_strict, from the booleans with these names. */
+#define WEIRLUA_STRICT "strict_levels", "strict_pools", "strict_slots"
+unsigned weirlua_field_strict(lua_State *L, int table);
 
 /* ---- policy/sandbox.c: only for the state of a script, where `readonly` is true ---- */
 

@@ -312,6 +312,7 @@ uint64_t weirlua_policy_hash(const char *text, size_t len);
 struct hierarchy_choice {
     char subsystem[HIERARCHY_SIZE]; /* "": containment */
     char whole[HIERARCHY_SIZE];     /* a type given as a whole; "": none */
+    char follow[HIERARCHY_SIZE];    /* a subsystem whose edges are followed, from the option `follow`; "": none */
     struct weirlua_graph *handle;   /* during the match, the handle of the graph, which has the view instead; or NULL */
     weir_graph *own;                /* the graph */
 };

@@ -53,7 +53,7 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
         (r->nwith > 0 && !weir_candidate_by_aggregates(m, r)))
         return false;
     return !policy_interferes(m, r) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
-           m->options->reading == 0 && !m->options->trace && !m->options->inside &&
+           m->options->strict == 0 && !m->options->trace && !m->options->inside &&
            (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
 }
 

@@ -60,7 +60,7 @@ static enum use use_of(const struct match *m, weir_vertex v, const weir_resource
     if (k->exclusive || r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
         return USE_WHOLE; /* A5 */
     if (r->takes)
-        return leaf && r->nwith == 0 && !reads(m, WEIR_WHOLE_POOLS) ? USE_UNITS : USE_WHOLE;
+        return leaf && r->nwith == 0 && !strict(m, WEIR_STRICT_POOLS) ? USE_UNITS : USE_WHOLE;
     if (r->nwith > 0)
         return USE_WITHIN;
     return leaf && r->exclusive == WEIR_EXCLUSIVE_UNSET ? USE_UNITS : USE_SHARED;
@@ -83,7 +83,7 @@ bool weir_candidate_idle(struct match *m, const weir_resource *r)
 
     if (r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
         return true;
-    if (reads(m, WEIR_WHOLE_POOLS))
+    if (strict(m, WEIR_STRICT_POOLS))
         return r->takes;
     return r->takes && (flags & TYPE_HAS_KIDS) && !(flags & TYPE_POOLED);
 }
@@ -146,7 +146,7 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
  * not nest, anywhere below the vertex. */
 static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 {
-    if (m->policy->prune || reads(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
+    if (m->policy->prune || strict(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
         weir_siblings_compete(m, r->with, r->nwith))
         return false;
     if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&

@@ -64,7 +64,7 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
     return m->policy->choice && m->policy->choice->kind != WEIR_CHOOSE_BESIDE && m->view == VIEW_NOW &&
            m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 && is_anywhere(m, under) &&
            !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
-           m->options->reading == 0 && !m->growing && !weir_request_constrained(m->request) && is_plain(m, r, t);
+           m->options->strict == 0 && !m->growing && !weir_request_constrained(m->request) && is_plain(m, r, t);
 }
 
 /* ---- candidates ---- */

@@ -10,7 +10,7 @@ static bool types_compete(const struct match *m, const char *a, const char *b)
 
     if (x == WEIR_NO_TYPE || y == WEIR_NO_TYPE)
         return false;
-    if (reads(m, WEIR_STRICT_LEVELS)) /* neither type is searched for inside the other */
+    if (strict(m, WEIR_STRICT_LEVELS)) /* neither type is searched for inside the other */
         return x == y;
     return x == y || weir_type_above(g, x, y) || weir_type_above(g, y, x);
 }

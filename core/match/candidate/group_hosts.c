@@ -7,7 +7,7 @@ bool weir_group_hosts_apply(const struct match *m, weir_vertex under, weir_type 
 {
     return m->view <= VIEW_RESERVED && !m->policy->evaluate && m->policy->choice && m->policy->choice->emptiest &&
            (under == WEIR_NONE || (m->g->nroots == 1 && under == m->g->roots[0])) && host != SEARCH_PARENT &&
-           m->options->reading == 0 && m->links == WEIR_NONE && m->policy->ndescend == 0 &&
+           m->options->strict == 0 && m->links == WEIR_NONE && m->policy->ndescend == 0 &&
            !weir_type_above(m->g, host, host);
 }
 

@@ -33,7 +33,7 @@ static bool applies(const struct search *s)
 {
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
-    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->options->reading & WEIR_STRICT_LEVELS);
+    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->options->strict & WEIR_STRICT_LEVELS);
 
     if (r->nwith == 0 || told || r->any || has_flow(m->g, r) || weir_direct_within(m, r))
         return false;
@@ -104,9 +104,9 @@ static void add_barred(weir_buf *b, const struct search *s)
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
-    const int64_t numbers[] = {(int64_t)m->view,  m->options->reading, m->options->inside != NULL,
-                               m->g->nsubsystems, m->probing,          s->type,
-                               s->host,           s->idle_only,        s->kids_only};
+    const int64_t numbers[] = {(int64_t)m->view,  m->options->strict, m->options->inside != NULL,
+                               m->g->nsubsystems, m->probing,         s->type,
+                               s->host,           s->idle_only,       s->kids_only};
 
     weir_buf_add(b, (const char *)numbers, sizeof numbers);
     add_policy(b, m->policy);

@@ -519,7 +519,7 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
     s->host = WEIR_NO_TYPE;
     s->admitted = s->frontier.run_free = WEIR_NONE;
     s->descends = view_ordered(m) && m->policy->ndescend > 0;
-    if (reads(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
+    if (strict(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
         s->barred = weir_request_resources(m->request, &s->nbarred);
     read_needs(s, whole);
 }
@@ -655,7 +655,7 @@ static bool is_close(const struct match *m, weir_vertex under, const weir_resour
 {
     if (under == WEIR_NONE)
         return false;
-    return reads(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_children_only(m, r->parent));
+    return strict(m, WEIR_STRICT_LEVELS) || (r->parent && r->parent->slot && weir_slot_children_only(m, r->parent));
 }
 
 static const struct order_scores no_scores;
@@ -693,7 +693,7 @@ int weir_search_hosts_by(struct search *s, struct match *m, weir_vertex under, c
     s->needs_type = s->host = host;
     s->slot = slot;
     s->nslots = 1;
-    s->kids_only = under != WEIR_NONE && reads(m, WEIR_STRICT_LEVELS);
+    s->kids_only = under != WEIR_NONE && strict(m, WEIR_STRICT_LEVELS);
     return begin(s, under);
 }
 

@@ -15,17 +15,12 @@ const weir_resource *weir_slot_first(const struct match *m, const weir_resource 
 
 bool weir_slot_whole_pools(struct match *m, const weir_resource *slot)
 {
-    for (uint32_t i = 0; reads(m, WEIR_WHOLE_POOLS) && i < slot->nwith; i++) {
+    for (uint32_t i = 0; strict(m, WEIR_STRICT_POOLS) && i < slot->nwith; i++) {
         weir_type t = weir_match_type(m, &slot->with[i]);
         if (t != WEIR_NO_TYPE && (m->g->types[t].flags & TYPE_POOLED))
             return true;
     }
     return false;
-}
-
-bool weir_slot_summed(const struct match *m)
-{
-    return reads(m, WEIR_SLOT_SUMS) && view_ordered(m) && m->policy->norder && !m->policy->keys && !m->policy->ndescend;
 }
 
 static bool is_within_type(const weir_graph *g, weir_vertex v, weir_type t)
@@ -103,7 +98,7 @@ static bool is_single(const weir_resource *slot)
 
 bool weir_slot_children_only(const struct match *m, const weir_resource *slot)
 {
-    return slot->any || (reads(m, WEIR_SLOT_PARENT) && !is_single(slot));
+    return slot->any || (strict(m, WEIR_STRICT_SLOTS) && !is_single(slot));
 }
 
 bool weir_slot_is_parent(struct match *m, weir_vertex v, const weir_resource *slot)
@@ -128,11 +123,11 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
 {
     const weir_resource *first = weir_slot_first(m, slot);
 
-    if (is_single(slot) && (under == WEIR_NONE || !reads(m, WEIR_STRICT_LEVELS)))
+    if (is_single(slot) && (under == WEIR_NONE || !strict(m, WEIR_STRICT_LEVELS)))
         return WEIR_NO_TYPE;
     if (weir_flow_find(m->g, first->type) != WEIR_NONE)
         return WEIR_NO_TYPE;
-    if (reads(m, WEIR_SLOT_PARENT))
+    if (strict(m, WEIR_STRICT_SLOTS))
         return weir_slot_is_parent(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
     if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
         return m->node_type;
@@ -190,7 +185,7 @@ int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *sl
     uint32_t ninside = 0;
 
     *out = NULL;
-    if (slot->nwith < 2 || m->node_type == WEIR_NO_TYPE || reads(m, WEIR_SLOT_PARENT) ||
+    if (slot->nwith < 2 || m->node_type == WEIR_NO_TYPE || strict(m, WEIR_STRICT_SLOTS) ||
         is_within_type(m->g, under, m->node_type))
         return WEIR_OK;
     for (uint32_t i = 0; i < slot->nwith; i++) {

@@ -2,8 +2,7 @@
  * the last alternative asks for.
  *
  * Slots are placed vertex by vertex, each time the mix with the most slots below the vertex; among several such mixes,
- * the mix with the most slots of the first alternatives. The need of an alternative is the minimum of its counts. Where
- * the order of sums decides, all slots of the best mix of every vertex are placed, and the first by sums are kept.
+ * the mix with the most slots of the first alternatives. The need of an alternative is the minimum of its counts.
  * Invariant: on "does not fit" and on failure the picks are as they were.
  */
 #include <stdlib.h>
@@ -16,12 +15,6 @@
 #define OR_SLOT_TYPES 32      /* types of all alternatives */
 #define OR_SLOT_STEPS 1000000 /* mixes tried for a vertex */
 
-/* A placed slot, and its sums. */
-struct placed_slot {
-    uint32_t from, n; /* the picks of the slot */
-    double sums[WEIR_ORDER_KEYS];
-};
-
 struct or_slots {
     struct match *m;
     const weir_resource *list;
@@ -32,9 +25,6 @@ struct or_slots {
     int64_t needs[OR_SLOT_SLOTS][OR_SLOT_TYPES];
     int64_t counts[OR_SLOT_SLOTS], best[OR_SLOT_SLOTS];
     int64_t most; /* slots of the best mix; -1: no mix yet */
-    struct order order;
-    struct placed_slot *placed;
-    uint32_t nplaced, placed_cap;
 };
 
 /* ---- the mix for a vertex ---- */
@@ -172,73 +162,6 @@ static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
     return placed;
 }
 
-/* ---- in the order of sums ---- */
-
-static int place_slot(struct or_slots *x, weir_vertex v, const weir_resource *slot)
-{
-    struct match *m = x->m;
-    uint32_t from = m->npicks;
-    int rc = weir_place_slots_in(m, v, slot, 1);
-
-    if (rc != 1)
-        return rc;
-    if (weir_array_reserve(&x->placed, &x->placed_cap, (size_t)x->nplaced + 1, sizeof *x->placed))
-        return weir_fail_nomem(m->err);
-    weir_pick_slots(m, from, 1);
-    x->placed[x->nplaced] = (struct placed_slot){from, m->npicks - from, {0}};
-    weir_slot_sum(m, slot, &x->order, from, x->placed[x->nplaced++].sums);
-    return 1;
-}
-
-/* Places the whole mix for v, slot by slot. Picks below other vertices do not conflict. */
-static int place_or_slots(struct or_slots *x, weir_vertex v)
-{
-    uint32_t conflicts_from = x->m->conflicts_from;
-    int rc;
-
-    x->m->conflicts_from = conflicts_from == x->from ? x->m->npicks : conflicts_from;
-    rc = find_or_slots(x, v);
-    for (uint32_t i = 0; rc >= 0 && i < x->n; i++)
-        for (int64_t k = 0; rc >= 0 && k < x->best[i]; k++)
-            rc = place_slot(x, v, &x->list[i]);
-    x->m->conflicts_from = conflicts_from;
-    return rc < 0 ? rc : WEIR_OK;
-}
-
-static int by_sums(const void *a, const void *b)
-{
-    const struct placed_slot *s = a, *t = b;
-    int sums = weir_order_compare(s->sums, t->sums);
-    return sums ? sums : s->from < t->from ? -1 : s->from > t->from;
-}
-
-static int by_place(const void *a, const void *b)
-{
-    const struct placed_slot *s = a, *t = b;
-    return s->from < t->from ? -1 : s->from > t->from;
-}
-
-/* Keeps the picks of the first n slots by sums. */
-static void keep_slots(struct or_slots *x, uint32_t n)
-{
-    struct match *m = x->m;
-    uint32_t at = x->from;
-
-    if (n == 0) {
-        m->npicks = at;
-        return;
-    }
-    qsort(x->placed, x->nplaced, sizeof *x->placed, by_sums);
-    qsort(x->placed, n, sizeof *x->placed, by_place);
-    for (uint32_t i = 0; i < n; i++) {
-        const struct placed_slot *t = &x->placed[i];
-        memmove(m->picks + at, m->picks + t->from, t->n * sizeof *m->picks);
-        memmove(m->details + at, m->details + t->from, t->n * sizeof *m->details);
-        at += t->n;
-    }
-    m->npicks = at;
-}
-
 /* ---- vertex by vertex ---- */
 
 static bool has_slot_at(const struct or_slots *x, weir_vertex v)
@@ -296,42 +219,6 @@ static int64_t place_below(struct or_slots *x, weir_vertex under, int64_t want)
     return placed;
 }
 
-/* Places all slots of the best mix of every host of an alternative. */
-static int place_each_host(struct or_slots *x, weir_vertex under, const weir_resource *slot)
-{
-    struct search s;
-    weir_vertex v;
-    int rc = begin_hosts(x, &s, under, slot);
-
-    if (rc)
-        return rc;
-    while ((rc = weir_search_next(&s, &v)) > 0)
-        if ((rc = place_or_slots(x, v)) < 0)
-            break;
-    weir_search_end(&s);
-    return rc;
-}
-
-/* Places slots in the order of sums. Returns 1, 0 or negative. */
-static int place_summed(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
-{
-    int64_t n;
-    int rc = weir_order_read(x->m->g, x->m->policy, &x->order, x->m->err);
-
-    if (!rc && under != WEIR_NONE && has_slot_at(x, under)) {
-        rc = place_or_slots(x, under);
-    } else {
-        for (uint32_t i = 0; !rc && i < x->n; i++)
-            rc = place_each_host(x, under, &x->list[i]);
-    }
-    if (rc)
-        return rc;
-    n = weir_count_floor(&x->list[x->n - 1].count, (x->nplaced < want ? x->nplaced : want) / times);
-    if (n >= 0)
-        keep_slots(x, (uint32_t)(n * times));
-    return n >= 0;
-}
-
 /* Places as many slots as allowed, at most `want`. Returns 1, 0 or negative. */
 static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_t times)
 {
@@ -364,8 +251,7 @@ int weir_place_or_slots(struct match *m, weir_vertex under, const weir_resource 
     m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
     m->backtracked = true;
     want = saturating_mul(count_most(m, &list[n - 1].count), times);
-    rc = weir_slot_summed(m) ? place_summed(&x, under, want, times) : place_all(&x, under, want, times);
-    weir_mem_free(x.placed);
+    rc = place_all(&x, under, want, times);
     m->conflicts_from = conflicts_from;
     if (rc != 1)
         m->npicks = npicks;

@@ -5,7 +5,7 @@
  * type of the locality large enough for a slot. A node then gives as many slots as its smaller hosts do.
  *
  * Hosts are taken in the order of the first resource of each slot, so that a policy that orders cores by id still
- * decides core by core; or slot by slot, in the order of sums over the vertices of each slot; or by score. Invariant: a
+ * decides core by core; or by score. Invariant: a
  * host never gives more slots than fit inside.
  */
 #include <math.h>
@@ -25,12 +25,6 @@ struct host {
     double score;
 };
 
-/* A slot that a host could give, and the sums of the slot. */
-struct slot_candidate {
-    uint32_t host, nth;
-    double sums[WEIR_ORDER_KEYS];
-};
-
 struct hosts {
     struct match *m;
     const weir_resource *slot, *first; /* first: weir_slot_first() */
@@ -41,8 +35,6 @@ struct hosts {
     uint32_t nkeys, keys_cap;
     uint32_t *order; /* by slot given: number of the host */
     uint32_t norder, order_cap;
-    struct slot_candidate *candidates; /* only where sums decide */
-    uint32_t ncandidates, candidates_cap;
     bool placed; /* the only slot wanted is among the picks already */
 };
 
@@ -181,7 +173,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
 
 static void free_hosts(struct hosts *h)
 {
-    WEIR_FREE(h->list, h->keys, h->order, h->candidates);
+    WEIR_FREE(h->list, h->keys, h->order);
 }
 
 static int append_host(struct hosts *h, struct host host)
@@ -269,7 +261,7 @@ static bool is_only(const struct hosts *h, int64_t want)
 {
     const weir_resource *first = h->first;
 
-    return want == 1 && h->norder == 0 && !is_scored(h->m) && !weir_slot_summed(h->m) && first->count.min > 0 &&
+    return want == 1 && h->norder == 0 && !is_scored(h->m) && first->count.min > 0 &&
            count_most(h->m, &first->count) == first->count.min && weir_flow_find(h->m->g, first->type) == WEIR_NONE;
 }
 
@@ -454,89 +446,6 @@ static int fill_ranked(struct hosts *h, int64_t want)
     return rc < 0 ? rc : WEIR_OK;
 }
 
-/* ---- in the order of sums ---- */
-
-static int place_in(struct hosts *h, weir_vertex v, int64_t count);
-
-/* The resource of a slot that a pick serves, directly or by a nested resource. */
-static const weir_resource *resource_of(const weir_resource *slot, const weir_pick *p)
-{
-    uint32_t i = slot->nwith - 1;
-
-    while (i > 0 && slot->with[i].index > p->resource)
-        i--;
-    return &slot->with[i];
-}
-
-void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
-                   double sums[WEIR_ORDER_KEYS])
-{
-    weir_vertex last = WEIR_NONE;
-
-    memset(sums, 0, WEIR_ORDER_KEYS * sizeof *sums);
-    for (uint32_t i = from; i < m->npicks; i++) {
-        const weir_resource *r = resource_of(slot, &m->picks[i]);
-        weir_vertex v = served_by(m->g, weir_type_find(m->g, r->type), m->picks[i].vertex);
-        if (v == last || m->details[i].endpoint != WEIR_NONE)
-            continue;
-        last = v;
-        weir_order_sum(m->g, o, v, sums);
-    }
-}
-
-/* Lists the slots of a host with their sums, by placing slot after slot; the picks are as before afterwards. */
-static int add_slot_candidates(struct hosts *h, uint32_t host, const struct order *o)
-{
-    struct match *m = h->m;
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from, most = (uint32_t)h->list[host].most;
-    int rc = 1;
-
-    if (weir_array_reserve(&h->candidates, &h->candidates_cap, (size_t)h->ncandidates + most, sizeof *h->candidates))
-        return weir_fail_nomem(m->err);
-    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
-    for (uint32_t k = 0; rc >= 0 && k < most; k++) {
-        struct slot_candidate *t = &h->candidates[h->ncandidates++];
-        uint32_t from = m->npicks;
-        *t = k ? t[-1] : (struct slot_candidate){.host = host};
-        t->nth = k;
-        rc = rc == 1 ? place_in(h, h->list[host].v, 1) : rc; /* 0: counts with a range took the units missing now */
-        if (rc == 1)
-            weir_slot_sum(m, h->slot, o, from, t->sums);
-    }
-    m->conflicts_from = conflicts_from;
-    m->npicks = npicks;
-    return rc < 0 ? rc : WEIR_OK;
-}
-
-static int by_sums(const void *a, const void *b)
-{
-    const struct slot_candidate *x = a, *y = b;
-    int sums = weir_order_compare(x->sums, y->sums);
-
-    if (sums)
-        return sums;
-    if (x->host != y->host)
-        return x->host < y->host ? -1 : 1;
-    return x->nth < y->nth ? -1 : x->nth > y->nth;
-}
-
-static int fill_summed(struct hosts *h, int64_t want)
-{
-    struct order o;
-    weir_vertex v;
-    int rc = weir_order_read(h->m->g, h->m->policy, &o, h->m->err);
-
-    while (!rc && (rc = weir_search_next(&h->search, &v)) > 0) {
-        rc = add_host(h, v, want);
-        rc = rc == 1 ? add_slot_candidates(h, h->n - 1, &o) : rc;
-    }
-    if (!rc && h->ncandidates)
-        qsort(h->candidates, h->ncandidates, sizeof *h->candidates, by_sums);
-    for (uint32_t i = 0; !rc && i < h->ncandidates && h->norder < want; i++)
-        rc = give_slot(h, h->candidates[i].host);
-    return rc;
-}
-
 /* ---- giving and placing slots ---- */
 
 static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want)
@@ -554,7 +463,6 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
         return rc;
     rc = by.memory && is_scored(h->m) ? fill_ranked(h, want)
          : is_scored(h->m)            ? fill_scored(h, want)
-         : weir_slot_summed(h->m)     ? fill_summed(h, want)
                                       : fill_ordered(h, want);
     weir_search_end(&h->search);
     return rc;

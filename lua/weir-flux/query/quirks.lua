@@ -1,6 +1,6 @@
 --- quirks.lua - the quirks of resource-query: behaviour that weir reproduces only for equal output and equal reading
--- of files. Each quirk has a function here. Quirks in the reading of requests by the engine are options of a match:
--- see enum weir_reading in weir.h.
+-- of files. Each quirk has a function here. Quirks in the reading of requests are options of a match:
+-- see fluxion_match/match.lua.
 
 local core = require "weir.core"
 

@@ -48,7 +48,7 @@ local must = failure.must
 
 local M = { text = wording.text, headline = wording.headline }
 
-local OPTIONS = tables.update(tables.set(trials.READINGS), { about = true, at = true, vertex = true, down = true, up = true, release = true,
+local OPTIONS = tables.update(tables.set(trials.STRICT), { about = true, at = true, vertex = true, down = true, up = true, release = true,
   without = true, constraint = true, policy = true, subsystem = true })
 
 local function check_options(opts)
@@ -438,7 +438,7 @@ local function ask(what, opts)
   local settings = {
     about = opts.about, at = opts.at, within = what.where and what.copy:twin(what.where), subsystem = what.search,
   }
-  for _, name in ipairs(trials.READINGS) do settings[name] = opts[name] end
+  for _, name in ipairs(trials.STRICT) do settings[name] = opts[name] end
   what.settings = settings
   what.engine = must(core.engine { resources = what.copy, policy = what.policy, granularity = what.search })
   local report, why, code
@@ -488,8 +488,8 @@ local engine = core.methods "engine"
 --- weir.explain.text makes text of a report. Nothing is allocated. Options: {about = what is known of the job, as for
 --- match, at = seconds, vertex = a vertex or path to which the question is limited}, and assumptions made on a
 --- duplicate of the graph: {down =, up = vertices or paths, release = jobs, without = "property=bigmem", constraint =
---- table, policy =, subsystem = the hierarchy to search in, as for match}; links, slot_parent, slot_sums, strict_levels,
---- whole_pools = true as for match.
+--- table, policy =, subsystem = the hierarchy to search in, as for match}; follow, strict_levels, strict_pools,
+--- strict_slots as for match.
 function M.of(self, request, opts)
   engine.visits(self) -- raises for no engine, a closed engine, and while a match runs
   local graph = engine.resources(self)

@@ -16,7 +16,7 @@ Trial.__index = Trial
 
 local M = {
   KINDS = { "policy", "constraint", "state", "job" },
-  READINGS = { "links", "slot_parent", "slot_sums", "strict_levels", "whole_pools" },
+  STRICT = { "follow", "strict_levels", "strict_pools", "strict_slots" },
   TRIES = 4000, -- the most matches for an explanation; fewer where the constraint is large
 }
 
@@ -305,7 +305,7 @@ end
 --- The causes that exclude vertices, by level; see e:levels.
 function Trial:levels()
   local o = { about = self.options.about, at = self.options.at, within = self.within, without = { "admit" } }
-  for _, name in ipairs(M.READINGS) do o[name] = self.options[name] end
+  for _, name in ipairs(M.STRICT) do o[name] = self.options[name] end
   return must(self.engine:levels(must(current(self)), o))
 end
 

@@ -123,13 +123,12 @@ it("the earliest start is a date where the clock is that of the wall", function(
   assert.matches("Earliest start: " .. os.date("%Y-%m-%d %H:%M:%S", 1700003600) .. ", once job 1 has ended", text, 1, true)
 end)
 
-describe("other readings of a request", function()
-  -- {reading, machine, request, verdict with it, verdict without}
+describe("a request taken strictly", function()
+  -- {option, machine, request, verdict with it, verdict without}
   for _, row in ipairs {
     { "strict_levels", RACKS, "rack/core=1", "infeasible", "fits" },
-    { "slot_parent", "cluster:1 node:1 socket:2 core:2", "slot=1/core=3", "infeasible", "fits" },
-    { "whole_pools", "cluster:1 node:1 memory:1(size=4)", "slot=2/memory=1", "infeasible", "fits" },
-    { "slot_sums", RACKS, "slot=1/[core;gpu]", "fits", "fits" },
+    { "strict_slots", "cluster:1 node:1 socket:2 core:2", "slot=1/core=3", "infeasible", "fits" },
+    { "strict_pools", "cluster:1 node:1 memory:1(size=4)", "slot=2/memory=1", "infeasible", "fits" },
   } do
     it(row[1] .. " is explained as it is matched", function()
       local engine = engine_on(row[2])
@@ -140,15 +139,15 @@ describe("other readings of a request", function()
     end)
   end
 
-  it("links are followed, and no sum says that something is too small", function()
+  it("edges are followed, and no sum says that something is too small", function()
     local graph = weir.new()
     local root = graph:add(nil, { type = "cluster", id = 0 })
     local store, disk = graph:add(root, { type = "store", id = 0 }), graph:add(root, { type = "disk", id = 0 })
     graph:add_edge(store, disk, { subsystem = "links" })
     local engine = weir.engine { resources = graph, policy = "low" }
-    assert.equal("fits", engine:explain("store/disk=1", { links = true }).verdict)
-    assert(engine:match("store/disk=1", { links = true }))
-    local report = assert(engine:explain("store/disk=1", { links = true }))
+    assert.equal("fits", engine:explain("store/disk=1", { follow = "links" }).verdict)
+    assert(engine:match("store/disk=1", { follow = "links" }))
+    local report = assert(engine:explain("store/disk=1", { follow = "links" }))
     assert.equal("busy", report.verdict)
     for _, level in ipairs(report.levels) do
       for _, cause in ipairs(level.causes) do assert.not_equal("small", cause.by) end

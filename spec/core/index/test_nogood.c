@@ -134,9 +134,9 @@ static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t s
     weir_match_options o = {.mode = filler && dice(4) ? WEIR_RESERVE : modes[dice(COUNT(modes))],
                             .at = weir_graph_now(g),
                             .policy = p,
-                            .reading = dice(6)   ? 0
-                                       : dice(2) ? WEIR_SLOT_PARENT
-                                                 : WEIR_WHOLE_POOLS};
+                            .strict = dice(6)   ? 0
+                                      : dice(2) ? WEIR_STRICT_SLOTS
+                                                : WEIR_STRICT_POOLS};
     const weir_allocation *a = NULL, *b = NULL;
     weir_err err = {0};
     weir_graph *copy;
@@ -148,7 +148,7 @@ static bool compare(weir_graph *g, const weir_policy *p, bool filler, uint32_t s
     rc = weir_match(g, r, &o, &a, &err);
     weir_request_free(r);
     like = rc == other && (rc || !a || same(a, b));
-    CHECK(like, "%s, mode %d, reading %u: %s and %s", p->name, o.mode, o.reading, weir_status_name(rc),
+    CHECK(like, "%s, mode %d, strict %u: %s and %s", p->name, o.mode, o.strict, weir_status_name(rc),
           weir_status_name(other));
     if (o.mode == WEIR_PREVIEW) {
         weir_allocation_free(a);

@@ -101,7 +101,7 @@ static int do_match(weir_graph *g, const weir_policy *p, weir_err *err)
     weir_request *r;
     const weir_allocation *a;
     weir_match_options o = {
-        .mode = (int)dice(4), .reading = dice(4) ? 0 : dice(32), .at = weir_graph_now(g), .policy = p};
+        .mode = (int)dice(4), .strict = dice(4) ? 0 : dice(8), .at = weir_graph_now(g), .policy = p};
     weir_pick *inside = NULL;
     uint32_t ninside = 0;
     int rc;

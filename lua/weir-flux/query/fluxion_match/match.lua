@@ -29,7 +29,7 @@ local OPERATIONS = {
 
 --- Returns options of a match or an explanation, with Fluxion's reading of requests added.
 function M.reading(options)
-  options.links, options.slot_parent, options.slot_sums, options.strict_levels, options.whole_pools = true, true, true, true, true
+  options.follow, options.strict_levels, options.strict_pools, options.strict_slots = "links", true, true, true
   return options
 end
 

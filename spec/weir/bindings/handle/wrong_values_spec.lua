@@ -15,10 +15,10 @@ local VALUES = {
 -- Fields of the tables that methods take.
 local FIELDS = {
   ["engine.match"] = "mode at duration job stats policy trace inside within without fewest "
-    .. "brief links slot_parent stage lock", ["engine.stage"] = "mode at duration job lease lock policy trace",
+    .. "brief follow strict_slots stage lock", ["engine.stage"] = "mode at duration job lease lock policy trace",
   ["engine.commit"] = "job", ["engine.allocate"] = "job start duration",
-  ["engine.levels"] = "at within without links", ["engine.explain"] = "at vertex down up release "
-    .. "without constraint policy links", ["engine.use"] = "watch failed", ["engine.shrink"] = "vertex amount ranks",
+  ["engine.levels"] = "at within without follow", ["engine.explain"] = "at vertex down up release "
+    .. "without constraint policy follow", ["engine.use"] = "watch failed", ["engine.shrink"] = "vertex amount ranks",
   ["graph.walk"] = "start subsystem order reverse upward type prune evaluate best visit order_children fields",
   ["graph.find"] = "start as", ["graph.coarsen"] = "keep", ["vertex.allocate"] = "job amount start duration",
   ["rset.remap"] = "ranks hosts", ["rset.with"] = "properties", ["graph.save"] = "path", ["graph.add"] = "type basename name id size unit "

@@ -64,7 +64,7 @@ describe("what serves a request inside of whole vertices", function()
 end)
 
 describe("a slot below one vertex", function()
-  -- {request, picks with slot_parent, the code on failure}
+  -- {request, picks with strict_slots, the code on failure}
   local cases = {
     { "slot=1/core=2", "core0x core1x" },
     { "slot=1/core=3", nil, "infeasible" },
@@ -75,16 +75,16 @@ describe("a slot below one vertex", function()
   }
   for _, case in ipairs(cases) do
     it(("%s: %s"):format(case[1], case[2] or case[3]), function()
-      local a, code = matched("cluster:1 node:2 socket:2 core:2 memory:1(size=2)", "lonode", case[1], { slot_parent = true })
+      local a, code = matched("cluster:1 node:2 socket:2 core:2 memory:1(size=2)", "low", case[1], { strict_slots = true })
       assert.same({ case[2], case[3] }, { a and show(a:vertices()), code })
     end)
   end
 
   it("is found where the parent is the first that has enough, not the first", function()
     local g = assert(weir.synthetic(NODES))
-    local e = weir.engine { resources = g, policy = "lonode" }
-    assert(e:match("slot=1/core=1", { slot_parent = true }))
-    local a = assert(e:match("slot=1/core=2", { slot_parent = true }))
+    local e = weir.engine { resources = g, policy = "low" }
+    assert(e:match("slot=1/core=1", { strict_slots = true }))
+    local a = assert(e:match("slot=1/core=2", { strict_slots = true }))
     assert.equal("/cluster0/node0/socket1", a:vertices()[1].vertex:parent().path)
   end)
 
@@ -95,12 +95,12 @@ describe("a slot below one vertex", function()
       assert(g:vertex(("/cluster0/node0/socket%d/core%d"):format(socket, 2 * socket)):allocate { job = socket + 1, amount = 1 })
     end
     assert(e:match("slot=1/core=2", { mode = "preview" }))
-    assert.equal("busy", select(3, e:match("slot=1/core=2", { slot_parent = true })))
+    assert.equal("busy", select(3, e:match("slot=1/core=2", { strict_slots = true })))
   end)
 end)
 
 describe("whole pools", function()
-  -- {request, picks with whole_pools, picks without}
+  -- {request, picks with strict_pools, picks without}
   local cases = {
     { "slot=1/memory=1", "memory0x", "memory0:1" },
     { "slot=1/memory=3", "memory0x memory1x", "memory0x memory1:1" },
@@ -113,7 +113,7 @@ describe("whole pools", function()
     it(("%s: %s"):format(case[1], case[2]), function()
       local got = {}
       for i, whole in ipairs { true, false } do
-        got[i] = show(assert(matched("cluster:1 node:1 core:4 memory:4(size=2)", "low", case[1], { whole_pools = whole })):vertices())
+        got[i] = show(assert(matched("cluster:1 node:1 core:4 memory:4(size=2)", "low", case[1], { strict_pools = whole })):vertices())
       end
       assert.same({ case[2], case[3] }, got)
     end)
@@ -127,71 +127,19 @@ describe("whole pools", function()
       for i = 0, 1 do g:add(g:add(rack, { type = "node", id = 2 * r + i }), { type = "core", size = 8 }) end
     end
     local e = weir.engine { resources = g, policy = "low" }
-    local options = { whole_pools = true, slot_parent = true, inside = {} }
+    local options = { strict_pools = true, strict_slots = true, inside = {} }
     local a = assert(e:match("slot=3/[power=1;node/core=2]", options))
     assert.equal("node0x node1x node2x power0x power0x power1x", show(a:vertices()))
     assert.equal("corex corex corex", show(options.inside))
   end)
 
   it("are not shared by slots, so fewer slots fit", function()
-    local a = assert(matched("cluster:1 node:1 memory:3(size=2)", "low", "slot=1-9/memory=3", { whole_pools = true }))
+    local a = assert(matched("cluster:1 node:1 memory:3(size=2)", "low", "slot=1-9/memory=3", { strict_pools = true }))
     assert.same({ 1, "memory0x memory1x" }, { a.nslots, show(a:vertices()) })
   end)
 end)
 
-describe("slots in the order of sums", function()
-  -- Sockets with cores and gpus by id: /socket0 has core 0 and gpu 9, /socket1 core 3 and gpu 3, /socket2 core 5 and gpu 0.
-  local function sockets()
-    local g = weir.new()
-    local root = g:add(nil, { type = "cluster", id = 0 })
-    for i, ids in ipairs { { 0, 9 }, { 3, 3 }, { 5, 0 } } do
-      local socket = g:add(root, { type = "socket", id = i - 1 })
-      g:add(socket, { type = "core", id = ids[1] })
-      g:add(socket, { type = "gpu", id = ids[2] })
-    end
-    return g
-  end
-
-  -- {title, policy, options, picks}
-  local cases = {
-    { "take the least sum, not the first thing", "low", true, "core5x gpu0x" },
-    { "or the greatest", "high", true, "core0x gpu9x" },
-    { "but not where nobody asks for it", "low", nil, "core0x gpu9x" },
-    { "count what is above for what is below it only",
-      { name = "p", order = { "socket.id", "id" } }, true, "core0x gpu9x" },
-  }
-  for _, case in ipairs(cases) do
-    it(case[1], function()
-      local e = weir.engine { resources = sockets(), policy = case[2] }
-      local a = assert(e:match("slot=1/[core;gpu]", { slot_parent = true, slot_sums = case[3] }))
-      assert.equal(case[4], show(a:vertices()))
-    end)
-  end
-
-  it("go on with the next one of whatever host that is", function()
-    local g = assert(weir.synthetic "cluster:1 socket:2 [core:2 gpu:2]")
-    local e = weir.engine { resources = g, policy = "low" }
-    local a = assert(e:match("slot=3/[core;gpu]", { slot_parent = true, slot_sums = true }))
-    local per = { 0, 0 }
-    for _, p in ipairs(a:vertices()) do
-      local s = p.vertex:parent().id + 1
-      per[s] = per[s] + 1
-    end
-    assert.same({ 4, 2 }, per)
-  end)
-
-  it("decide between alternatives, too", function()
-    local function alternative(type) return { type = "or_slot", label = type, count = 1, with = { { type = type, count = 1 } } } end
-    local request = { resources = { alternative "core", alternative "gpu" }, attributes = { system = {} } }
-    local function given(policy, sums)
-      local e = weir.engine { resources = sockets(), policy = policy }
-      return show(assert(e:match(request, { slot_sums = sums })):vertices())
-    end
-    assert.same({ "core0x", "gpu9x", "core5x" }, { given("low", true), given("high", true), given("high", false) })
-  end)
-end)
-
-describe("links", function()
+describe("edges that are followed", function()
   -- A store with a link to the shelf of each rack; shelves have two disks.
   local function stores()
     local g = weir.new()
@@ -219,7 +167,7 @@ describe("links", function()
   for _, case in ipairs(cases) do
     it(case[1], function()
       local g, e = stores()
-      local a, _, code = e:match(case[2], { links = true })
+      local a, _, code = e:match(case[2], { follow = "links" })
       assert.same({ case[3], case[4] }, { a and show(a:vertices()), code })
       assert(g:check())
       assert.equal("infeasible", select(3, e:match(case[2])))
@@ -229,15 +177,15 @@ describe("links", function()
   it("do not lead into what is down, in use, or not wanted by a filter", function()
     local g, e = stores()
     g:vertex("/cluster0/rack0").state = "down"
-    local a = assert(e:match("store/shelf/disk=1", { links = true }))
+    local a = assert(e:match("store/shelf/disk=1", { follow = "links" }))
     assert.equal("disk2x", show(a:vertices()))
     assert(e:release(a))
     assert(e:match "rack=1{x}")
-    assert.equal("busy", select(3, e:match("store/shelf/disk=1", { links = true })))
+    assert.equal("busy", select(3, e:match("store/shelf/disk=1", { follow = "links" })))
     g:vertex("/cluster0/rack0").state = "up"
-    assert(e:match("store/shelf/disk=1", { links = true, mode = "preview" }))
+    assert(e:match("store/shelf/disk=1", { follow = "links", mode = "preview" }))
     assert(e:use { name = "f", prune = function(v) return v.type ~= "rack" end })
-    assert.equal("infeasible", select(3, e:match("store/shelf/disk=1", { links = true })))
+    assert.equal("infeasible", select(3, e:match("store/shelf/disk=1", { follow = "links" })))
   end)
 end)
 

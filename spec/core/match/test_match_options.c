@@ -1,5 +1,5 @@
-/* test_reading.c - further readings of requests, and selections of policies: the picks, and nothing changed or
- * lost where an allocation fails on the way. */
+/* test_match_options.c - requests taken strictly, edges that are followed, and selections of policies: the picks, and
+ * nothing changed or lost where an allocation fails on the way. */
 #include <stdio.h>
 #include <string.h>
 
@@ -62,24 +62,19 @@ static int once(void *data)
 
 static const struct {
     const char *what, *request;
-    unsigned reading;
+    unsigned strict;
+    const char *follow;
     const char *order, *descend;
     const char *picks;
 } rows[] = {
-    {"slots in the order of sums",
+    {"strict slots of undivided pools",
      "{\"resources\":[{\"type\":\"slot\",\"count\":2,\"label\":\"a\",\"with\":[{\"type\":\"core\",\"count\":1},"
      "{\"type\":\"memory\",\"count\":4}]}],\"attributes\":{\"system\":{}}}",
-     WEIR_SLOT_PARENT | WEIR_SLOT_SUMS | WEIR_WHOLE_POOLS, "id", NULL,
+     WEIR_STRICT_SLOTS | WEIR_STRICT_POOLS, NULL, "id", NULL,
      "node0/socket0/core0 node0/socket0/memory0 node1/socket0/core0 node1/socket0/memory0"},
-    {"what links lead to", "store/socket/core=1", WEIR_LINKS, "id", NULL, "node1/socket0/core0"},
-    {"what links lead to, highest first", "store/socket/core=1", WEIR_LINKS, "-id", NULL, "node1/socket1/core7"},
-    {"alternatives in the order of sums",
-     "{\"resources\":[{\"type\":\"or_slot\",\"count\":1,\"label\":\"a\",\"with\":[{\"type\":"
-     "\"core\",\"count\":3}]},{\"type\":\"or_slot\",\"count\":1,\"label\":\"b\",\"with\":[{\"type\":\"core\",\"count\":"
-     "1}]}],"
-     "\"attributes\":{\"system\":{}}}",
-     WEIR_SLOT_SUMS, "id", NULL, "node0/socket0/core0"},
-    {"the best of what is found, where fewer are allowed", "slot=1/core=2-40:5:+", 0, "id", "core",
+    {"what links lead to", "store/socket/core=1", 0, "links", "id", NULL, "node1/socket0/core0"},
+    {"what links lead to, highest first", "store/socket/core=1", 0, "links", "-id", NULL, "node1/socket1/core7"},
+    {"the best of what is found, where fewer are allowed", "slot=1/core=2-40:5:+", 0, NULL, "id", "core",
      "node1/socket0/core0 node1/socket0/core1 node1/socket0/core2 node1/socket0/core3 node1/socket1/core4 "
      "node1/socket1/core5 "
      "node1/socket1/core6"},
@@ -89,7 +84,8 @@ static void check_row(size_t i)
 {
     const char *order[] = {rows[i].order}, *descend[] = {rows[i].descend};
     weir_policy p = {.name = "p", .order = order, .norder = 1, .descend = descend, .ndescend = rows[i].descend ? 1 : 0};
-    struct trial t = {.g = make_machine(), .o = {.mode = WEIR_NOW, .reading = rows[i].reading, .policy = &p}};
+    struct trial t = {.g = make_machine(),
+                      .o = {.mode = WEIR_NOW, .strict = rows[i].strict, .follow = rows[i].follow, .policy = &p}};
     weir_err err = {0};
     const char *text = rows[i].request;
 
