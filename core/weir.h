@@ -1,6 +1,6 @@
 /* weir.h - the public header and the manual of libweir, a resource engine.
  *
- * A graph describes a machine: vertices (resource pools) and edges, as in the Flux resource model (RFC 4). The graph
+ * A graph describes a machine: vertices (resource pools) and edges, as in the resource model of RFC 4. The graph
  * also keeps a schedule: the jobs, the vertices of each job, and the times of each job. A match finds resources for a
  * request and enters the result into the schedule.
  *
@@ -1464,7 +1464,7 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  * Formats to write, for graphs "jgf", "document", "rv1", "rv1_nosched", "rlite", "csv"; for allocations "rv1",
  * "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand":
  *   jgf    JSON Graph Format: weir_graph_parse() makes the same graph of the text, without the schedule. A shorthand
- *          leaves out the vertices below a vertex that is taken as a whole, as Fluxion does, and says so in "writer".
+ *          leaves out the vertices below a vertex that is taken as a whole, and says so in "writer".
  *   document  JSON Graph Format with all that a graph keeps: clock, jobs and reservations, the next id, the rule for
  *          jobs past their end, states, tags, data, UUIDs, subsystems. weir_graph_parse() makes the whole of it again;
  *          other readers of JSON graphs find the machine. Vertices are numbered in preorder and keys are sorted, so
@@ -1516,7 +1516,7 @@ int weir_graph_write(const weir_graph *g, const char *format, const weir_format_
 int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const char *format, weir_sink sink, void *data,
                           weir_err *err);
 
-/* Finds the picks in g of an allocation that weir or Fluxion wrote as a JSON graph (jgf, jgf_shorthand, or an R with a
+/* Finds the picks in g of an allocation written as a JSON graph (jgf, jgf_shorthand, or an R with a
  * graph). Vertices are found by their paths, and by ranks where both sides have ranks. An exclusive vertex is a pick
  * of the whole, whether the text has the vertices below or not; a `size` below the size of the pool is a pick of so
  * many units; vertices that only lead to picks are left out; any remaining vertex is a pick of 0 units, shared.
@@ -1849,9 +1849,8 @@ int weir_hostlist_append(weir_hostlist *h, const char *text, size_t len, weir_er
 int weir_hostlist_append_name(weir_hostlist *h, const char *name, size_t len, weir_err *err);
 /* Appends all names of another list. */
 int weir_hostlist_append_list(weir_hostlist *h, const weir_hostlist *other, weir_err *err);
-/* Returns the compact text, to be freed with weir_free; NULL: err says why. Consecutive names share brackets. As in
- * Flux, a text behind brackets is written with each name, unless the names would take more than WEIR_HOSTLIST_EXPAND
- * bytes. */
+/* Returns the compact text, to be freed with weir_free; NULL: err says why. Consecutive names share brackets. A text
+ * behind brackets is written with each name, unless the names would take more than WEIR_HOSTLIST_EXPAND bytes. */
 char *weir_hostlist_format(const weir_hostlist *h, weir_err *err);
 
 /* Returns the number of names. O(1) */

@@ -1,4 +1,4 @@
-/* host.c - prepares a lua_State for weir; used by weir(1) and the scheduler of Flux. */
+/* host.c - prepares a lua_State for weir; used by weir(1) and by programs that embed weir. */
 #include "handle/weirlua.h"
 
 #include <limits.h>

@@ -64,8 +64,8 @@ int weir_hwloc_objects(const char *text, size_t len, const char *source, json_t 
 /* Makes the graph in the text of the value of `scheduling` of an R. */
 int weir_jgf_read_scheduling(const char *text, const char *source, weir_graph **out, weir_err *err);
 
-/* Values of the key "writer" of an R: Fluxion's, for graphs without the vertices below exclusive vertices; that of
- * RFC 49. */
+/* Values of the key "writer" of an R: a JSON graph without the vertices below exclusive vertices; the writer of RFC 49.
+ */
 #define WEIR_JGF_SHORTHAND "fluxion:jgf_shorthand"
 #define WEIR_TREEPOOL      "TreePool"
 

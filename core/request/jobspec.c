@@ -3,12 +3,12 @@
  * Invariant: the array of resources has its final size before the first resource is filled, so pointers into the
  * array stay valid. A resource is filled before its children, and all siblings before the first child.
  *
- * Decisions where the RFCs leave room: versions 999 (used by examples of RFC 14) and 9999 (used by Fluxion) select
- * the full grammar. "version: 1" has the full grammar too, beyond RFC 25: plugins of Flux rewrite the resources of
- * submitted jobs (chassis, nodes and ssds beside each other) and leave the version, and Fluxion schedules such jobs.
- * What RFC 25 alone allows is read in version 1 only: a gpu with count 0, which is dropped from the request, and a
- * command that is a string. Without a version only `resources` is required, and a single slot gets the label
- * "default". `exclusive` on a slot has no effect on the slot's contents.
+ * Decisions where the RFCs leave room: versions 999 (used by examples of RFC 14) and 9999 (common in test data) select
+ * the full grammar. "version: 1" has the full grammar too, beyond RFC 25: plugins of a job manager rewrite the
+ * resources of submitted jobs (chassis, nodes and ssds next to each other) and leave the version. What RFC 25 alone
+ * allows is read in version 1 only: a gpu with count 0, which is dropped from the request, and a command that is a
+ * string. Without a version only `resources` is required, and a single slot gets the label "default". `exclusive` on a
+ * slot has no effect on the slot's contents.
  */
 #include "request/request.h"
 

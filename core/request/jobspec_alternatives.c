@@ -1,5 +1,5 @@
 /* jobspec_alternatives.c - jobspecs with xor_slots, of which one alone serves. Such a jobspec stands for several lists
- * of resources without xor_slots, as Fluxion's flexible traverser reads it: the siblings of type xor_slot, one after
+ * of resources without xor_slots: the siblings of type xor_slot, one after
  * the other, each as a slot behind all siblings of another type; a sibling whose own contents have alternatives is
  * there with each of these in turn. The choice is the same for all instances of a resource.
  *

@@ -1,7 +1,7 @@
-/* jobspec_nested.c - resolves slots within slots. RFC 14 says that slots do not nest; Fluxion takes such jobspecs, and
- * plugins of Flux make them: a slot of a whole node with its tasks, and storage beside the node. All resources of a
- * slot are exclusive to the slot, so an inner slot adds nothing but a factor: n inner slots are n times the resources
- * in them.
+/* jobspec_nested.c - resolves slots within slots. RFC 14 says that slots do not nest, but plugins of
+ * job managers write such jobspecs: a slot of a whole node with its tasks, and storage next to the node. All resources
+ * of a slot are exclusive to the slot, so an inner slot adds nothing but a factor: n inner slots are n times the
+ * resources in them.
  *
  * The document stays as it was given; the resolved list is a copy that shares all values but the changed ones, whose
  * places in the text are recorded anew.

@@ -1,5 +1,5 @@
 /* rv1_read.c - reads a machine from R version 1 (RFC 20). The graph is scheduling.graph, fitted to R_lite. If
- * scheduling.graph is missing, or the writer left vertices out (WEIR_JGF_SHORTHAND; Fluxion reads by rank then, too),
+ * scheduling.graph is missing, or the writer left vertices out (WEIR_JGF_SHORTHAND),
  * the graph is made of R_lite, with the topology of RFC 49 if the document has a topology. rset_read.c reads
  * `execution`, rset_graph.c makes the graph.
  */

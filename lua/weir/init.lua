@@ -30,10 +30,10 @@ local weir = {
   check_R = rset.check,
 }
 
---- Loads a graph from a file. The format is told by content, also of the files of Slurm and Flux; files with the ending
---- ".lua" are RDL or recipes, see weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd. opts.format forces a
---- format; opts.types: directories with types for an RDL file. Lua files run in a sandbox with the budgets instructions,
---- memory and seconds.
+--- Loads a graph from a file. The format is recognized by the content, also of files of Slurm and of what `flux config get`
+--- prints; files with the ending ".lua" are RDL or recipes, see weir.script, and etcd:http://HOST:PORT/KEY is a key of an etcd.
+--- opts.format forces a format; opts.types: directories with types for an RDL file. Lua files run in a sandbox with the
+--- budgets instructions, memory and seconds.
 function weir.load(path, opts)
   if type(path) ~= "string" then error("weir.load: a file name expected, got " .. type(path), 2) end
   local format = opts and opts.format

@@ -1,7 +1,7 @@
 -- EASY with preemption (RFC 14, preemptible-after). A running job with the attribute may be stopped after the given
 -- number of seconds for a waiting job without the attribute. As few jobs as needed are stopped, last started job
--- first. A stopped job returns to the queue and starts from the beginning; in Flux it ends as canceled, since an
--- instance has no way to run a job again.
+-- first. A stopped job returns to the queue and starts from the beginning; where the host of the queue cannot
+-- run a job again, it ends as canceled.
 
 local LAST = 9e12 -- seconds; queue:again takes no later time
 

@@ -1,6 +1,6 @@
 -- layers.lua - fails on a call, an #include or a require that points upward, on a circle of more than eight files that
--- call each other, on folders that do, and on a line of C of more than 120 columns. Run from the project's root, after the
--- build: lua5.4 spec/tools/layers.lua
+-- call each other, on folders that do, on a line of C of more than 120 columns, and where weir names a scheduler. Run from
+-- the project's root, after the build: lua5.4 spec/tools/layers.lua
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
@@ -218,6 +218,25 @@ local function check_columns(path)
   end
 end
 
+-- ---- names of other schedulers ----
+
+-- Words that name a format, its reader or a command that prints it. Other uses of these names belong to weir-flux.
+local FORMAT_WORDS = { '\\?"fluxion\\?"', '"fluxion:jgf_shorthand"', '"flux"', "weir%.machine%.flux", "flux config get", "flux kvs get",
+  "^ +flux %(what", "^  flux = function" }
+local FORMAT_READER = "lua/weir/machine/flux.lua"
+
+local function check_names(path)
+  if path == FORMAT_READER then return end
+  local n = 0
+  for line in io.lines(path) do
+    n = n + 1
+    for _, word in ipairs(FORMAT_WORDS) do line = line:gsub(word, "") end
+    local name = line:lower():match "resource%-query" or line:lower():match "%f[%a]flux%a*"
+    if name then problem("%s:%d: names %s; only formats are named after a scheduler in weir", path, n, name) end
+  end
+end
+
+each_file("core bindings/weir lua/weir policies -type f -name '*.[chl]*'", check_names)
 each_file("core -name '*.[ch]'", check_includes)
 each_file("core bindings -name '*.[ch]'", check_columns)
 each_file("core bindings -name '*.c'", check_numbers)

@@ -204,8 +204,8 @@ static const weir_resource *find_resource(const weir_request *r, lua_Integer num
  *   job.bank == "guests" and (job.wants.node or 0) > 4 then return false, "guests may have 4 nodes" end end`.
  * @field id: integer? -- The id of the job; nil where the engine has still to choose one.
  * @field name: string? -- The name: attributes.system.job.name.
- * @field user: string | integer | nil -- The user by name or number, as the host knows users: in Flux and in traces a
- *   number (0 is root), in the service the name of the client, nil for an administrator.
+ * @field user: string | integer | nil -- The user by name or number, as the host knows users: in traces and under a
+ * resource manager a number (0 is root), in the service the name of the client, nil for an administrator.
  * @field bank: string | integer | nil -- The bank; in traces the group.
  * @field project: string? -- The project.
  * @field queue: string | integer | nil -- The queue.

@@ -1,4 +1,4 @@
-/* jgf_read.c - reads JSON Graph Format, as described by RFC 20 and written by Fluxion: the document, its edges.
+/* jgf_read.c - reads JSON Graph Format, as described by RFC 20: the document, its edges.
  *
  * Read of a vertex: id, and in metadata: type, basename, name, id, uniq_id, rank, status or state, unit, size, uuid,
  * properties, tags or ephemeral, extended, paths. `exclusive` is about the use by a job, not about the pool, so its
@@ -472,7 +472,7 @@ static int read_graph(struct jgf *r, const char *path, int type)
 
 /* ---- the document --------------------------------------------------------------------------------------------- */
 
-/* Reads the writer: Fluxion marks graphs without the vertices below exclusive vertices. */
+/* Reads the writer, which marks graphs without the vertices below exclusive vertices. */
 static int read_writer(struct jgf *r, int type)
 {
     const char *writer = type == WEIR_JSON_STRING ? weir_json_text(r->json, NULL) : "";

@@ -1,5 +1,5 @@
 /* jgf_resolve.c - resolves a JSON graph in an existing graph: finds the vertices of the document, and the picks among
- * the vertices. Vertices below an exclusive vertex may be missing in the document, as in Fluxion's shorthand.
+ * the vertices. Vertices below an exclusive vertex may be missing in the document, as in the shorthand.
  *
  * Main invariant: no two items have a common vertex; the vertex of an item is found by path when the item is read.
  */

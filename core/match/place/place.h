@@ -49,9 +49,6 @@ int weir_place_slots_in(struct match *m, weir_vertex under, const weir_resource 
 /* How many slots fit below `under`, at most `most`, as far as each resource of the slot tells by itself; or
  * negative. */
 int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
-/* Adds up the order fields of the vertices of one slot, the picks from number `from` on. */
-void weir_slot_sum(const struct match *m, const weir_resource *slot, const struct order *o, uint32_t from,
-                   double sums[WEIR_ORDER_KEYS]);
 /* Places or_slots: a mix of n alternatives, in all `times` times as many slots as the last alternative asks for.
  * Returns 1, 0 or negative. */
 int weir_place_or_slots(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times);

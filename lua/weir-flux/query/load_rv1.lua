@@ -1,7 +1,7 @@
 --- load_rv1.lua - machines from R (RFC 20): by its execution part alone.
 
 local core = require "weir.core"
-local flux_hostlist = require "weir.rset.flux_hostlist"
+local flux_hostlist = require "weir.flux.hostlist"
 local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"
 

@@ -2,7 +2,7 @@
 
 local core = require "weir.core"
 local failure = require "weir.failure"
-local flux_hostlist = require "weir.rset.flux_hostlist"
+local flux_hostlist = require "weir.flux.hostlist"
 local jgf = require "weir.query.load_jgf"
 
 local M = {}

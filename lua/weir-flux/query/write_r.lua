@@ -3,7 +3,7 @@
 
 local core = require "weir.core"
 local failure = require "weir.failure"
-local flux_hostlist = require "weir.rset.flux_hostlist"
+local flux_hostlist = require "weir.flux.hostlist"
 local jgf = require "weir.query.write_jgf"
 local quirks = require "weir.query.quirks"
 local tables = require "weir.tables"

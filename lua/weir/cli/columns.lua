@@ -1,4 +1,4 @@
---- columns.lua - lines of fields, laid out by a format string in the syntax of flux(1):
+--- columns.lua - lines of fields, laid out by a format string in the syntax of Python's str.format:
 ---
 ---   "{state:>10} ?:{properties:<10.10+} {nnodes:>6} +:{ncores:>6} {nodelist}"
 ---

@@ -1,4 +1,4 @@
---- weir list: free, allocated and down resources, in the manner of `flux resource list`.
+--- weir list: free, allocated and down resources, by state.
 
 local core = require "weir.core"
 local columns = require "weir.cli.columns"

@@ -9,8 +9,8 @@
 ---   consumption  {unit = "core", "cpu", "socket" or "node", memory =}: what jobs are given
 ---
 --- The graph has a cluster with nodes, in their order and with ranks; below a node are its sockets with cores, its memory,
---- its gpus and its other resources. Features are properties of nodes; so are the names of queues, as in Flux, where a
---- queue requires a property. The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
+--- its gpus and its other resources. Features are properties of nodes; so are the names of queues, as a queue
+--- requires a property (RFC 33). The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
 
 local chunk = require "weir.machine.sandboxed_file"
 local failure = require "weir.failure"

@@ -1,5 +1,5 @@
 --- script.lua - machines whose readers are written in Lua: recipes return nested tables, RDL files consist of statements;
---- the files of Slurm and Flux are told by their content.
+--- files of Slurm and of the format "flux" are recognized by their content.
 
 local core = require "weir.core"
 local files = require "weir.files"

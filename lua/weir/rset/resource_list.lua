@@ -1,4 +1,4 @@
---- resource_list.lua - resources by state, as shown by `flux resource list`: all, down and allocated are resource
+--- resource_list.lua - resources by state: all, down and allocated are resource
 --- sets; up is all without down; free is up without allocated. A line shows the parts of a state that look alike.
 
 local core = require "weir.core"

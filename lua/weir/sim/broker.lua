@@ -6,7 +6,7 @@
 --- all reservations with an equal or later start are detached, and allocated again at their starts, in order; if any
 --- fails, nothing has changed. With resources that are all alike, moving never fails where the sums allow the job.
 ---
---- The host of the functions, a simulator or a scheduler (see flux/instance.lua), has the fields engine, now, jobs,
+--- The host of the functions, a simulator or a scheduler, has the fields engine, now, jobs,
 --- reservations, nreserved, soonest, promises, releases, matches and the methods tell, ask, wake, begin, stop.
 --- A simulator also has the method turn, called before each preemption, and the field steady: true where only the clock and
 --- the simulator change what is in use, so that a job refused is refused until the simulator has released or moved something.

@@ -1,4 +1,4 @@
---- instant.lua - the times of simulators, scenarios, queue policies and Flux: whole microseconds, as in the engine. An
+--- instant.lua - the times of simulators, scenarios, queue policies and schedulers: whole microseconds, as in the engine. An
 --- instant is written as the number of seconds nearest to its microseconds. So equal instants are equal numbers, and later
 --- instants are larger numbers. A sum of seconds is no instant: 0.1 + 0.2 is larger than 0.3, and a job that ends at the sum
 --- would not make room for a job that starts at 0.3. Code that adds times makes an instant of the sum.

@@ -2,7 +2,7 @@
 -- the bridge to the simulator.
 --
 -- @class queue_policy The table returned by a file in policies/queue, or given to `weir replay -q`, `weir test -q`,
---   scenarios and the scheduler of a Flux instance: it says when jobs start, a placement policy says where.
+--   scenarios and schedulers: it says when jobs start, a placement policy says where.
 -- @field name: string? -- The name.
 -- @field doc: string? -- A line for weir policy list --queue.
 -- @field version: string? -- For readers.

@@ -1,4 +1,4 @@
---- machine/rdl/init.lua - machines in RDL, the resource description language that Flux had before JGF.
+--- machine/rdl/init.lua - machines in RDL, the resource description language that preceded JGF.
 --
 --   uses "Node"
 --   Hierarchy "default" {

@@ -1,6 +1,6 @@
 -- Lists of hosts as Flux reads and writes them: leading zeros count for each number of its own.
 local flux = require "spec.support.flux"
-local flux_hostlist = require "weir.rset.flux_hostlist"
+local flux_hostlist = require "weir.flux.hostlist"
 local weir = require "weir"
 
 local encode = weir.json.encode

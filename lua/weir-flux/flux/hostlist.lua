@@ -1,4 +1,4 @@
---- flux_hostlist.lua - lists of hosts as Flux reads and writes them. In RFC 29 the leading zeros of the first number in
+--- hostlist.lua - lists of hosts as Flux reads and writes them. In RFC 29 the leading zeros of the first number in
 -- brackets apply to all numbers: node[07,8] is node07 and node08. In Flux each number and range has its own: node07 and
 -- node8. The R of a Flux instance is written so.
 
