@@ -23,7 +23,8 @@ struct flow_layout {
     uint32_t *from, *to; /* by arc, numbers of units */
     /* Each way to a vertex that may be served leads through units of all distances from a source, 0 to `depth`. */
     uint32_t depth;
-    uint32_t *labels; /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
+    uint32_t *labels;         /* by node (network.c), the arcs from the nearest source; FLOW_UNREACHED: none */
+    struct flow_reach *reach; /* NULL: not asked for yet (reach.h) */
 };
 
 #define FLOW_UNREACHED (UINT32_MAX / 4)
@@ -35,7 +36,7 @@ struct flow_layouts {
 };
 
 /* The layout of a subsystem, made where missing or outdated. NULL: out of memory. */
-const struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem);
+struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem);
 
 /* Units that a vertex can pass on, 0 or more. */
 typedef int64_t weir_flow_capacity(void *context, weir_vertex v);

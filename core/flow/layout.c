@@ -1,7 +1,7 @@
 /* layout.c - the distribution units of a subsystem. Invariant: a layout whose serial is the serial of the graph tells
  * the edges of the graph.
  */
-#include "flow/flow.h"
+#include "flow/reach.h"
 
 #include <string.h>
 
@@ -11,6 +11,7 @@ static void layout_clear(struct flow_layout *l)
 {
     weir_mem_free(l->units);
     weir_map32_free(&l->numbers);
+    weir_flow_reach_free(l->reach);
     WEIR_FREE(l->source, l->entering, l->from, l->to, l->labels);
     *l = (struct flow_layout){.subsystem = l->subsystem};
 }
@@ -205,7 +206,8 @@ static size_t bytes(const weir_graph *g)
     for (uint32_t i = 0; i < g->flows->n; i++) {
         const struct flow_layout *l = g->flows->list[i];
         n += sizeof *l + l->n * (2 * sizeof *l->units + 3 * sizeof *l->labels + sizeof *l->source) +
-             2 * l->narcs * sizeof *l->from + l->numbers.wide * sizeof *l->numbers.slots;
+             2 * l->narcs * sizeof *l->from + l->numbers.wide * sizeof *l->numbers.slots +
+             weir_flow_reach_bytes(l->reach);
     }
     return n;
 }
@@ -217,7 +219,19 @@ static void void_all(weir_graph *g)
         layout_clear(g->flows->list[i]);
 }
 
-static const struct weir_observer flow_observer = {.reset = void_all, .freed = free_all, .bytes = bytes};
+static int check(const weir_graph *g, weir_err *err)
+{
+    for (uint32_t i = 0; i < g->flows->n; i++) {
+        const struct flow_layout *l = g->flows->list[i];
+        if (l->reach && l->serial == g->serial && !weir_flow_reach_right(g, l))
+            return weir_fail(err, WEIR_EINVAL, "the reach of subsystem %s is wrong",
+                             weir_subsystem_name(g, l->subsystem));
+    }
+    return WEIR_OK;
+}
+
+static const struct weir_observer flow_observer = {
+    .reset = void_all, .freed = free_all, .bytes = bytes, .check = check};
 
 static struct flow_layout *find_or_add(weir_graph *g, uint32_t subsystem)
 {
@@ -244,7 +258,7 @@ static struct flow_layout *find_or_add(weir_graph *g, uint32_t subsystem)
     return all->list[all->n++] = l;
 }
 
-const struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem)
+struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem)
 {
     struct flow_layout *l = find_or_add(g, subsystem);
 

@@ -277,6 +277,9 @@ int64_t weir_candidate_take(struct match *m, weir_vertex v, const weir_resource 
 
 /* The subsystem of the units that a resource of the given name asks for; WEIR_NONE: the name is a type of vertices. */
 uint32_t weir_flow_find(const weir_graph *g, const char *name);
+/* What may get to vertices in a subsystem now, at most; NULL: not known for the window, or a listener wants to hear of
+ * each vertex without a flow. */
+const struct flow_reach *weir_flow_reach_known(const struct match *m, uint32_t subsystem);
 /* How many times, up to `most`, the flow to `under` could give the least count of r beside the demands so far; `most`
  * where no flow enters. Returns the number or negative. */
 int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "aggregate/schema.h"
+#include "flow/reach.h"
 #include "time/availability.h"
 
 static bool contained(const weir_graph *g, weir_type t)
@@ -696,18 +697,34 @@ static int layers_are_enough(struct match *m, struct flow_net *f)
     return rc;
 }
 
+/* Whether the reach of vertices now bounds what they can get in the window. A view of a hierarchy has other rows. */
+static bool has_reach(const struct match *m)
+{
+    return m->view == VIEW_NOW && m->g == weir_graph_edges(m->g) && m->links == WEIR_NONE && !m->options->trace;
+}
+
+const struct flow_reach *weir_flow_reach_known(const struct match *m, uint32_t subsystem)
+{
+    const struct flow_layout *l = has_reach(m) && m->g->matching ? weir_flow_layout(m->g, subsystem) : NULL;
+
+    return l ? l->reach : NULL;
+}
+
 int weir_flow_enough(struct match *m)
 {
     int rc = 1;
 
     for (uint32_t i = 0; rc == 1 && m->g->nsubsystems > 1 && i < m->request->count; i++) {
         const weir_resource *r = weir_request_resource(m->request, i);
+        struct flow_layout *l;
         struct flow_net f = {.m = m, .r = r, .subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type)};
         if (f.subsystem == WEIR_NONE)
             continue;
         f.step = find_step(m, f.subsystem);
-        f.layout = weir_flow_layout(weir_graph_edges(m->g), f.subsystem);
-        rc = f.layout ? layers_are_enough(m, &f) : weir_fail_nomem(m->err);
+        f.layout = l = weir_flow_layout(weir_graph_edges(m->g), f.subsystem);
+        rc = l ? layers_are_enough(m, &f) : weir_fail_nomem(m->err);
+        if (rc == 1 && has_reach(m) && !(m->flow && m->flow->search) && !weir_flow_reach(m->g, l))
+            rc = weir_fail_nomem(m->err);
     }
     return rc;
 }

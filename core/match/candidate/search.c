@@ -7,8 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "time/schedule.h"
+#include "flow/reach.h"
 #include "match/match.h"
+#include "time/schedule.h"
 #include "aggregate/rows.h"
 #include "time/availability.h"
 
@@ -99,6 +100,26 @@ bool weir_search_vertex_ok(struct search *s, weir_vertex v)
     return true;
 }
 
+/* ---- tests by flows ---- */
+
+/* Whether v, or a vertex below v, may get the units that a candidate needs. */
+static bool is_reached(const struct search *s, weir_vertex v)
+{
+    for (uint32_t i = 0; i < s->nflows; i++)
+        if (!weir_flow_reaches(s->m->g, s->flows[i].reach, v, s->flows[i].least))
+            return false;
+    return true;
+}
+
+/* Whether an entry of a row of the children of v, or a vertex below, may get the units that a candidate needs. */
+static bool is_row_reached(const struct search *s, weir_vertex v, uint32_t row)
+{
+    for (uint32_t i = 0; i < s->nflows; i++)
+        if (!weir_flow_reaches_row(s->m->g, s->flows[i].reach, v, row, s->flows[i].least))
+            return false;
+    return true;
+}
+
 /* ---- going down ---- */
 
 /* Whether the occupancy knows v, or a host, to be held at some time in the window, or to be useless. */
@@ -144,6 +165,10 @@ static int push_kid(struct search *s, weir_vertex v)
         (s->segment && !kid_in_segment(s, v, key, typed)))
         return WEIR_OK;
     if (s->learner.bit.born && inner_of(s->m->g, v) && weir_nogood_row(s, inner_of(s->m->g, v)->row, &key)) {
+        count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
+        return WEIR_OK;
+    }
+    if (s->nflows && !is_reached(s, v)) {
         count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
         return WEIR_OK;
     }
@@ -193,6 +218,8 @@ static int push_row(struct search *s, weir_vertex v, uint32_t row, uint8_t level
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
     else if (is_filtered(s) && weir_filter_excludes_row(s->m, in, row))
         count_event(s->m, WEIR_EVENT_CONSTRAINT, v, s->r);
+    else if (s->nflows && !is_row_reached(s, v, in->row + row))
+        count_event(s->m, WEIR_EVENT_PRUNED, v, s->r);
     else
         return weir_search_push(
             s, (struct frontier_item){.key = key, .vertex = v, .row = row, .kind = ITEM_ROW, .level = level});
@@ -508,6 +535,28 @@ static void read_needs(struct search *s, const weir_resource *r)
         }
 }
 
+/* Reads the units of other subsystems that each candidate needs. A candidate that serves nothing of a resource needs
+ * none for it. */
+static void read_flows(struct search *s, const weir_resource *r)
+{
+    const struct match *m = s->m;
+    uint32_t subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type), i = 0;
+
+    if (r->any || r->count.min == 0)
+        return;
+    for (uint32_t k = 0; subsystem == WEIR_NONE && k < r->nwith; k++)
+        read_flows(s, &r->with[k]);
+    while (i < s->nflows && s->flows[i].subsystem != subsystem)
+        i++;
+    if (subsystem == WEIR_NONE || i == SEARCH_FLOWS)
+        return;
+    if (i == s->nflows && !(s->flows[i].reach = weir_flow_reach_known(m, subsystem)))
+        return;
+    s->nflows = i == s->nflows ? i + 1 : s->nflows;
+    s->flows[i].subsystem = subsystem;
+    s->flows[i].least = r->count.min > s->flows[i].least ? r->count.min : s->flows[i].least;
+}
+
 void weir_search_prepare(struct search *s, struct match *m, const weir_resource *whole, const weir_resource *r,
                          bool idle)
 {
@@ -522,6 +571,8 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
     if (strict(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
         s->barred = weir_request_resources(m->request, &s->nbarred);
     read_needs(s, whole);
+    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < whole->nwith && !whole->any; i++)
+        read_flows(s, &whole->with[i]);
 }
 
 /* Pushes the vertices that edges from `under` lead to, unless they lie below `under`; all vertices above each must

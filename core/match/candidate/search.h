@@ -10,9 +10,12 @@
 #include "match/candidate/free_list.h"
 #include "index/nogood.h"
 
+struct flow_reach;
 struct match;
 
 #define SEARCH_NEEDS 16 /* types compared with the aggregates of a row; further needs only prune less */
+
+#define SEARCH_FLOWS 2 /* subsystems whose units are compared with what may get to a row; likewise */
 
 /* As a type of hosts: any vertex with all types of a slot among its children. */
 #define SEARCH_PARENT ((weir_type)(WEIR_NO_TYPE - 1))
@@ -101,6 +104,13 @@ struct search {
     weir_type host;
     const weir_resource *slot; /* NULL: no hosts */
     uint32_t nslots;           /* alternative slots from `slot` on; a host has room for at least one of them */
+
+    struct { /* units of other subsystems that a candidate, or host, must get by itself */
+        const struct flow_reach *reach;
+        uint32_t subsystem;
+        int64_t least;
+    } flows[SEARCH_FLOWS];
+    uint32_t nflows;
 
     struct search_groups groups; /* may be set before the first candidate is found */
 
