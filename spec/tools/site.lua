@@ -52,6 +52,7 @@ end
 local function man_page(path)
   local html = output_of("mandoc -T html -O fragment,man=%N.html " .. quoted(path))
   html = html:gsub('<table class="head">.-</table>', ""):gsub('<table class="foot">.-</table>', "")
+  html = html:gsub("<pre>.-</pre>", function(pre) return (pre:gsub("^<pre>\n<br/>", "<pre>"):gsub("\n<br/>", "")) end)
   html = html:gsub("<(/?)h2", "<%1h3"):gsub("<(/?)h1", "<%1h2")
   html = html:gsub('(<h2[^>]*><a[^>]*>)(%u)([^<]*)</a>', function(open, first, rest) return open .. first .. rest:lower() .. "</a>" end)
   return (html:gsub("<b>(weir[%l-]*)</b>(%(%d%))", '<a href="%1.html">%1%2</a>'))
@@ -112,13 +113,20 @@ local function module_page()
   return { title = "The module weir", path = "reference/module", markdown = table.concat(parts, "\n") }
 end
 
-local function policy_pages()
-  local placement, queue = { title = "Placement policies", pages = {} }, { title = "Queue policies", pages = {} }
-  for _, page in ipairs(policies.pages()) do
+-- A section with a page for each policy, after a page that lists them.
+local function policy_section(title, path, pages)
+  local rows = { ("# %s\n\n| policy | what it does |\n| --- | --- |"):format(title) }
+  for i, page in ipairs(pages) do
     page.path = "policies/" .. page.name
-    table.insert((page.svg and placement or queue).pages, page)
+    rows[i + 1] = ("| [%s](%s.md) | %s |"):format(page.title, page.name, page.doc)
   end
-  return placement, queue
+  return { title = title, pages = { { title = title, path = path, markdown = table.concat(rows, "\n") .. "\n" }, table.unpack(pages) } }
+end
+
+local function policy_pages()
+  local placement, queue = {}, {}
+  for _, page in ipairs(policies.pages()) do table.insert(page.svg and placement or queue, page) end
+  return policy_section("Placement policies", "policies/placement", placement), policy_section("Queue policies", "policies/queue", queue)
 end
 
 --- Returns the sections of the manual in the order of the sidebar. directory: of policy.md and man/.

@@ -123,7 +123,7 @@ function M.pages()
           .. "![%s](%s.svg)\n\n```\n%s\n```\n"):format(M.REQUESTS[1], M.REQUESTS[2], policy.name, policy.name, policy.name, text)) }
   end
   for _, policy in ipairs(list "--queue") do
-    pages[#pages + 1] = { name = "queue-" .. policy.name, title = policy.name .. " (queue)", doc = policy.doc,
+    pages[#pages + 1] = { name = "queue-" .. policy.name, title = policy.name, doc = policy.doc,
       markdown = page(policy, ("weir replay -q %s -r MACHINE TRACE"):format(policy.name),
         "## Example\n\nSix jobs of three users on eight nodes, in the order of submission:\n\n" .. M.schedule(policy.name) .. "\n") }
   end
