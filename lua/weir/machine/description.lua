@@ -12,6 +12,7 @@
 --- its gpus and its other resources. Features are properties of nodes; so are the names of queues, as a queue
 --- requires a property (RFC 33). The switches are the subsystem "network". Queues are told in `data.queues` of the cluster.
 
+local bounds = require "weir.machine.bounds"
 local chunk = require "weir.machine.sandboxed_file"
 local failure = require "weir.failure"
 local queues = require "weir.machine.queues"
@@ -20,6 +21,25 @@ local tables = require "weir.tables"
 local M = {}
 
 local must = failure.must
+
+local INNER = { gpu = true, mic = true } -- resources of which each is a vertex
+
+-- Returns the number of vertices of a node, reserved cores included: a float, as counts of a text may be large.
+local function vertices_of(node)
+  local n = 1.0 + (node.flat and 0 or node.sockets) + node.sockets * node.cores + (node.memory > 0 and 1 or 0)
+  for _, one in ipairs(node.gres or {}) do n = n + (INNER[one.name] and one.count or 1) end
+  return n
+end
+
+-- Fails where the machine has too many vertices, at the node that goes over the bound.
+local function check_size(description)
+  local n = 1 + #description.switches
+  for _, node in ipairs(description.nodes) do
+    n = n + vertices_of(node)
+    local many = bounds.vertices(n)
+    if many then failure.fail("%s%s", node.place.line > 0 and ("line %d: "):format(node.place.line) or "", many) end
+  end
+end
 
 -- Adds `count` leaves of a type, none where the count is below 1, with ids from `id` on.
 local function leaves(build, parent, type, id, count, properties)
@@ -42,8 +62,6 @@ local function add_cores(build, v, node)
     leaves(build, parent, "core", (s - 1) * node.cores, kept[s])
   end
 end
-
-local INNER = { gpu = true, mic = true } -- resources of which each is a vertex
 
 local function add_gres(build, v, list)
   local ids = {}
@@ -170,8 +188,9 @@ end
 
 --- Makes the graph of a description. Returns the graph; or nil, message, code.
 function M.build(description)
-  return failure.caught("invalid", chunk.build, function(graph)
-    fill({ graph = graph, vertices = {}, properties = {} }, description)
+  return failure.caught("invalid", function()
+    check_size(description)
+    return chunk.build(function(graph) fill({ graph = graph, vertices = {}, properties = {} }, description) end)
   end)
 end
 

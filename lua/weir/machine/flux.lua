@@ -4,6 +4,7 @@
 --- Queues have their required properties; limits of policy.limits, of all queues and of single queues, are kept. See
 --- machine/queues.lua.
 
+local bounds = require "weir.machine.bounds"
 local core = require "weir.core"
 local description = require "weir.machine.description"
 local failure = require "weir.failure"
@@ -68,36 +69,68 @@ end
 
 -- ---- resources ----------------------------------------------------------------------------------------------
 
-local function count_of(text, path)
-  if text == nil then return 0 end
+-- Returns a value of a type, nil where there is none; fails for a value of another type.
+local function value_of(value, kind, path, example)
+  if value == nil or value == core.null then return nil end
+  if type(value) ~= kind then fail("%s: a %s such as %s is expected, not a %s", path, kind, example, type(value)) end
+  return value
+end
+
+-- Returns the number of ids of an idset; nil where there is none.
+local function count_of(value, path)
+  local text = value_of(value, "string", path, '"0-3"')
+  if not text then return nil end
   local ids, why = core.idset(text)
   if not ids then fail("%s: %s", path, why) end
   return ids:count()
 end
 
--- Returns the description of the hosts of resource.config.
+local function gpus_of(count) return count and count > 0 and { { name = "gpu", count = count } } or {} end
+
+local function properties_of(value, path)
+  local list = {}
+  for k, property in pairs(table_of(value, path)) do
+    if math.type(k) ~= "integer" then fail("%s: a list of names is expected, not an object", path) end
+    list[k] = value_of(property, "string", ("%s[%d]"):format(path, k), '"gpu"') or fail("%s[%d]: a name is expected, not null", path, k)
+  end
+  return list
+end
+
+-- Returns the hosts of an entry of resource.config, and what the entry says of them: the fields of a node.
+local function read_entry(entry, path)
+  local list, why = core.hostlist(value_of(table_of(entry, path).hosts, "string", path .. ".hosts", '"node[0-3]"') or "")
+  if not list or list:count() == 0 then fail("%s: hosts: %s", path, why or 'names such as "node[0-3]" are expected') end
+  local cores, gpus = count_of(entry.cores, path .. ".cores"), count_of(entry.gpus, path .. ".gpus")
+  local features = properties_of(entry.properties, path .. ".properties")
+  return list, { cores = cores, cpus = cores, gres = gpus and gpus_of(gpus), features = features }
+end
+
+local NODE = { sockets = 1, cores = 0, threads = 1, cpus = 0, flat = true, memory = 0, gres = {}, features = {}, state = "up" }
+
+-- Returns the description of the hosts of resource.config. A host may be in several entries: a later one replaces its cores and
+-- its gpus, and adds properties.
 local function hosts_of(entries)
-  local nodes, by_name = {}, {}
+  local nodes, by_name, count = {}, {}, bounds.entries()
   for i, entry in ipairs(entries) do
     local path = ("resource.config[%d]"):format(i)
-    local list, why = core.hostlist(table_of(entry, path).hosts or "")
-    if not list or list:count() == 0 then fail("%s: hosts: %s", path, why or 'names such as "node[0-3]" are expected') end
+    local list, said = read_entry(entry, path)
+    local many = count(list:count() * (1 + #said.features))
+    if many then fail("%s: %s", path, many) end
+    if list:count() > bounds.HOSTS then fail("%s: more than %d hosts", path, bounds.HOSTS) end
+    said.place = { file = path, line = 0 }
+    local new = { __index = setmetatable(said, { __index = NODE }) } -- hosts have what they share in the record of the entry
     for k = 1, list:count() do
       local node = by_name[list[k]]
-      if not node then
-        node = { name = list[k], sockets = 1, cores = 0, threads = 1, cpus = 0, flat = true, memory = 0, features = {}, gpus = 0,
-          state = "up", place = { file = path, line = 0 } }
+      if node then
+        node.cores, node.cpus = rawget(said, "cores") or node.cores, rawget(said, "cpus") or node.cpus
+        node.gres = rawget(said, "gres") or node.gres
+        if #said.features > 0 then node.features = tables.append(tables.copy(node.features), said.features) end
+      else
+        if #nodes == bounds.HOSTS then fail("%s: more than %d hosts in all", path, bounds.HOSTS) end
+        node = setmetatable({ name = list[k] }, new)
         nodes[#nodes + 1], by_name[node.name] = node, node
       end
-      if entry.cores then node.cores = count_of(entry.cores, path .. ".cores") end
-      if entry.gpus then node.gpus = count_of(entry.gpus, path .. ".gpus") end
-      for _, property in ipairs(table_of(entry.properties, path .. ".properties")) do
-        node.features[#node.features + 1] = property
-      end
     end
-  end
-  for _, node in ipairs(nodes) do
-    node.cpus, node.gres = node.cores, node.gpus > 0 and { { name = "gpu", count = node.gpus } } or {}
   end
   return { name = "cluster", nodes = nodes, queues = {}, switches = {}, consumption = {} }
 end

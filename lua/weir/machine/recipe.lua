@@ -10,6 +10,7 @@
 -- The outermost table may also have `beside`, a list of tables of pools outside of its tree, and `edges`, a list of
 -- { source = PATH, targets = {PATH, ...}, subsystem = NAME, type = WORD, back = WORD }.
 
+local bounds = require "weir.machine.bounds"
 local chunk = require "weir.machine.sandboxed_file"
 local core = require "weir.core"
 local failure = require "weir.failure"
@@ -148,9 +149,8 @@ local function survey(spec, path, depth, sizes)
   local size = 1
   for i = 1, #spec do size = size + survey(spec[i], child_path(path, spec, i), depth + 1, sizes) end
   size = size * (spec.count or 1)
-  if size > core.vertices_limit() then
-    fail(path, "more than %d vertices (WEIR_VERTICES=N in the environment allows more)", core.vertices_limit())
-  end
+  local many = bounds.vertices(size)
+  if many then fail(path, "%s", many) end
   sizes[spec] = { size = size, depth = depth }
   return size
 end

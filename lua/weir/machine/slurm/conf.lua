@@ -5,6 +5,7 @@
 --- Include. All other keys have no meaning for the machine, and are passed over; a key that looks like a mistyped key of
 --- a node or a partition is an error, as a core count passed over would make a different machine.
 
+local bounds = require "weir.machine.bounds"
 local failure = require "weir.failure"
 local files = require "weir.files"
 local gres = require "weir.machine.slurm.gres"
@@ -45,10 +46,13 @@ local function with_defaults(values, defaults) return tables.update(tables.copy(
 
 -- ---- nodes --------------------------------------------------------------------------------------------------
 
-local function number(values, key, place, name, min)
+-- Returns the value of a key that counts parts of a node; nil without the key.
+local function number(values, key, place, name)
   if not values[key] then return nil end
   local n = lines.whole(values[key], place, name)
-  if n < (min or 1) then fail(place, "%s=%s: %d or more is expected", name, values[key], min or 1) end
+  if n < 1 then fail(place, "%s=%s: 1 or more is expected", name, values[key]) end
+  local many = bounds.processors(n)
+  if many then fail(place, "%s=%s: %s", name, values[key], many) end
   return n
 end
 
@@ -66,6 +70,8 @@ local function shape_of(values, place)
   local one = (cores or 1) * (threads or 1)
   if not sockets and cpus and (boards or 1) == 1 then sockets = math.max(cpus // one, 1) end
   sockets = sockets or 1
+  local many = bounds.processors(sockets) or bounds.processors(sockets * (cores or 1)) or bounds.processors(sockets * one)
+  if many then fail(place, "%s", many) end
   local total = sockets * one
   cpus = cpus or total
   if cpus ~= total and cpus ~= sockets * (cores or 1) and cpus ~= sockets then
@@ -109,12 +115,15 @@ local function add_nodes(build, values, keys, place)
   if values.memspeclimit then
     one.memory = math.max(one.memory - lines.whole(values.memspeclimit, place, "MemSpecLimit"), 0)
   end
-  for _, name in ipairs(lines.hosts(values.nodename, place, "NodeName")) do
+  local names = lines.hosts(values.nodename, place, "NodeName")
+  if #build.nodes + #names > bounds.HOSTS then fail(place, "NodeName: more than %d hosts in all", bounds.HOSTS) end
+  lines.count(place, #names * (#one.features + #one.gres), "NodeName")
+  local line = { __index = one } -- nodes have what they share in the record of the line
+  for _, name in ipairs(names) do
     if build.by_name[name] then
       fail(place, "NodeName=%s: the node is described in line %d already", name, build.by_name[name].place.line)
     end
-    local node = tables.copy(one)
-    node.name = name
+    local node = setmetatable({ name = name }, line)
     build.nodes[#build.nodes + 1], build.by_name[name] = node, node
   end
 end
@@ -176,6 +185,7 @@ local function nodes_of(build, text, place, key)
   end
   for _, item in ipairs(lines.items(text)) do
     local set = build.sets[item]
+    if set or item:upper() == "ALL" then lines.count(place, #build.nodes, key) end
     if item:upper() == "ALL" then
       for _, node in ipairs(build.nodes) do add(node) end
     elseif set then

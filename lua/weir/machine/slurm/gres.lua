@@ -58,6 +58,7 @@ local function by_node(build, records)
         if node then add(node, record) end
       end
     elseif record.name then
+      lines.count(record.place, #build.nodes, "Name")
       for _, node in ipairs(build.nodes) do add(node, record) end
     end
   end
@@ -81,6 +82,7 @@ local function refine_node(node, found)
   local out = {}
   for _, one in ipairs(node.gres) do
     local list, devices = found[one.name], 0
+    if list then lines.count(list[1].place, #list, "Name") end
     for _, record in ipairs(list or {}) do
       if not one.kind or not record.kind or record.kind == one.kind then devices = devices + (record.count or 1) end
     end

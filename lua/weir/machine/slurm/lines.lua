@@ -1,6 +1,7 @@
 --- lines.lua - the lines of Slurm's configuration files: comments, lines that go on behind a backslash, Include, and
 --- pairs of keys and values. An error is a failure (failure.lua) with the file and the line.
 
+local bounds = require "weir.machine.bounds"
 local core = require "weir.core"
 local failure = require "weir.failure"
 local files = require "weir.files"
@@ -9,7 +10,7 @@ local texts = require "weir.texts"
 local M = {}
 
 local DEPTH = 16          -- files included in each other
-local HOSTS = 1000000     -- names of a list of hosts
+local HOSTS = bounds.HOSTS
 local LINE_MAX = 1 << 20  -- bytes of a line with all lines that continue it
 
 --- Raises an error at a place, {file =, line =}; `code` is "parse" unless given.
@@ -85,23 +86,30 @@ end
 M.beside = beside
 
 -- Reads a file that a line includes.
-local function include(name, place, f, depth)
+local function include(name, place, f, depth, entries)
   if depth >= DEPTH then M.fail(place, "Include: more than %d files are included in each other", DEPTH) end
   local path = beside(place.file, name)
   if name:find "[*?%[]" then M.fail(place, 'Include: "%s": the name of one file is expected, without * and ?', name) end
   local text, why = files.read(path, "settings")
   if not text then M.fail(place, "Include: %s", why) end
-  M.each(text, path, f, depth + 1)
+  M.each(text, path, f, depth + 1, entries)
 end
 
 --- Calls f(line, place) for each logical line of a text and of the files included. `file`: the name of the text, beside
---- which included files are looked for.
-function M.each(text, file, f, depth)
+--- which included files are looked for. The places of a text share a counter of entries, see count().
+function M.each(text, file, f, depth, entries)
+  entries = entries or bounds.entries()
   each_line(text, file, function(line, number)
-    local place = { file = file, line = number }
+    local place = { file = file, line = number, entries = entries }
     local name = line:match "^%s*[Ii][Nn][Cc][Ll][Uu][Dd][Ee]%s+(%S+)%s*$"
-    if name then include(name, place, f, depth or 0) else f(line, place) end
+    if name then include(name, place, f, depth or 0, entries) else f(line, place) end
   end)
+end
+
+--- Counts n entries of the text of a place: names, features or resources that a line of it lists. Fails where they are too many.
+function M.count(place, n, key)
+  local many = place.entries(n)
+  if many then M.fail(place, "%s: %s", key, many) end
 end
 
 -- ---- lists of hosts -----------------------------------------------------------------------------------------
@@ -125,6 +133,7 @@ local function expand(item, names, place, key)
   local list, why = core.hostlist(head or item)
   if not list then M.fail(place, "%s=%s: %s", key, item, why) end
   if list:count() > HOSTS - #names then M.fail(place, "%s: more than %d names", key, HOSTS) end
+  M.count(place, list:count(), key)
   if not rest then
     for i = 1, list:count() do names[#names + 1] = list[i] end
     return
@@ -132,12 +141,13 @@ local function expand(item, names, place, key)
   local tails = {}
   expand(rest, tails, place, key)
   if list:count() * #tails > HOSTS - #names then M.fail(place, "%s: more than %d names", key, HOSTS) end
+  M.count(place, list:count() * #tails, key)
   for i = 1, list:count() do
     for _, tail in ipairs(tails) do names[#names + 1] = list[i] .. tail end
   end
 end
 
---- Returns the names of a list of hosts, such as "cn[001-128],login1" or "r[0-1]n[0-3]".
+--- Returns the names of a list of hosts, such as "cn[001-128],login1" or "r[0-1]n[0-3]". They count as entries of the text.
 function M.hosts(text, place, key)
   local names = {}
   each_item(text, function(item)

@@ -1,6 +1,7 @@
 --- scontrol.lua - what `scontrol show node` and `scontrol show partition` print, one after the other or nodes alone, also
 --- with -o, as a description of a machine; see machine/description.lua for its fields.
 
+local bounds = require "weir.machine.bounds"
 local failure = require "weir.failure"
 local gres = require "weir.machine.slurm.gres"
 local lines = require "weir.machine.slurm.lines"
@@ -44,6 +45,8 @@ local function node_of(record)
   local boards = whole(record, "Boards", 1)
   local sockets, cores, threads = whole(record, "Sockets"), whole(record, "CoresPerSocket"), whole(record, "ThreadsPerCore")
   local features = value(record, "ActiveFeatures") or value(record, "AvailableFeatures") or ""
+  local many = bounds.processors(1.0 * sockets * cores * boards) or bounds.processors(1.0 * sockets * cores * threads)
+  if many then lines.fail(record.place, "%s: %s", record.name, many) end
   local effective = whole(record, "CPUEfctv", whole(record, "CPUTot"))
   local total = whole(record, "CPUTot")
   local node = { name = record.name, place = record.place, sockets = sockets * (boards > 1 and sockets < boards and boards or 1),
