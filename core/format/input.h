@@ -46,6 +46,8 @@ static inline uint32_t weir_vertices_allowed(void)
     uint32_t most = weir_vertices_limit(0);
     return most < WEIR_VERTICES_MAX ? most : WEIR_VERTICES_MAX - 1;
 }
+/* Properties that a description expands to are bounded likewise: each counts as often as a vertex has it. */
+#define WEIR_ENTRIES_MANY "more than %u properties of vertices in all (WEIR_VERTICES=N in the environment allows more)"
 
 /* A reader makes the graph of a text; in->rest is NULL unless the registry says that the reader streams. */
 typedef int weir_reader(const struct weir_input *in, const char *source, weir_graph **out, weir_err *err);

@@ -311,7 +311,7 @@ static bool same_group(const struct word *a, const struct word *b)
 /* Settles scopes and groups, and counts the pools. */
 static int survey(struct synthetic_reader *r)
 {
-    uint64_t total = 0, *made = weir_mem_zalloc(r->nwords, sizeof *made);
+    uint64_t total = 0, entries = 0, *made = weir_mem_zalloc(r->nwords, sizeof *made);
 
     if (!made)
         return weir_fail_nomem(r->err);
@@ -325,10 +325,14 @@ static int survey(struct synthetic_reader *r)
             w->group++;
         made[i] = made[w->parent] * w->count;
         total += made[i];
-        if (total > weir_vertices_allowed()) {
+        entries += made[i] * w->props.count;
+        if (total > weir_vertices_allowed() || entries > weir_vertices_allowed()) {
             weir_mem_free(made);
-            return weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0, WEIR_VERTICES_MANY ", with all of \"%.200s\"",
-                                weir_vertices_allowed(), w->type);
+            weir_fail_at(r->err, WEIR_ELIMIT, r->source, 0, 0,
+                         total > weir_vertices_allowed() ? WEIR_VERTICES_MANY ", with all of \"%.200s\""
+                                                         : WEIR_ENTRIES_MANY ", with all of \"%.200s\"",
+                         weir_vertices_allowed(), w->type);
+            return WEIR_ELIMIT;
         }
     }
     weir_mem_free(made);

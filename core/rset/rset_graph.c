@@ -108,6 +108,22 @@ struct by_node {
     uint32_t *list;
 };
 
+/* The properties that vertices of a graph are given. */
+struct gift {
+    const weir_rset *r;
+    weir_graph *g;
+    uint64_t entries; /* properties of vertices so far */
+    weir_err *err;
+};
+
+static int count_entries(struct gift *f, uint64_t n)
+{
+    f->entries += n;
+    if (f->entries <= weir_vertices_allowed())
+        return WEIR_OK;
+    return weir_fail(f->err, WEIR_ELIMIT, "execution.properties: " WEIR_ENTRIES_MANY, weir_vertices_allowed());
+}
+
 /* Writes the number of each property to list[at[i]] for each of its nodes i, and moves at[i] on. Without a list, the
  * function only counts. */
 static void each_pair(const weir_rset *r, size_t *at, uint32_t *list)
@@ -127,17 +143,24 @@ static void each_pair(const weir_rset *r, size_t *at, uint32_t *list)
 }
 
 /* Sorts the pairs of node and property by node. O(pairs) */
-static int sort_by_node(const weir_rset *r, size_t n, struct by_node *out, weir_err *err)
+static int sort_by_node(struct gift *f, size_t n, struct by_node *out)
 {
+    const weir_rset *r = f->r;
+    int rc = WEIR_OK;
+
+    for (uint32_t i = 0; rc == WEIR_OK && i < r->nprops; i++)
+        rc = count_entries(f, weir_idset_count(r->props[i].ranks));
+    if (rc)
+        return rc;
     out->first = weir_mem_zalloc(n + 2, sizeof *out->first);
     if (!out->first)
-        return weir_fail_nomem(err);
+        return weir_fail_nomem(f->err);
     each_pair(r, out->first + 2, NULL);
     for (size_t i = 2; i < n + 2; i++)
         out->first[i] += out->first[i - 1];
     out->list = weir_mem_alloc((out->first[n + 1] + 1) * sizeof *out->list);
     if (!out->list)
-        return weir_fail_nomem(err);
+        return weir_fail_nomem(f->err);
     each_pair(r, out->first + 1, out->list);
     return WEIR_OK;
 }
@@ -152,59 +175,60 @@ static bool inside_its_type(const weir_graph *g, weir_vertex node, weir_vertex v
 }
 
 /* Gives v the property NAME for each "NAME@TYPE" of a list where TYPE is the type of v. */
-static int give_stems(const weir_rset *r, weir_graph *g, weir_vertex v, const uint32_t *list, size_t n, weir_err *err)
+static int give_stems(struct gift *f, weir_vertex v, const uint32_t *list, size_t n)
 {
-    const char *type = weir_vertex_type(g, v);
+    const char *type = weir_vertex_type(f->g, v);
     int rc = WEIR_OK;
 
     for (size_t i = 0; rc == WEIR_OK && i < n; i++) {
-        const char *name = r->props[list[i]].name, *at = strchr(name, '@');
+        const char *name = f->r->props[list[i]].name, *at = strchr(name, '@');
         char *stem;
         if (strcmp(at + 1, type) != 0)
             continue;
+        rc = count_entries(f, 1);
+        if (rc)
+            return rc;
         stem = weir_mem_strndup(name, (size_t)(at - name));
-        rc = stem ? weir_vertex_set(g, v, WEIR_PROPERTIES, stem, "", err) : weir_fail_nomem(err);
+        rc = stem ? weir_vertex_set(f->g, v, WEIR_PROPERTIES, stem, "", f->err) : weir_fail_nomem(f->err);
         weir_mem_free(stem);
     }
     return rc;
 }
 
-static int give_below(const weir_rset *r, weir_graph *g, weir_vertex node, weir_vertex top, const uint32_t *list,
-                      size_t n, weir_err *err)
+static int give_below(struct gift *f, weir_vertex node, weir_vertex top, const uint32_t *list, size_t n)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(g, top); i++) {
-        weir_vertex v = weir_vertex_child(g, top, i);
-        if (!inside_its_type(g, node, v))
-            rc = give_stems(r, g, v, list, n, err);
-        rc = rc ? rc : give_below(r, g, node, v, list, n, err);
+    for (uint32_t i = 0; rc == WEIR_OK && i < weir_vertex_children(f->g, top); i++) {
+        weir_vertex v = weir_vertex_child(f->g, top, i);
+        if (!inside_its_type(f->g, node, v))
+            rc = give_stems(f, v, list, n);
+        rc = rc ? rc : give_below(f, node, v, list, n);
     }
     return rc;
 }
 
 /* "NAME@TYPE" is a property of the node as it stands, and NAME a property of the topmost vertices of the type below the
  * node. Only such properties stay in the list. */
-static int give_to_children(const weir_rset *r, weir_graph *g, weir_vertex node, uint32_t *list, size_t n,
-                            weir_err *err)
+static int give_to_children(struct gift *f, weir_vertex node, uint32_t *list, size_t n)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < n; i++) {
-        const char *at = strchr(r->props[list[i]].name, '@');
-        if (at && at != r->props[list[i]].name)
+        const char *at = strchr(f->r->props[list[i]].name, '@');
+        if (at && at != f->r->props[list[i]].name)
             list[kept++] = list[i];
     }
-    return kept > 0 ? give_below(r, g, node, node, list, kept, err) : WEIR_OK;
+    return kept > 0 ? give_below(f, node, node, list, kept) : WEIR_OK;
 }
 
-static int give_node(const weir_rset *r, weir_graph *g, weir_vertex node, const uint32_t *list, size_t n, weir_err *err)
+static int give_node(struct gift *f, weir_vertex node, const uint32_t *list, size_t n)
 {
     int rc = WEIR_OK;
 
     for (size_t i = 0; rc == WEIR_OK && i < n; i++)
-        if (!weir_vertex_get(g, node, WEIR_PROPERTIES, r->props[list[i]].name))
-            rc = weir_vertex_set(g, node, WEIR_PROPERTIES, r->props[list[i]].name, "", err);
+        if (!weir_vertex_get(f->g, node, WEIR_PROPERTIES, f->r->props[list[i]].name))
+            rc = weir_vertex_set(f->g, node, WEIR_PROPERTIES, f->r->props[list[i]].name, "", f->err);
     return rc;
 }
 
@@ -213,14 +237,15 @@ static int give_properties(const weir_rset *r, weir_graph *g, const weir_vertex 
 {
     size_t n = (size_t)weir_idset_count(r->ranks);
     struct by_node by = {NULL, NULL};
-    int rc = r->nprops > 0 ? sort_by_node(r, n, &by, err) : WEIR_OK;
+    struct gift f = {r, g, 0, err};
+    int rc = r->nprops > 0 ? sort_by_node(&f, n, &by) : WEIR_OK;
 
     for (size_t i = 0; r->nprops > 0 && rc == WEIR_OK && i < n; i++) {
         uint32_t *list = by.list + by.first[i];
         size_t count = by.first[i + 1] - by.first[i];
-        rc = give_node(r, g, nodes[i], list, count, err);
+        rc = give_node(&f, nodes[i], list, count);
         if (rc == WEIR_OK && children)
-            rc = give_to_children(r, g, nodes[i], list, count, err);
+            rc = give_to_children(&f, nodes[i], list, count);
     }
     WEIR_FREE(by.first, by.list);
     return rc;

@@ -95,6 +95,10 @@ static int multiply(struct recipe *r, struct grug_element *e)
     if (r->total > weir_vertices_allowed())
         return FAIL(r, e, WEIR_ELIMIT, WEIR_VERTICES_MANY ", with %u times %u of \"%.200s\"", weir_vertices_allowed(),
                     sources->count, scale, to->id);
+    r->entries += (uint64_t)sources->count * scale * to->props.count;
+    if (r->entries > weir_vertices_allowed())
+        return FAIL(r, e, WEIR_ELIMIT, WEIR_ENTRIES_MANY ", with %u of \"%.200s\"", weir_vertices_allowed(),
+                    to->props.count, to->id);
     for (uint32_t j = 0; rc == WEIR_OK && j < sources->count; j++) {
         int64_t stride, id = first_id(e, j, &stride);
         weir_vertex w = WEIR_NONE;

@@ -79,15 +79,15 @@ struct recipe {
     /* while growing */
     weir_graph *g;
     int64_t rank;
-    uint64_t total;
+    uint64_t total, entries;
 };
 
 /* Fails with the line of an element. */
 #define FAIL(r, element, code, ...) weir_fail_at((r)->err, code, (r)->source, (element)->line, 0, __VA_ARGS__)
 
 /* Reads and checks a recipe. On success each node is reached from a root, by at most one MULTIPLY edge, no deeper
- * than WEIR_PATH_DEPTH, and `total` is the number of pools of all MULTIPLY edges from the roots. To be freed in
- * either case. */
+ * than WEIR_PATH_DEPTH, and `total` is the number of pools of all MULTIPLY edges from the roots, `entries` that of
+ * their properties. To be freed in either case. */
 int weir_recipe_read(struct recipe *r, const char *text, size_t len);
 void weir_recipe_free(struct recipe *r);
 

@@ -507,6 +507,10 @@ static int survey(struct recipe *r, uint32_t n, uint64_t count, int depth)
     if (r->total > weir_vertices_allowed())
         return FAIL(r, node, WEIR_ELIMIT, WEIR_VERTICES_MANY ", with %llu of \"%.200s\"", weir_vertices_allowed(),
                     (unsigned long long)count, node->id);
+    r->entries += count * node->props.count;
+    if (r->entries > weir_vertices_allowed())
+        return FAIL(r, node, WEIR_ELIMIT, WEIR_ENTRIES_MANY ", with %u of \"%.200s\"", weir_vertices_allowed(),
+                    node->props.count, node->id);
     node->seen = node->open = true;
     for (uint32_t i = node->first_edge; rc == WEIR_OK && i != NONE; i = r->edges[i].next) {
         struct grug_element *e = &r->edges[i];

@@ -25,6 +25,12 @@ function M.processors(n)
   if n > most then return ("more than %d processors in a node%s"):format(most, RAISED) end
 end
 
+--- The same for the properties of all vertices together.
+function M.properties(n)
+  local most = core.vertices_limit()
+  if n > most then return ("more than %d properties of vertices in all%s"):format(most, RAISED) end
+end
+
 --- Returns a counter of the entries of a text: a function that adds n entries, and returns nil, or the message once they are too many.
 function M.entries()
   local all, most = 0, core.vertices_limit()

@@ -100,6 +100,14 @@ local function is_data(value, deep)
   return true
 end
 
+-- Returns the number of scalars in a value, for a table those at any depth.
+local function leaves(value)
+  if type(value) ~= "table" then return 1 end
+  local n = 0
+  for _, v in pairs(value) do n = n + leaves(v) end
+  return n
+end
+
 local function data(value)
   if type(value) ~= "table" then return "a table of keys and values" end
   for k, v in pairs(value) do
@@ -139,20 +147,23 @@ local function child_path(path, spec, i)
   return ("%s.%s%s"):format(path, name, #spec > 1 and ("[%d]"):format(i) or "")
 end
 
--- Checks a table and all tables below. Returns the number of pools of the whole subtree. `sizes` caches the result of
--- each table, so that a table used in several places is checked once per greater depth only.
+-- Checks a table and all tables below. Returns the numbers of pools and of properties, tags and values of data of the whole
+-- subtree. `sizes` caches the result of each table, so that a table used in several places is checked once per greater depth only.
 local function survey(spec, path, depth, sizes)
   if type(spec) ~= "table" then fail(path, "a table is wanted, not %s", show(spec)) end
   if depth > DEPTH then fail(path:sub(1, 80) .. "...", "more than %d levels (is a table inside itself?)", DEPTH) end
-  if sizes[spec] and sizes[spec].depth >= depth then return sizes[spec].size end
+  if sizes[spec] and sizes[spec].depth >= depth then return sizes[spec].size, sizes[spec].entries end
   check_fields(spec, path)
-  local size = 1
-  for i = 1, #spec do size = size + survey(spec[i], child_path(path, spec, i), depth + 1, sizes) end
-  size = size * (spec.count or 1)
-  local many = bounds.vertices(size)
+  local size, entries = 1, tables.size(spec.properties or {}) + tables.size(spec.tags or {}) + leaves(spec.data or {})
+  for i = 1, #spec do
+    local more, their = survey(spec[i], child_path(path, spec, i), depth + 1, sizes)
+    size, entries = size + more, entries + their
+  end
+  size, entries = size * (spec.count or 1), entries * (spec.count or 1)
+  local many = bounds.vertices(size) or bounds.properties(entries)
   if many then fail(path, "%s", many) end
-  sizes[spec] = { size = size, depth = depth }
-  return size
+  sizes[spec] = { size = size, entries = entries, depth = depth }
+  return size, entries
 end
 
 -- ---- the outermost table ------------------------------------------------------------------------------------

@@ -25,22 +25,14 @@ local function not_there(graph, name)
   return nil, ('there is no "%s" on this machine%s'):format(name, suggest.hint(name, names_of(graph)))
 end
 
--- Returns the vertices of any subsystem with a name in `set`.
-local function anywhere(graph, list, set)
-  local found = graph:find("name=" .. list:format())
-  for _, v in ipairs(found) do set[v.name] = "found" end
-  return found
-end
-
--- Returns the vertices at or below `tops` with a name in `set`, in the order of the machine.
-local function below(graph, tops, set)
-  local found = {}
+-- Returns the vertices at or below `tops` with a name in a list of names, in the order of the machine.
+local function below(graph, tops, list)
+  local found, named = {}, {} -- named: whether the list has a name
   for _, top in ipairs(tops) do
     for v in graph:walk { start = top } do
-      if set[v.name] then
-        found[#found + 1] = v
-        set[v.name] = "found"
-      end
+      local name = v.name
+      if named[name] == nil then named[name] = list:find(name) ~= nil end
+      if named[name] then found[#found + 1] = v end
     end
   end
   return found
@@ -49,10 +41,10 @@ end
 local function step(graph, tops, component)
   local ok, list = pcall(core.hostlist, component)
   if not ok or not list then return nil, ('"%s" names no resources'):format(component) end
-  local set = tables.set(tables.collect(list:names()))
-  local found = tops and below(graph, tops, set) or anywhere(graph, list, set)
-  for name in list:names() do
-    if set[name] ~= "found" then return not_there(graph, name) end
+  local found = tops and below(graph, tops, list) or graph:find("name=" .. list:format())
+  local there = tables.set(tables.column(found, "name"))
+  for name in list:names() do -- up to the first that is not there: a list may have more names than memory holds
+    if not there[name] then return not_there(graph, name) end
   end
   return found
 end
