@@ -222,7 +222,7 @@ end
 
 -- Words that name a format, its reader or a command that prints it. Other uses of these names belong to weir-flux.
 local FORMAT_WORDS = { '\\?"fluxion\\?"', '"fluxion:jgf_shorthand"', '"flux"', "weir%.machine%.flux", "flux config get", "flux kvs get",
-  "^ +flux %(what", "^  flux = function" }
+  "^ +flux %(the output of", "^  flux = function" }
 local FORMAT_READER = "lua/weir/machine/flux.lua"
 
 local function check_names(path)

@@ -8,90 +8,89 @@ local tables = require "weir.tables"
 
 local M = {
   name = "serve",
-  doc = "Keep a machine and its jobs behind a Unix socket, for many clients at once.",
+  doc = "Run a service that keeps a machine and its jobs for many clients.",
   usage = "-r RESOURCES | --parent ADDRESS [OPTION...]",
   max = 0,
   options = {
-    { "r", "resources", "RESOURCES", inputs.resources_help .. '; where the state is there already, it counts' },
+    { "r", "resources", "RESOURCES", inputs.resources_help .. '; ignored if the state exists' },
     { "l", "listen", "ADDRESS", "unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT; can be given several times; "
       .. "unix:weir.sock if not given", many = true },
-    { nil, "state", "ADDRESS", "FILE or sqlite:FILE, an SQLite database, or etcd:http://HOST:PORT[,http://...][/PREFIX]: what is answered "
-      .. "is in it, and it is where the service, or with etcd another one, takes up" },
-    { nil, "lease", "SECONDS", "with etcd: when the service that leads is gone, another one takes over within so many seconds; 10 if not "
+    { nil, "state", "ADDRESS", "FILE or sqlite:FILE, an SQLite database, or etcd:http://HOST:PORT[,http://...][/PREFIX]: it holds "
+      .. "every acknowledged change, and the service, or with etcd another one, continues from it" },
+    { nil, "lease", "SECONDS", "with etcd: the time within which another service takes over when the leader is gone; 10 if not "
       .. "given, at least 2", kind = "count" },
-    { nil, "parent", "ADDRESS", "unix:PATH#JOB: what this job of the service at PATH has is the machine, in place of -r; or "
+    { nil, "parent", "ADDRESS", "unix:PATH#JOB: the machine is what this job of the service at PATH has, in place of -r; or "
       .. "unix:PATH#GROUP, a group of its targets; also tls:HOST:PORT#..." },
-    { nil, "parent-token-file", "FILE", "for a parent over TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
-    { nil, "parent-ca", "FILE", "for a parent over TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if "
+    { nil, "parent-token-file", "FILE", "for a parent over TCP: a file whose first token is used; $WEIR_TOKEN_FILE if not given" },
+    { nil, "parent-ca", "FILE", "for a parent over TLS: the trusted certificates, PEM; $WEIR_CA, or those of the system, if "
       .. "not given" },
-    { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
+    { "p", "policy", "POLICY", "the placement policy: a name (see weir policy list) or a file; low if not given" },
     inputs.granularity_option,
-    { "a", "acquire", "GROUPS", "what this service schedules itself, separated by commas; default if not given. none: nothing, it is "
-      .. "for other schedulers to acquire" },
-    { "g", "group", "NAME=TARGETS", "targets that are in a group, such as exclude=0-3; can be given several times", many = true },
-    { nil, "clock", "KIND", "wall (if not given), or manual: times are what the method advance says", choices = { "wall", "manual" } },
-    { nil, "overrun", "RULE", "what happens at the end of a job that nobody releases: hold (if not given): it keeps what it has, and a "
-      .. "reservation that needs some of that is held back until it is released; expire: it is released at its end",
+    { "a", "acquire", "GROUPS", "the groups that this service schedules itself, separated by commas; default if not given. none: "
+      .. "other schedulers acquire everything" },
+    { "g", "group", "NAME=TARGETS", "puts targets into a group, such as exclude=0-3; can be given several times", many = true },
+    { nil, "clock", "KIND", "wall (if not given), or manual: the method advance sets the time", choices = { "wall", "manual" } },
+    { nil, "overrun", "RULE", "what happens at the end of a job that is not released: hold (if not given): it keeps its resources, and "
+      .. "reservations that need them are postponed; expire: it is released at its end",
       choices = { "hold", "expire" } },
-    { nil, "clock-jump", "SECONDS", "with the wall's clock: where it is set by more than this, the service does not follow, but "
-      .. "for SIGHUP or a restart; 3600 if not given", kind = "count" },
-    { nil, "limit", "NAME=N", "what clients may cost; can be given several times. Of a client: line (bytes of a request; 1048576), "
-      .. "calls (in flight; 128), streams (of these; 32), lists (of these, in pages; 8), stages (64), "
-      .. "lease (seconds of a stage; 3600), high (bytes that it has not read, from "
-      .. "which on it waits; 262144), most (... is dropped; 8388608). Of a user, who is a uid, a token or, before the login, an "
-      .. "address: user (clients; 128), idle (seconds without a request after which a client makes room for another one of the "
-      .. "user; 60), input (bytes of requests that wait; 16777216), output (bytes that were not read, from which on nothing more "
-      .. "is served; 16777216), filters (milliseconds of a second; 250), copies (of the "
-      .. "service that work for the user; 2), waits (requests that wait for a copy; 32), address "
-      .. "(clients of one address that have not shown a token; 16). Of all: "
-      .. "clients (1024), reserve (more, for administrators; 16), strangers (that have not shown a token; 64), "
-      .. "buffers (bytes of requests and answers that wait; 268435456), allcopies (copies that work; 8). Of a request: copyms "
-      .. "(milliseconds of a copy; 10000), filterms (with a filter; 1000), tryms (of a look, before a copy works on it; 5), changems "
-      .. "(of a search that changes something; 10000), copymb (MB of a copy, besides twice what the machine takes; 256), "
-      .. "answermb (MB that it answers; 64), add (vertices that resource.add brings; 1000000)", many = true },
-    { nil, "allow", "ROLE=WHO", "who may do what over a Unix socket, besides who runs the service and root, who are administrators: "
-      .. "reader (looks), owner (and has jobs of its own) or administrator, of users, @GROUPs or *, separated by commas; can be given "
-      .. "several times. It takes a --mode that lets them in", many = true },
+    { nil, "clock-jump", "SECONDS", "with the wall clock: jumps by more than this are not followed until SIGHUP or a "
+      .. "restart; 3600 if not given", kind = "count" },
+    { nil, "limit", "NAME=N", "a limit on clients; can be given several times. Per client: line (bytes of a request; 1048576), "
+      .. "calls (in flight; 128), streams (32), lists in pages (lists; 8), stages (64), "
+      .. "lease (seconds of a stage; 3600), high (unread bytes at "
+      .. "which requests are delayed; 262144), most (at which it is dropped; 8388608). Per user, who is a uid, a token or, before the "
+      .. "login, an address: user (clients; 128), idle (seconds without a request after which a client may be closed for another one "
+      .. "of the user; 60), input (bytes of waiting requests; 16777216), output (unread bytes at which requests are "
+      .. "delayed; 16777216), filters (processor milliseconds per second; 250), copies (of the "
+      .. "service at work; 2), waits (requests that wait for a copy; 32), address "
+      .. "(clients of one address before login; 16). In total: "
+      .. "clients (1024), reserve (additional, for administrators; 16), strangers (before login; 64), "
+      .. "buffers (bytes of waiting requests and answers; 268435456), allcopies (copies at work; 8). Per request: copyms "
+      .. "(milliseconds of a copy; 10000), filterms (with a filter; 1000), tryms (of a query, before a copy; 5), changems "
+      .. "(of a search that changes something; 10000), copymb (MB of a copy, in addition to twice the machine; 256), "
+      .. "answermb (MB of its answer; 64), add (vertices of one resource.add; 1000000)", many = true },
+    { nil, "allow", "ROLE=WHO", "roles over a Unix socket: reader (queries), owner (also has jobs of its own) or administrator, of users, "
+      .. "@GROUPs or *, separated by commas; can be given several times. The user who runs the service and root are administrators. Needs "
+      .. "a --mode that lets others connect", many = true },
     { nil, "mode", "OCTAL", "the permissions of Unix sockets; 600 if not given" },
-    { nil, "token-file", "FILE", "who may come in over TCP, a line each: TOKEN ROLE NAME. Made with one token where it is not there" },
+    { nil, "token-file", "FILE", "the tokens for TCP, one per line: TOKEN ROLE NAME. Created with one token if it does not exist" },
     { nil, "tls-cert", "FILE", "the certificate and its chain, PEM, for tls:HOST:PORT" },
     { nil, "tls-key", "FILE", "its private key, PEM" },
-    { nil, "log", "FORMAT", "how events are told on stderr; text if not given", choices = { "text", "json" } },
-    { nil, "log-level", "LEVEL", "the least that is told; info if not given", choices = { "debug", "info", "warn", "error" } },
-    { nil, "metrics-file", "FILE", "where metrics are written to every 15 seconds, in the text format of Prometheus" },
-    { nil, "config", "FILE", "these options from a file, JSON or Lua: see below. What stands on the command line counts more" },
-    { nil, "record", "FILE", "what this service acquires, and loses, as JSON lines, for scenarios" },
-    { nil, "filter-ms", "MS", "what a filter that a client sends may take; 10 if not given", kind = "count" },
+    { nil, "log", "FORMAT", "the format of the log on stderr; text if not given", choices = { "text", "json" } },
+    { nil, "log-level", "LEVEL", "the lowest level of the log; info if not given", choices = { "debug", "info", "warn", "error" } },
+    { nil, "metrics-file", "FILE", "write metrics to this file every 15 seconds, in the text format of Prometheus" },
+    { nil, "config", "FILE", "read these options from a file, JSON or Lua, see below; the command line takes precedence" },
+    { nil, "record", "FILE", "write what this service acquires and loses as JSON lines, for scenarios" },
+    { nil, "filter-ms", "MS", "the time limit of a client's filter; 10 if not given", kind = "count" },
   },
   notes = [[
 A request is a JSON object on a line, {"id": 1, "method": "match", "params": {"request": "slot=2/node"}}; an answer is
-{"id": 1, "result": ...}, with "more": true where others follow, or {"id": 1, "error": "why", "code": "busy"}. Several
-requests may be in flight. The method "methods" lists what can be asked.
+{"id": 1, "result": ...}, with "more": true if others follow, or {"id": 1, "error": "why", "code": "busy"}. Several
+requests may be in flight. The method "methods" lists all methods; weir-protocol(7) describes them.
 
-With --state every change is in the database, in one transaction with those of the same moment, before its answer leaves:
-what was answered is there after kill -9. SIGTERM and SIGINT end the service when what it owes is written.
+With --state every change is in the database, in one transaction with those of the same moment, before its answer is sent:
+acknowledged changes survive kill -9. SIGTERM and SIGINT end the service after pending answers are written.
 
-With --state etcd:... several services can be started on one etcd (3.4 or later), with the same options. One leads, by a lease that
-it renews; the others stand by, answer every call with code "standby" and where the leader is, and one of them takes over, with all
-that was acknowledged, within --lease seconds after the leader is gone, or at once when it was ended by a signal. A leader that
-cannot renew its lease ends, with status 1, before it is over, and writes of one that returns too late are refused by etcd. A lease
-has to be longer than the longest call and the time to load the state. Below the prefix (/weir if not given) everybody may read and
-watch, and nobody else may write:
+With --state etcd:... several services can be started on one etcd (3.4 or later), with the same options. One is the leader, by a lease that
+it renews; the others answer every call with the code "standby" and the address of the leader. One of them takes over, with
+everything that was acknowledged, within --lease seconds after the leader is gone, or at once if a signal ended it. A leader that
+cannot renew its lease ends, with status 1, before the lease does, and etcd refuses late writes. A lease must be longer than the
+longest call and the time to load the state. Other programs may read and watch below the prefix (/weir if not given), but not write:
   meta                    changes with each commit
-  jobs/JOB/R              what a job has, as an R (RFC 20)
-  children/JOB/R          the same of a job that is a child instance, with its graph: -r etcd:http://HOST:PORT/PREFIX/children/JOB/R
-  leader                  who leads, where
-  block/ data/ edges/ kinds/ jobs/JOB/0   the machine and the books
+  jobs/JOB/R              the R (RFC 20) of a job
+  children/JOB/R          the same for a child instance, with its graph: -r etcd:http://HOST:PORT/PREFIX/children/JOB/R
+  leader                  the leader and its address
+  block/ data/ edges/ kinds/ jobs/JOB/0   the machine and its jobs
   etcdctl watch --prefix /weir/children/
 
-Files for TLS are taken from ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY. etcd keeps old values until it is told not to: run it
+Files for TLS are taken from ETCDCTL_CACERT, ETCDCTL_CERT and ETCDCTL_KEY. etcd keeps old values by default: run it
 with --auto-compaction-retention.
 
-With --parent the service is a child: it acquires what a job of another service has, schedules within it, asks for more
-(parent.grow) and gives back (parent.shrink); what the parent takes away leaves it, and jobs there get a fatal exception. When
-the connection breaks it goes on with what it has and connects again; what the job has stays the child's, also while the child
-is not there, until the job is released. When that happens the child ends, with status 1. Of a group in place of a job the
-parent may give to others what nobody has acquired, so nothing new is placed there without a connection.
+With --parent the service is a child: it acquires the resources of a job of another service, schedules within them, requests more
+(parent.grow) and returns some (parent.shrink). Resources that the parent takes away leave it, and jobs there get a fatal
+exception. If the connection breaks, the child continues and reconnects; the resources of the job remain the child's, also while the
+child does not run, until the job is released. Then the child ends, with status 1. With a group in place of a job, the parent may
+give unacquired resources to others, so nothing new is placed there without a connection.
 
   weir serve -r cluster.json -l unix:/run/weir.sock --state /var/lib/weir.sqlite
   weir -s /run/weir.sock match slot=2/node
@@ -99,28 +98,28 @@ parent may give to others what nobody has acquired, so nothing new is placed the
   weir serve -r cluster.json -l unix:/run/weir.sock --state etcd:http://10.0.0.1:2379,http://10.0.0.2:2379/cluster
   weir top -s /run/weir.sock
 
-Over TCP a client shows a token first: {"id": 1, "method": "login", "params": {"token": "..."}}; weir -s takes it from a file:
+Over TCP a client logs in with a token first: {"id": 1, "method": "login", "params": {"token": "..."}}; weir -s reads it from a file:
 
   weir serve -r cluster.json -l tls:0.0.0.0:4747 --tls-cert c.pem --tls-key k.pem --token-file /etc/weir/tokens
   weir -s tls:head.example.org:4747 --token-file my.token --ca ca.pem jobs
 
-A file of options (--config) is a JSON object, or Lua that returns a table, with their long names: {"resources": "cluster.json",
+A file of options (--config) is a JSON object, or Lua that returns a table, with the long names of options: {"resources": "cluster.json",
 "listen": ["unix:/run/weir.sock"], "limit": {"clients": 200}}.
 
 SIGHUP reads the policy, --token-file, --tls-cert and --tls-key again, and makes the service follow a wall clock that was set by more
-than --clock-jump. Connections whose token has left the file, or has another role or name there, are told so and closed; a file that
-cannot be read, or is wrong, changes nothing, and the log says so. Started by systemd the service says when it is ready, and takes
-the sockets that are handed over.
+than --clock-jump. Connections whose token was removed, or changed its role or name, are notified and closed; a file that cannot be
+read or is invalid changes nothing, and the log reports it. Under systemd the service reports when it is ready, and uses the sockets
+that systemd passes.
 
-Time that ran ahead of the wall clock, as that was wrong while there were jobs, is set back, and the times of the jobs with it, by
-weir -s SOCKET call clock.follow.
+If the wall clock was wrong while there were jobs, weir -s SOCKET call clock.follow sets the time of the service back, and the times
+of the jobs with it.
 
-A client may close its writing half and wait. All that it has asked for is answered, and then the connection is closed; streams
-(events, resource.acquire and others) end at once, with {"ended": true}, and what they have acquired is given back:
+A client may close its writing half and wait. All its requests are answered, and then the connection is closed; streams (events,
+resource.acquire and others) end at once, with {"ended": true}, and what they have acquired is returned:
 
   printf '{"id": 1, "method": "explain", "params": {"request": "slot=9/node"}}\n' | nc -N -U /run/weir.sock
 
-Exit status: 0 ended by a signal, 1 what was changed could not be saved, or the parent has ended it, 2 wrong use or unreadable input.]],
+Exit status: 0 ended by a signal, 1 changes could not be saved, or the parent ended it, 2 wrong usage or unreadable input.]],
 }
 
 -- The log of the service, open once the options are read.

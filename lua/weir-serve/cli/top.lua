@@ -7,14 +7,14 @@ local tables = require "weir.tables"
 
 local M = {
   name = "top",
-  doc = "Show what a service does, live: use by type, jobs, rates, who waits.",
+  doc = "Show the activity of a service, live: use by type, jobs, rates, waiting requests.",
   usage = "-s SOCKET [OPTION...]",
   max = 0,
   options = {
-    { "s", "socket", "SOCKET", "where the service listens", required = true },
-    { "i", "interval", "SECONDS", "between two looks; 1 if not given", kind = "number", min = 0.01, max = 86400 },
-    { "n", "count", "N", "looks; without end if not given, on a terminal, else one", kind = "some", max = 1000000000 },
-    { nil, "json", nil, "one line of JSON a look" }, table.unpack(remote.options),
+    { "s", "socket", "SOCKET", "the socket of the service", required = true },
+    { "i", "interval", "SECONDS", "between two updates; 1 if not given", kind = "number", min = 0.01, max = 86400 },
+    { "n", "count", "N", "updates; endless on a terminal, else 1 if not given", kind = "some", max = 1000000000 },
+    { nil, "json", nil, "one line of JSON per update" }, table.unpack(remote.options),
   },
 }
 

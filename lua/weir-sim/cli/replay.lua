@@ -27,70 +27,72 @@ local workers = require "weir.replay.workers"
 
 local M = {
   name = "replay",
-  doc = "Run a log of jobs once more, on a machine and under policies of your choice.",
+  doc = "Replay a trace of jobs on a machine, under policies of your choice.",
   usage = "-r RESOURCES [OPTION...] TRACE",
   operand = "TRACE",
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
-    { "p", "policy", "POLICY", "how jobs are placed: a name (see weir policy list) or a file; low if not given. Beside --compare it may "
-      .. "be several, as in \"low best_fit\": each queue policy is run under each of them" },
-    { "q", "queue", "QUEUE", "when jobs start: a name or a file, with options as in hybrid:k=4; easy if not given" },
+    { "p", "policy", "POLICY", "the placement policy: a name (see weir policy list) or a file; low if not given. With --compare it may "
+      .. "be several, as in \"low best_fit\": each queue policy is run with each of them" },
+    { "q", "queue", "QUEUE", "the queue policy: a name or a file, with options as in hybrid:k=4; easy if not given" },
     inputs.granularity_option,
-    { nil, "compare", "POLICY", "run under each of these, and show what differs: of the queue, of placement, or both as "
+    { nil, "compare", "POLICY", "run under each of these and print the differences: a queue policy, a placement policy, or both as "
       .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
-    { nil, "workers", "N", "replays of --compare that run at once; as many as there are processors if not given", kind = "some",
-      max = 256 },
-    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, job (what an accounting tells), "
+    { nil, "workers", "N", "replays of --compare that run at the same time; the number of processors if not given",
+      kind = "some", max = 256 },
+    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, job (as in an accounting), "
       .. "or a shape such as slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
-    { nil, "format", "FORMAT", "of the trace; told by name and content if not given", choices = trace.formats },
-    { nil, "malformed", "WHAT", "lines that make no sense", choices = { "skip", "stop" } },
-    { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given, run for an accounting",
+    { nil, "format", "FORMAT", "the format of the trace; recognized by name and content if not given", choices = trace.formats },
+    { nil, "malformed", "WHAT", "what to do with malformed lines; skip if not given", choices = { "skip", "stop" } },
+    { nil, "overrun", "WHAT", "what happens to jobs that exceed their estimate; kill if not given, run for an accounting",
       choices = { "kill", "run" } },
-    { nil, "estimates", "WHOSE", "user if not given; exact: the run times", choices = { "user", "exact" } },
-    { nil, "event-rule", "RULE", "when the queue is looked at; per-timestamp if not given", choices = { "per-event", "per-timestamp" } },
-    { nil, "jobs", "FILE", "a CSV, a line a job: job_id,submit,start,end,wait,resources; to - it takes the place of the metrics" },
-    { nil, "evalys", "FILE", "a CSV as evalys.jobset.JobSet.from_csv reads it" },
-    { nil, "report", "DIR", "a directory for the report: index.html, a page with charts, and what it shows as replay.json and jobs.csv; "
-      .. "with --compare a page for all of them" },
+    { nil, "estimates", "WHOSE", "the estimates of the users, or the exact run times; user if not given", choices = { "user", "exact" } },
+    { nil, "event-rule", "RULE", "when the queue policy is called; per-timestamp if not given",
+      choices = { "per-event", "per-timestamp" } },
+    { nil, "jobs", "FILE", "write a CSV, one line per job: job_id,submit,start,end,wait,resources; -: in place of the metrics" },
+    { nil, "evalys", "FILE", "write a CSV for evalys.jobset.JobSet.from_csv" },
+    { nil, "report", "DIR", "write a report: index.html, a page with charts, and its data as replay.json and jobs.csv; "
+      .. "with --compare one page for all" },
     { nil, "json", nil, "the metrics as JSON" },
-    { nil, "against-actual", nil, "compare the starts with those that the trace has recorded; with --report also a page, against.html" },
-    { nil, "from", "TIME", "begin there, with what ran and what waited then by the recorded starts: a number on the clock of the trace, or "
+    { nil, "against-actual", nil, "compare the starts with the recorded ones; with --report also a page, against.html" },
+    { nil, "from", "TIME", "start there, with the jobs that ran and waited then by the recorded starts: a time of the trace, or "
       .. "2024-03-01T12:00:00" },
-    { nil, "scale", "WHAT", "more or fewer jobs and resources: jobs=1.2,nodes=+100; jobs are made up after those of the TRACE, by --seed" },
-    { nil, "anonymize", "DIR", "no replay: write TRACE (trace.csv, or trace.jsonl) and machine (machine.json) without names to DIR" },
+    { nil, "scale", "WHAT", "more or fewer jobs and resources: jobs=1.2,nodes=+100; jobs are added in the manner of the TRACE" },
+    { nil, "anonymize", "DIR", "no replay: write TRACE (trace.csv or trace.jsonl) and machine (machine.json) without names" },
     { nil, "until", "SECONDS", "stop the clock there", kind = "time" },
-    { nil, "warmup", "SECONDS", "jobs submitted so long after the first one do not count", kind = "time" },
-    { nil, "speed", "FACTOR", "submissions come that much faster; 1 if not given", kind = "number", min = 1e-6, max = 1e6 },
-    { nil, "sample", "SHARE", "take only that share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
-    { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
-    { nil, "generate", "N", "no TRACE: so many jobs of a model of supercomputers (Lublin and Feitelson, 2003)", kind = "some",
-      max = 1000000000 },
-    { nil, "load", "SHARE", "of the machine that generated jobs ask for; 0.7 if not given", kind = "number", min = 0.001, max = 1000 },
-    { nil, "largest", "N", "processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },
-    { nil, "seed", "S", "of what is generated, and of --sample; 1 if not given", kind = "count" },
+    { nil, "warmup", "SECONDS", "jobs submitted within this time of the first one are not counted", kind = "time" },
+    { nil, "speed", "FACTOR", "divide the times between submissions by this; 1 if not given", kind = "number", min = 1e-6, max = 1e6 },
+    { nil, "sample", "SHARE", "use only this share of the jobs, from 0 to 1, chosen by --seed", kind = "share" },
+    { nil, "tau", "SECONDS", "the minimum run time in slowdowns; 10 if not given", kind = "time" },
+    { nil, "generate", "N", "no TRACE: generate this many jobs by a model of supercomputers (Lublin and Feitelson, 2003)",
+      kind = "some", max = 1000000000 },
+    { nil, "load", "SHARE", "the load of generated jobs, as a share of the machine; 0.7 if not given", kind = "number", min = 0.001,
+      max = 1000 },
+    { nil, "largest", "N", "the most processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },
+    { nil, "seed", "S", "the seed of --generate, --scale and --sample; 1 if not given", kind = "count" },
     { nil, "keep-going", nil, "an error of the placement policy does not end the replay: the jobs that it fails for wait on, and are "
       .. "counted at the end" },
-    { nil, "quiet", nil, "no progress, no remarks" },
+    { nil, "quiet", nil, "print neither progress nor remarks" },
   },
   notes = [[
 A TRACE is a file in Standard Workload Format, a CSV with a header (submit, runtime, procs, and estimate, memory, user, queue, ...),
-JSON lines of jobspecs with submit and runtime, the accounting of Slurm as sacct -P prints it, or the jobs of Flux as flux jobs -a --json
-or flux job info (eventlog, jobspec, R) print them; compressed with gzip or not. - is standard input.
+JSON lines of jobspecs with submit and runtime, the accounting of Slurm (sacct -P), or the jobs of Flux (flux jobs -a --json, or flux job
+info with eventlog, jobspec, R); compressed with gzip or not. - is standard input.
 
-Of what the trace lacks: without an estimate a job has its run time, without requested processors those that it had; jobs without a
-run time or without processors are left out. Malformed lines, jobs that are left out and jobs that the machine can never hold are
-counted and the first ones named on standard error.
+Missing values: a job without an estimate is estimated by its run time; a job without requested processors requests those that it had;
+jobs without a run time or without processors are left out. Malformed lines, jobs that are left out and jobs that can never fit are
+counted, and the first ones are reported on standard error.
 
 The jobs of an accounting have the nodes, cores, memory and gpus that they had, in their partition of the machine, and their recorded
 run times (--map job, --overrun run, which are not the default for other traces). Where partitions differ in PriorityTier or
 PriorityJobFactor, jobs are ranked by these, under queue policies without an order of their own.
 
-Utilisation is the share of the units of a type that jobs have; of what has others in it, as nodes have cores, the share of those
-of which jobs have anything, and "taken whole" the share that they have as a whole.
+Utilisation is the share of the units of a type that jobs have; of a type that contains others, such as nodes with cores, the share of
+which jobs have any part, and "taken whole" the share that they have as a whole.
 
 The file of --evalys is for the Python library evalys: JobSet.from_csv(FILE, resource_bounds=(0, N)), where N is the last resource of
-the machine; without bounds the machine is what jobs had. Resources are numbered through: the rank, times the most that a rank has,
-plus the id.
+the machine; without bounds the machine consists of what jobs had. The number of a resource is its rank, times the maximum of a rank,
+plus its id.
 
 Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, turns, or a file of your own.
 
@@ -100,11 +102,11 @@ Queue policies: fcfs, easy, conservative, hybrid:k=4, priority, sjbf, preempt, t
   weir replay -r slurm.conf sacct.txt --scale jobs=1.2,nodes=+10
   weir replay -r "cluster:1 node:64" --map node --generate 5000 --compare fcfs easy sjbf
 
-Files are written whole or not at all, and through links; one that is read is never written.
+Files are written whole or not at all, links are followed, and an input file is never overwritten.
 
 An error of a policy while jobs run ends the replay, with the file, the line and the job.
 
-Exit status: 0 done, 1 a policy failed, 2 wrong use or unreadable input.]],
+Exit status: 0 done, 1 a policy failed, 2 wrong usage or unreadable input.]],
 }
 
 -- ---- arguments ----------------------------------------------------------------------------------------------

@@ -14,43 +14,45 @@ local weir = require "weir"
 
 local M = {
   name = "tune",
-  doc = "Look for the options of policies under which a log of jobs would have waited least.",
+  doc = "Search for the options of policies under which the jobs of a trace would have waited least.",
   usage = "-r RESOURCES [OPTION...] TRACE",
   operand = "TRACE",
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
-    { "p", "policy", "POLICY", "how jobs are placed; options given with it stay as given; low if not given" },
-    { "q", "queue", "QUEUE", "when jobs start; options given with it stay as given; easy if not given" },
+    { "p", "policy", "POLICY", "the placement policy; options given with it are fixed; low if not given" },
+    { "q", "queue", "QUEUE", "the queue policy; options given with it are fixed; easy if not given" },
     inputs.granularity_option,
-    { nil, "minimise", "LIST", "what is to be small, with commas in between; several give the ways between them. mean_wait if not given; "
-      .. "there is " .. table.concat(objective.names, ", ") },
-    { nil, "budget", "N", "how much may be tried: as much work as so many replays of the first part; 100 if not given", kind = "number",
+    { nil, "minimise", "LIST", "the objectives, separated by commas; several give the compromises between them; mean_wait if not given: "
+      .. "" .. table.concat(objective.names, ", ") },
+    { nil, "budget", "N", "the work, in replays of the first part of the trace; 100 if not given", kind = "number",
       min = 2, max = 1e6 },
-    { nil, "vary", "RANGE", "narrows the range of an option, NAME=MIN..MAX; can be given several times", many = true },
-    { nil, "train", "SHARE", "of the jobs that are the first part; 0.5 if not given", kind = "number", min = 0.1, max = 0.9 },
-    { nil, "search", "HOW", "halving if not given; random: plain random search, to compare with", choices = { "halving", "random" } },
-    { nil, "seed", "S", "of the search; 1 if not given", kind = "count" },
-    { nil, "workers", "N", "trials that run at once; as many as there are processors if not given", kind = "some", max = 256 },
+    { nil, "vary", "RANGE", "narrow the range of an option, NAME=MIN..MAX; can be given several times", many = true },
+    { nil, "train", "SHARE", "the share of the jobs in the first part; 0.5 if not given", kind = "number", min = 0.1, max = 0.9 },
+    { nil, "search", "HOW", "the search; random is a plain random search for comparison; halving if not given",
+      choices = { "halving", "random" } },
+    { nil, "seed", "S", "the seed of the search; 1 if not given", kind = "count" },
+    { nil, "workers", "N", "trials that run at the same time; the number of processors if not given", kind = "some",
+      max = 256 },
     { nil, "map", "MAP", "what a processor is, as with weir replay; core if not given" },
-    { nil, "format", "FORMAT", "of the trace; told by name and content if not given", choices = trace.formats },
-    { nil, "overrun", "WHAT", "jobs that were longer than estimated; kill if not given", choices = { "kill", "run" } },
-    { nil, "tau", "SECONDS", "run times below that count as that in slowdowns; 10 if not given", kind = "time" },
-    { nil, "report", "DIR", "a directory for index.html, a page of what was found, and tune.json, what it shows" },
-    { nil, "json", nil, "what was found as JSON" },
+    { nil, "format", "FORMAT", "the format of the trace; recognized by name and content if not given", choices = trace.formats },
+    { nil, "overrun", "WHAT", "what happens to jobs that exceed their estimate; kill if not given", choices = { "kill", "run" } },
+    { nil, "tau", "SECONDS", "the minimum run time in slowdowns; 10 if not given", kind = "time" },
+    { nil, "report", "DIR", "write a report to this directory: index.html, a page with the results, and tune.json, its data" },
+    { nil, "json", nil, "the results as JSON" },
     { nil, "keep-going", nil, "an error of a policy does not end the search: the settings with it are counted, and lose" },
-    { nil, "quiet", nil, "no progress, no remarks" },
+    { nil, "quiet", nil, "print neither progress nor remarks" },
   },
   notes = [[
-Options that the policies declare with a range (min and max, or choices; weir policy list -v) are tried: many settings on the pieces of
+Options that the policies declare with a range (min and max, or choices; weir policy list -v) are varied: many settings on the pieces of
 the first part of the trace in which jobs waited most, the best of them on more of it, few on all of it, then steps around the best.
-The second part tells whether what was found holds: the search knows nothing of it. The last line can be pasted behind weir replay.
+The second part, which the search has not seen, shows whether the result holds. The last line can be pasted after weir replay.
 
-Ctrl-C ends the search; what is known by then is told, with exit status 130.
+Ctrl-C ends the search and prints the results so far, with exit status 130.
 
   weir tune -r "cluster:1 core:100" KTH-SP2.swf.gz -q priority --minimise mean_wait,p95_bsld --budget 50 --report out
   weir tune -r machine.json trace.csv -p weighted -q hybrid --vary k=1..64 --budget 200
 
-Equal input and an equal seed give equal output. Exit status: 0 done, 1 a policy failed, 2 wrong use or unreadable input, 130
+Equal input and an equal seed give equal output. Exit status: 0 done, 1 a policy failed, 2 wrong usage or unreadable input, 130
 interrupted.]],
 }
 

@@ -31,30 +31,29 @@ local M = {
   usage = "[OPTION...] IN... OUT",
   operand = "IN... OUT", min = 2,
   options = {
-    { "f", "from", "FORMAT", "the format of IN, which is told by content if not given" },
-    { "F", "format", "FORMAT", "the format of OUT, which is told by its name if not given" },
-    { "n", "no-clobber", nil, "fail where OUT is there already, instead of replacing it" },
-    { nil, "apply", "DIFF", "apply a difference, as weir diff prints it, to the machine: as a whole or not at all" },
-    { nil, "hosts", "HOSTLIST", "the names of the nodes, one for each hwloc XML; of a single one, as many nodes like it" },
-    { nil, "types", "DIR", "where RDL files find types of their own; can be given several times", many = true },
+    { "f", "from", "FORMAT", "the format of IN; recognized by content if not given" },
+    { "F", "format", "FORMAT", "the format of OUT; chosen by its name if not given" },
+    { "n", "no-clobber", nil, "fail if OUT exists, instead of replacing it" },
+    { nil, "apply", "DIFF", "apply a difference printed by weir diff to the machine, as a whole or not at all" },
+    { nil, "hosts", "HOSTLIST", "the names of the nodes, one for each hwloc XML; with a single XML, that many nodes like it" },
+    { nil, "types", "DIR", "a directory with types for RDL files; can be given several times", many = true },
   },
   notes = [[
-IN is a file, - for standard input, "local" for this machine, a synthetic string or a shape. OUT is a file, or - for
-standard output. OUT is written whole or not at all, is none of the INs, and is what a link there points to.
+IN is a file, - for standard input, "local" for this machine, a description or a shape. OUT is a file, or - for standard
+output. OUT is written whole or not at all, must differ from every IN, and a link is followed.
 
   machines   read     grug, jgf, document, rv1, hwloc, rdl, recipe, synthetic, sqlite, slurm (slurm.conf),
-                      flux (what flux config get prints, with R beside it)
+                      flux (the output of flux config get, with R next to it)
              written  jgf (.json), document (.weir: JGF with clock and jobs), rv1 (.R), rv1_nosched, rlite,
                       recipe (.lua), sqlite (.db .sqlite), csv, tree (.txt), dot (.gv), svg
   jobspecs   read     jobspec: JSON, YAML or a shape
-             written  json, yaml, resources (what is asked for, as a shape, without the rest), shape (where there is no rest)
+             written  json, yaml, resources (the resources alone, as a shape), shape (if nothing else is lost)
 
-Several machines become one. hwloc XML files, one a node, become the nodes of one cluster, with the ranks 0, 1, ... in
-the order given, and called by their host names, or like their files where there is none; --hosts names them anew, and makes
-many of one. Other machines are
-merged: what has the same path is the same, and a rank that is taken already gives way to the next free one.
-What a format cannot hold, such as the jobs of a machine, is told on standard error; a document (.weir) and a database hold
-all of it. "-f hwloc:TYPES" chooses what of a topology is read, such as hwloc:node,socket,L3cache,core.
+Several machines become one. hwloc XML files, one per node, become the nodes of one cluster, with the ranks 0, 1, ... in
+the order given, named by their host names, or by their files if there is none; --hosts renames them, and makes many of one.
+Other machines are merged: vertices with the same path are one, and a rank in use is replaced by the next free one.
+Contents that a format cannot hold, such as the jobs of a machine, are reported on standard error; a document (.weir) and a
+database hold everything. "-f hwloc:TYPES" chooses the types to read of a topology, such as hwloc:node,socket,L3cache,core.
 
   weir convert node*.xml cluster.json
   weir convert --hosts "cab[1-60]" node1.xml cluster.json

@@ -16,15 +16,15 @@ local M = {
     { "q", "quiet", nil, "print nothing; the exit status tells" },
   },
   notes = [[
-A and B are machines as for `weir match -r`, such as documents (.weir), databases and JGF. What is printed makes B of A:
+A and B are machines as for `weir match -r`, such as documents (.weir), databases and JGF. The output turns A into B:
 
   weir diff monday.weir tuesday.weir > day.diff
   weir convert --apply day.diff monday.weir tuesday.weir
 
-A difference is for A as it is: it is applied as a whole or not at all, and what comes out is B, byte for byte as a
-document. `weir convert --help` tells the formats.
+A difference belongs to A in its present state: it is applied as a whole or not at all, and the result is B, byte for byte
+as a document. `weir convert --help` lists the formats.
 
-Exit status: 0 the two are equal, 1 they differ, 2 wrong use or unreadable input.]],
+Exit status: 0 the two are equal, 1 they differ, 2 wrong usage or unreadable input.]],
 }
 
 -- ---- the summary ------------------------------------------------------------------------------------------------

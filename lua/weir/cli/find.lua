@@ -10,17 +10,18 @@ local view = require "weir.view"
 
 local M = {
   name = "find",
-  doc = "List the vertices that an expression holds for.",
+  doc = "List the vertices that match an expression.",
   usage = "-r RESOURCES [OPTION...] EXPRESSION",
   operand = "EXPRESSION", min = 1,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
-    { "F", "format", "FORMAT", "paths (the default), or one a line", choices = { "paths", "names", "json", "count" } },
-    { "g", "graph", "FORMAT", "as a graph of their own, with what is below and above them",
+    { "F", "format", "FORMAT", "paths (the default), names, JSON or a count", choices = { "paths", "names", "json", "count" } },
+    { "g", "graph", "FORMAT", "as a graph, with descendants and ancestors",
       choices = { "tree", "jgf", "dot" } },
-    { "s", "start", "URI", "look only there and below" },
-    { "S", "subsystem", "HIERARCHY", "look in this hierarchy, such as power: start and order are those of it" },
-    { nil, "flow", "NAME[=UNITS]", "how many units of a subsystem reach all that is found at once (UNITS each), and what stops more" },
+    { "s", "start", "URI", "search only at and below this vertex" },
+    { "S", "subsystem", "HIERARCHY", "search this hierarchy, such as power; --start and the order refer to it" },
+    { nil, "flow", "NAME[=UNITS]", "how many units of a subsystem can reach all vertices found "
+      .. "at the same time (UNITS each), and which vertices limit them" },
     inputs.job_options[1], inputs.job_options[2],
   },
   notes = [[
@@ -28,24 +29,24 @@ An EXPRESSION is made of tests, "and", "or", "not" and parentheses:
 
   type=node and state=up and not tag=maintenance and (property=bigmem or name=n[1-16])
 
-  type basename unit uuid path                = !=               type: a list such as core,gpu; path: * and ? are any
+  type basename unit uuid path                = !=               type: a list such as core,gpu; path: with * and ?
   name                                        = !=               a list such as n[1-16,20],m1, or with * and ?
   state                                       = !=               up, down, degraded, failing, unknown, null, draining
   id rank                                     = != < <= > >=     also sets, such as id=1-3,7
   size free allocated                         = != < <= > >=     units: in all, available now, in use; alone: any
-  property=KEY  tag=KEY  data=KEY             whether the key is there; so does property.KEY alone
+  property=KEY  tag=KEY  data=KEY             whether the key exists; property.KEY alone does the same
   property.KEY  tag.KEY  data.KEY             = != < <= > >=     its value
-  idle                                        nobody has any of it, nor of what is below it
-  job=ID                                      what that job has something of
+  idle                                        no job has any part of it or of its descendants
+  job=ID                                      that job has a part of it
   exclusive  leaf                             only ever allocated as a whole; nothing is below it
 
-Values with blanks or parentheses in them are put in quotes.
+Quote values that contain blanks or parentheses.
 
   weir find -r tiny.graphml -j slot=2/node "type=core and job=1"
   weir find -r switched.json --flow network=40 "type=node and path=*/rack3/*"
   weir find -r tiny.graphml --graph dot "type=gpu and free>=1"
 
-Exit status: 0 something was found (and --flow UNITS reach each), 1 not so, 2 wrong use or unreadable input.]],
+Exit status: 0 something was found (and --flow UNITS reach each), 1 otherwise, 2 wrong usage or unreadable input.]],
 }
 
 -- ---- lists --------------------------------------------------------------------------------------------------

@@ -11,32 +11,32 @@ local tables = require "weir.tables"
 
 local M = {
   name = "list",
-  doc = "List what is free, allocated and down.",
+  doc = "List free, allocated and down resources.",
   usage = "[OPTION...] [R...]",
   operand = "R",
   options = {
     { "s", "states", "STATE,...", "which states: free, allocated, down, up, all; free,allocated,down if not given" },
-    { "i", "include", "TARGETS", "only these ranks (0-3,7) or hosts (node[0-3]); those that are not there are not missed" },
-    { "q", "queue", "QUEUE,...", "only what belongs to these queues of --config" },
+    { "i", "include", "TARGETS", "only these ranks (0-3,7) or hosts (node[0-3]); absent ones are ignored" },
+    { "q", "queue", "QUEUE,...", "only resources of these queues of --config" },
     { "c", "config", "FILE", 'queues and the properties they require: {"queues": {"batch": {"requires": ["batch"]}}}' },
-    { "o", "format", "FORMAT", "what a line shows: default, fixed, rlist, or a text with fields; see below" },
+    { "o", "format", "FORMAT", "the format of a line: default, fixed, rlist, or a text with fields; see below" },
     { "n", "no-header", nil, "no line of headings" },
-    { nil, "skip-empty", nil, "no lines of states in which there is nothing; with -i that is the default" },
-    { nil, "no-skip-empty", nil, "such lines also with -i" },
-    { nil, "info", nil, "the totals in one line; of all, if -s is not given" },
-    { "R", "rset", nil, "the resource set of these states as R version 1; of all, if -s is not given" },
+    { nil, "skip-empty", nil, "no lines for states without resources; the default with -i" },
+    { nil, "no-skip-empty", nil, "print such lines also with -i" },
+    { nil, "info", nil, "the totals in one line; of all states if -s is not given" },
+    { "R", "rset", nil, "the resource set of these states as R version 1; of all states if -s is not given" },
     { nil, "json", nil, "the lines as JSON" },
-    { nil, "check", nil, "only whether each R keeps to RFC 20: all faults, with their places, and status 1 where there are any" },
+    { nil, "check", nil, "check that each R conforms to RFC 20: print all faults with their places; status 1 if there are any" },
     inputs.job_options[1], inputs.job_options[2],
   },
   notes = [[
-An R is a file with an R version 1, with the answer of a scheduler ({"all": R, "down": R, "allocated": R}), or any machine
-that weir can read, with the states it has; "-" is standard input, a name without a file a synthetic string such as
-"node:4 core:8", "local" (the default) this machine. Several are listed together, by rank.
+An R is a file with an R version 1, with the response of a scheduler ({"all": R, "down": R, "allocated": R}), or any machine
+that weir can read; "-" is standard input, a name that is not a file a description such as "node:4 core:8", "local" (the
+default) this machine. Several are listed together, by rank.
 
 Fields of -o, in braces: state, queue, properties, propertiesx (those that name no queue), nnodes, ncores, ngpus, ranks,
-nodelist, rlist. {nnodes:>6} is 6 wide and to the right; ?: before a field leaves it out where it is empty, +: makes it as
-wide as it needs to be. default is for people, with the nodelist; fixed, for programs, is what is written to a pipe:
+nodelist, rlist. {nnodes:>6} is 6 wide and right-aligned; ?: before a field omits it where it is empty, +: makes it as
+wide as necessary. default is for people, with the nodelist; fixed, for programs, is used for a pipe:
 
   {state:>10} {properties:<10} {nnodes:>6} {ncores:>8} {ngpus:>8}
 

@@ -10,20 +10,20 @@ local packages = require "weir.packages"
 
 local M = {
   name = "repl",
-  doc = "Explore a machine interactively, in Lua; as a filter when standard input is no terminal.",
+  doc = "Explore a machine interactively, in Lua; as a filter if standard input is not a terminal.",
   usage = "[-r RESOURCES] [-p POLICY] [OPTION...] [FILE] | -s SOCKET [OPTION...]",
   operand = "FILE", max = 1,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
-    { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },
-    { "s", "socket", "SOCKET", "a running service (weir serve) in place of a machine of its own" },
-    { "m", "mode", "MODE", "how values are printed: table on a terminal, json as a filter if not given", choices = modes.names },
-    { "c", "command", "INPUT", "run this input instead of reading any; can be given several times", many = true },
-    { "k", "keep-going", nil, "as a filter: go on after an error" },
+    { "p", "policy", "POLICY", "the placement policy: a name (see weir policy list) or a file; low if not given" },
+    { "s", "socket", "SOCKET", "a running service (weir serve) in place of a machine" },
+    { "m", "mode", "MODE", "how values are printed; table on a terminal and json as a filter if not given", choices = modes.names },
+    { "c", "command", "INPUT", "run this input instead of reading standard input; can be given several times", many = true },
+    { "k", "keep-going", nil, "as a filter: continue after an error" },
   },
   notes = [[
-On a terminal: Tab completes, Ctrl-R searches the history, Ctrl-C interrupts, Ctrl-D leaves, :help tells the rest.
-As a filter: no prompt, a line of JSON a value; ends at the first error with status 1, unless told otherwise.
+On a terminal: Tab completes, Ctrl-R searches the history, Ctrl-C interrupts, Ctrl-D leaves, :help lists the rest.
+As a filter: no prompt, one line of JSON per value; ends at the first error with status 1, unless --keep-going is given.
 
   weir repl -r sierra.graphml
   weir repl -s /run/weir.sock

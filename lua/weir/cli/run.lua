@@ -10,7 +10,7 @@ local M = {
   usage = "SCRIPT.lua [ARGUMENT...]",
   operand = "SCRIPT.lua", min = 1, stop = true,
   notes = [[
-SCRIPT.lua can be - for standard input. The exit status is the script's: of os.exit, or 1 after an error.]],
+SCRIPT.lua can be - for standard input. The exit status is that of the script: of os.exit, or 1 after an error.]],
 }
 
 local function set_globals(opts)

@@ -8,35 +8,35 @@ local weir = require "weir"
 
 local M = {
   name = "test",
-  doc = "Run scenarios: scripts that say what must happen on a machine.",
+  doc = "Run scenarios: scripted tests of what must happen on a machine.",
   usage = "[OPTION...] [SCENARIO.lua | DIRECTORY]...",
   options = {
-    { "f", "filter", "PATTERN", "only those whose name has this Lua pattern", many = true },
-    { nil, "filter-out", "PATTERN", "not those", many = true },
-    { "l", "list", nil, "their names; runs nothing" },
+    { "f", "filter", "PATTERN", "only scenarios whose name matches this Lua pattern", many = true },
+    { nil, "filter-out", "PATTERN", "not those whose name matches this Lua pattern", many = true },
+    { "l", "list", nil, "print the names and run nothing" },
     { nil, "json", nil, "as JSON" },
     { nil, "tap", nil, "in the Test Anything Protocol" },
     { "o", "output", "HANDLER", "any other output handler of busted: junit, gtest, plainTerminal, ..." },
     { "r", "resources", "RESOURCES", "the machine of scenarios that name none" },
     { "p", "policy", "POLICY", "the placement policy of scenarios that name none" },
     { "q", "queue", "QUEUE", "the queue policy of scenarios that name none" },
-    { nil, "granularity", "TYPE", "of scenarios that name none: jobs get whole vertices of this type, such as rack; or HIERARCHY:TYPE, or "
-      .. "HIERARCHY: where jobs are searched for" },
-    { nil, "random", "COUNT", "makes up so many scenarios instead, and prints the first that fails as a file to run", kind = "some",
+    { nil, "granularity", "TYPE", "for scenarios that name none: jobs get whole vertices of this type, such as rack; or HIERARCHY:TYPE, or "
+      .. "HIERARCHY, in which jobs are searched for" },
+    { nil, "random", "COUNT", "run this many random scenarios instead, and print the first that fails as a file to run", kind = "some",
       max = 1000000000 },
-    { nil, "seed", "NUMBER", "random: where they begin; 1 if not given", kind = "count" },
-    { nil, "steps", "COUNT", "random: how long each is; 30 if not given", kind = "count", max = 100000 },
-    { nil, "calm", nil, "random: nothing goes down, fails or takes longer than thought" },
-    { nil, "assert", "LINE", "random: a line of Lua that must hold at the end, of the scenario s: 'assert.kept_promises()'", many = true },
+    { nil, "seed", "NUMBER", "random: the first seed; 1 if not given", kind = "count" },
+    { nil, "steps", "COUNT", "random: the length of each; 30 if not given", kind = "count", max = 100000 },
+    { nil, "calm", nil, "random: no failures, no nodes that go down, no overruns" },
+    { nil, "assert", "LINE", "random: a line of Lua that must hold at the end of the scenario s: 'assert.kept_promises()'", many = true },
   },
   notes = [[
-Without arguments, spec/scenarios or scenarios of the current directory. In a directory, every *.lua is taken. A scenario is
-a busted spec that begins with local scenario = require "weir.scenario"; busted itself runs it just as well.
+Without arguments, the scenarios in spec/scenarios or scenarios of the current directory. Of a directory, every *.lua is run. A scenario is
+a busted spec that begins with local scenario = require "weir.scenario"; busted runs it, too.
 
   weir test -f backfill spec/scenarios
   weir test --random 500 --calm -q conservative --assert 'assert.kept_promises()'
 
-Exit status: 0 all hold, 1 some do not, 2 wrong use, a file that cannot be read, or busted is missing.]],
+Exit status: 0 all pass, 1 some fail, 2 wrong usage, a file that cannot be read, or busted is missing.]],
 }
 
 local RANDOM_ONLY = { "seed", "steps", "calm", "assert" }

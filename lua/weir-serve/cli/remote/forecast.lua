@@ -14,24 +14,24 @@ local M = {}
 local SHOWN = 20 -- jobs in the table, without --all
 
 M.try = {
-  name = "-s SOCKET try", doc = "Say what the waiting jobs would do under other policies; nothing is changed.",
+  name = "-s SOCKET try", doc = "Forecast the starts of the waiting jobs under other policies; nothing is changed.",
   usage = "[OPTION...]", max = 0,
   options = {
-    { "p", "policy", "POLICY", "how jobs are placed: a name that the service knows, or a file, which is sent; the one in use if not "
+    { "p", "policy", "POLICY", "the placement policy: a name that the service knows, or a file, which is sent; the one in use if not "
       .. "given" },
-    { "q", "queue", "QUEUE", "when jobs start: a name that the service knows, or a file, which is sent; easy if not given" },
-    { nil, "seconds", "SECONDS", "how long the service may work on it; 10 if not given", kind = "number", min = 0.1, max = 60 },
-    { nil, "all", nil, ("all jobs, not only the first %d that would start at another time"):format(SHOWN) },
+    { "q", "queue", "QUEUE", "the queue policy: a name that the service knows, or a file, which is sent; easy if not given" },
+    { nil, "seconds", "SECONDS", "the time limit; 10 if not given", kind = "number", min = 0.1, max = 60 },
+    { nil, "all", nil, ("list all jobs, not only the first %d with another start"):format(SHOWN) },
     { nil, "json", nil, "everything, as one line of JSON" },
   },
   notes = [[
-It runs in a copy of the service. Jobs last as long as they ask for, and no further job comes. The start in force is the one that the
-service has promised to a job when it came.
+It runs in a copy of the service. Jobs are assumed to last as long as they request, and no further job to arrive. The start in force is
+the one that the service promised when the job arrived.
 
   weir -s unix:/run/weir.sock try -q easy
   weir -s unix:/run/weir.sock try -p ./mine.lua:k=2 -q ./mine_queue.lua --json
 
-Exit status: 0 done, 1 a policy failed, 2 wrong use, or the service is not there.]],
+Exit status: 0 done, 1 a policy failed, 2 wrong usage, or no service.]],
 }
 
 --- Returns the two parameters for a policy on the command line: the name, with options, and the source of a file, or nil.
@@ -105,23 +105,23 @@ end
 -- ---- shadow ------------------------------------------------------------------------------------------------
 
 M.shadow = {
-  name = "-s SOCKET shadow", doc = "Run other policies beside those in force, on the same jobs, and compare.",
+  name = "-s SOCKET shadow", doc = "Run other policies next to those in force, on the same jobs, and compare.",
   usage = "start [OPTION...] | status [OPTION...] | stop", operand = "start, status or stop", min = 1, max = 1,
   options = {
     M.try.options[1], M.try.options[2],
-    { nil, "report", "DIR", "of status: a directory for index.html, a page of what the shadow has found, and shadow.json" },
-    { nil, "json", nil, "of status: as one line of JSON" },
+    { nil, "report", "DIR", "status: write a report to this directory: index.html and shadow.json" },
+    { nil, "json", nil, "status: as one line of JSON" },
   },
   notes = [[
-A shadow is a process of its own, of the lowest priority and with bounded memory. It plays the jobs that the service takes from its start
-on; a job lasts there as long as it lasted in truth. What it starts earlier than the service is known to end only later, so it may be
-behind, and says so. It follows the states of nodes, begins anew where the machine grows, and ends with the service.
+A shadow is a process at the lowest priority with bounded memory. It runs the jobs that the service accepts from then on; a job lasts as
+long as it really lasted. The end of a job that it starts earlier than the service becomes known only later, so the shadow may lag,
+and reports it. It follows the states of nodes, restarts when the machine grows, and ends with the service.
 
   weir -s unix:/run/weir.sock shadow start -q easy
   weir -s unix:/run/weir.sock shadow status --report out
   weir -s unix:/run/weir.sock shadow stop
 
-Exit status: 0 done, 1 there is no shadow or a policy has failed, 2 wrong use, or the service is not there.]],
+Exit status: 0 done, 1 there is no shadow or a policy failed, 2 wrong usage, or no service.]],
 }
 
 local function show_status(told, opts)

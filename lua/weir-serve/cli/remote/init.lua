@@ -43,17 +43,17 @@ M.command = command
 local function help()
   out.line "usage: weir -s SOCKET COMMAND [OPTION...] [ARGUMENT...]"
   out.line "       weir -s SOCKET [--token-file FILE] [--ca FILE] COMMAND [OPTION...] [ARGUMENT...]\n"
-  out.line "Asks the service that listens at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
-  out.line "  --token-file FILE  for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given"
-  out.line "  --ca FILE          for TLS: certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given\n"
+  out.line "Runs a command on the service at a socket (weir serve): unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT.\n"
+  out.line "  --token-file FILE  for TCP: a file whose first token is used; $WEIR_TOKEN_FILE if not given"
+  out.line "  --ca FILE          for TLS: the trusted certificates, PEM; $WEIR_CA, or those of the system, if not given\n"
   for _, name in ipairs(M.names()) do out.line(("  %-10s%s"):format(name, command(name).doc)) end
   out.line(("  %-10s%s"):format("top", require("weir.cli.top").doc))
 end
 
 --- Options of the connection, placed between SOCKET and COMMAND.
 M.options = {
-  { nil, "token-file", "FILE", "for TCP: whose first token is shown; $WEIR_TOKEN_FILE if not given" },
-  { nil, "ca", "FILE", "for TLS: the certificates that are trusted, PEM; $WEIR_CA, or those of the system, if not given" },
+  { nil, "token-file", "FILE", "for TCP: a file whose first token is used; $WEIR_TOKEN_FILE if not given" },
+  { nil, "ca", "FILE", "for TLS: the trusted certificates, PEM; $WEIR_CA, or those of the system, if not given" },
 }
 
 --- Connects, or fails with status 2.

@@ -7,15 +7,15 @@ local remote = require "weir.cli.remote"
 local M = {}
 
 M.parent = {
-  name = "-s SOCKET parent", doc = "Show what a child service has of its parent; ask for more, or give back.",
+  name = "-s SOCKET parent", doc = "Show what a child service has from its parent; request more, or return some.",
   usage = "[status | grow JOB | shrink TARGETS] [OPTION...]", max = 2,
   options = {
-    { nil, "force", nil, "shrink: also what jobs are on; they get a fatal exception, and it goes when they have gone" },
-    { nil, "pass", nil, "shrink: on to the parent's parent" },
+    { nil, "force", nil, "shrink: also targets in use; their jobs get a fatal exception, and targets are returned after them" },
+    { nil, "pass", nil, "shrink: pass the targets on to the parent's parent" },
     { nil, "json", nil, "as one line of JSON" },
   },
   notes = [[
-A JOB is what weir match takes: what the parent is to give besides, on targets that the child does not have yet.
+A JOB is a jobspec or a shape, as for weir match: the additional resources, on targets that the child does not have yet.
 
   weir -s child.sock parent grow slot=2/node
   weir -s child.sock parent shrink 4-5]],

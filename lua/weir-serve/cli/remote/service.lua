@@ -11,7 +11,7 @@ local tables = require "weir.tables"
 local M = {}
 
 M.policy = {
-  name = "-s SOCKET policy", doc = "Show the policy in use, or put another one into service.",
+  name = "-s SOCKET policy", doc = "Show the policy in use, or load another one.",
   usage = "[list | load NAME-OR-FILE | reload]",
   max = 2, options = {},
 }
@@ -40,26 +40,26 @@ function M.policy.run(client, opts)
   out.line(("%s  %s"):format(out.style().bold(about.label), about.doc or ""))
 end
 
-M.stats = { name = "-s SOCKET stats", doc = "Show what the service has done and holds, as JSON.", usage = "", max = 0, options = {} }
+M.stats = { name = "-s SOCKET stats", doc = "Show statistics of the service, as JSON.", usage = "", max = 0, options = {} }
 
 function M.stats.run(client) out.json(remote.ask(client, "stats")) end
 
 M.metrics = {
-  name = "-s SOCKET metrics", doc = "Show what the service counts and measures, in the text format of Prometheus.", usage = "", max = 0,
+  name = "-s SOCKET metrics", doc = "Show metrics in the text format of Prometheus.", usage = "", max = 0,
   options = {},
 }
 
 function M.metrics.run(client) out.write(remote.ask(client, "metrics").text) end
 
 M.resource = {
-  name = "-s SOCKET resource", doc = "Show groups of targets and who has them; drain, undrain, exclude, include, move, add, remove.",
+  name = "-s SOCKET resource", doc = "Show groups of targets and their owners; drain, undrain, exclude, include, move, add, remove.",
   usage = "[status | drain TARGETS [REASON] | undrain TARGETS | exclude TARGETS | include TARGETS | move TARGETS GROUP | add R-FILE | "
     .. "remove TARGETS]",
   max = 3, options = { { nil, "json", nil, "as one line of JSON" } },
   notes = [[
-TARGETS are ranks, 0-3,7, or names of nodes, node[0-3,7]. drain: nothing new is placed there, what runs goes on; exclude:
-they are taken from whoever has them, into the group "exclude". add: what an R (RFC 20) describes comes to the machine, up;
-remove: targets leave it. Jobs on what is taken away get a fatal exception, and it is free for others when they have gone.]],
+TARGETS are ranks, 0-3,7, or names of nodes, node[0-3,7]. drain: no new jobs are placed there, running jobs continue; exclude:
+the targets are moved from their owners into the group "exclude". add: the resources of an R (RFC 20) are added to the machine, up;
+remove: targets are removed. Jobs on removed targets get a fatal exception, and the targets are released when the jobs are gone.]],
 }
 
 local THIRD = { drain = "reason", move = "group" }
@@ -104,10 +104,10 @@ function M.resource.run(client, opts)
 end
 
 M.call = {
-  name = "-s SOCKET call", doc = "Ask any method, and print its answers, one JSON document a line.", usage = "METHOD [PARAMS]",
+  name = "-s SOCKET call", doc = "Call a method and print its answers, one JSON document per line.", usage = "METHOD [PARAMS]",
   operand = "METHOD", min = 1, max = 2, options = {},
   notes = [[
-PARAMS is a JSON object. A stream goes on until it is interrupted.
+PARAMS is a JSON object. A stream continues until it is interrupted.
 
   weir -s SOCKET call methods
   weir -s SOCKET call walk '{"type": "rack", "best": 3, "filter": "return {evaluate = function(v) return v.free end}"}'

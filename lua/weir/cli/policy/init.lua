@@ -7,7 +7,7 @@ local suggest = require "weir.suggest"
 
 local M = {
   name = "policy",
-  doc = "List, check, time, profile and start policies: of placement, and of the queue.",
+  doc = "List, check, measure, profile and create placement policies and queue policies.",
   usage = "ACTION [OPTION...] [POLICY...]",
   operand = "ACTION", min = 1,
   options = {
@@ -15,33 +15,33 @@ local M = {
     { "r", "resources", "RESOURCES", "check, bench, profile: the machine, as for weir match" },
     { "p", "policy", "POLICY", "profile: the policy" },
     { "n", "rounds", "COUNT", "bench: how often each request is matched; 200 if not given", kind = "some", max = 1000000 },
-    { "o", "directory", "DIR", "new: where the files go; here if not given" },
+    { "o", "directory", "DIR", "new: the directory of the files; the current one if not given" },
     { "q", "queue", nil, "list, bench, new: queue policies" },
-    { "v", "verbose", nil, "list: with options and where each lies" },
+    { "v", "verbose", nil, "list: with options and the path of each" },
   },
   notes = [[
-  weir policy list [--queue]              those that -p, or with --queue -q of replay and test, take by name
-  weir policy check [-r R] POLICY...      loads each, and tries it on two small machines, or on that one: does it keep the
-                                          contract, what does it read, what does it cost
-  weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; of all
+  weir policy list [--queue]              the policies that -p, or with --queue -q of replay and test, accepts by name
+  weir policy check [-r R] POLICY...      loads each and tries it on two small machines, or on R: whether it keeps the
+                                          contract, what it reads, what it costs
+  weir policy bench [POLICY...]           vertices visited, calls into Lua and time of a match, on 1,024 nodes; all
                                           policies if none is given
-  weir policy bench -r R POLICY...        what a match costs on that machine, empty, half, 90 % and 99 % full: as multiples of
-                                          low, whose line has microseconds; "-": the request does not fit. With --json
-                                          also how long the first match took, in which indices and scores are made
-  weir policy profile -r R -p P JOB...    calls and time of each hook, C against Lua, the hottest lines
-  weir policy new [--queue] NAME          writes NAME.lua, a commented policy to start from, NAME_spec.lua, its spec, and
-                                          .luarc.json, with which an editor completes fields and methods
+  weir policy bench -r R POLICY...        the cost of a match on R, empty, half, 90 % and 99 % full, as multiples of low,
+                                          whose line has microseconds; "-": the request does not fit. With --json also
+                                          the time of the first match, which creates indices and scores
+  weir policy profile -r R -p P JOB...    calls and time of each hook, C versus Lua, the hottest lines
+  weir policy new [--queue] NAME          writes NAME.lua, a commented policy to start from, NAME_spec.lua, its test, and
+                                          .luarc.json, with which editors complete fields and methods
 
-A queue policy says when jobs start, a placement policy where. check, bench and profile take both: a queue policy is played
-a made-up history of jobs.
+A queue policy decides when jobs start, a placement policy where. check, bench and profile accept both: a queue policy is run
+on a synthetic history of jobs.
 
-What print writes in a policy is shown, on standard error, where the variable WEIR_POLICY_PRINT is 1.
+print in a policy writes to standard error if the environment variable WEIR_POLICY_PRINT is 1.
 
-A POLICY is a name or a file, with options behind a colon: weighted:pack=2,low=0.5. Names are looked for in the
-directories of WEIR_POLICY_PATH (separated by colons), then among the policies that come with weir. A name with a "/"
+A POLICY is a name or a file, with options after a colon: weighted:pack=2,low=0.5. Names are searched in the
+directories of WEIR_POLICY_PATH (separated by colons), then among the bundled policies. A name with a "/"
 in it or ending in ".lua" is a file.
 
-Exit status: 0 all is well, 1 a check failed, 2 wrong use or unreadable input.]],
+Exit status: 0 success, 1 a check failed, 2 wrong usage or unreadable input.]],
 }
 
 local ACTIONS = { "list", "check", "bench", "profile", "new" }
