@@ -1,10 +1,10 @@
 -- Nodes of equal model differ in speed, and a job runs at the speed of the slowest node. So the nodes of a job should
--- be alike: of all sets of the right size, the set with the smallest difference between the fastest and the slowest
+-- be similar: of all sets of the right size, the set with the smallest difference between the fastest and the slowest
 -- class, and of equal sets the fastest.
 return {
   name = "alike",
-  doc = "Nodes of performance classes that lie close together: a job does not wait for one slow node.",
-  options = { property = { default = "perf_class", doc = "the property that holds the class; 1 is the fastest" } },
+  doc = "Nodes of similar performance class, so that no job waits for one slow node.",
+  options = { property = { default = "perf_class", doc = "the property with the class; 1 is the fastest" } },
   order = function(v, options)
     local node = v.type == "node" and v or v:ancestor "node"
     return node and tonumber(node.properties[options.property]), node ~= v -- true: for all siblings inside a node

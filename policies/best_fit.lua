@@ -9,7 +9,7 @@ end
 
 return {
   name = "best_fit",
-  doc = "Where the least is left that still fits: keeps large holes whole for large jobs.",
+  doc = "The fullest resource that still fits; keeps large free blocks for large jobs.",
   evaluate = function(v, request)
     local free, alike = room(v, request)
     return -free, alike

@@ -5,8 +5,8 @@ return {
   name = "contiguous",
   doc = "The shortest run of neighbours that is long enough, in one rack or along a property such as a torus ring.",
   options = {
-    along = { default = "group", doc = "the property that tells the group; without it, the parent does" },
-    position = { default = "position", doc = "the property that tells the place in the group; without it, the id does" },
+    along = { default = "group", doc = "the property with the group; the parent if there is none" },
+    position = { default = "position", doc = "the property with the position in the group; the id if there is none" },
   },
   order = { "id", "index" },
   select = { "shortest", group = { property = "options.along" }, position = "options.position" },

@@ -3,10 +3,10 @@
 -- no job.
 return {
   name = "drain_first",
-  doc = "Short jobs first on nodes that will be drained, other jobs away from them.",
+  doc = "Nodes that will be drained first for short jobs, last for jobs that would outlast the drain.",
   options = {
-    tag = { default = "drain", doc = "the tag of a node that tells when it will be drained, in seconds" },
-    now = { default = 0, min = 0, doc = "the time now, in seconds, on the clock of that tag" },
+    tag = { default = "drain", doc = "the tag of a node with the time of its drain, in seconds" },
+    now = { default = 0, min = 0, doc = "the present time, in seconds, on the clock of that tag" },
   },
   order = { "node.id", "id" },
   evaluate = function(v, request)

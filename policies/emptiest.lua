@@ -2,6 +2,6 @@
 -- makes the search itself visit, at each level of the machine, the vertex with the most free units first.
 return {
   name = "emptiest",
-  doc = "The emptiest part first, level by level: jobs keep apart, and find what they need where least is in their way.",
+  doc = "The emptiest part first, level by level: least interference between jobs.",
   descend = { "node", "core" },
 }

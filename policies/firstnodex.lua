@@ -1,6 +1,6 @@
 -- As first; `exclusive` gives nodes as a whole.
 return {
   name = "firstnodex",
-  doc = "What is met first, and nodes are given whole: the least work for sites that never share a node.",
+  doc = "First fit in graph order, with whole nodes: the cheapest policy for sites that do not share nodes.",
   exclusive = "node",
 }

@@ -1,7 +1,7 @@
 -- As hinode; `exclusive` gives nodes as a whole.
 return {
   name = "hinodex",
-  doc = "Highest node first, and nodes are given whole: unshared nodes, the low end kept for last.",
+  doc = "Highest node first, with whole nodes.",
   order = { "-node.id", "-id", "-index" },
   exclusive = "node",
 }

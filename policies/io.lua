@@ -14,9 +14,9 @@ end
 
 return {
   name = "io",
-  doc = "Nodes with the most bandwidth left on their way to the file system.",
+  doc = "Nodes with the most free bandwidth on the path to the file system.",
   options = {
-    subsystem = { default = "io", doc = "the subsystem that leads from the file system to the nodes" },
+    subsystem = { default = "io", doc = "the subsystem from the file system to the nodes" },
     type = { default = "bandwidth", doc = "the type whose units are bandwidth" },
   },
   init = function(graph, options)

@@ -1,6 +1,6 @@
 -- Fills the lowest nodes: all cores of node 0 come before any core of node 1, whatever the ids of the cores.
 return {
   name = "lonode",
-  doc = "Lowest node first, then the lowest id in it: fills node after node, so that few nodes are in use.",
+  doc = "Lowest node first, then the lowest id within the node: fills node after node.",
   order = { "node.id", "id" },
 }

@@ -2,6 +2,6 @@
 -- of equal id, such as the first nodes of two racks, come in the sequence of the machine's description.
 return {
   name = "low",
-  doc = "Lowest node first, then the lowest id in it: jobs gather at the low end, the high end stays free for large ones.",
+  doc = "Lowest node id first, then the lowest id within the node; keeps the high end free for large jobs.",
   order = { "node.id", "node.index", "id" },
 }

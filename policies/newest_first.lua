@@ -2,8 +2,8 @@
 -- `order` once for each vertex, and again after a change of the tag, but not for each match.
 return {
   name = "newest_first",
-  doc = "The nodes installed last come first: new ones are faster, and old ones can be switched off.",
-  options = { tag = { default = "installed", doc = "the tag of a node that tells when it was installed; larger is newer" } },
+  doc = "The most recently installed nodes first, so that old nodes can be switched off.",
+  options = { tag = { default = "installed", doc = "the tag of a node with its installation date; larger is newer" } },
   order = function(v, options)
     local node = v.type == "node" and v or v:ancestor "node" or v
     local when = tonumber(node.tags[options.tag])

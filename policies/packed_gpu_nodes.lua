@@ -12,7 +12,7 @@ end
 
 return {
   name = "packed_gpu_nodes",
-  doc = "Keeps gpu nodes free of jobs that want no gpu, and packs those that do.",
+  doc = "Keeps gpu nodes free of jobs without gpus, and fills gpu nodes one by one.",
   admit = function(jobspec) wants_gpu = asks_for_gpu(jobspec.resources) end,
   order = { "node.id", "id" },
   evaluate = function(v)

@@ -34,11 +34,11 @@ end
 
 return {
   name = "power",
-  doc = "Under the caps of panels and pdus, in the coolest rack: adds each node's watts to the job.",
+  doc = "Within the power caps of panels and pdus, the coolest rack first; adds the watts of each node to the request.",
   options = {
-    watts = { default = 400, min = 1, doc = "what a node takes where the jobspec does not say" },
+    watts = { default = 400, min = 1, doc = "the watts of a node if the jobspec has none" },
     subsystem = { default = "power", doc = "the subsystem of panels and pdus, whose sizes are watts" },
-    heat = { default = "temperature", doc = "the tag of a rack that tells how warm it is" },
+    heat = { default = "temperature", doc = "the tag of a rack with its temperature" },
   },
   init = function(graph, options)
     has_power = false

@@ -1,5 +1,5 @@
--- Nodes in turn: the search begins behind the last node that a job got, and behind the last node of all with the first.
--- Vertices are numbered over the whole machine (index), while ids may be numbered in each rack anew. `rotate` names the
+-- Nodes in turn: the search starts after the last node that a job got, and wraps around.
+-- Vertices are numbered over the whole machine (index), while ids may start again in each rack. `rotate` names the
 -- number in the state with which the order begins.
 local FAR <const> = 1 << 32 -- beyond all numbers
 
@@ -11,7 +11,7 @@ end
 
 return {
   name = "round_robin",
-  doc = "Nodes in turn: each job begins behind the last node of the job before, so that all nodes are used alike.",
+  doc = "Nodes in turn: each job starts after the last node of the previous job, for equal wear.",
   state = { next = 0 },
   order = { "node.index", "index" },
   rotate = "next",

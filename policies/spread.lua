@@ -1,5 +1,5 @@
 return {
   name = "spread",
-  doc = "The emptiest parent first, one from each in turn: shares out bandwidth, heat and risk.",
+  doc = "The emptiest parent first, one resource from each in turn: spreads bandwidth, heat and risk.",
   select = { "each", emptiest = true },
 }

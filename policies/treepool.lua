@@ -1,5 +1,5 @@
 -- The rules of RFC 49: jobs share nodes, the fitting node with the fewest free cores comes first, and the resources
--- of a slot lie in one NUMA domain, or else in one socket, where domain or socket are large enough.
+-- of a slot come from one NUMA domain, or else from one socket, where domain or socket is large enough.
 
 -- The product of two counts; nil where the product is no plain number.
 local function times(a, b)

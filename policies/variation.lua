@@ -12,7 +12,7 @@ end
 
 return {
   name = "variation",
-  doc = "The fastest performance class first: nodes that are alike on paper differ, and jobs run as fast as the slowest.",
+  doc = "The fastest performance class first, because a job runs at the speed of its slowest node.",
   order = function(v)
     local node = v.type == "node" and v or v:ancestor "node" or v
     return class_of(node), node.id or 0, node ~= v -- true: inside a node, the numbers hold for all siblings

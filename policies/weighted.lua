@@ -48,7 +48,7 @@ end
 
 return {
   name = "weighted",
-  doc = "A weighted sum of measures: full places, low ids, fast nodes, nodes without gpus, cool racks.",
+  doc = "A weighted sum of fullness, id, speed, absence of gpus and rack temperature.",
   options = options,
   init = function(graph, values)
     largest, active, active_shared = 1, {}, {}

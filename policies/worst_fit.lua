@@ -9,6 +9,6 @@ end
 
 return {
   name = "worst_fit",
-  doc = "Where the most is left: jobs keep room to grow, and one busy place does not slow down the next.",
+  doc = "The emptiest resource first: leaves jobs room to grow and balances load.",
   evaluate = room,
 }

@@ -2,7 +2,7 @@
 -- reservations forward in turn, and none back: a later job never delays an earlier job.
 return {
   name = "conservative",
-  doc = "Conservative backfilling: everybody has a reservation, and a later job never delays an earlier one.",
+  doc = "Conservative backfilling: every job has a reservation, and a later job never delays an earlier one.",
   schedule = function(queue)
     for job in queue:news() do queue:reserve(job) end
   end,

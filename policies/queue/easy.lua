@@ -1,7 +1,7 @@
 -- The first job unable to start gets a reservation. A later job may start if the reservation is not delayed.
 return {
   name = "easy",
-  doc = "EASY backfilling: one reservation, for the first that waits; others may start where they do not delay it.",
+  doc = "EASY backfilling: the first waiting job has a reservation; later jobs start if they do not delay it.",
   schedule = function(queue)
     local head = queue:first()
     while head and queue:reserve(head) do head = queue:first() end -- a started job is no longer first

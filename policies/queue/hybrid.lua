@@ -2,7 +2,7 @@
 -- reservation is delayed.
 return {
   name = "hybrid",
-  doc = "The first k jobs that wait have reservations; others may start where they delay none of these.",
+  doc = "The first k waiting jobs have reservations; later jobs start if they delay none of these.",
   options = { k = { default = 4, min = 0, max = 1000000, doc = "jobs with a reservation" } },
   schedule = function(queue, options)
     local reserved = 0

@@ -36,7 +36,7 @@ end
 
 return {
   name = "preempt",
-  doc = "EASY, and jobs that are preemptible make way for those that are not; each of them at most so many times.",
+  doc = "EASY, with preemption of preemptible jobs for others; each job is stopped a limited number of times.",
   options = { times = { default = 10, min = 0, max = 1000000, doc = "how often a job may be stopped" } },
   schedule = function(queue, options)
     local head = queue:first()

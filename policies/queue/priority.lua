@@ -23,10 +23,10 @@ end
 
 return {
   name = "priority",
-  doc = "By age, size, fair share with a half-life, QOS and priority, in weights; the first has a reservation (EASY).",
+  doc = "A weighted sum of age, size, fair share, QOS and priority; the first job has a reservation (EASY).",
   options = {
     age = { default = 1.0, min = 0, max = 1000, doc = "the weight of the waiting time" },
-    max_age = { default = 604800, min = 1, max = 31536000, doc = "the waiting time, in seconds, that counts most" },
+    max_age = { default = 604800, min = 1, max = 31536000, doc = "the waiting time with the highest value, in seconds" },
     size = { default = 0.0, min = -1000, max = 1000, doc = "the weight of the size; below 0 small jobs come first" },
     fair = { default = 1.0, min = 0, max = 1000, doc = "the weight of the fair share" },
     half_life = { default = 604800, min = 1, max = 31536000, doc = "seconds after which usage counts half" },

@@ -8,7 +8,7 @@ end
 
 return {
   name = "sjbf",
-  doc = "Shortest job backfilled first: EASY, but those that may overtake the first are tried by their estimates.",
+  doc = "EASY, with backfill candidates in order of their estimates, shortest first.",
   schedule = function(queue)
     local head = queue:first()
     while head and queue:reserve(head) do head = queue:first() end

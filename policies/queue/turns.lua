@@ -1,7 +1,7 @@
 -- The user whose last job started the longest ago has the turn: of the waiting jobs, the first one of this user is the
 -- next. The job has a reservation, and a later job may start if the reservation is not delayed (EASY). The state has the
 -- number of the last start of each user, and is changed by `started` only: a new edition of this file, put into use,
--- goes on where the last one ended.
+-- continues where the last one ended.
 local held -- the job that has the reservation
 
 -- The first job of the user who has the turn.
@@ -21,7 +21,7 @@ end
 
 return {
   name = "turns",
-  doc = "Users in turn: first the first job of the user whose last job started the longest ago (EASY).",
+  doc = "Users in turn: the first job of the user whose last start is longest ago (EASY).",
   state = { starts = 0, last = {} },
   started = function(job, _, _, state)
     state.starts = state.starts + 1

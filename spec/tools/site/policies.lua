@@ -80,6 +80,34 @@ function M.schedule(name)
   return table.concat(rows, "\n")
 end
 
+-- ---- where they come from -------------------------------------------------------------------------------------------
+
+local ORIGINS = {
+  contiguous = "Equivalent: Slurm's --contiguous.",
+  first = "Equivalent: Fluxion's match policy first.",
+  firstnodex = "Equivalent: Fluxion's match policy firstnodex.",
+  gpu_affinity = "Equivalent: Slurm's --gres-flags=enforce-binding, as a preference.",
+  high = "Equivalent: Fluxion's match policy high.",
+  hinode = "Equivalent: Fluxion's match policy hinode.",
+  hinodex = "Equivalent: Fluxion's match policy hinodex.",
+  locality = "Equivalent: Fluxion's match policy locality.",
+  lonode = "Equivalent: Fluxion's match policy lonode.",
+  lonodex = "Equivalent: Fluxion's match policy lonodex.",
+  low = "Equivalent: Fluxion's match policy low, which orders by id alone.",
+  network = "Equivalent: Slurm's topology/tree.",
+  newest_first = "Equivalent: nodes with a Weight in Slurm.",
+  spread = "Equivalent: Slurm's --spread-job.",
+  variation = "Equivalent: Fluxion's match policy variation.",
+  worst_fit = "Equivalent: Slurm's CR_LLN, least loaded nodes.",
+  queue_conservative = "Equivalent: Slurm's sched/backfill, Fluxion's conservative.",
+  queue_easy = "From Lifka, The ANL/IBM SP scheduling system, 1995. Equivalent: Fluxion's easy.",
+  queue_fcfs = "Equivalent: Slurm's sched/builtin, Fluxion's fcfs.",
+  queue_hybrid = "Equivalent: Fluxion's hybrid with reservation-depth.",
+  queue_preempt = "Equivalent: Slurm's PreemptMode=REQUEUE.",
+  queue_priority = "Equivalent: Slurm's priority/multifactor.",
+  queue_sjbf = "From Tsafrir, Etsion and Feitelson, Backfilling using system-generated predictions, 2007 (EASY-SJBF).",
+}
+
 -- ---- the pages ----------------------------------------------------------------------------------------------------------
 
 local function options_of(policy)
@@ -101,31 +129,35 @@ local function comment_of(source)
   return table.concat(lines, "\n")
 end
 
-local function page(policy, use, result)
-  local source = assert(files.read(policy.path, "script"))
-  return ("# %s\n\n%s\n\n%s\n\n```\n%s\n```\n\n%s\n%s\n## Source\n\n```lua\n%s```\n"):format(policy.name, policy.doc or "",
-    comment_of(source), use, result, options_of(policy), source)
+-- key: of ORIGINS; use: a command; example: what the policy does.
+local function page(policy, key, use, example)
+  local source, origin = assert(files.read(policy.path, "script")), ORIGINS[key]
+  return ("# %s\n\n%s\n\n%s\n\n```\n%s\n```\n\n%s## Example\n\n%s\n%s\n## Source\n\n```lua\n%s```\n"):format(policy.name,
+    policy.doc or "", comment_of(source), use, origin and origin .. "\n\n" or "", example, options_of(policy), source)
 end
+
+local PLACED = "Job 1 uses about half of the machine. Jobs 2 (`%s`) and 3 (`%s`) are placed by %s:\n\n![%s](%s.svg)\n\n```\n%s\n```\n"
+local QUEUED = "Six jobs of three users on eight nodes, in the order of submission:\n\n%s\n"
 
 local function list(words)
   local pipe <close> = assert(io.popen("build/weir policy list --json " .. words))
   return assert(json.decode(pipe:read "a"))
 end
 
---- Returns {name =, title =, markdown =, svg =} of each policy, placement policies first.
+--- Returns {name =, title =, doc =, markdown =, svg =} of each policy, placement policies first.
 function M.pages()
   local pages = {}
   for _, policy in ipairs(list "") do
-    local svg, text = M.placement(policy.name)
-    pages[#pages + 1] = { name = policy.name, title = policy.name, svg = svg, doc = policy.doc,
-      markdown = page(policy, ("weir match -p %s -r MACHINE JOB..."):format(policy.name),
-        ("## Example\n\nJob 1 uses about half of the machine. Jobs 2 (`%s`) and 3 (`%s`) are placed by %s:\n\n"
-          .. "![%s](%s.svg)\n\n```\n%s\n```\n"):format(M.REQUESTS[1], M.REQUESTS[2], policy.name, policy.name, policy.name, text)) }
+    local name = policy.name
+    local svg, text = M.placement(name)
+    pages[#pages + 1] = { name = name, title = name, svg = svg, doc = policy.doc,
+      markdown = page(policy, name, ("weir match -p %s -r MACHINE JOB..."):format(name),
+        PLACED:format(M.REQUESTS[1], M.REQUESTS[2], name, name, name, text)) }
   end
   for _, policy in ipairs(list "--queue") do
-    pages[#pages + 1] = { name = "queue-" .. policy.name, title = policy.name, doc = policy.doc,
-      markdown = page(policy, ("weir replay -q %s -r MACHINE TRACE"):format(policy.name),
-        "## Example\n\nSix jobs of three users on eight nodes, in the order of submission:\n\n" .. M.schedule(policy.name) .. "\n") }
+    local name = policy.name
+    pages[#pages + 1] = { name = "queue-" .. name, title = name, doc = policy.doc,
+      markdown = page(policy, "queue_" .. name, ("weir replay -q %s -r MACHINE TRACE"):format(name), QUEUED:format(M.schedule(name))) }
   end
   return pages
 end
