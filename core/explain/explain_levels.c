@@ -68,9 +68,9 @@ static bool makes_up(struct census *c, weir_vertex v, const char *type, uint32_t
 static const char *short_of(struct census *c, weir_vertex v, uint32_t which)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(c->m.request, c->r->index, &n);
+    const struct weir_need *needs = weir_resource_needs(c->m.ask.request, c->r->index, &n);
 
-    if (c->m.links != WEIR_NONE) /* needs may be met across links */
+    if (c->m.ask.links != WEIR_NONE) /* needs may be met across links */
         return NULL;
     for (uint32_t i = 0; i < n; i++) {
         int64_t missing = needs[i].amount - cell_of(c->m.g, v, needs[i].type, which);
@@ -87,8 +87,8 @@ static bool subtree_in_use(const struct census *c, weir_vertex v, int64_t t1)
     const weir_graph *g = c->m.g;
 
     if (weir_candidate_whole(&c->m, v))
-        return !weir_availability_unused(g, v, c->m.t0, t1);
-    return schedule_of(g, v) && weir_schedule_touched(g, v, c->m.t0, t1, true);
+        return !weir_availability_unused(g, v, c->m.window.t0, t1);
+    return schedule_of(g, v) && weir_schedule_touched(g, v, c->m.window.t0, t1, true);
 }
 
 /* Whether jobs' use of v in [t0, t1) excludes the vertex by itself. */
@@ -97,9 +97,9 @@ static bool in_use(struct census *c, weir_vertex v, int64_t t1)
     const weir_graph *g = c->m.g;
 
     if (weir_candidate_idle(&c->m, c->r) || (c->r->takes && weir_vertex_children(g, v) > 0))
-        return !weir_availability_unused(g, v, c->m.t0, t1);
+        return !weir_availability_unused(g, v, c->m.window.t0, t1);
     if (weir_candidate_divisible(&c->m, v, c->r))
-        return weir_availability_free(g, v, c->m.t0, t1) <= 0;
+        return weir_availability_free(g, v, c->m.window.t0, t1) <= 0;
     return false;
 }
 
@@ -110,20 +110,20 @@ static int marks_of(struct census *c, weir_vertex v, marks_t *out)
     const weir_graph *g = c->m.g;
     weir_vertex up = vertex_at(g, v)->parent;
     marks_t m = up == WEIR_NONE || c->parents.shared ? 0 : c->marks[up];
-    const weir_constraint *wanted = weir_request_constraint(c->m.request);
+    const weir_constraint *wanted = weir_request_constraint(c->m.ask.request);
     int go = 1;
 
-    if (wanted && kind_of(g, v)->type == c->m.node_type && !weir_constraint_match(wanted, g, v))
+    if (wanted && kind_of(g, v)->type == c->m.ask.node_type && !weir_constraint_match(wanted, g, v))
         m |= MARK(WEIR_CAUSE_CONSTRAINT);
     if (!state_available(vertex_at(g, v)->state))
         m |= MARK(WEIR_CAUSE_STATE);
-    if (c->m.policy->prune && !(m & MARK(WEIR_CAUSE_POLICY)))
-        go = c->m.policy->prune(c->m.policy->data, g, v, c->r);
+    if (c->m.ask.policy->prune && !(m & MARK(WEIR_CAUSE_POLICY)))
+        go = c->m.ask.policy->prune(c->m.ask.policy->data, g, v, c->r);
     if (go == 0)
         m |= MARK(WEIR_CAUSE_POLICY);
-    if (subtree_in_use(c, v, c->m.t0 + 1))
+    if (subtree_in_use(c, v, c->m.window.t0 + 1))
         m |= MARK(WEIR_CAUSE_EXCLUSIVITY);
-    else if (subtree_in_use(c, v, c->m.t1))
+    else if (subtree_in_use(c, v, c->m.window.t1))
         m |= MARK(WEIR_CAUSE_TIME);
     *out = m;
     return go < 0 ? WEIR_EPOLICY : WEIR_OK;
@@ -142,11 +142,11 @@ static int classify(struct census *c, weir_vertex v)
     for (int by = WEIR_CAUSE_STATE; by <= WEIR_CAUSE_POLICY; by++)
         if (m & MARK(by))
             return count(c, by, NULL);
-    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || in_use(c, v, c->m.t0 + 1))
+    if ((m & MARK(WEIR_CAUSE_EXCLUSIVITY)) || in_use(c, v, c->m.window.t0 + 1))
         return count(c, WEIR_CAUSE_EXCLUSIVITY, NULL);
-    if ((m & MARK(WEIR_CAUSE_TIME)) || in_use(c, v, c->m.t1))
+    if ((m & MARK(WEIR_CAUSE_TIME)) || in_use(c, v, c->m.window.t1))
         return count(c, WEIR_CAUSE_TIME, NULL);
-    if (c->m.t0 <= c->m.g->now && (type = short_of(c, v, TYPE_FREE)) != NULL)
+    if (c->m.window.t0 <= c->m.g->now && (type = short_of(c, v, TYPE_FREE)) != NULL)
         return count(c, WEIR_CAUSE_AGGREGATE, type);
     c->level->left++;
     return WEIR_OK;
@@ -241,8 +241,8 @@ static int add_levels(struct census *c, weir_level *levels, uint32_t *n)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; !rc && i < c->m.request->count && *n < WEIR_EXPLAIN_LEVELS; i++) {
-        const weir_resource *r = c->m.request->order[i];
+    for (uint32_t i = 0; !rc && i < c->m.ask.request->count && *n < WEIR_EXPLAIN_LEVELS; i++) {
+        const weir_resource *r = c->m.ask.request->order[i];
         if (!r->slot && weir_flow_find(c->m.g, r->type) == WEIR_NONE)
             rc = add_level(c, r, &levels[(*n)++]);
     }
@@ -290,15 +290,16 @@ int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_o
     *n = 0;
     if (rc)
         return rc;
-    c.m = (struct match){.g = g, .request = r, .node_type = weir_type_find(g, "node"), .options = o, .t0 = o->at};
-    c.m.policy = o->policy ? o->policy : &first_found;
-    c.m.t1 = time_add(o->at, o->duration ? o->duration : weir_request_duration(r));
-    c.m.links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
+    c.m = (struct match){
+        .g = g, .ask = {.request = r, .node_type = weir_type_find(g, "node"), .options = o}, .window = {.t0 = o->at}};
+    c.m.ask.policy = o->policy ? o->policy : &first_found;
+    c.m.window.t1 = time_add(o->at, o->duration ? o->duration : weir_request_duration(r));
+    c.m.ask.links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
     c.m.err = err ? err : &own;
     rc = begin(&c, where, levels);
     if (!rc)
-        rc = weir_request_bind(r, g, &c.m.request) ? weir_fail_nomem(err) : add_levels(&c, *levels, n);
-    weir_request_unbind(r, c.m.request);
+        rc = weir_request_bind(r, g, &c.m.ask.request) ? weir_fail_nomem(err) : add_levels(&c, *levels, n);
+    weir_request_unbind(r, c.m.ask.request);
     weir_mem_free(c.marks);
     weir_mem_free(c.around);
     weir_parents_end(&c.parents);

@@ -8,7 +8,7 @@
 static bool lacks_type(struct match *m)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
 
     for (uint32_t i = 0; i < n; i++)
         if (needs[i].amount > 0 && weir_match_type_named(m, needs[i].type) == WEIR_NO_TYPE &&
@@ -31,7 +31,7 @@ int weir_match_attempt(struct match *m, enum match_view view, int64_t t0)
 static const char *absent_type(struct match *m)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
     weir_aggregate a;
 
     for (uint32_t i = 0; i < n; i++) {

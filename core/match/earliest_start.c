@@ -17,7 +17,7 @@
 static int64_t need_of(struct match *m, const char *type)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
 
     for (uint32_t i = 0; i < n; i++)
         if (weir_match_type_named(m, needs[i].type) == weir_match_type_named(m, type))
@@ -39,8 +39,8 @@ static uint32_t count_resources(struct match *m, weir_type t, bool shared)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         n += !r->slot && weir_match_type(m, r) == t && !(shared && (r->takes || weir_candidate_idle(m, r)));
     }
     return n;
@@ -51,8 +51,8 @@ static uint32_t count_resources(struct match *m, weir_type t, bool shared)
 static weir_type occupancy_type(struct match *m)
 {
     for (int idle = 1; idle >= 0; idle--)
-        for (uint32_t i = 0; i < m->request->count; i++) {
-            const weir_resource *r = weir_request_resource(m->request, i);
+        for (uint32_t i = 0; i < m->ask.request->count; i++) {
+            const weir_resource *r = weir_request_resource(m->ask.request, i);
             if (is_counted(m, r) && (!idle || weir_candidate_idle(m, r)) &&
                 count_resources(m, weir_match_type(m, r), true) == 0)
                 return weir_match_type(m, r);
@@ -65,26 +65,26 @@ static bool is_allowed(const struct match *m, weir_vertex v)
 {
     uint32_t node;
 
-    v = vertex_at_or_above(m->g, v, m->node_type);
-    node = v == WEIR_NONE ? WEIR_NONE : weir_node_table_number(m->node_table, v);
-    return node == WEIR_NONE || weir_idset_test(m->allowed, node);
+    v = vertex_at_or_above(m->g, v, m->ask.node_type);
+    node = v == WEIR_NONE ? WEIR_NONE : weir_node_table_number(m->known.node_table, v);
+    return node == WEIR_NONE || weir_idset_test(m->known.allowed, node);
 }
 
 /* Refuses the vertices of the occupancy at or inside nodes that the constraint does not allow. */
 static int refuse_constrained(struct match *m)
 {
-    bool inside = m->occupancy->type != m->node_type;
+    bool inside = m->known.occupancy->type != m->ask.node_type;
     int rc;
 
-    if ((inside && !m->has_fit_index) || !weir_request_constraint(m->request))
+    if ((inside && !match_has_fits(m)) || !weir_request_constraint(m->ask.request))
         return WEIR_OK;
     rc = weir_filter_prepare(m);
-    for (uint32_t i = 0; !rc && !inside && i < m->node_table->count; i++)
-        if (m->node_table->nodes[i] != WEIR_NONE && !weir_idset_test(m->allowed, i))
-            weir_occupancy_refuse(m->g, m->occupancy, m->node_table->nodes[i]);
-    for (uint32_t i = 0; !rc && inside && i < m->occupancy->count; i++)
-        if (m->occupancy->vertices[i] != WEIR_NONE && !is_allowed(m, m->occupancy->vertices[i]))
-            weir_occupancy_refuse(m->g, m->occupancy, m->occupancy->vertices[i]);
+    for (uint32_t i = 0; !rc && !inside && i < m->known.node_table->count; i++)
+        if (m->known.node_table->nodes[i] != WEIR_NONE && !weir_idset_test(m->known.allowed, i))
+            weir_occupancy_refuse(m->g, m->known.occupancy, m->known.node_table->nodes[i]);
+    for (uint32_t i = 0; !rc && inside && i < m->known.occupancy->count; i++)
+        if (m->known.occupancy->vertices[i] != WEIR_NONE && !is_allowed(m, m->known.occupancy->vertices[i]))
+            weir_occupancy_refuse(m->g, m->known.occupancy, m->known.occupancy->vertices[i]);
     return rc;
 }
 
@@ -108,16 +108,16 @@ static weir_type host_of(struct match *m, const weir_resource *r)
 {
     weir_type t = r->slot ? weir_slot_host(m, WEIR_NONE, r) : r->nwith > 0 ? weir_match_type(m, r) : WEIR_NO_TYPE;
 
-    if (t == m->node_type)
+    if (t == m->ask.node_type)
         return t;
-    return !r->slot && is_plain(m->g, t) && weir_type_above(m->g, m->node_type, t) ? t : WEIR_NO_TYPE;
+    return !r->slot && is_plain(m->g, t) && weir_type_above(m->g, m->ask.node_type, t) ? t : WEIR_NO_TYPE;
 }
 
 /* Whether unused vertices, each a host for itself, serve r: where the vertices must be below one of several outer
  * vertices. An occupancy tells faster about vertices that may be anywhere. */
 static bool is_own_host(struct match *m, const weir_resource *r)
 {
-    const struct fit_request *q = &m->fit_request;
+    const struct fit_request *q = &m->known.fits;
 
     return q->outer != WEIR_NO_TYPE && total_of(m->g, q->outer) > 1 && is_plain(m->g, weir_match_type(m, r)) &&
            weir_candidate_idle(m, r);
@@ -126,9 +126,9 @@ static bool is_own_host(struct match *m, const weir_resource *r)
 /* The only resource or slot of the request with a host for each, with *host set; NULL: the request has another form. */
 static const weir_resource *hosted_resource(struct match *m, weir_type *host)
 {
-    struct fit_request *q = &m->fit_request;
+    struct fit_request *q = &m->known.fits;
     uint32_t n;
-    const weir_resource *r = weir_request_resources(m->request, &n);
+    const weir_resource *r = weir_request_resources(m->ask.request, &n);
 
     for (; n == 1; r = r->with) {
         bool taken = !r->slot && r->takes;
@@ -148,76 +148,81 @@ static const weir_resource *hosted_resource(struct match *m, weir_type *host)
     return NULL;
 }
 
-/* Fills m->fit_request. False: the fit index cannot tell anything about the request. */
+/* Fills m->known.fits. False: the fit index cannot tell anything about the request. */
 static bool read_fit_request(struct match *m, weir_type *host)
 {
     const weir_resource *r;
     const struct weir_need *needs;
     uint32_t n;
 
-    m->fit_request = (struct fit_request){
-        .duration = m->duration > 0 ? m->duration : 1, .slots = 1, .outers = 1, .outer = WEIR_NO_TYPE};
-    if (!is_plain(m->g, m->node_type) || m->links != WEIR_NONE || strict(m, WEIR_STRICT_POOLS) ||
+    m->known.fits = (struct fit_request){
+        .duration = m->window.duration > 0 ? m->window.duration : 1, .slots = 1, .outers = 1, .outer = WEIR_NO_TYPE};
+    if (!is_plain(m->g, m->ask.node_type) || m->ask.links != WEIR_NONE || strict(m, WEIR_STRICT_POOLS) ||
         strict(m, WEIR_STRICT_SLOTS))
         return false;
     r = hosted_resource(m, host);
     if (!r)
         return false;
-    m->fit_request.once = !r->slot;
+    m->known.fits.once = !r->slot;
     if (!r->slot && r->takes)
-        m->fit_request.needs[m->fit_request.n++] = (struct fit_need){WEIR_NO_TYPE, 1};
-    needs = weir_resource_needs(m->request, r->index, &n);
-    for (uint32_t i = 0; i < n && m->fit_request.n < FIT_NEEDS; i++) {
+        m->known.fits.needs[m->known.fits.n++] = (struct fit_need){WEIR_NO_TYPE, 1};
+    needs = weir_resource_needs(m->ask.request, r->index, &n);
+    for (uint32_t i = 0; i < n && m->known.fits.n < FIT_NEEDS; i++) {
         weir_type t = weir_match_type_named(m, needs[i].type);
         if (needs[i].amount > 0 && t != WEIR_NO_TYPE && weir_flow_find(m->g, needs[i].type) == WEIR_NONE)
-            m->fit_request.needs[m->fit_request.n++] = (struct fit_need){t, needs[i].amount};
+            m->known.fits.needs[m->known.fits.n++] = (struct fit_need){t, needs[i].amount};
     }
-    return m->fit_request.n > 0;
+    return m->known.fits.n > 0;
 }
 
-/* Sets m->occupancy to the occupancy of the hosts, and m->has_fit_index; `make`: makes both where missing.
- * WEIR_ENOMEM. */
+/* Sets m->known.occupancy to the occupancy of the hosts; `make`: makes it and the fit index where missing. Without fit
+ * index known.fits is void afterwards. WEIR_ENOMEM. */
 static int use_fit_index(struct match *m, weir_type host, bool make)
 {
-    m->has_fit_index = false;
-    m->occupancy = m->g->occupancies.n || make ? weir_occupancy_of(m->g, host) : NULL;
-    if (make && weir_occupancy_get(m->g, host, &m->occupancy))
+    bool made = false;
+    int rc = WEIR_OK;
+
+    m->known.occupancy = m->g->occupancies.n || make ? weir_occupancy_of(m->g, host) : NULL;
+    if (make && weir_occupancy_get(m->g, host, &m->known.occupancy))
         return WEIR_ENOMEM;
-    return m->occupancy ? weir_fits_get(m->g, m->occupancy, &m->fit_request, make, &m->has_fit_index) : WEIR_OK;
+    if (m->known.occupancy)
+        rc = weir_fits_get(m->g, m->known.occupancy, &m->known.fits, make, &made);
+    m->known.fits.n = made ? m->known.fits.n : 0;
+    return rc;
 }
 
-/* Chooses m->occupancy; NULL where none is kept and none is to be made. */
+/* Chooses m->known.occupancy; NULL where none is kept and none is to be made. */
 static int use_occupancy(struct match *m, bool make)
 {
     bool open = false;
     weir_type t;
 
-    m->has_fit_index = false;
+    m->known.fits.n = 0;
     if ((make || m->g->occupancies.n > 0) && read_fit_request(m, &t) && use_fit_index(m, t, make))
         return weir_fail_nomem(m->err);
-    if (m->has_fit_index) {
-        m->single_resource = false;
-        weir_occupancy_reset(m->occupancy);
+    if (match_has_fits(m)) {
+        m->known.occupancy_askers = 0;
+        weir_occupancy_reset(m->known.occupancy);
         return refuse_constrained(m);
     }
     t = !make && m->g->occupancies.n == 0 ? WEIR_NO_TYPE : occupancy_type(m);
-    m->occupancy = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
-    if ((t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->occupancy)) ||
-        (m->occupancy && weir_occupancy_open(m->g, m->occupancy, make, &open)))
+    m->known.occupancy = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
+    if ((t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->known.occupancy)) ||
+        (m->known.occupancy && weir_occupancy_open(m->g, m->known.occupancy, make, &open)))
         return weir_fail_nomem(m->err);
-    m->occupancy = open ? m->occupancy : NULL;
-    if (!m->occupancy)
+    m->known.occupancy = open ? m->known.occupancy : NULL;
+    if (!m->known.occupancy)
         return WEIR_OK;
-    m->occupancy_need = (uint64_t)need_of(m, type_text(m->g, t));
-    m->single_resource = count_resources(m, t, false) == 1;
-    weir_occupancy_reset(m->occupancy);
+    m->known.occupancy_need = (uint64_t)need_of(m, type_text(m->g, t));
+    m->known.occupancy_askers = count_resources(m, t, false);
+    weir_occupancy_reset(m->known.occupancy);
     return refuse_constrained(m);
 }
 
 static int find_fit(struct match *m, int64_t from, int64_t latest, int64_t *start)
 {
-    int rc =
-        weir_usage_build(m->g) ? WEIR_ENOMEM : weir_fits_find(m->g, m->occupancy, &m->fit_request, from, latest, start);
+    int rc = weir_usage_build(m->g) ? WEIR_ENOMEM
+                                    : weir_fits_find(m->g, m->known.occupancy, &m->known.fits, from, latest, start);
 
     if (rc == WEIR_EINTERRUPTED)
         return weir_fail(m->err, rc, "interrupted");
@@ -226,19 +231,19 @@ static int find_fit(struct match *m, int64_t from, int64_t latest, int64_t *star
 
 int weir_match_bound_ok(struct match *m, int64_t start)
 {
-    int64_t end = time_add(start, m->duration);
+    int64_t end = time_add(start, m->window.duration);
     int rc = use_occupancy(m, false);
 
-    if (rc || !m->occupancy)
+    if (rc || !m->known.occupancy)
         return rc ? rc : 1;
-    if (m->has_fit_index) {
+    if (match_has_fits(m)) {
         int64_t found = WEIR_FOREVER;
         rc = find_fit(m, start, start, &found);
-        m->has_busy_mask = found == start;
-        return rc ? rc : m->has_busy_mask;
+        m->known.masked = found == start;
+        return rc ? rc : m->known.masked;
     }
-    m->has_busy_mask = weir_occupancy_fits(m->occupancy, start, end, m->occupancy_need);
-    return m->has_busy_mask;
+    m->known.masked = weir_occupancy_fits(m->known.occupancy, start, end, m->known.occupancy_need);
+    return m->known.masked;
 }
 
 /* ---- the earliest start ---- */
@@ -250,7 +255,7 @@ static int delay_for_type(struct match *m, const struct weir_need *need, int64_t
     int64_t limit = type == WEIR_NO_TYPE ? -1 : total_of(m->g, type) - need->amount;
     const weir_timeline *timeline;
 
-    if (weir_flow_find(m->g, need->type) != WEIR_NONE || (m->occupancy && m->occupancy->type == type))
+    if (weir_flow_find(m->g, need->type) != WEIR_NONE || (m->known.occupancy && m->known.occupancy->type == type))
         return WEIR_OK;
     if (limit < 0) {
         *t = WEIR_FOREVER;
@@ -258,7 +263,7 @@ static int delay_for_type(struct match *m, const struct weir_need *need, int64_t
     }
     if (weir_usage_of(m->g, type, &timeline))
         return weir_fail_nomem(m->err);
-    *t = weir_timeline_first_fit(timeline, *t, m->duration, limit);
+    *t = weir_timeline_first_fit(timeline, *t, m->window.duration, limit);
     return WEIR_OK;
 }
 
@@ -266,15 +271,15 @@ static int delay_for_type(struct match *m, const struct weir_need *need, int64_t
 static int delay_for_totals(struct match *m, int64_t *t)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
     int64_t found;
     int rc = WEIR_OK;
 
     do {
-        if (m->has_fit_index)
+        if (match_has_fits(m))
             rc = find_fit(m, *t, WEIR_FOREVER, t);
-        else if (m->occupancy)
-            *t = weir_occupancy_find(m->g, m->occupancy, *t, m->duration, m->occupancy_need);
+        else if (m->known.occupancy)
+            *t = weir_occupancy_find(m->g, m->known.occupancy, *t, m->window.duration, m->known.occupancy_need);
         found = *t;
         for (uint32_t i = 0; !rc && i < n && *t != WEIR_FOREVER; i++)
             rc = delay_for_type(m, &needs[i], t);
@@ -288,15 +293,15 @@ int64_t weir_match_latest(const struct match *m)
 
     if (until == WEIR_FOREVER)
         return WEIR_FOREVER;
-    return m->duration == WEIR_FOREVER ? until - 1 : until - m->duration;
+    return m->window.duration == WEIR_FOREVER ? until - 1 : until - m->window.duration;
 }
 
 int weir_match_start_bound(struct match *m, int64_t t, int64_t *start)
 {
     if (weir_usage_build(m->g))
         return weir_fail_nomem(m->err);
-    m->occupancy = NULL;
-    m->has_fit_index = false;
+    m->known.occupancy = NULL;
+    m->known.fits.n = 0;
     *start = t;
     return delay_for_totals(m, start);
 }
@@ -306,7 +311,7 @@ int weir_match_start_bound(struct match *m, int64_t t, int64_t *start)
 static int next_start(struct match *m, bool first, int64_t *t)
 {
     int64_t before = *t;
-    int rc = first && m->has_fit_index ? delay_for_totals(m, t) : WEIR_OK;
+    int rc = first && match_has_fits(m) ? delay_for_totals(m, t) : WEIR_OK;
 
     if (rc || *t > before)
         return rc;
@@ -321,23 +326,23 @@ static double seconds(int64_t t)
 
 int weir_match_undecided(struct match *m, int rc, int64_t start)
 {
-    if (rc != WEIR_ELIMIT || m->undecided + 1 >= UNDECIDED_MOST)
+    if (rc != WEIR_ELIMIT || m->window.undecided + 1 >= UNDECIDED_MOST)
         return rc;
     *m->err = (weir_err){0};
-    m->undecided_at = m->undecided++ ? m->undecided_at : start;
+    m->window.undecided_at = m->window.undecided++ ? m->window.undecided_at : start;
     return 0;
 }
 
 /* Fails where a start was found behind starts that are undecided: it may not be the earliest. Returns 1 or negative. */
 static int certain(struct match *m, int64_t start)
 {
-    if (m->undecided == 0)
+    if (m->window.undecided == 0)
         return 1;
     return weir_fail(m->err, WEIR_ELIMIT,
                      "the request fits at %.15g s, but the search for a choice of vertices was cut off at %u earlier "
                      "start%s, the first at %.15g s; to look from %.15g s on (at) takes the later start",
-                     seconds(start), m->undecided, m->undecided == 1 ? "" : "s", seconds(m->undecided_at),
-                     seconds(start));
+                     seconds(start), m->window.undecided, m->window.undecided == 1 ? "" : "s",
+                     seconds(m->window.undecided_at), seconds(start));
 }
 
 int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
@@ -346,16 +351,16 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start)
 
     for (uint32_t tries = 0; !rc && tries < START_TRIES; tries++) {
         rc = next_start(m, tries == 0, &t);
-        m->late = t > m->latest;
-        if (rc || t == WEIR_FOREVER || m->late)
+        m->window.tried = t;
+        if (rc || t == WEIR_FOREVER || t > m->window.latest)
             return rc;
-        m->stats.starts++;
-        m->has_busy_mask = m->occupancy != NULL;
+        m->result.stats.starts++;
+        m->known.masked = m->known.occupancy != NULL;
         rc = weir_match_attempt(m, VIEW_RESERVED, t);
-        m->has_busy_mask = false;
+        m->known.masked = false;
         *start = rc ? t : *start;
         rc = rc == 1 ? certain(m, t) : weir_match_undecided(m, rc, t);
-        if (rc == 0 && tries == 0 && !m->options->assume_feasible && (rc = weir_match_feasible(m, t)) == 1)
+        if (rc == 0 && tries == 0 && !m->ask.options->assume_feasible && (rc = weir_match_feasible(m, t)) == 1)
             rc = 0;
     }
     return rc ? rc

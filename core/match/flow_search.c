@@ -27,8 +27,8 @@ static uint32_t askers(const struct match *m, const struct flow_net *f)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         n += !r->slot && weir_flow_find(m->g, r->type) == f->subsystem;
     }
     return n;
@@ -39,10 +39,10 @@ static uint32_t askers(const struct match *m, const struct flow_net *f)
  * matroid). */
 static bool all_choices_alike(struct match *m, struct flow_net *f)
 {
-    if (m->flow->nets->next)
+    if (m->progress.flow->nets->next)
         return false;
     for (uint32_t i = 0; i < f->nstack; i++)
-        if (!f->stack[i].stamp || m->flow->demands[f->stack[i].stamp - 1].units != f->step)
+        if (!f->stack[i].stamp || m->progress.flow->demands[f->stack[i].stamp - 1].units != f->step)
             return false;
     return f->step == 1 || weir_flow_capacities_divide(f->w, f->step, weir_flow_needed(m, f));
 }
@@ -62,7 +62,7 @@ static int may_differ(struct match *m, struct flow_net *f)
     if (askers(m, f) > 1)
         return 1;
     for (uint32_t i = 0; i < f->nstack; i++) {
-        const struct flow_demand *d = f->stack[i].stamp ? &m->flow->demands[f->stack[i].stamp - 1] : NULL;
+        const struct flow_demand *d = f->stack[i].stamp ? &m->progress.flow->demands[f->stack[i].stamp - 1] : NULL;
         sum += d ? d->units : 0;
         most = d && d->units > most ? d->units : most;
     }
@@ -79,9 +79,9 @@ static int may_differ(struct match *m, struct flow_net *f)
 
 static int flows_may_differ(struct match *m)
 {
-    int rc = m->flow->unfit;
+    int rc = m->progress.flow->unfit;
 
-    for (struct flow_net *f = m->flow->nets; f && rc == 0; f = f->next)
+    for (struct flow_net *f = m->progress.flow->nets; f && rc == 0; f = f->next)
         rc = may_differ(m, f);
     return rc;
 }
@@ -123,7 +123,7 @@ static int64_t kept_by(const struct flow_search *s, uint32_t key)
  * those that keep as much. */
 static int list_served(const struct flow_search *s, struct served *out)
 {
-    const struct flow_state *state = s->m->flow;
+    const struct flow_state *state = s->m->progress.flow;
     uint32_t left = 0;
     int rc = WEIR_OK;
 
@@ -175,14 +175,14 @@ static int keep(struct flow_search *s, const struct flow_cap *c)
 
 static bool may_go_on(const struct flow_search *s)
 {
-    return s->tries < SEARCH_TRIES && s->m->stats.visited - s->visits < SEARCH_VISITS;
+    return s->tries < SEARCH_TRIES && s->m->result.stats.visited - s->visits < SEARCH_VISITS;
 }
 
 /* Whether a resource asks for a varying number of units. */
 static bool counts_vary(const struct match *m)
 {
-    for (uint32_t i = 0; i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         if (!r->slot && weir_flow_find(m->g, r->type) != WEIR_NONE && r->count.min != count_limit(&r->count))
             return true;
     }
@@ -202,13 +202,13 @@ static int search_level(struct flow_search *s)
     rc = list_served(s, &served) ? WEIR_ENOMEM : 0;
     for (uint32_t i = 0; rc == 0 && i < served.n && may_go_on(s); i++) {
         s->tries++;
-        if (cap_key(m->flow, served.list[i].key, served.list[i].most - 1)) {
+        if (cap_key(m->progress.flow, served.list[i].key, served.list[i].most - 1)) {
             rc = WEIR_ENOMEM;
             break;
         }
         rc = weir_place_request(m, s->view, s->t0);
         rc = rc ? rc : search_level(s);
-        if (uncap_last(m->flow) || (rc == 0 && keep(s, &served.list[i])))
+        if (uncap_last(m->progress.flow) || (rc == 0 && keep(s, &served.list[i])))
             rc = WEIR_ENOMEM;
     }
     s->nkept = nkept;
@@ -220,21 +220,21 @@ static int search_level(struct flow_search *s)
 static int search(struct flow_search *s)
 {
     struct match *m = s->m;
-    const weir_match_options *options = m->options;
+    const weir_match_options *options = m->ask.options;
     weir_match_options quiet = *options;
     int rc = 0;
 
     quiet.trace = NULL;
-    m->options = &quiet;
-    m->flow->search = true;
-    m->flow->waits = m->flow->mixed;
-    m->flow->gave_up = false;
-    m->flow->tries = 0;
-    if (m->flow->mixed || counts_vary(m))
+    m->ask.options = &quiet;
+    m->progress.flow->search = true;
+    m->progress.flow->waits = m->progress.flow->mixed;
+    m->progress.flow->gave_up = false;
+    m->progress.flow->tries = 0;
+    if (m->progress.flow->mixed || counts_vary(m))
         rc = weir_place_request(m, s->view, s->t0);
     rc = rc ? rc : search_level(s);
-    m->flow->search = m->flow->waits = false;
-    m->options = options;
+    m->progress.flow->search = m->progress.flow->waits = false;
+    m->ask.options = options;
     return rc;
 }
 
@@ -244,13 +244,13 @@ int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
     bool undecided;
     int rc;
 
-    if (!m->flow)
+    if (!m->progress.flow)
         return 0;
-    s.visits = m->stats.visited;
+    s.visits = m->result.stats.visited;
     rc = search(&s);
     weir_mem_free(s.kept);
-    undecided = rc == 0 && (m->flow->gave_up || m->flow->crowded || !may_go_on(&s));
-    m->flow->crowded = false;
+    undecided = rc == 0 && (m->progress.flow->gave_up || m->progress.flow->crowded || !may_go_on(&s));
+    m->progress.flow->crowded = false;
     if (undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "%u choices of vertices did not tell whether one flow can serve the request", s.tries);

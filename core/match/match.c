@@ -24,25 +24,26 @@ static int by_vertex(const void *a, const void *b)
 
 static int add_nested(struct match *m, const weir_pick *p)
 {
-    if (!m->options->inside)
+    if (!m->ask.options->inside)
         return WEIR_OK;
-    return WEIR_ARRAY_ADD(m->nested.list, m->nested.n, m->nested.cap, *p) ? weir_fail_nomem(m->err) : WEIR_OK;
+    return WEIR_ARRAY_ADD(m->result.nested.list, m->result.nested.n, m->result.nested.cap, *p) ? weir_fail_nomem(m->err)
+                                                                                               : WEIR_OK;
 }
 
-/* Moves nested picks, which enter no schedule, from the picks to m->nested. */
+/* Moves nested picks, which enter no schedule, from the picks to m->result.nested. */
 static int split_nested(struct match *m)
 {
     uint32_t kept = 0;
 
-    for (uint32_t i = 0; m->options->inside && i < m->npicks; i++) {
-        if (m->details[i].nested && add_nested(m, &m->picks[i]))
+    for (uint32_t i = 0; m->ask.options->inside && i < m->scope.npicks; i++) {
+        if (m->progress.details[i].nested && add_nested(m, &m->progress.picks[i]))
             return WEIR_ENOMEM;
-        if (!m->details[i].nested) {
-            m->details[kept] = m->details[i];
-            m->picks[kept++] = m->picks[i];
+        if (!m->progress.details[i].nested) {
+            m->progress.details[kept] = m->progress.details[i];
+            m->progress.picks[kept++] = m->progress.picks[i];
         }
     }
-    m->npicks = m->options->inside ? kept : m->npicks;
+    m->scope.npicks = m->ask.options->inside ? kept : m->scope.npicks;
     return WEIR_OK;
 }
 
@@ -50,10 +51,10 @@ static int split_nested(struct match *m)
  * unused. */
 static int widen_picks(struct match *m)
 {
-    if (!m->g->whole_kinds && m->policy->nexclusive == 0)
+    if (!m->g->whole_kinds && m->ask.policy->nexclusive == 0)
         return WEIR_OK;
-    for (uint32_t i = 0; i < m->npicks; i++) {
-        weir_pick *p = &m->picks[i];
+    for (uint32_t i = 0; i < m->scope.npicks; i++) {
+        weir_pick *p = &m->progress.picks[i];
         weir_vertex whole = WEIR_NONE;
         for (weir_vertex v = p->vertex; v != WEIR_NONE; v = vertex_at(m->g, v)->parent)
             if (weir_candidate_whole(m, v))
@@ -63,26 +64,27 @@ static int widen_picks(struct match *m)
         if (whole != p->vertex && add_nested(m, p))
             return WEIR_ENOMEM;
         *p = (weir_pick){whole, p->resource, kind_of(m->g, whole)->size, true};
-        m->backtracked = true;
+        m->progress.shared = true;
     }
     return WEIR_OK;
 }
 
-/* Records in m->flows the vertex that each pick of a flow is for, before picks of a vertex are merged. */
+/* Records in m->result.flows the vertex that each pick of a flow is for, before picks of a vertex are merged. */
 static int record_flows(struct match *m)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->details[i].endpoint != WEIR_NONE;
+    for (uint32_t i = 0; i < m->scope.npicks; i++)
+        n += m->progress.details[i].endpoint != WEIR_NONE;
     if (n == 0)
         return WEIR_OK;
-    m->flows = weir_mem_alloc(n * sizeof *m->flows);
-    if (!m->flows)
+    m->result.flows = weir_mem_alloc(n * sizeof *m->result.flows);
+    if (!m->result.flows)
         return weir_fail_nomem(m->err);
-    for (uint32_t i = 0; i < m->npicks; i++)
-        if (m->details[i].endpoint != WEIR_NONE && m->picks[i].amount > 0)
-            m->flows[m->nflows++] = (struct flow_use){m->details[i].endpoint, m->picks[i].vertex, m->picks[i].amount};
+    for (uint32_t i = 0; i < m->scope.npicks; i++)
+        if (m->progress.details[i].endpoint != WEIR_NONE && m->progress.picks[i].amount > 0)
+            m->result.flows[m->result.nflows++] = (struct flow_use){
+                m->progress.details[i].endpoint, m->progress.picks[i].vertex, m->progress.picks[i].amount};
     return WEIR_OK;
 }
 
@@ -102,20 +104,20 @@ static int drop_own_flows(struct match *m)
     uint32_t kept = 0, npicks = 0;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; !rc && m->nflows > 0 && i < m->npicks; i++)
-        if (m->picks[i].exclusive && weir_map32_get(&whole, m->picks[i].vertex) == WEIR_NONE)
-            rc = weir_map32_add(&whole, m->picks[i].vertex, i);
-    for (uint32_t i = 0; !rc && i < m->nflows; i++)
-        if (!is_below(m->g, m->flows[i].unit, &whole))
-            m->flows[kept++] = m->flows[i];
-    for (uint32_t i = 0; !rc && kept < m->nflows && i < m->npicks; i++) {
-        if (m->details[i].endpoint != WEIR_NONE && is_below(m->g, m->picks[i].vertex, &whole))
+    for (uint32_t i = 0; !rc && m->result.nflows > 0 && i < m->scope.npicks; i++)
+        if (m->progress.picks[i].exclusive && weir_map32_get(&whole, m->progress.picks[i].vertex) == WEIR_NONE)
+            rc = weir_map32_add(&whole, m->progress.picks[i].vertex, i);
+    for (uint32_t i = 0; !rc && i < m->result.nflows; i++)
+        if (!is_below(m->g, m->result.flows[i].unit, &whole))
+            m->result.flows[kept++] = m->result.flows[i];
+    for (uint32_t i = 0; !rc && kept < m->result.nflows && i < m->scope.npicks; i++) {
+        if (m->progress.details[i].endpoint != WEIR_NONE && is_below(m->g, m->progress.picks[i].vertex, &whole))
             continue;
-        m->details[npicks] = m->details[i];
-        m->picks[npicks++] = m->picks[i];
+        m->progress.details[npicks] = m->progress.details[i];
+        m->progress.picks[npicks++] = m->progress.picks[i];
     }
-    m->npicks = kept < m->nflows ? npicks : m->npicks;
-    m->nflows = kept;
+    m->scope.npicks = kept < m->result.nflows ? npicks : m->scope.npicks;
+    m->result.nflows = kept;
     weir_map32_free(&whole);
     return rc;
 }
@@ -125,8 +127,8 @@ static uint32_t count_slots(const struct match *m)
 {
     uint64_t n = 0;
 
-    for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->details[i].nested ? 0 : m->details[i].slots;
+    for (uint32_t i = 0; i < m->scope.npicks; i++)
+        n += m->progress.details[i].nested ? 0 : m->progress.details[i].slots;
     return n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
 }
 
@@ -135,8 +137,8 @@ static bool passes_through(const struct match *m, weir_vertex v)
 {
     bool flows = false;
 
-    for (uint32_t i = 0; !flows && has_kids(m->g, v) && i < m->nflows; i++)
-        flows = m->flows[i].unit == v;
+    for (uint32_t i = 0; !flows && has_kids(m->g, v) && i < m->result.nflows; i++)
+        flows = m->result.flows[i].unit == v;
     return flows;
 }
 
@@ -147,21 +149,21 @@ static int merge_picks(struct match *m)
 
     if (split_nested(m) || record_flows(m) || widen_picks(m) || drop_own_flows(m))
         return WEIR_ENOMEM;
-    if (!m->backtracked || m->npicks == 0)
+    if (!m->progress.shared || m->scope.npicks == 0)
         return weir_match_trim(m);
-    qsort(m->picks, m->npicks, sizeof *m->picks, by_vertex);
-    for (uint32_t i = 1; i < m->npicks; i++) {
-        weir_pick *last = &m->picks[kept];
-        if (m->picks[i].vertex == last->vertex) {
-            last->amount += m->picks[i].amount;
-            last->exclusive |= m->picks[i].exclusive;
+    qsort(m->progress.picks, m->scope.npicks, sizeof *m->progress.picks, by_vertex);
+    for (uint32_t i = 1; i < m->scope.npicks; i++) {
+        weir_pick *last = &m->progress.picks[kept];
+        if (m->progress.picks[i].vertex == last->vertex) {
+            last->amount += m->progress.picks[i].amount;
+            last->exclusive |= m->progress.picks[i].exclusive;
         } else {
-            m->picks[++kept] = m->picks[i];
+            m->progress.picks[++kept] = m->progress.picks[i];
         }
     }
-    m->npicks = kept + 1;
-    for (uint32_t i = 0; i < m->npicks; i++) {
-        weir_pick *p = &m->picks[i];
+    m->scope.npicks = kept + 1;
+    for (uint32_t i = 0; i < m->scope.npicks; i++) {
+        weir_pick *p = &m->progress.picks[i];
         int64_t size = kind_of(m->g, p->vertex)->size;
         p->exclusive |= p->amount > 0 && p->amount == size && !passes_through(m, p->vertex);
         p->amount = p->exclusive ? size : p->amount;
@@ -179,8 +181,8 @@ static double seconds(int64_t t)
 /* End of a job that starts at `start`: a job without a duration lasts as long as the resources are valid. */
 static int64_t end_from(const struct match *m, int64_t start)
 {
-    int64_t end = time_add(start, m->duration), until = m->g->valid_until;
-    return m->duration == WEIR_FOREVER && end > until ? until : end;
+    int64_t end = time_add(start, m->window.duration), until = m->g->valid_until;
+    return m->window.duration == WEIR_FOREVER && end > until ? until : end;
 }
 
 /* Moves *start to the time from which on the resources are valid. WEIR_EINFEASIBLE: a job from *start on would last
@@ -190,21 +192,21 @@ static int check_validity(struct match *m, int64_t *start)
     const weir_graph *g = m->g;
 
     *start = *start < g->valid_from ? g->valid_from : *start;
-    m->latest = weir_match_latest(m);
-    if (*start <= m->latest)
+    m->window.latest = weir_match_latest(m);
+    if (*start <= m->window.latest)
         return WEIR_OK;
-    if (m->duration == WEIR_FOREVER || *start >= g->valid_until)
+    if (m->window.duration == WEIR_FOREVER || *start >= g->valid_until)
         return weir_fail(m->err, WEIR_EINFEASIBLE, "the resources are valid until %.15g s: no job can start at %.15g s",
                          seconds(g->valid_until), seconds(*start));
     return weir_fail(m->err, WEIR_EINFEASIBLE,
                      "the resources are valid until %.15g s: a job of %.15g s cannot start at %.15g s",
-                     seconds(g->valid_until), seconds(m->duration), seconds(*start));
+                     seconds(g->valid_until), seconds(m->window.duration), seconds(*start));
 }
 
 /* Fails where a job that is to start at o->at would start before the resources are valid. */
 static int not_yet(struct match *m, int64_t start)
 {
-    int rc = m->options->assume_feasible ? WEIR_OK : weir_match_feasible(m, start);
+    int rc = m->ask.options->assume_feasible ? WEIR_OK : weir_match_feasible(m, start);
     return rc < 0 ? rc
                   : weir_fail(m->err, WEIR_EBUSY, "the resources are valid from %.15g s on", seconds(m->g->valid_from));
 }
@@ -213,12 +215,12 @@ static int not_yet(struct match *m, int64_t start)
 
 static int busy(struct match *m)
 {
-    if (m->undecided)
+    if (m->window.undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "no start was found, but the search for a choice of vertices was cut off at %u of the starts, "
                          "the first at %.15g s",
-                         m->undecided, seconds(m->undecided_at));
-    if (m->late)
+                         m->window.undecided, seconds(m->window.undecided_at));
+    if (m->window.tried > m->window.latest)
         return weir_fail(m->err, WEIR_EBUSY,
                          "the resources that would do are in use, down or reserved, and valid until %.15g s only",
                          seconds(m->g->valid_until));
@@ -227,7 +229,7 @@ static int busy(struct match *m)
 
 static int not_now(struct match *m)
 {
-    int rc = m->options->assume_feasible ? WEIR_OK : weir_match_feasible(m, m->g->now);
+    int rc = m->ask.options->assume_feasible ? WEIR_OK : weir_match_feasible(m, m->g->now);
     return rc < 0 ? rc : busy(m);
 }
 
@@ -247,7 +249,7 @@ static int run_mode(struct match *m, const weir_match_options *o, int64_t *start
     rc = o->trace ? 1 : weir_match_bound_ok(m, *start);
     if (rc == 1)
         rc = weir_match_attempt(m, *start <= m->g->now ? VIEW_NOW : VIEW_RESERVED, *start);
-    m->has_busy_mask = false;
+    m->known.masked = false;
     if (rc < 0 && o->mode == WEIR_RESERVE)
         rc = weir_match_undecided(m, rc, *start);
     if (rc == 0 && o->mode == WEIR_RESERVE)
@@ -313,17 +315,17 @@ static int give_preview(struct match *m, int64_t start, uint32_t nslots, const w
 
     if (!a)
         return weir_fail_nomem(m->err);
-    *a = (weir_allocation){0, start, end_from(m, start), WEIR_MATCHED, m->picks, m->npicks, nslots, 0};
-    m->picks = NULL;
+    *a = (weir_allocation){0, start, end_from(m, start), WEIR_MATCHED, m->progress.picks, m->scope.npicks, nslots, 0};
+    m->progress.picks = NULL;
     *out = a;
     return WEIR_OK;
 }
 
 static void tell_chosen(const struct match *m)
 {
-    for (uint32_t i = 0; m->options->trace && i < m->npicks; i++) {
-        struct shortage amount = {NULL, 0, m->picks[i].amount};
-        weir_match_tell(m, WEIR_EVENT_CHOSEN, m->picks[i].vertex, m->picks[i].resource, &amount, 0);
+    for (uint32_t i = 0; m->ask.options->trace && i < m->scope.npicks; i++) {
+        struct shortage amount = {NULL, 0, m->progress.picks[i].amount};
+        weir_match_tell(m, WEIR_EVENT_CHOSEN, m->progress.picks[i].vertex, m->progress.picks[i].resource, &amount, 0);
     }
 }
 
@@ -358,9 +360,9 @@ static void give_nested(struct match *m, const weir_match_options *o)
 {
     if (!o->inside)
         return;
-    *o->inside = m->nested.list;
-    *o->ninside = m->nested.n;
-    m->nested.list = NULL;
+    *o->inside = m->result.nested.list;
+    *o->ninside = m->result.nested.n;
+    m->result.nested.list = NULL;
 }
 
 /* Tells the policy of an allocation that is to be made. Returns a status. */
@@ -422,21 +424,25 @@ static int commit_result(struct match *m, const weir_match_options *o, int64_t s
     tell_chosen(m);
     if (o->mode == WEIR_PREVIEW)
         return give_preview(m, start, nslots, out);
-    found = (struct job){
-        .a = {.start = start, .end = end_from(m, start), .picks = m->picks, .npicks = m->npicks, .nslots = nslots},
-        .picks = m->picks,
-        .flows = m->flows,
-        .nflows = m->nflows};
-    return weir_match_book(m->g, m->original, o, m->policy, &found, out, m->err);
+    found = (struct job){.a = {.start = start,
+                               .end = end_from(m, start),
+                               .picks = m->progress.picks,
+                               .npicks = m->scope.npicks,
+                               .nslots = nslots},
+                         .picks = m->progress.picks,
+                         .flows = m->result.flows,
+                         .nflows = m->result.nflows};
+    return weir_match_book(m->g, m->ask.original, o, m->ask.policy, &found, out, m->err);
 }
 
 static void end_match(struct match *m)
 {
-    WEIR_FREE(m->picks, m->details, m->nested.list, m->flows, m->whole_types);
+    WEIR_FREE(m->progress.picks, m->progress.details, m->result.nested.list, m->result.flows, m->ask.whole,
+              m->known.order);
     weir_slots_undivide(m);
     weir_flow_end(m);
-    weir_idset_free(m->allowed);
-    weir_request_unbind(m->original, m->request);
+    weir_idset_free(m->known.allowed);
+    weir_request_unbind(m->ask.original, m->ask.request);
 }
 
 static void start_match(struct match *m, weir_graph *g, const weir_request *r, const weir_match_options *o,
@@ -447,26 +453,25 @@ static void start_match(struct match *m, weir_graph *g, const weir_request *r, c
 
     memset(m, 0, sizeof *m);
     m->g = g;
-    m->original = m->request = r;
-    m->options = o;
-    m->policy = p;
-    m->scored = p->evaluate || (p->choice && p->choice->emptiest);
-    m->chooses = p->select || p->choice;
-    m->node_type = weir_type_find(g, "node");
-    m->store_type = weir_request_constrained(r) ? weir_type_find(g, "storage_node") : WEIR_NO_TYPE;
-    m->links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
-    m->duration = o->duration ? o->duration : weir_request_duration(r);
-    m->end = WEIR_NO_END;
-    m->latest = WEIR_FOREVER;
+    m->ask.original = m->ask.request = r;
+    m->ask.options = o;
+    m->ask.policy = p;
+    m->ask.node_type = weir_type_find(g, "node");
+    m->ask.store_type = weir_request_constrained(r) ? weir_type_find(g, "storage_node") : WEIR_NO_TYPE;
+    m->ask.links = o->follow ? weir_subsystem_find(g, o->follow) : WEIR_NONE;
+    m->window.duration = o->duration ? o->duration : weir_request_duration(r);
+    m->window.end = WEIR_NO_END;
+    m->window.latest = WEIR_FOREVER;
+    m->window.tried = INT64_MIN;
     m->err = err;
 }
 
 /* Whether the policy of a match that failed can be why: it cut candidates off, or demands more than the request. */
 static bool policy_demands(const struct match *m)
 {
-    const weir_policy *p = m->policy;
+    const weir_policy *p = m->ask.policy;
 
-    return m->stats.policy > 0 || p->prune || p->judge || p->nexclusive > 0 || p->nlocality > 0 ||
+    return m->result.stats.policy > 0 || p->prune || p->judge || p->nexclusive > 0 || p->nlocality > 0 ||
            (p->choice && p->choice->kind == WEIR_CHOOSE_ONE);
 }
 
@@ -503,13 +508,13 @@ static int match_or_look(weir_graph *g, const weir_request *r, const weir_match_
     clear_nested(o);
     start_match(&m, g, r, o, err ? err : &own);
     rc = rc ? rc : weir_match_whole(&m);
-    if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
+    if (!rc && (m.ask.policy->score || m.ask.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
     if (rc) {
-        weir_mem_free(m.whole_types);
+        weir_mem_free(m.ask.whole);
         return rc;
     }
-    rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
+    rc = weir_request_bind(r, g, &m.ask.request) ? weir_fail_nomem(err) : run_mode(&m, o, &start);
     if (first && rc >= 0) {
         *first = start;
         rc = WEIR_OK;
@@ -519,7 +524,7 @@ static int match_or_look(weir_graph *g, const weir_request *r, const weir_match_
     if (!rc && !first)
         give_nested(&m, o);
     end_match(&m);
-    add_stats(o->stats, &m.stats);
+    add_stats(o->stats, &m.result.stats);
     if (rc == WEIR_EINFEASIBLE && fresh && policy_demands(&m))
         name_policy(g, r, o, err);
     return rc;
@@ -550,15 +555,15 @@ int weir_match_soonest(weir_graph *g, const weir_request *r, const weir_match_op
         return rc;
     start_match(&m, g, r, &anew, err ? err : &own);
     job = weir_job_index(g, o->job);
-    if (weir_request_bind(r, g, &m.request) || weir_usage_build(g)) {
+    if (weir_request_bind(r, g, &m.ask.request) || weir_usage_build(g)) {
         end_match(&m);
         return weir_fail_nomem(err);
     }
     if (job != WEIR_NONE)
         weir_usage_hide(g, job);
-    m.latest = weir_match_latest(&m);
+    m.window.latest = weir_match_latest(&m);
     rc = weir_match_start_bound(&m, o->at > g->valid_from ? o->at : g->valid_from, start);
-    *start = *start <= m.latest ? *start : WEIR_FOREVER;
+    *start = *start <= m.window.latest ? *start : WEIR_FOREVER;
     if (job != WEIR_NONE)
         weir_usage_show(g, job);
     end_match(&m);
@@ -583,9 +588,9 @@ static int extend_job(struct match *m, uint32_t job)
 
     if (merge_picks(m))
         return weir_fail_nomem(m->err);
-    if (weir_match_tell_grown(m->policy, m->g, a, m->picks, m->npicks, m->err))
+    if (weir_match_tell_grown(m->ask.policy, m->g, a, m->progress.picks, m->scope.npicks, m->err))
         return m->err->code;
-    if (weir_job_extend(m->g, job, m->picks, m->npicks, m->flows, m->nflows))
+    if (weir_job_extend(m->g, job, m->progress.picks, m->scope.npicks, m->result.flows, m->result.nflows))
         return weir_fail_nomem(m->err);
     *had = nslots < UINT32_MAX - *had ? *had + nslots : UINT32_MAX;
     return WEIR_OK;
@@ -611,24 +616,24 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
         return rc;
     start_match(&m, g, r, o, err ? err : &own);
     rc = weir_match_whole(&m);
-    if (!rc && (m.policy->score || m.policy->judge) && weir_scores_begin(g))
+    if (!rc && (m.ask.policy->score || m.ask.policy->judge) && weir_scores_begin(g))
         rc = weir_fail_nomem(err);
     if (rc) {
-        weir_mem_free(m.whole_types);
+        weir_mem_free(m.ask.whole);
         return rc;
     }
-    m.end = a->end;
-    m.growing = &g->jobs->list[i];
-    rc = weir_request_bind(r, g, &m.request) ? weir_fail_nomem(err)
-                                             : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
-                                                                  a->start > g->now ? a->start : g->now);
+    m.window.end = a->end;
+    m.ask.growing = &g->jobs->list[i];
+    rc = weir_request_bind(r, g, &m.ask.request) ? weir_fail_nomem(err)
+                                                 : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
+                                                                      a->start > g->now ? a->start : g->now);
     rc = rc == 0 ? not_now(&m) : rc;
     if (rc == 1)
         rc = extend_job(&m, i);
     if (!rc)
         give_nested(&m, o);
     end_match(&m);
-    add_stats(o->stats, &m.stats);
+    add_stats(o->stats, &m.result.stats);
     if (!rc && out)
         *out = &g->jobs->list[i].a;
     return rc;

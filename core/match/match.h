@@ -46,6 +46,46 @@ enum match_view {
     VIEW_ALL       /* feasibility: all vertices */
 };
 
+/* What a match asks. Nothing of it changes during the match, but that `request` is bound when it begins. */
+struct question {
+    const weir_request *original; /* the request as given */
+    const weir_request *request;  /* the request with amounts in the units of the graph */
+    const weir_policy *policy;    /* never NULL */
+    struct whole_policy
+        *whole; /* the policy with o->whole among the exclusive types, in place of the caller's; or NULL */
+    const weir_match_options *options; /* never NULL */
+    const struct job *growing;         /* the job to grow; NULL: the request is for a new job */
+    weir_type node_type;               /* the subject of constraints, and the host of slots */
+    /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
+     * constraint filter */
+    weir_type store_type;
+    /* the subsystem whose edges lead to nested resources (options->follow); WEIR_NONE: no edges do */
+    uint32_t links;
+};
+
+/* The interval for which resources are sought, in an attempt; and what attempts at earlier starts have shown. */
+struct window {
+    int64_t t0, t1;
+    int64_t duration;
+    int64_t end;          /* of the interval where the duration does not say; WEIR_NO_END: the duration says */
+    int64_t latest;       /* latest start from which the resources are valid to the end; weir_match_latest() */
+    int64_t tried;        /* the latest start considered for a reservation */
+    uint32_t undecided;   /* starts of which a search that was cut off could not tell whether the request fits */
+    int64_t undecided_at; /* the first of them */
+};
+
+/* What a step of the recursion changes, and what has to be as before when the step ends: scope_mark() before the
+ * changes, scope_leave(), scope_undo() or scope_end() behind them. No function restores a field of it by itself. */
+struct scope {
+    enum match_view view;
+    uint32_t npicks; /* picks so far; those of steps that were undone are dropped by this number alone */
+    /* number of the first pick that conflicts with resources placed now; WEIR_NONE: none does */
+    uint32_t conflicts_from;
+    bool minimum; /* counts with a range take their minimum */
+    /* only whether a resource fits matters: the picks are given back, so any of several equivalent ones serves */
+    bool probing;
+};
+
 /* Facts about a pick while a request is placed. */
 struct pick_detail {
     weir_vertex endpoint; /* the vertex served by units of a flow; WEIR_NONE for all other picks */
@@ -55,81 +95,40 @@ struct pick_detail {
     bool nested;          /* the pick lies below a vertex taken as a whole, and enters no schedule */
 };
 
+/* What an attempt has placed so far: the first scope.npicks picks, and the flows that go with them. */
+struct progress {
+    weir_pick *picks;
+    uint32_t picks_cap;
+    struct pick_detail *details; /* by pick */
+    uint32_t details_cap;
+    bool shared;             /* one vertex may have several picks, which are merged at the end */
+    struct flow_state *flow; /* of the attempt; NULL until a request has a flow */
+};
+
 /* Cached facts about a resource of the request. */
 struct resource_facts {
     enum { NOT_ASKED, BY_AGGREGATES, BY_SEARCH } decided; /* of weir_candidate_by_aggregates() */
 };
 
-struct match {
-    /* The question */
-    weir_graph *g;
-    const weir_request *original; /* the request as given */
-    const weir_request *request;  /* the request with amounts in the units of the graph */
-    const weir_policy *policy;    /* never NULL */
-    struct order order;           /* of the policy, valid with `has_order`: read for the first index of the match */
-    bool has_order;
-    const char **whole_types; /* of whole_policy, the policy with o->whole among the exclusive types; or NULL */
-    weir_policy whole_policy;
-    bool scored;  /* scores decide between candidates: by `evaluate`, or by the free units in a candidate's group */
-    bool chooses; /* the policy has a `select` or a choice */
-    const weir_match_options *options; /* never NULL */
-    const struct job *growing;         /* the job to grow; NULL: the request is for a new job */
-    weir_type node_type;               /* the subject of constraints, and the host of slots */
-    /* "storage_node" where there is a constraint, whose subject it is, too; a graph with such vertices gets no
-     * constraint filter */
-    weir_type store_type;
-    /* the subsystem whose edges lead to nested resources (options->follow); WEIR_NONE: no edges do */
-    uint32_t links;
-
-    /* The window that is tried */
-    enum match_view view;
-    int64_t t0, t1;
-    int64_t duration;     /* of the window */
-    int64_t end;          /* end of the window where the duration does not tell; WEIR_NO_END: the duration tells */
-    int64_t latest;       /* latest start from which the resources are valid to the end; weir_match_latest() */
-    bool late;            /* the earliest start is later than that */
-    uint32_t undecided;   /* starts of which a search that was cut off could not tell whether the request fits */
-    int64_t undecided_at; /* the first of them */
-
-    /* Progress: the picks so far */
-    weir_pick *picks;
-    uint32_t npicks, picks_cap;
-    struct pick_detail *details; /* by pick */
-    uint32_t details_cap;
-    /* number of the first pick that conflicts with resources placed now; WEIR_NONE: none does */
-    uint32_t conflicts_from;
-    bool take_minimum; /* counts with a range take their minimum */
-    /* only whether a resource fits matters: the picks are given back, so any of several alike will do */
-    bool probing;
-    bool backtracked; /* siblings competed: one vertex may have several picks */
-
-    struct flow_state *flow; /* of the attempt; NULL until a request has a flow */
-
-    /* The result, beside the picks */
-    struct {
-        weir_pick *list;
-        uint32_t n, cap;
-    } nested;               /* picks of nested resources, where the caller asks for them */
-    struct flow_use *flows; /* by pick of a flow: the vertex to be served; filled when picks are merged */
-    uint32_t nflows;
-    weir_stats stats;
-    weir_err *err;
-
-    /* Knowledge about the window (earliest_start.c) */
+/* What was found out once, and holds for the whole match, or for the window: everything here could be found out again.
+ */
+struct knowledge {
+    /* about the window (earliest_start.c) */
     struct occupancy *occupancy; /* vertices of one type held in the window; NULL: none is kept */
     uint64_t occupancy_need;     /* vertices of the type of `occupancy` needed by the request, at least */
-    bool single_resource;        /* exactly one resource of the request has the type of `occupancy` */
-    bool has_busy_mask;          /* occupancy->busy tells about the window that is searched */
-    /* occupancy->busy also has hosts too full for `fit_request`, which stands for the whole request */
-    bool has_fit_index;
-    struct fit_request fit_request;
+    uint32_t occupancy_askers;   /* resources of the request that have this type */
+    bool masked;                 /* occupancy->busy tells about the window that is searched */
+    /* stands for the whole request: occupancy->busy also has hosts too full for it; no needs: it does not apply */
+    struct fit_request fits;
 
-    /* Knowledge about the constraint (constraint_filter.c) */
+    /* about the constraint (constraint_filter.c) */
     struct node_table *node_table; /* set with `allowed` */
     weir_idset *allowed; /* nodes allowed by the constraint, by number in the node table; NULL: not computed yet */
 
+    /* about the request and the policy */
+    struct order *order;                         /* of the policy; NULL until the first index is sought */
     struct divided_slot *divided;                /* slots with a part outside nodes (slot_host.c) */
-    struct resource_facts facts[RESOURCE_CACHE]; /* by resource; no fact changes during a match */
+    struct resource_facts facts[RESOURCE_CACHE]; /* by resource */
     struct {
         const char *name;
         weir_type type;
@@ -137,20 +136,100 @@ struct match {
     uint32_t ntypes;
 };
 
+/* What a match gives in addition to the picks. */
+struct match_result {
+    struct {
+        weir_pick *list;
+        uint32_t n, cap;
+    } nested;               /* picks of nested resources, where the caller asks for them */
+    struct flow_use *flows; /* by pick of a flow: the vertex to be served; filled when picks are merged */
+    uint32_t nflows;
+    weir_stats stats;
+};
+
+struct match {
+    weir_graph *g;
+    weir_err *err;
+    struct question ask;
+    struct window window;
+    struct scope scope;
+    struct progress progress;
+    struct knowledge known;
+    struct match_result result;
+};
+
+/* Whether scores decide between candidates: by `evaluate`, or by the free units in a candidate's group. */
+static inline bool match_scored(const struct match *m)
+{
+    const weir_policy *p = m->ask.policy;
+    return p->evaluate || (p->choice && p->choice->emptiest);
+}
+
+/* Whether the policy has a `select` or a choice. */
+static inline bool match_chooses(const struct match *m)
+{
+    return m->ask.policy->select || m->ask.policy->choice;
+}
+
+/* Whether known.fits applies to the occupancy. */
+static inline bool match_has_fits(const struct match *m)
+{
+    return m->known.fits.n > 0;
+}
+
+/* ---- scopes ---- */
+
+/* Begins a step: returns what to go back to. */
+static inline struct scope scope_mark(const struct match *m)
+{
+    return m->scope;
+}
+
+/* Ends a step with its picks. */
+static inline void scope_leave(struct match *m, const struct scope *mark)
+{
+    uint32_t npicks = m->scope.npicks;
+    m->scope = *mark;
+    m->scope.npicks = npicks;
+}
+
+/* Ends a step without its picks. */
+static inline void scope_undo(struct match *m, const struct scope *mark)
+{
+    m->scope = *mark;
+}
+
+/* Ends a step with its picks where rc, its result, is 1, else without. Returns rc. */
+static inline int scope_end(struct match *m, const struct scope *mark, int rc)
+{
+    if (rc == 1)
+        scope_leave(m, mark);
+    else
+        scope_undo(m, mark);
+    return rc;
+}
+
+/* From here on picks conflict with what is placed, unless earlier ones do already: both may take parts of one pool. */
+static inline void scope_conflict(struct match *m)
+{
+    if (m->scope.conflicts_from == WEIR_NONE)
+        m->scope.conflicts_from = m->scope.npicks;
+}
+
 /* The type of a name that the request or the policy has; WEIR_NO_TYPE: the graph has no such type. */
 static inline weir_type weir_match_type_named(struct match *m, const char *name)
 {
     uint32_t i = 0;
 
-    while (i < m->ntypes && m->types[i].name != name)
+    while (i < m->known.ntypes && m->known.types[i].name != name)
         i++;
     if (i == TYPE_CACHE)
         return weir_type_find(m->g, name);
-    if (i == m->ntypes) {
-        m->types[i].name = name;
-        m->types[m->ntypes++].type = weir_type_find(m->g, name);
+    if (i == m->known.ntypes) {
+        m->known.types[i].name = name;
+        m->known.types[m->known.ntypes++].type = weir_type_find(m->g, name);
     }
-    return m->types[i].type;
+    return m->known.types[i].type;
 }
 
 /* The type of a resource of the request; WEIR_NO_TYPE: the graph has no such type. */
@@ -241,8 +320,8 @@ bool weir_siblings_nest(struct match *m, const weir_resource *list, uint32_t n, 
  * search must tell; or negative. */
 int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, int64_t want);
 
-/* Computes m->allowed, the nodes allowed by the constraint, if any; WEIR_ENOMEM. The functions
- * weir_filter_matters(), weir_filter_excludes_row() and weir_filter_excludes() need m->allowed. */
+/* Computes m->known.allowed, the nodes allowed by the constraint, if any; WEIR_ENOMEM. The functions
+ * weir_filter_matters(), weir_filter_excludes_row() and weir_filter_excludes() need m->known.allowed. */
 int weir_filter_prepare(struct match *m);
 /* Whether the filter can exclude anything for a search: the candidates, or some need, are only found in nodes. */
 bool weir_filter_matters(const struct search *s);
@@ -300,7 +379,7 @@ bool weir_direct_listed(const struct match *m, const weir_resource *r);
 /* Whether r is a direct resource; whether r or a resource nested in r is. */
 static inline bool weir_direct_is(const struct match *m, const weir_resource *r)
 {
-    return m->flow && weir_direct_listed(m, r);
+    return m->progress.flow && weir_direct_listed(m, r);
 }
 bool weir_direct_within(const struct match *m, const weir_resource *r);
 /* The most units of v, at most `want`, that leave enough for the flows of the match; or negative. */
@@ -374,15 +453,15 @@ static inline void count_shortage(struct match *m, enum weir_event event, weir_v
                                   const struct shortage *shortage)
 {
     switch (event) {
-    case WEIR_EVENT_VISITED: m->stats.visited++; break;
-    case WEIR_EVENT_PRUNED: m->stats.pruned++; break;
-    case WEIR_EVENT_STATE: m->stats.state++; break;
-    case WEIR_EVENT_CONSTRAINT: m->stats.constraint++; break;
-    case WEIR_EVENT_BUSY: m->stats.busy++; break;
-    case WEIR_EVENT_POLICY: m->stats.policy++; break;
+    case WEIR_EVENT_VISITED: m->result.stats.visited++; break;
+    case WEIR_EVENT_PRUNED: m->result.stats.pruned++; break;
+    case WEIR_EVENT_STATE: m->result.stats.state++; break;
+    case WEIR_EVENT_CONSTRAINT: m->result.stats.constraint++; break;
+    case WEIR_EVENT_BUSY: m->result.stats.busy++; break;
+    case WEIR_EVENT_POLICY: m->result.stats.policy++; break;
     default: break;
     }
-    if (m->options->trace)
+    if (m->ask.options->trace)
         weir_match_tell(m, (int)event, v, r->index, shortage, 0);
 }
 
@@ -402,13 +481,13 @@ static inline bool has_kids(const weir_graph *g, weir_vertex v)
 /* Whether picks of the current view reach the caller, so that the order of the policy matters. */
 static inline bool view_ordered(const struct match *m)
 {
-    return m->view <= VIEW_RESERVED || (m->view == VIEW_CAPACITY && m->options->inside);
+    return m->scope.view <= VIEW_RESERVED || (m->scope.view == VIEW_CAPACITY && m->ask.options->inside);
 }
 
 /* Whether the request is taken strictly in a respect. */
 static inline bool strict(const struct match *m, enum weir_strict how)
 {
-    return m->options->strict & (unsigned)how;
+    return m->ask.options->strict & (unsigned)how;
 }
 
 /* Maximum of a count. */
@@ -420,7 +499,7 @@ static inline int64_t count_limit(const weir_count *c)
 /* Maximum of a count in this match. */
 static inline int64_t count_most(const struct match *m, const weir_count *c)
 {
-    return m->take_minimum ? c->min : count_limit(c);
+    return m->scope.minimum ? c->min : count_limit(c);
 }
 
 /* The product of two amounts of at least 0; at most WEIR_FOREVER. */

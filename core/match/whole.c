@@ -8,25 +8,32 @@
 
 /* ---- the type ---- */
 
+struct whole_policy {
+    weir_policy policy;
+    const char *types[]; /* the exclusive types of the caller's policy, and o->whole */
+};
+
 int weir_match_whole(struct match *m)
 {
-    const weir_policy *p = m->policy;
-    const char *type = m->options->whole;
+    const weir_policy *p = m->ask.policy;
+    const char *type = m->ask.options->whole;
+    struct whole_policy *w;
 
     if (!type)
         return WEIR_OK;
     if (weir_type_find(m->g, type) == WEIR_NO_TYPE)
         return weir_fail(m->err, WEIR_ENOENT, "there is no type '%.100s' to be given as a whole", type);
-    m->whole_types = weir_mem_alloc(((size_t)p->nexclusive + 1) * sizeof *m->whole_types);
-    if (!m->whole_types)
+    w = weir_mem_alloc(sizeof *w + ((size_t)p->nexclusive + 1) * sizeof *w->types);
+    if (!w)
         return weir_fail_nomem(m->err);
     if (p->nexclusive)
-        memcpy(m->whole_types, p->exclusive, p->nexclusive * sizeof *m->whole_types);
-    m->whole_types[p->nexclusive] = type;
-    m->whole_policy = *p;
-    m->whole_policy.exclusive = m->whole_types;
-    m->whole_policy.nexclusive = p->nexclusive + 1;
-    m->policy = &m->whole_policy;
+        memcpy(w->types, p->exclusive, p->nexclusive * sizeof *w->types);
+    w->types[p->nexclusive] = type;
+    w->policy = *p;
+    w->policy.exclusive = w->types;
+    w->policy.nexclusive = p->nexclusive + 1;
+    m->ask.whole = w;
+    m->ask.policy = &w->policy;
     return WEIR_OK;
 }
 
@@ -79,14 +86,14 @@ static int add_up(struct match *m, weir_vertex v, uint32_t resource, struct pick
 
 int weir_match_trim(struct match *m)
 {
-    weir_type t = m->options->whole ? weir_type_find(m->g, m->options->whole) : WEIR_NO_TYPE;
+    weir_type t = m->ask.options->whole ? weir_type_find(m->g, m->ask.options->whole) : WEIR_NO_TYPE;
     struct picks out = {0};
     int rc = WEIR_OK;
 
     if (t == WEIR_NO_TYPE || m->g->unavailable == 0)
         return WEIR_OK;
-    for (uint32_t i = 0; !rc && i < m->npicks; i++) {
-        const weir_pick *p = &m->picks[i];
+    for (uint32_t i = 0; !rc && i < m->scope.npicks; i++) {
+        const weir_pick *p = &m->progress.picks[i];
         bool trim = p->exclusive && kind_of(m->g, p->vertex)->type == t && !all_up(m->g, p->vertex);
         rc = trim ? add_up(m, p->vertex, p->resource, &out) : add(&out, p);
     }
@@ -94,8 +101,8 @@ int weir_match_trim(struct match *m)
         weir_mem_free(out.list);
         return weir_fail_nomem(m->err);
     }
-    weir_mem_free(m->picks);
-    m->picks = out.list;
-    m->npicks = out.n;
+    weir_mem_free(m->progress.picks);
+    m->progress.picks = out.list;
+    m->scope.npicks = out.n;
     return WEIR_OK;
 }

@@ -26,14 +26,14 @@ struct bulk {
 
 static bool policy_interferes(struct match *m, const weir_resource *r)
 {
-    const weir_policy *p = m->policy;
+    const weir_policy *p = m->ask.policy;
 
     for (uint32_t i = 0; i < p->nexclusive; i++)
         if (weir_match_type_named(m, p->exclusive[i]) != weir_match_type(m, r))
             return true;
-    if (p->prune || (p->turn && view_ordered(m)) || m->scored || p->ndescend > 0)
+    if (p->prune || (p->turn && view_ordered(m)) || match_scored(m) || p->ndescend > 0)
         return true;
-    if (m->probing || !m->chooses)
+    if (m->scope.probing || !match_chooses(m))
         return false;
     return !p->choice || p->choice->kind != WEIR_CHOOSE_BESIDE || weir_choice_matters(m, WEIR_NONE, r, WEIR_FOREVER);
 }
@@ -43,18 +43,18 @@ static bool applies(struct match *m, const weir_resource *r, int64_t want)
 {
     weir_type t = weir_match_type(m, r);
 
-    if (want < BULK_MIN || want > UINT32_MAX || m->view == VIEW_CAPACITY || m->has_fit_index)
+    if (want < BULK_MIN || want > UINT32_MAX || m->scope.view == VIEW_CAPACITY || match_has_fits(m))
         return false;
     if (t == WEIR_NO_TYPE || (m->g->types[t].flags & TYPE_POOLED) || m->g->whole_kinds || weir_type_above(m->g, t, t))
         return false;
-    if (m->has_busy_mask && m->occupancy->type != t)
+    if (m->known.masked && m->known.occupancy->type != t)
         return false;
     if (!(r->takes || r->exclusive == WEIR_EXCLUSIVE_YES) || r->unit[0] ||
         (r->nwith > 0 && !weir_candidate_by_aggregates(m, r)))
         return false;
-    return !policy_interferes(m, r) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
-           m->options->strict == 0 && !m->options->trace && !m->options->inside &&
-           (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->request);
+    return !policy_interferes(m, r) && m->scope.conflicts_from == WEIR_NONE && m->ask.links == WEIR_NONE &&
+           m->ask.options->strict == 0 && !m->ask.options->trace && !m->ask.options->inside &&
+           (m->g->nsubsystems == 1 || r->nwith == 0) && !weir_request_constraint(m->ask.request);
 }
 
 /* ---- one vertex ---- */
@@ -65,8 +65,8 @@ static inline enum bulk_verdict judge(struct bulk *b, weir_vertex v)
 {
     const struct match *m = b->m;
 
-    if (m->view != VIEW_ALL) {
-        if (!state_available(vertex_at(m->g, v)->state) || (m->view == VIEW_NOW && !vertex_unused(m->g, v)))
+    if (m->scope.view != VIEW_ALL) {
+        if (!state_available(vertex_at(m->g, v)->state) || (m->scope.view == VIEW_NOW && !vertex_unused(m->g, v)))
             return IGNORED;
         if (!weir_candidate_unused(m, v))
             return BUSY;
@@ -82,19 +82,19 @@ static inline void look_at(struct bulk *b, weir_vertex v, enum bulk_verdict verd
     if (verdict == IGNORED)
         return;
     if (verdict == FITS) {
-        m->details[m->npicks] = (struct pick_detail){.endpoint = WEIR_NONE};
-        m->picks[m->npicks++] = (weir_pick){v, b->search.r->index, 1, true};
+        m->progress.details[m->scope.npicks] = (struct pick_detail){.endpoint = WEIR_NONE};
+        m->progress.picks[m->scope.npicks++] = (weir_pick){v, b->search.r->index, 1, true};
         b->have++;
         return;
     }
     b->wasted += waste;
-    *(verdict == BUSY ? &m->stats.busy : &m->stats.pruned) += 1;
+    *(verdict == BUSY ? &m->result.stats.busy : &m->result.stats.pruned) += 1;
 }
 
 static bool is_complete(const struct bulk *b)
 {
     uint64_t most =
-        b->m->view == VIEW_NOW ? ((uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE) * BULK_ALIKE : UINT64_MAX;
+        b->m->scope.view == VIEW_NOW ? ((uint64_t)b->want * BULK_WASTE_EACH + BULK_WASTE) * BULK_ALIKE : UINT64_MAX;
 
     return b->have == b->want || b->wasted > most;
 }
@@ -111,7 +111,7 @@ static int take_free(struct bulk *b, struct index *x)
     weir_vertex v;
     int rc = 1;
 
-    if (weir_free_list_begin(&b->search.free_list, b->m->g, x, b->m->occupancy))
+    if (weir_free_list_begin(&b->search.free_list, b->m->g, x, b->m->known.occupancy))
         return weir_fail_nomem(b->m->err);
     while (!is_complete(b) && (rc = weir_search_next_free(&b->search, &v)) > 0)
         look_at(b, v, judge(b, v), BULK_ALIKE);
@@ -161,7 +161,7 @@ static void sweep_kids(struct bulk *b, const weir_vertex *kids, uint32_t n)
         if (!alike)
             verdict = judge(b, v);
         last = vertex_at(g, v);
-        b->m->stats.visited += verdict != IGNORED;
+        b->m->result.stats.visited += verdict != IGNORED;
         look_at(b, v, verdict, alike ? 1 : BULK_ALIKE);
     }
 }
@@ -173,7 +173,7 @@ static void sweep_row(struct bulk *b, weir_vertex v, const struct levels *lv, ui
     const struct inner *in = inner_of(g, v);
     uint32_t begin, end;
 
-    b->m->stats.visited++;
+    b->m->result.stats.visited++;
     if (weir_row_entries(in, lv, l, r, &begin, &end)) {
         sweep_kids(b, in->kids + begin, end - begin);
         return;
@@ -204,19 +204,21 @@ static void sweep_under(struct bulk *b, weir_vertex under)
 static int take(struct bulk *b, weir_vertex under)
 {
     struct match *m = b->m;
-    bool by_occupancy = m->has_busy_mask && under == WEIR_NONE;
+    bool by_occupancy = m->known.masked && under == WEIR_NONE;
     struct index *x = NULL;
     int rc = WEIR_OK;
 
-    if (m->view == VIEW_NOW && m->policy->keys) /* keys are not computed for one more index */
+    if (m->scope.view == VIEW_NOW && m->ask.policy->keys) /* keys are not computed for one more index */
         return WEIR_OK;
-    if (m->view != VIEW_ALL)
+    if (m->scope.view != VIEW_ALL)
         rc = weir_match_index(m, true, NULL, b->search.type, INDEX_ANY, &x);
     if (rc)
         return rc;
     if ((x && weir_index_list(m->g, x)) ||
-        weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + b->want, sizeof *m->picks) ||
-        weir_array_reserve(&m->details, &m->details_cap, (size_t)m->npicks + b->want, sizeof *m->details))
+        weir_array_reserve(&m->progress.picks, &m->progress.picks_cap, (size_t)m->scope.npicks + b->want,
+                           sizeof *m->progress.picks) ||
+        weir_array_reserve(&m->progress.details, &m->progress.details_cap, (size_t)m->scope.npicks + b->want,
+                           sizeof *m->progress.details))
         return weir_fail_nomem(m->err);
     b->backward = x && x->straight < 0;
     if (x && by_occupancy)
@@ -229,7 +231,7 @@ static int take(struct bulk *b, weir_vertex under)
 int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
     struct bulk b = {.m = m};
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int rc;
 
     if (!applies(m, r, want))
@@ -239,6 +241,6 @@ int weir_bulk_take(struct match *m, weir_vertex under, const weir_resource *r, i
     rc = take(&b, under);
     if (!rc && b.have == b.want)
         return 1;
-    m->npicks = npicks;
+    scope_undo(m, &mark);
     return rc;
 }

@@ -19,17 +19,20 @@ enum use {
 
 int weir_pick_add(struct match *m, weir_vertex v, const weir_resource *r, int64_t amount, bool exclusive)
 {
-    if (weir_array_reserve(&m->picks, &m->picks_cap, (size_t)m->npicks + 1, sizeof *m->picks) ||
-        weir_array_reserve(&m->details, &m->details_cap, (size_t)m->npicks + 1, sizeof *m->details))
+    if (weir_array_reserve(&m->progress.picks, &m->progress.picks_cap, (size_t)m->scope.npicks + 1,
+                           sizeof *m->progress.picks) ||
+        weir_array_reserve(&m->progress.details, &m->progress.details_cap, (size_t)m->scope.npicks + 1,
+                           sizeof *m->progress.details))
         return weir_fail_nomem(m->err);
-    m->details[m->npicks] = (struct pick_detail){.endpoint = WEIR_NONE, .nested = m->view == VIEW_CAPACITY};
-    m->picks[m->npicks++] = (weir_pick){v, r->index, amount, exclusive};
+    m->progress.details[m->scope.npicks] =
+        (struct pick_detail){.endpoint = WEIR_NONE, .nested = m->scope.view == VIEW_CAPACITY};
+    m->progress.picks[m->scope.npicks++] = (weir_pick){v, r->index, amount, exclusive};
     return WEIR_OK;
 }
 
 void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
 {
-    uint32_t *slots = m->npicks > from ? &m->details[m->npicks - 1].slots : NULL;
+    uint32_t *slots = m->scope.npicks > from ? &m->progress.details[m->scope.npicks - 1].slots : NULL;
 
     if (slots)
         *slots = n < UINT32_MAX - *slots ? *slots + (uint32_t)n : UINT32_MAX;
@@ -39,17 +42,17 @@ void weir_pick_slots(struct match *m, uint32_t from, int64_t n)
  * decide. */
 static bool policy_whole(const struct match *m, const char *type)
 {
-    for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nexclusive; i++)
-        if (strcmp(m->policy->exclusive[i], type) == 0)
+    for (uint32_t i = 0; m->scope.view != VIEW_ALL && i < m->ask.policy->nexclusive; i++)
+        if (strcmp(m->ask.policy->exclusive[i], type) == 0)
             return true;
     return false;
 }
 
 bool weir_candidate_whole(const struct match *m, weir_vertex v)
 {
-    if (!m->g->whole_kinds && m->policy->nexclusive == 0)
+    if (!m->g->whole_kinds && m->ask.policy->nexclusive == 0)
         return false;
-    return kind_of(m->g, v)->exclusive || (m->policy->nexclusive && policy_whole(m, weir_vertex_type(m->g, v)));
+    return kind_of(m->g, v)->exclusive || (m->ask.policy->nexclusive && policy_whole(m, weir_vertex_type(m->g, v)));
 }
 
 static enum use use_of(const struct match *m, weir_vertex v, const weir_resource *r)
@@ -101,9 +104,9 @@ struct conflict {
 static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct conflict *r)
 {
     *r = (struct conflict){0, false};
-    for (uint32_t i = m->conflicts_from; i < m->npicks; i++) {
-        const weir_pick *p = &m->picks[i];
-        if (m->details[i].endpoint != WEIR_NONE)
+    for (uint32_t i = m->scope.conflicts_from; i < m->scope.npicks; i++) {
+        const weir_pick *p = &m->progress.picks[i];
+        if (m->progress.details[i].endpoint != WEIR_NONE)
             continue;
         if (p->exclusive && weir_vertex_within(m->g, v, p->vertex))
             return true;
@@ -122,18 +125,19 @@ static bool conflicts(const struct match *m, weir_vertex v, bool whole, struct c
 /* An occupancy tells; with a fit index a vertex free in the mask may be in use. */
 bool weir_candidate_unused(const struct match *m, weir_vertex v)
 {
-    const struct occupancy *c = m->has_busy_mask && m->view == VIEW_RESERVED && !m->has_fit_index ? m->occupancy : NULL;
+    const struct occupancy *c =
+        m->known.masked && m->scope.view == VIEW_RESERVED && !match_has_fits(m) ? m->known.occupancy : NULL;
     const struct schedule *b = schedule_of(m->g, v);
     const struct inner *in = inner_of(m->g, v);
 
-    if (m->view >= VIEW_CAPACITY)
+    if (m->scope.view >= VIEW_CAPACITY)
         return true;
     if (c && kind_of(m->g, v)->type == c->type && occupancy_knows(m->g, c, v))
         return !occupancy_busy(m->g, c, v);
-    if (m->view != VIEW_NOW)
-        return weir_availability_unused(m->g, v, m->t0, m->t1);
-    return !(b && (b->active > 0 || b->next < m->t1)) &&
-           !(in && in->cells && (in->cells[CELL_ACTIVE] > 0 || WEIR_FOREVER - in->cells[CELL_SOON] < m->t1));
+    if (m->scope.view != VIEW_NOW)
+        return weir_availability_unused(m->g, v, m->window.t0, m->window.t1);
+    return !(b && (b->active > 0 || b->next < m->window.t1)) &&
+           !(in && in->cells && (in->cells[CELL_ACTIVE] > 0 || WEIR_FOREVER - in->cells[CELL_SOON] < m->window.t1));
 }
 
 bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resource *r)
@@ -146,11 +150,11 @@ bool weir_candidate_unit(const struct match *m, weir_vertex v, const weir_resour
  * not nest, anywhere below the vertex. */
 static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 {
-    if (m->policy->prune || strict(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->links != WEIR_NONE ||
+    if (m->ask.policy->prune || strict(m, WEIR_STRICT_LEVELS) || r->nwith > SEARCH_NEEDS || m->ask.links != WEIR_NONE ||
         weir_siblings_compete(m, r->with, r->nwith))
         return false;
-    if (weir_request_constrained(m->request) && m->node_type != WEIR_NO_TYPE &&
-        weir_type_above(m->g, weir_match_type(m, r), m->node_type))
+    if (weir_request_constrained(m->ask.request) && m->ask.node_type != WEIR_NO_TYPE &&
+        weir_type_above(m->g, weir_match_type(m, r), m->ask.node_type))
         return false;
     for (uint32_t i = 0; i < r->nwith; i++) {
         const weir_resource *w = &r->with[i];
@@ -162,7 +166,7 @@ static bool decided_by_aggregates(struct match *m, const weir_resource *r)
 
 bool weir_candidate_by_aggregates(struct match *m, const weir_resource *r)
 {
-    struct resource_facts *facts = r->index < RESOURCE_CACHE ? &m->facts[r->index] : NULL;
+    struct resource_facts *facts = r->index < RESOURCE_CACHE ? &m->known.facts[r->index] : NULL;
 
     if (!facts)
         return decided_by_aggregates(m, r);
@@ -179,7 +183,7 @@ int weir_candidate_fits_whole(struct match *m, weir_vertex v, const weir_resourc
 
     if (!weir_candidate_unit(m, v, r) || size == 0 || conflicts(m, v, true, &conflict))
         return 0;
-    spare = m->flow ? weir_direct_spare(m, v, size) : size;
+    spare = m->progress.flow ? weir_direct_spare(m, v, size) : size;
     if (spare < 0)
         return (int)spare;
     if (spare < size || !weir_candidate_unused(m, v)) {
@@ -205,8 +209,8 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 /* Units of v already held by the growing job. */
 static int64_t own_units(const struct match *m, weir_vertex v)
 {
-    const struct schedule *b = m->growing && m->view <= VIEW_RESERVED ? schedule_of(m->g, v) : NULL;
-    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->growing - m->g->jobs->list)) : WEIR_NONE;
+    const struct schedule *b = m->ask.growing && m->scope.view <= VIEW_RESERVED ? schedule_of(m->g, v) : NULL;
+    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->ask.growing - m->g->jobs->list)) : WEIR_NONE;
 
     return i != WEIR_NONE ? weir_schedule_span(m->g, b, i).amount : 0;
 }
@@ -214,7 +218,8 @@ static int64_t own_units(const struct match *m, weir_vertex v)
 /* Whether further jobs use v in the window. A growing job without units of v counts as a further job. */
 static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 {
-    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->growing - m->g->jobs->list), m->t0, m->t1)
+    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->ask.growing - m->g->jobs->list), m->window.t0,
+                                          m->window.t1)
                    : !weir_candidate_unused(m, v);
 }
 
@@ -226,8 +231,8 @@ static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
 
     if (conflicts(m, v, false, &conflict))
         return -1;
-    if (m->view <= VIEW_RESERVED)
-        left = weir_availability_free(m->g, v, m->t0, m->t1);
+    if (m->scope.view <= VIEW_RESERVED)
+        left = weir_availability_free(m->g, v, m->window.t0, m->window.t1);
     left -= conflict.used;
     if (left > want)
         left = want;
@@ -249,7 +254,7 @@ static int64_t take_units(struct match *m, weir_vertex v, const weir_resource *r
 
     if (left < 0)
         return 0;
-    left = m->flow ? weir_direct_spare(m, v, left) : left;
+    left = m->progress.flow ? weir_direct_spare(m, v, left) : left;
     if (left < 0)
         return left;
     if (left == 0) {

@@ -93,7 +93,7 @@ static void sort_members(struct choosing *c)
 /* Reads the group of each candidate; an index remembers what the hook of the policy said. */
 static int list_members(struct choosing *c, const weir_vertex *v)
 {
-    struct group_question q = {.policy = c->m->policy, .type = kind_of(c->m->g, v[0])->type};
+    struct group_question q = {.policy = c->m->ask.policy, .type = kind_of(c->m->g, v[0])->type};
     struct group_index *known = NULL;
     weir_graph *g = c->m->g;
     int rc = c->rule.by == GROUP_BY_HOOK ? weir_groups_get(g, &q, &known, c->m->err) : WEIR_OK;
@@ -204,9 +204,9 @@ int64_t weir_choose_listed(struct match *m, const weir_resource *r, const weir_v
     int64_t count;
     int rc = WEIR_OK;
 
-    if (m->policy->choice->kind == WEIR_CHOOSE_BESIDE)
+    if (m->ask.policy->choice->kind == WEIR_CHOOSE_BESIDE)
         return weir_choose_beside(m, r, v, n, max, chosen);
-    weir_group_rule_read(m->g, m->policy, &c.rule);
+    weir_group_rule_read(m->g, m->ask.policy, &c.rule);
     c.members = weir_mem_alloc((size_t)n * sizeof *c.members);
     c.blocks = weir_mem_alloc((size_t)n * sizeof *c.blocks);
     if (!c.members || !c.blocks)
@@ -223,14 +223,14 @@ bool weir_choice_matters(const struct match *m, weir_vertex under, const weir_re
 {
     struct group_rule rule;
 
-    if (m->policy->select)
+    if (m->ask.policy->select)
         return true;
-    if (!m->policy->choice || m->probing || m->view > VIEW_RESERVED)
+    if (!m->ask.policy->choice || m->scope.probing || m->scope.view > VIEW_RESERVED)
         return false;
-    if (m->policy->choice->kind == WEIR_CHOOSE_BESIDE)
+    if (m->ask.policy->choice->kind == WEIR_CHOOSE_BESIDE)
         return weir_choice_besides(r);
-    if (want == 1 && m->policy->choice->kind == WEIR_CHOOSE_LONGEST)
+    if (want == 1 && m->ask.policy->choice->kind == WEIR_CHOOSE_LONGEST)
         return false;
-    weir_group_rule_read(m->g, m->policy, &rule);
-    return m->policy->choice->kind == WEIR_CHOOSE_ONE || !weir_group_encloses(m->g, &rule, under);
+    weir_group_rule_read(m->g, m->ask.policy, &rule);
+    return m->ask.policy->choice->kind == WEIR_CHOOSE_ONE || !weir_group_encloses(m->g, &rule, under);
 }

@@ -40,7 +40,7 @@ static weir_vertex domain_of(const struct match *m, weir_vertex v)
     weir_vertex domain = WEIR_NONE;
     weir_type t;
 
-    for (const char *at = m->policy->choice->type; domain == WEIR_NONE && *at;) {
+    for (const char *at = m->ask.policy->choice->type; domain == WEIR_NONE && *at;) {
         char name[WEIR_NAME_MAX + 1];
         size_t len = strcspn(at, "+");
         snprintf(name, sizeof name, "%.*s", (int)len, at);

@@ -24,7 +24,7 @@ struct indexed {
 
 static bool policy_interferes(const struct match *m, weir_type t)
 {
-    const weir_policy *p = m->policy;
+    const weir_policy *p = m->ask.policy;
 
     for (uint32_t i = 0; i < p->nexclusive; i++)
         if (weir_type_find(m->g, p->exclusive[i]) != t)
@@ -61,10 +61,11 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
 {
     weir_type t = weir_match_type(m, r);
 
-    return m->policy->choice && m->policy->choice->kind != WEIR_CHOOSE_BESIDE && m->view == VIEW_NOW &&
-           m->t0 <= m->g->now && !m->probing && want > 0 && want < UINT32_MAX / 2 && is_anywhere(m, under) &&
-           !policy_interferes(m, t) && m->conflicts_from == WEIR_NONE && m->links == WEIR_NONE &&
-           m->options->strict == 0 && !m->growing && !weir_request_constrained(m->request) && is_plain(m, r, t);
+    return m->ask.policy->choice && m->ask.policy->choice->kind != WEIR_CHOOSE_BESIDE && m->scope.view == VIEW_NOW &&
+           m->window.t0 <= m->g->now && !m->scope.probing && want > 0 && want < UINT32_MAX / 2 &&
+           is_anywhere(m, under) && !policy_interferes(m, t) && m->scope.conflicts_from == WEIR_NONE &&
+           m->ask.links == WEIR_NONE && m->ask.options->strict == 0 && !m->ask.growing &&
+           !weir_request_constrained(m->ask.request) && is_plain(m, r, t);
 }
 
 /* ---- candidates ---- */
@@ -73,7 +74,7 @@ static bool applies(struct match *m, weir_vertex under, const weir_resource *r, 
 static int find_index(struct indexed *x, const weir_resource *r)
 {
     struct match *m = x->m;
-    struct group_question q = {.policy = m->policy, .type = x->search.type};
+    struct group_question q = {.policy = m->ask.policy, .type = x->search.type};
 
     weir_search_prepare(&x->search, m, r, r, true);
     q.type = x->search.type;
@@ -93,19 +94,18 @@ static int find_index(struct indexed *x, const weir_resource *r)
 static int is_free(struct indexed *x, weir_vertex v)
 {
     struct match *m = x->m;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t units;
     int go = weir_search_vertex_ok(&x->search, v);
 
-    m->stats.visited++;
+    m->result.stats.visited++;
     for (weir_vertex u = v; go > 0 && u != WEIR_NONE; u = vertex_at(m->g, u)->parent)
         go = weir_search_admit(&x->search, u);
     if (go <= 0)
         return go;
-    m->probing = true;
+    m->scope.probing = true;
     units = weir_candidate_take(m, v, x->search.r, WEIR_FOREVER);
-    m->probing = false;
-    m->npicks = npicks;
+    scope_undo(m, &mark);
     return units < 0 ? (int)units : units > 0;
 }
 
@@ -128,7 +128,7 @@ static int settle_doubts(struct indexed *x)
 /* Adds members of the places [from, end), up to `max` in all. */
 static void add_members(struct indexed *x, uint32_t from, uint32_t end)
 {
-    x->m->stats.visited++;
+    x->m->result.stats.visited++;
     for (uint32_t i = weir_groups_next(x->index, from, end); i < end && x->n < x->max;
          i = weir_groups_next(x->index, i + 1, end))
         x->chosen[x->n++] = x->index->list[i];
@@ -183,7 +183,7 @@ static void choose_one(struct indexed *x)
 
     if (element == WEIR_NONE && largest != WEIR_NONE && set->keys[largest] >> 32 >= x->min)
         element = weir_keyset_from(set, set->keys[largest] >> 32 << 32);
-    x->m->stats.visited++;
+    x->m->result.stats.visited++;
     if (element != WEIR_NONE)
         add_element(x, element);
 }
@@ -224,7 +224,7 @@ static int choose_each(struct indexed *x)
          k = weir_keyset_from(&g->set, g->set.keys[k] + 1))
         cursors[n++] = (struct cursor){g->set.keys[k], weir_groups_next(g, g->begin[k], g->begin[k + 1])};
     for (; n > 0 && x->n < x->max; n = advance_cursors(g, cursors, n)) {
-        x->m->stats.visited += n;
+        x->m->result.stats.visited += n;
         for (uint32_t i = 0; i < n && x->n < x->max; i++)
             x->chosen[x->n++] = g->list[cursors[i].place];
     }

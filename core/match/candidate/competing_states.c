@@ -55,20 +55,20 @@ const struct symmetry *weir_symmetry_find(const struct symmetries *t, weir_verte
 static uint64_t own_hash_of(const struct symmetries *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    const weir_constraint *constraint = weir_request_constraint(m->request);
+    const weir_constraint *constraint = weir_request_constraint(m->ask.request);
     const weir_graph *g = m->g;
     uint64_t h = hash_add(s->key + 1, vertex_at(g, v)->kind);
     weir_type t = kind_of(g, v)->type;
 
-    if (m->view != VIEW_ALL)
+    if (m->scope.view != VIEW_ALL)
         h = hash_add(h, state_available(vertex_at(g, v)->state));
-    if (m->view <= VIEW_RESERVED && schedule_of(g, v)) {
-        h = hash_add(h, (uint64_t)weir_availability_free(g, v, m->t0, m->t1));
-        h = hash_add(h, weir_schedule_touched(g, v, m->t0, m->t1, false) +
-                            2u * weir_schedule_touched(g, v, m->t0, m->t1, true));
-        h = m->growing ? hash_add(h, v) : h;
+    if (m->scope.view <= VIEW_RESERVED && schedule_of(g, v)) {
+        h = hash_add(h, (uint64_t)weir_availability_free(g, v, m->window.t0, m->window.t1));
+        h = hash_add(h, weir_schedule_touched(g, v, m->window.t0, m->window.t1, false) +
+                            2u * weir_schedule_touched(g, v, m->window.t0, m->window.t1, true));
+        h = m->ask.growing ? hash_add(h, v) : h;
     }
-    if (constraint && (t == m->node_type || t == m->store_type))
+    if (constraint && (t == m->ask.node_type || t == m->ask.store_type))
         h = hash_add(h, weir_constraint_match(constraint, g, v));
     return h;
 }
@@ -141,7 +141,8 @@ static int add_use_hash(struct symmetries *t, weir_vertex v, uint64_t by)
  * containment below then decides what a vertex can give. */
 void weir_symmetry_begin(struct symmetries *t, const struct match *m)
 {
-    bool known = !m->policy->prune && m->g->nsubsystems == 1 && m->links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
+    bool known =
+        !m->ask.policy->prune && m->g->nsubsystems == 1 && m->ask.links == WEIR_NONE && m->g->live <= SYMMETRY_MAX;
     *t = (struct symmetries){.m = m, .known = known, .key = weir_hash_seed()};
 }
 
@@ -210,9 +211,10 @@ static int hash_picks(struct competing *c, uint64_t *sum)
     const struct match *m = c->m;
     uint64_t signature;
 
-    for (uint32_t k = m->conflicts_from; !c->symmetries.known && k < m->npicks; k++)
-        *sum += hash_add(hash_add(hash_add(c->symmetries.key + 11, m->picks[k].vertex), (uint64_t)m->picks[k].amount),
-                         m->picks[k].exclusive);
+    for (uint32_t k = m->scope.conflicts_from; !c->symmetries.known && k < m->scope.npicks; k++)
+        *sum += hash_add(hash_add(hash_add(c->symmetries.key + 11, m->progress.picks[k].vertex),
+                                  (uint64_t)m->progress.picks[k].amount),
+                         m->progress.picks[k].exclusive);
     for (uint32_t k = 0; c->symmetries.known && k < m->g->nroots; k++) {
         if (m->g->roots[k] != WEIR_NONE && find_signature(&c->symmetries, m->g->roots[k], &signature))
             return WEIR_ENOMEM;

@@ -61,7 +61,7 @@ static bool conflict(struct match *m, const weir_resource *a, const weir_resourc
 
 static bool some_conflict(struct match *m, const weir_resource *list, uint32_t n)
 {
-    for (uint32_t i = 0; m->links != WEIR_NONE && i < n; i++)
+    for (uint32_t i = 0; m->ask.links != WEIR_NONE && i < n; i++)
         for (uint32_t k = 0; k < i; k++)
             if (conflict(m, &list[i], &list[k]))
                 return true;

@@ -72,7 +72,7 @@ static int64_t units_left(const struct competing *c, weir_vertex v)
 {
     struct match *m = c->m;
     const struct symmetry *own = weir_symmetry_find(&c->symmetries, v);
-    uint32_t conflicts_from = m->conflicts_from;
+    struct scope mark = scope_mark(m);
     int64_t left;
 
     for (weir_vertex up = v; up != WEIR_NONE; up = vertex_at(m->g, up)->parent) {
@@ -81,9 +81,9 @@ static int64_t units_left(const struct competing *c, weir_vertex v)
             return 0;
     }
     if (!own || own->uses == 0)
-        m->conflicts_from = m->npicks; /* no pick is at or below v */
+        m->scope.conflicts_from = m->scope.npicks; /* no pick is at or below v */
     left = weir_candidate_units_left(m, v);
-    m->conflicts_from = conflicts_from;
+    scope_leave(m, &mark);
     return left;
 }
 

@@ -16,12 +16,13 @@ void weir_match_tell(const struct match *m, int event, weir_vertex v, uint32_t r
         t.need = shortage->need;
         t.have = shortage->have;
     }
-    m->options->trace(m->options->trace_data, &t);
+    m->ask.options->trace(m->ask.options->trace_data, &t);
 }
 
 int weir_match_policy_failed(struct match *m, const char *hook)
 {
-    return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->policy->name ? m->policy->name : "?", hook);
+    return weir_fail(m->err, WEIR_EPOLICY, "policy %s: %s failed", m->ask.policy->name ? m->ask.policy->name : "?",
+                     hook);
 }
 
 /* Scores vertices by the free units in their groups. */
@@ -29,7 +30,7 @@ static void score_groups(const struct match *m, const weir_vertex *v, size_t n, 
 {
     struct group_rule rule;
 
-    weir_group_rule_read(m->g, m->policy, &rule);
+    weir_group_rule_read(m->g, m->ask.policy, &rule);
     for (size_t i = 0; i < n; i++) {
         bool sibling = i > 0 && vertex_at(m->g, v[i])->parent == vertex_at(m->g, v[i - 1])->parent;
         score[i] = sibling && rule.by == GROUP_BY_PARENT ? score[i - 1] : weir_group_free(m->g, &rule, v[i]);
@@ -39,9 +40,9 @@ static void score_groups(const struct match *m, const weir_vertex *v, size_t n, 
 /* Asks the policy for scores. */
 static int ask_scores(struct match *m, const weir_resource *r, const weir_vertex *v, size_t n, double *score)
 {
-    int rc = m->policy->evaluate(m->policy->data, m->g, r, v, n, score);
+    int rc = m->ask.policy->evaluate(m->ask.policy->data, m->g, r, v, n, score);
 
-    m->stats.callbacks += rc > 0 ? (size_t)rc : n;
+    m->result.stats.callbacks += rc > 0 ? (size_t)rc : n;
     return rc < 0 ? weir_match_policy_failed(m, "evaluate") : WEIR_OK;
 }
 
@@ -50,13 +51,13 @@ static int ask_scores(struct match *m, const weir_resource *r, const weir_vertex
 static struct score_query query_of(struct match *m, const weir_resource *r)
 {
     return (struct score_query){.g = m->g,
-                                .policy = m->policy,
+                                .policy = m->ask.policy,
                                 .kind = KIND_SCORES,
                                 .r = r,
-                                .duration =
-                                    m->options->duration ? m->options->duration : weir_request_duration(m->request),
-                                .check = m->options->check_scores,
-                                .calls = &m->stats.callbacks,
+                                .duration = m->ask.options->duration ? m->ask.options->duration
+                                                                     : weir_request_duration(m->ask.request),
+                                .check = m->ask.options->check_scores,
+                                .calls = &m->result.stats.callbacks,
                                 .err = m->err};
 }
 
@@ -83,12 +84,12 @@ int weir_match_scores(struct match *m, const weir_resource *r, const weir_vertex
     int rc = WEIR_OK;
 
     memset(score, 0, n * sizeof *score);
-    if (!m->scored || n == 0)
+    if (!match_scored(m) || n == 0)
         return WEIR_OK;
-    rc = m->policy->score ? recall(m, r, v, n, score) : 0;
+    rc = m->ask.policy->score ? recall(m, r, v, n, score) : 0;
     if (rc < 0)
         return rc;
-    if (rc == 0 && m->policy->evaluate)
+    if (rc == 0 && m->ask.policy->evaluate)
         rc = ask_scores(m, r, v, n, score);
     else if (rc == 0)
         score_groups(m, v, n, score);
@@ -97,7 +98,7 @@ int weir_match_scores(struct match *m, const weir_resource *r, const weir_vertex
     for (size_t i = 0; i < n; i++)
         if (isnan(score[i]))
             count_event(m, WEIR_EVENT_POLICY, v[i], r);
-        else if (m->options->trace)
+        else if (m->ask.options->trace)
             weir_match_tell(m, WEIR_EVENT_SCORED, v[i], r->index, NULL, score[i]);
     return WEIR_OK;
 }
@@ -111,8 +112,9 @@ static bool may_rank(struct match *m, weir_vertex under, weir_type t)
 {
     weir_aggregate a;
 
-    if (m->view > VIEW_RESERVED || m->options->trace || m->policy->ndescend || m->links != WEIR_NONE ||
-        t >= SEARCH_PARENT || weir_type_above(m->g, t, t) || (m->view == VIEW_RESERVED && m->has_busy_mask))
+    if (m->scope.view > VIEW_RESERVED || m->ask.options->trace || m->ask.policy->ndescend ||
+        m->ask.links != WEIR_NONE || t >= SEARCH_PARENT || weir_type_above(m->g, t, t) ||
+        (m->scope.view == VIEW_RESERVED && m->known.masked))
         return false;
     for (uint32_t i = 0; under != WEIR_NONE && weir_graph_aggregate(m->g, under, i, &a); i++)
         if (strcmp(a.type, type_text(m->g, t)) == 0)
@@ -146,7 +148,7 @@ int weir_match_rank(struct match *m, weir_vertex under, const weir_resource *r, 
     struct score_query q = query_of(m, r);
 
     *by = (struct order_scores){NULL, WEIR_NO_TYPE};
-    return m->policy->score ? rank(m, under, &q, t, by) : WEIR_OK;
+    return m->ask.policy->score ? rank(m, under, &q, t, by) : WEIR_OK;
 }
 
 /* ---- prune ---- */
@@ -158,7 +160,7 @@ int weir_match_rank_kept(struct match *m, weir_vertex under, const weir_resource
 
     *by = (struct order_scores){NULL, WEIR_NO_TYPE};
     q.kind = KIND_PRUNE;
-    return m->policy->judge && !m->policy->turn ? rank(m, under, &q, t, by) : WEIR_OK;
+    return m->ask.policy->judge && !m->ask.policy->turn ? rank(m, under, &q, t, by) : WEIR_OK;
 }
 
 int weir_match_prune(struct match *m, const weir_resource *r, weir_vertex v)
@@ -169,18 +171,32 @@ int weir_match_prune(struct match *m, const weir_resource *r, weir_vertex v)
     int rc = 0;
 
     q.kind = KIND_PRUNE;
-    if (m->policy->judge && weir_scores_of(&q, kind_of(m->g, v)->type, &x))
+    if (m->ask.policy->judge && weir_scores_of(&q, kind_of(m->g, v)->type, &x))
         return WEIR_ENOMEM;
     if (x)
         rc = weir_score_get(&q, x, v, &answer);
     if (rc)
         return rc < 0 ? rc : !isnan(answer);
-    m->stats.callbacks++;
-    rc = m->policy->prune(m->policy->data, m->g, v, r);
+    m->result.stats.callbacks++;
+    rc = m->ask.policy->prune(m->ask.policy->data, m->g, v, r);
     return rc < 0 ? weir_match_policy_failed(m, "prune") : rc > 0;
 }
 
 /* ---- indexes ---- */
+
+static int read_order(struct match *m)
+{
+    int rc;
+
+    m->known.order = weir_mem_alloc(sizeof *m->known.order);
+    if (!m->known.order)
+        return weir_fail_nomem(m->err);
+    rc = weir_order_of(m->g, m->ask.policy, m->known.order, m->err);
+    if (rc)
+        WEIR_FREE(m->known.order);
+    m->known.order = rc ? NULL : m->known.order;
+    return rc;
+}
 
 int weir_match_index(struct match *m, bool ordered, const struct order_scores *by, weir_type t, enum index_mode mode,
                      struct index **out)
@@ -190,7 +206,6 @@ int weir_match_index(struct match *m, bool ordered, const struct order_scores *b
 
     if (!ordered)
         return weir_index_get(m->g, &unordered, NULL, by, t, mode, out, m->err);
-    rc = m->has_order ? WEIR_OK : weir_order_of(m->g, m->policy, &m->order, m->err);
-    m->has_order = !rc;
-    return rc ? rc : weir_index_get(m->g, m->policy, &m->order, by, t, mode, out, m->err);
+    rc = m->known.order ? WEIR_OK : read_order(m);
+    return rc ? rc : weir_index_get(m->g, m->ask.policy, m->known.order, by, t, mode, out, m->err);
 }

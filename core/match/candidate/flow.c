@@ -44,11 +44,13 @@ uint32_t weir_flow_find(const weir_graph *view, const char *name)
  * job has as a whole. */
 static int64_t capacity_left(const struct match *m, const struct flow_net *f, weir_vertex v)
 {
-    if (!weir_candidate_unit(m, v, f->r) || (m->view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state)))
+    if (!weir_candidate_unit(m, v, f->r) || (m->scope.view != VIEW_ALL && !state_available(vertex_at(m->g, v)->state)))
         return 0;
-    if (m->view > VIEW_RESERVED)
+    if (m->scope.view > VIEW_RESERVED)
         return kind_of(m->g, v)->size;
-    return weir_availability_above(m->g, v, m->t0, m->t1) ? weir_availability_free(m->g, v, m->t0, m->t1) : 0;
+    return weir_availability_above(m->g, v, m->window.t0, m->window.t1)
+               ? weir_availability_free(m->g, v, m->window.t0, m->window.t1)
+               : 0;
 }
 
 /* Whether each edge that leaves v leads to a vertex that only this edge serves, and that passes nothing on. */
@@ -74,7 +76,7 @@ static int64_t capacity_of(void *context, weir_vertex v)
     int64_t capacity = capacity_left(f->m, f, v);
 
     capacity = capacity > 0 ? capacity : 0;
-    if (f->m->flow && (f->m->flow->mixed || f->m->flow->shared))
+    if (f->m->progress.flow && (f->m->progress.flow->mixed || f->m->progress.flow->shared))
         return capacity;
     return f->step > 1 && capacity % f->step && serves_alone(f->m, f, v) ? capacity - capacity % f->step : capacity;
 }
@@ -94,8 +96,8 @@ static int64_t find_step(const struct match *m, uint32_t subsystem)
 {
     int64_t step = 0;
 
-    for (uint32_t i = 0; i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         if (r->slot || weir_flow_find(m->g, r->type) != subsystem)
             continue;
         if (r->count.min != count_limit(&r->count) && r->count.max < WEIR_FOREVER / 2)
@@ -134,7 +136,7 @@ static const weir_resource *find_group(const struct match *m, uint32_t subsystem
 static weir_type group_type(const struct match *m, uint32_t subsystem)
 {
     uint32_t n;
-    const weir_resource *list = weir_request_resources(m->request, &n);
+    const weir_resource *list = weir_request_resources(m->ask.request, &n);
     const weir_resource *group =
         find_group(m, subsystem, list, n, (struct flow_levels){.all = 1, .outer = 1, .inner = 1});
 
@@ -157,7 +159,7 @@ static bool same_unit(const weir_resource *a, const weir_resource *b)
 
 static struct flow_net *find_net(struct match *m, uint32_t subsystem, const weir_resource *r)
 {
-    struct flow_state *s = m->flow;
+    struct flow_state *s = m->progress.flow;
 
     for (struct flow_net *f = s ? s->nets : NULL; f; f = f->next)
         if (f->subsystem == subsystem && same_unit(f->r, r))
@@ -171,9 +173,9 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
 
     if (f)
         return f;
-    if (!m->flow)
-        m->flow = weir_mem_zalloc(1, sizeof *m->flow);
-    f = m->flow ? weir_mem_zalloc(1, sizeof *f) : NULL;
+    if (!m->progress.flow)
+        m->progress.flow = weir_mem_zalloc(1, sizeof *m->progress.flow);
+    f = m->progress.flow ? weir_mem_zalloc(1, sizeof *f) : NULL;
     if (!f)
         return NULL;
     *f = (struct flow_net){.m = m, .subsystem = subsystem, .r = r, .step = find_step(m, subsystem)};
@@ -181,19 +183,19 @@ static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_
     f->layout = weir_flow_layout(weir_graph_edges(m->g), subsystem);
     if (f->layout)
         f->w = weir_flow_network_new(weir_graph_edges(m->g), f->layout, WEIR_NONE, capacity_of, f);
-    if (f->w && m->flow->shared)
+    if (f->w && m->progress.flow->shared)
         f->reserved = weir_mem_zalloc((size_t)f->layout->n + 1, sizeof *f->reserved);
-    if (!f->w || (m->flow->shared && !f->reserved)) {
+    if (!f->w || (m->progress.flow->shared && !f->reserved)) {
         net_free(f);
         return NULL;
     }
-    f->next = m->flow->nets;
-    return m->flow->nets = f;
+    f->next = m->progress.flow->nets;
+    return m->progress.flow->nets = f;
 }
 
 void weir_flow_reset(struct match *m)
 {
-    struct flow_state *s = m->flow;
+    struct flow_state *s = m->progress.flow;
 
     while (s && s->nets) {
         struct flow_net *f = s->nets;
@@ -209,15 +211,15 @@ void weir_flow_reset(struct match *m)
 void weir_flow_end(struct match *m)
 {
     weir_flow_reset(m);
-    if (m->flow) {
-        weir_mem_free(m->flow->demands);
-        weir_mem_free(m->flow->direct);
-        weir_mem_free(m->flow->waiting);
-        weir_mem_free(m->flow->caps);
-        weir_map32_free(&m->flow->cap_numbers);
-        weir_mem_free(m->flow);
+    if (m->progress.flow) {
+        weir_mem_free(m->progress.flow->demands);
+        weir_mem_free(m->progress.flow->direct);
+        weir_mem_free(m->progress.flow->waiting);
+        weir_mem_free(m->progress.flow->caps);
+        weir_map32_free(&m->progress.flow->cap_numbers);
+        weir_mem_free(m->progress.flow);
     }
-    m->flow = NULL;
+    m->progress.flow = NULL;
 }
 
 /* ---- demands ---- */
@@ -237,29 +239,30 @@ static int push(struct match *m, struct flow_net *f, struct flow_applied a)
 /* Applies the demand of pick number `pick`. Returns 1, 0 where it cannot be served, or negative. */
 static int apply_demand(struct match *m, struct flow_net *f, uint32_t pick)
 {
-    const struct flow_demand *d = &m->flow->demands[m->details[pick].flow - 1];
+    const struct flow_demand *d = &m->progress.flow->demands[m->progress.details[pick].flow - 1];
     int64_t got;
 
     if (weir_flow_serve(f->w, d->endpoint, d->units, false, &got))
         return weir_fail_nomem(m->err);
     if (got < d->units)
         return 0;
-    return push(m, f, (struct flow_applied){.pick = pick, .stamp = m->details[pick].flow}) ? WEIR_ENOMEM : 1;
+    return push(m, f, (struct flow_applied){.pick = pick, .stamp = m->progress.details[pick].flow}) ? WEIR_ENOMEM : 1;
 }
 
 /* Whether a pick takes units of a distribution unit of the network otherwise than by a flow. */
 static bool takes_directly(const struct match *m, const struct flow_net *f, uint32_t pick)
 {
-    const struct pick_detail *note = &m->details[pick];
+    const struct pick_detail *note = &m->progress.details[pick];
 
-    return m->flow->mixed && note->endpoint == WEIR_NONE && !note->nested && m->picks[pick].amount > 0 &&
-           weir_map32_get(&f->layout->numbers, m->picks[pick].vertex) != WEIR_NONE;
+    return m->progress.flow->mixed && note->endpoint == WEIR_NONE && !note->nested &&
+           m->progress.picks[pick].amount > 0 &&
+           weir_map32_get(&f->layout->numbers, m->progress.picks[pick].vertex) != WEIR_NONE;
 }
 
 /* As apply_demand(), for a pick that takes units of a distribution unit otherwise. */
 static int apply_direct(struct match *m, struct flow_net *f, uint32_t pick)
 {
-    const weir_pick *p = &m->picks[pick];
+    const weir_pick *p = &m->progress.picks[pick];
     bool fits;
 
     if (!weir_candidate_unit(m, p->vertex, f->r)) /* flows of this unit do not pass there */
@@ -273,9 +276,9 @@ static int apply_direct(struct match *m, struct flow_net *f, uint32_t pick)
 
 static bool holds(const struct match *m, const struct flow_applied *a)
 {
-    if (a->pick >= m->npicks || m->details[a->pick].flow != a->stamp)
+    if (a->pick >= m->scope.npicks || m->progress.details[a->pick].flow != a->stamp)
         return false;
-    return a->stamp || (m->picks[a->pick].vertex == a->unit && m->picks[a->pick].amount == a->amount);
+    return a->stamp || (m->progress.picks[a->pick].vertex == a->unit && m->progress.picks[a->pick].amount == a->amount);
 }
 
 /* Drops all entries of a network from number n on. */
@@ -300,7 +303,7 @@ static int reserve_others(struct match *m, struct flow_net *f, bool none)
     for (uint32_t i = 0; fits && i < f->layout->n; i++) {
         weir_vertex v = f->layout->units[i];
         int64_t sum = 0;
-        for (struct flow_net *other = none ? NULL : m->flow->nets; other; other = other->next) {
+        for (struct flow_net *other = none ? NULL : m->progress.flow->nets; other; other = other->next) {
             int64_t through = other == f ? 0 : weir_flow_through(other->w, v);
             if (through < 0)
                 return weir_fail_nomem(m->err);
@@ -312,7 +315,7 @@ static int reserve_others(struct match *m, struct flow_net *f, bool none)
             weir_flow_give_back(f->w, v, f->reserved[i] - sum);
         f->reserved[i] = fits ? sum : f->reserved[i];
     }
-    m->flow->crowded |= !fits;
+    m->progress.flow->crowded |= !fits;
     return fits;
 }
 
@@ -321,14 +324,14 @@ static int note_crowded(struct match *m, struct flow_net *f, weir_vertex v, int6
 {
     uint32_t demands = weir_flow_demands(f->w);
     int64_t got = 0;
-    int rc = f->reserved && !m->flow->crowded ? reserve_others(m, f, true) : 0;
+    int rc = f->reserved && !m->progress.flow->crowded ? reserve_others(m, f, true) : 0;
 
     if (rc <= 0)
         return rc;
     if (weir_flow_serve(f->w, v, units, false, &got))
         return weir_fail_nomem(m->err);
     weir_flow_drop(f->w, demands);
-    m->flow->crowded |= got == units;
+    m->progress.flow->crowded |= got == units;
     rc = reserve_others(m, f, false);
     return rc < 0 ? rc : 0;
 }
@@ -342,10 +345,10 @@ int weir_flow_follow(struct match *m, struct flow_net *f)
         kept--;
     drop_entries(f, kept);
     from = kept ? f->stack[kept - 1].pick + 1 : 0;
-    rc = f->reserved && !m->flow->placing ? reserve_others(m, f, false) : 1;
-    for (uint32_t i = from; rc == 1 && i < m->npicks; i++) {
-        uint32_t stamp = m->details[i].flow;
-        if (stamp && m->flow->demands[stamp - 1].net == f)
+    rc = f->reserved && !m->progress.flow->placing ? reserve_others(m, f, false) : 1;
+    for (uint32_t i = from; rc == 1 && i < m->scope.npicks; i++) {
+        uint32_t stamp = m->progress.details[i].flow;
+        if (stamp && m->progress.flow->demands[stamp - 1].net == f)
             rc = apply_demand(m, f, i);
         else if (!stamp && takes_directly(m, f, i))
             rc = apply_direct(m, f, i);
@@ -360,7 +363,7 @@ static bool other_group_served(const struct match *m, const struct flow_net *f, 
 
     for (uint32_t i = 0; i < f->nstack; i++)
         if (f->stack[i].stamp &&
-            vertex_at_or_above(m->g, m->flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
+            vertex_at_or_above(m->g, m->progress.flow->demands[f->stack[i].stamp - 1].endpoint, f->group) != own)
             return true;
     return false;
 }
@@ -379,24 +382,26 @@ static int note_refused(struct match *m, struct flow_net *f, weir_vertex v)
 /* Records a demand that the network serves by now. Returns 1 or negative. */
 static int add_demand(struct match *m, struct flow_net *f, weir_vertex v, const weir_resource *r, int64_t units)
 {
-    struct flow_state *s = m->flow;
+    struct flow_state *s = m->progress.flow;
     struct weir_ends above = weir_ends(weir_graph_edges(m->g), v, f->subsystem, false);
 
     if (weir_array_reserve(&s->demands, &s->demands_cap, (size_t)s->ndemands + 1, sizeof *s->demands) ||
-        push(m, f, (struct flow_applied){.pick = m->npicks, .stamp = s->ndemands + 1}) ||
+        push(m, f, (struct flow_applied){.pick = m->scope.npicks, .stamp = s->ndemands + 1}) ||
         weir_pick_add(m, weir_ends_next(&above), r, 0, false))
         return weir_fail_nomem(m->err);
     s->demands[s->ndemands++] = (struct flow_demand){f, v, units};
-    m->details[m->npicks - 1].endpoint = v;
-    m->details[m->npicks - 1].flow = s->ndemands;
+    m->progress.details[m->scope.npicks - 1].endpoint = v;
+    m->progress.details[m->scope.npicks - 1].flow = s->ndemands;
     return 1;
 }
 
 int64_t weir_flow_cap(const struct match *m, uint32_t key, int64_t had)
 {
-    uint32_t i = m->flow->ncaps ? weir_map32_get(&m->flow->cap_numbers, key) : WEIR_NONE;
+    uint32_t i = m->progress.flow->ncaps ? weir_map32_get(&m->progress.flow->cap_numbers, key) : WEIR_NONE;
 
-    return i == WEIR_NONE ? WEIR_FOREVER : m->flow->caps[i].most > had ? m->flow->caps[i].most - had : 0;
+    return i == WEIR_NONE                         ? WEIR_FOREVER
+           : m->progress.flow->caps[i].most > had ? m->progress.flow->caps[i].most - had
+                                                  : 0;
 }
 
 /* Units that v, which has a demand by now, may still be served. */
@@ -404,9 +409,9 @@ static int64_t cap_left(const struct match *m, weir_vertex v)
 {
     int64_t had = 0;
 
-    for (uint32_t i = 0; m->flow->ncaps && i < m->npicks; i++)
-        if (m->details[i].flow && m->details[i].endpoint == v)
-            had += m->flow->demands[m->details[i].flow - 1].units;
+    for (uint32_t i = 0; m->progress.flow->ncaps && i < m->scope.npicks; i++)
+        if (m->progress.details[i].flow && m->progress.details[i].endpoint == v)
+            had += m->progress.flow->demands[m->progress.details[i].flow - 1].units;
     return weir_flow_cap(m, v, had);
 }
 
@@ -416,14 +421,14 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
     int64_t n = count_most(m, &r->count), got, cap = cap_left(m, v);
     uint64_t visits = weir_flow_visits(f->w);
 
-    if ((n > r->count.min && n >= WEIR_FOREVER / 2) || (m->flow->search && n > r->count.min))
+    if ((n > r->count.min && n >= WEIR_FOREVER / 2) || (m->progress.flow->search && n > r->count.min))
         n = r->count.min; /* "at least": no more than the minimum */
     while (n >= r->count.min && n > 0) {
         int64_t units = saturating_mul(n, times);
         got = cap;
         if (units <= cap && weir_flow_serve(f->w, v, units, false, &got))
             return weir_fail_nomem(m->err);
-        m->stats.visited += 1 + (weir_flow_visits(f->w) - visits) / 2;
+        m->result.stats.visited += 1 + (weir_flow_visits(f->w) - visits) / 2;
         visits = weir_flow_visits(f->w);
         if (got == units)
             return add_demand(m, f, v, r, units);
@@ -454,7 +459,7 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
     uint32_t demands;
     int rc;
 
-    if (v == WEIR_NONE || m->view == VIEW_CAPACITY || r->count.min == 0 || most == 0)
+    if (v == WEIR_NONE || m->scope.view == VIEW_CAPACITY || r->count.min == 0 || most == 0)
         return most;
     f = get_net(m, subsystem, r);
     rc = f ? weir_flow_follow(m, f) : weir_fail_nomem(m->err);
@@ -477,7 +482,7 @@ int64_t weir_flow_units(struct match *m, weir_vertex under, uint32_t subsystem, 
     weir_resource one = *r;
 
     one.count = (weir_count){.min = 1, .max = 1};
-    if (m->view == VIEW_CAPACITY)
+    if (m->scope.view == VIEW_CAPACITY)
         return WEIR_FOREVER / 2;
     if (entry_of(m, under, subsystem) == WEIR_NONE)
         return 0;
@@ -499,7 +504,7 @@ int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, c
     f = get_net(m, subsystem, r);
     if (!f)
         return weir_fail_nomem(m->err);
-    m->backtracked = true; /* a distribution unit may have several picks */
+    m->progress.shared = true; /* a distribution unit may have several picks */
     rc = weir_flow_follow(m, f);
     return rc == 1 ? demand(m, f, under, r, times) : rc;
 }
@@ -524,14 +529,14 @@ int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource 
 static int place_shares(struct match *m, uint32_t pick, const struct flow_share *shares, uint32_t n)
 {
     weir_vertex endpoint = shares->endpoint;
-    const weir_resource *r = weir_request_resource(m->request, m->picks[pick].resource);
+    const weir_resource *r = weir_request_resource(m->ask.request, m->progress.picks[pick].resource);
 
-    m->picks[pick].vertex = shares->unit;
-    m->picks[pick].amount = shares->amount;
+    m->progress.picks[pick].vertex = shares->unit;
+    m->progress.picks[pick].amount = shares->amount;
     for (uint32_t i = 1; i < n && shares[i].endpoint == endpoint; i++) {
         if (weir_pick_add(m, shares[i].unit, r, shares[i].amount, false))
             return WEIR_ENOMEM;
-        m->details[m->npicks - 1].endpoint = endpoint;
+        m->progress.details[m->scope.npicks - 1].endpoint = endpoint;
     }
     return WEIR_OK;
 }
@@ -539,14 +544,14 @@ static int place_shares(struct match *m, uint32_t pick, const struct flow_share 
 /* Whether a unit has capacity for the picks that are no flow, beside the flow. */
 static bool fits_beside(const struct match *m, const struct flow_net *f, uint32_t pick)
 {
-    weir_vertex v = m->picks[pick].vertex;
+    weir_vertex v = m->progress.picks[pick].vertex;
     int64_t sum = 0;
 
-    if (m->details[pick].endpoint != WEIR_NONE || m->details[pick].nested ||
+    if (m->progress.details[pick].endpoint != WEIR_NONE || m->progress.details[pick].nested ||
         weir_map32_get(&f->layout->numbers, v) == WEIR_NONE)
         return true;
-    for (uint32_t i = 0; i < m->npicks; i++)
-        sum += m->picks[i].vertex == v ? m->picks[i].amount : 0;
+    for (uint32_t i = 0; i < m->scope.npicks; i++)
+        sum += m->progress.picks[i].vertex == v ? m->progress.picks[i].amount : 0;
     return sum <= capacity_left(m, f, v);
 }
 
@@ -568,7 +573,7 @@ static int place_net(struct match *m, struct flow_net *f)
 {
     struct weir_map32 first = {0};
     struct flow_share *shares = NULL;
-    uint32_t n = 0, npicks = m->npicks;
+    uint32_t n = 0, npicks = m->scope.npicks;
     int rc = weir_flow_shares(f->w, &shares, &n);
 
     for (uint32_t i = 0; !rc && i < n; i++)
@@ -576,10 +581,10 @@ static int place_net(struct match *m, struct flow_net *f)
             rc = weir_map32_add(&first, shares[i].endpoint, i);
     for (uint32_t i = 0; !rc && i < npicks; i++) {
         uint32_t at;
-        if (!m->details[i].flow || m->flow->demands[m->details[i].flow - 1].net != f)
+        if (!m->progress.details[i].flow || m->progress.flow->demands[m->progress.details[i].flow - 1].net != f)
             continue;
-        at = weir_map32_get(&first, m->details[i].endpoint);
-        m->picks[i].vertex = shares[at].unit;
+        at = weir_map32_get(&first, m->progress.details[i].endpoint);
+        m->progress.picks[i].vertex = shares[at].unit;
         if (shares[at].amount > 0)
             rc = place_shares(m, i, &shares[at], n - at);
         shares[at].amount = 0; /* a further demand of the vertex has its units among these */
@@ -595,7 +600,7 @@ static int place_net(struct match *m, struct flow_net *f)
 int64_t weir_flow_needed(const struct match *m, const struct flow_net *f)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
 
     for (uint32_t i = 0; i < n; i++)
         if (weir_flow_find(m->g, needs[i].type) == f->subsystem)
@@ -626,7 +631,7 @@ static void add_direct(struct match *m, const struct flow_net *f, weir_type t, u
 /* Adds the units taken directly to the needs by distance, of types of distribution units. */
 static void add_all_direct(struct match *m, const struct flow_net *f, int64_t *needs, uint32_t n)
 {
-    for (uint32_t t = 0; m->flow && m->flow->mixed && t < m->g->ntypes; t++) {
+    for (uint32_t t = 0; m->progress.flow && m->progress.flow->mixed && t < m->g->ntypes; t++) {
         uint32_t i = 0;
         while (i < f->layout->n &&
                (!vertex_valid(m->g, f->layout->units[i]) || kind_of(m->g, f->layout->units[i])->type != t))
@@ -656,7 +661,7 @@ static uint32_t common_layer(const struct flow_layout *l, const struct flow_layo
  * WEIR_ENOMEM. O(units) for each distance */
 static int add_other_flows(struct match *m, const struct flow_net *f, int64_t *needs, uint32_t n)
 {
-    for (uint32_t s = 1; m->flow && m->flow->shared && s < m->g->nsubsystems; s++) {
+    for (uint32_t s = 1; m->progress.flow && m->progress.flow->shared && s < m->g->nsubsystems; s++) {
         struct flow_net other = {.m = m, .subsystem = s};
         int64_t needed = s == f->subsystem ? 0 : weir_flow_needed(m, &other);
         other.layout = needed ? weir_flow_layout(weir_graph_edges(m->g), s) : NULL;
@@ -700,7 +705,8 @@ static int layers_are_enough(struct match *m, struct flow_net *f)
 /* Whether the reach of vertices now bounds what they can get in the window. A view of a hierarchy has other rows. */
 static bool has_reach(const struct match *m)
 {
-    return m->view == VIEW_NOW && m->g == weir_graph_edges(m->g) && m->links == WEIR_NONE && !m->options->trace;
+    return m->scope.view == VIEW_NOW && m->g == weir_graph_edges(m->g) && m->ask.links == WEIR_NONE &&
+           !m->ask.options->trace;
 }
 
 const struct flow_reach *weir_flow_reach_known(const struct match *m, uint32_t subsystem)
@@ -714,8 +720,8 @@ int weir_flow_enough(struct match *m)
 {
     int rc = 1;
 
-    for (uint32_t i = 0; rc == 1 && m->g->nsubsystems > 1 && i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; rc == 1 && m->g->nsubsystems > 1 && i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         struct flow_layout *l;
         struct flow_net f = {.m = m, .r = r, .subsystem = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type)};
         if (f.subsystem == WEIR_NONE)
@@ -723,7 +729,7 @@ int weir_flow_enough(struct match *m)
         f.step = find_step(m, f.subsystem);
         f.layout = l = weir_flow_layout(weir_graph_edges(m->g), f.subsystem);
         rc = l ? layers_are_enough(m, &f) : weir_fail_nomem(m->err);
-        if (rc == 1 && has_reach(m) && !(m->flow && m->flow->search) && !weir_flow_reach(m->g, l))
+        if (rc == 1 && has_reach(m) && !(m->progress.flow && m->progress.flow->search) && !weir_flow_reach(m->g, l))
             rc = weir_fail_nomem(m->err);
     }
     return rc;
@@ -733,11 +739,11 @@ int weir_flow_place(struct match *m)
 {
     int rc = 1;
 
-    for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 1; f = f->next)
+    for (struct flow_net *f = m->progress.flow ? m->progress.flow->nets : NULL; f && rc == 1; f = f->next)
         rc = complete(m, f);
-    if (m->flow)
-        m->flow->placing = true;
-    for (struct flow_net *f = m->flow ? m->flow->nets : NULL; f && rc == 1; f = f->next)
+    if (m->progress.flow)
+        m->progress.flow->placing = true;
+    for (struct flow_net *f = m->progress.flow ? m->progress.flow->nets : NULL; f && rc == 1; f = f->next)
         rc = place_net(m, f);
     return rc;
 }

@@ -23,7 +23,7 @@ static int has_units(const struct match *m, uint32_t subsystem, weir_type t)
 static bool is_first_asker(const struct match *m, uint32_t i, uint32_t subsystem)
 {
     for (uint32_t k = 0; k < i; k++) {
-        const weir_resource *r = weir_request_resource(m->request, k);
+        const weir_resource *r = weir_request_resource(m->ask.request, k);
         if (!r->slot && weir_flow_find(m->g, r->type) == subsystem)
             return false;
     }
@@ -49,7 +49,7 @@ static int shares_with_earlier(const struct match *m, uint32_t i, uint32_t subsy
     int rc = 0;
 
     for (uint32_t k = 0; rc == 0 && k < i; k++) {
-        const weir_resource *r = weir_request_resource(m->request, k);
+        const weir_resource *r = weir_request_resource(m->ask.request, k);
         uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
         rc = s == WEIR_NONE ? 0 : share_units(m, subsystem, s);
     }
@@ -58,35 +58,35 @@ static int shares_with_earlier(const struct match *m, uint32_t i, uint32_t subsy
 
 int weir_direct_prepare(struct match *m)
 {
-    uint32_t n = m->request->count;
+    uint32_t n = m->ask.request->count;
 
-    if (m->g->nsubsystems == 1 || (m->flow && m->flow->direct))
+    if (m->g->nsubsystems == 1 || (m->progress.flow && m->progress.flow->direct))
         return WEIR_OK;
     for (uint32_t i = 0; i < n; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         uint32_t s = r->slot ? WEIR_NONE : weir_flow_find(m->g, r->type);
         int rc;
         if (s == WEIR_NONE || !is_first_asker(m, i, s))
             continue;
-        if (!m->flow)
-            m->flow = weir_mem_zalloc(1, sizeof *m->flow);
-        if (m->flow && !m->flow->direct)
-            m->flow->direct = weir_mem_zalloc((size_t)n + 1, sizeof *m->flow->direct);
-        if (!m->flow || !m->flow->direct)
+        if (!m->progress.flow)
+            m->progress.flow = weir_mem_zalloc(1, sizeof *m->progress.flow);
+        if (m->progress.flow && !m->progress.flow->direct)
+            m->progress.flow->direct = weir_mem_zalloc((size_t)n + 1, sizeof *m->progress.flow->direct);
+        if (!m->progress.flow || !m->progress.flow->direct)
             return weir_fail_nomem(m->err);
         rc = shares_with_earlier(m, i, s);
         if (rc < 0)
             return weir_fail_nomem(m->err);
-        m->flow->shared |= rc == 1;
+        m->progress.flow->shared |= rc == 1;
         for (uint32_t k = 0; k < n; k++) {
-            const weir_resource *other = weir_request_resource(m->request, k);
+            const weir_resource *other = weir_request_resource(m->ask.request, k);
             bool flow = other->slot || weir_flow_find(m->g, other->type) != WEIR_NONE;
             weir_type t = flow ? WEIR_NO_TYPE : weir_match_type(m, other);
-            rc = t == WEIR_NO_TYPE || m->flow->direct[k] ? 0 : has_units(m, s, t);
+            rc = t == WEIR_NO_TYPE || m->progress.flow->direct[k] ? 0 : has_units(m, s, t);
             if (rc < 0)
                 return weir_fail_nomem(m->err);
-            m->flow->direct[k] |= rc == 1;
-            m->flow->mixed |= rc == 1;
+            m->progress.flow->direct[k] |= rc == 1;
+            m->progress.flow->mixed |= rc == 1;
         }
     }
     return WEIR_OK;
@@ -94,12 +94,12 @@ int weir_direct_prepare(struct match *m)
 
 bool weir_direct_listed(const struct match *m, const weir_resource *r)
 {
-    return m->flow->mixed && !r->slot && m->flow->direct[r->index] && r->nwith == 0;
+    return m->progress.flow->mixed && !r->slot && m->progress.flow->direct[r->index] && r->nwith == 0;
 }
 
 bool weir_direct_within(const struct match *m, const weir_resource *r)
 {
-    if (!m->flow || !m->flow->mixed)
+    if (!m->progress.flow || !m->progress.flow->mixed)
         return false;
     if (weir_direct_is(m, r))
         return true;
@@ -113,7 +113,8 @@ bool weir_direct_within(const struct match *m, const weir_resource *r)
 
 int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want)
 {
-    struct flow_net *f = m->flow && m->flow->mixed && m->view != VIEW_CAPACITY ? m->flow->nets : NULL;
+    struct flow_net *f =
+        m->progress.flow && m->progress.flow->mixed && m->scope.view != VIEW_CAPACITY ? m->progress.flow->nets : NULL;
 
     for (; f && want > 0; f = f->next) {
         uint64_t visits = weir_flow_visits(f->w);
@@ -121,9 +122,9 @@ int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want)
         if (weir_map32_get(&f->layout->numbers, v) == WEIR_NONE || !weir_candidate_unit(m, v, f->r))
             continue;
         rc = weir_flow_follow(m, f);
-        if (rc == 1 && weir_flow_spare(f->w, v, want, !m->flow->still, &want))
+        if (rc == 1 && weir_flow_spare(f->w, v, want, !m->progress.flow->still, &want))
             return weir_fail_nomem(m->err);
-        m->stats.visited += (weir_flow_visits(f->w) - visits) / 2;
+        m->result.stats.visited += (weir_flow_visits(f->w) - visits) / 2;
         if (rc <= 0)
             return rc;
     }
@@ -133,14 +134,14 @@ int64_t weir_direct_spare(struct match *m, weir_vertex v, int64_t want)
 int64_t weir_direct_needed(struct match *m, weir_type t)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_request_needs(m->request, &n);
+    const struct weir_need *needs = weir_request_needs(m->ask.request, &n);
     int64_t needed = 0;
 
     for (uint32_t i = 0; i < n; i++)
         if (weir_match_type_named(m, needs[i].type) == t)
             needed = needs[i].amount;
-    for (uint32_t i = 0; i < m->request->count; i++) {
-        const weir_resource *r = weir_request_resource(m->request, i);
+    for (uint32_t i = 0; i < m->ask.request->count; i++) {
+        const weir_resource *r = weir_request_resource(m->ask.request, i);
         bool leaf = !(m->g->types[t].flags & TYPE_HAS_KIDS);
         if (r->slot || weir_match_type(m, r) != t)
             continue;

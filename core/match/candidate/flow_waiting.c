@@ -3,7 +3,7 @@
  * resources wait: a pick without units stands for each until all flows of the request are there. The units are then
  * taken in all ways, at most DIRECT_TRIES, until one serves all.
  *
- * Invariant: a resource that waits is an entry of m->flow->waiting whose pick is among the picks.
+ * Invariant: a resource that waits is an entry of m->progress.flow->waiting whose pick is among the picks.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -19,15 +19,15 @@ enum {
 
 static bool stands(const struct match *m, uint32_t i)
 {
-    uint32_t pick = m->flow->waiting[i].pick;
-    return pick < m->npicks && m->details[pick].waiting == i + 1;
+    uint32_t pick = m->progress.flow->waiting[i].pick;
+    return pick < m->scope.npicks && m->progress.details[pick].waiting == i + 1;
 }
 
 /* Drops the entries whose picks were dropped. */
 static void follow(struct match *m)
 {
-    while (m->flow->nwaiting && !stands(m, m->flow->nwaiting - 1))
-        m->flow->nwaiting--;
+    while (m->progress.flow->nwaiting && !stands(m, m->progress.flow->nwaiting - 1))
+        m->progress.flow->nwaiting--;
 }
 
 /* Units that wait below `under`. */
@@ -35,17 +35,17 @@ static int64_t waiting_below(const struct match *m, weir_vertex under)
 {
     int64_t sum = 0;
 
-    for (uint32_t i = 0; i < m->flow->nwaiting; i++)
-        if (m->flow->waiting[i].under == under)
-            sum += flow_waiting_units(&m->flow->waiting[i]);
+    for (uint32_t i = 0; i < m->progress.flow->nwaiting; i++)
+        if (m->progress.flow->waiting[i].under == under)
+            sum += flow_waiting_units(&m->progress.flow->waiting[i]);
     return sum;
 }
 
 /* Adds a pick that stands for the units. Its vertex is `under`, or a root. */
 int weir_direct_wait(struct match *m, weir_vertex under, const weir_resource *r, int64_t times)
 {
-    struct flow_waiting w = {m->npicks, r, under, times};
-    struct flow_state *s = m->flow;
+    struct flow_waiting w = {m->scope.npicks, r, under, times};
+    struct flow_state *s = m->progress.flow;
     uint32_t root = 0;
 
     if (flow_waiting_units(&w) == 0)
@@ -59,10 +59,10 @@ int weir_direct_wait(struct match *m, weir_vertex under, const weir_resource *r,
     if (weir_array_reserve(&s->waiting, &s->waiting_cap, (size_t)s->nwaiting + 1, sizeof *s->waiting) ||
         weir_pick_add(m, under == WEIR_NONE ? m->g->roots[root] : under, r, 0, false))
         return weir_fail_nomem(m->err);
-    m->backtracked = true;
+    m->progress.shared = true;
     s->waiting[s->nwaiting++] = w;
-    m->details[w.pick].waiting = s->nwaiting;
-    m->details[w.pick].endpoint = m->picks[w.pick].vertex;
+    m->progress.details[w.pick].waiting = s->nwaiting;
+    m->progress.details[w.pick].endpoint = m->progress.picks[w.pick].vertex;
     return 1;
 }
 
@@ -117,7 +117,7 @@ static int list_supply(struct match *m, const struct flow_waiting *w, uint32_t m
             break;
     }
     weir_search_end(&s);
-    if (rc >= 0 && m->view <= VIEW_RESERVED && m->policy->evaluate && drop_unwanted(m, w->r, out))
+    if (rc >= 0 && m->scope.view <= VIEW_RESERVED && m->ask.policy->evaluate && drop_unwanted(m, w->r, out))
         return m->err->code;
     return rc < 0 ? rc : rc == 0;
 }
@@ -129,9 +129,9 @@ static int64_t most_of(struct taking *t, uint32_t i, uint32_t k, int64_t want)
     int64_t sum = 0;
 
     for (; k < t->supplies[i].n && sum < want; k++) {
-        uint32_t npicks = m->npicks;
+        struct scope mark = scope_mark(m);
         int64_t units = weir_candidate_take(m, t->supplies[i].list[k], t->waiting[i].r, want - sum);
-        m->npicks = npicks;
+        scope_undo(m, &mark);
         if (units < 0)
             return units;
         sum += units;
@@ -147,18 +147,18 @@ static int take_from(struct taking *t, uint32_t i, uint32_t k, int64_t want)
     struct match *m = t->m;
     weir_vertex v = t->supplies[i].list[k];
     bool fewer = weir_candidate_divisible(m, v, t->waiting[i].r);
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t units;
     int rc = 0;
 
-    for (int64_t most = want; rc == 0 && most > 0 && m->flow->tries < DIRECT_TRIES; most = fewer ? units - 1 : 0) {
-        m->flow->tries++;
+    for (int64_t most = want; rc == 0 && most > 0 && m->progress.flow->tries < DIRECT_TRIES;
+         most = fewer ? units - 1 : 0) {
+        m->progress.flow->tries++;
         units = weir_candidate_take(m, v, t->waiting[i].r, most);
         if (units <= 0)
             return (int)units;
         rc = take_all(t, i, k + 1, want - units);
-        if (rc == 0)
-            m->npicks = npicks;
+        scope_end(m, &mark, rc);
     }
     return rc;
 }
@@ -176,7 +176,7 @@ static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want)
         return take_all(t, i + 1, 0, flow_waiting_units(&t->waiting[i + 1]));
     }
     t->refused |= k == t->supplies[i].n;
-    if (k == t->supplies[i].n || t->m->flow->tries >= DIRECT_TRIES)
+    if (k == t->supplies[i].n || t->m->progress.flow->tries >= DIRECT_TRIES)
         return 0;
     most = t->refused ? most_of(t, i, k, want) : want;
     if (most < want)
@@ -201,21 +201,21 @@ static void drop_waiting(struct match *m)
 {
     uint32_t kept = 0, slots = 0;
 
-    for (uint32_t i = 0; i < m->npicks; i++) {
-        if (m->details[i].waiting) {
-            slots += m->details[i].slots;
+    for (uint32_t i = 0; i < m->scope.npicks; i++) {
+        if (m->progress.details[i].waiting) {
+            slots += m->progress.details[i].slots;
             continue;
         }
-        m->details[kept] = m->details[i];
-        m->picks[kept] = m->picks[i];
-        if (!m->details[kept].nested) {
-            m->details[kept].slots += slots;
+        m->progress.details[kept] = m->progress.details[i];
+        m->progress.picks[kept] = m->progress.picks[i];
+        if (!m->progress.details[kept].nested) {
+            m->progress.details[kept].slots += slots;
             slots = 0;
         }
         kept++;
     }
-    m->npicks = kept;
-    m->flow->nwaiting = 0;
+    m->scope.npicks = kept;
+    m->progress.flow->nwaiting = 0;
 }
 
 /* Whether each pick that stands for a resource is where its entry tells. */
@@ -223,31 +223,31 @@ static bool all_known(const struct match *m)
 {
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < m->npicks; i++)
-        n += m->details[i].waiting != 0;
-    for (uint32_t i = 0; i < m->flow->nwaiting; i++)
+    for (uint32_t i = 0; i < m->scope.npicks; i++)
+        n += m->progress.details[i].waiting != 0;
+    for (uint32_t i = 0; i < m->progress.flow->nwaiting; i++)
         n -= stands(m, i);
     return n == 0;
 }
 
 int weir_direct_place(struct match *m)
 {
-    struct taking t = {.m = m, .n = m->flow ? m->flow->nwaiting : 0};
-    uint32_t conflicts_from = m->conflicts_from, npicks = m->npicks;
+    struct taking t = {.m = m, .n = m->progress.flow ? m->progress.flow->nwaiting : 0};
+    struct scope mark = scope_mark(m);
     bool all;
     int rc = 1;
 
-    if (m->flow)
-        m->flow->unfit = false;
+    if (m->progress.flow)
+        m->progress.flow->unfit = false;
     if (t.n == 0)
         return 1;
     follow(m);
-    t.n = m->flow->nwaiting;
+    t.n = m->progress.flow->nwaiting;
     if (!all_known(m) || t.n > DIRECT_MOST) {
-        m->flow->gave_up = true;
+        m->progress.flow->gave_up = true;
         return 0;
     }
-    t.waiting = m->flow->waiting;
+    t.waiting = m->progress.flow->waiting;
     t.supplies = weir_mem_zalloc((size_t)t.n + 1, sizeof *t.supplies);
     if (!t.supplies)
         return weir_fail_nomem(m->err);
@@ -257,16 +257,14 @@ int weir_direct_place(struct match *m)
         rc = listed < 0 ? listed : rc && listed;
     }
     all = rc == 1;
-    m->conflicts_from = 0;
+    m->scope.conflicts_from = 0;
     if (rc >= 0 && t.n)
         rc = take_all(&t, 0, 0, flow_waiting_units(&t.waiting[0]));
-    m->conflicts_from = conflicts_from;
-    m->flow->gave_up |= rc == 0 && (!all || m->flow->tries >= DIRECT_TRIES);
-    m->flow->unfit = rc == 0;
+    scope_end(m, &mark, rc);
+    m->progress.flow->gave_up |= rc == 0 && (!all || m->progress.flow->tries >= DIRECT_TRIES);
+    m->progress.flow->unfit = rc == 0;
     if (rc == 1)
         drop_waiting(m);
-    else
-        m->npicks = npicks;
     for (uint32_t i = 0; i < t.n; i++)
         weir_mem_free(t.supplies[i].list);
     weir_mem_free(t.supplies);

@@ -5,15 +5,15 @@
 
 bool weir_group_hosts_apply(const struct match *m, weir_vertex under, weir_type host)
 {
-    return m->view <= VIEW_RESERVED && !m->policy->evaluate && m->policy->choice && m->policy->choice->emptiest &&
-           (under == WEIR_NONE || (m->g->nroots == 1 && under == m->g->roots[0])) && host != SEARCH_PARENT &&
-           m->options->strict == 0 && m->links == WEIR_NONE && m->policy->ndescend == 0 &&
-           !weir_type_above(m->g, host, host);
+    return m->scope.view <= VIEW_RESERVED && !m->ask.policy->evaluate && m->ask.policy->choice &&
+           m->ask.policy->choice->emptiest && (under == WEIR_NONE || (m->g->nroots == 1 && under == m->g->roots[0])) &&
+           host != SEARCH_PARENT && m->ask.options->strict == 0 && m->ask.links == WEIR_NONE &&
+           m->ask.policy->ndescend == 0 && !weir_type_above(m->g, host, host);
 }
 
 int weir_group_hosts_begin(struct group_hosts *h, struct match *m, const weir_resource *slot, weir_type host)
 {
-    struct group_question q = {.policy = m->policy, .type = host};
+    struct group_question q = {.policy = m->ask.policy, .type = host};
     int rc;
 
     memset(h, 0, sizeof *h);

@@ -33,17 +33,17 @@ static bool applies(const struct search *s)
 {
     const struct match *m = s->m;
     const weir_resource *r = sought(s);
-    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->options->strict & WEIR_STRICT_LEVELS);
+    bool told = r->nwith == 1 && r->with->nwith == 0 && !(m->ask.options->strict & WEIR_STRICT_LEVELS);
 
     if (r->nwith == 0 || told || r->any || has_flow(m->g, r) || weir_direct_within(m, r))
         return false;
-    if (m->conflicts_from != WEIR_NONE || m->take_minimum || m->links != WEIR_NONE || m->options->trace)
+    if (m->scope.conflicts_from != WEIR_NONE || m->scope.minimum || m->ask.links != WEIR_NONE || m->ask.options->trace)
         return false;
-    if (m->policy->prune || weir_request_constrained(m->request))
+    if (m->ask.policy->prune || weir_request_constrained(m->ask.request))
         return false;
-    if (m->policy->choice && m->policy->choice->kind == WEIR_CHOOSE_ONE)
+    if (m->ask.policy->choice && m->ask.policy->choice->kind == WEIR_CHOOSE_ONE)
         return false;
-    return m->view == VIEW_ALL || (m->view == VIEW_NOW && !m->scored);
+    return m->scope.view == VIEW_ALL || (m->scope.view == VIEW_NOW && !match_scored(m));
 }
 
 /* ---- the key of a search ---- */
@@ -104,12 +104,18 @@ static void add_barred(weir_buf *b, const struct search *s)
 static void add_search(weir_buf *b, const struct search *s)
 {
     const struct match *m = s->m;
-    const int64_t numbers[] = {(int64_t)m->view,  m->options->strict, m->options->inside != NULL,
-                               m->g->nsubsystems, m->probing,         s->type,
-                               s->host,           s->idle_only,       s->kids_only};
+    const int64_t numbers[] = {(int64_t)m->scope.view,
+                               m->ask.options->strict,
+                               m->ask.options->inside != NULL,
+                               m->g->nsubsystems,
+                               m->scope.probing,
+                               s->type,
+                               s->host,
+                               s->idle_only,
+                               s->kids_only};
 
     weir_buf_add(b, (const char *)numbers, sizeof numbers);
-    add_policy(b, m->policy);
+    add_policy(b, m->ask.policy);
     add_resource(b, sought(s));
     add_barred(b, s);
 }
@@ -124,7 +130,7 @@ static bool is_reserved(const struct match *m)
     for (uint32_t i = 0; i < g->nroots; i++) {
         const struct inner *in = g->roots[i] == WEIR_NONE ? NULL : inner_of(g, g->roots[i]);
         const struct schedule *b = g->roots[i] == WEIR_NONE ? NULL : schedule_of(g, g->roots[i]);
-        if ((in && in->cells && WEIR_FOREVER - in->cells[CELL_SOON] < m->t1) || (b && b->next < m->t1))
+        if ((in && in->cells && WEIR_FOREVER - in->cells[CELL_SOON] < m->window.t1) || (b && b->next < m->window.t1))
             return true;
     }
     return false;
@@ -136,7 +142,7 @@ static void find_bit(struct search *s)
 
     add_search(&key, s);
     if (!key.failed)
-        s->learner.bit = weir_nogood_find(s->m->g, &key, s->m->view == VIEW_NOW ? s->m->t1 : WEIR_FOREVER);
+        s->learner.bit = weir_nogood_find(s->m->g, &key, s->m->scope.view == VIEW_NOW ? s->m->window.t1 : WEIR_FOREVER);
     weir_buf_free(&key);
 }
 
@@ -159,8 +165,8 @@ static void make_bit(struct search *s)
     l->nrefused = 0;
     add_search(&key, s);
     if (!key.failed &&
-        weir_nogood_make(m->g, &key, m->view == VIEW_ALL, s->index->order.reads_maps, &l->bit) == WEIR_OK) {
-        l->until = m->view == VIEW_NOW && is_reserved(m) ? m->t1 : INT64_MIN;
+        weir_nogood_make(m->g, &key, m->scope.view == VIEW_ALL, s->index->order.reads_maps, &l->bit) == WEIR_OK) {
+        l->until = m->scope.view == VIEW_NOW && is_reserved(m) ? m->window.t1 : INT64_MIN;
         for (uint32_t i = 0; i < l->nopened; i++)
             if (l->opened[i].live == 0 && l->opened[i].row != WEIR_NONE)
                 nogood_set(m->g, l->bit, l->opened[i].row, WEIR_NONE, l->until);
@@ -182,7 +188,7 @@ void weir_nogood_begin(struct search *s)
         return;
     find_bit(s);
     if (l->bit.born)
-        l->until = s->m->view == VIEW_NOW && is_reserved(s->m) ? s->m->t1 : INT64_MIN;
+        l->until = s->m->scope.view == VIEW_NOW && is_reserved(s->m) ? s->m->window.t1 : INT64_MIN;
 }
 
 int weir_nogood_open(struct search *s, uint32_t row)

@@ -18,7 +18,7 @@
 /* Whether edges from `under` may lead to vertices that serve r. */
 static bool follows_links(const struct match *m, weir_vertex under, const weir_resource *r)
 {
-    return m->links != WEIR_NONE && under != WEIR_NONE && r->parent && !r->parent->slot &&
+    return m->ask.links != WEIR_NONE && under != WEIR_NONE && r->parent && !r->parent->slot &&
            weir_candidate_passes(m, under, r->parent);
 }
 
@@ -33,7 +33,7 @@ static bool is_shared(const weir_resource *r)
 /* Offset of the cell that bounds the units to be had in the current view, within the cells of a type. */
 static uint32_t cell_for(const struct search *s)
 {
-    if (s->m->view != VIEW_NOW || is_shared(s->r))
+    if (s->m->scope.view != VIEW_NOW || is_shared(s->r))
         return TYPE_TOTAL;
     return s->idle_only ? TYPE_IDLE : TYPE_FREE;
 }
@@ -59,7 +59,7 @@ static bool may_be_group(const struct search *s, weir_vertex v)
 
 bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t *cells)
 {
-    uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
+    uint32_t cell = type_cell(sc, s->type), pair_cell = s->m->scope.view == VIEW_NOW ? PAIR_FREE : PAIR_TOTAL;
     uint32_t group = s->groups.units ? weir_pair_cell(sc, s->groups.type, s->groups.of) : 0;
 
     if (group && cells[group + PAIR_FREE] < s->groups.units)
@@ -93,7 +93,7 @@ bool weir_search_vertex_ok(struct search *s, weir_vertex v)
     sc = schema_at(g, in->schema);
     for (uint32_t i = 0; i < s->nneeds; i++) {
         uint32_t cell = type_cell(sc, s->needs[i].type);
-        int64_t have = cell ? in->cells[cell + (s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] : 0;
+        int64_t have = cell ? in->cells[cell + (s->m->scope.view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL)] : 0;
         if (have < s->needs[i].amount)
             return falls_short(s, s->needs[i].name, s->needs[i].amount, have);
     }
@@ -126,8 +126,8 @@ static bool is_row_reached(const struct search *s, weir_vertex v, uint32_t row)
 static bool is_known_busy(const struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view <= VIEW_RESERVED && kind_of(m->g, v)->type == m->occupancy->type &&
-           (s->type == m->occupancy->type || m->has_fit_index) && occupancy_busy(m->g, m->occupancy, v);
+    return m->known.masked && m->scope.view <= VIEW_RESERVED && kind_of(m->g, v)->type == m->known.occupancy->type &&
+           (s->type == m->known.occupancy->type || match_has_fits(m)) && occupancy_busy(m->g, m->known.occupancy, v);
 }
 
 /* Whether an item belongs to the segment of the order that is searched. A row, or a vertex above candidates, may
@@ -136,7 +136,7 @@ static bool is_known_busy(const struct search *s, weir_vertex v)
  * candidate need not have the lowest one, so what is not whole may belong to the segment before the turn. */
 static bool in_segment(const struct search *s, weir_vertex key, double last, bool whole)
 {
-    double turn = *s->m->policy->turn;
+    double turn = *s->m->ask.policy->turn;
 
     if (s->segment == FROM_TURN)
         return last >= turn;
@@ -180,7 +180,7 @@ static int push_kid(struct search *s, weir_vertex v)
 /* Whether the allowed nodes are known, and can exclude rows for this search. */
 static bool is_filtered(struct search *s)
 {
-    if (!s->m->allowed)
+    if (!s->m->known.allowed)
         return false;
     if (s->filter == FILTER_UNKNOWN)
         s->filter = weir_filter_matters(s) ? FILTER_ACTIVE : FILTER_IDLE;
@@ -231,7 +231,7 @@ static int push_entries(struct search *s, weir_vertex v, uint32_t level, uint32_
     const struct inner *in = inner_of(s->m->g, v);
     struct levels lv;
     uint32_t begin, end;
-    bool filter = s->m->stats.constraint >= FILTER_AFTER && s->m->store_type == WEIR_NO_TYPE;
+    bool filter = s->m->result.stats.constraint >= FILTER_AFTER && s->m->ask.store_type == WEIR_NO_TYPE;
     int rc = filter ? weir_filter_prepare(s->m) : WEIR_OK;
 
     weir_levels_of(in->rows_cap, &lv);
@@ -264,22 +264,22 @@ static int open_row(struct search *s, weir_vertex v, uint32_t level, uint32_t ro
 static bool is_held(const struct match *m, weir_vertex v)
 {
     if (weir_candidate_whole(m, v))
-        return !weir_availability_unused(m->g, v, m->t0, m->t1);
-    return schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->t0, m->t1, true);
+        return !weir_availability_unused(m->g, v, m->window.t0, m->window.t1);
+    return schedule_of(m->g, v) && weir_schedule_touched(m->g, v, m->window.t0, m->window.t1, true);
 }
 
 /* Whether constraints are about vertices of the type of v. */
 static bool is_constrained(const struct match *m, weir_vertex v)
 {
     weir_type t = kind_of(m->g, v)->type;
-    return t == m->node_type || t == m->store_type;
+    return t == m->ask.node_type || t == m->ask.store_type;
 }
 
 /* Whether the constraint refuses v, or all nodes below v. */
 static bool is_refused(struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    const weir_constraint *c = weir_request_constraint(m->request);
+    const weir_constraint *c = weir_request_constraint(m->ask.request);
     const struct inner *in = inner_of(m->g, v);
 
     if (!c)
@@ -295,11 +295,11 @@ int weir_search_admit(struct search *s, weir_vertex v)
     const weir_graph *g = m->g;
     int go;
 
-    if (m->view != VIEW_ALL && !state_available(vertex_at(g, v)->state)) {
+    if (m->scope.view != VIEW_ALL && !state_available(vertex_at(g, v)->state)) {
         count_event(m, WEIR_EVENT_STATE, v, s->r);
         return 0;
     }
-    if (m->view <= VIEW_RESERVED && is_held(m, v)) {
+    if (m->scope.view <= VIEW_RESERVED && is_held(m, v)) {
         count_event(m, WEIR_EVENT_BUSY, v, s->r);
         return 0;
     }
@@ -307,7 +307,7 @@ int weir_search_admit(struct search *s, weir_vertex v)
         count_event(m, WEIR_EVENT_CONSTRAINT, v, s->r);
         return 0;
     }
-    if (!m->policy->prune)
+    if (!m->ask.policy->prune)
         return 1;
     go = weir_match_prune(m, s->r, v);
     if (go < 0)
@@ -403,7 +403,7 @@ static int test_vertex(struct search *s, weir_vertex v)
 static bool is_reachable(struct search *s, weir_vertex v)
 {
     const struct match *m = s->m;
-    const weir_constraint *c = weir_request_constraint(m->request);
+    const weir_constraint *c = weir_request_constraint(m->ask.request);
 
     for (weir_vertex u = v; u != WEIR_NONE && u != s->admitted; u = vertex_at(m->g, u)->parent)
         if (!state_available(vertex_at(m->g, u)->state)) {
@@ -422,12 +422,12 @@ static bool is_reachable(struct search *s, weir_vertex v)
 static bool is_ever_usable(struct search *s, weir_vertex v)
 {
     bool reachable = is_reachable(s, v);
-    bool useful = reachable && (s->m->view == VIEW_NOW || weir_search_vertex_ok(s, v));
+    bool useful = reachable && (s->m->scope.view == VIEW_NOW || weir_search_vertex_ok(s, v));
 
     if (reachable && !useful)
         count_shortage(s->m, WEIR_EVENT_PRUNED, v, s->r, &s->shortage);
-    if (!useful && (!reachable || s->m->single_resource))
-        weir_occupancy_refuse(s->m->g, s->m->occupancy, v);
+    if (!useful && (!reachable || s->m->known.occupancy_askers == 1))
+        weir_occupancy_refuse(s->m->g, s->m->known.occupancy, v);
     return useful;
 }
 
@@ -523,9 +523,9 @@ void weir_search_end(struct search *s)
 static void read_needs(struct search *s, const weir_resource *r)
 {
     uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(s->m->request, r->index, &n);
+    const struct weir_need *needs = weir_resource_needs(s->m->ask.request, r->index, &n);
 
-    if (s->m->links != WEIR_NONE) /* linked vertices may meet the needs */
+    if (s->m->ask.links != WEIR_NONE) /* linked vertices may meet the needs */
         return;
     for (uint32_t i = 0; i < n && s->nneeds < SEARCH_NEEDS; i++)
         if (needs[i].amount > 0 && weir_flow_find(s->m->g, needs[i].type) == WEIR_NONE) {
@@ -567,9 +567,9 @@ void weir_search_prepare(struct search *s, struct match *m, const weir_resource 
     s->type = s->needs_type = weir_match_type(m, r);
     s->host = WEIR_NO_TYPE;
     s->admitted = s->frontier.run_free = WEIR_NONE;
-    s->descends = view_ordered(m) && m->policy->ndescend > 0;
+    s->descends = view_ordered(m) && m->ask.policy->ndescend > 0;
     if (strict(m, WEIR_STRICT_LEVELS) && (!r->parent || (r->parent->slot && !r->parent->parent)))
-        s->barred = weir_request_resources(m->request, &s->nbarred);
+        s->barred = weir_request_resources(m->ask.request, &s->nbarred);
     read_needs(s, whole);
     for (uint32_t i = 0; m->g->nsubsystems > 1 && i < whole->nwith && !whole->any; i++)
         read_flows(s, &whole->with[i]);
@@ -582,7 +582,7 @@ static int push_linked(struct search *s, weir_vertex under)
     const weir_graph *g = s->m->g;
     int rc = 0;
 
-    for (uint32_t i = weir_edge_first(g, under, s->m->links, true); rc >= 0 && i != WEIR_NONE;
+    for (uint32_t i = weir_edge_first(g, under, s->m->ask.links, true); rc >= 0 && i != WEIR_NONE;
          i = weir_edge_next(g, i, true)) {
         weir_vertex v = g->edges[i].target, up = v;
         if (kind_of(g, v)->type != s->type || weir_vertex_within(g, v, under))
@@ -600,8 +600,9 @@ static int push_linked(struct search *s, weir_vertex under)
 static bool uses_free_list(const struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    return m->has_busy_mask && m->view == VIEW_RESERVED && under == WEIR_NONE && s->type == m->occupancy->type &&
-           s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) && !m->policy->prune && !s->segment;
+    return m->known.masked && m->scope.view == VIEW_RESERVED && under == WEIR_NONE &&
+           s->type == m->known.occupancy->type && s->host == WEIR_NO_TYPE && !has_barred(s) && !search_descends(s) &&
+           !m->ask.policy->prune && !s->segment;
 }
 
 static bool is_nogood(const struct search *s, weir_vertex v)
@@ -616,11 +617,12 @@ static bool has_few_fits(const struct search *s, weir_vertex under)
     const struct match *m = s->m;
     uint64_t few = FIT_TIES;
 
-    if (!m->has_busy_mask || !m->has_fit_index || m->view > VIEW_RESERVED || under != WEIR_NONE || has_barred(s) ||
-        search_descends(s) || (s->host != m->occupancy->type && s->type != m->occupancy->type))
+    if (!m->known.masked || !match_has_fits(m) || m->scope.view > VIEW_RESERVED || under != WEIR_NONE ||
+        has_barred(s) || search_descends(s) ||
+        (s->host != m->known.occupancy->type && s->type != m->known.occupancy->type))
         return false;
-    for (uint32_t i = 0; i < m->occupancy->words; i++) {
-        uint64_t n = (uint64_t)__builtin_popcountll(~m->occupancy->busy[i]);
+    for (uint32_t i = 0; i < m->known.occupancy->words; i++) {
+        uint64_t n = (uint64_t)__builtin_popcountll(~m->known.occupancy->busy[i]);
         if (n > few)
             return false;
         few -= n;
@@ -634,9 +636,9 @@ static int push_fits(struct search *s)
     const struct match *m = s->m;
     int rc = WEIR_OK;
 
-    for (uint32_t i = 0; rc >= 0 && i < m->occupancy->words; i++)
-        for (uint64_t left = ~m->occupancy->busy[i]; rc >= 0 && left; left &= left - 1) {
-            weir_vertex v = m->occupancy->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
+    for (uint32_t i = 0; rc >= 0 && i < m->known.occupancy->words; i++)
+        for (uint64_t left = ~m->known.occupancy->busy[i]; rc >= 0 && left; left &= left - 1) {
+            weir_vertex v = m->known.occupancy->vertices[i * 64 + (uint32_t)__builtin_ctzll(left)], up = v;
             for (rc = 1; rc > 0 && (up = vertex_at(m->g, up)->parent) != WEIR_NONE;)
                 rc = weir_search_admit(s, up);
             rc = rc > 0 ? push_kid(s, v) : rc;
@@ -651,7 +653,8 @@ static int push_first(struct search *s, weir_vertex under)
     int rc;
 
     if (uses_free_list(s, under))
-        return weir_free_list_begin(&s->free_list, m->g, s->index, m->occupancy) ? weir_fail_nomem(m->err) : WEIR_OK;
+        return weir_free_list_begin(&s->free_list, m->g, s->index, m->known.occupancy) ? weir_fail_nomem(m->err)
+                                                                                       : WEIR_OK;
     if (has_few_fits(s, under))
         return push_fits(s);
     if (!s->segment) /* items outside of the segment are not pushed, and may yet serve */
@@ -668,7 +671,7 @@ static int push_first(struct search *s, weir_vertex under)
 static int begin_turn(struct search *s, weir_vertex under)
 {
     const struct match *m = s->m;
-    const weir_policy *p = m->policy;
+    const weir_policy *p = m->ask.policy;
 
     s->under = under;
     if (!p->turn || !view_ordered(m) || weir_type_above(m->g, s->type, s->type))
@@ -682,7 +685,9 @@ static int begin_turn(struct search *s, weir_vertex under)
 static int begin(struct search *s, weir_vertex under)
 {
     struct match *m = s->m;
-    enum index_mode mode = m->view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY : s->idle_only ? INDEX_IDLE : INDEX_FREE;
+    enum index_mode mode = m->scope.view != VIEW_NOW || is_shared(s->r) ? INDEX_ANY
+                           : s->idle_only                               ? INDEX_IDLE
+                                                                        : INDEX_FREE;
     int rc;
 
     if (s->type == WEIR_NO_TYPE)
@@ -753,7 +758,7 @@ int weir_search_hosts_by(struct search *s, struct match *m, weir_vertex under, c
 static int64_t units_below(const struct search *s, weir_vertex under, weir_type t, bool own)
 {
     const weir_graph *g = s->m->g;
-    uint32_t which = own ? cell_for(s) : s->m->view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
+    uint32_t which = own ? cell_for(s) : s->m->scope.view == VIEW_NOW ? TYPE_FREE : TYPE_TOTAL;
     int64_t sum = 0;
 
     for (uint32_t i = 0; i < (under == WEIR_NONE ? g->nroots : 1); i++) {

@@ -45,9 +45,9 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
 {
     const struct inner *in = inner_of(m->g, v);
     uint32_t n;
-    const struct weir_need *needs = weir_resource_needs(m->request, slot->index, &n);
+    const struct weir_need *needs = weir_resource_needs(m->ask.request, slot->index, &n);
 
-    m->stats.visited++;
+    m->result.stats.visited++;
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = weir_match_type_named(m, needs[i].type);
         uint32_t cell =
@@ -78,8 +78,8 @@ static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const we
 /* The type of hosts by the policy's locality, below a vertex. */
 static weir_type local_host(struct match *m, weir_vertex under, const weir_resource *slot)
 {
-    for (uint32_t i = 0; m->view != VIEW_ALL && i < m->policy->nlocality && under != WEIR_NONE; i++) {
-        weir_type t = weir_type_find(m->g, m->policy->locality[i]);
+    for (uint32_t i = 0; m->scope.view != VIEW_ALL && i < m->ask.policy->nlocality && under != WEIR_NONE; i++) {
+        weir_type t = weir_type_find(m->g, m->ask.policy->locality[i]);
         if (t == WEIR_NO_TYPE)
             continue;
         if (is_within_type(m->g, under, t))
@@ -129,8 +129,9 @@ weir_type weir_slot_host(struct match *m, weir_vertex under, const weir_resource
         return WEIR_NO_TYPE;
     if (strict(m, WEIR_STRICT_SLOTS))
         return weir_slot_is_parent(m, under, slot) ? WEIR_NO_TYPE : SEARCH_PARENT;
-    if (m->node_type != WEIR_NO_TYPE && is_inside(m, slot, m->node_type) && !is_within_type(m->g, under, m->node_type))
-        return m->node_type;
+    if (m->ask.node_type != WEIR_NO_TYPE && is_inside(m, slot, m->ask.node_type) &&
+        !is_within_type(m->g, under, m->ask.node_type))
+        return m->ask.node_type;
     return local_host(m, under, slot);
 }
 
@@ -140,7 +141,8 @@ static bool lies_inside(struct match *m, const weir_resource *r)
 {
     weir_type t = weir_match_type(m, r);
 
-    return weir_flow_find(m->g, r->type) != WEIR_NONE || (t != WEIR_NO_TYPE && weir_type_above(m->g, m->node_type, t));
+    return weir_flow_find(m->g, r->type) != WEIR_NONE ||
+           (t != WEIR_NO_TYPE && weir_type_above(m->g, m->ask.node_type, t));
 }
 
 /* Whether r asks for nodes, or for what contains nodes. */
@@ -148,7 +150,7 @@ static bool holds_nodes(struct match *m, const weir_resource *r)
 {
     weir_type t = weir_match_type(m, r);
 
-    return t != WEIR_NO_TYPE && (t == m->node_type || weir_type_above(m->g, t, m->node_type));
+    return t != WEIR_NO_TYPE && (t == m->ask.node_type || weir_type_above(m->g, t, m->ask.node_type));
 }
 
 static weir_resource part_of(const weir_resource *slot, const weir_resource *with, uint32_t n)
@@ -174,19 +176,19 @@ static struct divided_slot *divide(struct match *m, const weir_resource *slot, u
     d->slot = slot;
     d->inside = part_of(slot, d->with, ninside);
     d->outside = part_of(slot, d->with + ninside, slot->nwith - ninside);
-    d->next = m->divided;
-    m->divided = d;
+    d->next = m->known.divided;
+    m->known.divided = d;
     return d;
 }
 
 int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *slot, const struct divided_slot **out)
 {
-    struct divided_slot *d = m->divided;
+    struct divided_slot *d = m->known.divided;
     uint32_t ninside = 0;
 
     *out = NULL;
-    if (slot->nwith < 2 || m->node_type == WEIR_NO_TYPE || strict(m, WEIR_STRICT_SLOTS) ||
-        is_within_type(m->g, under, m->node_type))
+    if (slot->nwith < 2 || m->ask.node_type == WEIR_NO_TYPE || strict(m, WEIR_STRICT_SLOTS) ||
+        is_within_type(m->g, under, m->ask.node_type))
         return WEIR_OK;
     for (uint32_t i = 0; i < slot->nwith; i++) {
         if (holds_nodes(m, &slot->with[i]))
@@ -207,9 +209,9 @@ int weir_slot_divide(struct match *m, weir_vertex under, const weir_resource *sl
 
 void weir_slots_undivide(struct match *m)
 {
-    while (m->divided) {
-        struct divided_slot *d = m->divided;
-        m->divided = d->next;
+    while (m->known.divided) {
+        struct divided_slot *d = m->known.divided;
+        m->known.divided = d->next;
         weir_mem_free(d);
     }
 }

@@ -33,16 +33,13 @@ static void drop_demands(struct competing *c, uint32_t n)
 static int fits_alone(struct competing *c, const struct demand *d, weir_vertex v)
 {
     struct match *m = c->m;
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
-    bool probing = m->probing;
+    struct scope mark = scope_mark(m);
     int64_t units;
 
-    m->conflicts_from = WEIR_NONE;
-    m->probing = true;
+    m->scope.conflicts_from = WEIR_NONE;
+    m->scope.probing = true;
     units = is_hosted(d) ? weir_place_slots_in(m, v, d->r, 1) : weir_place_vertex(m, v, d->r, kind_of(m->g, v)->size);
-    m->probing = probing;
-    m->conflicts_from = conflicts_from;
-    m->npicks = npicks;
+    scope_undo(m, &mark);
     return units < 0 ? (int)units : units > 0;
 }
 
@@ -108,7 +105,7 @@ static int list_candidates(struct competing *c, struct demand *d)
     weir_search_end(&s);
     if (!rc && !c->ordered)
         rc = count_remaining(c, d);
-    if (!rc && d->npools && m->view <= VIEW_RESERVED && m->policy->evaluate)
+    if (!rc && d->npools && m->scope.view <= VIEW_RESERVED && m->ask.policy->evaluate)
         rc = drop_unscored(c, d);
     return rc;
 }
@@ -205,17 +202,18 @@ static int place_units_of(struct competing *c, struct demand *d, int round)
 {
     struct match *m = c->m;
     int64_t want = round ? d->max_units - d->units : demand_minimum(d), got;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
 
     if (d->candidates || want <= 0)
         return 1;
     if (d->subsystem != WEIR_NONE)
-        return round || m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
+        return round || m->scope.view == VIEW_CAPACITY ? 1
+                                                       : weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     got = weir_place_some(m, d->under, d->r, want);
     if (got < 0 || (round == 0 && got < want))
         return got < 0 ? (int)got : 0;
     if (round && got != allowed_more(d, got)) { /* between two allowed amounts: place the lower */
-        m->npicks = npicks;
+        scope_undo(m, &mark);
         got = allowed_more(d, got);
         got = got ? weir_place_some(m, d->under, d->r, got) : 0;
     }
@@ -227,7 +225,7 @@ static int place_units_of(struct competing *c, struct demand *d, int round)
  * any gets more. */
 static int place_units(struct competing *c)
 {
-    uint32_t npicks = c->m->npicks;
+    uint32_t npicks = c->m->scope.npicks;
     int rc = 1;
 
     for (uint32_t i = 0; i < c->n; i++)
@@ -241,7 +239,7 @@ static int place_units(struct competing *c)
     for (uint32_t i = 0; rc == 1 && i < c->n; i++)
         if (c->demands[i].direct)
             rc = weir_place_direct(c->m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
-    c->refusals += rc == 0 ? (c->m->npicks - npicks) / 8 : 0; /* counts as work */
+    c->refusals += rc == 0 ? (c->m->scope.npicks - npicks) / 8 : 0; /* counts as work */
     return rc;
 }
 
@@ -278,8 +276,8 @@ static int record_uses(struct competing *c, uint32_t npicks, uint32_t n, int by)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t i = npicks; !c->ordered && !rc && i < c->m->npicks; i++)
-        rc = weir_symmetry_pick(&c->symmetries, &c->m->picks[i], by);
+    for (uint32_t i = npicks; !c->ordered && !rc && i < c->m->scope.npicks; i++)
+        rc = weir_symmetry_pick(&c->symmetries, &c->m->progress.picks[i], by);
     for (uint32_t i = n; !c->ordered && !rc && i < c->n; i++)
         rc = weir_symmetry_demand(&c->symmetries, &c->demands[i], i, by);
     return rc ? weir_fail_nomem(c->m->err) : WEIR_OK;
@@ -326,7 +324,8 @@ static int too_many_tries(struct competing *c)
 static int take_and_go_on(struct competing *c, uint32_t i, uint32_t k, int64_t want)
 {
     struct match *m = c->m;
-    uint32_t npicks = m->npicks, n = c->n;
+    struct scope mark = scope_mark(m);
+    uint32_t n = c->n;
     weir_vertex v = c->demands[i].candidates[k];
     int64_t had = c->demands[i].units, last = c->demands[i].last_units, units;
     int rc;
@@ -334,7 +333,7 @@ static int take_and_go_on(struct competing *c, uint32_t i, uint32_t k, int64_t w
     if (++c->tries > COMPETING_TRIES)
         return too_many_tries(c);
     rc = take(c, i, v, want, &units);
-    if (rc >= 0 && record_uses(c, npicks, n, 1))
+    if (rc >= 0 && record_uses(c, mark.npicks, n, 1))
         return WEIR_ENOMEM;
     if (rc == 1) {
         rc = set_units(c, i, had + units, units);
@@ -343,9 +342,9 @@ static int take_and_go_on(struct competing *c, uint32_t i, uint32_t k, int64_t w
     }
     if (rc == 0) {
         c->refusals++;
-        if (record_uses(c, npicks, n, -1) || set_units(c, i, had, last))
+        if (record_uses(c, mark.npicks, n, -1) || set_units(c, i, had, last))
             return WEIR_ENOMEM;
-        m->npicks = npicks;
+        scope_undo(m, &mark);
         drop_demands(c, n);
     }
     return rc;
@@ -458,20 +457,18 @@ static int solve_from(struct competing *c, uint32_t i, uint32_t from)
 static int assign_units(struct competing *c)
 {
     struct match *m = c->m;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int rc = weir_competing_assign_all(c);
 
     for (uint32_t i = 0; rc == 1 && i < c->n; i++) {
         const struct demand *d = &c->demands[i];
-        if (d->subsystem != WEIR_NONE && m->view != VIEW_CAPACITY && demand_minimum(d) > 0)
+        if (d->subsystem != WEIR_NONE && m->scope.view != VIEW_CAPACITY && demand_minimum(d) > 0)
             rc = weir_flow_allocate(m, d->under, d->subsystem, d->r, d->times);
     }
     for (uint32_t i = 0; rc == 1 && i < c->n; i++)
         if (c->demands[i].direct)
             rc = weir_place_direct(m, c->demands[i].under, c->demands[i].r, c->demands[i].times);
-    if (rc == 0)
-        m->npicks = npicks;
-    return rc;
+    return scope_end(m, &mark, rc);
 }
 
 /* Solves from demand i on, a demand with candidates, in all ways. Returns 1, 0 or negative. */
@@ -506,40 +503,34 @@ static void end_competing(struct competing *c)
     weir_symmetry_end(&c->symmetries);
 }
 
-/* Runs the search once. Returns 1, 0 or negative; unless it returns 1, the picks are as before. */
+/* Runs the search once. Returns 1, 0 or negative. */
 static int run_once(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times,
                     bool ordered)
 {
     struct competing c = {.m = m, .ordered = ordered};
-    uint32_t npicks = m->npicks;
+    uint32_t from = m->scope.npicks;
     int rc;
 
+    m->scope.conflicts_from = from;
+    m->scope.minimum |= !ordered;
     weir_symmetry_begin(&c.symmetries, m);
     rc = add_demands(&c, under, list, n, times);
-    rc = rc ? rc : record_uses(&c, npicks, 0, 1);
+    rc = rc ? rc : record_uses(&c, from, 0, 1);
     rc = rc ? rc : solve(&c, 0);
-    if (rc != 1)
-        m->npicks = npicks;
     for (uint32_t i = 0; rc == 1 && i < c.n; i++)
-        weir_pick_slots(m, npicks, is_hosted(&c.demands[i]) ? c.demands[i].units : c.demands[i].slots);
+        weir_pick_slots(m, from, is_hosted(&c.demands[i]) ? c.demands[i].units : c.demands[i].slots);
     end_competing(&c);
     return rc;
 }
 
 int weir_place_competing(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    bool take_minimum = m->take_minimum;
+    struct scope mark = scope_mark(m);
     int rc;
 
-    m->conflicts_from = m->npicks;
-    m->backtracked = true;
-    rc = run_once(m, under, list, n, times, true);
-    if (rc == 0) { /* counts with a range may have taken too much, or a vertex that another sibling needs */
-        m->conflicts_from = m->npicks;
-        m->take_minimum = true;
-        rc = run_once(m, under, list, n, times, false);
-        m->take_minimum = take_minimum;
-    }
-    m->conflicts_from = WEIR_NONE;
+    m->progress.shared = true;
+    rc = scope_end(m, &mark, run_once(m, under, list, n, times, true));
+    if (rc == 0) /* counts with a range may have taken too much, or a vertex that another sibling needs */
+        rc = scope_end(m, &mark, run_once(m, under, list, n, times, false));
     return rc;
 }

@@ -11,7 +11,7 @@ static int place_divided(struct match *m, weir_vertex under, const struct divide
 {
     const weir_count *count = &d->slot->count;
     weir_resource inside = d->inside;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t n = weir_slot_bound(m, under, &d->outside, count_most(m, count));
     int rc = n < 0 ? (int)n : 0;
 
@@ -22,8 +22,7 @@ static int place_divided(struct match *m, weir_vertex under, const struct divide
         inside.count.min = inside.count.max = n;
         rc = weir_place_slots(m, under, &inside, weir_slot_host(m, under, &inside));
         rc = rc == 1 ? weir_place_slots_in(m, under, &d->outside, n) : rc;
-        if (rc == 0)
-            m->npicks = npicks;
+        scope_end(m, &mark, rc);
     }
     return rc;
 }
@@ -32,7 +31,7 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
 {
     int64_t most = count_most(m, &slot->count), n = most;
     weir_type host = times == 1 ? weir_slot_host(m, under, slot) : WEIR_NO_TYPE;
-    uint32_t npicks = m->npicks;
+    uint32_t from = m->scope.npicks;
     const struct divided_slot *divided = NULL;
 
     if (host != WEIR_NO_TYPE)
@@ -51,7 +50,7 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
         int64_t slots = saturating_mul(n, times);
         int rc = weir_place_slots_in(m, under, slot, slots);
         if (rc == 1)
-            weir_pick_slots(m, npicks, slots);
+            weir_pick_slots(m, from, slots);
         if (rc)
             return rc;
     }
@@ -62,13 +61,13 @@ int weir_place_direct(struct match *m, weir_vertex under, const weir_resource *r
 {
     int rc = 0;
 
-    if (m->flow->waits && m->view != VIEW_CAPACITY)
+    if (m->progress.flow->waits && m->scope.view != VIEW_CAPACITY)
         return weir_direct_wait(m, under, r, times);
-    m->backtracked = true; /* units of a flow may pass where units are taken */
-    m->flow->still = count_most(m, &r->count) == r->count.min;
-    if (m->flow->still)
+    m->progress.shared = true; /* units of a flow may pass where units are taken */
+    m->progress.flow->still = count_most(m, &r->count) == r->count.min;
+    if (m->progress.flow->still)
         rc = weir_place_resource(m, under, r, times);
-    m->flow->still = false;
+    m->progress.flow->still = false;
     return rc ? rc : weir_place_resource(m, under, r, times);
 }
 
@@ -80,27 +79,26 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
         return place_slot(m, under, r, times);
     if (subsystem == WEIR_NONE)
         return weir_direct_is(m, r) ? weir_place_direct(m, under, r, times) : weir_place_resource(m, under, r, times);
-    return m->view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
+    return m->scope.view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
 int weir_place_list(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int rc = 1;
 
     if (times == 0)
         return 1;
     if (n > 0 && list->any)
         return weir_place_or_slots(m, under, list, n, times);
-    if (m->conflicts_from == WEIR_NONE && weir_siblings_compete(m, list, n))
+    if (m->scope.conflicts_from == WEIR_NONE && weir_siblings_compete(m, list, n))
         return weir_place_competing(m, under, list, n, times);
     for (int direct = 0; direct < 2; direct++)
         for (uint32_t i = 0; rc == 1 && i < n; i++)
             if (weir_direct_is(m, &list[i]) == direct)
                 rc = place_one(m, under, &list[i], times);
-    if (rc != 1)
-        m->npicks = npicks;
-    if (rc == 0 && m->conflicts_from == WEIR_NONE && weir_siblings_nest(m, list, n, times))
+    scope_end(m, &mark, rc);
+    if (rc == 0 && m->scope.conflicts_from == WEIR_NONE && weir_siblings_nest(m, list, n, times))
         return weir_place_competing(m, under, list, n, times);
     return rc;
 }
@@ -108,15 +106,13 @@ int weir_place_list(struct match *m, weir_vertex under, const weir_resource *lis
 int weir_place_request(struct match *m, enum match_view view, int64_t t0)
 {
     uint32_t n;
-    const weir_resource *list = weir_request_resources(m->request, &n);
+    const weir_resource *list = weir_request_resources(m->ask.request, &n);
     int rc;
 
-    m->view = view;
-    m->t0 = t0;
-    m->t1 = m->end != WEIR_NO_END ? m->end : time_add(t0, m->duration);
-    m->npicks = 0;
-    m->conflicts_from = WEIR_NONE;
-    m->backtracked = false;
+    m->scope = (struct scope){.view = view, .conflicts_from = WEIR_NONE};
+    m->window.t0 = t0;
+    m->window.t1 = m->window.end != WEIR_NO_END ? m->window.end : time_add(t0, m->window.duration);
+    m->progress.shared = false;
     weir_flow_reset(m);
     if (weir_direct_prepare(m))
         return WEIR_ENOMEM;

@@ -63,12 +63,13 @@ static int begin_or_slots(struct or_slots *x, struct match *m, const weir_resour
 static int measure(struct or_slots *x, weir_vertex v)
 {
     for (uint32_t t = 0; t < x->ntypes; t++) {
-        uint32_t npicks = x->m->npicks, subsystem = weir_flow_find(x->m->g, x->types[t]->type);
+        struct scope mark = scope_mark(x->m);
+        uint32_t subsystem = weir_flow_find(x->m->g, x->types[t]->type);
         int64_t units = subsystem != WEIR_NONE ? weir_flow_units(x->m, v, subsystem, x->types[t])
                                                : weir_place_some(x->m, v, x->types[t], WEIR_FOREVER);
         if (units < 0)
             return (int)units;
-        x->m->npicks = npicks;
+        scope_undo(x->m, &mark);
         x->left[t] = units;
     }
     return WEIR_OK;
@@ -130,7 +131,7 @@ static int find_or_slots(struct or_slots *x, weir_vertex v)
  * directly where flows pass, are not added up by type. Returns the number of slots, or negative. */
 static int64_t place_most(struct or_slots *x, weir_vertex v, const weir_resource *slot, int64_t n)
 {
-    uint32_t from = x->m->npicks;
+    uint32_t from = x->m->scope.npicks;
     int rc = 0;
 
     while (n > 0 && (rc = weir_place_slots_in(x->m, v, slot, n)) == 0)
@@ -144,7 +145,7 @@ static int64_t place_most(struct or_slots *x, weir_vertex v, const weir_resource
 static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
 {
     struct match *m = x->m;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t placed = 0;
     int rc = find_or_slots(x, v);
 
@@ -154,7 +155,7 @@ static int64_t place_at(struct or_slots *x, weir_vertex v, int64_t want)
         int64_t n = x->best[i] < want - placed ? x->best[i] : want - placed;
         n = place_most(x, v, &x->list[i], n);
         if (n < 0) {
-            m->npicks = npicks;
+            scope_undo(m, &mark);
             return n;
         }
         placed += n;
@@ -233,27 +234,23 @@ static int place_all(struct or_slots *x, weir_vertex under, int64_t want, int64_
         if (n < 0 || n * times == placed)
             return n >= 0;
         want = n * times; /* between two allowed counts: place the lower */
-        x->m->npicks = x->from;
+        x->m->scope.npicks = x->from;
     }
 }
 
 int weir_place_or_slots(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
+    struct scope mark = scope_mark(m);
     struct or_slots x;
     int64_t want;
     int rc = begin_or_slots(&x, m, list, n);
 
     if (rc)
         return rc;
-    x.from = npicks;
+    x.from = mark.npicks;
     /* slots may take parts of a common pool */
-    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
-    m->backtracked = true;
+    scope_conflict(m);
+    m->progress.shared = true;
     want = saturating_mul(count_most(m, &list[n - 1].count), times);
-    rc = place_all(&x, under, want, times);
-    m->conflicts_from = conflicts_from;
-    if (rc != 1)
-        m->npicks = npicks;
-    return rc;
+    return scope_end(m, &mark, place_all(&x, under, want, times));
 }

@@ -27,7 +27,7 @@ struct gains {
 
 static int gain_add(struct match *m, struct gains *gs, weir_vertex v, int64_t units)
 {
-    if (WEIR_ARRAY_ADD(gs->list, gs->n, gs->cap, (struct gain){v, m->npicks, units}))
+    if (WEIR_ARRAY_ADD(gs->list, gs->n, gs->cap, (struct gain){v, m->scope.npicks, units}))
         return weir_fail_nomem(m->err);
     gs->units += units;
     return WEIR_OK;
@@ -86,14 +86,12 @@ static int by_score(const void *a, const void *b)
 /* Adds a vertex to the list if it fits, without taking anything. *fits tells whether it does. */
 static int add_fitting(struct match *m, weir_vertex v, const weir_resource *r, struct scores *sc, bool *fits)
 {
-    uint32_t npicks = m->npicks;
-    bool probing = m->probing;
+    struct scope mark = scope_mark(m);
     int64_t units;
 
-    m->probing = true;
+    m->scope.probing = true;
     units = weir_place_vertex(m, v, r, WEIR_FOREVER);
-    m->probing = probing;
-    m->npicks = npicks;
+    scope_undo(m, &mark);
     *fits = units > 0;
     if (units <= 0)
         return (int)units;
@@ -126,7 +124,7 @@ static int score_list(struct match *m, const weir_resource *r, struct scores *sc
 /* Whether scores decide: not while probing, where any candidates will do; but `evaluate` may refuse candidates. */
 static bool is_scored(const struct match *m)
 {
-    return m->scored && (!m->probing || m->policy->evaluate);
+    return match_scored(m) && (!m->scope.probing || m->ask.policy->evaluate);
 }
 
 /* Lists the next vertices that fit, up to `most` in all; *more tells whether further vertices may follow. */
@@ -220,9 +218,9 @@ static int call_select(struct match *m, const weir_resource *r, struct scores *s
 {
     int64_t count;
 
-    m->stats.callbacks++;
+    m->result.stats.callbacks++;
     list_candidates(sc, c);
-    count = m->policy->select(m->policy->data, m->g, r, c->v, c->score, sc->n, c->min, c->max, c->chosen);
+    count = m->ask.policy->select(m->ask.policy->data, m->g, r, c->v, c->score, sc->n, c->min, c->max, c->chosen);
     if (count < 0 || count > (int64_t)sc->n)
         return weir_match_policy_failed(m, "select");
     if (count >= (int64_t)c->min)
@@ -259,9 +257,9 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
     c.chosen = weir_mem_alloc(sc->n * sizeof *c.chosen);
     if (!c.v || !c.score || !c.chosen)
         rc = weir_fail_nomem(m->err);
-    if (!rc && m->policy->select)
+    if (!rc && m->ask.policy->select)
         rc = call_select(m, r, sc, &c);
-    if (!rc && m->policy->choice)
+    if (!rc && m->ask.policy->choice)
         rc = make_choice(m, r, sc, &c);
     WEIR_FREE(c.v, c.score, c.chosen);
     return rc;
@@ -270,19 +268,19 @@ static int apply_select(struct match *m, const weir_resource *r, int64_t want, s
 /* Whether the policy chooses a set of `want` units; not while probing, where any set will do. */
 static bool policy_selects(const struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
-    return m->chooses && !m->probing && weir_choice_matters(m, under, r, want);
+    return match_chooses(m) && !m->scope.probing && weir_choice_matters(m, under, r, want);
 }
 
 /* Whether no other candidates may be taken than those of one choice. */
 static bool is_strict(const struct match *m)
 {
-    return m->policy->choice && m->policy->choice->kind == WEIR_CHOOSE_ONE;
+    return m->ask.policy->choice && m->ask.policy->choice->kind == WEIR_CHOOSE_ONE;
 }
 
 /* Candidates given to the policy at a time. */
 static uint32_t round_size(const struct match *m, int64_t want)
 {
-    uint32_t n = m->scored || is_strict(m) ? 0 : m->policy->candidates;
+    uint32_t n = match_scored(m) || is_strict(m) ? 0 : m->ask.policy->candidates;
 
     if (n == 0 || want >= UINT32_MAX / 2)
         return UINT32_MAX;
@@ -343,7 +341,7 @@ static int gather_chosen(struct match *m, weir_vertex under, const weir_resource
     }
     weir_mem_free(chosen);
     if (rc != 1) {
-        m->npicks = gs->from;
+        m->scope.npicks = gs->from;
         gs->n = 0;
         gs->units = 0;
     }
@@ -353,8 +351,8 @@ static int gather_chosen(struct match *m, weir_vertex under, const weir_resource
 /* Gathers up to `want` units of r below `under`. */
 static int gather(struct match *m, weir_vertex under, const weir_resource *r, int64_t want, struct gains *gs)
 {
-    bool selects = m->view <= VIEW_RESERVED && policy_selects(m, under, r, want);
-    bool scored = m->view <= VIEW_RESERVED && (is_scored(m) || selects);
+    bool selects = m->scope.view <= VIEW_RESERVED && policy_selects(m, under, r, want);
+    bool scored = m->scope.view <= VIEW_RESERVED && (is_scored(m) || selects);
     struct order_scores by = {NULL, WEIR_NO_TYPE};
     int rc = selects ? gather_chosen(m, under, r, want, gs) : 0;
 
@@ -406,8 +404,8 @@ static void rewrite(struct match *m, struct gains *gs, const struct gathered_sha
 
     for (uint32_t i = 0; i < gs->n; i++) {
         uint32_t from = shares[i].from - gs->from, n = shares[i].n;
-        memcpy(m->picks + at, picks + from, n * sizeof *picks);
-        memcpy(m->details + at, details + from, n * sizeof *details);
+        memcpy(m->progress.picks + at, picks + from, n * sizeof *picks);
+        memcpy(m->progress.details + at, details + from, n * sizeof *details);
         at += n;
         gs->list[i] = shares[i].gain;
         gs->list[i].npicks = at;
@@ -417,17 +415,18 @@ static void rewrite(struct match *m, struct gains *gs, const struct gathered_sha
 /* Reorders the gains of a search that descends by the order of the policy. */
 static int reorder_gains(struct match *m, struct gains *gs)
 {
-    size_t n = m->npicks - gs->from;
+    size_t n = m->scope.npicks - gs->from;
     struct gathered_share *shares = weir_mem_alloc((size_t)gs->n * sizeof *shares + 1);
     weir_pick *picks = weir_mem_alloc(n * sizeof *picks + 1);
     struct pick_detail *details = weir_mem_alloc(n * sizeof *details + 1);
     struct gather_ordering o = {.g = m->g};
-    int rc = shares && picks && details ? weir_order_read(m->g, m->policy, &o.order, m->err) : weir_fail_nomem(m->err);
+    int rc =
+        shares && picks && details ? weir_order_read(m->g, m->ask.policy, &o.order, m->err) : weir_fail_nomem(m->err);
 
     if (!rc && gs->n > 0) {
         list_shares(gs, shares);
-        memcpy(picks, m->picks + gs->from, n * sizeof *picks);
-        memcpy(details, m->details + gs->from, n * sizeof *details);
+        memcpy(picks, m->progress.picks + gs->from, n * sizeof *picks);
+        memcpy(details, m->progress.details + gs->from, n * sizeof *details);
         qsort_r(shares, gs->n, sizeof *shares, by_order, &o);
         rewrite(m, gs, shares, picks, details);
     }
@@ -441,15 +440,15 @@ static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64
     weir_pick *last;
     int rc = WEIR_OK;
 
-    if (gs->units > want && view_ordered(m) && m->policy->ndescend && m->policy->norder)
+    if (gs->units > want && view_ordered(m) && m->ask.policy->ndescend && m->ask.policy->norder)
         rc = reorder_gains(m, gs);
     if (rc)
         return rc;
     while (gs->n > 0 && gs->units - gs->list[gs->n - 1].units >= want) {
         gs->units -= gs->list[--gs->n].units;
-        m->npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
+        m->scope.npicks = gs->n ? gs->list[gs->n - 1].npicks : gs->from;
     }
-    last = gs->n ? &m->picks[m->npicks - 1] : NULL;
+    last = gs->n ? &m->progress.picks[m->scope.npicks - 1] : NULL;
     if (last && gs->units > want && last->amount > gs->units - want && weir_candidate_divisible(m, last->vertex, r)) {
         last->amount -= gs->units - want;
         last->exclusive = false;
@@ -460,12 +459,13 @@ static int trim(struct match *m, const weir_resource *r, struct gains *gs, int64
 
 int64_t weir_place_some(struct match *m, weir_vertex under, const weir_resource *r, int64_t want)
 {
-    struct gains gs = {.from = m->npicks};
+    struct scope mark = scope_mark(m);
+    struct gains gs = {.from = mark.npicks};
     int rc = gather(m, under, r, want, &gs);
 
     weir_mem_free(gs.list);
     if (rc)
-        m->npicks = gs.from;
+        scope_undo(m, &mark);
     return rc ? rc : gs.units;
 }
 
@@ -473,7 +473,8 @@ int weir_place_resource(struct match *m, weir_vertex under, const weir_resource 
 {
     int64_t smallest = saturating_mul(r->count.min, times), count;
     int64_t most = saturating_mul(count_most(m, &r->count), times);
-    struct gains gs = {.from = m->npicks};
+    struct scope mark = scope_mark(m);
+    struct gains gs = {.from = mark.npicks};
     int rc;
 
     if (!weir_search_bound_ok(m, under, r, smallest, weir_candidate_idle(m, r)))
@@ -486,7 +487,6 @@ int weir_place_resource(struct match *m, weir_vertex under, const weir_resource 
     if (!rc && count >= 0)
         rc = trim(m, r, &gs, saturating_mul(count, times));
     weir_mem_free(gs.list);
-    if (rc || count < 0)
-        m->npicks = gs.from;
-    return rc ? rc : count >= 0;
+    rc = rc ? rc : count >= 0;
+    return scope_end(m, &mark, rc);
 }

@@ -43,10 +43,10 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
 {
     int64_t shares = 0, have = 0, each = r->count.min;
 
-    for (uint32_t i = from; i < m->npicks; i++) {
-        if (m->picks[i].resource != r->index)
+    for (uint32_t i = from; i < m->scope.npicks; i++) {
+        if (m->progress.picks[i].resource != r->index)
             continue;
-        have += m->picks[i].amount;
+        have += m->progress.picks[i].amount;
         shares += have >= each;
         have = have >= each ? 0 : have;
     }
@@ -61,8 +61,7 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
 
     for (uint32_t i = 0; i < slot->nwith && most > 0; i++) {
         const weir_resource *r = &slot->with[i];
-        uint32_t npicks = m->npicks;
-        bool probing = m->probing;
+        struct scope mark = scope_mark(m);
         uint32_t subsystem = weir_flow_find(m->g, r->type);
         int64_t units;
         if (r->count.min == 0 || r == without)
@@ -71,13 +70,13 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
             most = weir_flow_bound(m, under, subsystem, r, most);
             continue;
         }
-        m->probing = true;
+        m->scope.probing = true;
         units = weir_place_some(m, under, r, apart ? WEIR_FOREVER : saturating_mul(most, r->count.min));
-        m->probing = probing;
+        if (units >= 0)
+            units = apart ? count_shares(m, mark.npicks, r) : units / r->count.min;
+        scope_undo(m, &mark);
         if (units < 0)
             return units;
-        units = apart ? count_shares(m, npicks, r) : units / r->count.min;
-        m->npicks = npicks;
         if (units < most)
             most = units;
     }
@@ -87,14 +86,12 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
 /* Whether `slots` slots fit below `under` beside the picks so far. Returns 1, 0 or negative. */
 static int fits(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
 {
-    uint32_t npicks = m->npicks;
-    bool probing = m->probing;
+    struct scope mark = scope_mark(m);
     int rc;
 
-    m->probing = true;
+    m->scope.probing = true;
     rc = weir_place_list(m, under, slot->with, slot->nwith, slots);
-    m->probing = probing;
-    m->npicks = npicks;
+    scope_undo(m, &mark);
     return rc;
 }
 
@@ -103,7 +100,7 @@ static int64_t bound_together(struct match *m, weir_vertex under, const weir_res
 {
     int64_t least = 0;
 
-    if (!weir_direct_within(m, slot) || m->view == VIEW_CAPACITY || most >= WEIR_FOREVER / 2)
+    if (!weir_direct_within(m, slot) || m->scope.view == VIEW_CAPACITY || most >= WEIR_FOREVER / 2)
         return most;
     while (least < most) {
         int64_t middle = least + (most - least + 1) / 2;
@@ -126,18 +123,15 @@ int64_t weir_slot_bound(struct match *m, weir_vertex under, const weir_resource 
 
 int weir_place_slots_in(struct match *m, weir_vertex under, const weir_resource *slot, int64_t slots)
 {
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
+    struct scope mark = scope_mark(m);
     int rc = 1;
 
     if (slots == 1 || !weir_slot_whole_pools(m, slot))
         return weir_place_list(m, under, slot->with, slot->nwith, slots);
-    m->conflicts_from = conflicts_from == WEIR_NONE ? npicks : conflicts_from;
+    scope_conflict(m);
     for (int64_t i = 0; rc == 1 && i < slots; i++)
         rc = weir_place_list(m, under, slot->with, slot->nwith, 1);
-    m->conflicts_from = conflicts_from;
-    if (rc != 1)
-        m->npicks = npicks;
-    return rc;
+    return scope_end(m, &mark, rc);
 }
 
 /* The vertex of type t at or above v, the vertex of a pick; v where there is none. */
@@ -155,10 +149,10 @@ static void list_keys(struct hosts *h, const struct host *host, uint32_t from, i
     weir_vertex last = WEIR_NONE;
     int64_t units = 0;
 
-    for (uint32_t i = from; i < h->m->npicks; i++) {
-        const weir_pick *p = &h->m->picks[i];
+    for (uint32_t i = from; i < h->m->scope.npicks; i++) {
+        const weir_pick *p = &h->m->progress.picks[i];
         weir_vertex v = served_by(g, h->search.type, p->vertex);
-        if (h->m->details[i].endpoint != WEIR_NONE || v == last)
+        if (h->m->progress.details[i].endpoint != WEIR_NONE || v == last)
             continue;
         last = v;
         units += v == p->vertex && p->amount ? p->amount : kind_of(g, v)->size;
@@ -187,7 +181,7 @@ static int append_host(struct hosts *h, struct host host)
 
 static bool is_scored(const struct match *m)
 {
-    return m->view <= VIEW_RESERVED && m->scored;
+    return m->scope.view <= VIEW_RESERVED && match_scored(m);
 }
 
 /* Number of the first key of the next host; where scores decide, without keys, the number of the host. */
@@ -200,10 +194,10 @@ static uint32_t next_first(const struct hosts *h)
 static int add_outer_host(struct hosts *h, weir_vertex v, weir_type inner, int64_t want)
 {
     struct hosts in = {.m = h->m, .slot = h->slot, .first = h->first};
-    uint32_t npicks = h->m->npicks;
+    struct scope mark = scope_mark(h->m);
     int rc = fill(&in, v, inner, want);
 
-    h->m->npicks = npicks;
+    scope_undo(h->m, &mark);
     if (!rc && in.norder > 0)
         rc = append_host(h, (struct host){v, in.norder, 0, next_first(h), 0});
     for (uint32_t i = 0; !rc && i < in.n; i++)
@@ -221,7 +215,7 @@ static bool is_predictable(const struct hosts *h, weir_vertex host)
 {
     struct match *m = h->m;
 
-    return !m->scored && (!m->chooses || !weir_choice_matters(m, host, h->first, WEIR_FOREVER)) &&
+    return !match_scored(m) && (!match_chooses(m) || !weir_choice_matters(m, host, h->first, WEIR_FOREVER)) &&
            h->first->count.min > 0 && !weir_slot_whole_pools(m, h->slot);
 }
 
@@ -231,18 +225,16 @@ static int add_predictable(struct hosts *h, struct host host, int64_t want)
 {
     struct match *m = h->m;
     const weir_resource *first = h->first;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t units = weir_place_some(m, host.v, first, saturating_mul(want, first->count.min));
+    int rc = WEIR_OK;
 
-    if (units < first->count.min)
-        m->npicks = npicks;
-    if (units < first->count.min)
-        return units < 0 ? (int)units : 0;
     host.most = units / first->count.min;
-    if (append_host(h, host))
-        return WEIR_ENOMEM;
-    list_keys(h, &host, npicks, first->count.min);
-    m->npicks = npicks;
+    if (units >= first->count.min && !(rc = append_host(h, host)))
+        list_keys(h, &host, mark.npicks, first->count.min);
+    scope_undo(m, &mark);
+    if (rc || units < first->count.min)
+        return rc ? rc : units < 0 ? (int)units : 0;
     host.most = bound_without(m, host.v, h->slot, first, host.most);
     host.most = bound_together(m, host.v, h->slot, host.most);
     if (host.most <= 0) {
@@ -269,7 +261,7 @@ static bool is_only(const struct hosts *h, int64_t want)
 static int add_only(struct hosts *h, struct host host)
 {
     struct match *m = h->m;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int rc = weir_place_slots_in(m, host.v, h->slot, 1);
 
     if (rc <= 0)
@@ -277,10 +269,10 @@ static int add_only(struct hosts *h, struct host host)
     host.most = 1;
     if (append_host(h, host))
         return WEIR_ENOMEM;
-    list_keys(h, &host, npicks, h->first->count.min);
+    list_keys(h, &host, mark.npicks, h->first->count.min);
     h->placed = h->keys[host.first] == h->search.found_key;
     if (!h->placed)
-        m->npicks = npicks;
+        scope_undo(m, &mark);
     return 1;
 }
 
@@ -292,7 +284,7 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     const weir_resource *first = h->first;
     weir_type inner = weir_slot_host(m, v, h->slot);
     struct host host = {v, 0, 0, next_first(h), 0};
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t units = 0;
 
     if (inner == SEARCH_PARENT)
@@ -313,8 +305,8 @@ static int add_host(struct hosts *h, weir_vertex v, int64_t want)
     units = weir_place_some(m, v, first, host.most * first->count.min);
     if (units < 0)
         return (int)units;
-    list_keys(h, &host, npicks, first->count.min);
-    m->npicks = npicks;
+    list_keys(h, &host, mark.npicks, first->count.min);
+    scope_undo(m, &mark);
     return 1;
 }
 
@@ -453,7 +445,7 @@ static int fill(struct hosts *h, weir_vertex under, weir_type host, int64_t want
     struct order_scores by = {NULL, host};
     int rc;
 
-    if (h->m->scored && weir_group_hosts_apply(h->m, under, host))
+    if (match_scored(h->m) && weir_group_hosts_apply(h->m, under, host))
         return fill_by_group(h, host, want);
     rc = is_scored(h->m) ? weir_match_rank(h->m, under, h->slot, host, &by)
                          : weir_match_rank_kept(h->m, under, h->first, host, &by);
@@ -489,7 +481,7 @@ static int place_in(struct hosts *h, weir_vertex v, int64_t count)
 /* Places the first `count` slots given. Returns 1, 0 or negative. */
 static int place_given(struct hosts *h, int64_t count)
 {
-    uint32_t npicks = h->m->npicks;
+    struct scope mark = scope_mark(h->m);
     int rc = 1;
 
     if (h->placed)
@@ -499,9 +491,7 @@ static int place_given(struct hosts *h, int64_t count)
     for (uint32_t i = 0; rc == 1 && i < h->n; i++)
         if (h->list[i].given)
             rc = place_in(h, h->list[i].v, h->list[i].given);
-    if (rc != 1)
-        h->m->npicks = npicks;
-    return rc;
+    return scope_end(h->m, &mark, rc);
 }
 
 /* ---- slots with flows ---- */
@@ -563,11 +553,11 @@ static int64_t place_in_turn(struct hosts *h, weir_vertex under, weir_type host,
 static int64_t place_anew(struct hosts *h, weir_vertex under, weir_type host, int *rc)
 {
     const weir_count *count = &h->slot->count;
-    uint32_t npicks = h->m->npicks;
+    struct scope mark = scope_mark(h->m);
     int64_t want = count_most(h->m, count), placed;
 
     for (;; want = weir_count_floor(count, placed)) { /* between two allowed counts: place the lower */
-        h->m->npicks = npicks;
+        scope_undo(h->m, &mark);
         placed = want < 0 ? -1 : place_in_turn(h, under, host, want);
         *rc = want >= 0 && placed < 0 ? (int)placed : WEIR_OK;
         if (*rc || want < 0 || placed == want)
@@ -586,7 +576,7 @@ static bool bound_ok(struct match *m, weir_vertex under, const weir_resource *r,
 int weir_place_slots(struct match *m, weir_vertex under, const weir_resource *slot, weir_type host)
 {
     struct hosts h = {.m = m, .slot = slot, .first = weir_slot_first(m, slot)};
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int64_t count;
     int rc;
 
@@ -602,9 +592,7 @@ int weir_place_slots(struct match *m, weir_vertex under, const weir_resource *sl
         rc = rc ? rc : count >= 0;
     }
     if (rc == 1)
-        weir_pick_slots(m, npicks, count);
-    else
-        m->npicks = npicks;
+        weir_pick_slots(m, mark.npicks, count);
     free_hosts(&h);
-    return rc;
+    return scope_end(m, &mark, rc);
 }

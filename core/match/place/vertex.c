@@ -7,9 +7,9 @@
  * for them), 0 or negative. */
 static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r, bool known)
 {
-    enum match_view view = m->view;
-    uint32_t npicks = m->npicks, conflicts_from = m->conflicts_from;
-    bool wants_picks = m->options->inside && view != VIEW_ALL;
+    enum match_view view = m->scope.view;
+    struct scope mark = scope_mark(m);
+    bool wants_picks = m->ask.options->inside && view != VIEW_ALL;
     int rc;
 
     /* the search has compared the needs with the totals below v: where all vertices are up, the totals decide */
@@ -19,20 +19,19 @@ static int holds_nested(struct match *m, weir_vertex v, const weir_resource *r, 
         (view == VIEW_NOW || view == VIEW_ALL || m->g->unavailable == 0))
         return 1;
     if (view < VIEW_CAPACITY)
-        m->view = VIEW_CAPACITY;
-    m->conflicts_from = WEIR_NONE;
+        m->scope.view = VIEW_CAPACITY;
+    m->scope.conflicts_from = WEIR_NONE;
     rc = weir_place_list(m, v, r->with, r->nwith, 1);
-    m->view = view;
-    m->conflicts_from = conflicts_from;
-    if (rc <= 0 || !wants_picks)
-        m->npicks = npicks;
+    if (wants_picks)
+        return scope_end(m, &mark, rc);
+    scope_undo(m, &mark);
     return rc;
 }
 
 static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r, bool known)
 {
     int64_t size = kind_of(m->g, v)->size;
-    uint32_t npicks = m->npicks;
+    struct scope mark = scope_mark(m);
     int rc = weir_candidate_fits_whole(m, v, r);
 
     if (rc == 1)
@@ -40,12 +39,10 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
     if (rc <= 0)
         return rc;
     rc = weir_pick_add(m, v, r, size, true);
-    if (rc || m->g->nsubsystems == 1 || m->view == VIEW_CAPACITY)
+    if (rc || m->g->nsubsystems == 1 || m->scope.view == VIEW_CAPACITY)
         return rc ? rc : size;
     rc = weir_flows_allocate(m, v, r->with, r->nwith, 1);
-    if (rc == 0)
-        m->npicks = npicks;
-    return rc <= 0 ? rc : size;
+    return scope_end(m, &mark, rc) <= 0 ? rc : size;
 }
 
 static int64_t take_within(struct match *m, weir_vertex v, const weir_resource *r)
