@@ -38,6 +38,8 @@ has_headers = $(if $1,$(shell printf '$(foreach h,$1,$(HASH)include <$h>\n)' | $
 MISSING := $(foreach p,$(ALL_PACKAGES),$(if $(call has_headers,$(HEADERS_$p)),$p))
 # weir-flux uses weir-serve.
 PACKAGES := $(filter-out $(MISSING) $(if $(strip $(MISSING)),weir-flux),$(ALL_PACKAGES))
+LEFT_OUT := $(filter-out $(PACKAGES),$(ALL_PACKAGES))
+why_out = $(if $(filter $1,$(MISSING)),no header $(foreach h,$(HEADERS_$1),$(if $(call has_headers,$h),$h)),it uses $(filter $(MISSING),$(ALL_PACKAGES)))
 
 CORE_C := $(sort $(shell find core -name '*.c'))
 CORE := $(CORE_C:%.c=$(OBJ)/%.o)
@@ -69,11 +71,14 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
   repl/habits cli/topics readme
 
-.PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
+.PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all report build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
-all: deps build ## dependencies, then the release build of every package whose libraries are there
-	@$(if $(strip $(MISSING)),echo "left out for want of $(foreach p,$(MISSING),$(HEADERS_$p)): $(filter-out $(PACKAGES),$(ALL_PACKAGES))")
+# What is built after `deps` is built by a make of its own, which sees what deps has installed; and -j does not run both at once.
+all: deps ## dependencies, then the release build of every package whose libraries are there
+	@$(MAKE) --no-print-directory report
+report: build
+	@$(foreach p,$(LEFT_OUT),echo "$p is left out: $(call why_out,$p)";)
 	@if [ -e $(OUT)/fresh ]; then rm -f $(OUT)/fresh; echo "$(OUT)/weir is built"; else echo "$(OUT)/weir is up to date"; fi
 build: $(OUT)/built
 $(OUT)/built: $(OUT)/weir $(if $(filter weir-serve,$(PACKAGES)),$(OUT)/lua/weir/serve/net.so) $(OUT)/libweir.a $(OUT)/libweir.so $(OUT)/lua/weir/core.so $(OUT)/doc/policy.md $(PACKAGES:%=$(OUT)/doc/made-%)
@@ -240,7 +245,8 @@ $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/weir-flux/sched-weir.toml
 -include $(sort $(shell find build/obj build/analyze $(OBJ) -name '*.d' 2>/dev/null))
 
 # ---- the main job ----
-demo: deps build ## this machine, a jobspec, a policy in Lua; then three policies side by side
+demo: deps ## this machine, a jobspec, a policy in Lua; then three policies next to each other
+	@$(MAKE) --no-print-directory build
 	@build/weir run spec/tools/demo.lua
 
 # ---- checking ----
@@ -396,7 +402,8 @@ FORMATTED = $(shell find core bindings spec -name '*.[ch]')
 format: ## clang-format on every C file
 	clang-format -i $(FORMATTED)
 
-bench: deps build build/test/bench_jansson build/test/bench_serve build/test/flat_counter ## time and count; writes build/bench.json
+bench: deps ## time and count; writes build/bench.json
+	@$(MAKE) --no-print-directory build build/test/bench_jansson build/test/bench_serve build/test/flat_counter
 	@build/weir run spec/bench/run.lua
 	@build/weir run spec/bench/store.lua
 	@build/weir run spec/bench/policy.lua
@@ -408,7 +415,8 @@ bench: deps build build/test/bench_jansson build/test/bench_serve build/test/fla
 
 # `make bench-counts BEFORE=counts.json` compares with build/counts.json of an earlier run, and fails where a row is dearer.
 bench-counts: DEBIAN += valgrind
-bench-counts: deps build build/test/counting.so ## instructions of the rows of the benchmarks under callgrind; writes build/counts.json
+bench-counts: deps ## instructions of the rows of the benchmarks under callgrind; writes build/counts.json
+	@$(MAKE) --no-print-directory build build/test/counting.so
 	@build/weir run spec/bench/counts.lua $(BEFORE)
 
 # ---- installing ----

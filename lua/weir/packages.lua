@@ -6,6 +6,7 @@
 ---   words              {word = hint}: words of other tools, and the command for that purpose
 ---   kinds              kinds of files for `weir FILE`: see cli/guess.lua
 ---   schemes            {scheme = module}: where "scheme:ADDRESS" is loaded from and saved to: see lua/weir/formats.lua
+---   policies           a folder of placement policies, among the modules of the package
 ---   services           {name = module} for what talks to a running service: `commands` for weir -s, `repl` for the REPL
 ---   scenario           {option = module} for options of scenarios: see scenario/init.lua
 
@@ -56,6 +57,16 @@ end
 function M.all(field)
   local list = {}
   for _, one in ipairs(M.list()) do table.move(one[field] or {}, 1, #(one[field] or {}), #list + 1, list) end
+  return list
+end
+
+--- Returns the paths of a folder that packages have, such as "policies".
+function M.folders(field)
+  local list = {}
+  for _, one in ipairs(M.list()) do
+    local table = one[field] and package.searchpath("weir.packages." .. one.name, package.path)
+    if table then list[#list + 1] = table:gsub("packages/[^/]*$", one[field]) end
+  end
   return list
 end
 

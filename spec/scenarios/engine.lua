@@ -4,7 +4,7 @@ local weir = require "weir"
 
 describe("what is given to one job", function()
   it("is given to nobody else: a node that is taken whole, its cores, and what is around it", function()
-    local s = scenario { machine = "cluster:1 rack:2 node:2 core:4", policy = "lonode" }
+    local s = scenario { machine = "cluster:1 rack:2 node:2 core:4", policy = "low" }
     local node = s:submit { "slot=1/node", name = "node" }
     local core = s:submit { "slot=9/core", name = "core" }
     local rack = s:submit { "slot=2/rack", name = "rack" }
@@ -120,7 +120,7 @@ attributes: {system: {duration: 60}}
   end)
 
   it("searches through the levels that it leaves out", function()
-    local s = scenario { machine = MACHINE, policy = "lonode" }
+    local s = scenario { machine = MACHINE, policy = "low" }
     assert.placed(s:submit "rack/slot=2/gpu", "node0/gpu[0-1]")
     assert.running(s:submit "slot=1/rack")
   end)

@@ -11,6 +11,14 @@ describe("low, high, first:", function()
     assert.placed(s:submit "slot=2/node", "node[3-4]")
   end)
 
+  it("low fills a node before it opens the next", function()
+    local s = racks "low"
+    local a, b, c = s:submit "slot=1/core=3", s:submit "slot=1/core=1", s:submit "slot=1/core=2"
+    assert.placed(a, "node0/core[0-2]")
+    assert.placed(b, "node0/core3")
+    assert.placed(c, "node1/core[0-1]")
+  end)
+
   it("low fills a gap at the low end before it goes on", function()
     local s = racks "low"
     local a, b = s:submit "slot=2/node", s:submit "slot=2/node"
@@ -29,35 +37,6 @@ describe("low, high, first:", function()
     for _ = 1, 8 do assert.running(s:submit "slot=1/node") end
     assert.free(0)
   end)
-end)
-
-describe("node after node:", function()
-  it("lonode fills a node before it opens the next", function()
-    local s = racks "lonode"
-    local a, b, c = s:submit "slot=1/core=3", s:submit "slot=1/core=1", s:submit "slot=1/core=2"
-    assert.placed(a, "node0/core[0-2]")
-    assert.placed(b, "node0/core3")
-    assert.placed(c, "node1/core[0-1]")
-  end)
-
-  it("hinode does so from the other end", function()
-    local s = racks "hinode"
-    assert.placed(s:submit "slot=1/core=2", "node7/core[2-3]")
-    assert.placed(s:submit "slot=1/core=2", "node7/core[0-1]")
-  end)
-
-  for _, case in ipairs { { "lonodex", "node0" }, { "hinodex", "node7" }, { "firstnodex", "node0" } } do
-    local name, node = case[1], case[2]
-    it(name .. " gives nodes away whole, even for one core", function()
-      local s = racks(name)
-      local a, b = s:submit "slot=1/core=1", s:submit "slot=1/core=1"
-      assert.placed(a, node)
-      assert.is_not.placed(b, node)
-      assert.never_over(1, "job", { within = node })
-      for _ = 1, 6 do s:submit "slot=1/core=1" end
-      assert.pending(s:submit "slot=1/core=1", "busy")
-    end)
-  end
 end)
 
 describe("how full a place is:", function()
@@ -94,13 +73,10 @@ describe("how full a place is:", function()
     assert.placed(b, "node4")
   end)
 
-  it("emptiest and emptiestx go where nobody is", function()
-    for _, name in ipairs { "emptiest", "emptiestx" } do
-      local s = uneven(name)
-      local job = s:submit "slot=1/core=1"
-      assert.is_not.placed(job, "node0")
-      assert.is_not.placed(job, "node1")
-    end
+  it("emptiest goes where nobody is", function()
+    local job = uneven("emptiest"):submit "slot=1/core=1"
+    assert.is_not.placed(job, "node0")
+    assert.is_not.placed(job, "node1")
   end)
 end)
 

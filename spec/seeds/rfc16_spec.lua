@@ -51,8 +51,8 @@ describe("RFC 16", function()
 
   it("[RFC16:39][K1] each instance has a policy of its own", function()
     local g = must(weir.synthetic(MACHINE))
-    assert.equal("/cluster0/rack1/node3", paths(must(engine(g, { policy = "hinodex" }):match "slot=1/node"):vertices()))
-    assert.equal("/cluster0/rack0/node0", paths(must(engine(g, { policy = "lonodex" }):match "slot=1/node"):vertices()))
+    assert.equal("/cluster0/rack1/node3", paths(must(engine(g, { policy = "high" }):match "slot=1/node"):vertices()))
+    assert.equal("/cluster0/rack0/node0", paths(must(engine(g, { policy = "low" }):match "slot=1/node"):vertices()))
   end)
 
   it("[RFC16:49][L1] resources are loaded into a scheduler", function()

@@ -12,9 +12,9 @@ local M = {}
 M.MACHINES = {
   { "cluster:1 core:8", "core", { "low", "high", "first" } },
   { "cluster:1 core:70", "core", { "low" } },
-  { "cluster:1 node:4 core:3", "core", { "low", "high", "hinode" } },
-  { "cluster:1 rack:2 node:3 core:2", "core", { "low", "lonode", "first" } },
-  { "cluster:1 node:3 socket:2 core:2 gpu:1", "core", { "low", "hinode" } },
+  { "cluster:1 node:4 core:3", "core", { "low", "high" } },
+  { "cluster:1 rack:2 node:3 core:2", "core", { "low", "first" } },
+  { "cluster:1 node:3 socket:2 core:2 gpu:1", "core", { "low", "high" } },
   { "cluster:1 node:9", "node", { "low", "high" } },
   { "cluster:1 rack:3 node:3 core:2 gpu:1 memory:1(size=8)", "node", { "low", "first", "high" } },
   { "cluster:1 rack:2[node:3[core:4] node:2[core:4]]", "core", { "first", "low" } },
@@ -23,9 +23,9 @@ M.MACHINES = {
 }
 -- Bundled policies that are more than an order, whose units the engine chooses; exclusive ones where units are nodes.
 M.SCORING = { "best_fit", "worst_fit", "spread", "weighted", "round_robin", "contiguous", "locality", "drain_first", "emptiest", "alike",
-  "variation", "newest_first", "packed_gpu_nodes", "gpu_affinity", "io", "power", "treepool",
-  "network", "firstnodex", "lonodex", "emptiestx" }
-local EXCLUSIVE = { firstnodex = true, lonodex = true, emptiestx = true }
+  "variation", "newest_first", "packed_gpu_nodes", "gpu_affinity", "io", "power", "treepool", "network",
+  { name = "whole", exclusive = "node" }, { name = "ordered", order = { "node.id", "id" }, exclusive = "node" },
+  { name = "unused", descend = { "node", "core" }, exclusive = "node" } }
 
 M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
@@ -154,8 +154,8 @@ end
 -- Returns a policy whose units the engine chooses.
 local function scoring(shape, resources)
   while true do
-    local name = M.SCORING[math.random(#M.SCORING)]
-    if not EXCLUSIVE[name] or not shape:find "core" or not resources:find "node" then return name end
+    local policy = M.SCORING[math.random(#M.SCORING)]
+    if type(policy) == "string" or not shape:find "core" or not resources:find "node" then return policy end
   end
 end
 
@@ -216,7 +216,7 @@ function M.accountings(seed, n)
     local text = accounting(math.random, nodes)
     local path = shell.path(dir, "jobs.sacct", text)
     local opts = { resources = conf, queue = M.QUEUES[math.random(#M.QUEUES)],
-      policy = ({ "low", "low", "first", "hinode", "high", "best_fit" })[math.random(6)],
+      policy = ({ "low", "low", "first", "high", "high", "best_fit" })[math.random(6)],
       rule = math.random(2) == 1 and "per-event" or "per-timestamp" }
     if math.random(4) == 1 then opts.from = 86400 + math.random(3000) end
     M.compare(function() return path end, opts, ("accounting %d of seed %d under %s\n%s"):format(i, seed, core.json_encode(opts), text),

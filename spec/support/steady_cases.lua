@@ -66,7 +66,7 @@ function M.compare(seed, n)
   local dir = shell.directory()
   local queues = { "fcfs", "easy", "sjbf", "hybrid:k=2", "conservative", "priority", "preempt", shell.path(dir, "greedy.lua", GREEDY),
     shell.path(dir, "fickle.lua", FICKLE) }
-  local policies = { "low", "best_fit", "lonodex", "spread" }
+  local policies = { "low", "best_fit", "worst_fit", "spread" }
   for i = 1, n do
     local machine = MACHINES[math.random(#MACHINES)]
     local jobs = jobs_of(math.random, machine[2])

@@ -3,4 +3,5 @@
 return {
   name = "weir-flux", needs = { "weir", "weir-sim", "weir-serve" }, doc = "the scheduler of a Flux instance, and Fluxion's resource-query",
   commands = { "query" },
+  policies = "flux/policies",
 }

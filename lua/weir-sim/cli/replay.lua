@@ -111,7 +111,7 @@ Exit status: 0 done, 1 a policy failed, 2 wrong usage or unreadable input.]],
 
 -- ---- arguments ----------------------------------------------------------------------------------------------
 
--- Appends the variants that a word of --compare stands for, such as "easy", "lonode" or "easy@lonode": {queue =, policy =,
+-- Appends the variants that a word of --compare stands for, such as "easy", "high" or "easy@high": {queue =, policy =,
 -- name =}. A queue policy is combined with each of the placement policies of -p.
 local function add_variants(list, word, policies, opts)
   local function add(queue, policy, name) list[#list + 1] = { queue = queue, policy = policy, name = name } end

@@ -1,10 +1,11 @@
 --- policy/init.lua - finding policies by name, and loading policies.
 --
 -- A name with a "/" or the ending ".lua" is a path. Any further name is looked for as NAME.lua in the directories of
--- WEIR_POLICY_PATH (separated by colons), then among the bundled policies.
+-- WEIR_POLICY_PATH (separated by colons), then among the bundled policies, then among those of installed packages.
 
 local core = require "weir.core"
 local files = require "weir.files"
+local packages = require "weir.packages"
 local suggest = require "weir.suggest"
 local tables = require "weir.tables"
 
@@ -27,7 +28,7 @@ end
 function M.path()
   local dirs = tables.collect((os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+")
   dirs[#dirs + 1] = bundled()
-  return dirs
+  return table.move(packages.folders "policies", 1, #packages.folders "policies", #dirs + 1, dirs)
 end
 
 -- The names of the Lua files in a directory, sorted.

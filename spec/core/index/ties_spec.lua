@@ -7,8 +7,9 @@ local dice = require "spec.support.dice"
 local SCALE = tonumber(os.getenv "WEIR_SPEC_SCALE") or 1
 
 -- Policies that order by scores, by choices and by fields, with many ties.
-local POLICIES = { "first", "low", "high", "best_fit", "worst_fit", "spread", "locality", "lonode", "contiguous", "emptiest",
-  { name = "no order" }, { name = "sizes", order = { "size" } }, { name = "indexes", order = { "rack.index", "-index" } },
+local POLICIES = { "first", "low", "high", "best_fit", "worst_fit", "spread", "locality", "contiguous", "emptiest",
+  { name = "no order" }, { name = "nodes", order = { "node.id", "id" } }, { name = "sizes", order = { "size" } },
+  { name = "indexes", order = { "rack.index", "-index" } },
   { name = "one key", order = function() return 1 end }, { name = "one score", evaluate = function() return 1 end },
   { name = "racks", select = { "fewest", group = "rack" } }, { name = "runs", select = { "runs" } },
   { name = "each", select = { "each", group = "rack" } }, { name = "power", subsystem = "power" },

@@ -27,7 +27,8 @@ describe("what serves a request inside of whole vertices", function()
   local cases = {
     { "cores of a whole node", "low", "slot=1/node/core=2", "node0x", "core0x core1x" },
     { "the same in the policy's order", "high", "slot=1/node/socket/core=1", "node1x", "core3x socket1x" },
-    { "what names a node that is only given whole", "lonodex", "slot=1/core=1", "node0x", "core0x" },
+    { "what names a node that is only given whole", { order = { "node.id", "id" }, exclusive = "node" }, "slot=1/core=1", "node0x",
+      "core0x" },
     { "nothing where nothing is asked for inside", "low", "slot=1/node", "node0x", "" },
     { "nothing in what is not whole", "low", "node=1/slot=1/core=2", "core0x core1x", "" },
     { "slots of a whole node", "high", "node=1{x}/slot=2/core=1", "node1x", "core2x core3x" },
@@ -306,7 +307,8 @@ describe("a policy that descends to where most is free", function()
   end)
 
   it("refuses only what does not fit", function()
-    assert.same({ "rack1/node3", "-", "rack0/node0" }, played("emptiestx", { "slot=3/node", "slot=2/node", "slot=1/core" }))
+    local unused = { descend = { "node", "core" }, exclusive = "node" }
+    assert.same({ "rack1/node3", "-", "rack0/node0" }, played(unused, { "slot=3/node", "slot=2/node", "slot=1/core" }))
   end)
 end)
 

@@ -16,6 +16,8 @@ local dir
 setup(function() dir = shell.directory() end)
 teardown(shell.clean)
 
+local NODES_WHOLE = { order = { "node.id", "id" }, exclusive = "node" }
+
 local function file(name, text) return shell.path(dir, name, text) end
 
 describe("plain replays of random jobs", function()
@@ -49,7 +51,7 @@ describe("plain replays of random jobs", function()
   for _, row in ipairs {
     { "cluster:1 core:32", "easy", "low" }, { "cluster:1 core:32", "conservative", "high" }, { "cluster:1 core:32", "sjbf", "first" },
     { "rack:2 node:4 core:4", "easy", "low" }, { "rack:2 node:4 core:4", "hybrid:k=4", "low" },
-    { "rack:2 node:4 core:4", "conservative", "lonode" },
+    { "rack:2 node:4 core:4", "conservative", "low" },
   } do
     local resources, queue, policy = table.unpack(row)
     it(("[K4] equal those of the general simulator at a high load, %s under %s and %s"):format(resources, queue, policy), function()
@@ -88,7 +90,7 @@ describe("a replay is plain", function()
     ["under a policy that scores"] = { resources = "node:2 core:4", policy = "best_fit" },
     ["under a policy with options"] = { resources = "node:2 core:4", policy = "weighted:pack=2,low=0" },
     ["under a policy with an order of properties"] = { resources = "cluster:1 core:4", policy = { order = { "properties.x" } } },
-    ["under a policy that gives whole nodes, for whole nodes"] = { resources = "node:4 core:2", map = "node", policy = "lonodex" },
+    ["under a policy that gives whole nodes, for whole nodes"] = { resources = "node:4 core:2", map = "node", policy = NODES_WHOLE },
     ["for jobs that run on beyond their estimate"] = { resources = "cluster:1 core:4", overrun = "run" },
     ["from a time on"] = { resources = "cluster:1 core:4", from = 2 },
     ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
@@ -114,7 +116,7 @@ describe("a replay is left to the general simulator", function()
     ["under a queue policy that is not among the simple ones"] = { resources = "cluster:1 core:4", queue = "priority" },
     ["under a policy of one's own that scores"] = { resources = "cluster:1 core:4", policy = { evaluate = function() return 1 end } },
     ["under a policy of one's own that leaves out"] = { resources = "cluster:1 core:4", policy = { prune = function() return true end } },
-    ["under a policy that gives whole nodes"] = { resources = "node:2 core:4", policy = "lonodex" },
+    ["under a policy that gives whole nodes"] = { resources = "node:2 core:4", policy = NODES_WHOLE },
     ["where something is down"] = { resources = with_down },
     ["where somebody has something later"] = { resources = with_job },
     ["where units have units besides"] = { resources = "cluster:1 node:2[core:2] node:2[core:4]", map = "node" },
@@ -177,7 +179,7 @@ describe("a job without run time", function()
 
   for _, simulator in ipairs { "general", "plain" } do
     it("ends where it begins, in the simulator that is " .. simulator, function()
-      local result = assert(replay.run { resources = "cluster:1 node:3 socket:2 core:2 gpu:1", map = "core", policy = "hinode",
+      local result = assert(replay.run { resources = "cluster:1 node:3 socket:2 core:2 gpu:1", map = "core", policy = "high",
         queue = "sjbf", rule = "per-event", trace = file("zero.csv", ROWS), simulator = simulator == "general" and simulator or nil })
       assert.same({ 9, 0 }, { result.metrics.jobs, result.metrics.unfinished or 0 })
     end)

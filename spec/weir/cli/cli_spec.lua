@@ -761,8 +761,7 @@ describe("weir policy", function()
   it("lists the bundled policies, each with what it does", function()
     local r = run { "policy", "list" }
     assert.equal("", r.err)
-    for _, name in ipairs { "first", "low", "high", "lonode", "hinode", "lonodex", "hinodex", "locality", "best_fit",
-      "spread" } do
+    for _, name in ipairs { "first", "low", "high", "locality", "best_fit", "spread" } do
       assert.matches("\n" .. name .. " +%u[^\n]+", r.out)
     end
     assert.is_nil(r.out:find("cannot be read", 1, true))

@@ -1,5 +1,5 @@
 --- policy.lua - the match policies of Fluxion, by name ("lonodex") or by settings ("policy=low node_exclusive=true"),
--- mapped to the policies of weir in policies/.
+-- mapped to policies of weir and to those in flux/policies.
 
 local policy = require "weir.policy"
 local weights = require "weir.query.fluxion_match.weights"

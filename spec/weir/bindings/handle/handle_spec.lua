@@ -523,14 +523,10 @@ describe("the policies that come with weir", function()
     return table.concat(out, " ")
   end
 
-  local cases = { -- policy, three nodes, three cores (lonodex and hinodex give whole nodes)
+  local cases = { -- policy, three nodes, three cores
     { "first", "0 1 2", "0.0 0.1 0.2" },
     { "low", "0 1 2", "0.0 0.1 0.2" },
     { "high", "11 10 9", "11.3 10.3 9.3" },
-    { "lonode", "0 1 2", "0.0 0.1 0.2" },
-    { "hinode", "11 10 9", "11.3 11.2 11.1" },
-    { "lonodex", "0 1 2", "0" },
-    { "hinodex", "11 10 9", "11" },
     { "best_fit", "4 6 7", "0.0 0.1 0.2" },
     { "spread", "0 8 4", "0.0 1.0 2.0" },
     { "locality", "0 1 2", "0.0 0.1 0.2" },

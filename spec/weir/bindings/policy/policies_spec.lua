@@ -2,7 +2,7 @@
 local dice = require "spec.support.dice"
 local weir = require "weir"
 
-local BUNDLED = { "first", "low", "high", "lonode", "hinode", "locality", "best_fit", "spread" }
+local BUNDLED = { "first", "low", "high", "locality", "best_fit", "spread" }
 -- Hooks with bad choices, among a few candidates at a time.
 local NARROW = { name = "narrow", candidates = 1, select = function(list, _, min)
   return min > 1 and { #list } or { list[#list] }
