@@ -4,7 +4,7 @@
  * also keeps a schedule: the jobs, the vertices of each job, and the times of each job. A match finds resources for a
  * request and enters the result into the schedule.
  *
- * The sections stand in the order in which a reader needs them: status and errors; memory, numbers and files; graphs;
+ * The sections are in the order in which a reader needs them: status and errors; memory, numbers and files; graphs;
  * pools; structure; hierarchies; aggregates; walks; requests; policies; matching; flows; jobs; stages; the clock;
  * explanations; find; copies; formats; stores; resource sets; sets of ids; lists of hosts. The glossary in
  * doc/explanation/architecture.md explains words such as vertex, row, schedule and pick.
@@ -15,7 +15,7 @@
  *             only.
  *   errors    `err` belongs to the caller and may be NULL. A failing function fills `err` unless `err` is already
  *             filled: the first error wins. Callers clear `err` with weir_err_clear() before the next use.
- *   strings   Strings are UTF-8 and end in NUL. A `const char *` result belongs to the graph (or to the object asked)
+ *   strings   Strings are UTF-8 and end in NUL. A `const char *` result belongs to the graph (or to the object queried)
  *             and is valid until the graph next changes, unless the function promises more. A function that fills a
  *             buffer works like snprintf(): the function returns the length of the whole text, writes at most `size`
  *             bytes, and terminates the text where `size` is not 0.
@@ -57,8 +57,8 @@ typedef struct weir_hostlist weir_hostlist;
 
 /* ---- status and errors ------------------------------------------------------------------------------------------- */
 
-/* Every status has a lower-case word, which the command line and the service print. A weir_err tells a person where
- * and why a function failed.
+/* Every status has a lower-case word, which the command line and the service print. A weir_err says where and
+ * why a function failed.
  *
  * Example:
  *     char text[1024];
@@ -100,7 +100,7 @@ const char *weir_status_name(int code);
 
 /* Requests or ends an interruption. While the flag is set, matches, explanations, finds, the reading of files and the
  * writing of texts to files and sinks fail with WEIR_EINTERRUPTED and have changed nothing. Databases are read and
- * written to the end. A walk is a loop of the caller and goes on. The flag counts for the whole process. The function
+ * written to the end. A walk is a loop of the caller and continues. The flag counts for the whole process. The function
  * is safe in a signal handler and in any thread. */
 void weir_interrupt(bool on);
 /* Returns whether the flag of weir_interrupt() is set. */
@@ -108,7 +108,7 @@ bool weir_interrupted(void);
 
 /* ---- memory, numbers and files ----------------------------------------------------------------------------------- */
 
-/* Texts and arrays that the library hands over are freed with weir_free(). Files are read whole or not at all, and
+/* Texts and arrays that the library returns are freed with weir_free(). Files are read whole or not at all, and
  * written so that a reader sees either the old content or the new content.
  *
  * Example:
@@ -119,7 +119,7 @@ bool weir_interrupted(void);
  *     assert(rc == WEIR_OK && len == 11);
  *     weir_free(text);
  */
-/* Frees memory that a function of this header handed over "to be freed with weir_free". */
+/* Frees memory that a function of this header returned "to be freed with weir_free". */
 void weir_free(void *p);
 
 /* The most bytes of a text that is read whole: a policy; a jobspec; a machine in any format, R and databases included.
@@ -137,7 +137,7 @@ double weir_number_read(const char *text, char **end);
 /* Writes a number like snprintf() with "%.17g", with a decimal point in every locale of the process. */
 int weir_number_write(char *buf, size_t size, double value);
 
-/* Replaces the content of a file by a text, whole or not at all. A draft beside the file (PATH.new, or PATH.new1, ...
+/* Replaces the content of a file by a text, whole or not at all. A draft next to the file (PATH.new, or PATH.new1, ...
  * where the name is in use) is brought to the disk and then takes the place of the file. A file keeps its mode.
  * Symbolic links are followed, but a dangling link is replaced; pipes and devices are written to directly. With
  * WEIR_WRITE_NO_LINK, for a writer with more rights than other users of the directory, a path that is a link, a pipe
@@ -194,7 +194,7 @@ typedef uint32_t weir_vertex;
 
 /* Returns an empty graph whose clock is at 0; NULL: memory is exhausted. */
 weir_graph *weir_graph_new(void);
-/* L9: frees the graph and everything that belongs to the graph. O(n) */
+/* Frees the graph and everything that belongs to the graph. O(n) */
 void weir_graph_free(weir_graph *g);
 
 /* weir_graph_begin() suspends the aggregates, weir_graph_end() computes them once, in O(n): for many additions. Each
@@ -205,22 +205,22 @@ int weir_graph_end(weir_graph *g, weir_err *err);
 /* Reserves memory for n vertices in all. Returns WEIR_OK or WEIR_ENOMEM. */
 int weir_graph_reserve(weir_graph *g, uint32_t n);
 /* Sets the most vertices of a graph, for the whole process, unless `most` is 0, and returns the limit before the call:
- * a line of a description may stand for more vertices than memory holds. Descriptions and additions beyond the limit
+ * a line of a description may describe more vertices than memory holds. Descriptions and additions beyond the limit
  * fail with WEIR_ELIMIT. */
 #define WEIR_VERTICES_DEFAULT 10000000
 uint32_t weir_vertices_limit(uint32_t most);
 
 /* The description of a new pool (RFC 4, resource pool data). Callers start from WEIR_POOL_DESC_INIT and set `type`. */
 typedef struct weir_pool_desc {
-    const char *type;     /* P1: any string */
-    const char *basename; /* P3: NULL means the type */
-    const char *name;     /* P4, P5: a text or a template such as "node-${rack}"; NULL means basename followed by id */
-    const char *unit;     /* P10: NULL means none */
-    const char *uuid;     /* P2: 36 characters, in use by no pool of the graph; NULL means an own UUID */
-    int64_t id;           /* P6: WEIR_NO_ID means none */
-    int64_t size;         /* P9: units of the pool; 0 is a pool of nothing */
+    const char *type;     /* any string */
+    const char *basename; /* NULL means the type */
+    const char *name;     /* a text or a template such as "node-${rack}"; NULL means basename followed by id */
+    const char *unit;     /* NULL means none */
+    const char *uuid;     /* 36 characters, in use by no pool of the graph; NULL means an own UUID */
+    int64_t id;           /* WEIR_NO_ID means none */
+    int64_t size;         /* units of the pool; 0 is a pool of nothing */
     int64_t rank;         /* the execution target; WEIR_NO_RANK means none */
-    bool exclusive;       /* A5: the pool is only ever allocated as a whole */
+    bool exclusive;       /* the pool is only ever allocated as a whole */
 } weir_pool_desc;
 #define WEIR_POOL_DESC_INIT                                                                                            \
     {                                                                                                                  \
@@ -231,11 +231,11 @@ typedef struct weir_pool_desc {
  * to subsystems other than containment only. WEIR_EBUSY: jobs hold units of `parent`, which has no children yet.
  * WEIR_ELIMIT: one of the limits above. */
 int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, weir_vertex *out, weir_err *err);
-/* Adds `count` pools alike with the ids d->id, d->id + stride, ... as consecutive vertices; *first is the first
+/* Adds `count` identical pools with the ids d->id, d->id + stride, ... as consecutive vertices; *first is the first
  * index. */
 int weir_graph_add_many(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, uint32_t count, int64_t stride,
                         weir_vertex *first, weir_err *err);
-/* M5: removes v and all vertices below v from containment. A pool without any subsystem left is reclaimed. A pool with
+/* Removes v and all vertices below v from containment. A pool without any subsystem left is reclaimed. A pool with
  * edges of another subsystem stays as a detached vertex: the pool keeps name, rank, UUID, properties and edges, is no
  * root and no child, and is neither matched, counted nor found until weir_graph_attach(). WEIR_EBUSY: a job has an
  * allocation or a reservation among them. WEIR_ENOENT: v is detached already. O(removed + d f) */
@@ -249,18 +249,18 @@ int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err
  * `type` is NULL. Both vertices stay. WEIR_ENOENT: there is no such edge. O(edges of source) */
 int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
                      weir_err *err);
-/* M5: removes the edges of v in a subsystem other than containment. A pool without any subsystem left is reclaimed, and
+/* Removes the edges of v in a subsystem other than containment. A pool without any subsystem left is reclaimed, and
  * so is a detached vertex without edges left.
  * WEIR_ENOENT: v is not in the subsystem. */
 int weir_edge_unlink(weir_graph *g, weir_vertex v, const char *subsystem, weir_err *err);
 
-/* P2: every graph has a UUID, and every pool of a graph. A pool that is given none gets one that is derived from the
+/* Every graph has a UUID, and every pool of a graph. A pool that is given none gets one that is derived from the
  * UUID of the graph when the pool is added: the UUID costs no memory, and never changes. Stores, JSON graphs,
  * duplicates, extracts and merges keep the UUIDs. A new graph's UUID is random, or WEIR_UUID of the environment. */
 /* Writes the UUID of the graph. */
 void weir_graph_uuid(const weir_graph *g, char out[37]);
-/* Gives the graph another UUID, and with it all pools that were given none: for machines that are described anew each
- * time and need equal UUIDs each time. WEIR_EINVAL: malformed; WEIR_EEXIST: two pools would have one UUID.
+/* Gives the graph another UUID, and with it all pools that were given none: for machines that are described again
+ * each time and need equal UUIDs each time. WEIR_EINVAL: malformed; WEIR_EEXIST: two pools would have one UUID.
  * O(given UUIDs) */
 int weir_graph_set_uuid(weir_graph *g, const char *uuid, weir_err *err);
 /* Returns the pool with a UUID; WEIR_NONE without. O(1), or O(given UUIDs) after a load */
@@ -275,7 +275,7 @@ uint64_t weir_graph_serial(const weir_graph *g);
 /* Returns a number that grows with each change of anything that a save writes: structure, data, schedule, clock.
  * O(1) */
 uint64_t weir_graph_revision(const weir_graph *g);
-/* R5 (RFC 20, starttime and expiration): sets the time [from, until), in microseconds, in which jobs may use the
+/* Sets the time [from, until), in microseconds (starttime and expiration of RFC 20), in which jobs may use the
  * resources; 0 and WEIR_FOREVER, the first values, mean no bound. A match starts no job before `from`, and finds no
  * place for a job that would end after `until`; a job without a duration ends at `until`. Jobs in the schedule, and
  * weir_vertex_allocate(), weir_job_attach() and weir_job_book(), are not judged by the bounds. Duplicates, copies,
@@ -298,7 +298,7 @@ bool weir_vertex_is(const weir_graph *g, weir_vertex v, uint32_t generation);
  * alone. For tests: O(n log n) and more. WEIR_EINVAL: the error names the first violated invariant. */
 int weir_check(const weir_graph *g, weir_err *err);
 
-/* ---- pools: base data (P) ---------------------------------------------------------------------------------------- */
+/* ---- pools: base data -------------------------------------------------------------------------------------------- */
 
 /* A vertex is a pool of resources with the data of RFC 4: type, name, id, size, unit, state, rank, UUID, and three
  * maps from keys to values. The functions of this section and of the next require a live vertex unless a comment says
@@ -331,7 +331,7 @@ const char *weir_vertex_basename(const weir_graph *g, weir_vertex v);
 const char *weir_vertex_unit(const weir_graph *g, weir_vertex v); /* "" for none */
 int64_t weir_vertex_id(const weir_graph *g, weir_vertex v);       /* WEIR_NO_ID for none */
 int64_t weir_vertex_size(const weir_graph *g, weir_vertex v);
-bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v); /* A5: as given in weir_pool_desc */
+bool weir_vertex_exclusive(const weir_graph *g, weir_vertex v); /* as given in weir_pool_desc */
 /* Returns the execution target of v or of the nearest ancestor with a rank; WEIR_NO_RANK for none. O(d) */
 int64_t weir_vertex_rank(const weir_graph *g, weir_vertex v);
 /* Sets the execution target of v; WEIR_NO_RANK removes the rank. */
@@ -347,11 +347,11 @@ int weir_vertex_state(const weir_graph *g, weir_vertex v);
 /* Returns the first vertex, by number, from `from` on whose own state lets no job in; WEIR_NONE: there is none. O(1)
  * where all vertices let jobs in, else O(limit) */
 weir_vertex weir_vertex_unavailable(const weir_graph *g, weir_vertex from);
-/* Sets the state of v. Jobs keep their vertices whatever the state. O(d f) */
+/* Sets the state of v. Jobs keep their vertices in every state. O(d f) */
 int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err);
 
-/* The maps of a pool. A value is never NULL; "" stands for a key without a value. Extended data are JSON texts. */
-enum weir_map { WEIR_PROPERTIES /* P7 */, WEIR_TAGS /* P8 */, WEIR_EXTENDED /* P12 */ };
+/* The maps of a pool. A value is never NULL; "" is a key without a value. Extended data are JSON texts. */
+enum weir_map { WEIR_PROPERTIES, WEIR_TAGS, WEIR_EXTENDED };
 /* Returns the value of a key; NULL: the pool has no such key. */
 const char *weir_vertex_get(const weir_graph *g, weir_vertex v, int map, const char *key);
 /* Adds a key or replaces its value. WEIR_ELIMIT: WEIR_NAME_MAX or WEIR_ENTRIES_MAX. */
@@ -363,22 +363,22 @@ uint32_t weir_vertex_count(const weir_graph *g, weir_vertex v, int map);
 /* Gives the i-th key and its value, from 0; false: no more. */
 bool weir_vertex_entry(const weir_graph *g, weir_vertex v, int map, uint32_t i, const char **key, const char **value);
 
-/* P9, P10, A5: change the size, the unit ("" for none), and whether jobs get the pool only as a whole. WEIR_EINVAL: v
+/* Change the size, the unit ("" for none), and whether jobs get the pool only as a whole. WEIR_EINVAL: v
  * has children, or the value makes no pool; WEIR_EBUSY: jobs have more units than the size, v as a whole, or, for
- * `exclusive`, a part of v. O(d f), and what indices and other derived records cost anew */
+ * `exclusive`, a part of v. O(d f), and the cost of indices and other derived records that are recomputed */
 int weir_vertex_set_size(weir_graph *g, weir_vertex v, int64_t size, weir_err *err);
 int weir_vertex_set_unit(weir_graph *g, weir_vertex v, const char *unit, weir_err *err);
 int weir_vertex_set_exclusive(weir_graph *g, weir_vertex v, bool exclusive, weir_err *err);
-/* Splits `units` units off the pool v: *out is a new pool beside v with type, unit, state, properties, tags and data of
+/* Splits `units` units off the pool v: *out is a new sibling of v with type, unit, state, properties, tags and data of
  * v, and the next id. v keeps its UUID, its edges, and all units that jobs have. WEIR_EINVAL: v has children, or
- * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and what
- * indices and other derived records cost anew */
+ * `units` is not from 1 to the size - 1; WEIR_EBUSY: jobs have too many units, or v as a whole. O(d f), and the
+ * cost of indices and other derived records that are recomputed */
 int weir_graph_split(weir_graph *g, weir_vertex v, int64_t units, weir_vertex *out, weir_err *err);
-/* Joins a pool with v: `part`, beside v and of the type and unit of v, is removed, and its units become units of v.
+/* Joins a pool with v: `part`, a sibling of v with its type and unit, is removed, and its units become units of v.
  * WEIR_EBUSY: a job has some of `part`, or v as a whole. */
 int weir_graph_join(weir_graph *g, weir_vertex v, weir_vertex part, weir_err *err);
 
-/* ---- structure: containment, edges, subsystems (G) --------------------------------------------------------------- */
+/* ---- structure: containment, edges, subsystems ------------------------------------------------------------------- */
 
 /* The subsystem "containment" is a tree (or several). All other subsystems, such as "power" or "network", are edges
  * between vertices of the graph.
@@ -398,12 +398,12 @@ uint32_t weir_vertex_children(const weir_graph *g, weir_vertex v);
 weir_vertex weir_vertex_child(const weir_graph *g, weir_vertex v, uint32_t i);
 /* Returns the nearest vertex of a type among v and the ancestors of v; WEIR_NONE for none. O(d) */
 weir_vertex weir_vertex_ancestor(const weir_graph *g, weir_vertex v, const char *type);
-/* Returns whether v is `top` or stands below `top`. O(d) */
+/* Returns whether v is `top` or is below `top`. O(d) */
 bool weir_vertex_within(const weir_graph *g, weir_vertex v, weir_vertex top);
 
-/* Adds an edge to a subsystem other than containment (G4, G5). `type` names the relation from source to target, `back`
- * (NULL for none) the opposite relation. An edge whose `back` equals `type` goes both ways: walks and flows pass it
- * from either end. Another word for `back` only names the relation as seen from the target. */
+/* Adds an edge to a subsystem other than containment. `type` names the relation from source to target, `back`
+ * (NULL for none) the opposite relation. An edge whose `back` equals `type` has both directions: walks and flows pass
+ * it from either end. Another word for `back` only names the relation as seen from the target. */
 int weir_edge_add(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,
                   const char *back, weir_err *err);
 typedef struct weir_edge {
@@ -424,11 +424,11 @@ uint32_t weir_subsystem_count(const weir_graph *g);
 const char *weir_subsystem_name(const weir_graph *g, uint32_t i);
 /* Returns the next root of a subsystem (NULL: containment) and moves *at behind the root; *at begins at 0. A root is a
  * vertex left by edges and entered by none. WEIR_NONE: no more. All roots together cost O(roots) in containment and
- * O(vertices) elsewhere. */
+ * O(vertices) in other subsystems. */
 weir_vertex weir_graph_next_root(const weir_graph *g, const char *subsystem, uint32_t *at);
 /* Returns the i-th root of a subsystem; WEIR_NONE: there are no more. Costs as much as i + 1 roots from the first. */
 weir_vertex weir_graph_root(const weir_graph *g, const char *subsystem, uint32_t i);
-/* G1: finds a vertex by a path ("/cluster0/rack0/node3") or by subsystem and path ("containment:/cluster0/rack0").
+/* Finds a vertex by a path ("/cluster0/rack0/node3") or by subsystem and path ("containment:/cluster0/rack0").
  * A step "NAME#N" is the N-th of several children of one name; without a number, the first is found. WEIR_ENOENT: the
  * error names the missing part. O(children on the way) */
 int weir_graph_lookup(const weir_graph *g, const char *uri, weir_vertex *out, weir_err *err);
@@ -439,13 +439,13 @@ int weir_graph_named(const weir_graph *g, const char *name, weir_vertex *out, we
 /* Returns the number of v among the siblings (or roots) of one name in a subsystem, from 1. O(siblings) */
 uint32_t weir_vertex_twin(const weir_graph *g, weir_vertex v, const char *subsystem);
 
-/* ---- hierarchies (G6) -------------------------------------------------------------------------------------------- */
+/* ---- hierarchies ------------------------------------------------------------------------------------------------- */
 
 /* Any subsystem can be searched as containment is: weir_graph_hierarchy() gives the graph as a tree of the subsystem.
  * This view is a second graph with the same vertex numbers, names, data, states and jobs. A vertex with edges of the
  * subsystem is below the vertex that its edges come from: of several, below the one nearest to a source, and of these
  * the first. A match that fails there is tried with other parents (a node on two power units is below one of them in
- * each match): `prune` and `evaluate` are asked in this view which vertices count for that, then see the other view.
+ * each match): `prune` and `evaluate` decide in this view which vertices count for that, then see the other view.
  * Vertices without such edges stay below their parents in containment, where those are in the view; all others, such as
  * the racks above nodes that hang on power units, are detached in the view.
  * The edges of the view that are named "containment" lead to vertices that have a different parent there. A vertex
@@ -475,10 +475,10 @@ int weir_graph_hierarchy(weir_graph *g, const char *name, weir_graph **out, weir
 /* Gives a view in which everything that edges lead to from v is below v, also what has further parents: for sums and
  * searches below v. With WEIR_NONE, a vertex with several parents is below the first with a way to a source on which
  * all is up: for sums and searches of all. As weir_graph_hierarchy() where nothing below v has several parents. Valid
- * until the graph is freed or changed, or a view is asked for again. O(vertices below v), O(n) where the tree is
+ * until the graph is freed or changed, or a view is requested again. O(vertices below v), O(n) where the tree is
  * another than that of the last call. WEIR_ENOENT: no such subsystem or vertex. */
 int weir_graph_hierarchy_below(weir_graph *g, const char *name, weir_vertex v, weir_graph **out, weir_err *err);
-/* Tells what lies at, above and below v in a hierarchy, by each of the parents that a vertex has: out[u] for every
+/* Finds the vertices at, above and below v in a hierarchy, by each of the parents that a vertex has: out[u] for every
  * vertex number u below weir_graph_limit(g). O(n + edges); memory: 5 bytes a vertex until the return. WEIR_ENOENT: no
  * such subsystem or vertex; WEIR_ELIMIT: as weir_graph_hierarchy(). On failure out[] has not changed. */
 int weir_graph_around(weir_graph *g, const char *name, weir_vertex v, bool *out, weir_err *err);
@@ -499,20 +499,20 @@ typedef struct weir_aggregate {
     int64_t free;  /* units that are up and held by no job now */
     int64_t idle;  /* units of pools that are up, with no job in or below the pool now */
 } weir_aggregate;
-/* M9: gives the i-th type (from 0) below v, v itself not counted, or of the whole graph for WEIR_NONE; false: no more.
+/* Gives the i-th type (from 0) below v, v itself not counted, or of the whole graph for WEIR_NONE; false: no more.
  * O(d), or O(roots) for the whole graph. */
 bool weir_graph_aggregate(const weir_graph *g, weir_vertex v, uint32_t i, weir_aggregate *out);
 /* Returns the units of a type in the whole graph, in any state and in use or not; 0: no pool has the type. O(roots) */
 int64_t weir_graph_total(const weir_graph *g, const char *type);
 /* Returns whether v and all ancestors are up, and no job holds v or an ancestor as a whole. O(d) */
 bool weir_vertex_reachable(const weir_graph *g, weir_vertex v);
-/* M13, A12: returns the units of v that are free over all of [t0, t1). O(d + spans of v) */
+/* Returns the units of v that are free over all of [t0, t1). O(d + spans of v) */
 int64_t weir_vertex_available(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 /* Returns the units of v that are free now. O(d) */
 int64_t weir_vertex_free(const weir_graph *g, weir_vertex v);
-/* M13: returns the units of v that jobs have now; all of them where a job has a vertex above as a whole (A3). O(d) */
+/* Returns the units of v that jobs have now; all of them where a job has a vertex above as a whole. O(d) */
 int64_t weir_vertex_allocated(const weir_graph *g, weir_vertex v);
-/* A4: returns whether a job that has something at or below v now shares v: the job has no units of v, and no job has v
+/* Returns whether a job that has something at or below v now shares v: the job has no units of v, and no job has v
  * as a whole. O(d + spans of v) */
 bool weir_vertex_shares(const weir_graph *g, weir_vertex v, int64_t job);
 
@@ -536,7 +536,7 @@ enum weir_visit { WEIR_WALK_DONE = 0, WEIR_PREORDER = 1, WEIR_POSTORDER = 2 };
 
 typedef struct weir_walk weir_walk;
 typedef struct weir_walk_options {
-    weir_vertex start;     /* W1: where the walk begins; WEIR_NONE: at the roots of the subsystem */
+    weir_vertex start;     /* where the walk begins; WEIR_NONE: at the roots of the subsystem */
     const char *subsystem; /* NULL: containment */
     unsigned events;       /* WEIR_PREORDER | WEIR_POSTORDER; 0 means preorder */
     bool breadth;          /* breadth first: preorder events only */
@@ -549,8 +549,7 @@ typedef struct weir_walk_options {
 /* Returns a new walk; NULL: err says why. The graph has to outlive the walk. */
 weir_walk *weir_walk_new(const weir_graph *g, const weir_walk_options *o, weir_err *err);
 /* Goes on to the next visit and sets *v. Returns WEIR_PREORDER or WEIR_POSTORDER (or their sum, see `leaves`),
- * WEIR_WALK_DONE at the end, or a negative status. In a subsystem that is not a tree each vertex is visited once
- * (W2). */
+ * WEIR_WALK_DONE at the end, or a negative status. In a subsystem that is not a tree each vertex is visited once. */
 int weir_walk_next(weir_walk *w, weir_vertex *v, weir_err *err);
 /* A visit, with the data that filters read most. */
 typedef struct weir_walk_visit {
@@ -567,10 +566,10 @@ typedef struct weir_walk_visit {
 int weir_walk_read(weir_walk *w, weir_walk_visit *out, int max, weir_err *err);
 /* Reads the data of a visit again; the vertex has to be live. O(d) */
 void weir_walk_visit_read(const weir_graph *g, weir_walk_visit *visit);
-/* W3: keeps the walk from descending below the vertex of the last visit (preorder). */
+/* Keeps the walk from descending below the vertex of the last visit (preorder). */
 void weir_walk_prune(weir_walk *w);
 /* With `ordered`: returns the vertices that are next below the vertex of the last visit (preorder), or before the first
- * visit the starts, with their number in *n. They are valid until the walk goes on. O(1) */
+ * visit the starts, with their number in *n. They are valid until the walk continues. O(1) */
 const weir_vertex *weir_walk_ends(const weir_walk *w, uint32_t *n);
 /* Gives these vertices another order. WEIR_EINVAL: n is not their number, or the walk has gone on since. O(n) */
 int weir_walk_reorder(weir_walk *w, const weir_vertex *list, uint32_t n, weir_err *err);
@@ -580,7 +579,7 @@ uint32_t weir_walk_depth(const weir_walk *w);
 size_t weir_walk_bytes(const weir_walk *w);
 void weir_walk_free(weir_walk *w);
 
-/* W5: collects vertices with scores, in descending order of scores; of equal scores the first addition comes first. */
+/* Collects vertices with scores, in descending order of scores; of equal scores the first addition comes first. */
 typedef struct weir_accum weir_accum;
 /* Returns an accumulator of the `best` highest scores, or of all scores for 0; NULL: memory is exhausted. */
 weir_accum *weir_accum_new(size_t best);
@@ -621,9 +620,9 @@ int64_t weir_count_floor(const weir_count *c, int64_t n);
 enum weir_exclusivity { WEIR_EXCLUSIVE_UNSET, WEIR_EXCLUSIVE_NO, WEIR_EXCLUSIVE_YES };
 
 /* A resource of a request. A slot has type "slot" and groups its children. Resources of type "or_slot" (unknown to RFC
- * 14) stand side by side with resources of type "or_slot" only, as alternatives: any mix of the alternatives serves,
- * as many in all as the count of the last alternative. Of the resources of type "xor_slot" beside each other one alone
- * serves, whatever stands beside them: a request with such slots has several alternatives, see
+ * 14) have siblings of type "or_slot" only, as alternatives: any mix of the alternatives serves,
+ * as many in all as the count of the last alternative. Of sibling resources of type "xor_slot" one alone
+ * serves, with any their other siblings: a request with such slots has several alternatives, see
  * weir_request_alternative(), and none of the resources of an alternative has that type. */
 typedef struct weir_resource weir_resource;
 struct weir_resource {
@@ -641,7 +640,7 @@ struct weir_resource {
 };
 
 /* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
- * tells which. Slots within slots are read as their contents, as many times. Slots beside each other that are
+ * decides. Slots within slots are read as their contents, as many times. Sibling slots that are
  * alternatives (or_slot, xor_slot) may share a label. `source` names the text in errors.
  * WEIR_ELIMIT: more than 32 levels, 4096 resources, 256 alternatives, 16384 resources in these, or
  * WEIR_JOBSPEC_MAX bytes. O(len) for each alternative */
@@ -654,7 +653,7 @@ void weir_request_free(weir_request *r);
 const weir_resource *weir_request_resources(const weir_request *r, uint32_t *n);
 /* Returns the number of resources on all levels; of several alternatives that of the first. */
 uint32_t weir_request_count(const weir_request *r);
-/* Returns the number of alternatives that the xor_slots of a request stand for; 1 without xor_slots. */
+/* Returns the number of alternatives of a request with xor_slots; 1 without xor_slots. */
 uint32_t weir_request_alternatives(const weir_request *r);
 /* Returns alternative i, from 0 on, in the order of preference: a request without xor_slots, which belongs to `r`; `r`
  * itself where there is one alternative. i is below weir_request_alternatives(). */
@@ -674,7 +673,7 @@ const char *weir_request_attribute(const weir_request *r, const char *key);
  *   "yaml"       the canonical jobspec for people
  *   "shape"      a shape string (RFC 46). WEIR_EINVAL: the jobspec says more than resources; the error names the
  *                excess, such as a duration.
- *   "resources"  the shape of the resources, whatever else the jobspec says
+ *   "resources"  the shape of the resources, without the rest of the jobspec
  * O(size of the text) */
 char *weir_request_format(const weir_request *r, const char *format, weir_err *err);
 /* Returns the request as weir_request_format() does in "json", with amounts of bytes, such as 2 TB, in the unit of the
@@ -712,7 +711,7 @@ void weir_constraint_free(weir_constraint *c);
 /* Choices among the candidates for a resource. Where several groups, or runs, are equally good, the first candidate in
  * the order of the policy decides. */
 enum weir_choose {
-    WEIR_CHOOSE_LONGEST,  /* the longest runs first; a single wanted vertex is the best candidate */
+    WEIR_CHOOSE_LONGEST,  /* the longest runs first; a single requested vertex is the best candidate */
     WEIR_CHOOSE_SHORTEST, /* the shortest run that is long enough; without such a run, the longest runs first */
     /* Of the groups with enough candidates, the group with the fewest; without such a group, the largest groups first.
      * Vertices without a group come last. */
@@ -720,7 +719,7 @@ enum weir_choose {
     WEIR_CHOOSE_EACH,    /* one candidate from each group in turn; the first groups have the best candidates */
     WEIR_CHOOSE_CLOSEST, /* candidates whose property differs least, and of equal sets the set with the least values */
     WEIR_CHOOSE_ONE,     /* as WEIR_CHOOSE_FEWEST, but of one group only, or the request does not fit */
-    /* For a resource beside others, such as the cores and gpus of a slot: as many candidates of each domain as the free
+    /* For sibling resources, such as the cores and gpus of a slot: as many candidates of each domain as the free
      * units of all these resources in the domain allow, then all others; both in order. Resources that the domain has
      * none of do not count, and a domain with one of the resources only is none. `type` names the domains. */
     WEIR_CHOOSE_BESIDE
@@ -736,7 +735,7 @@ typedef struct weir_choice {
      * `property`: the value of the property of v, or of the nearest vertex of type `type` at or above v. For
      * WEIR_CHOOSE_CLOSEST the value is a number.
      * `type`: the nearest vertex of the type at or above v. For WEIR_CHOOSE_BESIDE up to WEIR_NAME_MAX bytes of types
-     * with '+' between them, "numanode+socket": the nearest vertex above of the first type that lies above v, else the
+     * with '+' between them, "numanode+socket": the nearest vertex above of the first type that is above v, else the
      * node. */
     int (*group)(void *data, const weir_graph *g, weir_vertex v, uint32_t *out);
     const char *subsystem, *property, *type;
@@ -744,7 +743,7 @@ typedef struct weir_choice {
      * the property, the id. A vertex without a group is in the group of the parent. */
     const char *position;
     /* WEIR_CHOOSE_EACH, by parent or by type: the groups with the most free units of the type of the candidates come
-     * first, for slots also the hosts below these groups. Not beside `evaluate`. */
+     * first, for slots also the hosts below these groups. Not with `evaluate`. */
     bool emptiest;
 } weir_choice;
 
@@ -768,7 +767,7 @@ typedef struct weir_policy {
     int (*keys)(void *data, const weir_graph *g, weir_vertex v, double out[WEIR_ORDER_KEYS]);
     uint64_t serial;
     /* A turn, for an `order` of which the first field is id, index, TYPE.id or TYPE.index: vertices with a first key of
-     * at least *turn come first, in order, then all others, in order. NULL: no turn. Not beside `evaluate`, `select`,
+     * at least *turn come first, in order, then all others, in order. NULL: no turn. Not with `evaluate`, `select`,
      * `choice` and `descend`: WEIR_EINVAL. O(n) for the first match with an order and a type, then as `order`. */
     const double *turn;
     /* Types that are always allocated as a whole (node-exclusive scheduling). */
@@ -787,9 +786,9 @@ typedef struct weir_policy {
     uint32_t nlocality;
     /* Called in preorder. Returns 1 to go on, 0 to leave out v and all vertices below v. */
     int (*prune)(void *data, const weir_graph *g, weir_vertex v, const weir_resource *r);
-    /* Beside `prune`, for answers that are remembered as scores are: sets *keep, and calls weir_read() for each fact
-     * that decides. The engine also asks about vertices of the type of the candidates that `prune` would not be called
-     * for, such as vertices below a vertex that is left out. Returns 1; 0: `prune` is to be called instead; or
+    /* In addition to `prune`, for answers that are remembered as scores are: sets *keep, and calls weir_read() for each
+     * fact that decides. The engine also calls it for vertices of the type of the candidates that `prune` would not be
+     * called for, such as vertices below a vertex that is left out. Returns 1; 0: `prune` is to be called instead; or
      * negative. `serial` as with `keys`. */
     int (*judge)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, bool *keep);
     /* With `judge`: as `score_key`. */
@@ -798,16 +797,16 @@ typedef struct weir_policy {
      * Returns the number of calls to count in weir_stats, 0 for n, or a negative number. */
     int (*evaluate)(void *data, const weir_graph *g, const weir_resource *r, const weir_vertex *v, size_t n,
                     double *score);
-    /* Beside `evaluate`, for scores that are remembered: computes the score of v, and calls weir_read() for each fact
-     * about the graph, the clock and the duration of the job that decides about the score. *alike: all siblings of the
-     * type of v have an equal score. Returns 1; 0: `evaluate` is to be called instead; or negative. `serial` as with
-     * `keys`. */
+    /* In addition to `evaluate`, for scores that are remembered: computes the score of v, and calls weir_read() for
+     * each fact about the graph, the clock and the duration of the job that decides about the score. *alike: all
+     * siblings of the type of v have an equal score. Returns 1; 0: `evaluate` is to be called instead; or negative.
+     * `serial` as with `keys`. */
     int (*score)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *score, bool *alike);
     /* With `score`: computes a part of the score that all siblings of the type of v share, such as what the policy
      * reads of the parent; a score is the sum of the two, NAN (no candidate) where one is. So a change of the parent
      * makes one part stale instead of the scores of all siblings. `evaluate` must include this part. As `score`. */
     int (*score_siblings)(void *data, const weir_graph *g, const weir_resource *r, weir_vertex v, double *part);
-    /* With `score`: writes up to `size` bytes that stand for all further facts that scores depend on, of the policy and
+    /* With `score`: writes up to `size` bytes that represent all further facts that scores depend on, of the policy and
      * of the request. Scores are remembered for equal bytes. Returns the number of bytes; 0: `evaluate` is to be
      * called instead. */
     size_t (*score_key)(void *data, const weir_resource *r, char *key, size_t size);
@@ -823,8 +822,8 @@ typedef struct weir_policy {
      * candidates in the order of `select`, followed by the candidates that `select` leaves out. */
     const weir_choice *choice;
     /* The number of candidates that `select` and `choice` get at a time where the policy has no `evaluate`: the first
-     * in the order, or twice the wanted number if larger; further candidates follow only if the first do not suffice.
-     * 0: all. WEIR_CHOOSE_ONE gets all. */
+     * in the order, or twice the requested number if larger; further candidates follow only if the first do not
+     * suffice. 0: all. WEIR_CHOOSE_ONE gets all. */
     uint32_t candidates;
 } weir_policy;
 
@@ -845,7 +844,7 @@ enum weir_read {
  * O(facts of the score) */
 void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what);
 /* Reads the units of a type below v, zeros where v has none, and records these numbers only, where
- * weir_read(g, v, WEIR_READ_BELOW) stands for all types. out->type is the given text. O(length of the type) */
+ * weir_read(g, v, WEIR_READ_BELOW) records all types. out->type is the given text. O(length of the type) */
 void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_aggregate *out);
 /* Records that the score depends on whether the duration of the job is at most `limit` microseconds: on this
  * comparison, and not on the duration. Up to 3 different limits of a policy cost nothing when durations change.
@@ -859,7 +858,7 @@ const char *weir_read_trouble(const weir_graph *g);
 
 /* ---- matching (A) ------------------------------------------------------------------------------------------------ */
 
-/* A match finds resources for a request and gives them to a job, as a whole or not at all (A6).
+/* A match finds resources for a request and gives them to a job, as a whole or not at all.
  *
  * Example:
  *     weir_match_options o = {.mode = WEIR_NOW, .duration = 3600 * INT64_C(1000000)};
@@ -878,7 +877,7 @@ enum weir_mode {
  * none admits others.
  */
 enum weir_strict {
-    /* A slot has one parent: all that it holds is directly below one vertex, whatever its type, rather than anywhere in
+    /* A slot has one parent: all that it holds is directly below one vertex, of any type, rather than anywhere in
      * a node. For tasks that must not span sockets or NUMA domains, on machines of any shape. Costs the children of
      * visited vertices. */
     WEIR_STRICT_SLOTS = 1,
@@ -906,7 +905,7 @@ typedef struct weir_stats {
 /* Events of a match, for a listener. Events do not influence the match, and cost nothing without a listener. */
 enum weir_event {
     WEIR_EVENT_VISITED,    /* a vertex, or a group of siblings below the vertex, is visited */
-    WEIR_EVENT_PRUNED,     /* cut by aggregates: type, need and have tell the shortage */
+    WEIR_EVENT_PRUNED,     /* cut by aggregates: type, need and have give the shortage */
     WEIR_EVENT_STATE,      /* cut by the state */
     WEIR_EVENT_CONSTRAINT, /* cut by the constraint */
     WEIR_EVENT_BUSY,       /* cut by a job during the requested time */
@@ -924,7 +923,7 @@ typedef struct weir_trace {
     double score;
 } weir_trace;
 
-/* A vertex, or units of a vertex, held by a job. An exclusive pick of a vertex includes all vertices below (A3). */
+/* A vertex, or units of a vertex, held by a job. An exclusive pick of a vertex includes all vertices below. */
 typedef struct weir_pick {
     weir_vertex vertex;
     uint32_t resource; /* preorder number of the resource in the request */
@@ -950,7 +949,7 @@ typedef struct weir_match_options {
     weir_stats *stats;         /* NULL, or added to */
     void (*trace)(void *data, const weir_trace *t); /* NULL, or called for each event; must not change the graph */
     void *trace_data;
-    /* A6: a time after `at`; 0: none. The resources become a stage, which expires at this time, in place of a job;
+    /* A time after `at`; 0: none. The resources become a stage, which expires at this time, in place of a job;
      * `job` has to be 0, the mode WEIR_NOW or WEIR_RESERVE (see the section on stages). */
     int64_t stage;
     bool unlocked; /* with `stage`: the stage locks nothing */
@@ -963,7 +962,7 @@ typedef struct weir_match_options {
     const char *queue;
     /* The hierarchy in which the match searches (weir_graph_hierarchy); NULL: containment. */
     const char *subsystem;
-    /* A type that jobs get as a whole only, such as "rack": a job that asks for anything inside gets all of it (G10).
+    /* A type that jobs get as a whole only, such as "rack": a job that requests anything inside gets all of it.
      * NULL: none. The job gets what is up of each such vertex; no other job gets any part of it. */
     const char *whole;
     /* A subsystem whose edges are followed as well; NULL: none. A resource nested in the request in one that is passed
@@ -994,23 +993,23 @@ typedef struct weir_allocation {
 
 /* Finds resources for a request. In the modes WEIR_NOW and WEIR_RESERVE the resources become a job in the schedule;
  * *out is the allocation, or NULL for WEIR_FEASIBLE. WEIR_EBUSY and WEIR_EINFEASIBLE: no resources; the
- * section on explanations tells how to find out why. WEIR_EEXIST: a job has the id of the options. WEIR_EINVAL: the
- * start lies before the clock, or the mode, the duration or the policy makes no sense. WEIR_ELIMIT: resources side by
+ * section on explanations describes how to find out why. WEIR_EEXIST: a job has the id of the options. WEIR_EINVAL: the
+ * start is before the clock, or the mode, the duration or the policy makes no sense. WEIR_ELIMIT: resources side by
  * side compete in too many ways, or no start was found in 100000 tries.
  *
  * Meaning of a request:
  *   - A resource is searched for anywhere below the vertex found for its parent in the request; levels in between
  *     (racks) are searched through.
  *   - The job gets every resource that is inside a slot or exclusive: a vertex with children as a whole, a pool
- *     without children in units, as many as requested (A1). A vertex taken as a whole must be unused, the vertices
+ *     without children in units, as many as requested. A vertex taken as a whole must be unused, the vertices
  *     below included; resources requested inside say how large the vertex has to be.
  *   - Outside of slots, a vertex with resources requested inside is only passed through; a pool gives units; with
- *     `exclusive: false`, or without resources inside, a vertex is shared (A13).
- *   - The tasks of a slot run on one node: all that a slot holds inside nodes comes from one node, for each slot; what
- *     lies outside nodes, such as storage of a rack, may come from anywhere. A slot that asks for nodes, or for what
- *     contains nodes, takes the rest of its contents from any nodes.
+ *     `exclusive: false`, or without resources inside, a vertex is shared.
+ *   - The tasks of a slot run on one node: all that a slot holds inside nodes comes from one node, for each slot;
+ * resources outside nodes, such as storage of a rack, may come from anywhere. A slot that requests nodes, or resources
+ * that contain nodes, takes the rest of its contents from any nodes.
  *   - A resource with the type of a subsystem (power=2) takes units on every vertex of the way from its place up to
- *     the source of the subsystem (G8).
+ *     the source of the subsystem.
  *   - A constraint is about vertices of type "node" and "storage_node"; a vertex taken as a whole contains no node
  *     that the constraint excludes.
  *   - Units of bytes (B, kB or KB, MB ... EB, KiB ... EiB) are converted where all pools of the type have one unit: 2
@@ -1034,20 +1033,20 @@ int weir_match(weir_graph *g, const weir_request *r, const weir_match_options *o
 void weir_allocation_free(const weir_allocation *a);
 
 /* Computes a lower bound of the start that WEIR_RESERVE would find, from the sums of all jobs over time, by type: no
- * start from o->at on before *start is possible, whatever the placement of the jobs. WEIR_FOREVER: no start is
+ * start from o->at on before *start is possible, for any placement of the jobs. WEIR_FOREVER: no start is
  * possible. The resources of the job o->job, where such a job exists, count as free; of the other options only the
  * duration matters. O(types log jobs + picks of the job), and more where many starts serve one type and not another. */
 int weir_soonest(weir_graph *g, const weir_request *r, const weir_match_options *o, int64_t *start, weir_err *err);
 
-/* ---- flows (G8) -------------------------------------------------------------------------------------------------- */
+/* ---- flows ------------------------------------------------------------------------------------------------------- */
 
 /* The pools of a subsystem other than containment are distribution units where edges leave them (RFC 4, channelled
  * pools): of what comes from the sources, each passes on as many units as its size, along its edges, to further units
  * and to the vertices served. Flows begin where edges are written from and none is written to; what a vertex gets may
  * come by several ways, and ways may have cycles. Where all edges go both ways and are written towards the source, the
  * source is a pool outside of containment from which no edge is written. A request for units of a subsystem
- * ("slot=4/node/network=2") gets vertices for which one flow serves all, and may ask for units of the distribution
- * units by their type beside it ("slot=3/[node/power=2;panel=1]"): a unit gives and passes no more than it has.
+ * ("slot=4/node/network=2") gets vertices for which one flow serves all, and may request units of the distribution
+ * units by their type in addition ("slot=3/[node/power=2;panel=1]"): a unit gives and passes no more than it has.
  *
  * Example:
  *     weir_pool_desc d = WEIR_POOL_DESC_INIT;
@@ -1071,7 +1070,7 @@ typedef struct weir_flow_options {
     weir_vertex from;      /* the one source; WEIR_NONE: the sources of the subsystem */
     const weir_vertex *to; /* vertices to be served */
     uint32_t nto;
-    int64_t units;        /* wanted by each; 0: as many as there are */
+    int64_t units;        /* needed by each; 0: as many as there are */
     int64_t at, duration; /* window, from the clock on; duration 0: without an end */
     bool capacity;        /* units in use, and pools that are not up, count as free */
 } weir_flow_options;
@@ -1126,7 +1125,7 @@ uint32_t weir_job_count(const weir_graph *g);
 /* Returns the i-th job, for i below weir_job_count(), in no particular order. O(1) */
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i);
 
-/* A10: gives back everything that the job holds. WEIR_ENOENT: no such job. O(k d f) */
+/* Gives back everything that the job holds. WEIR_ENOENT: no such job. O(k d f) */
 int weir_release(weir_graph *g, int64_t job, weir_err *err);
 
 /* A job that is detached from the schedule for a while, so that matches can be made as if the job did not exist. The
@@ -1147,22 +1146,22 @@ char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err);
  * vertices or states have changed since the copies parted. WEIR_EPARSE: the text was made of another graph. O(k d f) */
 int weir_job_book(weir_graph *g, int64_t job, const char *text, size_t len, weir_err *err);
 
-/* A9: adds resources for a request to an existing job, from now (or the start of the job) to its end, as a whole or
+/* Adds resources for a request to an existing job, from now (or the start of the job) to its end, as a whole or
  * not at all. `out` may be NULL. WEIR_EINVAL: the job has ended. Costs as weir_match(). */
 int weir_job_grow(weir_graph *g, int64_t job, const weir_request *r, const weir_match_options *o,
                   const weir_allocation **out, weir_err *err);
-/* A9: gives back everything that the job holds at and below the vertices of a list, as a whole or not at all. Where
+/* Gives back everything that the job holds at and below the vertices of a list, as a whole or not at all. Where
  * the job holds an ancestor of a listed vertex as a whole, the job keeps the rest of the ancestor. Units of other
  * subsystems go with the last units of the vertex that they were taken for. A job without picks left is released.
  * WEIR_ENOENT: the error names a vertex at and below which the job holds nothing. O(n k d) */
 int weir_job_shrink(weir_graph *g, int64_t job, const weir_vertex *list, uint32_t n, weir_err *err);
-/* M5: takes v away from n jobs and removes v from the graph, as a whole or not at all. The jobs must be all jobs that
+/* Takes v away from n jobs and removes v from the graph, as a whole or not at all. The jobs must be all jobs that
  * hold something at, below or above v. Stages that do so are dropped. O(picks of the jobs) */
 int weir_graph_unlink_forced(weir_graph *g, weir_vertex v, const int64_t *jobs, uint32_t n, weir_err *err);
 
-/* M14, M15, A8: gives `amount` units of v to a job over [start, end) without a match; the amount of the whole pool is
+/* Gives `amount` units of v to a job over [start, end) without a match; the amount of the whole pool is
  * an exclusive pick. `job` is positive, and a new job or a job with the same times; units that the job holds on v
- * already remain. WEIR_EBUSY: the units are not free. WEIR_EINVAL: the job has other times, or `start` lies before the
+ * already remain. WEIR_EBUSY: the units are not free. WEIR_EINVAL: the job has other times, or `start` is before the
  * clock. */
 int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, int64_t start, int64_t end,
                          weir_err *err);
@@ -1181,12 +1180,12 @@ typedef struct weir_loss {
  * vertex are added up; a pick below a vertex that is listed as a whole is a part of that vertex. WEIR_EBUSY: something
  * is not free, or not available: *lost, to be freed with weir_free, has for each pick that cannot be had all holders in
  * the way, in the order of the picks. `lost` may be NULL with `nlost`. WEIR_EINVAL: the list is empty, an amount makes
- * no sense, or `start` lies before the clock. WEIR_EEXIST: a job has the id. O(n (log n + d)) */
+ * no sense, or `start` is before the clock. WEIR_EEXIST: a job has the id. O(n (log n + d)) */
 int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32_t n, int64_t start, int64_t end,
                       const weir_allocation **out, weir_loss **lost, uint32_t *nlost, weir_err *err);
 /* Gives back `amount` units (0: all) that a job holds on v. */
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err);
-/* A11: gives the i-th job or stage with a pick of v itself; false: no more. A use is not active while the job is
+/* Gives the i-th job or stage with a pick of v itself; false: no more. A use is not active while the job is
  * reserved. */
 typedef struct weir_use {
     int64_t job; /* of a stage: minus the number of the stage */
@@ -1194,11 +1193,11 @@ typedef struct weir_use {
     bool exclusive, active;
 } weir_use;
 bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *out);
-/* A4: lists the jobs, stages left out, that hold or will hold something at or below v, by ascending ids (the shared
+/* Lists the jobs, stages left out, that hold or will hold something at or below v, by ascending ids (the shared
  * list of an ancestor). *jobs is to be freed with weir_free, and NULL for an empty list. O(vertices in use below v) */
 int weir_vertex_jobs(const weir_graph *g, weir_vertex v, int64_t **jobs, uint32_t *n, weir_err *err);
 
-/* ---- stages (A6) ------------------------------------------------------------------------------------------------- */
+/* ---- stages ------------------------------------------------------------------------------------------------------ */
 
 /* A stage is a temporary lock on the resources found for a request, while a job is being considered (RFC 4: Staged).
  * weir_match() with `stage` of the options makes one. A stage holds resources as a job does: no match finds them, and
@@ -1227,7 +1226,7 @@ const weir_allocation *weir_stage_at(const weir_graph *g, uint32_t i);
 const weir_allocation *weir_stage_get(const weir_graph *g, int64_t stage);
 /* Turns a stage into the job `job`; 0: the next id. A stage without locks books its resources, from now on where the
  * start has passed. WEIR_EBUSY: a vertex is not available any more or, of a stage without locks, not free: *lost, to be
- * freed with weir_free, tells all losses (NULL: not wanted), and the stage remains. WEIR_ENOENT: no such stage.
+ * freed with weir_free, lists all losses (may be NULL), and the stage remains. WEIR_ENOENT: no such stage.
  * WEIR_EEXIST: a job has the id. Locked: O(picks d) */
 int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_loss **lost,
                       uint32_t *nlost, weir_err *err);
@@ -1258,7 +1257,7 @@ int weir_stage_drop(weir_graph *g, int64_t stage, weir_err *err);
 enum weir_overrun { WEIR_OVERRUN_HOLD, WEIR_OVERRUN_EXPIRE };
 /* Returns the time of the clock. */
 int64_t weir_graph_now(const weir_graph *g);
-/* Advances the clock to `now`; jobs begin, are held back and expire in the order of time. WEIR_EINVAL: `now` lies
+/* Advances the clock to `now`; jobs begin, are held back and expire in the order of time. WEIR_EINVAL: `now` is
  * before the clock. O(log jobs + picks of jobs that begin or end); for reservations held back, in addition, the spans
  * of their vertices. */
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
@@ -1336,7 +1335,7 @@ typedef struct weir_cause {
 } weir_cause;
 
 /* What became of all vertices of the type of a resource: each vertex is counted once, under its first cause, or may
- * serve as far as state, schedule and aggregates tell. Strings belong to the request and the graph. */
+ * serve as far as state, schedule and aggregates decide. Strings belong to the request and the graph. */
 typedef struct weir_level {
     const char *type;
     const char *unit;         /* of all pools of the type; "": none, or several */
@@ -1351,13 +1350,13 @@ typedef struct weir_level {
 
 /* Counts the vertices for the resources of a request, slots and units of other subsystems left out: *n levels, to be
  * freed with weir_levels_free(). Of the options, `at`, `duration`, `policy`, `strict` and `follow` count. `where`: only
- * vertices at, above or below this vertex; WEIR_NONE: all vertices. WEIR_EINVAL: the start lies before the clock. A
+ * vertices at, above or below this vertex; WEIR_NONE: all vertices. WEIR_EINVAL: the start is before the clock. A
  * pass over the vertices for each level. */
 int weir_explain_levels(weir_graph *g, const weir_request *r, const weir_match_options *o, weir_vertex where,
                         weir_level **levels, uint32_t *n, weir_err *err);
 void weir_levels_free(weir_level *levels);
 
-/* ---- find (M10, M12) --------------------------------------------------------------------------------------------- */
+/* ---- find -------------------------------------------------------------------------------------------------------- */
 
 /* A query is a condition on vertices, compiled once: "type=node and state=up and not tag=maintenance and size>=64 and
  * (property=bigmem or name=n[1-16])".
@@ -1390,7 +1389,7 @@ void weir_query_free(weir_query *q);
 int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_vertex **out, uint32_t *n,
               weir_err *err);
 
-/* ---- copies (M1 to M4, M12, G10) --------------------------------------------------------------------------------- */
+/* ---- copies ------------------------------------------------------------------------------------------------------ */
 
 /* Functions that make a graph from a graph, or compare graphs. The source is never changed; a new graph is independent
  * of the source and to be freed with weir_graph_free(). Only weir_graph_merge() and weir_graph_merge_parts() change a
@@ -1404,16 +1403,16 @@ int weir_find(const weir_graph *g, const weir_query *q, weir_vertex start, weir_
  *     assert(rc == WEIR_OK && weir_graph_count(g) == 1 + 2 + 4 + 16);
  *     weir_graph_free(part);
  */
-/* M3: copies the whole graph with its schedule; vertices keep their indices. O(n) */
+/* Copies the whole graph with its schedule; vertices keep their indices. O(n) */
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err);
-/* M2: copies the ancestors of v and the pools at and below v that are available now, without a schedule; the size of a
+/* Copies the ancestors of v and the pools at and below v that are available now, without a schedule; the size of a
  * pool becomes its free units. Pools of other subsystems that serve what is copied, such as switches and panels, come
  * along with their free units, and so do the edges. O(n), and O(edges) for each edge of the longest way to a source */
 int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_err *err);
-/* M12, M1: copies the listed vertices, all vertices below, all ancestors, and the edges between them, without a
+/* Copies the listed vertices, all vertices below, all ancestors, and the edges between them, without a
  * schedule. O(n) */
 int weir_graph_extract(const weir_graph *g, const weir_vertex *list, uint32_t n, weir_graph **out, weir_err *err);
-/* M4: adds to g the vertices and edges of `other` that g does not have. `uri` names the vertex of g that corresponds
+/* Adds to g the vertices and edges of `other` that g does not have. `uri` names the vertex of g that corresponds
  * to the root of `other`, of the same type, or a new path in containment whose parent is there: then the root is added
  * with the last name of the path. NULL: the vertex with the path of the root, or a new root. Vertices with equal paths
  * correspond to each other. WEIR_EEXIST: base data of corresponding vertices differ; the error names the
@@ -1435,7 +1434,7 @@ char *weir_graph_diff(const weir_graph *a, const weir_graph *b, weir_err *err);
  * for a different graph, or for another state of g; or the text is no difference. O(n) */
 int weir_graph_apply(const weir_graph *g, const char *text, size_t len, const char *source, weir_graph **out,
                      weir_err *err);
-/* G10: makes a coarse view: the roots and the vertices of the types in `keep` remain; below each of them, all other
+/* Makes a coarse view: the roots and the vertices of the types in `keep` remain; below each of them, all other
  * pools are summed to one pool for each type and unit. The view has no schedule; units held by jobs are left out.
  * *map, to be freed with weir_free, has for each vertex of g the vertex of the view, or WEIR_NONE. */
 int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nkeep, weir_graph **out,
@@ -1476,17 +1475,17 @@ int weir_graph_coarsen(const weir_graph *g, const char *const *keep, uint32_t nk
  *          account. `jobs` are the jobs ("1-3,7") that hold or will hold something at or below the vertex, or an
  *          ancestor as a whole. properties and tags are "key=value;key", with '\' before ';', '=' and '\'; data is a
  *          JSON object.
- * Trees for people and pictures (Graphviz, SVG, HTML) are made by the library in Lua, which draws what this interface
- * tells. Costs are O(n). */
+ * Trees for people and pictures (Graphviz, SVG, HTML) are made by the library in Lua, which draws the data of this
+ * interface. Costs are O(n). */
 
 /* Reads a machine from a text into a new graph. `source` names the text in errors; NULL for `format`: the content
- * tells the format. */
+ * decides the format. */
 int weir_graph_parse(const char *text, size_t len, const char *source, const char *format, weir_graph **out,
                      weir_err *err);
 /* Reads a machine from the file `path` ("-" is standard input). A JSON graph is read in blocks: memory is needed for
  * the graph, not for the text. */
 int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err);
-/* L2: makes a graph of the computer that runs the program, by hwloc. */
+/* Makes a graph of the computer that runs the program, by hwloc. */
 int weir_graph_discover(weir_graph **out, weir_err *err);
 /* Returns the format that weir_graph_parse() would choose for a text; NULL: none. */
 const char *weir_format_guess(const char *text, size_t len);
@@ -1526,7 +1525,7 @@ int weir_allocation_write(const weir_graph *g, const weir_allocation *a, const c
 int weir_graph_resolve(const weir_graph *g, const char *text, size_t len, const char *source, weir_pick **picks,
                        uint32_t *n, weir_err *err);
 /* Tells a job that was booked by such picks which of its units of switches and the like flow to which vertex, as the
- * `shares` in the text say: weir_job_shrink() gives these units back with the vertex (G8). WEIR_ENOENT: no such job, or
+ * `shares` in the text say: weir_job_shrink() gives these units back with the vertex. WEIR_ENOENT: no such job, or
  * no such vertex. WEIR_EEXIST: the job has flows. WEIR_EINVAL: the job has fewer units. Costs as
  * weir_graph_resolve(). */
 int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t len, const char *source, weir_err *err);
@@ -1549,14 +1548,14 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
  *     assert(rc == WEIR_OK && weir_vertex_state(again, v) == WEIR_DOWN);
  *     weir_graph_free(again);
  */
-/* L6, L7: saves a graph to a file. At any moment, also after a kill, the file has the old content or the new content.
+/* Saves a graph to a file. At any moment, also after a kill, the file has the old content or the new content.
  * Formats: "sqlite", and the formats of weir_graph_format(); NULL: "sqlite" for names that end in .db, .sqlite or
  * .sqlite3, "jgf" for all others.
  *
  * "sqlite" saves the whole graph with its schedule in one transaction, in WAL mode. The schema is in each file, with
  * comments (`sqlite3 machine.db .schema`). Vertices keep their indices, jobs their ids, times, slots and the label of
  * their policy; a loaded graph gives the same answers. For people the database has the views vertex (a row a vertex),
- * path, jobs (in seconds), job_nodes and node_free, beside the tables property, tag, data, state and pick:
+ * path, jobs (in seconds), job_nodes and node_free, in addition to the tables property, tag, data, state and pick:
  *
  *   SELECT name FROM node_free
  *   SELECT job, state, starts, policy, name FROM jobs JOIN job_nodes USING (job)
@@ -1566,7 +1565,7 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
  * another process was writing to the file for 5 seconds. WEIR_ELIMIT: removed vertices have left more than 2^20 empty
  * places, and 16 for each vertex, among the children of others.
  *
- * L8: with WEIR_SAVE_CHANGED a database gets the changes since the last save of the graph to the file, or since the
+ * With WEIR_SAVE_CHANGED a database gets the changes since the last save of the graph to the file, or since the
  * load from the file; everything, where the last save or load was of another file. WEIR_EEXIST: another process has
  * saved to the file since. After the first save to a database (or load from one) the graph notes changes, 8 bytes
  * each, for up to 65536 vertices, edges and jobs each; with more changes of a sort, all of the sort is written. A text
@@ -1574,12 +1573,12 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
  * weir_graph_changed() and weir_graph_extract() give the changed part. */
 #define WEIR_SAVE_CHANGED 1u
 int weir_graph_save(weir_graph *g, const char *path, const char *format, unsigned flags, weir_err *err);
-/* L8: lists the vertices added or changed (allocations aside) since the last save to a database, or load from one, in
+/* Lists the vertices added or changed (except allocations) since the last save to a database, or load from one, in
  * ascending order; all vertices, where no save or load was made, or where too many changed. *list is to be freed with
  * weir_free. O(changes log changes) */
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err);
 
-/* L3, L5, L8: a graph with its schedule as texts under keys, for stores of small values. The pieces of a change,
+/* A graph with its schedule as texts under keys, for stores of small values. The pieces of a change,
  * stored over the pieces of earlier saves, give the pieces of the whole graph.
  *
  *   meta       the clock, the id of the next job, the stamp of the save, names of subsystems
@@ -1642,9 +1641,9 @@ typedef struct weir_rset weir_rset;
 weir_rset *weir_rset_new(void);
 void weir_rset_free(weir_rset *r);
 int weir_rset_copy(const weir_rset *r, weir_rset **out, weir_err *err);
-/* R1: reads an R. Where the R has only `scheduling`, R_lite is derived from the graph in scheduling. Errors name the
- * key. WEIR_EINVAL: among other reasons a rank given twice, a number of hosts that differs from the number of ranks
- * (R3), a property with a character reserved by RFC 20 or on a missing rank (R4), an expiration before the start (R5).
+/* Reads an R. Where the R has only `scheduling`, R_lite is derived from the graph in scheduling. Errors name the
+ * key. WEIR_EINVAL: among other reasons a rank given twice, a number of hosts that differs from the number of ranks,
+ * a property with a character reserved by RFC 20 or on a missing rank, an expiration before the start.
  * O(len) */
 int weir_rset_parse(const char *text, size_t len, const char *source, weir_rset **out, weir_err *err);
 /* Reads the file `path` ("-" is standard input) as weir_rset_parse() reads a text. */
@@ -1660,7 +1659,7 @@ typedef struct weir_fault {
 typedef struct weir_faults weir_faults;
 /* Checks a text against every SHALL and MUST of RFC 20, and collects all faults, at most `most`: what the reader
  * tolerates, such as a vertex without a uuid, is a fault here. Keys that RFC 20 reserves are none, except for keys
- * beside version, execution, scheduling and attributes. A time of 0 counts as not set, and an empty idset is an idset.
+ * next to version, execution, scheduling and attributes. A time of 0 counts as not set, and an empty idset is an idset.
  * *out is to be freed with weir_faults_free(). WEIR_ENOMEM. O(len) */
 int weir_rset_check(const char *text, size_t len, uint32_t most, weir_faults **out, weir_err *err);
 /* Returns the faults, *n of them, in the order of the text's sections, valid as long as f. */
@@ -1691,14 +1690,14 @@ const weir_idset *weir_rset_children(const weir_rset *r, int64_t rank, const cha
 bool weir_rset_entry(const weir_rset *r, uint32_t i, const weir_idset **ranks);
 /* Gives the k-th type and its ids of entry i: core, gpu, then further types by name; false: no more. */
 bool weir_rset_entry_child(const weir_rset *r, uint32_t i, uint32_t k, const char **type, const weir_idset **ids);
-/* R4: gives the i-th property in the order of the text, with a suffix ("NAME@SUFFIX") where the text has a suffix;
+/* Gives the i-th property in the order of the text, with a suffix ("NAME@SUFFIX") where the text has a suffix;
  * false: no more. */
 bool weir_rset_property(const weir_rset *r, uint32_t i, const char **name, const weir_idset **ranks);
 /* Sets a property on ranks. */
 int weir_rset_set_property(weir_rset *r, const char *name, const weir_idset *ranks, weir_err *err);
-/* R5: returns the start in microseconds since 1970; 0: not set. */
+/* Returns the start in microseconds since 1970; 0: not set. */
 int64_t weir_rset_start(const weir_rset *r);
-/* R5: returns the expiration in microseconds since 1970; WEIR_FOREVER: not set. */
+/* Returns the expiration in microseconds since 1970; WEIR_FOREVER: not set. */
 int64_t weir_rset_end(const weir_rset *r);
 int weir_rset_set_times(weir_rset *r, int64_t start, int64_t end, weir_err *err);
 /* Returns the number of slots of the allocation that the set is, or is a part of; 0: unknown. */
@@ -1708,7 +1707,7 @@ size_t weir_rset_bytes(const weir_rset *r);
 /* Returns whether two sets have equal ids on equal ranks, and equal hosts. */
 bool weir_rset_equal(const weir_rset *a, const weir_rset *b);
 
-/* R8: makes a set of two sets. A set counts as its ids, rank by rank, so that parts add up: (a - b) | (a & b) is a. A
+/* Makes a set of two sets. A set counts as its ids, rank by rank, so that parts add up: (a - b) | (a & b) is a. A
  * rank leaves with its last id; a rank that never had ids counts as having an id of its own. Everything else comes
  * from a: properties on the remaining ranks (in a union also those of b), times, slots, further keys (in a union also
  * keys that only b has). Each part keeps its share of scheduling and gets the share back in a union: a JSON graph is
@@ -1730,7 +1729,7 @@ int weir_rset_select(const weir_rset *r, const weir_constraint *c, weir_rset **o
  * gpu count from 0 on each rank, and scheduling, which has the old ids, is dropped. */
 int weir_rset_remap(const weir_rset *r, const weir_hostlist *hosts, bool ids, weir_rset **out, weir_err *err);
 
-/* R9: makes the machine of a set: the graph in scheduling, without the resources that R_lite does not name and with
+/* Makes the machine of a set: the graph in scheduling, without the resources that R_lite does not name and with
  * the ranks that R_lite gives to the hosts; or, without scheduling, a cluster of nodes. */
 int weir_rset_graph(const weir_rset *r, weir_graph **out, weir_err *err);
 /* Makes a set of the cores and gpus of a graph: of all, of those at or below vertices that are down, or of those held

@@ -1,4 +1,4 @@
-/* totals.c - present totals of one vertex, or the whole graph, from rows (M9). Invariant: reads only. */
+/* totals.c - present totals of one vertex, or the whole graph, from rows. Invariant: reads only. */
 #include "aggregate/rows.h"
 
 bool weir_vertex_reachable(const weir_graph *g, weir_vertex v)

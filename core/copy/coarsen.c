@@ -1,4 +1,4 @@
-/* coarsen.c - makes a coarse view of a machine (G10): vertices of some types are kept, all others are merged into
+/* coarsen.c - makes a coarse view of a machine: vertices of some types are kept, all others are merged into
  * pools. Invariant: a kept vertex is below the nearest kept ancestor; free units of every other vertex are in
  * exactly one merged pool, below the vertex's nearest kept ancestor.
  */

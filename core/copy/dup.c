@@ -1,4 +1,4 @@
-/* dup.c - duplicates a whole graph (M3). Invariant: every array of the copy is owned by the copy and counts only
+/* dup.c - duplicates a whole graph. Invariant: every array of the copy is owned by the copy and counts only
  * initialised elements, so weir_graph_free() can free a partial copy. Derived records (indices, node table, nogoods,
  * usage totals, occupancies) are not copied, but rebuilt on demand.
  */

@@ -1,4 +1,4 @@
-/* extract.c - makes a graph from a part of a graph: the free part (M2), or any subset (M1, M12). Invariant: the
+/* extract.c - makes a graph from a part of a graph: the free part, or any subset. Invariant: the
  * original is only read; parents are added before children, children in the original order.
  */
 #include "copy/extract.h"
@@ -163,7 +163,7 @@ static int check_listed(const weir_graph *g, weir_vertex v, weir_err *err)
     return vertex_valid(g, v) ? WEIR_OK : weir_fail(err, WEIR_ENOENT, "there is no vertex %u", v);
 }
 
-/* ---- copy (M2) ---- */
+/* ---- copy ---- */
 
 /* Copies v and all vertices below, with the units free now as size. Vertices without free units are left out with
  * all below. The ancestors of v must be available. */
@@ -287,7 +287,7 @@ int weir_graph_copy(const weir_graph *g, weir_vertex v, weir_graph **out, weir_e
     return graph_end(&c, rc, out, err);
 }
 
-/* ---- extract (M1, M12) ---- */
+/* ---- extract ---- */
 
 enum { MARK_NONE, MARK_WAY, MARK_WHOLE };
 

@@ -1,4 +1,4 @@
-/* merge.c - merges a second graph into a graph (M4). Invariant: every addition is recorded in order until the merge
+/* merge.c - merges a second graph into a graph. Invariant: every addition is recorded in order until the merge
  * is complete; undoing the additions in reverse order restores the graph, including the positions of children.
  */
 #include "graph/observer.h"

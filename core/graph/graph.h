@@ -1,7 +1,7 @@
 /* graph.h - how a graph is laid out in memory. Private to the core.
  *
  *   struct weir_graph
- *   |- vertices[]     40 bytes each: all that a traversal reads (P14). Further records by number, WEIR_NONE = none:
+ *   |- vertices[]     40 bytes each: all that a traversal reads. Further records by number, WEIR_NONE = none:
  *   |    |- kind      kinds[]: type, basename, unit, size and exclusive flag, shared by all pools alike
  *   |    |- inner     inners[]: for a vertex with children, children and rows of aggregates (aggregate/rows.h)
  *   |    |- pool      pools[]: for a pool with a name, rank, properties, tags, extended data or edges of its own
@@ -236,7 +236,7 @@ struct weir_graph {
     const struct weir_observer *observers[WEIR_OBSERVERS];
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
-    bool whole_kinds;           /* some kinds are allocated as a whole only (A5) */
+    bool whole_kinds;           /* some kinds are allocated as a whole only */
 };
 
 /* The record of v. O(1) */

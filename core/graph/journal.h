@@ -1,4 +1,4 @@
-/* journal.h - what changed since the last save, so that the next save writes changes only (L8). Private to the core.
+/* journal.h - what changed since the last save, so that the next save writes changes only. Private to the core.
  *
  * A graph gets a journal when saved to a database or loaded from one. From then on each change adds the number of the
  * vertex, the edge or the job to a list. A list of JOURNAL_MAX numbers is given up and means `all`, which bounds the

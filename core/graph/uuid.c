@@ -1,4 +1,4 @@
-/* uuid.c - UUIDs of pools (P2), given or derived. A derived UUID is a number of a vertex, encrypted with the UUID of
+/* uuid.c - UUIDs of pools, given or derived. A derived UUID is a number of a vertex, encrypted with the UUID of
  * the graph: no memory is needed, no two vertices of a graph have the same, and the vertex is found by decryption.
  * Invariant: all UUIDs of a graph differ, given and derived. The hash table holds each vertex with a given UUID once,
  * or is empty after a load, until a UUID is given: few machines get any UUID after their load, and the table would be

@@ -90,7 +90,7 @@ int weir_vertex_set_rank(weir_graph *g, weir_vertex v, int64_t rank, weir_err *e
     return WEIR_OK;
 }
 
-/* ---- names (P4, P5) ---- */
+/* ---- names ---- */
 
 /* Appends n bytes to a buffer of `size` bytes, as snprintf would; *at is the length of the whole text. */
 static void put(char *buf, size_t size, size_t *at, const char *s, size_t n)
@@ -238,7 +238,7 @@ size_t weir_vertex_path(const weir_graph *g, weir_vertex v, char *buf, size_t si
     return len;
 }
 
-/* ---- state (P11) ---- */
+/* ---- state ---- */
 
 int weir_vertex_state(const weir_graph *g, weir_vertex v)
 {

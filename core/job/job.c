@@ -421,7 +421,7 @@ const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
     return i < weir_job_count(g) ? &g->jobs->list[g->jobs->order[i]].a : NULL;
 }
 
-/* ---- single vertices (M14, M15) ---- */
+/* ---- single vertices ---- */
 
 bool weir_vertex_shares(const weir_graph *g, weir_vertex v, int64_t job)
 {

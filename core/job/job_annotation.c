@@ -1,4 +1,4 @@
-/* job_annotation.c - the jobs with spans at or below a vertex (A4). Derived, not stored: rows show empty
+/* job_annotation.c - the jobs with spans at or below a vertex. Derived, not stored: rows show empty
  * subtrees. */
 #include <inttypes.h>
 

@@ -48,8 +48,7 @@ static bool both_now(const struct span *s, const struct span *x)
     return s->active && x->active;
 }
 
-/* Checks amounts against the size, at any instant including the clock's time, and exclusive spans against overlaps (A1,
- * A2). */
+/* Checks amounts against the size, at any instant including the clock's time, and exclusive spans against overlaps. */
 static int check_overlaps(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     int64_t size = kind_of(g, v)->size;
@@ -73,7 +72,7 @@ static int check_overlaps(const weir_graph *g, weir_vertex v, const struct sched
     return WEIR_OK;
 }
 
-/* Checks that no job has anything below an exclusive span of a second job (A3). */
+/* Checks that no job has anything below an exclusive span of a second job. */
 static int check_ancestors(const weir_graph *g, weir_vertex v, const struct schedule *b, weir_err *err)
 {
     for (weir_vertex u = vertex_at(g, v)->parent; u != WEIR_NONE; u = vertex_at(g, u)->parent) {

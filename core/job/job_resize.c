@@ -1,4 +1,4 @@
-/* job_resize.c - grows and shrinks jobs (A9). Invariant: steps that can fail come first, and are undone on failure;
+/* job_resize.c - grows and shrinks jobs. Invariant: steps that can fail come first, and are undone on failure;
  * a release cannot fail. */
 #include <inttypes.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* stage.h - stages: resources held, or claimed without locks, while a job is considered (A6). Private to the core. */
+/* stage.h - stages: resources held, or claimed without locks, while a job is considered. Private to the core. */
 #ifndef WEIR_STAGE_H
 #define WEIR_STAGE_H
 

@@ -47,7 +47,7 @@ static int split_nested(struct match *m)
     return WEIR_OK;
 }
 
-/* Widens a pick below a vertex only given as a whole to all of the vertex (A5): the search has seen the vertex
+/* Widens a pick below a vertex only given as a whole to all of the vertex: the search has seen the vertex
  * unused. */
 static int widen_picks(struct match *m)
 {

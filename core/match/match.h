@@ -332,7 +332,7 @@ bool weir_filter_excludes(const struct match *m, weir_vertex v);
 /* Whether the constraint allows all nodes below v, a vertex to be taken as a whole. Returns 1, 0 or negative. */
 int weir_filter_allows_whole(struct match *m, weir_vertex v);
 
-/* Whether v is only ever given as a whole (A5), by its kind or by the policy. */
+/* Whether v is only ever given as a whole, by its kind or by the policy. */
 bool weir_candidate_whole(const struct match *m, weir_vertex v);
 /* Whether v serves r only by resources below v. */
 bool weir_candidate_passes(const struct match *m, weir_vertex v, const weir_resource *r);

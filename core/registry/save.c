@@ -1,4 +1,4 @@
-/* save.c - saves a graph to a file (L4, L6 to L8). Invariant: however the save ends, the file holds either its old
+/* save.c - saves a graph to a file. Invariant: however the save ends, the file holds either its old
  * content or the complete new content.
  */
 #include "registry/formats.h"

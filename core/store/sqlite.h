@@ -1,4 +1,4 @@
-/* sqlite.h - stores a graph with its jobs in an SQLite database (L4, L7, L8). Private to the core.
+/* sqlite.h - stores a graph with its jobs in an SQLite database. Private to the core.
  *
  * The tables are described in sqlite_schema.c, and in each file: `sqlite3 machine.db .schema` shows all comments.
  * Vertices keep their numbers. Alike siblings with consecutive numbers are one row of table `run`; data of single

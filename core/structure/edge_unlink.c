@@ -1,4 +1,4 @@
-/* edge_unlink.c - removes a pool from a subsystem (M5). Invariant: nothing changes before success is certain. Only
+/* edge_unlink.c - removes a pool from a subsystem. Invariant: nothing changes before success is certain. Only
  * the named pool is reclaimed, and no pool at the far end of an edge: a node on the move between two power units needs
  * both units. */
 #include "graph/graph.h"

@@ -270,7 +270,7 @@ int weir_graph_add(weir_graph *g, weir_vertex parent, const weir_pool_desc *d, w
     return weir_graph_add_many(g, parent, d, 1, 0, out, err);
 }
 
-/* ---- state (P11) ---- */
+/* ---- state ---- */
 
 int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err)
 {

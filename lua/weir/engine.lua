@@ -87,7 +87,7 @@ end
 --- end. .scores: "remember" (the default) the scores of a policy's evaluate until something that evaluate read changes;
 --- "check" each remembered score against a fresh one, as a test of weir; "call" evaluate for each candidate of each match.
 --- .granularity: where matches search that do not say so, nor their policy: a hierarchy, such as "power", or a hierarchy and
---- a type, such as "containment:rack": a job gets whole racks then, whatever part of one it asks for.
+--- a type, such as "containment:rack": a job gets whole racks then, even if it requests a part of one.
 function M.new(opts, graph)
   if type(opts.granularity) == "string" and not opts.later then
     local there, strange = check_granularity(graph, opts.granularity)

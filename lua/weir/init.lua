@@ -54,7 +54,7 @@ function weir.load(path, opts)
   return script.told(core.load(path, opts))
 end
 
---- Makes a graph from a text. opts: format, by default told by content, except for "recipe" and "rdl"; source, the
+--- Makes a graph from a text. opts: format, by default recognized by content, except for "recipe" and "rdl"; source, the
 --- name of the text in errors.
 function weir.parse(text, opts)
   local format = opts and opts.format or script.by_content(text)
@@ -66,7 +66,7 @@ local function looks_synthetic(text)
   return text:find "^%s*[%a_][%w_.-]*[:%(%[]" or text:find "^%s*[%a_][%w_.-]*%s.*:"
 end
 
---- Returns a graph from a graph, a resource set, a recipe's table, "local" for the machine at hand, a file, or a
+--- Returns a graph from a graph, a resource set, a recipe's table, "local" for this machine, a file, or a
 --- synthetic string.
 function weir.resources(x, opts)
   if type(x) == "table" then return recipe.build(x) end

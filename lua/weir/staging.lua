@@ -93,7 +93,7 @@ local KNOWN = { job = true, start = true, duration = true }
 
 --- @method allocate(what: any, options: table?): allocation?, string?, string?, table? --
 --- Gives listed resources to a new job without a match, all of them or none: a vertex, a list of vertices and of
---- {vertex =, amount =}, where a vertex stands for the whole pool and amount 0 for shared use, or an R. Options: job, the id;
+--- {vertex =, amount =}, where a vertex means the whole pool and amount 0 for shared use, or an R. Options: job, the id;
 --- start, now if not given; duration, without an end if not given, and required with a start in the future. Code "busy":
 --- something is not free, or not up; the fourth result lists the losses, as with commit.
 function engine.allocate(self, what, opts)

@@ -196,7 +196,7 @@ static int push_extract(lua_State *L, const struct weirlua_graph *handle, const 
 }
 
 /* find(expression | query[, {start=, as="list"|"graph", subsystem=}]): the matching vertices in preorder; as "graph" a
- * graph of the matching vertices and of all vertices below and above (M12). With a subsystem, order, start, parents and
+ * graph of the matching vertices and of all vertices below and above. With a subsystem, order, start, parents and
  * what is below are those of the hierarchy. */
 static int graph_find(lua_State *L)
 {

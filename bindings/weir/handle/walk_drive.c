@@ -84,7 +84,7 @@ static void read_again(lua_State *L, const struct drive *d, weir_walk_visit *x)
     weir_walk_visit_read(d->g, x);
 }
 
-/* Asks the pruning filter (W3). Only the last visit read can have children that are not read yet. */
+/* Asks the pruning filter. Only the last visit read can have children that are not read yet. */
 static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_t revision, bool last)
 {
     call(L, d, d->prune, x, last);
@@ -94,7 +94,7 @@ static void ask_prune(lua_State *L, struct drive *d, weir_walk_visit *x, uint64_
         read_again(L, d, x);
 }
 
-/* Asks the evaluating filter (W4): after nil the vertex is no candidate. Returns false where the filter returns false,
+/* Asks the evaluating filter: after nil the vertex is no candidate. Returns false where the filter returns false,
  * to end the walk. */
 static bool ask_evaluate(lua_State *L, struct drive *d, const weir_walk_visit *x)
 {

@@ -319,8 +319,8 @@ static const char *why_not(const struct policy *p, int hook, const struct policy
  * @field label: string -- name@hash: kept with every job matched by the policy.
  * @field source: string? -- The text.
  * @field path: string? -- The file.
- * @field origin: string? -- What tells the policy from others of the same name: the file, without symbolic links; the
- *   parts of a combined policy; nil for a policy that comes with weir, for texts and for tables.
+ * @field origin: string? -- Distinguishes the policy from others of the same name: the file, without symbolic links;
+ * the parts of a combined policy; nil for a policy that comes with weir, for texts and for tables.
  * @field state_key: string? -- The key of the data of the machine's root under which the state is kept; nil without a
  *   state.
  * @field options: table<string, table> -- The options: {value =, default =, type =, doc =, ...} each.

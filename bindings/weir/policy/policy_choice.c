@@ -2,13 +2,13 @@
  * texts of the choice live as long as the anchor.
  *
  * @class choice A choice that the engine makes over its indices, without a call: a word, and keys by name.
- *   {"runs", group =, position =}: the longest runs of neighbours first; where a single candidate is wanted, the best.
+ *   {"runs", group =, position =}: the longest runs of neighbours first; for a single candidate, the best.
  *   {"shortest", group =, position =}: the shortest run that is long enough; without one the longest runs first.
  *   {"fewest", group =}: of the groups with enough candidates, the group with the fewest; without one the largest
  *   groups first. {"one", group =}: the same of a single group, or the request does not fit. {"each", group =,
  *   emptiest =}: one candidate from each group in turn. {"closest", by =}: candidates that differ least in a number.
- *   {"beside", domain =}: for resources side by side in a slot, such as cores and gpus: of each domain the candidates
- *   for which all resources of the slot are free there, then all others. Resources by themselves go by the order.
+ *   {"beside", domain =}: for sibling resources of a slot, such as cores and gpus: of each domain the candidates
+ *   for which all resources of the slot are free there, then all others. Single resources follow the order.
  *   Between equally good groups or runs the order decides. A text "options.NAME" stands for the value of an option.
  * @field group: string | table | function | nil -- "rack": the nearest vertex of a type at or above the candidate;
  *   "properties.KEY" or "TYPE.properties.KEY": the value of a property, of the candidate or of the nearest vertex of a
@@ -20,7 +20,7 @@
  * @field by: string | table | nil -- The number that "closest" compares: "properties.KEY", "TYPE.properties.KEY", or
  *   {property =, type =}. Vertices without come last.
  * @field domain: string? -- For "beside": types with "+" between them, "numanode+socket": the domain of a candidate is
- *   the nearest vertex above of the first type that lies above, else the node.
+ *   the nearest vertex above of the first type that is above, else the node.
  * @field position: string? -- The property that holds the position in a run, a whole number; without one, the id.
  * @field sort: function? -- fun(candidates: vertex[], request: request, min: integer, max: integer, scores: number[]):
  *   table?. As a function in `select`: puts the candidates in order, best first, before the choice.

@@ -227,9 +227,9 @@ static const weir_resource *find_resource(const weir_request *r, lua_Integer num
  * @field label: string? -- The label of a slot.
  * @field index: integer -- The number of the resource in the jobspec, in preorder; of several alternatives (xor_slot)
  *   those of the first are numbered first.
- * @field count: integer -- The least number wanted; equal to min.
- * @field min: integer -- The least number wanted.
- * @field max: number -- The greatest number wanted; math.huge for no limit.
+ * @field count: integer -- The minimum number; equal to min.
+ * @field min: integer -- The minimum number.
+ * @field max: number -- The maximum number; math.huge for no limit.
  * @field exclusive: boolean -- Whether the jobspec says exclusive: true.
  * @field with: job_resource[]? -- The resources inside. */
 
@@ -411,9 +411,9 @@ static int job_newindex(lua_State *S)
  * @field label: string? -- The label of a slot.
  * @field index: integer -- The number of the resource in the jobspec, in preorder; of several alternatives (xor_slot)
  *   those of the first are numbered first.
- * @field count: integer -- The least number wanted; equal to min.
- * @field min: integer -- The least number wanted.
- * @field max: number -- The greatest number wanted; math.huge for no limit.
+ * @field count: integer -- The minimum number; equal to min.
+ * @field min: integer -- The minimum number.
+ * @field max: number -- The maximum number; math.huge for no limit.
  * @field exclusive: boolean -- Whether the jobspec says exclusive: true.
  * @field below: string? -- The innermost type requested inside the resource: "core" of node/core.
  * @field options: table<string, any> -- The values of the policy's options.

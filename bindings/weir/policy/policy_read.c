@@ -111,7 +111,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   siblings of the type have the same, and order is not called for the others; then the sequence of the machine's
  *   description decides); or a list of "id", "index" (the place in the tree), "size", "rank", "properties.KEY",
  *   "TYPE.FIELD" of the nearest vertex above with a type, each with "-" in front for descending. The order is kept as
- *   an index: a match calls no Lua for the order, and a changed vertex is sorted anew. An order that reads what
+ *   an index: a match calls no Lua for the order, and a changed vertex is sorted again. An order that reads what
  *   changes is refused.
  * @field prune: function? -- fun(v: vertex, request: request, ...): boolean. Called for vertices on the way down: false
  *   leaves out the vertex and all vertices below; true has to be returned for every other vertex. Answers are
@@ -131,7 +131,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   max: integer, scores: number[]): table?. Chooses a set of the candidates, which are given best first: a list of
  *   candidates or of positions, or nil for the best candidates. After a choice of fewer than min, the best remaining
  *   candidates follow. Or a choice that the engine makes without calls, such as {"fewest", group = "rack"} (see
- *   choice); a word alone stands for a choice without keys: "runs".
+ *   choice); a word alone is a choice without keys: "runs".
  * @field admit: function? -- fun(jobspec: jobspec, options: table, job: job): false | jobspec | nil, string?. Called
  *   for each request: false and a reason reject the request, a table is a jobspec to be matched instead. The answer
  *   for a request object is remembered, unless admit changes variables outside of the function, or reads there a
@@ -166,7 +166,7 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  * @field fields: string | string[] | nil -- Fields of the vertex that prune and evaluate get as further arguments:
  *   type, id, size, free, rank, name, state, index. Three times as fast as reading the fields.
  * @field candidates: integer? -- The number of candidates that select gets at a time, without evaluate: the first
- *   candidates in the order, or twice the number wanted if greater; the next candidates only where the first do not
+ *   candidates in the order, or twice the requested number if greater; the next candidates only where the first do not
  *   suffice. Without the field, select gets all fitting candidates, so that a match visits the whole machine. */
 const char *const weirlua_policy_fields[] = {
     "name",  "doc",    "version",   "subsystem",         "order",   "prune",  "evaluate",   "select",

@@ -1,5 +1,5 @@
-/* policy_walk.c - the filters prune and evaluate of a policy on a walk (W3, W4, W5), as sent by clients of a service
- * (W8). Invariant: during the walk the graph is marked, as during a match, and no function raises before the hooks have
+/* policy_walk.c - the filters prune and evaluate of a policy on a walk, as sent by clients of a service.
+ * Invariant: during the walk the graph is marked, as during a match, and no function raises before the hooks have
  * ended.
  *
  *   filter_limit(policy, seconds)              limits the time of each later match or walk

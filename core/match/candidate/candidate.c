@@ -61,7 +61,7 @@ static enum use use_of(const struct match *m, weir_vertex v, const weir_resource
     const struct kind *k = kind_of(m->g, v);
 
     if (k->exclusive || r->exclusive == WEIR_EXCLUSIVE_YES || policy_whole(m, r->type))
-        return USE_WHOLE; /* A5 */
+        return USE_WHOLE;
     if (r->takes)
         return leaf && r->nwith == 0 && !strict(m, WEIR_STRICT_POOLS) ? USE_UNITS : USE_WHOLE;
     if (r->nwith > 0)
@@ -236,7 +236,7 @@ static int64_t units_left(const struct match *m, weir_vertex v, int64_t want)
     left -= conflict.used;
     if (left > want)
         left = want;
-    /* all units for a single job is exclusive (A2): no further job may share the pool then */
+    /* all units for a single job is exclusive: no further job may share the pool then */
     if (left + conflict.used + own == size && (conflict.shared || others_use(m, v, own)))
         left--;
     return left > 0 ? left : 0;
@@ -273,7 +273,7 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
 
     if (size == 0 || conflicts(m, v, false, &conflict))
         return 0;
-    if (conflict.used > 0 && conflict.used + own_units(m, v) == size) /* nothing is left to share (A2) */
+    if (conflict.used > 0 && conflict.used + own_units(m, v) == size) /* nothing is left to share */
         return 0;
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;

@@ -1,4 +1,4 @@
---- filter.lua - filters sent by clients as Lua source (W8): {prune =, evaluate =, fields =}, as in a policy. A filter
+--- filter.lua - filters sent by clients as Lua source: {prune =, evaluate =, fields =}, as in a policy. A filter
 -- runs in a sandbox of its own, with a budget of time and memory for the whole walk.
 
 local core = require "weir.core"

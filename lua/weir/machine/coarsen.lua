@@ -1,4 +1,4 @@
---- coarsen.lua - coarse views of a machine (G10), and how an allocation on a view becomes an allocation on the
+--- coarsen.lua - coarse views of a machine, and how an allocation on a view becomes an allocation on the
 -- machine.
 --
 --   local view, map = g:coarsen { keep = { "rack", "node" } }

@@ -212,7 +212,7 @@ function Later.__index(later, name)
   end
 end
 
---- Schedules an action, which has to be told before the clock moves: s:at(50, function(s) ... end), or s:at(50):down "node3".
+--- Schedules an action, which must be scheduled before the clock moves: s:at(50, function(s) ... end), or s:at(50):down "node3".
 function S:at(time, f)
   check_time(time, "s:at")
   if not f then
@@ -285,7 +285,7 @@ end
 --- Submits a job: a shape, a jobspec as a table, or { request (shape, jobspec, table, file), lasts = seconds, estimate
 --- =, at =, user =, bank =, project =, queue =, qos =, urgency =, priority =, preemptible =, name =, after =, afterany
 --- =, afterok =, afternotok = jobs,
---- singleton = true, array = count, limit = number of elements that may run at a time, requeue = true: begins anew
+--- singleton = true, array = count, limit = number of elements that may run at a time, requeue = true: starts again
 --- instead of failing with its resources }. By default a job is submitted now, and lasts as long as its request or its
 --- estimate says, or for ever. A jobspec may have dependencies (RFC 26) on jobs by name or number. Returns the job; or
 --- for an array a list of jobs.
@@ -336,7 +336,7 @@ function S.fail(s, jobs)
   return for_jobs(s, jobs, "fail", function(one) return s.sim:fail(one) end)
 end
 
---- Puts running jobs back into the queue, to begin anew.
+--- Puts running jobs back into the queue, to start again.
 function S.requeue(s, jobs)
   return for_jobs(s, jobs, "requeue", function(one) return s.sim:requeue(one) end)
 end

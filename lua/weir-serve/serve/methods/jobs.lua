@@ -102,7 +102,7 @@ end
 
 local NOT_HERE = { busy = true, infeasible = true }
 
---- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true asks the parent for resources
+--- {"id":3,"method":"grow","params":{"job":1,"request":"slot=1/core=2"}}; "pass": true requests resources from the parent
 -- missing here
 function M.grow(self, call, p)
   local job, asked, about = p.job, job_calls.request(p), job_calls.about(call, p)
@@ -152,7 +152,7 @@ local function ask_back(self, call, p, child)
 end
 
 --- {"id":4,"method":"shrink","params":{"job":1,"ranks":"0-1"}}; or "path", with "amount" for some units; or "R". The
---- child of an opened job is asked to give the ranks back; with "pass": true the ranks go on to the parent of the
+--- child of an opened job is requested to return the ranks; with "pass": true the ranks are passed on to the parent of the
 --- service
 function M.shrink(self, call, p)
   local child = self.child_instances:of(p.job)

@@ -22,8 +22,8 @@ M["parent.status"] = function(self, call)
   call.answer(parent(self):status())
 end
 
---- {"id":2,"method":"parent.grow","params":{"request":"slot=2/node"}}: asks the parent for more resources, and answers
---- once the resources are usable. A parent without enough asks its own parent
+--- {"id":2,"method":"parent.grow","params":{"request":"slot=2/node"}}: requests more resources from the parent, and answers
+--- once the resources are usable. A parent without enough requests from its own parent
 M["parent.grow"] = function(self, call, p)
   local request = type(p.request) == "table" and params.table_request(p.request) or params.check(weir.request(p.request, "request"))
   parent(self):grow(request, function(result, why, code)

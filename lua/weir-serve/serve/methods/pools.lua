@@ -108,7 +108,7 @@ function M.refine(self, call, p)
 end
 
 --- {"id":9,"method":"join","params":{"uri":"/cluster0/rack0/node0/memory0","part":"/cluster0/rack0/node0/memory1"}}: gives the
---- units of a pool beside, which no job has, to a pool
+--- units of a sibling pool, which no job has, to a pool
 function M.join(self, call, p)
   local v, part = vertex(self, p, "uri"), vertex(self, p, "part")
   params.check_field("part", self.graph:join(v, part))

@@ -39,7 +39,7 @@ end
 -- ---- schedulers -----------------------------------------------------------------------------------------------------
 
 --- {"id":1,"method":"resource.acquire","params":{"group":"debug"}}: a stream; without a group in the newer wording of
---- RFC 28, with "expiration":true beside the group a stream that also gets {"type":"expiration","expiration":T} for a
+--- RFC 28, with "expiration":true next to the group a stream that also gets {"type":"expiration","expiration":T} for a
 --- new end of the resources. "cancel", or the end of the connection, gives all targets back.
 M["resource.acquire"] = function(self, call, p)
   call.stream()

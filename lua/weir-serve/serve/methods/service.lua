@@ -91,7 +91,7 @@ end
 --- its resources; expire, when a job is released at its end; cut, when a job ends earlier because the resources do;
 --- each with the job and "at", its start or end. Further events: unstage, when a
 --- stage has expired; validity, a new "starttime" or "expiration" of the
---- resources; clock, when the time goes back from "was" to "now", and the times of the jobs with it; policy, when a
+--- resources; clock, when the time is set back from "was" to "now", and the times of the jobs with it; policy, when a
 --- policy has used more than twice its seconds and is replaced by its predecessor; and between the service and its
 --- parent: parent, exit
 function M.events(self, call)
