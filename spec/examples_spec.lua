@@ -39,19 +39,6 @@ describe("HACKING", function()
     assert.same({}, wrong)
     assert.is_true(n > 10)
   end)
-
-  for _, document in ipairs { "HACKING.md", "README.md" } do
-    it("and the README name files that are there: " .. document, function()
-      local wrong = {}
-      local known = { core = true, lua = true, spec = true, policies = true, bindings = true }
-      for path in shell.slurp(document):gmatch "%f[%w](%l+/[%w_/]+%.%l+)%f[^%w_]" do
-        if known[path:match "^%l+"] and not path:find "NAME" and not shell.exists(path) then
-          wrong[#wrong + 1] = path
-        end
-      end
-      assert.same({}, wrong)
-    end)
-  end
 end)
 
 describe("an example", function()

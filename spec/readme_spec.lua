@@ -157,6 +157,19 @@ describe("links of the documents", function()
   end
 end)
 
+describe("the documents", function()
+  for _, path in ipairs { "HACKING.md", table.unpack(pages) } do
+    it("name files that are there: " .. path, function()
+      local wrong = {}
+      local known = { core = true, lua = true, spec = true, policies = true, bindings = true, doc = true }
+      for name in shell.slurp(path):gmatch "%f[%w](%l+/[%w_/-]+%.%l+)%f[^%w_]" do
+        if known[name:match "^%l+"] and not shell.exists(name) then wrong[#wrong + 1] = name end
+      end
+      assert.same({}, wrong)
+    end)
+  end
+end)
+
 describe("the page of scenarios", function()
   it("names every method of a scenario and every assertion", function()
     local page, missing = shell.slurp "doc/reference/scenarios.md", {}
