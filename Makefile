@@ -69,7 +69,7 @@ specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
 SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/state serve/copies serve/nested serve/edge serve/cli serve/serve \
   pages svg interruption cli/cli misuse convert repl/repl repl/remote pictures replay explain scenario examples small_texts serve/etcd \
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
-  repl/habits cli/topics readme
+  repl/habits cli/topics cli/manual readme
 
 .PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all report build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
