@@ -6,10 +6,9 @@ local out = require "weir.cli.output"
 local policy = require "weir.policy"
 
 local POLICY = [[
--- %NAME%: what this policy prefers, in a sentence.
+-- %NAME%: the preference of this policy, in a sentence.
 --
--- Everything in the table is optional: keep what you need. A policy chooses among what fits; it can never give a job
--- what another one has. Try it:
+-- Every field is optional: keep what you need. A policy ranks resources that fit; it cannot cause double booking. Try it:
 --   weir policy check ./%NAME%.lua
 --   weir match -p ./%NAME%.lua -r "cluster:1 rack:2 node:4 core:8" slot=2/node
 
@@ -19,41 +18,41 @@ local policy = {
   doc = "Nodes of the best class first; below that, the lowest id.",
   version = "1",
 
-  -- What a user can set: -p ./%NAME%.lua:class=3. The default tells the type.
+  -- Options that users may set, -p ./%NAME%.lua:class=3. The default determines the type.
   options = {
-    class = { default = 1, min = 1, max = 9, doc = "the class that is best" },
+    class = { default = 1, min = 1, max = 9, doc = "the best class" },
   },
 
-  -- A static preference, smallest numbers first. Called once for each vertex, and again when its properties or tags,
-  -- or those of a vertex above it, change: it may read nothing that jobs change
-  -- (free, below, state): it is refused; `evaluate` is for that.
+  -- The static preference, smallest numbers first. Called once for each vertex, and again when properties or tags of
+  -- the vertex or of its ancestors change. It must not read anything that jobs change (free, below, state); use
+  -- `evaluate` for that.
   order = function(v, options)
     local class = tonumber(v.properties.perf_class) or 9
     return math.abs(class - options.class), v.id or 0
   end,
 
-  -- May this vertex, and what is below it, be used at all? Only what you leave out here can make a job not fit. Return
-  -- true for all else: clusters and racks, too.
+  -- false excludes the vertex and everything below it: only this can make a job not fit. Return true for all other
+  -- vertices, also for clusters and racks.
   prune = function(v, request)
     return v.tags.maintenance == nil
   end,
 
-  -- A score for each candidate that fits, higher is better; for what changes with every job. Costs a call for each
-  -- candidate, so leave it out where `order` will do.
+  -- The score of each candidate that fits, higher is better; for values that change with every job. It costs a call
+  -- for each changed candidate, so leave it out where `order` is enough.
   -- evaluate = function(v, request) return -v:below "core" end,
 
-  -- Chooses among the candidates: data that the engine knows ({"runs"}, {"shortest"}, {"fewest", group = "rack"},
+  -- Chooses a set of the candidates: the name of a choice ({"runs"}, {"shortest"}, {"fewest", group = "rack"},
   -- {"one", group = "rack"}, {"each", group = "rack"}, {"closest", by = "node.properties.speed"}), or a function that
-  -- returns a list of `min` to `max` positions, best first, and costs a look at all candidates.
+  -- returns a list of `min` to `max` positions, best first, and visits all candidates.
   -- select = {"fewest", group = "rack"},
   -- select = function(candidates, request, min, max, scores) return { 1 } end,
 
-  -- What the policy keeps from job to job, over reloads and with the machine: hooks read request.state, and `placed`,
-  -- called for each job that gets resources, changes it.
+  -- State that is kept from job to job, over reloads and with the machine: hooks read request.state; `placed`, called
+  -- for each job that gets resources, changes it.
   -- state = { next = 0 },
   -- placed = function(job, state, vertices, options) state.next = vertices[1].index + 1 end,
 
-  -- Asked once for each job: return false and a reason to refuse it, or a changed jobspec.
+  -- Called once for each job: return false and a reason to reject it, or a changed jobspec.
   -- admit = function(jobspec, options) if #jobspec.resources > 9 then return false, "too many" end end,
 }
 
@@ -61,7 +60,7 @@ return policy
 ]]
 
 local SPEC = [[
--- What %NAME% must choose, on a small machine where that is evident. Run it: weir test %NAME%_spec.lua
+-- The choices of %NAME% on a small machine. Run it: weir test %NAME%_spec.lua
 
 local weir = require "weir"
 
@@ -84,7 +83,7 @@ describe("the policy %NAME%", function()
     assert.equal("node1 node3", nodes_of(assert(e:match "slot=2/node")))
   end)
 
-  it("leaves nodes under maintenance alone", function()
+  it("avoids nodes under maintenance", function()
     g:find("name=node1")[1].tags.maintenance = ""
     assert.equal("node3 node5", nodes_of(assert(e:match "slot=2/node")))
   end)
@@ -92,7 +91,7 @@ end)
 ]]
 
 local QUEUE = [[
--- %NAME%: when jobs start, in a sentence. A queue policy says when, a placement policy says where. Try it:
+-- %NAME%: when jobs start, in a sentence. A queue policy decides when, a placement policy where. Try it:
 --   weir policy check ./%NAME%.lua
 --   weir replay -r "cluster:1 node:64" --map node --generate 2000 --compare "easy ./%NAME%.lua"
 --   weir test --random 100 --calm -q ./%NAME%.lua --assert 'assert.kept_promises()'
@@ -100,15 +99,15 @@ local QUEUE = [[
 ---@type weir.queue_policy
 local policy = {
   name = "%NAME%",
-  doc = "The first job that waits has a reservation; short jobs may overtake where they do not delay it.",
+  doc = "The first waiting job has a reservation; short jobs may overtake if they do not delay it.",
   version = "1",
 
-  -- What a user can set: -q ./%NAME%.lua:most=600. The default tells the type.
+  -- Options that users may set, -q ./%NAME%.lua:most=600. The default determines the type.
   options = {
     most = { default = 86400, doc = "the longest estimate, in seconds, of a job that may overtake" },
   },
 
-  -- The order of the queue: up to four numbers, smaller first, then by submission. Leave it out for submission alone.
+  -- The order of the queue: up to four numbers, smallest first, then by submission. Leave it out to order by submission alone.
   order = function(job, now, options)
     return -(job.priority or 0)
   end,
@@ -122,8 +121,8 @@ local policy = {
     end
   end,
 
-  -- What the policy keeps, over reloads and with the machine: schedule and order read it; started and finished (a job has
-  -- ended, or was preempted), change it. Values in variables are lost with a reload.
+  -- State that is kept over reloads and with the machine: schedule and order read it; started and finished (a job has
+  -- ended or was preempted) change it. Values of variables are lost with a reload.
   -- state = { starts = 0 },
   -- started = function(job, now, options, state) state.starts = state.starts + 1 end,
   -- finished = function(job, now, options, state) end,
@@ -133,7 +132,7 @@ return policy
 ]]
 
 local QUEUE_SPEC = [[
--- What %NAME% must do. Run it: weir test %NAME%_spec.lua
+-- The behaviour of %NAME%. Run it: weir test %NAME%_spec.lua
 
 local scenario = require "weir.scenario"
 
@@ -153,7 +152,7 @@ describe("the queue policy %NAME%", function()
     assert.starts_at(first, 100)
   end)
 
-  it("lets no longer job overtake than the option says", function()
+  it("lets no job overtake that is longer than the option", function()
     local s = open ":most=60"
     s:submit { "slot=3/node", lasts = 100 }
     s:submit { "slot=4/node", lasts = 50 }
