@@ -3,7 +3,10 @@
 
 local core = require "weir.core"
 
-local M = {}
+local M = {
+  --- The version of the protocol, reported by the method hello; increased when clients of the version before would fail.
+  PROTOCOL = 1,
+}
 
 --- Makes a splitter of input into lines. `most`: bytes allowed in a line.
 local Lines = {}

@@ -26,6 +26,8 @@ local function line(value) return weir.json.encode(value) .. "\n" end
 after_each(service.clean)
 
 describe("the service", function()
+  it("says which protocol it speaks", function() assert.equal(1, serve():connect():ask("hello").protocol) end)
+
   it("answers everything that an engine does", function()
     local s = serve()
     local c = s:connect()

@@ -5,6 +5,7 @@ local examples = require "weir.serve.examples"
 local params = require "weir.serve.params"
 local roles = require "weir.serve.roles"
 local tables = require "weir.tables"
+local wire = require "weir.serve.wire"
 
 local M = {}
 
@@ -25,8 +26,8 @@ params.takes("cancel", "streams targets jobs owners machine", { id = "call!" })
 
 --- {"id":1,"method":"hello"}
 function M.hello(self, call)
-  call.answer { weir = core.version, limits = self.opts.limits, clock = self.opts.clock, overrun = self.opts.overrun,
-    durable = self.opts.store ~= nil, role = call.client.role, name = call.client.name }
+  call.answer { weir = core.version, protocol = wire.PROTOCOL, limits = self.opts.limits, clock = self.opts.clock,
+    overrun = self.opts.overrun, durable = self.opts.store ~= nil, role = call.client.role, name = call.client.name }
 end
 
 --- {"id":7,"method":"login","params":{"token":"3f9a..."}}: gives a TCP connection the role and name of a token. A few
