@@ -14,6 +14,7 @@ local metrics = require "weir.replay.metrics"
 local needs = require "weir.trace.needs"
 local placer = require "weir.replay.placer"
 local policy = require "weir.policy"
+local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -38,7 +39,7 @@ local function queue_of(x)
   if not QUEUES[name] then return nil end
   for _, dir in ipairs(policy.path()) do
     local file <close> = io.open(dir .. "/queue/" .. name .. ".lua")
-    if file then return dir == policy.path()[#policy.path()] and name or nil, k or 4 end
+    if file then return tables.has(policy.bundled(), dir) and name or nil, k or 4 end
   end
 end
 

@@ -6,6 +6,7 @@
 
 local core = require "weir.core"
 local policies = require "weir.policy"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -16,20 +17,17 @@ local LEVELS = 8
 -- Whether a policy comes with weir. Bundled policies are known to score each candidate in `evaluate`, and to let a job that asks
 -- for nothing but units have any free unit, as far as `admit` and `prune` decide.
 local function is_bundled(policy)
-  local dirs = policies.path()
-  local path = policy.path
-  return path ~= nil and path == ("%s/%s.lua"):format(dirs[#dirs], path:match "([^/]+)%.lua$")
+  local dir = policy.path and policy.path:match "^(.*)/[^/]*$"
+  return dir ~= nil and tables.has(policies.bundled(), dir)
 end
 
 -- Whether jobs start when as many units are free as they ask for, whatever the policy prefers.
 local function takes_any(policy, type, totals)
-  if is_bundled(policy) then
-    for _, part in ipairs(policy.parts) do
-      if part == "exclusive" and type ~= "node" and totals.node then return false end
-    end
-    return true
+  local own = is_bundled(policy)
+  for _, part in ipairs(policy.parts) do
+    if part ~= "exclusive" and not own or part == "exclusive" and type ~= "node" and totals.node then return false end
   end
-  return policy.static and #policy.parts == 0
+  return own or policy.static
 end
 
 -- Whether the engine has units for a job that asks for all of them: a policy that fails with this machine fails here.

@@ -24,11 +24,14 @@ local function bundled()
   return lib .. "/../../../policies"
 end
 
+--- The directories of policies that come with weir and with installed packages.
+function M.bundled() return { bundled(), table.unpack(packages.folders "policies") } end
+
 --- The directories searched for policies, first to last.
 function M.path()
   local dirs = tables.collect((os.getenv "WEIR_POLICY_PATH" or ""):gmatch "[^:]+")
-  dirs[#dirs + 1] = bundled()
-  return table.move(packages.folders "policies", 1, #packages.folders "policies", #dirs + 1, dirs)
+  local own = M.bundled()
+  return table.move(own, 1, #own, #dirs + 1, dirs)
 end
 
 -- The names of the Lua files in a directory, sorted.
