@@ -11,6 +11,7 @@ local lublin = require "weir.trace.lublin"
 local map = require "weir.trace.map"
 local needs = require "weir.trace.needs"
 local out = require "weir.cli.output"
+local outcome = require "weir.sim.outcome"
 local progress = require "weir.replay.progress"
 local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
@@ -347,6 +348,8 @@ local function show_one(opts, path, which)
   end
   if opts.json then return out.json(data.summary(result)) end
   if opts.jobs == "-" or opts.evalys == "-" then return end
+  local missing = outcome.missing(result.outcome)
+  if missing then out.line(missing .. ": waits and slowdowns are those of the other jobs.\n") end
   out.table(said.rows { result }, { false, true })
   if opts["against-actual"] then show_against(path, result) end
 end
@@ -382,8 +385,11 @@ local function compare(opts, path, variants)
   for i, result in ipairs(results) do
     if result.errors then out.warn(variants[i].name .. ": " .. result.errors) end
   end
+  local reasons = data.judge(list)
   if opts.report then out.check(data.compare(opts.report, list)) end
   if opts.json then return out.json(list) end
+  local named = outcome.sentence(tables.column(list, "name"), reasons)
+  if named then out.line(named .. "\n") end
   local right = {}
   for i = 2, 2 * #results do right[i] = true end
   out.table(said.rows(list), right, said.colour)

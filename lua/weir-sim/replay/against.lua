@@ -7,6 +7,7 @@
 --- Times are seconds. `typical`, the figure to quote, is the median of the differences between simulated and recorded
 --- start, whichever is earlier: half of the jobs start that close to their recorded start. Memory: 64 bytes a job.
 
+local outcome = require "weir.sim.outcome"
 local tables = require "weir.tables"
 local texts = require "weir.texts"
 
@@ -130,13 +131,27 @@ local function distribution(waits)
   return points
 end
 
+local CLOSENESS = { "typical", "p90", "distance", "within", "earlier", "later", "apart" }
+
+-- Takes away what says how close the starts are.
+local function withhold(result)
+  local function take(row)
+    for _, name in ipairs(CLOSENESS) do row[name] = nil end
+  end
+  take(result)
+  for _, row in ipairs(result.by_queue) do take(row) end
+  for _, row in ipairs(result.by_size) do take(row) end
+end
+
 --- Returns the comparison: jobs, without (jobs without a recorded start), the fields of a row (recorded and simulated, mean
 --- waits, with _median and _p95; typical and p90, differences of starts; distance between the distributions of waits, from
 --- 0 to 1), within = {minute =, ten_minutes =, hour =} as shares, earlier and later, shares of jobs that start before
 --- and after they did; by_queue and by_size, lists of rows with a name; at_once = {jobs =, median =, p90 =}, the
 --- recorded waits of jobs that start at once here; waits = {recorded =, simulated =} and apart, distributions: lists of seconds and of
---- the share of jobs up to them. Returns nil without a job to compare.
-function M:result()
+--- the share of jobs up to them. came: the outcome of the replay (see weir.sim.outcome); where jobs are missing, the field
+--- incomparable has the reason, and the result lacks what says how close the starts are: they are those of the jobs that are left.
+--- Returns nil without a job to compare.
+function M:result(came)
   if self.n == 0 then return nil end
   local all, early, late = {}, 0, 0
   for i = 1, self.n do
@@ -152,6 +167,8 @@ function M:result()
   result.by_queue = rows_by(self, function(i) return self.queues[i] end, function(key) return key end)
   result.by_size = rows_by(self, function(i) return class_of(self.sizes[i]) end, function(key) return class_name(key, noun) end)
   result.at_once = unexplained(self)
+  result.incomparable = came and outcome.missing(came)
+  if result.incomparable then withhold(result) end
   return result
 end
 
@@ -165,7 +182,8 @@ local function seconds(t)
 end
 
 local function line(row)
-  return { row.name, ("%d"):format(row.jobs), seconds(row.recorded), seconds(row.simulated), seconds(row.typical), seconds(row.p90) }
+  return { row.name, ("%d"):format(row.jobs), seconds(row.recorded), seconds(row.simulated), row.typical and seconds(row.typical) or "-",
+    row.p90 and seconds(row.p90) or "-" }
 end
 
 --- Returns the rows of a table for people.
@@ -180,11 +198,15 @@ end
 --- Returns sentences on a comparison: the figure to quote, and what the model does not know. trace: the trace, for its
 --- remarks.
 function M.sentences(result, trace)
-  local list = {
-    ("Half of the simulated starts are within %s of the recorded ones, 90 %% within %s; %.0f %% within ten minutes."):format(
-      seconds(result.typical), seconds(result.p90), result.within.ten_minutes * 100),
-    ("The mean wait is %s here and was %s; the distributions of waits are %.2f apart (0 equal, 1 disjoint)."):format(
-      seconds(result.simulated), seconds(result.recorded), result.distance) }
+  local list = {}
+  if result.incomparable then
+    list[1] = ("Not comparable: %s. The waits are those of the %s left, and how close the starts are is not known."):format(
+      result.incomparable, texts.counted(result.jobs, "job"))
+  else
+    list[1] = ("Half of the simulated starts are within %s of the recorded ones, 90 %% within %s; %.0f %% within ten minutes."):format(
+      seconds(result.typical), seconds(result.p90), result.within.ten_minutes * 100)
+  end
+  list[2] = ("The mean wait is %s in the replay and was %s in the trace."):format(seconds(result.simulated), seconds(result.recorded))
   if result.at_once then
     list[#list + 1] = ("%d jobs start at once here; they had waited %s (median) and %s (90 %%), by what is not in the model."):format(
       result.at_once.jobs, seconds(result.at_once.median), seconds(result.at_once.p90))

@@ -40,12 +40,15 @@ function M.page(result, trace, names)
     { title = "Waits: recorded in violet, here in green", svg = figures.steps({
       { name = "recorded", class = "now", points = steps(result.waits.recorded) },
       { name = "here", class = "found", points = steps(result.waits.simulated) } },
-      { x = "waited no longer than", y = "per cent of jobs", low = true }, power) },
-    { title = "How far starts are from the recorded ones", svg = figures.steps({
+      { x = "waited no longer than", y = "per cent of jobs", low = true }, power) } }
+  if result.apart then
+    page.figures[2] = { title = "How far starts are from the recorded ones", svg = figures.steps({
       { name = "difference", class = "found", points = steps(result.apart) } },
-      { x = "no further than", y = "per cent of jobs", low = true }, power) } }
+      { x = "no further than", y = "per cent of jobs", low = true }, power) }
+  end
   if result.by_queue[1] then
-    page.figures[3] = { title = "Mean wait by partition", svg = figures.bars(bars(result.by_queue), "mean wait by partition") }
+    page.figures[#page.figures + 1] = { title = "Mean wait by partition",
+      svg = figures.bars(bars(result.by_queue), "mean wait by partition") }
   end
   page.figures[#page.figures + 1] = { title = "Mean wait by size", svg = figures.bars(bars(result.by_size), "mean wait by size") }
   page.tables = { { title = "All jobs, by partition, by size", head = rows[1], rows = table.move(rows, 2, #rows, 1, {}) } }

@@ -1,7 +1,9 @@
 --- data.lua - the results of a replay as JSON, for programs and for the report.
 ---
 --- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"},
----   "read", "malformed", "left_out", "metrics": {...}}. "metrics" is from weir.replay.metrics: jobs, rejected,
+---   "read", "malformed", "left_out", "outcome": {"jobs" that came, "unfinished", "failed", "refused": "2,5-7" in the order of
+---   submission}, "incomparable": why a run of --compare is not comparable, "metrics": {...}}.
+---   "metrics" is from weir.replay.metrics: jobs, rejected,
 ---   killed, failed,
 ---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, told [the types
 ---   that tables tell], wait {mean, median, p95, max}, mean_flow, bounded_slowdown {mean, max, tau}, queue {mean, max}, idle_while_waiting,
@@ -24,6 +26,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local pages = require "weir.html.report"
+local outcome = require "weir.sim.outcome"
 local tables = require "weir.tables"
 local run_of = require("weir.html.report.replay").run
 
@@ -35,6 +38,21 @@ local function as_array(list)
   return array
 end
 
+local OF_JOBS = { "wait", "mean_flow", "bounded_slowdown", "fairness", "users", "backfilled" }
+
+--- Marks the runs that are not comparable, of a list of summaries or reports, with a field incomparable, the reason, and takes the
+--- figures of jobs from them. Returns the reasons (see weir.sim.outcome).
+function M.judge(list)
+  local reasons = outcome.judge(tables.column(list, "outcome"))
+  for i, reason in ipairs(reasons) do
+    if reason then
+      list[i].incomparable = reason
+      for _, name in ipairs(OF_JOBS) do list[i].metrics[name] = nil end
+    end
+  end
+  return reasons
+end
+
 --- Returns the summary of a result.
 function M.summary(result)
   local t = result.trace
@@ -44,7 +62,7 @@ function M.summary(result)
   return {
     version = 1, name = result.name, queue = result.queue, policy = result.policy, trace = t.path, read = t.read, malformed = t.malformed,
     left_out = t.left_out, reasons = t.reasons and as_array(t.reasons), against_actual = result.against,
-    machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics,
+    machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics, outcome = result.outcome,
   }
 end
 

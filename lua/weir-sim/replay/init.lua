@@ -113,6 +113,7 @@ end
 -- Names the first refused jobs.
 local function refuse(run, job)
   local refused = run.refused
+  run.absent:add(job.id)
   if #refused == REFUSED then return end
   refused[#refused + 1] = { number = job.number, why = job.why, line = job.line, procs = job.procs, nodes = job.nodes,
     queue = job.queue }
@@ -178,10 +179,11 @@ local function not_asked() return true end
 -- Returns what a replay returns, of the metrics gathered with a simulator.
 local function result_of(run, gathered, simulator)
   close_writers(run)
-  local kept, opts = run.kept, run.opts
-  return { metrics = gathered:result(), series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
+  local kept, opts, figures = run.kept, run.opts, gathered:result()
+  local came = { jobs = simulator.made, unfinished = figures.unfinished, failed = figures.failed, refused = tostring(run.absent) }
+  return { metrics = figures, outcome = came, series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
-    began = run.began, against = run.against and run.against:result(), policy_errors = simulator.policy_errors,
+    began = run.began, against = run.against and run.against:result(came), policy_errors = simulator.policy_errors,
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
@@ -209,7 +211,11 @@ local function go_general(run, graph, ranked, next_job)
   local gathered = metrics.new(simulator, { tau = opts.tau, from = run.from, points = opts.points, series = opts.series })
   simulator.on = listen(run, gathered)
   if opts.from then
-    next_job, run.began = begin.begin(function(job, began) return simulator:resume(job, began) end, next_job, simulator.now,
+    next_job, run.began = begin.begin(function(job, began)
+      local ok = simulator:resume(job, began)
+      if not ok then run.absent:add(simulator.made) end
+      return ok
+    end, next_job, simulator.now,
       simulator.overrun == "kill")
   end
   simulator:feed(next_job)
@@ -285,8 +291,9 @@ local function go(run)
   return go_general(run, graph, ranked, next_job)
 end
 
---- Replays a trace. Returns {metrics, series, kept, left, spread, refused, trace, sim, policy, queue}, where refused has
---- the number of the first rejected jobs, and why; or nil, message, code, where the code is "failed" for an error of a policy
+--- Replays a trace. Returns {metrics, outcome (see weir.sim.outcome), series, kept, left, spread, refused, trace, sim, policy,
+--- queue}, where refused has the number of the first rejected jobs, and why; or nil, message, code,
+--- where the code is "failed" for an error of a policy
 --- that ended the replay. With keep_going, result.policy_errors is {jobs = their number, first = message}. opts:
 ---   resources   the machine, as weir.resources takes
 ---   trace       a file, or {next =} as from weir.trace or weir.trace.lublin; format, malformed: see weir.trace.open
@@ -313,7 +320,7 @@ end
 ---   each(job)   called with each ended job, which has the fields of the trace's job besides
 ---   simulator   "general": never the simulator of plain jobs (see weir.replay.plain), which gives equal results at less cost
 function M.run(opts)
-  local run = { opts = opts, writers = {}, refused = {} }
+  local run = { opts = opts, writers = {}, refused = {}, absent = core.idset "" }
   local ok, result = pcall(go, run)
   if ok then return result end
   for _, writer in ipairs(run.writers) do writer:drop() end

@@ -183,7 +183,7 @@ end
 local function refuse(plan, run, gathered, job)
   gathered.rejected = gathered.rejected + 1
   local _, why = plan.engine:match(run.request_of(job), { mode = "feasible", stats = false, about = about.of(job) })
-  job.why = why
+  job.why, job.id = why, plan.simulator.made
   run.rejected(job)
 end
 

@@ -10,7 +10,8 @@ local UNITS = { days = 86400, h = 3600, min = 60, s = 1 }
 -- The unit for all waits and flow times of a table, so that a column can be compared by eye: that in which the mean flow
 -- time of the first result is 2 or more.
 local function wait_unit(results)
-  local flow = results[1].metrics.mean_flow
+  local flow = 0
+  for i = #results, 1, -1 do flow = results[i].metrics.mean_flow or flow end
   return flow >= 7200 and "h" or flow >= 120 and "min" or "s"
 end
 
@@ -55,19 +56,21 @@ local function lines_of(m, units, types)
     if whole > 0.0005 and whole < used - 0.0005 then add("taken whole, " .. type, whole, share) end
     if touched > used + 0.0005 then add("in use, " .. type, touched, share) end
   end
-  for _, row in ipairs { { "mean", m.wait.mean }, { "median", m.wait.median }, { "95th percentile", m.wait.p95 },
-    { "longest", m.wait.max } } do
-    add(("wait, %s, %s"):format(row[1], units.wait), row[2], wait, "less")
+  if m.wait then -- a run that is not comparable has no figures of jobs, see weir.replay.data
+    for _, row in ipairs { { "mean", m.wait.mean }, { "median", m.wait.median }, { "95th percentile", m.wait.p95 },
+      { "longest", m.wait.max } } do
+      add(("wait, %s, %s"):format(row[1], units.wait), row[2], wait, "less")
+    end
+    add(("flow time, mean, %s"):format(units.wait), m.mean_flow, wait, "less")
+    add(("bounded slowdown, mean (tau %g s)"):format(m.bounded_slowdown.tau), m.bounded_slowdown.mean, number, "less")
+    add("bounded slowdown, worst", m.bounded_slowdown.max, number, "less")
   end
-  add(("flow time, mean, %s"):format(units.wait), m.mean_flow, wait, "less")
-  add(("bounded slowdown, mean (tau %g s)"):format(m.bounded_slowdown.tau), m.bounded_slowdown.mean, number, "less")
-  add("bounded slowdown, worst", m.bounded_slowdown.max, number, "less")
   add("queue length, mean", m.queue.mean, number, "less")
   add("queue length, longest", m.queue.max, count, "less")
   add("idle while jobs wait", m.idle_while_waiting, share, "less")
   add("fragmentation", m.fragmentation, share, "less")
   add("backfilled", m.backfilled, share)
-  add("fairness over " .. texts.counted(m.fairness.users, "user"), m.fairness.index, precise, "more")
+  if m.fairness then add("fairness over " .. texts.counted(m.fairness.users, "user"), m.fairness.index, precise, "more") end
   add("decisions per job", m.decisions_per_job, number)
   if m.visits_per_job > 0 then add("vertices visited per job", m.visits_per_job, number) end -- none are where units are counted
   return list
@@ -111,7 +114,8 @@ function M.colour(cell)
 end
 
 --- Returns the rows of a table: a name, and a value per result; from the second result on with the change from the
---- first, and whether it is better or worse. Waits and flow times have one unit in the whole table.
+--- first, and whether it is better or worse, unless one of the two is not comparable (see weir.replay.data). Waits and flow times have
+--- one unit in the whole table.
 function M.rows(results)
   local columns, head, units = {}, { "" }, { wait = wait_unit(results), span = span_unit(results) }
   local types = types_of(results)
@@ -127,7 +131,8 @@ function M.rows(results)
     for i = 1, #results do
       local line = maps[i][name]
       row[#row + 1] = line and line[3](line[2]) or "-"
-      if i > 1 then row[#row + 1] = line and first and moved(first[2], line[2], line[4]) or "" end
+      local judged = not results[1].incomparable and not results[i].incomparable
+      if i > 1 then row[#row + 1] = judged and line and first and moved(first[2], line[2], line[4]) or "" end
     end
     rows[#rows + 1] = row
   end

@@ -78,7 +78,7 @@ local function trier(run)
         values, why, code = run.trial:whole(setting, 1, run.cut)
       end
       if code == "failed" and not run.opts.keep_going then return nil, ("%s: %s"):format(space.paste(setting), why), code end
-      return { values = values and core.array(values), failed = why }
+      return { values = values and core.array(values), failed = not values and ("%s: %s"):format(space.paste(setting), why) or nil }
     end, { workers = run.opts.workers, done = function(i) run.tell(list[i]) end }))
     for i, result in ipairs(results) do
       if result.failed then run.failed, run.failure = run.failed + 1, run.failure or result.failed end
@@ -88,14 +88,14 @@ local function trier(run)
   end
 end
 
--- Replays settings on the first part, or with `all` the whole trace; returns what is told of each part.
+-- Replays settings on the whole trace. Returns by setting {values = of the objectives on the second part}, or {missing = why a
+-- setting is not comparable there}.
 local function tell_parts(run, settings)
   return all(workers.map(settings, function(setting)
     local was, why, code = run.trial:play(setting, run.jobs.n)
+    if code == "incomparable" or code == "failed" and run.opts.keep_going then return { missing = why } end
     if not was then return nil, ("%s: %s"):format(space.paste(setting), why), code end
-    local part = { wait = {}, bsld = {} }
-    for i = run.cut + 1, run.jobs.n do part.wait[#part.wait + 1], part.bsld[#part.bsld + 1] = was.wait[i], was.bsld[i] end
-    return core.array(objective.values(run.objectives, part))
+    return { values = core.array(run.trial:values_of(was, run.cut + 1, run.jobs.n)) }
   end, { workers = run.opts.workers }))
 end
 
@@ -168,17 +168,38 @@ local function entry(run, one)
   return { policy = setting.policy, queue = setting.queue, values = core.array(one.values), first = core.array(one.result) }
 end
 
--- Returns the settings to report: the best setting, or the settings of the front.
+-- Returns the entries of the settings to report, the best one or those of the front, and the settings themselves.
 local function choose(run, found)
-  local results, chosen = tables.column(found, "result"), core.array {}
-  if #run.objectives == 1 then return core.array { entry(run, found[1]) } end
+  local results, chosen, of = tables.column(found, "result"), core.array {}, {}
+  if #run.objectives == 1 then return core.array { entry(run, found[1]) }, { found[1] } end
   local front = rank.front(results)
   local most = math.min(#front, FRONT)
   for i = 1, most do -- evenly along the front, with both ends
     local place = most == 1 and 1 or math.floor((i - 1) * (#front - 1) / (most - 1) + 0.5) + 1
-    chosen[i] = entry(run, found[front[place]])
+    of[i] = found[front[place]]
+    chosen[i] = entry(run, of[i])
   end
-  return chosen
+  return chosen, of
+end
+
+-- Adds the values on the second part to the entry of the present setting and to those of the settings to report. A setting under
+-- which jobs are missing there is dropped, and the next best takes its place. Returns the entries, and the dropped settings:
+-- {policy, queue, missing}.
+local function found_on_both(run, found, now)
+  local dropped, out = core.array {}, {}
+  while true do
+    local chosen, of = choose(run, tables.filter(found, function(one) return not out[one] end))
+    local results, again = tell_parts(run, { now, table.unpack(chosen) }), false
+    now.second = must(results[1].values, results[1].missing, "failed")
+    for i, one in ipairs(chosen) do
+      one.second = results[i + 1].values
+      if not one.second then
+        dropped[#dropped + 1] = { policy = one.policy, queue = one.queue, missing = results[i + 1].missing }
+        out[of[i]], again = true, true
+      end
+    end
+    if not again then return chosen, dropped end
+  end
 end
 
 -- All settings tried on the whole of the first part, for a picture.
@@ -203,15 +224,14 @@ local function report_of(run, interrupted)
     jobs = { first = run.cut, second = run.jobs.n - run.cut, refused = run.refused },
     objectives = core.array {}, options = options, fixed = core.array(run.space.fixed), samples = core.array {},
     failed = run.failed, failure = run.failure, now = entry(run, { values = run.space:present(), result = run.present }),
-    found = choose(run, found), tried = tried(run, found), looked_at = n,
+    found = (choose(run, found)), tried = tried(run, found), looked_at = n,
   }
   for i, one in ipairs(run.objectives) do report.objectives[i] = { name = one.name, label = one.label, unit = one.unit } end
   for k, cost in ipairs(looked.costs) do report.samples[k] = { share = cost, settings = #looked.known[k].list } end
   report.whole = #looked.known[0].list
   if interrupted then return report end
   run.phase "second part"
-  local settings = { report.now, table.unpack(report.found) }
-  for i, values in ipairs(tell_parts(run, settings)) do settings[i].second = values end
+  report.found, report.dropped = found_on_both(run, found, report.now)
   return report
 end
 
@@ -232,8 +252,11 @@ local function prepare(run)
   run.trial = trials()
   run.phase "now"
   local now = setting_of(run, run.space:present())
-  local was = must(run.trial:play(now, run.jobs.n))
-  keep_started(run, was)
+  local was, why, code = run.trial:play(now, run.jobs.n, true)
+  if code == "incomparable" then
+    why = ("%s under the policies in force (%s): nothing can be compared with them"):format(why, space.paste(now))
+  end
+  keep_started(run, must(was, why, code))
   run.trial, run.cut = trials(), math.floor(run.jobs.n * (opts.train or 0.5))
   if run.cut < MIN_JOBS // 4 then
     must(nil, ("%d of %d jobs fit into the machine, too few to learn from; --map says what a processor is"):format(run.jobs.n,

@@ -59,7 +59,9 @@ end
 -- ---- sentences ----------------------------------------------------------------------------------------------
 
 local function change(one, from, to)
-  return ("%s from %s to %s (%s)"):format(one.label, objective.text(one, from), objective.text(one, to), moved(from, to))
+  local share_moved = moved(from, to)
+  return ("%s from %s to %s%s"):format(one.label, objective.text(one, from), objective.text(one, to),
+    share_moved ~= "" and (" (%s)"):format(share_moved) or "")
 end
 
 local function sentence_of_first(report, best)
@@ -77,14 +79,28 @@ local function sentence_of_second(report, best)
   local after = ("On the %s jobs after, of which the search knew nothing,"):format(grouped(report.jobs.second))
   if best.first[1] >= report.now.first[1] then return ("%s %s is %s."):format(after, one.label, objective.text(one, from)) end
   if to > from * (1 + CLEAR) then return ("%s it does not hold: %s. Keep what you have."):format(after, change(one, from, to)) end
-  if to > from * (1 - CLEAR) then return ("%s nothing changes: %s."):format(after, change(one, from, to)) end
+  if to == from then return ("%s nothing changes: %s is %s."):format(after, one.label, objective.text(one, from)) end
+  if to >= from * (1 - CLEAR) then return ("%s nothing changes: %s."):format(after, change(one, from, to)) end
   return ("%s it holds: %s."):format(after, change(one, from, to))
 end
 
---- Returns three sentences on a report: what was found, whether it holds, what matters.
+-- Names the settings that are out, as jobs are missing under them or a policy failed; nil where there are none.
+local function sentence_of_missing(report)
+  local parts = {}
+  if report.failed > 0 then
+    parts[1] = ("%s left out, the first one %s."):format(report.failed == 1 and "1 trial is" or grouped(report.failed) .. " trials are",
+      report.failure)
+  end
+  for _, one in ipairs(report.dropped or {}) do
+    parts[#parts + 1] = ("%s was better on the first part, and is left out: on the whole trace %s."):format(M.paste(one), one.missing)
+  end
+  return parts[1] and "Not comparable: " .. table.concat(parts, " ") or nil
+end
+
+--- Returns sentences on a report: what is not comparable, if anything; what was found, whether it holds, what matters.
 function M.sentences(report)
-  local best = report.found[1]
-  return { sentence_of_first(report, best), sentence_of_second(report, best), sentence_of_options(report) }
+  local best, list = report.found[1], { sentence_of_missing(report) }
+  return tables.append(list, { sentence_of_first(report, best), sentence_of_second(report, best), sentence_of_options(report) })
 end
 
 -- ---- tables -------------------------------------------------------------------------------------------------
@@ -123,10 +139,9 @@ local function note(report)
     parts[#parts + 1] = ("%d settings on %s of the first part"):format(sample.settings, share(sample.share))
   end
   parts[#parts + 1] = ("%d on all of it"):format(report.whole)
-  local failed = report.failed > 0 and (" %d trials failed, the first of them: %s."):format(report.failed, report.failure) or ""
   local fixed = #report.fixed > 0 and (" Options without a range stay as they are: %s."):format(table.concat(report.fixed, ", ")) or ""
-  return ("Tried: %s; in all as much work as %.1f replays of the first part, seed %d.%s%s"):format(table.concat(parts, ", "), report.spent,
-    report.seed, failed, fixed)
+  return ("Tried: %s; in all as much work as %.1f replays of the first part, seed %d.%s"):format(table.concat(parts, ", "), report.spent,
+    report.seed, fixed)
 end
 
 M.note = note

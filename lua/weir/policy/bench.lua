@@ -232,7 +232,10 @@ function M.bench(x, rounds)
     local warm, message, failed = engine:match(request, { mode = "preview" })
     if not warm then return nil, message, failed end
     local stats, begin = engine:stats(), core.clock()
-    for _ = 1, rounds do engine:match(request, { mode = "preview" }) end
+    for _ = 1, rounds do
+      warm, message, failed = engine:match(request, { mode = "preview" })
+      if not warm then return nil, message, failed end
+    end
     rows[i] = {
       name = case[1], visited = stats.visited, callbacks = stats.callbacks, us = (core.clock() - begin) / rounds * 1e6,
     }

@@ -3,7 +3,6 @@
 --- Calls of Lua and visits are exact; times are medians of some matches.
 
 local core = require "weir.core"
-local tables = require "weir.tables"
 local weir = require "weir"
 
 local M = {}
@@ -63,7 +62,7 @@ local function measure(engine, request, opts)
   local calls, visits = 0, 0
   while n < WARM + opts.fewest or all < opts.longest do
     local begin = core.clock()
-    local job, why = engine:match(request)
+    local job, why, code = engine:match(request)
     local took = core.clock() - begin
     if job then
       n, first, jobs[#jobs + 1] = n + 1, first or took, job
@@ -72,6 +71,8 @@ local function measure(engine, request, opts)
         times[n - WARM], all = took * 1e6, all + took
         calls, visits = calls + stats.callbacks, visits + stats.visited
       end
+    elseif code == "policy" then
+      return nil, why, code
     elseif #jobs == 0 then
       return nil, why
     else
@@ -85,14 +86,18 @@ local function measure(engine, request, opts)
 end
 
 --- Measures a policy on a duplicate of a graph of its own. Returns a list with the cost of each request, {us =, calls =,
---- visits =, first =}, false for a request without a match; or nil, message.
+--- visits =, first =}, false for a request without a match; or nil, message, also where the policy fails in a match.
 function M.of(policy, graph, requests, opts)
   local g <close> = assert(graph:dup())
   local engine, why = core.engine { resources = g, policy = policy }
   if not engine then return nil, why end
-  return tables.map(requests, function(request)
-    return measure(engine, weir.request(request[2]), opts or { fewest = 5, longest = 0.04 }) or false
-  end)
+  local costs = {}
+  for i, request in ipairs(requests) do
+    local cost, wrong, code = measure(engine, weir.request(request[2]), opts or { fewest = 5, longest = 0.04 })
+    if code == "policy" then return nil, ("%s: %s"):format(request[1], wrong) end
+    costs[i] = cost or false
+  end
+  return costs
 end
 
 -- Adds what a policy costs on a filled machine. Returns the costs.

@@ -4,6 +4,7 @@
 local core = require "weir.core"
 local files = require "weir.files"
 local lines_of = require "weir.policy.lines"
+local outcome = require "weir.sim.outcome"
 local queue_policy = require "weir.sim.queue_policy"
 local sim = require "weir.sim"
 local suggest = require "weir.suggest"
@@ -141,14 +142,17 @@ end
 
 -- ---- cost ---------------------------------------------------------------------------------------------------
 
---- Plays a history of n jobs. Returns {jobs, passes, matches, us (a pass), wait (mean, in seconds)}; or nil, message,
---- code.
+--- Plays a history of n jobs. Returns {jobs, passes, matches, us (a pass), wait (mean, in seconds)}, with incomparable, the reason,
+--- in place of the wait where jobs have not ended; or nil, message, code.
 function M.bench(x, n)
   local run, why, code = play(x, n)
   if not run or run.error then return nil, why or run.error, code or "policy" end
-  local wait, schedule = 0, run.hooks.schedule or { calls = 0, seconds = 0 }
-  for _, job in ipairs(run.jobs) do wait = wait + ((job.start or job.submit) - job.submit) end
-  return { jobs = n, passes = run.sim.passes, matches = run.sim.matches, wait = wait / n,
+  local wait, schedule, came = 0, run.hooks.schedule or { calls = 0, seconds = 0 }, { jobs = n, unfinished = 0 }
+  for _, job in ipairs(run.jobs) do
+    if job.state == "done" then wait = wait + job.start - job.submit else came.unfinished = came.unfinished + 1 end
+  end
+  local missing = outcome.against_all(came)
+  return { jobs = n, passes = run.sim.passes, matches = run.sim.matches, wait = not missing and wait / n or nil, incomparable = missing,
     us = schedule.seconds / math.max(1, schedule.calls) * 1e6 }
 end
 

@@ -354,7 +354,7 @@ describe("tuning", function()
     local report = run_tune { queue = path, keep_going = true }
     assert.is_true(report.failed > 0)
     assert.matches("too much", report.failure, 1, true)
-    assert.matches("trials failed, the first of them", text.note(report), 1, true)
+    assert.matches("left out, the first one -p low -q", text.sentences(report)[1], 1, true)
   end)
 end)
 

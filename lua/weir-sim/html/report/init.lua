@@ -22,6 +22,8 @@
 ---             Utilisation and queue are computed from the jobs where missing. units = {any name = "s" or "%"}
 ---   spread    from weir.html.report.distribution, computed from the jobs where missing
 ---   facts     what the sentences tell (see weir.html.report.sentences), computed from the jobs where missing
+---   outcome   what became of the jobs (see weir.sim.outcome), from the facts where missing. A run that is not comparable is named
+---             first, and shows neither waits nor what is better or worse than in the first run
 ---   left      number of jobs that are in spread and facts, but not in the list
 ---
 --- A page has at most JOBS_MAX jobs of a run, so that its size is bounded: those with the largest areas (units times time).
@@ -35,6 +37,7 @@ local failure = require "weir.failure"
 local files = require "weir.files"
 local markup = require "weir.html.picture.markup"
 local is_number = require "weir.plain".is_finite
+local outcome = require "weir.sim.outcome"
 local sentences = require "weir.html.report.sentences"
 local tables = require "weir.tables"
 
@@ -246,7 +249,8 @@ end
 
 local function data_of(run)
   local m = run.machine
-  return { title = run.title, subtitle = run.subtitle, type = m.type or "unit", total = m.total, per = m.per_rank,
+  return { title = run.title, subtitle = run.subtitle, incomparable = run.incomparable,
+    type = m.type or "unit", total = m.total, per = m.per_rank,
     names = core.array(tables.map(m.names or {}, tostring)),
     nodes = bands_of(m.nodes), racks = bands_of(m.racks), epoch = run.epoch, spread = arrays_of(run.spread),
     jobs = columns { title = run.title, machine = m, jobs = run.jobs, left = run.left }, metrics = metrics_of(run.metrics),
@@ -270,13 +274,28 @@ local function completed(run)
   local full = setmetatable({ jobs = sized(run) }, { __index = run })
   full.spread = run.spread or distribution.of(full.jobs)
   full.facts = run.facts or facts_of(full)
+  full.outcome = run.outcome or { unfinished = full.facts.unfinished, failed = full.facts.failed }
   full.epoch = run.epoch or full.facts.jobs > 0 and full.facts.first > DATED and 0 or nil
+  return full
+end
+
+-- Takes the waits from the runs that are not comparable, and gives the others their waits over time. Returns the reasons.
+local function judge(full)
+  local reasons = outcome.judge(tables.column(full, "outcome"))
+  for i, run in ipairs(full) do
+    run.incomparable = #full > 1 and reasons[i] or nil
+    if run.incomparable then run.spread = distribution.new(run.spread.tau):result() end
+  end
+  return reasons
+end
+
+-- Adds the mean waits over time to the series of a run.
+local function add_waits(full, run)
   if #full.spread.over_time > 0 then
     full.series, full.units = { [M.WAITS] = full.spread.over_time }, { [M.WAITS] = "s" }
     for name, points in pairs(run.series or {}) do full.series[name] = points end
     for name, unit in pairs(run.units or {}) do full.units[name] = unit end
   end
-  return full
 end
 
 --- The name of the series of mean waits.
@@ -287,15 +306,20 @@ local function page(runs, opts)
   for i, run in ipairs(runs) do
     check_run(i, run)
     full[i] = completed(run)
+  end
+  local reasons = judge(full)
+  for i, run in ipairs(runs) do
+    add_waits(full[i], run)
     list[i], titles[i], facts[i] = data_of(full[i]), run.title, full[i].facts
-    differences[i] = i > 1 and arrays_of(difference.of(full[1].jobs, full[i].jobs)) or core.null
+    differences[i] = i > 1 and outcome.comparable(reasons, i) and arrays_of(difference.of(full[1].jobs, full[i].jobs)) or core.null
   end
   local title = opts and opts.title or table.concat(titles, " / ")
   local limits = { waits = table.move(distribution.WAITS, 1, #distribution.WAITS - 1, 1, array()),
     slowdowns = table.move(distribution.SLOWDOWNS, 1, #distribution.SLOWDOWNS - 1, 1, array()) }
+  local said = sentences.of(full, facts, differences, reasons)
   return markup.page { title = title,
     data = colours { title = title, runs = list, differences = differences, limits = limits, waits = M.WAITS,
-      sentences = table.move(sentences.of(full, facts, differences), 1, 3, 1, array()) },
+      sentences = table.move(said, 1, #said, 1, array()) },
     css = { "weir.html.picture.common", "weir.html.report.report" },
     js = { "weir.html.picture.common", "weir.html.report.clock", "weir.html.report.runs", "weir.html.report.chart",
       "weir.html.report.gantt", "weir.html.report.bands", "weir.html.report.panels", "weir.html.report.report" } }

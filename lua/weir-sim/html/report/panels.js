@@ -157,9 +157,9 @@ function addDifference(main, run, number) {
 function addPanels(main) {
   const panels = el("div", { class: "panels" }), spread = (name) => (run) => run.raw.spread[name];
   main.append(panels);
-  runs.slice(1).forEach((run, i) => addDifference(panels, run, i + 1));
+  runs.slice(1).forEach((run, i) => comparable(run) && addDifference(panels, run, i + 1));
   if (runs.every((run) => run.raw.spread.jobs === 0)) return;
-  const share = (row) => row.area / Math.max(1e-9, runs[0].raw.spread.area);
+  const area = (runs.find((run) => run.raw.spread.area > 0) || runs[0]).raw.spread.area, share = (row) => row.area / Math.max(1e-9, area);
   panels.append(panel("Waits: share of the jobs", barsOf(classNames(data.limits.waits, spanText), spread("waits"))),
     panel("Bounded slowdowns: share of the jobs", barsOf(classNames(data.limits.slowdowns, String), spread("slowdowns"))),
     panel("By size, in " + runs[0].raw.type, groupTable(runs[0].raw.type, groupsOf((s) => s.sizes, sizeKey), share)));

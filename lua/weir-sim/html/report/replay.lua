@@ -143,7 +143,8 @@ local function facts_of(data)
   local m = data.metrics
   if not (data.spread and m.queue and m.first_submit) then return nil end
   return { jobs = data.spread.jobs, first = m.first_submit, last = m.last_end, utilisation = m.utilisation[data.machine.type] or 0,
-    wait = m.wait, queue = m.queue, rejected = m.rejected, unfinished = m.unfinished, killed = m.killed, failed = m.failed,
+    wait = m.wait or { mean = 0, median = 0, p95 = 0, max = 0 }, queue = m.queue,
+    rejected = m.rejected, unfinished = m.unfinished, killed = m.killed, failed = m.failed,
     preempted = m.preempted }
 end
 
@@ -153,7 +154,8 @@ function M.run(data)
   local nodes, racks = bands_of(data.ranks or {})
   return {
     title = data.name or ("%s, %s"):format(data.queue, data.policy), subtitle = data.trace and data.trace:match "[^/]*$", jobs = jobs,
-    metrics = metrics_of(data.metrics), epoch = data.epoch, spread = data.spread, facts = facts_of(data), left = data.jobs_left,
+    metrics = metrics_of(data.metrics), outcome = data.outcome,
+    epoch = data.epoch, spread = data.spread, facts = facts_of(data), left = data.jobs_left,
     machine = { type = data.machine.type, total = data.machine.total, per_rank = per, nodes = nodes, racks = racks },
     series = sampled(data),
   }

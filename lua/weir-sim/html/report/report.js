@@ -8,7 +8,10 @@ const all = { t0: begin, t1: finish, r0: 0, r1: 1 };
 const view = { ...all }, ui = { charts: [], gantts: [], by: "job" };
 const FOUND = 100;
 
-for (const run of runs.slice(1)) run.moves = movesOf(runs[0], run);
+// Whether a run may be judged against the first one: all jobs of both ended.
+function comparable(run) { return !runs[0].raw.incomparable && !run.raw.incomparable; }
+
+for (const run of runs.slice(1)) if (comparable(run)) run.moves = movesOf(runs[0], run);
 
 // ---- metrics ------------------------------------------------------------------------------------------------------
 
@@ -37,7 +40,7 @@ function metricRow(row, tables) {
   const found = tables.map((table) => table.get(row.name)), cells = [];
   found.forEach((x, i) => {
     cells.push(el("td", { class: "number" }, metricText(x)));
-    if (i > 0) cells.push(movedCell(found[0], x));
+    if (i > 0) cells.push(comparable(runs[i]) ? movedCell(found[0], x) : el("td", { class: "moved" }));
   });
   return el("tr", {}, el("td", { title: row.doc }, row.name), ...cells);
 }

@@ -1,5 +1,7 @@
 --- sentences.lua - what happened in a run, or what differs between runs, in three sentences.
 
+local outcome = require "weir.sim.outcome"
+local tables = require "weir.tables"
 local texts = require "weir.texts"
 
 local M = {}
@@ -67,37 +69,55 @@ local function one(run, facts)
   }
 end
 
--- The mean waits of the runs, how the second compares with the first, and what was in use.
-local function waits(runs, facts)
+-- The mean waits of the comparable runs, how the second compares with the first, and what was in use.
+local function waits(runs, facts, reasons)
   local words, shares = {}, {}
   for i, run in ipairs(runs) do
-    words[i] = ("%s under %s"):format(M.span(facts[i].wait.mean), run.title)
-    shares[i] = percent(facts[i].utilisation)
+    if not reasons[i] then
+      words[#words + 1] = ("%s under %s"):format(M.span(facts[i].wait.mean), run.title)
+      shares[#shares + 1] = percent(facts[i].utilisation)
+    end
   end
+  if #words == 0 then return nil end
   local base, compared = facts[1].wait.mean, ""
-  if #runs == 2 and base > 0 and base ~= facts[2].wait.mean then compared = (", %.3g times as long"):format(facts[2].wait.mean / base) end
+  if #runs == 2 and #words == 2 and base > 0 and base ~= facts[2].wait.mean then
+    compared = (", %.3g times as long"):format(facts[2].wait.mean / base)
+  end
   return ("The mean wait was %s%s; %s of the %s were in use."):format(listed(words), compared, listed(shares),
     texts.plural(runs[1].machine.type or "unit"))
 end
 
-local function moves(runs, differences)
+local function moves(runs, differences, reasons)
   local words = {}
   for i = 2, #runs do
     local d = differences[i]
-    local all = (runs[i].left or 0) > 0 and "the " .. texts.number(d.jobs) .. " largest jobs" or texts.counted(d.jobs, "job")
-    words[#words + 1] = ("%s of %s start earlier under %s, %s later"):format(texts.number(d.earlier), all,
-      runs[i].title, texts.number(d.later))
+    if outcome.comparable(reasons, i) then
+      local all = (runs[i].left or 0) > 0 and "the " .. texts.number(d.jobs) .. " largest jobs" or texts.counted(d.jobs, "job")
+      words[#words + 1] = ("%s of %s start earlier under %s, %s later"):format(texts.number(d.earlier), all,
+        runs[i].title, texts.number(d.later))
+    end
   end
+  if #words == 0 then return nil end
   return ("Against %s, %s."):format(runs[1].title, listed(words))
 end
 
 --- Returns a list of three sentences about one or several runs of a report. facts[i]: {jobs, first, last, utilisation,
 --- wait = {mean, median, p95, max}, queue = {mean, max}, rejected, unfinished, killed, failed, preempted} of run i;
---- differences[i], for i from 2 on: as from weir.html.report.difference.
-function M.of(runs, facts, differences)
-  if facts[1].jobs == 0 then return { "No job ran." } end
-  if #runs == 1 then return one(runs[1], facts[1]) end
-  return { scene(runs[1], facts[1]) .. ".", waits(runs, facts), moves(runs, differences) }
+--- differences[i], for i from 2 on: as from weir.html.report.difference; reasons: as from weir.sim.outcome. What is not comparable, or
+--- not complete, is named first.
+function M.of(runs, facts, differences, reasons)
+  reasons = reasons or {}
+  if #runs == 1 then
+    if facts[1].jobs == 0 then return { "No job ran." } end
+    local list, missing = one(runs[1], facts[1]), outcome.missing(runs[1].outcome or {})
+    if missing then list[1] = ("%s: waits are those of the other jobs. %s"):format(missing, list[1]) end
+    return list
+  end
+  local list = { outcome.sentence(tables.column(runs, "title"), reasons) }
+  list[#list + 1] = facts[1].jobs == 0 and ("No job ran under %s."):format(runs[1].title) or scene(runs[1], facts[1]) .. "."
+  list[#list + 1] = waits(runs, facts, reasons)
+  list[#list + 1] = moves(runs, differences, reasons)
+  return list
 end
 
 return M

@@ -36,7 +36,11 @@ local function measure_queues(names, all)
     local row, why, code = queue_bench.bench(name, JOBS)
     if row then
       cells[#cells + 1] = { name, tostring(row.jobs), tostring(row.passes), tostring(row.matches), ("%.1f"):format(row.us),
-        ("%.0f s"):format(row.wait) }
+        row.wait and ("%.0f s"):format(row.wait) or "-" }
+      if row.incomparable then
+        status = math.max(status, 1)
+        out.warn(("%s: %s: its wait is not comparable"):format(name, row.incomparable))
+      end
       all[#all + 1] = { policy = name, queue = row }
     else
       status = math.max(status, (code == "unknown" or code == "io") and 2 or 1)
