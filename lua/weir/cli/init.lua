@@ -43,13 +43,13 @@ local function show_help()
     for _, name in ipairs(package.commands or {}) do out.line(("  %-11s%s"):format(name, command(name).doc)) end
   end
   out.line "\n  weir FILE              shows a machine, runs a scenario or a script, checks a policy"
-  out.line "  weir COMMAND --help    what a command takes\n  weir --version         which weir this is"
+  out.line "  weir COMMAND --help    the options of a command\n  weir --version         the version"
   if packages.find("services", "commands") then
-    out.line "  weir -s SOCKET COMMAND  asks a service (weir serve); weir -s SOCKET --help tells what"
+    out.line "  weir -s SOCKET COMMAND  runs a command on a service (weir serve); see weir -s SOCKET --help"
   end
   out.line "\nweir help TOPIC:"
   for _, name in ipairs(topics.names) do out.line(("  %-12s%s"):format(name, topics[name].doc)) end
-  out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong use, or something cannot be read or written."
+  out.line "\nExit status: 0 done, 1 no match or a check failed, 2 wrong usage, or something cannot be read or written."
 end
 
 local function show_version() out.line("weir " .. core.version) end

@@ -15,8 +15,8 @@ local weir = require "weir"
 local M = {}
 
 --- The values of -r, for --help.
-M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua, slurm.conf, what "
-  .. "flux config get prints), a synthetic string such as "
+M.resources_help = "the machine: a file (JGF, R, GRUG, hwloc XML, SQLite, RDL, a recipe in Lua, slurm.conf, "
+  .. "the output of flux config get), a description such as "
   .. '"node:4 core:8", "local" for this machine, - for standard input, or etcd:http://HOST:PORT/KEY, a key of an etcd that has an R or JGF'
 
 --- Returns the table of --about, or nil; fails for a wrong list.
@@ -106,8 +106,8 @@ end
 
 --- Options of all commands that show a machine, with or without jobs allocated.
 M.job_options = {
-  { "j", "job", "JOB", "a job that is matched first, as with weir match; can be given several times", many = true },
-  { "p", "policy", "POLICY", "how those jobs are placed; low if not given" },
+  { "j", "job", "JOB", "a job to match first, as with weir match; can be given several times", many = true },
+  { "p", "policy", "POLICY", "the placement policy of those jobs; low if not given" },
 }
 
 local function count(list, word)

@@ -9,16 +9,16 @@ local M = {}
 
 --- The options of weir show for pictures and tables.
 M.options = {
-  { nil, "dot", nil, "the graph for Graphviz: siblings that are alike are one box; with --all, each pool is" },
-  { nil, "svg", nil, "a picture of who has what: cells in the colours of jobs, with a legend; with --all, each pool of a large "
-    .. "machine is drawn" },
-  { nil, "html", nil, "the same as a page: what is below the pointer, zoom, search, a slider for time" },
-  { nil, "timeline", nil, "a picture of what is allocated and reserved over time" },
-  { nil, "csv", nil, "a table for spreadsheets and databases, a row a pool" },
-  { nil, "colour", "WHAT", "--svg, --html: what colours stand for: use (the default), state, type, property:KEY, tag:KEY" },
+  { nil, "dot", nil, "the graph for Graphviz: identical siblings share a box; with --all, each pool has one" },
+  { nil, "svg", nil, "a picture of what each job has: cells in the colours of jobs, with a legend; with --all, each pool of a "
+    .. "large machine is drawn" },
+  { nil, "html", nil, "the same as a page, with details, zoom, search and a slider for time" },
+  { nil, "timeline", nil, "a picture of allocations and reservations over time" },
+  { nil, "csv", nil, "a table for spreadsheets and databases, one row per pool" },
+  { nil, "colour", "WHAT", "--svg, --html: the meaning of colours: use (the default), state, type, property:KEY, tag:KEY" },
   { nil, "by", "TYPE", "--timeline: a lane for each vertex of that type (node if not given); type: a lane for each type" },
-  { nil, "width", "PIXELS", "--svg, --timeline: how wide it may be, 320 to 8000; 1200 if not given", kind = "count" },
-  { "o", "output", "FILE", "pictures and tables: into that file" },
+  { nil, "width", "PIXELS", "--svg, --timeline: the maximum width, 320 to 8000; 1200 if not given", kind = "count" },
+  { "o", "output", "FILE", "pictures and tables: write to this file" },
 }
 
 M.formats = { "dot", "svg", "html", "timeline", "csv" }

@@ -14,27 +14,27 @@ local view = require "weir.view"
 
 local M = {
   name = "show",
-  doc = "Show a machine, or what is below one vertex of it, or one pool in full.",
+  doc = "Show a machine, a part of it below one vertex, or one pool in detail.",
   usage = "[-r RESOURCES] [OPTION...] [FILE] [URI]",
   operand = "FILE or URI", max = 2,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. "; local if not given" },
-    { nil, "tree", nil, "a tree (the default); pools that are alike share a line" },
-    { "d", "depth", "N", "only so many levels of the tree", kind = "count" },
+    { nil, "tree", nil, "a tree (the default); identical pools share a line" },
+    { "d", "depth", "N", "the number of levels of the tree", kind = "count" },
     { "a", "all", nil, "do not shorten long lists of siblings in the tree" },
     { "S", "subsystem", "NAME", "the tree of another hierarchy than containment, such as power" },
-    { "t", "totals", nil, "a table by type: in all, free now, in pools that nobody uses, and by state" },
-    { "f", "full", nil, "one pool: its data, edges, who has it, and what is in use over time" },
+    { "t", "totals", nil, "a table by type: total, free, idle, and by state" },
+    { "f", "full", nil, "one pool: its data, edges, jobs, and use over time" },
     { nil, "json", nil, "the tree, the totals or the pool as JSON" },
     inputs.job_options[1], inputs.job_options[2],
-    { nil, "reserve", nil, "what does not fit now for -j gets the earliest time at which it does" },
+    { nil, "reserve", nil, "jobs of -j that do not fit now are reserved at the earliest time" },
   },
   notes = [[
 A URI is a path, or a path with its hierarchy: /cluster0/rack0, containment:/cluster0/rack0, power:/panel0/pdu1.
-The name of a vertex will do where no other has it: node3, rack1/core0 (levels may be left out).
+A unique name is enough: node3, rack1/core0 (levels may be left out).
 
   weir show                         this machine
-  weir show tiny.graphml            that of a file, as with -r
+  weir show tiny.graphml            the machine of a file, as with -r
   weir show -r tiny.graphml --totals /tiny0/rack0
   weir show -r tiny.graphml -j slot=2/node --full /tiny0/rack0/node0
   weir show -r tiny.graphml -j slot=1/node -j slot=2/core --svg -o tiny.svg

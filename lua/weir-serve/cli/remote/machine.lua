@@ -7,13 +7,13 @@ local tables = require "weir.tables"
 local M = {}
 
 M.find = {
-  name = "-s SOCKET find", doc = "List the vertices that an expression holds for.", usage = "[OPTION...] EXPRESSION",
+  name = "-s SOCKET find", doc = "List the vertices that match an expression.", usage = "[OPTION...] EXPRESSION",
   operand = "EXPRESSION", min = 1,
   options = {
-    { "F", "format", "FORMAT", "paths (the default), or one a line", choices = { "paths", "json", "count" } },
-    { "s", "start", "URI", "look only there and below" },
+    { "F", "format", "FORMAT", "paths (the default), JSON or a count", choices = { "paths", "json", "count" } },
+    { "s", "start", "URI", "search only at and below this vertex" },
   },
-  notes = "Expressions are those of weir find. Exit status: 0 something was found, 1 nothing was, 2 wrong use.",
+  notes = "Expressions are those of weir find. Exit status: 0 something was found, 1 nothing was, 2 wrong usage.",
 }
 
 function M.find.run(client, opts)
@@ -32,13 +32,13 @@ function M.find.run(client, opts)
 end
 
 M.show = {
-  name = "-s SOCKET show", doc = "Show the machine, or what is below one vertex of it, or one pool in full.", usage = "[OPTION...] [URI]",
+  name = "-s SOCKET show", doc = "Show the machine, a part of it below one vertex, or one pool in detail.", usage = "[OPTION...] [URI]",
   operand = "URI", max = 1,
   options = {
-    { "d", "depth", "N", "only so many levels of the tree", kind = "count" },
+    { "d", "depth", "N", "the number of levels of the tree", kind = "count" },
     { "a", "all", nil, "do not shorten long lists of siblings" },
-    { "t", "totals", nil, "a table by type: in all, free now, in pools that nobody uses" },
-    { "f", "full", nil, "one pool: its data, edges and who has it, as JSON" },
+    { "t", "totals", nil, "a table by type: total, free, idle" },
+    { "f", "full", nil, "one pool: its data, edges and jobs, as JSON" },
     { nil, "json", nil, "the totals as JSON" },
   },
 }
