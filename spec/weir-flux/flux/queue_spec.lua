@@ -215,7 +215,7 @@ describe("a scheduler for Flux", function()
       assert.is_nil((s.service:policy(encode { words = { "use", word } })), word)
     end
     assert.matches("policy high\nqueue easy", s.service:policy(encode { words = {} }))
-    assert.matches("%* easy +EASY backfilling: one", s.service:policy(encode { words = { "list" } }))
+    assert.matches("%* easy +EASY backfilling: the first", s.service:policy(encode { words = { "list" } }))
   end)
 
   it("takes policies as texts, for who stands elsewhere", function()

@@ -359,7 +359,8 @@ describe("the state of a policy moves when a job starts,", function()
     end)
 
     it("and a job whose hook raises does not start, under " .. queue, function()
-      local s = assert(sim.new { resources = MACHINE, policy = assert(core.policy_source(counter "eve", "counter")), queue = queue })
+      local s = assert(sim.new { resources = MACHINE, policy = assert(core.policy_source(counter "eve", "counter")), queue = queue,
+        keep_going = true })
       local first = s:submit { request = "slot=3/node", runtime = 10, user = "ada" }
       local eve = s:submit { request = "slot=2/node", runtime = 10, user = "eve" }
       local last = s:submit { request = "slot=1/node", runtime = 10, user = "ada", at = 30 }
