@@ -252,6 +252,7 @@ demo: deps ## this machine, a jobspec, a policy in Lua; then three policies next
 # ---- checking ----
 # Specs of pages run their scripts in Chromium and in node.
 check check-deep: DEBIAN += chromium nodejs
+check-deep: DEBIAN += luarocks
 # What only repeats at length goes to check-deep. Each ends with a line that says what passed, how many, how long.
 SAN_LATER := $(call specs,$(SAN_LONG))
 # Random tests, which WEIR_SPEC_SCALE shortens: check runs a third of them, check-deep all.
@@ -430,9 +431,11 @@ FLUX_HOME = $(shell pkg-config --variable=prefix flux-core)
 FLUX_PREFIX ?= $(if $(filter command line environment,$(origin PREFIX)),$(PREFIX),$(FLUX_HOME))
 FLUX_DIR = $(DESTDIR)$(patsubst $(FLUX_HOME)/%,$(FLUX_PREFIX)/%,$(shell pkg-config --variable=$1 flux-core))
 install: $(PACKAGES:%=install-%) ## into $(PREFIX), below DESTDIR; install-weir and so on: one package; the scheduler module to where Flux is; FLUX_PREFIX=DIR
+# install-modules-NAME: what Lua finds of a package, which is all that its rock has.
 define install_package
-install-$1:: build
+install-modules-$1::
 	cd lua/$1 && find . -path '*/systemd' -prune -o $$(PAGE_FILES) -exec install -D -m 644 {} $$(abspath $$(LUA_SHARE))/{} \;
+install-$1:: build install-modules-$1
 	cd build/doc/man/$1 && find . -type f -exec install -D -m 644 {} $$(abspath $$(DESTDIR)$$(PREFIX)/share/man)/{} \;
 endef
 $(foreach p,$(ALL_PACKAGES),$(eval $(call install_package,$p)))
@@ -456,8 +459,9 @@ install-weir:: build $(if $(DOC_TOOLS),doc)
 	printf '%s\n' '# Printed by the command, for the packages that are installed.' 'eval "$$(weir completion bash)"' > $(COMPLETIONS)/weir
 	printf 'prefix=%s\nlibdir=%s\nName: weir\nDescription: Lua-scriptable resource engine\nVersion: %s\nLibs: -L$${libdir} -lweir\nLibs.private: %s\nCflags: -I$${prefix}/include\n' \
 	  '$(PREFIX)' '$(LIBDIR)' '$(VERSION)' '$(LIBS)' > $(DESTDIR)$(LIBDIR)/pkgconfig/weir.pc
+install-modules-weir-serve:: build/lua/weir/serve/net.so
+	install -D -m 644 $< $(LUA_LIB)/serve/net.so
 install-weir-serve:: build
-	install -D -m 644 build/lua/weir/serve/net.so $(LUA_LIB)/serve/net.so
 	install -d $(DESTDIR)$(UNITS)
 	sed 's|@BINDIR@|$(PREFIX)/bin|' lua/weir-serve/serve/systemd/weir.service.in > $(DESTDIR)$(UNITS)/weir.service
 	chmod 644 $(DESTDIR)$(UNITS)/weir.service

@@ -1,6 +1,7 @@
 -- layers.lua - fails on a call, an #include or a require that points upward, on a circle of more than eight files that
--- call each other, on folders that do, on a line of C of more than 120 columns, and where weir names a scheduler. Run from
--- the project's root, after the build: lua5.4 spec/tools/layers.lua
+-- call each other, on folders that do, on a line of C of more than 120 columns, where weir names a scheduler, and where the
+-- rock of a package needs other packages than the package. Run from the project's root, after the build: lua5.4
+-- spec/tools/layers.lua
 --
 -- A folder of the core may use itself, and the folders above in ROOMS.
 local ROOMS = {
@@ -145,6 +146,21 @@ for _, path in ipairs(lines_of "ls lua/*/packages/*.lua") do
   for _, name in ipairs(package.needs) do uses[package.name][name] = true end
 end
 
+-- Checks that the rock of a package depends on the packages that the package needs.
+local function check_rock(path)
+  local rock = {}
+  assert(loadfile(path, "t", rock))()
+  local needed = { [rock.package] = true }
+  for _, name in ipairs(rock.dependencies) do
+    if name:find "^weir" then needed[name] = true end
+  end
+  for name in pairs(uses) do
+    if ((uses[rock.package] or {})[name] == nil) ~= (needed[name] == nil) then
+      problem("%s: the dependency %s differs from `needs` of the package", path, name)
+    end
+  end
+end
+
 local function package_of(path) return path:match "^%a+/(weir[%w-]*)/" end
 
 local function check_package(path, other_path, how)
@@ -237,6 +253,10 @@ local function check_names(path)
 end
 
 each_file("core bindings/weir lua/weir policies -type f -name '*.[chl]*'", check_names)
+for name in pairs(uses) do
+  local path = name .. "-scm-1.rockspec"
+  if is_there(path) then check_rock(path) else problem("%s: the package %s has no rockspec", path, name) end
+end
 each_file("core -name '*.[ch]'", check_includes)
 each_file("core bindings -name '*.[ch]'", check_columns)
 each_file("core bindings -name '*.c'", check_numbers)
