@@ -532,7 +532,8 @@ describe("a report", function()
   -- {title, address, texts on the page}
   local CASES = {
     { "tells its time", "", "|0 s to 20 s (20 s)|" },
-    { "tells what happened", "", "|1 job has not ended: waits are those of the other jobs. 2 jobs ran on 8 cores in 20 s. 68.8 % of the cores were in use; " },
+    { "tells what happened", "", "|1 job has not ended: waits are those of the other jobs. "
+      .. "2 jobs ran on 8 cores in 20 s. 68.8 % of the cores were in use; " },
     { "tells of parts of the rows", "r0=0&r1=0.5", "|0 s to 20 s (20 s), 50 % of the rows|" },
     { "has the longest waits", "", "|The longest waits|job|user|core|submitted|waited|ran|slowdown|2|bob|3|1 s|9 s|10 s|1.90|" },
     { "has the jobs by size", "", "|3\u{2013}4|1|27.3 %|9 s|1.90|" },
