@@ -260,14 +260,17 @@ local function queue_params(self, policy)
     ["policy-params"] = (options:gsub("^k=", "reservation-depth=")) }
 end
 
--- {"params"}: of the instance, and by name of each queue
+-- {"params"}: of the instance, and by name of each queue. A virtual queue has none: its jobs wait in the queue of its parent.
 function QMANAGER.params(self)
-  local own = self.settings
+  local own, names = self.settings, {}
+  for _, name in ipairs(own.names) do
+    if not own.parents[name] then names[#names + 1] = name end
+  end
   if own.fluxion and own.fluxion.qmanager and not own.argued.queue then
-    return encode { params = fluxion_settings.parameters(own.fluxion.qmanager, own.names) }
+    return encode { params = fluxion_settings.parameters(own.fluxion.qmanager, names) }
   end
   local params = queue_params(self, own.queue)
-  for _, name in ipairs(own.names) do params[name] = queue_params(self, own.queues[name] or own.queue) end
+  for _, name in ipairs(names) do params[name] = queue_params(self, own.queues[name] or own.queue) end
   return encode { params = params }
 end
 

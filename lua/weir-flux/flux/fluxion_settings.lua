@@ -84,7 +84,7 @@ end
 
 local SKIPPED = {
   ["queue-params-per-queue"] = "is not needed: all jobs that wait are looked at in each queue",
-  ["vqueue-parents"] = "has no counterpart; jobs of a virtual queue are scheduled as a queue of their own",
+  ["vqueue-parents"] = "is not needed: [queues.NAME] parent declares a virtual queue",
   queues = "has no counterpart; queues are configured in [queues]",
 }
 
@@ -104,7 +104,13 @@ local function read_queues(own, given, queues, note)
   local named = tables.copy(names)
   for queue in pairs(params) do named[queue] = true end
   for _, queue in ipairs(tables.keys(named)) do
+    if type(queues[queue]) == "table" and queues[queue].parent ~= nil then
+      note("warning", ("%s %s: a virtual queue has no queue policy of its own; its jobs wait in the queue %s"):format(QMANAGER, queue,
+        tostring(queues[queue].parent)), "refused")
+      goto continue
+    end
     own.queues[queue] = { queue = queue_policy(QMANAGER .. " " .. queue .. ":", names[queue] or default, params[queue] or shared, note) }
+    ::continue::
   end
   for _, key in ipairs(tables.keys(given)) do
     if not READ[key] then

@@ -1,6 +1,7 @@
 --- queues.lua - the queue policies of a scheduler: one for each queue of Flux with a policy of its own, one for the queues that
 -- require the same properties, and one for all remaining queues. So jobs that compete for the same resources stand in one
--- order, and a backlog in a queue with resources of its own keeps no other queue waiting. Each policy runs in a sandbox
+-- order, and a backlog in a queue with resources of its own keeps no other queue waiting. The jobs of a virtual queue (RFC 33)
+-- stand in the order of its parent. Each policy runs in a sandbox
 -- with the jobs of its queues, called a group; all policies place on one engine.
 --
 -- Invariant: during a pass (a policy interrupted in the middle, to continue later) no policy is told anything; events
@@ -81,7 +82,7 @@ function M:replace(group, why)
 end
 
 --- Returns the group of a queue.
-function M:of(queue) return self.by_queue[queue or ""] or self.by_queue[""] end
+function M:of(queue) return self.by_queue[self.parents[queue] or queue or ""] or self.by_queue[""] end
 
 --- Tells the group of a job of an event, at once or after the pass.
 function M:tell(job, what, ...)
@@ -225,12 +226,12 @@ local function needs_of(requires)
 end
 
 -- Returns the groups of queues, as lists of names: {""}, the groups of queues with equal required properties, then each queue
--- with a policy of its own.
+-- with a policy of its own. Virtual queues are in none: of() finds the group of the parent.
 local function groups(settings)
   local list, by_needs = { { "" } }, {}
   for _, name in ipairs(tables.keys(settings.requires)) do
     local needs = needs_of(settings.requires[name])
-    if needs ~= "" and not settings.queues[name] then
+    if needs ~= "" and not settings.queues[name] and not settings.parents[name] then
       tables.push(by_needs, needs, name)
     end
   end
@@ -239,7 +240,7 @@ local function groups(settings)
   return list
 end
 
---- Opens new policies for settings (see settings.lua: queue, queues, requires, texts), for use(). Or nil, message, code if
+--- Opens new policies for settings (see settings.lua: queue, queues, requires, parents, texts), for use(). Or nil, message, code if
 --- any fails to open; the old policies stay in use. spares(queue): whether FALLBACK is taken for a policy that does not
 --- open; nil: never.
 function M:open(settings, spares)
@@ -252,7 +253,7 @@ function M:open(settings, spares)
     order[i] = group
     for _, name in ipairs(names) do by_queue[name] = group end
   end
-  return { by_queue = by_queue, order = order }
+  return { by_queue = by_queue, order = order, parents = settings.parents }
 end
 
 -- Records for each new group the policy that has worked for its jobs so far, as a replacement.
@@ -268,7 +269,7 @@ end
 --- jobs.
 function M:use(opened)
   inherit(self, opened)
-  self.by_queue, self.order, self.deferred, self.passing = opened.by_queue, opened.order, {}, nil
+  self.by_queue, self.order, self.parents, self.deferred, self.passing = opened.by_queue, opened.order, opened.parents, {}, nil
   for _, job in pairs(self.jobs()) do
     job.group = self:of(job.queue)
     if job.state == "running" then job.group.running = job.group.running + 1 end
@@ -282,7 +283,7 @@ function M.new(host)
   return setmetatable({
     bridge = host.bridge, jobs = host.jobs, units = host.units, free = host.free, graph = host.graph, log = host.log,
     replaced = host.replaced,
-    by_queue = {}, order = {}, deferred = {},
+    by_queue = {}, order = {}, parents = {}, deferred = {},
   }, M)
 end
 

@@ -89,15 +89,49 @@ local function put_queues(into, queues)
   return true
 end
 
+-- Returns what is wrong with the parent of a virtual queue (RFC 33), or nil.
+local function wrong_parent(queues, name, parent)
+  local above = queues[parent]
+  if type(parent) ~= "string" or above == nil then
+    local known = suggest.among(tostring(parent), tables.keys(queues))
+    return ('[queues.%s] parent: there is no queue "%s"%s'):format(name, tostring(parent), known)
+  end
+  if type(above) == "table" and above.parent ~= nil then
+    return ('[queues.%s] parent: the queue "%s" is itself a virtual queue; name a queue without a parent'):format(name, parent)
+  end
+end
+
+-- Reads [queues] into the names, the required properties and the parents of queues. A virtual queue requires what its parent
+-- requires, and has no queue policy of its own. Returns a list of what is wrong; a queue with a wrong parent has none.
+local function read_names(settings, queues)
+  local wrong = {}
+  settings.names = tables.keys(queues)
+  for _, name in ipairs(settings.names) do
+    local queue = type(queues[name]) == "table" and queues[name] or {}
+    local why = queue.parent ~= nil and wrong_parent(queues, name, queue.parent) or nil
+    wrong[#wrong + 1] = why
+    if queue.parent ~= nil and not why then settings.parents[name] = queue.parent else settings.requires[name] = queue.requires end
+  end
+  for name, parent in tables.sorted(settings.parents) do
+    settings.requires[name] = settings.requires[parent]
+    if settings.queues[name] then
+      settings.queues[name] = nil
+      wrong[#wrong + 1] = ("[sched-weir.queues.%s] %s is a virtual queue, and its jobs wait in the queue %s: set queues.%s.queue")
+        :format(name, name, parent, parent)
+    end
+  end
+  return wrong
+end
+
 --- Returns the settings of arguments (a list of NAME=VALUE) and configuration (a table): policy, queue, slice,
 --- queue-depth, R-format, annotate, watch, queues = {name = queue policy}, requires = {queue = properties}, names = the
---- names of queues, texts = {path = source of a policy not readable here}, argued = {name = true} for those given by
---- arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and weir does not take, fluxion = {qmanager =,
---- resource =}, these tables where they count. Or nil, message.
+--- names of queues, parents = {virtual queue = its parent}, texts = {path = source of a policy not readable here},
+--- argued = {name = true} for those given by arguments, notes = {{level =, text =}, ...} on what Fluxion's tables say and
+--- weir does not take, fluxion = {qmanager =, resource =}, these tables where they count. Or nil, message.
 --- With as-fluxion what Fluxion refuses is refused, too, whatever spare says.
 --- spare(message, argued): called for each setting that cannot be used; true: the setting is left out, and reading goes on.
 function M.read(arguments, config, texts, spare)
-  local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {} }
+  local settings = { queues = {}, requires = {}, texts = texts or {}, argued = {}, notes = {}, names = {}, parents = {} }
   for name, known in pairs(KNOWN) do settings[name] = known[2] end
   local own, ok, why = config["sched-weir"]
   if not own then
@@ -112,11 +146,9 @@ function M.read(arguments, config, texts, spare)
     if name == "queues" then ok, why = put_queues(settings.queues, value) else ok, why = put(settings, name, value) end
     if not ok and not (spare and spare("[sched-weir] " .. why, false)) then return nil, "[sched-weir] " .. why end
   end
-  for name, queue in pairs(type(config.queues) == "table" and config.queues or {}) do
-    if type(queue) == "table" then settings.requires[name] = queue.requires end
-    settings.names[#settings.names + 1] = name
+  for _, reason in ipairs(read_names(settings, type(config.queues) == "table" and config.queues or {})) do
+    if not (spare and spare(reason, false)) then return nil, reason end
   end
-  table.sort(settings.names)
   for _, argument in ipairs(arguments) do
     local name, value = argument:match "^([^=]+)=(.*)$"
     if name then ok, why = put(settings, name, value) else ok, why = nil, ('argument "%s": NAME=VALUE is expected'):format(argument) end

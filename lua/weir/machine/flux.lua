@@ -50,19 +50,36 @@ local function default_of(policy, path, key)
   return table_of(table_of(defaults.defaults, path .. ".jobspec.defaults").system, path .. ".jobspec.defaults.system")[key]
 end
 
--- Returns the queues of a configuration by name.
+-- Returns what a configuration says of a queue itself: required properties, limits, the default duration.
+local function own_of(queue, path)
+  local one = limits_of(table_of(queue, path).policy, path .. ".policy")
+  one.requires = queue.requires and table_of(queue.requires, path .. ".requires") or nil
+  one.default_time = seconds(default_of(queue.policy, path .. ".policy", "duration"), path)
+  return one
+end
+
+-- Fills the fields that `one` lacks from `other`.
+local function inherit(one, other)
+  for field, value in pairs(other) do
+    if one[field] == nil then one[field] = value end
+  end
+end
+
+-- Returns the queues of a configuration by name. A virtual queue (RFC 33) has the fields that it lacks from its parent.
 local function queues_of(config)
-  local all, list = limits_of(config.policy, "policy"), {}
+  local all, own, list = limits_of(config.policy, "policy"), {}, {}
   local default = default_of(config.policy, "policy", "queue")
-  local lasts = seconds(default_of(config.policy, "policy", "duration"), "policy.jobspec.defaults.system.duration")
-  for name, queue in tables.sorted(table_of(config.queues, "queues")) do
-    local path = "queues." .. name
-    local one = limits_of(table_of(queue, path).policy, path .. ".policy")
-    for field, value in pairs(all) do one[field] = one[field] or value end
-    one.requires = queue.requires and table_of(queue.requires, path .. ".requires") or nil
-    one.default, one.state = name == default or nil, "up"
-    one.default_time = seconds(default_of(queue.policy, path .. ".policy", "duration"), path) or lasts
-    list[name] = one
+  all.default_time = seconds(default_of(config.policy, "policy", "duration"), "policy.jobspec.defaults.system.duration")
+  local given = table_of(config.queues, "queues")
+  for name, queue in tables.sorted(given) do own[name] = own_of(queue, "queues." .. name) end
+  for name, one in tables.sorted(own) do
+    local parent = given[name].parent
+    if parent ~= nil and not own[parent] then fail('queues.%s.parent: there is no queue "%s"', name, tostring(parent)) end
+    local queue = { state = "up", default = name == default or nil }
+    inherit(queue, one)
+    inherit(queue, own[parent] or {})
+    inherit(queue, all)
+    list[name] = queue
   end
   return list
 end

@@ -359,9 +359,11 @@ describe("a request to Fluxion", function()
   end)
 
   it("tells the parameters of each queue", function()
-    local config = { queues = { a = {}, b = {} }, ["sched-weir"] = { queue = "easy", queues = { b = { queue = "fcfs" } } } }
+    local config = { queues = { a = {}, b = {}, v = { parent = "b" } },
+      ["sched-weir"] = { queue = "easy", queues = { b = { queue = "fcfs" } } } }
     local own = ask(flux.started({}, 4, 4, config), "qmanager.params").params
     assert.same({ "easy", "easy", "fcfs" }, { own["queue-policy"], own.a["queue-policy"], own.b["queue-policy"] })
+    assert.is_nil(own.v, "a virtual queue has none")
   end)
 
   it("tells counts", function()

@@ -329,6 +329,53 @@ describe("a scheduler for Flux", function()
     end)
   end
 
+  -- Virtual queues (RFC 33): {queues, [sched-weir], the order in which full-size jobs start}. Jobs 13 to 17 have their id as priority;
+  -- 17, 15 and 13 are in expedite, 16 and 14 in batch.
+  local BATCH = { requires = { "b" } }
+  for what, row in pairs {
+    ["of queues with required properties"] = { { batch = BATCH, expedite = { parent = "batch" }, debug = { requires = { "d" } } }, {} },
+    ["of queues without required properties"] = { { batch = {}, expedite = { parent = "batch" } }, {} },
+    ["of a queue with a policy of its own"] = { { batch = BATCH, expedite = { parent = "batch" } }, { batch = { queue = "easy" } } },
+    ["of several virtual queues"] = { { batch = BATCH, expedite = { parent = "batch" }, urgent = { parent = "batch" } }, {} },
+  } do
+    it("starts jobs of a parent and its virtual queue in one order of priorities: " .. what, function()
+      local s = started({}, 4, 4, { queues = row[1], ["sched-weir"] = { queues = row[2] } }, { properties = { b = "0-2", d = "3" } })
+      submit(s, 1, 3, { queue = "batch", priority = 31 })
+      settle(s)
+      for _, id in ipairs { 16, 17, 15, 13, 14 } do
+        submit(s, id, 3, { queue = id % 2 == 1 and (id == 15 and row[1].urgent and "urgent" or "expedite") or "batch", priority = id })
+      end
+      for _, id in ipairs { 1, 17, 16, 15, 14 } do
+        settle(s)
+        free(s, id)
+      end
+      settle(s)
+      assert.equal("1 17 16 15 14 13", ids(s, "alloc"))
+      assert.equal("", ids(s, "deny"))
+      if row[1].batch.requires then assert.equal("0-2", ranks_of(s, 17), "a virtual queue requires what its parent requires") end
+      apart(s)
+    end)
+  end
+
+  it("follows a configuration in which a queue becomes virtual, and ceases to be", function()
+    local function config(expedite) return { queues = { batch = BATCH, debug = { requires = { "d" } }, expedite = expedite } } end
+    local s = started({}, 4, 4, config { requires = { "d" } }, { properties = { b = "0-2", d = "3" } })
+    submit(s, 1, 3, { queue = "batch" })
+    submit(s, 2, 3, { queue = "batch" })
+    settle(s)
+    assert(s.service:configure(encode(config { parent = "batch" })))
+    submit(s, 3, 3, { queue = "expedite", priority = 17 })
+    settle(s)
+    free(s, 1)
+    settle(s)
+    assert.equal("1 3", ids(s, "alloc"))
+    assert(s.service:configure(encode(config { requires = { "d" } })))
+    submit(s, 4, 1, { queue = "expedite" })
+    settle(s)
+    assert.equal("1 3 4", ids(s, "alloc"))
+    apart(s)
+  end)
+
   it("shows the machine with its books", function()
     local s = started()
     submit(s, 7, 2)

@@ -33,6 +33,31 @@ describe("settings of the scheduler", function()
     assert.matches("queues.a", select(2, settings.read({}, { ["sched-weir"] = { queues = { a = { policy = "x" } } } })), 1, true)
   end)
 
+  -- Virtual queues: [queues], [sched-weir.queues], the message.
+  for what, row in pairs {
+    ["a parent that is not configured"] = { { batch = {}, x = { parent = "bach" } }, nil,
+      '[queues.x] parent: there is no queue "bach" (did you mean "batch"?)' },
+    ["a parent that is virtual itself"] = { { a = {}, b = { parent = "a" }, c = { parent = "b" } }, nil,
+      '[queues.c] parent: the queue "b" is itself a virtual queue' },
+    ["a queue as its own parent"] = { { a = { parent = "a" } }, nil, '[queues.a] parent: the queue "a" is itself a virtual queue' },
+    ["a parent that is no name"] = { { a = { parent = 7 } }, nil, '[queues.a] parent: there is no queue "7"' },
+    ["a queue policy of a virtual queue"] = { { a = {}, b = { parent = "a" } }, { b = { queue = "easy" } },
+      "[sched-weir.queues.b] b is a virtual queue, and its jobs wait in the queue a: set queues.a.queue" },
+  } do
+    it("refuses " .. what, function()
+      local config = { queues = row[1], ["sched-weir"] = { queues = row[2] } }
+      assert.matches(row[3], select(2, settings.read({}, config)), 1, true)
+      local told
+      local read = assert(settings.read({}, config, nil, function(message)
+        told = message
+        return true
+      end))
+      assert.matches(row[3], told, 1, true)
+      assert.is_nil(read.queues.b)
+      assert.equal(#read.names, #require "weir.tables".keys(row[1]))
+    end)
+  end
+
   it("refuses policies that are not there when it opens", function()
     assert.matches('no policy "nonsense"', select(2, open { "policy=nonsense" }))
   end)
@@ -64,6 +89,9 @@ local FLUXION = {
   { "policies by queue", { qmanager = { ["queue-policy"] = "easy", ["queue-policy-per-queue"] = "debug:fcfs batch:hybrid",
     ["policy-params-per-queue"] = "batch:reservation-depth=3", ["queue-params-per-queue"] = "debug:queue-depth=16" } },
     { queue = "easy", queues = { debug = "fcfs", batch = "hybrid:k=3" } }, { "queue-params-per-queue is not needed" } },
+  { "a policy of a virtual queue", { queues = { batch = {}, expedite = { parent = "batch" } },
+    qmanager = { ["queue-policy-per-queue"] = "batch:easy expedite:hybrid" } }, { queues = { batch = "easy" } },
+    { "expedite: a virtual queue has no queue policy of its own; its jobs wait in the queue batch" } },
   { "an unknown queue policy", { qmanager = { ["queue-policy"] = "esay" } }, { queue = "fcfs" },
     { 'Unknown queuing policy "esay": [sched-fluxion-qmanager] queue-policy is none of Fluxion\'s; fcfs is used' } },
   { "depths that are no numbers", { qmanager = { ["queue-policy"] = "hybrid", ["queue-params"] = { ["queue-depth"] = "foo" },
@@ -85,7 +113,7 @@ local FLUXION = {
     { "prune-filters is not needed", "reserve-vtx-vec is not needed" } },
   { "what has no counterpart", { resource = { subsystems = "power", traverser = "turtle" },
     qmanager = { ["vqueue-parents"] = "a:b" } },
-    {}, { "vqueue-parents has no counterpart", "subsystems has no counterpart; all", "traverser is simple or flexible" } },
+    {}, { "vqueue-parents is not needed", "subsystems has no counterpart; all", "traverser is simple or flexible" } },
   { "a file of the machine", { resource = { ["load-file"] = "/a.json", ["load-format"] = "jgf" } },
     { ["load-file"] = "/a.json", ["load-format"] = "jgf" }, {} },
   { "a traverser", { resource = { traverser = "flexible" } }, { traverser = "flexible" }, {} },

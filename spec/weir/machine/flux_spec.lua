@@ -31,6 +31,8 @@ local WRONG = {
   { "of a time that is none",
     '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":{"policy":{"limits":{"duration":"soon"}}}}}',
     '^config.json: queues.q.policy.limits.duration: "soon": a duration such as "30m"' },
+  { "of a virtual queue without its parent", '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":{"parent":"p"}}}',
+    '^config.json: queues.q.parent: there is no queue "p"' },
   { "of queues that are none", '{"resource":{"config":[{"hosts":"a","cores":"0"}]},"queues":{"q":7}}',
     "^config.json: queues.q: a table is expected, not a number" },
 }
@@ -67,6 +69,17 @@ describe("the configuration of a Flux instance", function()
       "queues":{"a":{},"b":{"policy":{"limits":{"duration":"2d"}}}}}]], { format = "flux", source = "config.json" }))
     assert.same({ a = { state = "up", max_time = 3600, max_nodes = 2 }, b = { state = "up", max_time = 172800, max_nodes = 2 } },
       g:root().data.queues)
+  end)
+
+  it("has for a virtual queue what its parent has, except for limits of its own", function()
+    local config = weir.json.decode(shell.slurp(DATA .. "config.json"))
+    local limits = { limits = { duration = "1h", ["job-size"] = { max = { nnodes = 2 } } } }
+    config.queues.batch.policy = limits
+    config.queues.expedite = { parent = "batch", policy = { limits = { duration = "15m" } } }
+    local g <close> = assert(weir.parse(weir.json.encode(config), { format = "flux", source = DATA .. "config.json" }))
+    local queues = g:root().data.queues
+    assert.same({ requires = { "batch" }, state = "up", default_time = 600, max_time = 900, max_nodes = 2 }, queues.expedite)
+    assert.same({ requires = { "batch" }, default = true, state = "up", default_time = 600, max_time = 3600, max_nodes = 2 }, queues.batch)
   end)
 
   for _, case in ipairs(WRONG) do
