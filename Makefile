@@ -162,6 +162,9 @@ build/test/counting.so: spec/bench/counting.c # parts of a profile of callgrind 
 build/test/flat_counter: spec/bench/flat_counter.c # a replay that counts processors, for the benchmark of replays
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O2 -o $@ $<
+build/test/faults.so: spec/support/faults.c # system calls that fail, for specs
+	@mkdir -p $(@D)
+	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -fPIC -Wno-pedantic -shared -o $@ $< -ldl
 build/test/manager: spec/c/manager.c # a service manager for specs
 	@mkdir -p $(@D)
 	$(call say,CC $<)$(CC) $(filter-out $(OPT_$(V)),$(CFLAGS)) -O1 -o $@ $<
@@ -285,7 +288,7 @@ test-c: $(TESTS) ## the C tests of this build
 
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
-spec: build $(OUT)/test/env build/test/pty.so build/test/manager $(OUT)/test/lua_host ## the specs of this build
+spec: build $(OUT)/test/env build/test/pty.so build/test/faults.so build/test/manager $(OUT)/test/lua_host ## the specs of this build
 	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(SPECS))
 
 scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies do, as scenarios

@@ -69,18 +69,19 @@ typedef struct weir_hostlist weir_hostlist;
  */
 enum weir_status {
     WEIR_OK = 0,
-    WEIR_ENOMEM = -1,       /* "nomem": memory is exhausted */
-    WEIR_EINVAL = -2,       /* "invalid": an argument or a value makes no sense */
-    WEIR_EPARSE = -3,       /* "parse": a text is malformed; weir_err has line and column where known */
-    WEIR_EIO = -4,          /* "io": a file cannot be read or written */
-    WEIR_ENOENT = -5,       /* "unknown": a vertex, job, key, type or subsystem does not exist */
-    WEIR_EEXIST = -6,       /* "exists": the id or the name is in use */
-    WEIR_EBUSY = -7,        /* "busy": the resources exist, but are not available now */
-    WEIR_EINFEASIBLE = -8,  /* "infeasible": the machine could never satisfy the request */
-    WEIR_EPOLICY = -9,      /* "policy": a hook of a policy failed */
-    WEIR_ELIMIT = -10,      /* "limit": a size, a depth or a number of tries went over a limit; the text says which */
-    WEIR_EREJECTED = -11,   /* "rejected": a policy does not admit the job (given by bindings and hooks) */
-    WEIR_EINTERRUPTED = -12 /* "interrupted": weir_interrupt(true) was called */
+    WEIR_ENOMEM = -1,        /* "nomem": memory is exhausted */
+    WEIR_EINVAL = -2,        /* "invalid": an argument or a value makes no sense */
+    WEIR_EPARSE = -3,        /* "parse": a text is malformed; weir_err has line and column where known */
+    WEIR_EIO = -4,           /* "io": a file cannot be read or written */
+    WEIR_ENOENT = -5,        /* "unknown": a vertex, job, key, type or subsystem does not exist */
+    WEIR_EEXIST = -6,        /* "exists": the id or the name is in use */
+    WEIR_EBUSY = -7,         /* "busy": the resources exist, but are not available now */
+    WEIR_EINFEASIBLE = -8,   /* "infeasible": the machine could never satisfy the request */
+    WEIR_EPOLICY = -9,       /* "policy": a hook of a policy failed */
+    WEIR_ELIMIT = -10,       /* "limit": a size, a depth or a number of tries went over a limit; the text says which */
+    WEIR_EREJECTED = -11,    /* "rejected": a policy does not admit the job (given by bindings and hooks) */
+    WEIR_EINTERRUPTED = -12, /* "interrupted": weir_interrupt(true) was called */
+    WEIR_EUNSURE = -13 /* "unsure": a save failed, and whether the file has the old or the new state is not known */
 };
 
 /* Where and why a function failed. Callers zero-initialise the structure before the first use. */
@@ -1562,8 +1563,9 @@ char *weir_text_to_json(const char *text, size_t len, const char *source, const 
  *   SELECT path, value FROM tag JOIN path USING (vertex) WHERE key = 'owner'
  *
  * A graph in the file is replaced. WEIR_EEXIST: the file is no database of weir, or has another schema. WEIR_EBUSY:
- * another process was writing to the file for 5 seconds. WEIR_ELIMIT: removed vertices have left more than 2^20 empty
- * places, and 16 for each vertex, among the children of others.
+ * another process was writing to the file for 5 seconds. WEIR_EUNSURE: the disk failed during the commit, and reading
+ * the file again failed, too; with every other failure the file has the old content. WEIR_ELIMIT: removed vertices have
+ * left more than 2^20 empty places, and 16 for each vertex, among the children of others.
  *
  * With WEIR_SAVE_CHANGED a database gets the changes since the last save of the graph to the file, or since the
  * load from the file; everything, where the last save or load was of another file. WEIR_EEXIST: another process has

@@ -261,6 +261,7 @@ const char *weir_status_name(int code)
     case WEIR_ELIMIT: return "limit";
     case WEIR_EREJECTED: return "rejected";
     case WEIR_EINTERRUPTED: return "interrupted";
+    case WEIR_EUNSURE: return "unsure";
     default: return "error";
     }
 }

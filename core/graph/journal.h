@@ -35,6 +35,7 @@ struct weir_journal {
     uint32_t nkinds;         /* kinds in the file */
     uint64_t edge_serial;    /* serial of the last edge in the file */
     char stamp[STAMP_SIZE];  /* of the save; unique */
+    char unsure[STAMP_SIZE]; /* of a later save that may be in the file; "" if there is none */
     struct weir_file_id file;
 };
 

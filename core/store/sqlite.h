@@ -106,8 +106,8 @@ struct weir_db_store {
 int weir_db_write(const struct weir_db_store *s, bool all, const char *stamp) WEIR_CHECKED;
 
 /* Save a graph into a file, created if missing. `changed`: write only changes since the last save, if the file holds
- * the last save; WEIR_EEXIST if a different process has saved to the file since. On failure file and graph are
- * unchanged. */
+ * the last save; WEIR_EEXIST if a different process has saved to the file since. On failure graph and
+ * file are unchanged; the file may have changed after WEIR_EUNSURE. */
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err) WEIR_CHECKED;
 /* Load a graph from a file. */
 int weir_sqlite_load(const char *path, weir_graph **out, weir_err *err) WEIR_CHECKED;

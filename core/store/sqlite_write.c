@@ -16,7 +16,8 @@ struct save {
     const weir_graph *g;
     sqlite3 *db;
     sqlite3_stmt *put[DB_TABLES], *drop[DB_TABLES], *find;
-    bool all; /* write all rows, not only changes */
+    bool all;       /* write all rows, not only changes */
+    bool committed; /* the commit failed in a way that may have left it on the disk */
     weir_err *err;
 };
 
@@ -167,7 +168,7 @@ static int choose(struct save *s, const char *path, bool changed, int found)
     if (rc)
         return rc;
     s->all = strcmp(stamp, c->stamp) != 0;
-    if (s->all && same_file(&c->file, path))
+    if (s->all && strcmp(stamp, c->unsure) != 0 && same_file(&c->file, path))
         return weir_fail(s->err, WEIR_EEXIST,
                          "was saved to by another process since: the changes of this graph do not fit "
                          "on it. Load it, or save everything over it");
@@ -212,7 +213,10 @@ static int transact(struct save *s, const char *path, bool changed, const char *
         return rc;
     rc = write_graph(s, path, changed, stamp);
     finalize(s);
-    rc = rc ? rc : weir_db_run(s->db, "COMMIT", s->err);
+    if (!rc) {
+        rc = weir_db_run(s->db, "COMMIT", s->err);
+        s->committed = rc && rc != WEIR_EBUSY;
+    }
     if (rc)
         sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
     return rc;
@@ -251,6 +255,44 @@ static void clean_up(sqlite3 *db, const char *path)
     }
 }
 
+/* Opens the file as the next process will: the lock is exclusive, so SQLite takes the commits from the write-ahead log
+ * itself and not from memory shared with other processes. Sets *done if the file has the save with the stamp; then all
+ * of the save is on the disk. */
+static int read_stamp(const char *path, const char *stamp, bool *done, weir_err *err)
+{
+    char found[STAMP_SIZE] = "";
+    sqlite3 *db;
+    int known, rc = weir_db_open(path, false, &db, err);
+
+    if (rc)
+        return rc;
+    rc = weir_db_run(db, "PRAGMA locking_mode = EXCLUSIVE", err);
+    known = rc ? rc : weir_db_identify(db, WEIR_EEXIST, err);
+    rc = known > 0 ? weir_db_stamp(db, found, err) : known;
+    *done = !rc && strcmp(found, stamp) == 0;
+    if (*done)
+        rc = weir_db_run(db, "PRAGMA wal_checkpoint(TRUNCATE)", err);
+    sqlite3_close(db);
+    return rc;
+}
+
+/* A commit that fails may be on the disk: if the write-ahead log was written but not synchronized, the next process
+ * that opens the file finds the commit there. Decides by reading the file. Returns WEIR_OK if the save is done; `rc` if
+ * it is not; WEIR_EUNSURE if the file cannot be read. */
+static int look_again(const struct save *s, const char *path, const char *stamp, int rc)
+{
+    weir_err why = {0};
+    bool done = false;
+
+    if (read_stamp(path, stamp, &done, &why)) {
+        weir_err_clear(s->err);
+        return weir_fail(s->err, WEIR_EUNSURE, "the commit failed, and so did reading it back: %s", why.text);
+    }
+    if (done)
+        weir_err_clear(s->err);
+    return done ? WEIR_OK : rc;
+}
+
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
 {
     struct save s = {.g = g, .err = err};
@@ -265,10 +307,17 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
         rc = weir_fail_nomem(err);
     rc = rc ? rc : weir_db_open(path, true, &s.db, err);
     rc = rc ? rc : transact(&s, path, changed, stamp);
-    if (rc && !existed)
+    if (s.committed) {
+        sqlite3_close(s.db);
+        s.db = NULL;
+        rc = look_again(&s, path, stamp, rc);
+    }
+    if (rc && rc != WEIR_EUNSURE && !existed)
         clean_up(s.db, path);
     else
         sqlite3_close(s.db);
+    if (rc == WEIR_EUNSURE && g->journal)
+        memcpy(g->journal->unsure, stamp, sizeof stamp);
     if (rc)
         weir_journal_drop(next);
     else

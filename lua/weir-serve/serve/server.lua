@@ -339,13 +339,18 @@ local function serve(self)
   until core.clock() > stop
 end
 
--- Undoes a turn whose save failed, and answers all its requests with an error. Ends the service if the last state
+local NOT_DONE = "not done, as it could not be saved: "
+local UNSURE = "whether this was done is not known, as the state could not be saved (%s): ask again"
+
+-- Goes back to the stored state after a turn whose save failed, and answers all requests of the turn with an error: none
+-- of them was done, or with the code "unsure" or "fenced" all of them or none. Ends the service if the stored state
 -- cannot be restored.
 local function revoke(self, why, code)
-  local fenced = code == "fenced" -- the requests may have been done, and no state is left to go back to
+  local fenced = code == "fenced" -- no state is left to go back to
   self.service.opts.log(fenced and why or "not saved: " .. why, { often = "saving" })
-  self.copies:abandon(why, code)
-  for client in pairs(self.clients) do client:revoke(fenced and why or "not done, as it could not be saved: " .. why, code) end
+  local reply = fenced and why or code == "unsure" and UNSURE:format(why) or NOT_DONE .. why
+  for client in pairs(self.clients) do client:revoke(reply, code) end
+  self.copies:abandon(fenced and why or NOT_DONE .. why, code == "unsure" and "io" or code) -- copies have changed nothing
   local ok, worse
   if code ~= "exists" and not fenced then ok, worse = self.service:restore() end
   if not ok then

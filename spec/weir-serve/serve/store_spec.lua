@@ -3,6 +3,7 @@
 local core = require "weir.core"
 local net = require "weir.serve.net"
 local etcds = require "spec.support.etcd"
+local faulty = require "spec.support.faults"
 local missing = require "spec.support.missing"
 local service = require "spec.support.service"
 local services = require "weir.serve.service"
@@ -150,6 +151,59 @@ describe("a service with its state in SQLite", function()
     fails(dir, "sqlite:", "sqlite:FILE")
     fails(dir, dir, dir)
   end)
+end)
+
+-- ---- failing disks --------------------------------------------------------------------------------------------------
+
+-- A commit whose checkpoint fails stays in the write-ahead log, and the log is not begun again: the commit after it needs
+-- one fdatasync.
+local LOG_STAYS = "fdatasync:-wal:3"
+
+-- {what fails during a change, the outcomes that are right, the plan}. "done": after a restart the change is there.
+local FAILING = {
+  { "the commit", { "io" }, "fdatasync:-wal:1" },
+  { "the commit and the checkpoint after it", { "done" }, "fdatasync:-wal:1 pwrite64:.sqlite:1" },
+  { "the commit, the checkpoint and the opening of the file", { "unsure" }, "fdatasync:-wal:1 pwrite64:.sqlite:1 open64:.sqlite:2" },
+  { "the commit and two checkpoints", { "unsure" }, "fdatasync:-wal:1 pwrite64:.sqlite:1 pwrite64:.sqlite:2" },
+}
+
+describe("a service on a disk that fails now and then", function()
+  for _, case in ipairs(FAILING) do
+    for _, method in ipairs { "match", "release" } do
+      it(("[L7] does not guess about a %s after failures of %s"):format(method, case[1]), function()
+        local dir = shell.directory()
+        local path = stored(dir)
+        local faults = faulty.new(path)
+        local s = service.spawn(words(dir, path), faults:within())
+        s.path = shell.path(dir, "s")
+        service.wait("the service to listen", function() return s.out.text:find "\n" or s.code end)
+        local c <close> = s:connect()
+        faults:plan(LOG_STAYS)
+        assert(c:ask("match", { request = "slot=1/node", job = 10 }))
+        assert.matches("fdatasync .*%-wal", faults:failed())
+        faults:plan(case[3])
+        local params = method == "match" and { request = "slot=1/node", job = 11 } or { job = 10 }
+        local done, why, code = c:ask(method, params)
+        assert.equal(select(2, case[3]:gsub("%S+", "")), select(2, faults:failed():gsub("\n", "")), faults:failed())
+        faults:plan ""
+        assert.same(case[2], { done and "done" or code })
+        if not done then assert.matches(code == "io" and "^not done" or "^whether this was done is not known.*: ask again$", why) end
+        local live
+        service.wait("the state to be read", function()
+          live = c:ask "jobs"
+          return live
+        end)
+        s:kill()
+        local g <close> = assert(weir.load(path))
+        assert(g:check())
+        local kept = weir.engine({ resources = g }):job(params.job) ~= nil
+        if code ~= "unsure" then assert.equal((method == "match") == (done ~= nil), kept) end
+        local jobs = 0
+        for _, job in ipairs(live.jobs) do jobs = jobs + (job.job == params.job and 1 or 0) end
+        assert.equal(kept and 1 or 0, jobs)
+      end)
+    end
+  end
 end)
 
 -- ---- failing stores -----------------------------------------------------------------------------------------------

@@ -223,7 +223,10 @@ local function commit(self, graph)
   end
   note(self, changes, names)
   self.stamp = pieces:stamp()
-  return pieces:stored(graph)
+  -- the commit is in etcd; where the graph cannot take note of that, the service loads the state again
+  local _, why = pieces:stored(graph)
+  if why then failure.raise(why, "unsure") end
+  return true
 end
 
 function Store:commit(graph)

@@ -9,8 +9,9 @@
 --   store:published()                   -- {key = true} for the texts found when the state was loaded
 --   store:close()
 --
--- A failed commit has happened as a whole or not at all; after any code but "fenced" the service loads again. After
--- "fenced" a different service has, or may have, the state: the service must end and may not answer any more.
+-- A failed commit has not happened, except after the codes "unsure" and "fenced": then it has happened as a whole or not
+-- at all. After any code but "fenced" the service loads again. After "fenced" a different service has, or may have, the
+-- state: the service must end and may not answer any more.
 --
 -- A store shared by several services has more methods (store.lead is nil in a store for a single service):
 --   store:lead()      -- tries to lead: true; false: a different one leads; or nil, message, code. Called first
