@@ -746,7 +746,9 @@ static bool index_right(const weir_graph *g, const struct index *x)
 static int check(const weir_graph *g, weir_err *err)
 {
     for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (!index_right(g, g->indexes.list[i]))
+        if (!weir_order_room(g, &g->indexes.list[i]->order))
+            return weir_fail(err, WEIR_EINVAL, "weir_check: index %u has no room for the keys of each vertex", i);
+        else if (!index_right(g, g->indexes.list[i]))
             return weir_fail(err, WEIR_EINVAL, "weir_check: index %u does not name the best", i);
     return WEIR_OK;
 }

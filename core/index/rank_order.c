@@ -231,6 +231,11 @@ int weir_order_reserve(const weir_graph *g, struct order *o)
     return keys_reserve(&o->keys->inner, &o->keys->inner_cap, g->ninners, o->nkeys);
 }
 
+bool weir_order_room(const weir_graph *g, const struct order *o)
+{
+    return o->serial == 0 || (o->keys->leaf_cap >= g->limit && o->keys->inner_cap >= g->ninners);
+}
+
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v)
 {
     if (o->serial)

@@ -113,6 +113,8 @@ int weir_order_compute(const weir_graph *g, const weir_policy *p, struct order *
                        struct order_family *family, weir_err *err);
 /* Reserves the keys of all vertices of the graph. */
 int weir_order_reserve(const weir_graph *g, struct order *o) WEIR_CHECKED;
+/* Whether there is room for the keys of all vertices of the graph, as weir_order_promote() requires. For tests. */
+bool weir_order_room(const weir_graph *g, const struct order *o);
 /* Moves the keys of v, a leaf until now, to the inner record. Memory is reserved. */
 void weir_order_promote(const weir_graph *g, struct order *o, weir_vertex v);
 /* Releases the keys of an order. */

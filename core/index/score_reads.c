@@ -319,6 +319,8 @@ static int check(const weir_graph *g, weir_err *err)
         }
         if (!weir_score_versions_check(x))
             return weir_fail(err, WEIR_EINVAL, "weir_check: the versions of a score are not well formed");
+        if (x->stale_cap < x->n || x->cap < x->n)
+            return weir_fail(err, WEIR_EINVAL, "weir_check: there is no room to queue each of %u scores", x->n);
         if (queued != x->nstale)
             return weir_fail(err, WEIR_EINVAL, "weir_check: %u scores are queued, %u marked", x->nstale, queued);
     }

@@ -148,12 +148,30 @@ static int check_schedules(const weir_graph *g, weir_err *err)
 
 /* ---- jobs ---- */
 
+/* Checks that the arrays that later steps fill without a reservation have room: each job may be queued (clock.c,
+ * stage.c), and fewer picks and flows are written over those that a job has (job_resize.c). */
+static int check_room(const weir_graph *g, weir_err *err)
+{
+    const struct jobs *all = g->jobs;
+
+    if (all->queue_cap < all->n || all->starts_cap < all->n || all->order_cap < all->n)
+        return broken(err, "there is no room for an event of each job", all->queue_cap);
+    if (all->nevents > all->events_cap || all->nclaims > all->claims_cap || all->n > all->cap)
+        return broken(err, "there is no room for the events, stages or jobs", all->n);
+    for (uint32_t i = 0; i < all->n; i++)
+        if (all->list[i].used &&
+            (all->list[i].cap < all->list[i].a.npicks || all->list[i].flows_cap < all->list[i].nflows ||
+             all->list[i].a.picks != all->list[i].picks))
+            return broken(err, "there is no room for the picks or flows of a job", i);
+    return WEIR_OK;
+}
+
 static int check_records(const weir_graph *g, weir_err *err)
 {
     uint32_t live = 0, pending = 0;
 
-    if (g->jobs->queue_cap < g->jobs->n || g->jobs->starts_cap < g->jobs->n || g->jobs->order_cap < g->jobs->n)
-        return broken(err, "there is no room for an event of each job", g->jobs->queue_cap);
+    if (check_room(g, err))
+        return WEIR_EINVAL;
     for (uint32_t i = 0; i < g->jobs->n; i++) {
         const struct job *j = &g->jobs->list[i];
         if (!j->used)

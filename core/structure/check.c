@@ -93,6 +93,37 @@ static int check_tree(const weir_graph *g, weir_err *err)
     return check_kinds(g, err);
 }
 
+/* ---- room ---- */
+
+/* Whether an array has room for its n elements. */
+static bool has_room(const void *list, uint32_t n, size_t cap)
+{
+    return n == 0 || (list && n <= cap);
+}
+
+/* Arrays whose capacity is reserved in advance, when a record is made: later steps fill them and cannot fail. So a
+ * copy, a load and a view of a hierarchy need the same room. Observers check theirs: job_check.c, rank_order.c and
+ * score_reads.c. */
+static int check_room(const weir_graph *g, weir_err *err)
+{
+    if (!has_room(g->vertices, g->limit, g->cap.vertices) || !has_room(g->inners, g->ninners, g->cap.inners) ||
+        !has_room(g->pools, g->npools, g->cap.pools) || !has_room(g->edges, g->nedges, g->cap.edges) ||
+        !has_room(g->roots, g->nroots, g->cap.roots) || !has_room(g->kinds, g->nkinds, g->cap.kinds) ||
+        !has_room(g->types, g->ntypes, g->cap.types) || !has_room(g->subsystems, g->nsubsystems, g->cap.subsystems))
+        return broken(err, "an array of the graph has more elements than room", 0);
+    for (uint32_t i = 0; i < g->ninners; i++)
+        if (g->inners[i].vertex != WEIR_NONE && !has_room(g->inners[i].kids, g->inners[i].nkids, g->inners[i].kids_cap))
+            return broken(err, "there is no room for the children", g->inners[i].vertex);
+    for (uint32_t i = 0; i < g->npools; i++)
+        for (int m = 0; m < 3; m++)
+            if (!has_room(g->pools[i].maps[m].entries, g->pools[i].maps[m].count, g->pools[i].maps[m].cap))
+                return broken(err, "there is no room for the entries of a map", i);
+    for (uint32_t i = 0; i < g->aggregates->nschemas; i++)
+        if (schema_at(g, i)->width > g->aggregates->scratch_width || !g->aggregates->scratch)
+            return broken(err, "the scratch vectors are too short for a schema", i);
+    return WEIR_OK;
+}
+
 /* ---- rows ---- */
 
 static int check_row(const weir_graph *g, const struct inner *in, const struct levels *lv, uint32_t l, uint32_t r,
@@ -145,8 +176,9 @@ int weir_check(const weir_graph *g, weir_err *err)
     const struct weir_observer *o;
     uint32_t width = g->aggregates->scratch_width;
     int64_t *scratch;
-    int rc = check_tree(g, err);
+    int rc = check_room(g, err);
 
+    rc = rc ? rc : check_tree(g, err);
     if (rc || g->building)
         return rc;
     scratch = weir_mem_alloc((size_t)(width ? width : 1) * 2 * sizeof *scratch);

@@ -12,7 +12,7 @@ local from = math.tointeger(tonumber(os.getenv "WEIR_SPEC_FROM" or "")) or 1
 
 local OUTCOMES = {
   "fits", "busy", "infeasible", "competing", "grown", "shrunk", "detached", "added", "not added", "removed", "not removed",
-  "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "document", "copied", "merged", "held",
+  "set", "replaced", "duplicated", "sqlite", "pieces", "jgf", "document", "copied", "merged", "held", "hold", "expire",
 }
 
 describe("the engine and a slow, obvious model agree", function()

@@ -84,6 +84,8 @@ end
 
 function MAKE.dup() return { op = "dup" } end
 
+function MAKE.overrun(rnd) return { op = "overrun", rule = rnd:pick { "hold", "expire" } } end
+
 function MAKE.save(rnd) return { op = "save", format = rnd:pick { "sqlite", "pieces", "jgf", "document" }, changed = rnd:chance(50) } end
 
 function MAKE.copy(rnd) return { op = "copy", at = place(rnd) } end
@@ -94,7 +96,7 @@ end
 
 local WEIGHTS = {
   match = 60, plain = 40, other = 30, grow = 20, shrink = 20, drop = 24, expire = 8, detach = 6, add = 12, remove = 12, property = 5,
-  policy = 5, dup = 2, save = 3, copy = 3, merge = 6,
+  policy = 5, dup = 6, save = 3, copy = 3, merge = 6, overrun = 4,
 }
 local DECK = {}
 for _, op in ipairs(Reference.keys(WEIGHTS)) do
@@ -387,7 +389,7 @@ local function same_machine(what, part, graph)
 end
 
 -- Continues with a second graph that must equal the first, numbers and schedules included.
-local function go_on(world, what, graph)
+local function go_on(world, what, graph, overrun)
   same_machine(what, world.ref:whole(), graph)
   local same, why = world.graph:compare(graph, true)
   if not same then fail(what, "%s: %s", what, why) end
@@ -399,9 +401,21 @@ local function go_on(world, what, graph)
   bind(world.ref.list[1], graph:root())
   world.engine:close()
   world.graph:close()
-  world.graph, world.engine = graph, assert(weir.engine { resources = graph, policy = world.policy })
-  say(world, "e = assert(weir.engine { resources = g, policy = %s })",
-    type(world.policy) == "table" and world.policy or ("%q"):format(world.policy))
+  world.graph, world.engine = graph, assert(weir.engine { resources = graph, policy = world.policy, overrun = overrun })
+  say(world, "e = assert(weir.engine { resources = g, policy = %s, overrun = %s })",
+    type(world.policy) == "table" and world.policy or ("%q"):format(world.policy), overrun and ("%q"):format(overrun))
+end
+
+local function rule(world) return world.ref.expire and "expire" or "hold" end
+
+-- What becomes of jobs at their ends from now on.
+function PLAY.overrun(world, step)
+  world.ref.expire = step.rule == "expire"
+  say(world, "e = assert(weir.engine { resources = g, policy = %s, overrun = %q })",
+    type(world.policy) == "table" and world.policy or ("%q"):format(world.policy), step.rule)
+  world.engine:close()
+  world.engine = assert(weir.engine { resources = world.graph, policy = world.policy, overrun = step.rule })
+  return step.rule
 end
 
 function PLAY.dup(world)
@@ -423,7 +437,7 @@ function SAVE.sqlite(world, step)
   end
   say(world, "assert(g:save(%q, { changed = %s })) g = assert(weir.load %q)", path, step.changed, path)
   assert(world.graph:save(path, { changed = step.changed }))
-  go_on(world, "a database", assert(weir.load(path)))
+  go_on(world, "a database", assert(weir.load(path)), rule(world))
 end
 
 -- The content of a store after changed keys were written over the stored keys.
@@ -452,7 +466,7 @@ function SAVE.pieces(world, step)
   world.store, world.stamp = store, pieces:stamp()
   local all = core.pieces()
   for key, text in pairs(store) do assert(all:put(key, text)) end
-  go_on(world, "pieces", assert(all:graph()))
+  go_on(world, "pieces", assert(all:graph()), rule(world))
 end
 
 -- Whether a shared vertex is the path to a second pick of the job; a shared pick cannot be told from a path.

@@ -73,8 +73,12 @@ local function in_order(a, b)
   return a.id < b.id
 end
 
---- The clock goes on. Returns how many reservations were put off.
+--- The clock goes on; where jobs end by the clock (`expire`), those with an end that is reached go first. Returns how many
+-- reservations were put off.
 function Reference:advance(t)
+  for _, id in ipairs(self.expire and self:ids() or {}) do
+    if self.jobs[id].finish <= t then self:release(id) end
+  end
   local begun, settled, waiting, late = {}, {}, {}, 0
   for id, job in pairs(self.jobs) do
     if job.start > self.clock then waiting[#waiting + 1] = job else begun[id], settled[id] = true, true end
