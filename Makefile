@@ -15,6 +15,7 @@ VERSION := $(shell sed -n 's/^.define WEIR_VERSION "\(.*\)"/\1/p' core/weir.h)
 
 OUT := $(if $(filter release,$(V)),build,build/$(V))
 OBJ := build/obj/$(V)
+LUA := lua5.4
 LUA_CFLAGS := -I/usr/include/lua5.4
 WARN := -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 OPT_release := -O2 -g -DNDEBUG
@@ -27,6 +28,8 @@ LDFLAGS += $(if $(filter tsan,$(V)),-fsanitize=thread) $(if $(filter san,$(V)),-
 , := ,
 LIBS := -ljansson -lyajl -lhwloc -lyaml -lexpat -lsqlite3 -lm
 LUA_LIBS := -ledit
+# A program has Lua with it; a module has that of the program that loads it.
+LUA_LINK := -llua5.4
 
 # ---- the packages, each after those it uses: lua/NAME, bindings/NAME where there is C, spec/NAME ----
 # A package is built where the libraries that its C includes are there; PACKAGES="weir weir-sim" chooses.
@@ -123,7 +126,7 @@ $(OBJ)/test/test_examples.o: CFLAGS += -Werror -I$(OUT)/test
 $(OBJ)/test/test_examples.o: $(OUT)/test/examples.h
 $(OUT)/test/examples.h: core/weir.h spec/tools/examples.lua
 	@mkdir -p $(@D)
-	$(call say,GEN $@)lua5.4 spec/tools/examples.lua $< $@
+	$(call say,GEN $@)$(LUA) spec/tools/examples.lua $< $@
 
 $(OUT)/libweir.a: $(CORE)
 	@mkdir -p $(@D)
@@ -137,7 +140,7 @@ $(OUT)/lua/weir/serve/net.so: $(NET) $(OUT)/libweir.a bindings/weir-serve/module
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir-serve/module.map -o $@ $(NET) $(OUT)/libweir.a $(NET_LIBS)
 $(OUT)/weir: $(OBJ)/bindings/weir/main.o $(BIND) $(OUT)/libweir.a $(LUAS) $(OUT)/lua/weir/known_commands.lua $(OUT)/packages | build/policies
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(NEAR) $(OUT)/libweir.a $(LIBS) $(LUA_LIBS) $(LUA_LINK) -Wl,-E
 define copy_lua
 $(OUT)/lua/weir/%: lua/$1/%
 	@mkdir -p $$(@D)
@@ -147,7 +150,7 @@ $(foreach p,$(PACKAGES),$(eval $(call copy_lua,$p)))
 # Which package has which command, for what `weir` says of a command that is not installed.
 $(OUT)/lua/weir/known_commands.lua: spec/tools/known_commands.lua $(wildcard lua/*/packages/*.lua)
 	@mkdir -p $(@D)
-	$(if $(LOUD),,@)lua5.4 $< $@ $(wildcard lua/*/packages/*.lua)
+	$(if $(LOUD),,@)$(LUA) $< $@ $(wildcard lua/*/packages/*.lua)
 # Where other packages are built than before, their files are copied again.
 $(OUT)/packages: always
 	@mkdir -p $(@D); echo '$(PACKAGES)' | cmp -s - $@ || echo '$(PACKAGES)' > $@
@@ -172,7 +175,7 @@ build/test/manager: spec/c/manager.c # a service manager for specs
 $(OUT)/test/lua_host: LDFLAGS += -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc,--wrap=strdup
 $(OUT)/test/lua_host: $(OBJ)/test/lua_host.o $(BIND) $(OUT)/libweir.a
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4 -Wl,-E
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(LIBS) $(LUA_LIBS) $(LUA_LINK) -Wl,-E
 $(OUT)/test/%: $(OBJ)/test/%.o $(OUT)/libweir.a
 	@mkdir -p $(@D)
 	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $< $(OUT)/libweir.a $(LIBS)
@@ -219,7 +222,7 @@ DRIVER := $(patsubst bindings/weir-flux/%.c,$(OBJ)/driver/%.o,$(MODULE)) \
   $(OBJ)/driver/drive_module.o $(OBJ)/driver/fake_flux.o
 $(OUT)/test/drive_module: $(DRIVER) $(BIND) $(CORE) $(LUAS) | build/policies
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS) $(LUA_LIBS) $(LUA_LINK)
 tsan: ## the threads of the scheduler for Flux under the thread sanitizer, without Flux; ROUNDS=N
 	@if echo 'int main(void){return 0;}' | $(CC) -fsanitize=thread -x c - -o build/test/has_tsan 2>/dev/null && build/test/has_tsan; then \
 	  $(MAKE) --no-print-directory -j$(JOBS) V=tsan build/tsan/test/drive_module && $(MAKE) --no-print-directory V=tsan tsan-run; \
@@ -238,10 +241,10 @@ $(OBJ)/flux/prefix: always
 	@mkdir -p $(@D); echo '$(PREFIX)' | cmp -s - $@ || echo '$(PREFIX)' > $@
 $(OUT)/flux/sched-weir.so: $(FLUX_MODULE) $(BIND) $(CORE) bindings/weir-flux/exports.map
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir-flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)$(CC) $(LDFLAGS) -shared -Wl,--version-script=bindings/weir-flux/exports.map -o $@ $(filter %.o,$^) $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) $(LUA_LINK)
 $(OUT)/flux/flux-weir: $(OBJ)/flux/command.o $(OBJ)/flux/shadow.o $(OBJ)/flux/lua.o $(BIND) $(CORE)
 	@mkdir -p $(@D)
-	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)$(CC) $(LDFLAGS) -o $@ $^ $(FLUX_LIBS) $(LIBS) $(LUA_LIBS) $(LUA_LINK)
 $(OUT)/flux/modprobe.d/sched-weir.toml: bindings/weir-flux/sched-weir.toml
 	@install -D -m 644 $< $@
 .SECONDARY:
@@ -359,7 +362,7 @@ build/fuzz/libweir.a: $(FUZZ_OBJ)
 	@mkdir -p $(@D)
 	$(call say,AR $@)rm -f $@ && ar rcs $@ $^
 build/fuzz/fuzz_%: build/obj/fuzz/spec/fuzz/fuzz_%.o build/fuzz/libweir.a
-	$(call say,LD $@)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) $(LUA_LIBS) -llua5.4
+	$(call say,LD $@)clang -fsanitize=fuzzer,address,undefined -o $@ $^ $(LIBS) $(LUA_LIBS) $(LUA_LINK)
 fuzz: $(FUZZ:%=fuzz-%) ## runs every fuzz target for SECONDS (10)
 fuzz-%: build/fuzz/fuzz_%
 	@mkdir -p build/fuzz/corpus/$* build/fuzz/findings
@@ -494,7 +497,7 @@ dist: ## the committed files as build/weir-VERSION.tar.gz
 	git archive --prefix=weir-$(VERSION)/ HEAD | gzip -9n > $(DIST)
 	@echo $(DIST)
 deb: dist ## Debian packages of them, under build/deb (needs debhelper; lintian looks at them where it is installed)
-	@sh spec/tools/deb.sh $(DIST) $(VERSION)
+	@sh packaging/deb.sh $(DIST) $(VERSION)
 
 clean: ## removes build/
 	rm -rf build

@@ -1,24 +1,25 @@
 #!/bin/sh
-# Makes Debian packages of a tarball, from the templates beside this file: sh deb.sh TARBALL VERSION
-# They come to lie in the directory deb beside the tarball. DEBFULLNAME and DEBEMAIL say who makes them.
+# Makes Debian packages of a tarball: sh deb.sh TARBALL VERSION
+# They are written to the directory deb beside the tarball. DEBFULLNAME and DEBEMAIL say who makes them; without them, the author
+# of the last commit does.
 set -eu
 
 tarball=$1 version=$2
 out=$(dirname "$tarball")/deb
 tree=$out/weir-$version
 who="${DEBFULLNAME:-$(git log -1 --format=%an)} <${DEBEMAIL:-$(git log -1 --format=%ae)}>"
-when=$(git log -1 --format=%aD)
 
-command -v dh >/dev/null || { echo "deb: debhelper is needed (Debian: debhelper)" >&2; exit 1; }
+command -v dh >/dev/null || { echo "deb: debhelper is not installed (Debian package debhelper)" >&2; exit 1; }
 rm -rf "$out"
 mkdir -p "$out"
 tar -xzf "$tarball" -C "$out"
-cp -r "$tree/spec/tools/debian" "$tree/debian"
+when=$(date -R -r "$tree/CHANGES.md")
+cp -r "$tree/packaging/debian" "$tree/debian"
 sed -i "s/@MAINTAINER@/$who/" "$tree/debian/control"
 cat > "$tree/debian/changelog" <<END
 weir ($version) unstable; urgency=medium
 
-  * What is new is told by CHANGES.md of its sources.
+  * CHANGES.md in the sources lists what is new.
 
  -- $who  $when
 END
