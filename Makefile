@@ -34,15 +34,17 @@ LUA_LINK := -llua5.4
 # ---- the packages, each after those it uses: lua/NAME, bindings/NAME where there is C, spec/NAME ----
 # A package is built where the libraries that its C includes are there; PACKAGES="weir weir-sim" chooses.
 ALL_PACKAGES := weir weir-sim weir-serve weir-flux
+NEEDS_weir-sim := weir
+NEEDS_weir-serve := weir weir-sim
+NEEDS_weir-flux := weir weir-sim weir-serve
 HEADERS_weir-serve := openssl/ssl.h curl/curl.h
 NET_LIBS := -lssl -lcrypto
 HASH := \#
 has_headers = $(if $1,$(shell printf '$(foreach h,$1,$(HASH)include <$h>\n)' | $(CC) -E -x c - >/dev/null 2>&1 || echo no))
 MISSING := $(foreach p,$(ALL_PACKAGES),$(if $(call has_headers,$(HEADERS_$p)),$p))
-# weir-flux uses weir-serve.
-PACKAGES := $(filter-out $(MISSING) $(if $(strip $(MISSING)),weir-flux),$(ALL_PACKAGES))
+PACKAGES := $(foreach p,$(ALL_PACKAGES),$(if $(filter $(MISSING),$p $(NEEDS_$p)),,$p))
 LEFT_OUT := $(filter-out $(PACKAGES),$(ALL_PACKAGES))
-why_out = $(if $(filter $1,$(MISSING)),no header $(foreach h,$(HEADERS_$1),$(if $(call has_headers,$h),$h)),it uses $(filter $(MISSING),$(ALL_PACKAGES)))
+why_out = $(if $(filter $1,$(MISSING)),no header $(foreach h,$(HEADERS_$1),$(if $(call has_headers,$h),$h)),it uses $(filter $(MISSING),$(NEEDS_$1)))
 
 CORE_C := $(sort $(shell find core -name '*.c'))
 CORE := $(CORE_C:%.c=$(OBJ)/%.o)
@@ -66,6 +68,10 @@ STALE := $(filter-out $(LUAS) $(OUT)/lua/weir/reference.lua $(OUT)/lua/weir/know
   $(if $(filter weir-serve,$(PACKAGES)),,$(wildcard $(OUT)/lua/weir/serve/net.so))
 $(if $(strip $(STALE)),$(shell rm -f $(STALE)))
 SPECS := $(sort $(shell find spec -path spec/deep -prune -o -name '*_spec.lua' -print))
+# The specs of a package, which run where it is installed with those that it needs; the other specs need all packages.
+RUN = $(SPECS)
+specs_of = $(filter spec/$1/% $(if $(filter weir,$1),spec/core/% spec/policies/%),$(SPECS))
+SPECS_OF_ALL := $(filter-out $(foreach p,$(ALL_PACKAGES),$(call specs_of,$p)),$(SPECS))
 # The files of specs that are given by the ends of their names: "walk", "serve/limits".
 specs = $(foreach s,$1,$(filter %/$s_spec.lua,$(SPECS)))
 # Specs that take long under sanitizers: check-deep runs them there.
@@ -74,7 +80,7 @@ SAN_LONG := query/cases query/query endless sandbox_attacks serve/limits serve/s
   memory wrong_values queue_attacks cli/outputs store/document store/difference view/dot view/fold policy/policy_tools match/whole_nodes \
   repl/habits cli/topics cli/manual readme
 
-.PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all report build deps demo check check-deep check-install test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
+.PHONY: weir doc always tsan tsan-run portability analyze flux no-flux check-flux all report build deps demo check check-deep check-install $(ALL_PACKAGES:%=alone-%) spec-installed test-c spec scenarios soak gcstress coverage valgrind fuzz lint layers format bench bench-counts install uninstall dist deb clean help
 .DELETE_ON_ERROR:
 
 # What is built after `deps` is built by a make of its own, which sees what deps has installed; and -j does not run both at once.
@@ -267,7 +273,7 @@ RANDOM_SPECS = $(shell grep -lE 'WEIR_SPEC_SCALE|\.scale|each_seed|seeds_in_grou
 check: deps ## what finds mistakes in a change: lint, layers, C tests, specs, scenarios, an installed copy; most again under sanitizers
 	@from=$$(date +%s); failed=; make="$(MAKE) --no-print-directory"; rm -f build/report.txt; \
 	$$make -j$(JOBS) build doc $(TESTS) && $$make lint || exit 1; \
-	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install || failed=1; \
+	WEIR_SPEC_SCALE=0.3 $$make -k test-c spec scenarios check-install RUN="$(SPECS_OF_ALL)" || failed=1; \
 	$$make -j$(JOBS) V=san build $(TESTS:build/%=build/san/%) || exit 1; \
 	$$make -k V=san test-c spec SPECS="$(filter-out $(SAN_LATER),$(SPECS))" || failed=1; \
 	times >build/times; lua5.4 spec/tools/summary.lua check $$from && test -z "$$failed"
@@ -292,7 +298,7 @@ test-c: $(TESTS) ## the C tests of this build
 # Debian's busted starts Lua 5.1. Under sanitizers a host that has their runtime runs it. A process a file: one spec looks
 # at the bare module, the others load the library on top of it.
 spec: build $(OUT)/test/env build/test/pty.so build/test/faults.so build/test/manager $(OUT)/test/lua_host ## the specs of this build
-	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(SPECS))
+	@. $(OUT)/test/env; export BUSTED; $(call each,$$BUSTED -o plainTerminal,$(RUN))
 
 scenarios: build $(OUT)/test/env ## what the engine guarantees and the policies do, as scenarios
 	@. $(OUT)/test/env; $(call each,$(OUT)/weir test,$(wildcard spec/scenarios/*.lua))
@@ -487,8 +493,19 @@ uninstall: ## what install put there
 	  $(wildcard $(addprefix $(DESTDIR)$(PREFIX)/share/man/,man1/weir.1 man1/weir-*.1 man7/weir-*.7)) $(COMPLETIONS)/weir \
 	  $(DESTDIR)$(UNITS)/weir.service $(DESTDIR)$(UNITS)/weir.socket
 
-check-install: build ## installs into an empty root below build/, and runs everything from there
-	@MAKE=$(MAKE) bash spec/tools/run.sh install $(CURDIR)/build/root sh spec/tools/check_install.sh
+check-install: build $(OUT)/test/env build/test/pty.so build/test/faults.so build/test/manager $(OUT)/test/lua_host ## installs into an empty root below build/, and runs everything from there; then each package alone, with its specs
+	@MAKE=$(MAKE) bash spec/tools/run.sh install $(CURDIR)/build/root sh spec/tools/check_install.sh; broken=$$?; \
+	for p in $(PACKAGES); do $(MAKE) --no-print-directory alone-$$p || broken=$$?; done; exit $$broken
+# Each package with those that it needs, in a root of its own, where the libraries of the others are absent.
+$(ALL_PACKAGES:%=alone-%): alone-%:
+	@rm -rf build/alone/$*; $(MAKE) --no-print-directory -s $(patsubst %,install-%,$(NEEDS_$*) $*) DESTDIR=$(CURDIR)/build/alone/$* PREFIX=/usr LIBDIR=/usr/lib >/dev/null
+	@sh spec/tools/alone.sh $* $(MAKE) --no-print-directory PACKAGES="$(PACKAGES)" spec-installed PACKAGE=$* RUN="$(call specs_of,$*)"
+# Of the system's folders, only those that Debian's Lua has.
+spec-installed:
+	@. $(OUT)/test/env; root=$(CURDIR)/build/alone/$(PACKAGE)/usr; export BUSTED WEIR_BIN=$$root/bin/weir; \
+	export LUA_PATH="$$root/share/lua/5.4/?.lua;$$root/share/lua/5.4/?/init.lua;$(CURDIR)/?.lua;/usr/share/lua/5.4/?.lua;/usr/share/lua/5.4/?/init.lua"; \
+	export LUA_CPATH="$$root/lib/lua/5.4/?.so;$(CURDIR)/build/test/?.so;/usr/lib/$$($(CC) -print-multiarch)/lua/5.4/?.so"; \
+	$(call each,$$BUSTED -o plainTerminal,$(RUN))
 
 # ---- packages, of what is committed ----
 DIST := build/weir-$(VERSION).tar.gz

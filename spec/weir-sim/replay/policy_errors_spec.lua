@@ -32,6 +32,12 @@ local FAULTS = {
 }
 
 describe("an error of a policy", function()
+  it("suggests the queue policy with a similar name", function()
+    local r = shell.weir { "replay", "-r", "core:2", "-q", "esay", "--generate", "3" }
+    assert.same({ 2, "" }, { r.status, r.out })
+    has(r.err, 'did you mean "easy"')
+  end)
+
   local function generated(...)
     return shell.weir { "replay", "-r", MACHINE, "--map", "node", "--generate", "60", "--seed", "1", ... }
   end

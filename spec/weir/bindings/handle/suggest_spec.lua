@@ -74,7 +74,7 @@ describe("weir", function()
   for line, near in pairs {
     ["mach -r node:1 slot=1/node"] = "match", ["match --polcy low -r node:1 slot=1/node"] = "--policy",
     ["match -r node:1 -p lwo slot=1/node"] = "low", ["match -r node:1 slot=1/nod"] = "node", ["policy chekc low"] = "check",
-    ["replay -r core:2 -q esay --generate 3"] = "easy", ["show -r node:1 --subsystem contaiment"] = "containment",
+    ["show -r node:1 --subsystem contaiment"] = "containment",
     ["policy check hybrid:kkk=1 -r node:1"] = false,
   } do
     it("suggests for " .. line, function()

@@ -800,7 +800,8 @@ describe("output", function()
       local pipe <close> = assert(io.popen(("%s script -qec %s /dev/null </dev/null"):format(environment, quote(words))))
       return (pipe:read "a":gsub("\r", ""))
     end
-    assert.equal("cluster0  ██░░░░░░\n└── core[0-7]  ██░░░░░░  6 of 8 free\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8")
+    assert.equal("cluster0  ██░░░░░░\n└── core[0-7]  ██░░░░░░  6 of 8 free\n",
+      on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C.UTF-8")
     assert.equal("cluster0  ##......\n`-- core[0-7]  ##......  6 of 8 free\n", on_terminal "NO_COLOR=1 TERM=xterm LC_ALL=C")
     local pipe <close> = assert(io.popen(words))
     assert.equal("cluster0\n`-- core[0-7]  6 of 8 free\n", pipe:read "a")

@@ -45,7 +45,9 @@ describe("weir repl -s", function()
   end)
 
   for _, case in ipairs {
-    { "the machine as a tree", { "g" }, "cluster0  ░░░░░░░░\n└── rack[0-1]  ░░░░░░░░\n    └── 3 node  ░░░░░░░░  each: 4 core\n" },
+    { "the machine as a tree", { "g" },
+      "cluster0  ░░░░░░░░\n└── rack[0-1]  ░░░░░░░░\n"
+        .. "    └── 3 node  ░░░░░░░░  each: 4 core\n" },
     { "a vertex with its key facts", { 'g"/cluster0/rack0/node1"' }, "/cluster0/rack0/node1  node, up, 4 core\n" },
     { "vertices as a table", { 'find "type=rack"' },
       "path             type  state  free  size\n/cluster0/rack0  rack  up        1     1\n/cluster0/rack1  rack  up        1     1\n" },

@@ -147,7 +147,7 @@ describe("a simulation whose policy took more than twice its seconds", function(
       given = true
       return { number = 1, submit = 0, runtime = 10, estimate = 10, procs = 2 }
     end, read = 1, malformed = 0, left_out = 0, problems = {}, header = {}, path = "one job", format = "made" } }
-    assert.same({ nil, "policy" }, { result, code })
+    assert.same({ nil, "failed" }, { result, code })
     assert.truthy(why:find(TOOK), why)
   end)
 end)
