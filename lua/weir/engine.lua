@@ -87,9 +87,10 @@ end
 --- end. .scores: "remember" (the default) the scores of a policy's evaluate until something that evaluate read changes;
 --- "check" each remembered score against a fresh one, as a test of weir; "call" evaluate for each candidate of each match.
 --- .granularity: where matches search that do not say so, nor their policy: a hierarchy, such as "power", or a hierarchy and
---- a type, such as "containment:rack": a job gets whole racks then, even if it requests a part of one.
+--- a type, such as "containment:rack": a job gets whole racks then, even if it requests a part of one. An unknown hierarchy or type
+--- is an error; .growing = true accepts one, for a graph that has yet to get its vertices.
 function M.new(opts, graph)
-  if type(opts.granularity) == "string" and not opts.later then
+  if type(opts.granularity) == "string" and not opts.growing then
     local there, strange = check_granularity(graph, opts.granularity)
     if not there then return nil, strange, "unknown" end
   end

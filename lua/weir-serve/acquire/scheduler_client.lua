@@ -54,7 +54,7 @@ end
 -- Makes the engine on a graph.
 local function open(self, graph)
   self.engine = assert(engines.new({
-    policy = self.policy, overrun = self.overrun, granularity = self.granularity, later = true,
+    policy = self.policy, overrun = self.overrun, granularity = self.granularity, growing = true,
   }, graph))
   self.targets = targets.of(graph)
   if self.last then return end
