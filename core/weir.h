@@ -1263,8 +1263,8 @@ int64_t weir_graph_now(const weir_graph *g);
  * of their vertices. */
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err);
 /* Sets the rule for jobs past their end. Of all formats only a document keeps the rule. O(jobs log jobs) for a new
- * rule */
-void weir_graph_overrun(weir_graph *g, enum weir_overrun rule);
+ * rule. WEIR_ENOMEM */
+int weir_graph_overrun(weir_graph *g, enum weir_overrun rule, weir_err *err);
 /* Returns the rule for jobs past their end. */
 enum weir_overrun weir_graph_overrun_rule(const weir_graph *g);
 /* Events of the last advance, in order; stages that expired come first. A reservation that is held back several times

@@ -42,7 +42,7 @@ void weir_rows_add(const weir_graph *g, weir_vertex v, const struct schema *s, i
     out[CELL_SOON] = max64(out[CELL_SOON], schedule_soon(b));
     out[CELL_ACTIVE] += b ? n * b->active : 0;
     if (in && in->cells) {
-        const struct row_map *l = g->aggregates->row_maps[in->row_map];
+        const struct row_map *l = aggregates_in(g)->row_maps[in->row_map];
         out[CELL_SOON] = max64(out[CELL_SOON], in->cells[CELL_SOON]);
         out[CELL_ACTIVE] += in->cells[CELL_ACTIVE];
         if (open)
@@ -65,7 +65,7 @@ void weir_row_contribute(const weir_graph *g, weir_vertex v, uint32_t ps, int64_
 {
     const struct schema *s = schema_at(g, ps);
     const struct inner *in = inner_of(g, v);
-    const struct row_map *l = in && in->cells ? g->aggregates->row_maps[in->row_map] : NULL;
+    const struct row_map *l = in && in->cells ? aggregates_in(g)->row_maps[in->row_map] : NULL;
 
     contribute(g, v, s, out);
     if (l)
@@ -175,7 +175,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
     for (weir_vertex p; (p = vertex_at(g, v)->parent) != WEIR_NONE; v = p) {
         struct inner *in = inner_of(g, p);
         const struct inner *from = inner_of(g, v);
-        const struct row_map *l = g->aggregates->row_maps[from->row_map];
+        const struct row_map *l = aggregates_in(g)->row_maps[from->row_map];
         memset(up, 0, schema_at(g, in->schema)->width * sizeof *up);
         for (uint32_t i = vertex_open(g, v) ? 0 : l->ngated; i < l->nmoves; i++) {
             struct move m = l->moves[i];
@@ -193,7 +193,7 @@ static void carry_growth(weir_graph *g, weir_vertex v)
 /* Carries the deferred run of a level into the rows of the parent: RUN has differences of sums, and maxima. */
 static void finish_run(weir_graph *g, uint32_t level)
 {
-    struct deferred *x = &g->aggregates->deferred[level];
+    struct deferred *x = &aggregates_in(g)->deferred[level];
     const struct inner *in = inner_of(g, x->vertex);
     const int64_t *run = scratch(g, RUN + (int)level);
     struct levels lv;
@@ -217,7 +217,7 @@ static void finish_run(weir_graph *g, uint32_t level)
 
 void weir_rows_defer(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
 {
-    struct deferred *x = &g->aggregates->deferred[level];
+    struct deferred *x = &aggregates_in(g)->deferred[level];
 
     if (x->vertex == WEIR_NONE) {
         contribute_up(g, p, false, scratch(g, DEFERRED_OLD + (int)level));
@@ -231,13 +231,13 @@ void weir_rows_defer(weir_graph *g, uint32_t level, weir_vertex p, uint32_t pos)
                            .from = pos,
                            .to = pos,
                            .earlier_changed = x->vertex != WEIR_NONE && (x->earlier_changed || x->changed)};
-    memset(scratch(g, RUN + (int)level), 0, g->aggregates->scratch_width * sizeof(int64_t));
+    memset(scratch(g, RUN + (int)level), 0, aggregates_in(g)->scratch_width * sizeof(int64_t));
 }
 
 /* Adds a change of contribution from `old` to `new` to the deferred run. */
 static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const int64_t *new, bool changed)
 {
-    struct deferred *x = &g->aggregates->deferred[level];
+    struct deferred *x = &aggregates_in(g)->deferred[level];
     const struct schema *s = schema_at(g, inner_of(g, x->vertex)->schema);
     int64_t *run = scratch(g, RUN + (int)level);
 
@@ -255,7 +255,7 @@ static void add_to_run(weir_graph *g, uint32_t level, const int64_t *old, const 
 /* Carries the deferred changes of a level up: to the next level, or from the last level to the root. */
 static void carry_deferred(weir_graph *g, uint32_t level)
 {
-    struct deferred was = g->aggregates->deferred[level];
+    struct deferred was = aggregates_in(g)->deferred[level];
     weir_vertex v = was.vertex, p = v == WEIR_NONE ? WEIR_NONE : vertex_at(g, v)->parent;
     bool changed = was.changed || was.earlier_changed;
     int64_t *old = scratch(g, DEFERRED_OLD + (int)level);
@@ -263,7 +263,7 @@ static void carry_deferred(weir_graph *g, uint32_t level)
     if (v == WEIR_NONE)
         return;
     finish_run(g, level);
-    g->aggregates->deferred[level].vertex = WEIR_NONE;
+    aggregates_in(g)->deferred[level].vertex = WEIR_NONE;
     if (p == WEIR_NONE)
         return;
     if (level + 1 < DEFERRED_LEVELS) {
@@ -273,7 +273,7 @@ static void carry_deferred(weir_graph *g, uint32_t level)
         WEIR_TELL(g, spans_changed, g, v, false);
         return;
     }
-    memcpy(scratch(g, OLD), old, g->aggregates->scratch_width * sizeof *old);
+    memcpy(scratch(g, OLD), old, aggregates_in(g)->scratch_width * sizeof *old);
     carry_up(g, v, false);
     if (changed)
         WEIR_TELL(g, used, g, v);
@@ -288,17 +288,17 @@ static void carry_all_deferred(weir_graph *g)
 
 void weir_rows_turn_deferred(weir_graph *g, weir_vertex p)
 {
-    if (p != WEIR_NONE && p == g->aggregates->deferred[0].vertex)
+    if (p != WEIR_NONE && p == aggregates_in(g)->deferred[0].vertex)
         return;
     carry_deferred(g, 0);
-    if (p == WEIR_NONE || vertex_at(g, p)->parent != g->aggregates->deferred[1].vertex)
+    if (p == WEIR_NONE || vertex_at(g, p)->parent != aggregates_in(g)->deferred[1].vertex)
         carry_deferred(g, 1);
 }
 
 void weir_rows_batch(weir_graph *g, bool on)
 {
     carry_all_deferred(g);
-    g->aggregates->batch = on;
+    aggregates_in(g)->batch = on;
 }
 
 void weir_rows_before(weir_graph *g, weir_vertex v)
@@ -315,7 +315,7 @@ void weir_rows_after(weir_graph *g, weir_vertex v)
 
     if (g->building)
         return;
-    if (g->aggregates->batch && p != WEIR_NONE) {
+    if (aggregates_in(g)->batch && p != WEIR_NONE) {
         weir_rows_defer(g, 0, p, vertex_at(g, v)->pos);
         contribute_up(g, v, false, scratch(g, NEW));
         add_to_run(g, 0, scratch(g, OLD), scratch(g, NEW), true);
@@ -433,7 +433,7 @@ static int refit_prepare(weir_graph *g, struct refit *f)
     struct levels lv;
 
     weir_levels_of(f->cap, &lv);
-    if (lv.rows > UINT32_MAX - g->aggregates->nrows)
+    if (lv.rows > UINT32_MAX - aggregates_in(g)->nrows)
         return WEIR_ENOMEM;
     if (g->building || !fits_behind(g, in, f)) {
         f->cells = weir_mem_alloc((size_t)lv.rows * schema_at(g, f->schema)->stride * sizeof *f->cells);
@@ -449,11 +449,11 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
     bool had = in->nrows > 0;
 
     weir_rows_spare(g, in);
-    if (rows == 1 && g->aggregates->nspare_rows > 0) {
-        in->row = g->aggregates->spare_rows[--g->aggregates->nspare_rows];
+    if (rows == 1 && aggregates_in(g)->nspare_rows > 0) {
+        in->row = aggregates_in(g)->spare_rows[--aggregates_in(g)->nspare_rows];
     } else {
-        in->row = g->aggregates->nrows;
-        g->aggregates->nrows += rows;
+        in->row = aggregates_in(g)->nrows;
+        aggregates_in(g)->nrows += rows;
     }
     in->nrows = rows;
     if (g->building)
@@ -465,7 +465,7 @@ static void give_rows(weir_graph *g, struct inner *in, uint32_t rows)
 
 void weir_rows_spare(weir_graph *g, const struct inner *in)
 {
-    struct aggregates *a = g->aggregates;
+    struct aggregates *a = aggregates_in(g);
 
     if (in->nrows == 1 && weir_array_reserve(&a->spare_rows, &a->spare_rows_cap, (size_t)a->nspare_rows + 1,
                                              sizeof *a->spare_rows) == WEIR_OK)
@@ -539,7 +539,7 @@ static void refit_commit(weir_graph *g, struct refit *f, weir_vertex kid, uint32
     refit_place(g, f);
     f->cells = NULL;
     if (f->was) {
-        memset(old, 0, g->aggregates->scratch_width * sizeof *old);
+        memset(old, 0, aggregates_in(g)->scratch_width * sizeof *old);
         move_cells(from, schema_at(g, f->schema), f->was, old);
         weir_row_contribute(g, kid, in->schema, new);
         update_rows(g, in, vertex_at(g, kid)->pos, old, new);
@@ -735,7 +735,7 @@ void weir_rows_unlink(weir_graph *g, weir_vertex v)
     weir_vertex pp = vertex_at(g, p)->parent;
 
     weir_row_contribute(g, v, in->schema, old);
-    memset(zero, 0, g->aggregates->scratch_width * sizeof *zero);
+    memset(zero, 0, aggregates_in(g)->scratch_width * sizeof *zero);
     contribute_up(g, p, true, old_up);
     in->kids[vertex_at(g, v)->pos] = WEIR_NONE;
     in->holes++;

@@ -13,7 +13,7 @@ uint32_t weir_rows_run(const weir_graph *g, const weir_pick *picks, uint32_t n)
     bool down = n > 1 && vertex_at(g, picks[1].vertex)->pos < first->pos;
     uint32_t most = down ? first->pos % WEIR_FAN + 1 : WEIR_FAN - first->pos % WEIR_FAN, i = 1;
 
-    if (first->parent == WEIR_NONE || g->building || !g->aggregates->batch)
+    if (first->parent == WEIR_NONE || g->building || !aggregates_in(g)->batch)
         return 1;
     for (most = most < n ? most : n; i < most; i++) {
         const struct vertex *next = vertex_at(g, picks[i].vertex);
@@ -53,7 +53,7 @@ static void note_soon(weir_graph *g, weir_vertex v, int64_t old, int64_t new)
     int64_t *cell = &scratch(g, RUN)[CELL_SOON];
 
     weir_rows_defer(g, 0, vertex_at(g, v)->parent, vertex_at(g, v)->pos);
-    g->aggregates->deferred[0].soon_lowered |= new < old;
+    aggregates_in(g)->deferred[0].soon_lowered |= new < old;
     *cell = max64(*cell, new);
     WEIR_TELL(g, spans_changed, g, v, false);
 }
@@ -63,7 +63,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
     int64_t own_soon = schedule_soon(schedule_of(g, v)), below, old, new;
     weir_vertex p = vertex_at(g, v)->parent;
 
-    if (own_soon == WEIR_FOREVER - next || !g->aggregates->batch || p == WEIR_NONE || g->building)
+    if (own_soon == WEIR_FOREVER - next || !aggregates_in(g)->batch || p == WEIR_NONE || g->building)
         WEIR_TELL(g, spans_changed, g, v, true);
     if (own_soon == WEIR_FOREVER - next)
         return;
@@ -71,7 +71,7 @@ void weir_rows_soon(weir_graph *g, weir_vertex v, int64_t next)
     below = soon_below(inner_of(g, v));
     old = max64(WEIR_FOREVER - next, below);
     new = max64(own_soon, below);
-    if (g->aggregates->batch && p != WEIR_NONE && !g->building) {
+    if (aggregates_in(g)->batch && p != WEIR_NONE && !g->building) {
         note_soon(g, v, old, new);
         return;
     }
@@ -124,7 +124,7 @@ static void note_run(weir_graph *g, const weir_pick *picks, uint32_t n)
 {
     const struct vertex *first = vertex_at(g, picks->vertex);
     uint32_t last = vertex_at(g, picks[n - 1].vertex)->pos;
-    struct deferred *x = &g->aggregates->deferred[0];
+    struct deferred *x = &aggregates_in(g)->deferred[0];
 
     weir_rows_defer(g, 0, first->parent, first->pos);
     x->from = last < x->from ? last : x->from;
@@ -146,7 +146,7 @@ void weir_rows_run_after(weir_graph *g, const weir_pick *picks, uint32_t n)
     uint32_t pairs = CELL_TYPES + TYPE_CELLS * s->ntypes;
     const int64_t *old = scratch(g, OLD);
     int64_t *new = scratch(g, NEW), *run = scratch(g, RUN);
-    struct deferred *x = &g->aggregates->deferred[0];
+    struct deferred *x = &aggregates_in(g)->deferred[0];
 
     add_up(g, s, picks, n, new);
     note_run(g, picks, n);
@@ -193,7 +193,7 @@ void weir_rows_run_soon(weir_graph *g, const weir_pick *picks, uint32_t n, const
     if (!changed)
         return;
     note_run(g, picks, n);
-    g->aggregates->deferred[0].soon_lowered |= new < old;
+    aggregates_in(g)->deferred[0].soon_lowered |= new < old;
     scratch(g, RUN)[CELL_SOON] = max64(scratch(g, RUN)[CELL_SOON], new);
     tell_spans(g, picks, n);
 }

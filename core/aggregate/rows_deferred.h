@@ -10,7 +10,7 @@ enum { OLD, NEW, OLD_UP, FILL, DEFERRED_OLD, RUN = DEFERRED_OLD + DEFERRED_LEVEL
 /* A scratch vector; valid until the next new schema. */
 static inline int64_t *scratch(const weir_graph *g, int which)
 {
-    return g->aggregates->scratch + (size_t)which * g->aggregates->scratch_width;
+    return aggregates_in(g)->scratch + (size_t)which * aggregates_in(g)->scratch_width;
 }
 
 /* Adds to `out` the contribution of v to rows of a schema, without cells that depend on neither schedules nor

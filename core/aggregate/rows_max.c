@@ -14,7 +14,7 @@ static int64_t contribute_max(const weir_graph *g, weir_vertex v, uint32_t cell,
     }
     if (!in || !in->cells || ((cell - pairs) % PAIR_CELLS == PAIR_FREE && !vertex_open(g, v)))
         return 0;
-    from = g->aggregates->row_maps[in->row_map]->sources[cell - pairs];
+    from = aggregates_in(g)->row_maps[in->row_map]->sources[cell - pairs];
     best = from[0] ? in->cells[from[0]] : 0;
     return from[1] ? max64(best, in->cells[from[1]]) : best;
 }

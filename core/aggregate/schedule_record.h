@@ -44,11 +44,17 @@ struct schedules {
     uint32_t users;        /* vertices with a schedule; `list` has a record reserved for each */
 };
 
+/* NULL until a vertex has a schedule. */
+static inline struct schedules *schedules_in(const weir_graph *g)
+{
+    return g->records[RECORD_SCHEDULES];
+}
+
 /* The schedule of v; NULL: no spans. */
 static inline struct schedule *schedule_of(const weir_graph *g, weir_vertex v)
 {
     uint32_t i = g->vertices[v].schedule;
-    return i == WEIR_NONE ? NULL : &g->schedules->list[i];
+    return i == WEIR_NONE ? NULL : &schedules_in(g)->list[i];
 }
 
 /* Units in use now; more than the size where a job has stayed past the end of its interval. */

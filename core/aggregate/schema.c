@@ -1,5 +1,6 @@
 /* schema.c - schemas and row maps, each stored once. Invariant: schema 0 has no types. */
 #include "aggregate/schema.h"
+#include "graph/observer.h"
 
 #include <string.h>
 
@@ -21,17 +22,18 @@ static uint32_t intern(weir_graph *g, const uint32_t *codes, uint32_t n);
 
 int weir_aggregates_make(weir_graph *g)
 {
-    g->aggregates = weir_mem_zalloc(1, sizeof *g->aggregates);
-    if (!g->aggregates)
+    struct aggregates *a = weir_record_make(g, RECORD_AGGREGATES, sizeof *a, NULL);
+
+    if (!a)
         return WEIR_ENOMEM;
     for (uint32_t i = 0; i < DEFERRED_LEVELS; i++)
-        g->aggregates->deferred[i].vertex = WEIR_NONE;
+        a->deferred[i].vertex = WEIR_NONE;
     return intern(g, NULL, 0) == WEIR_NONE ? WEIR_ENOMEM : WEIR_OK;
 }
 
 void weir_aggregates_free(weir_graph *g)
 {
-    struct aggregates *a = g->aggregates;
+    struct aggregates *a = aggregates_in(g);
 
     for (uint32_t i = 0; a && i < a->nschemas; i++)
         schema_free(a->schemas[i]);
@@ -39,8 +41,7 @@ void weir_aggregates_free(weir_graph *g)
         row_map_free(a->row_maps[i]);
     if (a)
         WEIR_FREE(a->schemas, a->row_maps, a->scratch, a->spare_rows);
-    weir_mem_free(a);
-    g->aggregates = NULL;
+    weir_record_drop(g, RECORD_AGGREGATES, NULL);
 }
 
 /* With many types the stride has room for a few more types. */
@@ -81,13 +82,13 @@ static struct schema *schema_new(const weir_graph *g, const uint32_t *codes, uin
 static int widen_scratch(weir_graph *g, uint32_t width)
 {
     int64_t *wide;
-    if (width <= g->aggregates->scratch_width)
+    if (width <= aggregates_in(g)->scratch_width)
         return WEIR_OK;
-    wide = weir_mem_realloc(g->aggregates->scratch, (size_t)width * SCRATCH_VECTORS * sizeof *wide);
+    wide = weir_mem_realloc(aggregates_in(g)->scratch, (size_t)width * SCRATCH_VECTORS * sizeof *wide);
     if (!wide)
         return WEIR_ENOMEM;
-    g->aggregates->scratch = wide;
-    g->aggregates->scratch_width = width;
+    aggregates_in(g)->scratch = wide;
+    aggregates_in(g)->scratch_width = width;
     return WEIR_OK;
 }
 
@@ -96,13 +97,13 @@ static uint32_t intern(weir_graph *g, const uint32_t *codes, uint32_t n)
 {
     struct schema *s;
 
-    for (uint32_t i = g->aggregates->nschemas; i-- > 0;) {
-        s = g->aggregates->schemas[i];
+    for (uint32_t i = aggregates_in(g)->nschemas; i-- > 0;) {
+        s = aggregates_in(g)->schemas[i];
         if (s->ntypes + s->npairs == n && (n == 0 || memcmp(s->codes, codes, n * sizeof *codes) == 0))
             return i;
     }
-    if (weir_array_reserve(&g->aggregates->schemas, &g->aggregates->schemas_cap, g->aggregates->nschemas + 1,
-                           sizeof *g->aggregates->schemas))
+    if (weir_array_reserve(&aggregates_in(g)->schemas, &aggregates_in(g)->schemas_cap, aggregates_in(g)->nschemas + 1,
+                           sizeof *aggregates_in(g)->schemas))
         return WEIR_NONE;
     s = schema_new(g, codes, n);
     if (!s)
@@ -111,8 +112,8 @@ static uint32_t intern(weir_graph *g, const uint32_t *codes, uint32_t n)
         schema_free(s);
         return WEIR_NONE;
     }
-    g->aggregates->schemas[g->aggregates->nschemas] = s;
-    return g->aggregates->nschemas++;
+    aggregates_in(g)->schemas[aggregates_in(g)->nschemas] = s;
+    return aggregates_in(g)->nschemas++;
 }
 
 static uint32_t pair_code(uint32_t outer, uint32_t t)
@@ -146,7 +147,7 @@ static uint32_t drop_pairs(const uint32_t *codes, uint32_t n)
 
 static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
-    const struct schema *s = g->aggregates->schemas[schema], *k = g->aggregates->schemas[kid_schema];
+    const struct schema *s = aggregates_in(g)->schemas[schema], *k = aggregates_in(g)->schemas[kid_schema];
     uint32_t ns = s->ntypes + s->npairs, nk = k->ntypes + k->npairs, most = ns + nk + k->ntypes + 1;
     uint32_t *codes = weir_mem_alloc((size_t)most * 3 * sizeof *codes), *more, *pairs;
     uint32_t n, made = schema, type = kid_type;
@@ -168,17 +169,17 @@ static uint32_t schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, 
 
 uint32_t weir_schema_with(weir_graph *g, uint32_t schema, weir_type kid_type, uint32_t kid_schema)
 {
-    uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = g->aggregates->schemas[schema]->known[at].made;
+    uint32_t at = (kid_schema + kid_type) % SCHEMA_KNOWN, made = aggregates_in(g)->schemas[schema]->known[at].made;
 
-    if (made && g->aggregates->schemas[schema]->known[at].kid == kid_schema &&
-        g->aggregates->schemas[schema]->known[at].type == kid_type)
+    if (made && aggregates_in(g)->schemas[schema]->known[at].kid == kid_schema &&
+        aggregates_in(g)->schemas[schema]->known[at].type == kid_type)
         return made - 1;
     made = schema_with(g, schema, kid_type, kid_schema);
     if (made == WEIR_NONE)
         return WEIR_NONE;
-    g->aggregates->schemas[schema]->known[at].kid = kid_schema;
-    g->aggregates->schemas[schema]->known[at].type = kid_type;
-    g->aggregates->schemas[schema]->known[at].made = made + 1;
+    aggregates_in(g)->schemas[schema]->known[at].kid = kid_schema;
+    aggregates_in(g)->schemas[schema]->known[at].type = kid_type;
+    aggregates_in(g)->schemas[schema]->known[at].made = made + 1;
     return made;
 }
 
@@ -243,16 +244,16 @@ static void put_gated_first(struct row_map *l)
 
 uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_type kid_type)
 {
-    const struct schema *p = g->aggregates->schemas[parent], *k = g->aggregates->schemas[kid];
+    const struct schema *p = aggregates_in(g)->schemas[parent], *k = aggregates_in(g)->schemas[kid];
     struct row_map *l;
 
-    for (uint32_t i = g->aggregates->nrow_maps; i-- > 0;) {
-        l = g->aggregates->row_maps[i];
+    for (uint32_t i = aggregates_in(g)->nrow_maps; i-- > 0;) {
+        l = aggregates_in(g)->row_maps[i];
         if (l->parent == parent && l->kid == kid && l->kid_type == kid_type)
             return i;
     }
-    if (weir_array_reserve(&g->aggregates->row_maps, &g->aggregates->row_maps_cap, g->aggregates->nrow_maps + 1,
-                           sizeof *g->aggregates->row_maps))
+    if (weir_array_reserve(&aggregates_in(g)->row_maps, &aggregates_in(g)->row_maps_cap,
+                           aggregates_in(g)->nrow_maps + 1, sizeof *aggregates_in(g)->row_maps))
         return WEIR_NONE;
     l = weir_mem_zalloc(1, sizeof *l);
     if (!l)
@@ -271,8 +272,8 @@ uint32_t weir_row_map_intern(weir_graph *g, uint32_t parent, uint32_t kid, weir_
         map_type(l, p, k, (weir_type)k->codes[i]);
     map_pairs(l, p, k);
     put_gated_first(l);
-    g->aggregates->row_maps[g->aggregates->nrow_maps] = l;
-    return g->aggregates->nrow_maps++;
+    aggregates_in(g)->row_maps[aggregates_in(g)->nrow_maps] = l;
+    return aggregates_in(g)->nrow_maps++;
 }
 
 /* Whether units of a type are below a vertex. Schemas keep the types of removed vertices, rows do not. */
@@ -287,7 +288,7 @@ static bool has_below(const struct schema *s, const struct inner *in, weir_type 
 static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_type t)
 {
     const struct inner *in = inner_of(g, v);
-    const struct schema *s = in ? g->aggregates->schemas[in->schema] : NULL;
+    const struct schema *s = in ? aggregates_in(g)->schemas[in->schema] : NULL;
 
     if (!s || !has_below(s, in, t))
         return false;
@@ -308,7 +309,7 @@ static bool is_above(const weir_graph *g, weir_vertex v, weir_type outer, weir_t
 static bool is_nested(const weir_graph *g, weir_vertex root, weir_type t)
 {
     const struct inner *in = inner_of(g, root);
-    const struct schema *s = in ? g->aggregates->schemas[in->schema] : NULL;
+    const struct schema *s = in ? aggregates_in(g)->schemas[in->schema] : NULL;
 
     return s && (s->ntypes > SCHEMA_PAIR_TYPES || weir_pair_cell(s, t, t) ||
                  (kind_of(g, root)->type == t && type_cell(s, t)));

@@ -79,6 +79,12 @@ struct aggregates {
     bool batch; /* between weir_rows_batch(g, true) and weir_rows_batch(g, false) */
 };
 
+/* The aggregates of a graph; never NULL. */
+static inline struct aggregates *aggregates_in(const weir_graph *g)
+{
+    return g->records[RECORD_AGGREGATES];
+}
+
 /* Gives a graph without aggregates the record, with schema 0. After a failure part of the record may exist. */
 int weir_aggregates_make(weir_graph *g) WEIR_CHECKED;
 void weir_aggregates_free(weir_graph *g); /* Frees the aggregates; harmless where there are none. */
@@ -94,7 +100,7 @@ bool weir_type_above(const weir_graph *g, weir_type outer, weir_type t);
 /* The schema with number i. */
 static inline const struct schema *schema_at(const weir_graph *g, uint32_t i)
 {
-    return g->aggregates->schemas[i];
+    return aggregates_in(g)->schemas[i];
 }
 
 /* The first cell of a type, or 0 when not below. */

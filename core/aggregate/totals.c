@@ -83,7 +83,7 @@ int64_t weir_vertex_free(const weir_graph *g, weir_vertex v)
 {
     if (vertex_detached(g, v))
         return 0;
-    if (g->unavailable == 0 && (!g->schedules || g->schedules->users == 0))
+    if (g->unavailable == 0 && (!schedules_in(g) || schedules_in(g)->users == 0))
         return kind_of(g, v)->size;
     if (!state_available(vertex_at(g, v)->state))
         return 0;

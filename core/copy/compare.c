@@ -149,7 +149,7 @@ struct inherited {
 /* Whether v and w are the vertex with one number in one graph, with the pool replaced on one side. */
 static bool replaced(const struct compare *c, weir_vertex v, weir_vertex w)
 {
-    return v == w && memcmp(c->a->uuid, c->b->uuid, sizeof c->a->uuid) == 0 &&
+    return v == w && memcmp(c->a->uuids.graph, c->b->uuids.graph, sizeof c->a->uuids.graph) == 0 &&
            vertex_at(c->a, v)->generation != vertex_at(c->b, w)->generation;
 }
 

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "graph/observer.h"
 #include "time/schedule.h"
 #include "aggregate/schema.h"
 #include "job/job.h"
@@ -74,12 +75,12 @@ static int copy_row_map(const weir_graph *g, const struct row_map *from, struct 
 
 static int copy_aggregates(const weir_graph *g, weir_graph *c)
 {
-    const struct aggregates *from = g->aggregates;
+    const struct aggregates *from = aggregates_in(g);
     struct aggregates *to;
 
     if (copy_bytes(&to, from, sizeof *from))
         return WEIR_ENOMEM;
-    c->aggregates = to;
+    c->records[RECORD_AGGREGATES] = to;
     to->schemas = NULL;
     to->row_maps = NULL;
     to->scratch = NULL;
@@ -153,7 +154,7 @@ static int copy_detail(const struct schedule_detail *from, struct schedule_detai
 
 static int copy_schedules(const weir_graph *g, weir_graph *c)
 {
-    const struct schedules *all = g->schedules;
+    const struct schedules *all = schedules_in(g);
     struct schedules *own;
     uint32_t unused;
 
@@ -161,7 +162,7 @@ static int copy_schedules(const weir_graph *g, weir_graph *c)
         return WEIR_OK;
     if (weir_schedules_make(c))
         return WEIR_ENOMEM;
-    own = c->schedules;
+    own = schedules_in(c);
     own->free = all->free;
     own->users = all->users;
     if (copy_array(&own->list, &unused, &own->cap, all->list, all->n, sizeof *all->list))
@@ -194,18 +195,20 @@ static int copy_job(const struct job *from, struct job *to)
 
 static int copy_jobs(const weir_graph *g, weir_graph *c)
 {
-    const struct jobs *all = g->jobs;
+    const struct jobs *all = jobs_in(g);
     struct jobs *own;
     uint32_t n;
 
     if (!all)
         return WEIR_OK;
-    own = c->jobs = weir_mem_zalloc(1, sizeof *own);
+    own = weir_record_make(c, RECORD_JOBS, sizeof *own, NULL);
     if (!own || copy_array(&own->list, &n, &own->cap, all->list, all->n, sizeof *all->list))
         return WEIR_ENOMEM;
     own->stages = all->stages;
     own->last_stage = all->last_stage;
     own->first_expiry = all->first_expiry;
+    own->next_id = all->next_id;
+    own->expire = all->expire;
     for (own->live = all->live, own->advances = all->advances; own->n < all->n; own->n++) {
         own->list[own->n].picks = NULL;
         own->list[own->n].flows = NULL;
@@ -267,27 +270,12 @@ static void forget_arrays(weir_graph *c)
     c->edges = NULL;
     c->subsystems = NULL;
     c->roots = NULL;
-    c->aggregates = NULL;
-    c->schedules = NULL;
-    c->jobs = NULL;
-    memset(&c->usage, 0, sizeof c->usage);
-    memset(&c->occupancies, 0, sizeof c->occupancies);
-    memset(&c->indexes, 0, sizeof c->indexes);
-    memset(&c->groups, 0, sizeof c->groups);
-    c->node_table = NULL;
-    c->nogoods = NULL;
-    c->rank_numbers = NULL;
-    c->flows = NULL;
-    c->scores = NULL;
+    memset(c->records, 0, sizeof c->records);
     c->uuids.list = NULL;
     memset(&c->uuids.vertices, 0, sizeof c->uuids.vertices);
-    c->journal = NULL;
-    c->text_save = NULL;
+    c->saves = (struct saves){.revision = c->saves.revision};
     c->map_index = NULL;
-    c->hierarchies = NULL;
-    c->viewed = NULL;
-    c->owns_viewed = false;
-    c->followers = NULL;
+    c->viewed = (struct viewed){.serial = c->viewed.serial};
     c->ninners = c->npools = 0;
     memset(c->observers, 0, sizeof c->observers);
     memset(c->told, 0, sizeof c->told);
@@ -309,8 +297,8 @@ static weir_graph *begin_copy(const weir_graph *g)
 /* Gives the duplicate of a view a graph to show. */
 static int copy_viewed(const weir_graph *g, weir_graph *c)
 {
-    c->owns_viewed = weir_graph_edges(g) != g;
-    return c->owns_viewed ? weir_graph_dup(g->viewed, &c->viewed, NULL) : WEIR_OK;
+    c->viewed.owned = weir_graph_edges(g) != g;
+    return c->viewed.owned ? weir_graph_dup(g->viewed.graph, &c->viewed.graph, NULL) : WEIR_OK;
 }
 
 int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
@@ -319,7 +307,7 @@ int weir_graph_dup(const weir_graph *g, weir_graph **out, weir_err *err)
 
     if (!c)
         return weir_fail_nomem(err);
-    if (g->jobs)
+    if (jobs_in(g))
         weir_jobs_observe(c);
     c->map_index = weir_map_index_new();
     if (!c->map_index || weir_strtab_copy(&c->names, &g->names) || copy_aggregates(g, c) || copy_types(g, c) ||

@@ -35,6 +35,12 @@ struct flow_layouts {
     uint32_t n, cap;
 };
 
+/* NULL until a request has a flow. */
+static inline struct flow_layouts *flows_in(const weir_graph *g)
+{
+    return g->records[RECORD_FLOWS];
+}
+
 /* The layout of a subsystem, made where missing or outdated. NULL: out of memory. */
 struct flow_layout *weir_flow_layout(weir_graph *g, uint32_t subsystem);
 

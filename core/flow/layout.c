@@ -187,7 +187,7 @@ static int layout_make(const weir_graph *g, struct flow_layout *l)
 
 static void free_all(weir_graph *g)
 {
-    struct flow_layouts *all = g->flows;
+    struct flow_layouts *all = flows_in(g);
 
     for (uint32_t i = 0; all && i < all->n; i++) {
         layout_clear(all->list[i]);
@@ -195,16 +195,15 @@ static void free_all(weir_graph *g)
     }
     if (all)
         weir_mem_free(all->list);
-    weir_mem_free(all);
-    g->flows = NULL;
+    weir_record_drop(g, RECORD_FLOWS, NULL);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = sizeof *g->flows + g->flows->cap * sizeof *g->flows->list;
+    size_t n = sizeof *flows_in(g) + flows_in(g)->cap * sizeof *flows_in(g)->list;
 
-    for (uint32_t i = 0; i < g->flows->n; i++) {
-        const struct flow_layout *l = g->flows->list[i];
+    for (uint32_t i = 0; i < flows_in(g)->n; i++) {
+        const struct flow_layout *l = flows_in(g)->list[i];
         n += sizeof *l + l->n * (2 * sizeof *l->units + 3 * sizeof *l->labels + sizeof *l->source) +
              2 * l->narcs * sizeof *l->from + l->numbers.wide * sizeof *l->numbers.slots +
              weir_flow_reach_bytes(l->reach);
@@ -215,14 +214,14 @@ static size_t bytes(const weir_graph *g)
 /* Makes all layouts anew when they are asked for. */
 static void void_all(weir_graph *g)
 {
-    for (uint32_t i = 0; i < g->flows->n; i++)
-        layout_clear(g->flows->list[i]);
+    for (uint32_t i = 0; i < flows_in(g)->n; i++)
+        layout_clear(flows_in(g)->list[i]);
 }
 
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t i = 0; i < g->flows->n; i++) {
-        const struct flow_layout *l = g->flows->list[i];
+    for (uint32_t i = 0; i < flows_in(g)->n; i++) {
+        const struct flow_layout *l = flows_in(g)->list[i];
         if (l->reach && l->serial == g->serial && !weir_flow_reach_right(g, l))
             return weir_fail(err, WEIR_EINVAL, "the reach of subsystem %s is wrong",
                              weir_subsystem_name(g, l->subsystem));
@@ -235,20 +234,13 @@ static const struct weir_observer flow_observer = {
 
 static struct flow_layout *find_or_add(weir_graph *g, uint32_t subsystem)
 {
-    struct flow_layouts *all = g->flows;
+    struct flow_layouts *all = weir_record_make(g, RECORD_FLOWS, sizeof *all, &flow_observer);
     struct flow_layout *l;
 
     for (uint32_t i = 0; all && i < all->n; i++)
         if (all->list[i]->subsystem == subsystem)
             return all->list[i];
-    if (!all) {
-        all = weir_mem_zalloc(1, sizeof *all);
-        if (!all)
-            return NULL;
-        g->flows = all;
-        weir_observe(g, &flow_observer);
-    }
-    if (weir_array_reserve(&all->list, &all->cap, (size_t)all->n + 1, sizeof *all->list))
+    if (!all || weir_array_reserve(&all->list, &all->cap, (size_t)all->n + 1, sizeof *all->list))
         return NULL;
     l = weir_mem_zalloc(1, sizeof *l);
     if (!l)

@@ -204,7 +204,7 @@ static struct flow_reach *make(const weir_graph *g, const struct flow_layout *l)
 
     if (!x)
         return NULL;
-    x->nrows = g->aggregates->nrows;
+    x->nrows = aggregates_in(g)->nrows;
     x->order = weir_mem_alloc(((size_t)l->n + 1) * sizeof *x->order);
     x->passed = weir_mem_zalloc((size_t)l->n + 1, sizeof *x->passed);
     x->below = weir_mem_alloc(((size_t)x->nrows + 1) * sizeof *x->below);

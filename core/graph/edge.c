@@ -96,7 +96,7 @@ int weir_edge_link(weir_graph *g, weir_vertex source, weir_vertex target, uint32
     chain_in(g, to, i);
     g->live_edges++;
     g->serial++;
-    g->revision++;
+    g->saves.revision++;
     return WEIR_OK;
 }
 
@@ -150,7 +150,7 @@ int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, cons
     if (found == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no such edge of the subsystem '%.100s'", subsystem);
     weir_edge_drop(g, found);
-    g->revision++;
+    g->saves.revision++;
     return WEIR_OK;
 }
 
@@ -188,16 +188,16 @@ int weir_words_copy(weir_graph *g, const weir_graph *from)
 {
     weir_name down, up;
 
-    if (copy_word(g, from, from->word_down, &down) || copy_word(g, from, from->word_up, &up))
+    if (copy_word(g, from, from->words.down, &down) || copy_word(g, from, from->words.up, &up))
         return WEIR_ENOMEM;
-    g->word_down = down;
-    g->word_up = up;
+    g->words.down = down;
+    g->words.up = up;
     return WEIR_OK;
 }
 
 const char *weir_word_down(const weir_graph *g)
 {
-    return g->word_down ? weir_strtab_text(&g->names, g->word_down - 1) : "contains";
+    return g->words.down ? weir_strtab_text(&g->names, g->words.down - 1) : "contains";
 }
 
 static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_t i, weir_edge *e)
@@ -208,7 +208,7 @@ static bool contained_edge(const weir_graph *g, weir_vertex v, bool out, uint32_
     if (parent == WEIR_NONE || (!out && i > 0))
         return false;
     *e = (weir_edge){parent, child, weir_strtab_text(&g->names, g->subsystems[0]), weir_word_down(g),
-                     g->word_up ? weir_strtab_text(&g->names, g->word_up - 1) : "in"};
+                     g->words.up ? weir_strtab_text(&g->names, g->words.up - 1) : "in"};
     return true;
 }
 

@@ -6,6 +6,11 @@
 
 #include "base/utf8.h"
 
+int64_t weir_graph_now(const weir_graph *g)
+{
+    return g->now;
+}
+
 int weir_graph_writable(const weir_graph *g, weir_err *err)
 {
     if (g->matching)
@@ -244,7 +249,7 @@ uint64_t weir_graph_serial(const weir_graph *g)
 
 uint64_t weir_graph_revision(const weir_graph *g)
 {
-    return g->revision;
+    return g->saves.revision;
 }
 
 int weir_graph_set_validity(weir_graph *g, int64_t from, int64_t until, weir_err *err)
@@ -258,7 +263,7 @@ int weir_graph_set_validity(weir_graph *g, int64_t from, int64_t until, weir_err
     if (until <= from)
         return weir_fail(err, WEIR_EINVAL, "validity: the end, %" PRId64 " us, is not after the start, %" PRId64 " us",
                          until, from);
-    g->revision += from != g->valid_from || until != g->valid_until;
+    g->saves.revision += from != g->valid_from || until != g->valid_until;
     g->valid_from = from;
     g->valid_until = until;
     return WEIR_OK;

@@ -139,20 +139,90 @@ struct weir_text_save;
 struct weir_follower;
 struct hierarchies;
 
+/* The type of a name. */
+struct type_names {
+    uint16_t *type; /* by name; WEIR_NO_TYPE for a name of no type */
+    uint32_t n;
+};
+
+/* The kind of a description. */
+struct kind_index {
+    struct weir_map32 numbers; /* by hash of the kind */
+    uint32_t last;             /* the kind found last, or WEIR_NONE */
+};
+
+/* The words of the relation from parent to child, and from child to parent, + 1; 0: "contains", "in". */
+struct containment_words {
+    weir_name down, up;
+};
+
+/* Allocated elements of each array of a graph. */
+struct array_sizes {
+    uint32_t types, kinds, vertices, inners, pools, edges, subsystems, roots;
+};
+
+/* The first free record of each array, or WEIR_NONE. */
+struct free_records {
+    uint32_t vertices; /* chained through `pos` */
+    uint32_t inners;   /* chained through `schema` */
+    uint32_t pools;    /* chained through `edges_out` */
+    uint32_t edges;    /* chained through `next_out` */
+};
+
+/* UUIDs of vertices (uuid.c): given, or derived from the number of the vertex, the generation, and the graph's UUID. */
+struct uuids {
+    uint8_t (*list)[16];        /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
+    uint32_t cap;               /* elements of `list` */
+    struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
+    bool packed;                /* the table is empty, until a UUID is given */
+    bool own;                   /* a given UUID may equal the UUID derived for a later vertex */
+    uint8_t graph[16];          /* of the graph: the key of derived UUIDs */
+    uint16_t generations;       /* the highest generation of a vertex number that was given back */
+};
+
+/* What saves of the graph need (journal.h). */
+struct saves {
+    struct weir_journal *journal;     /* changes since the last save to a database; NULL before the first */
+    struct weir_text_save *text_save; /* the last save as text, or NULL */
+    struct weir_follower *followers;  /* further lists of what changed */
+    uint64_t revision;                /* count of changes of anything that a save writes */
+};
+
+/* Of a view of a hierarchy: the graph that it shows, with equal numbers of vertices as long as the serial of the view
+ * is `serial`. A duplicate of a view owns a duplicate of the graph. */
+struct viewed {
+    weir_graph *graph; /* NULL: the graph is no view */
+    uint64_t serial;
+    bool owned;
+};
+
+/* Records of a graph that folders above graph/ define and keep. The header of a record has a function that returns it
+ * ("jobs_in"). */
+enum weir_record {
+    RECORD_AGGREGATES,
+    RECORD_SCHEDULES,
+    RECORD_JOBS,
+    RECORD_USAGE,
+    RECORD_OCCUPANCIES,
+    RECORD_INDEXES,
+    RECORD_GROUPS,
+    RECORD_NODES,
+    RECORD_FLOWS,
+    RECORD_NOGOODS,
+    RECORD_SCORES,
+    RECORD_RANKS,
+    RECORD_HIERARCHIES,
+    WEIR_RECORDS
+};
+
 struct weir_graph {
     weir_strtab names;
     struct type *types;
     uint32_t ntypes;
-    struct {
-        uint16_t *type; /* the type by name; WEIR_NO_TYPE for a name of no type */
-        uint32_t n;
-    } type_by_name;
+    struct type_names type_by_name;
     struct kind *kinds;
     uint32_t nkinds;
-    struct {
-        struct weir_map32 numbers; /* by hash of the kind */
-        uint32_t last;             /* the kind found last, or WEIR_NONE */
-    } kind_index;
+    struct kind_index kind_index;
     struct vertex *vertices;
     uint32_t limit, live; /* vertex numbers given out; live vertices */
     struct inner *inners;
@@ -165,74 +235,25 @@ struct weir_graph {
     uint64_t edge_serial;  /* serial of the last edge added */
     weir_name *subsystems; /* number 0 is containment */
     uint32_t nsubsystems;
-    /* The words of the relation from parent to child, and from child to parent, + 1; 0: "contains", "in" */
-    weir_name word_down, word_up;
+    struct containment_words words;
     weir_vertex *roots; /* roots of containment, and pools added outside of containment; WEIR_NONE in holes */
     uint32_t nroots;
-    struct {
-        uint32_t types, kinds, vertices, inners, pools, edges, subsystems, roots;
-    } cap; /* allocated elements of each array */
-    struct {
-        uint32_t vertices; /* chained through `pos` */
-        uint32_t inners;   /* chained through `schema` */
-        uint32_t pools;    /* chained through `edges_out` */
-        uint32_t edges;    /* chained through `next_out` */
-    } free;                /* first free record of each array, or WEIR_NONE */
-    struct {
-        uint8_t (*list)[16];        /* by vertex, all zero for a derived UUID; NULL before the first given UUID */
-        uint32_t cap;               /* elements of `list` */
-        struct weir_map32 vertices; /* by hash of the UUID, where given, unless packed */
-        bool packed;                /* the table is empty, until a UUID is given */
-        bool own;                   /* a given UUID may equal the UUID derived for a later vertex */
-    } uuids;                        /* uuid.c */
-    uint8_t uuid[16];               /* of the graph: the key of derived UUIDs */
-    uint16_t generations;           /* the highest generation of a vertex number that was given back */
-    struct aggregates *aggregates;  /* never NULL */
-    struct schedules *schedules;    /* NULL until a vertex gets a schedule */
-    struct jobs *jobs;              /* NULL until the first job */
-    struct {
-        struct weir_timeline **by_type; /* NULL until a reservation is asked for */
-        uint32_t n;
-    } usage; /* usage_totals.h */
-    struct {
-        struct occupancy **by_type; /* NULL for a type without occupancy */
-        uint32_t n;
-    } occupancies; /* occupancy.h */
-    struct {
-        struct index **list;
-        uint32_t n, cap;
-    } indexes; /* candidate_index.h */
-    struct {
-        struct group_index **list;
-        uint32_t n, cap;
-        struct group_totals *totals;        /* NULL until a choice has needs */
-    } groups;                               /* group_index.h */
-    struct node_table *node_table;          /* NULL until a constraint needs nodes */
-    struct flow_layouts *flows;             /* flow.h; NULL until a request has a flow */
-    struct nogoods *nogoods;                /* NULL until a search fails */
-    struct weir_rank_numbers *rank_numbers; /* NULL until an R is made of a graph without ranks */
-    struct score_memories *scores;          /* score.h; NULL until a policy gives scores */
+    struct array_sizes cap;
+    struct free_records free;
+    struct uuids uuids;
+    void *records[WEIR_RECORDS]; /* by enum weir_record; NULL: none */
     /* Clock of uses: indexes, nogoods and occupancies drop the record with the least recent use. */
     uint64_t uses;
-    bool expire; /* a job ends at the end of its interval (weir_graph_overrun) */
-    int64_t now, next_job;
+    int64_t now;                     /* time of the clock */
     int64_t valid_from, valid_until; /* when jobs may use the resources: [valid_from, valid_until) */
     uint64_t serial;                 /* count of changes of the tree and the edges */
     uint64_t state_changes;          /* count of changes of the state of a vertex */
-    uint64_t revision;               /* count of changes of anything that a save writes */
-    int64_t units;                /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
-    uint32_t unavailable;         /* vertices whose own state lets no job in */
-    uint32_t detached;            /* vertices taken out of containment (vertex_detached) */
-    uint32_t shuffled;            /* vertices with VERTEX_SHUFFLED; 1 more where the tree was built in another order */
-    struct weir_journal *journal; /* changes since the last save to a database; NULL before the first */
-    struct weir_text_save *text_save; /* the last save as text, or NULL */
-    struct weir_follower *followers;  /* further lists of what changed (journal.h) */
-    struct hierarchies *hierarchies;  /* views by other hierarchies (hierarchy/hierarchy.h); NULL: none */
-    /* Of such a view: the graph that it shows, with equal numbers of vertices as long as the serial of the view is
-     * `viewed_serial`; NULL: no view. A duplicate of a view owns a duplicate of the graph. */
-    weir_graph *viewed;
-    uint64_t viewed_serial;
-    bool owns_viewed;
+    int64_t units;        /* sum of the sizes of all pools, at most WEIR_UNITS_MAX: no sum of sizes overflows */
+    uint32_t unavailable; /* vertices whose own state lets no job in */
+    uint32_t detached;    /* vertices taken out of containment (vertex_detached) */
+    uint32_t shuffled;    /* vertices with VERTEX_SHUFFLED; 1 more where the tree was built in another order */
+    struct saves saves;
+    struct viewed viewed;
     const struct weir_observer *observers[WEIR_OBSERVERS];
     uint16_t told[WEIR_EVENTS]; /* by event: bit i stands for observers[i] */
     bool building, matching;    /* between begin and end; during a match */
@@ -336,7 +357,7 @@ static inline bool state_available(int state)
 /* Returns the graph with the edges of flows: for the view of a hierarchy the graph behind the view, else g. */
 static inline weir_graph *weir_graph_edges(const weir_graph *g)
 {
-    return g->viewed && g->serial == g->viewed_serial ? g->viewed : (weir_graph *)(uintptr_t)g;
+    return g->viewed.graph && g->serial == g->viewed.serial ? g->viewed.graph : (weir_graph *)(uintptr_t)g;
 }
 
 static inline bool vertex_valid(const weir_graph *g, weir_vertex v)

@@ -54,14 +54,14 @@ void weir_journal_set(weir_graph *g, struct weir_journal *c)
 {
     if (c)
         weir_file_look(c->file.path, &c->file);
-    weir_journal_drop(g->journal);
-    g->journal = c;
+    weir_journal_drop(g->saves.journal);
+    g->saves.journal = c;
 }
 
 void weir_follow(weir_graph *g, struct weir_follower *f)
 {
-    *f = (struct weir_follower){.next = g->followers};
-    g->followers = f;
+    *f = (struct weir_follower){.next = g->saves.followers};
+    g->saves.followers = f;
 }
 
 void weir_follow_clear(struct weir_follower *f)
@@ -72,7 +72,7 @@ void weir_follow_clear(struct weir_follower *f)
 
 void weir_follow_end(weir_graph *g, struct weir_follower *f)
 {
-    struct weir_follower **at = &g->followers;
+    struct weir_follower **at = &g->saves.followers;
 
     while (*at && *at != f)
         at = &(*at)->next;
@@ -84,10 +84,10 @@ void weir_follow_end(weir_graph *g, struct weir_follower *f)
 
 void weir_text_save_set(weir_graph *g, struct weir_text_save *s)
 {
-    if (g->text_save)
-        weir_mem_free(g->text_save->file.path);
-    weir_mem_free(g->text_save);
-    g->text_save = s;
+    if (g->saves.text_save)
+        weir_mem_free(g->saves.text_save->file.path);
+    weir_mem_free(g->saves.text_save);
+    g->saves.text_save = s;
 }
 
 bool weir_file_look(const char *path, struct weir_file_id *out)
@@ -118,7 +118,7 @@ static uint32_t list_live(const weir_graph *g, const struct journal *j, weir_ver
 
 int weir_graph_changed(const weir_graph *g, weir_vertex **list, uint32_t *n, weir_err *err)
 {
-    struct journal *j = g->journal && !g->journal->vertices.all ? &g->journal->vertices : NULL;
+    struct journal *j = g->saves.journal && !g->saves.journal->vertices.all ? &g->saves.journal->vertices : NULL;
     weir_vertex *out;
 
     if (j)

@@ -80,20 +80,27 @@ static inline void journal_note(struct journal *j, int64_t number)
 /* Records a change of v. */
 static inline void note_vertex(weir_graph *g, weir_vertex v)
 {
-    g->revision++;
-    if (g->journal)
-        journal_note(&g->journal->vertices, v);
-    for (struct weir_follower *f = g->followers; f; f = f->next)
+    g->saves.revision++;
+    if (g->saves.journal)
+        journal_note(&g->saves.journal->vertices, v);
+    for (struct weir_follower *f = g->saves.followers; f; f = f->next)
         journal_note(&f->vertices, v);
+}
+
+/* Records a change of the state of v. */
+static inline void note_state(weir_graph *g, weir_vertex v)
+{
+    g->state_changes++;
+    note_vertex(g, v);
 }
 
 /* Records a change of vertices [first, first + count). */
 static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t count)
 {
-    g->revision++;
-    for (uint32_t i = 0; g->journal && i < count; i++)
-        journal_note(&g->journal->vertices, (int64_t)first + i);
-    for (struct weir_follower *f = g->followers; f; f = f->next)
+    g->saves.revision++;
+    for (uint32_t i = 0; g->saves.journal && i < count; i++)
+        journal_note(&g->saves.journal->vertices, (int64_t)first + i);
+    for (struct weir_follower *f = g->saves.followers; f; f = f->next)
         for (uint32_t i = 0; i < count; i++)
             journal_note(&f->vertices, (int64_t)first + i);
 }
@@ -101,18 +108,18 @@ static inline void note_vertices(weir_graph *g, weir_vertex first, uint32_t coun
 /* Records the removal of an edge. */
 static inline void note_edge(weir_graph *g, uint64_t serial)
 {
-    g->revision++;
-    if (g->journal && serial <= g->journal->edge_serial)
-        journal_note(&g->journal->edges, (int64_t)serial);
+    g->saves.revision++;
+    if (g->saves.journal && serial <= g->saves.journal->edge_serial)
+        journal_note(&g->saves.journal->edges, (int64_t)serial);
 }
 
 /* Records a change of a job. */
 static inline void note_job(weir_graph *g, int64_t id)
 {
-    g->revision++;
-    if (g->journal && id > 0) /* stages are not saved */
-        journal_note(&g->journal->jobs, id);
-    for (struct weir_follower *f = g->followers; f; f = f->next)
+    g->saves.revision++;
+    if (g->saves.journal && id > 0) /* stages are not saved */
+        journal_note(&g->saves.journal->jobs, id);
+    for (struct weir_follower *f = g->saves.followers; f; f = f->next)
         journal_note(&f->jobs, id);
 }
 

@@ -49,3 +49,20 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o)
     for (size_t event = 0; event < EVENTS; event++)
         g->told[event] &= (uint16_t) ~(1u << i);
 }
+
+void *weir_record_make(weir_graph *g, enum weir_record which, size_t size, const struct weir_observer *o)
+{
+    if (!g->records[which])
+        g->records[which] = weir_mem_zalloc(1, size);
+    if (g->records[which] && o)
+        weir_observe(g, o);
+    return g->records[which];
+}
+
+void weir_record_drop(weir_graph *g, enum weir_record which, const struct weir_observer *o)
+{
+    weir_mem_free(g->records[which]);
+    g->records[which] = NULL;
+    if (o)
+        weir_observe_end(g, o);
+}

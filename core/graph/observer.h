@@ -48,6 +48,16 @@ struct weir_observer {
     int (*check)(const weir_graph *g, weir_err *err); /* recomputes the records and compares, for weir_check() */
 };
 
+/* Makes a record of zeros, unless there is one, and registers the observer of the record; `o` may be NULL. Returns the
+ * record, NULL where out of memory. */
+void *weir_record_make(weir_graph *g, enum weir_record which, size_t size, const struct weir_observer *o);
+/* Frees the record, whose contents are freed, if any, and removes the observer. */
+void weir_record_drop(weir_graph *g, enum weir_record which, const struct weir_observer *o);
+/* The next number of the clock of uses: caches drop the record with the least recent use. */
+static inline uint64_t weir_next_use(weir_graph *g)
+{
+    return ++g->uses;
+}
 /* Registers an observer, unless registered. O(observers + events) */
 void weir_observe(weir_graph *g, const struct weir_observer *o);
 /* Removes an observer, if registered. Allowed within a callback. */

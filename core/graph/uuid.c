@@ -90,7 +90,7 @@ static struct uuid_key key_of(const weir_graph *g)
 {
     uint64_t half[2];
 
-    memcpy(half, g->uuid, 16);
+    memcpy(half, g->uuids.graph, 16);
     return (struct uuid_key){hash_add(le64toh(half[0]), le64toh(half[1])),
                              hash_add(le64toh(half[1]), le64toh(half[0]))};
 }
@@ -349,17 +349,17 @@ void weir_uuid_begin(weir_graph *g)
     const char *fixed = getenv("WEIR_UUID");
     uint64_t half[2] = {weir_hash_seed(), weir_hash_seed()};
 
-    if (fixed && weir_uuid_parse(fixed, g->uuid))
+    if (fixed && weir_uuid_parse(fixed, g->uuids.graph))
         return;
     half[1] = hash_add(half[1], (uint64_t)(uintptr_t)g);
-    memcpy(g->uuid, half, 16);
-    g->uuid[6] = (uint8_t)((g->uuid[6] & 0x0F) | 0x40);
-    g->uuid[8] = (uint8_t)((g->uuid[8] & 0x3F) | 0x80);
+    memcpy(g->uuids.graph, half, 16);
+    g->uuids.graph[6] = (uint8_t)((g->uuids.graph[6] & 0x0F) | 0x40);
+    g->uuids.graph[8] = (uint8_t)((g->uuids.graph[8] & 0x3F) | 0x80);
 }
 
 void weir_graph_uuid(const weir_graph *g, char out[37])
 {
-    uuid_text(g->uuid, out);
+    uuid_text(g->uuids.graph, out);
 }
 
 int weir_graph_set_uuid(weir_graph *g, const char *text, weir_err *err)
@@ -372,11 +372,11 @@ int weir_graph_set_uuid(weir_graph *g, const char *text, weir_err *err)
     if (!weir_uuid_parse(text, uuid))
         return weir_fail(err, WEIR_EINVAL,
                          "'%.60s' is not a UUID: 8-4-4-4-12 hexadecimal digits, not all 0, are wanted", text);
-    memcpy(was, g->uuid, 16);
-    memcpy(g->uuid, uuid, 16);
+    memcpy(was, g->uuids.graph, 16);
+    memcpy(g->uuids.graph, uuid, 16);
     rc = weir_uuid_check(g, err);
     if (rc) {
-        memcpy(g->uuid, was, 16);
+        memcpy(g->uuids.graph, was, 16);
         return rc;
     }
     note_vertices(g, 0, g->limit);

@@ -117,7 +117,8 @@ static int write_range(struct weir_restore *p, const struct weir_vertex_range *r
     g->limit += r->count;
     if (r->kind == WEIR_NONE) {
         for (uint32_t i = 0; i < r->count; i++)
-            vertex_at(g, r->first + i)->generation = g->generations; /* UUIDs of earlier vertices are not given again */
+            vertex_at(g, r->first + i)->generation =
+                g->uuids.generations; /* UUIDs of earlier vertices are not given again */
         p->spare = true;
         return WEIR_OK;
     }

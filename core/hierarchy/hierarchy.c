@@ -116,7 +116,7 @@ static int copy_job(const weir_graph *g, const struct hierarchy *h, const struct
 static const struct job *find_job(const weir_graph *g, int64_t job)
 {
     uint32_t i = job > 0 ? weir_job_index(g, job) : weir_stage_index(g, -job);
-    return i == WEIR_NONE ? NULL : &g->jobs->list[i];
+    return i == WEIR_NONE ? NULL : &jobs_in(g)->list[i];
 }
 
 /* Drops the jobs that changed, and the reservations that have begun by the clock of the graph, which are copied again
@@ -126,14 +126,14 @@ static void drop_changed(const weir_graph *g, struct hierarchy *h)
     struct journal *jobs = &h->changes.jobs;
 
     for (uint32_t i = live_jobs(h->view); i-- > 0;) {
-        const weir_allocation *a = &h->view->jobs->list[h->view->jobs->order[i]].a;
+        const weir_allocation *a = &jobs_in(h->view)->list[jobs_in(h->view)->order[i]].a;
         int64_t job = a->job;
         if (a->state == WEIR_RESERVED && a->start <= g->now)
             journal_note(jobs, job < INT64_MAX / 2 ? job : job - INT64_MAX);
     }
     if (jobs->all) {
         while (live_jobs(h->view) > 0)
-            weir_job_drop(h->view, h->view->jobs->order[live_jobs(h->view) - 1]);
+            weir_job_drop(h->view, jobs_in(h->view)->order[live_jobs(h->view) - 1]);
         return;
     }
     weir_journal_sort(jobs);
@@ -150,7 +150,7 @@ static int follow_jobs(const weir_graph *g, struct hierarchy *h, weir_err *err)
     if (g->now > h->view->now)
         rc = weir_graph_advance(h->view, g->now, err);
     for (uint32_t i = 0; !rc && jobs->all && i < live_jobs(g); i++)
-        rc = copy_job(g, h, &g->jobs->list[g->jobs->order[i]], err);
+        rc = copy_job(g, h, &jobs_in(g)->list[jobs_in(g)->order[i]], err);
     for (uint32_t i = 0; !rc && i < jobs->n; i++) {
         const struct job *j = find_job(g, jobs->list[i]);
         rc = j ? copy_job(g, h, j, err) : WEIR_OK;
@@ -179,20 +179,19 @@ static void free_one(weir_graph *g, struct hierarchy *h)
 
 static void free_all(weir_graph *g)
 {
-    while (g->hierarchies && g->hierarchies->first) {
-        struct hierarchy *h = g->hierarchies->first;
-        g->hierarchies->first = h->next;
+    while (hierarchies_in(g) && hierarchies_in(g)->first) {
+        struct hierarchy *h = hierarchies_in(g)->first;
+        hierarchies_in(g)->first = h->next;
         free_one(g, h);
     }
-    weir_mem_free(g->hierarchies);
-    g->hierarchies = NULL;
+    weir_record_drop(g, RECORD_HIERARCHIES, NULL);
 }
 
 static size_t bytes(const weir_graph *g)
 {
     size_t n = 0;
 
-    for (const struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL; h; h = h->next)
+    for (const struct hierarchy *h = hierarchies_in(g) ? hierarchies_in(g)->first : NULL; h; h = h->next)
         n += sizeof *h + strlen(h->name) + 1 + (h->view ? weir_graph_bytes(h->view) + h->view->limit : 0) +
              h->nshared * sizeof *h->shared + (h->choice && h->view ? h->view->limit * sizeof *h->choice : 0);
     return n;
@@ -202,7 +201,7 @@ static int check_views(const weir_graph *g, weir_err *err)
 {
     int rc = WEIR_OK;
 
-    for (const struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL; !rc && h; h = h->next)
+    for (const struct hierarchy *h = hierarchies_in(g) ? hierarchies_in(g)->first : NULL; !rc && h; h = h->next)
         rc = h->view ? weir_check(h->view, err) : WEIR_OK;
     return rc;
 }
@@ -249,10 +248,9 @@ static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *e
     rc = weir_hierarchy_link(g, s, h, err);
     if (rc)
         return rc;
-    h->view->viewed = g;
+    h->view->viewed.graph = g;
     h->view->shuffled = g->shuffled;
-    h->view->viewed_serial = h->view->serial;
-    h->view->expire = false; /* the clock of the graph releases jobs */
+    h->view->viewed.serial = h->view->serial;
     h->serial = g->serial;
     weir_follow(g, &h->changes);
     h->changes.jobs.all = true;
@@ -261,22 +259,21 @@ static int make_view(weir_graph *g, uint32_t s, struct hierarchy *h, weir_err *e
 
 static struct hierarchy *find_or_add(weir_graph *g, const char *name, bool chosen)
 {
-    struct hierarchy *h = g->hierarchies ? g->hierarchies->first : NULL;
+    struct hierarchy *h = hierarchies_in(g) ? hierarchies_in(g)->first : NULL;
 
     while (h && (strcmp(h->name, name) != 0 || (h->choice != NULL) != chosen))
         h = h->next;
     if (h)
         return h;
-    if (!g->hierarchies && !(g->hierarchies = weir_mem_zalloc(1, sizeof *g->hierarchies)))
+    if (!weir_record_make(g, RECORD_HIERARCHIES, sizeof(struct hierarchies), &hierarchy_observer))
         return NULL;
-    weir_observe(g, &hierarchy_observer);
     h = weir_mem_zalloc(1, sizeof *h);
     if (!h || !(h->name = weir_mem_strdup(name))) {
         weir_mem_free(h);
         return NULL;
     }
-    h->next = g->hierarchies->first;
-    g->hierarchies->first = h;
+    h->next = hierarchies_in(g)->first;
+    hierarchies_in(g)->first = h;
     return h;
 }
 

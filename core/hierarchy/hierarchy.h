@@ -48,6 +48,12 @@ struct hierarchies {
     struct hierarchy *first;
 };
 
+/* The views of a graph by other hierarchies; NULL: none. */
+static inline struct hierarchies *hierarchies_in(const weir_graph *g)
+{
+    return g->records[RECORD_HIERARCHIES];
+}
+
 /* Picks, in an array that grows. */
 struct pick_list {
     weir_pick *list;

@@ -26,26 +26,26 @@ static void index_free(struct index *x)
 
 static void drop_at(weir_graph *g, uint32_t i)
 {
-    index_free(g->indexes.list[i]);
-    g->indexes.list[i] = g->indexes.list[--g->indexes.n];
+    struct indexes *all = g->records[RECORD_INDEXES];
+
+    index_free(all->list[i]);
+    all->list[i] = all->list[--all->n];
 }
 
 static void drop_all(weir_graph *g)
 {
-    while (g->indexes.n > 0)
-        drop_at(g, g->indexes.n - 1);
-    weir_mem_free(g->indexes.list);
-    g->indexes.list = NULL;
-    g->indexes.cap = 0;
-    weir_observe_end(g, &weir_index_observer);
+    while (indexes_in(g)->n > 0)
+        drop_at(g, indexes_in(g)->n - 1);
+    weir_mem_free(indexes_in(g)->list);
+    weir_record_drop(g, RECORD_INDEXES, &weir_index_observer);
 }
 
 /* ---- properties, tags and ranks ---- */
 
 static void described_many(weir_graph *g)
 {
-    for (uint32_t i = g->indexes.n; i-- > 0;)
-        if (g->indexes.list[i]->order.reads_maps)
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;)
+        if (indexes_in(g)->list[i]->order.reads_maps)
             drop_at(g, i);
 }
 
@@ -63,18 +63,18 @@ static int mark_dirty(struct dirty_vertices *dirty, weir_vertex v)
  * the last index down meets each list of dirty vertices once. */
 static struct dirty_vertices *dirty_keys(const weir_graph *g, uint32_t i)
 {
-    struct order_keys *keys = g->indexes.list[i]->order.keys;
+    struct order_keys *keys = indexes_in(g)->list[i]->order.keys;
 
-    for (uint32_t k = i + 1; keys && k < g->indexes.n; k++)
-        if (g->indexes.list[k]->order.keys == keys)
+    for (uint32_t k = i + 1; keys && k < indexes_in(g)->n; k++)
+        if (indexes_in(g)->list[k]->order.keys == keys)
             return NULL;
     return keys ? &keys->dirty : NULL;
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    for (uint32_t i = g->indexes.n; i-- > 0;) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;) {
+        struct index *x = indexes_in(g)->list[i];
         struct dirty_vertices *keys = dirty_keys(g, i);
         if (!weir_order_reads(&x->order, map, key))
             continue;
@@ -297,9 +297,9 @@ static int take_keys(weir_graph *g, const weir_policy *p, struct index *x, weir_
 
     if (x->order.serial == 0)
         return WEIR_OK;
-    for (uint32_t i = 0; i < g->indexes.n && !other; i++)
-        if (g->indexes.list[i]->type == x->type && weir_order_same(&g->indexes.list[i]->order, &x->order))
-            other = &g->indexes.list[i]->order;
+    for (uint32_t i = 0; i < indexes_in(g)->n && !other; i++)
+        if (indexes_in(g)->list[i]->type == x->type && weir_order_same(&indexes_in(g)->list[i]->order, &x->order))
+            other = &indexes_in(g)->list[i]->order;
     if (weir_order_keys(&x->order, other))
         return weir_fail_nomem(err);
     return other ? compute_dirty(g, p, x, err) : compute_all(g, p, x, err);
@@ -309,7 +309,7 @@ static int build(weir_graph *g, const weir_policy *p, struct index *x, weir_err 
 {
     int rc;
 
-    x->rows = g->aggregates->nrows;
+    x->rows = aggregates_in(g)->nrows;
     x->best = weir_mem_alloc(((size_t)x->rows + 1) * sizeof *x->best);
     if (!x->best)
         return weir_fail_nomem(err);
@@ -386,8 +386,8 @@ static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
     struct new_kids kids = {p, pos, count, WEIR_NONE};
 
-    for (uint32_t i = g->indexes.n; i-- > 0;) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;) {
+        struct index *x = indexes_in(g)->list[i];
         struct dirty_vertices *keys = x->order.keys ? dirty_keys(g, i) : NULL;
         if (weir_order_reserve(g, &x->order) || (!is_marked(&x->dirty, &kids) && mark_new(g, &x->dirty, &kids)) ||
             (keys && !is_marked(keys, &kids) && mark_new(g, keys, &kids)))
@@ -407,8 +407,8 @@ static void clean_below(const weir_graph *g, struct dirty_vertices *dirty, weir_
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++) {
+        struct index *x = indexes_in(g)->list[i];
         if (x->reordered)
             weir_index_list_drop(x);
         weir_index_list_change(g, x, v, false);
@@ -421,17 +421,17 @@ static void unlinked(weir_graph *g, weir_vertex v)
 
 static void promoted(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = g->indexes.n; i-- > 0;)
-        if (weir_order_reserve(g, &g->indexes.list[i]->order))
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;)
+        if (weir_order_reserve(g, &indexes_in(g)->list[i]->order))
             drop_at(g, i);
         else
-            weir_order_promote(g, &g->indexes.list[i]->order, v);
+            weir_order_promote(g, &indexes_in(g)->list[i]->order, v);
 }
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = g->indexes.n; i-- > 0;) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;) {
+        struct index *x = indexes_in(g)->list[i];
         if (weir_array_reserve(&x->best, &x->rows_cap, (size_t)first + count, sizeof *x->best)) {
             drop_at(g, i);
             continue;
@@ -454,16 +454,16 @@ static void forget_rows(const weir_graph *g, struct index *x, weir_vertex p)
 
 static void rows_moved(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        forget_rows(g, g->indexes.list[i], v);
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        forget_rows(g, indexes_in(g)->list[i], v);
 }
 
 /* ---- finding and making an index ---- */
 
 static struct index *find(weir_graph *g, const struct order *o, weir_type t, enum index_mode mode)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++) {
+        struct index *x = indexes_in(g)->list[i];
         if (x->type == t && x->mode == mode && weir_order_same(&x->order, o))
             return x;
     }
@@ -475,9 +475,9 @@ static void drop_oldest(weir_graph *g)
 {
     uint32_t oldest = WEIR_NONE;
 
-    for (uint32_t i = 0; g->indexes.n >= INDEX_MAX && i < g->indexes.n; i++)
-        if (g->indexes.list[i]->searches == 0 &&
-            (oldest == WEIR_NONE || g->indexes.list[i]->last_use < g->indexes.list[oldest]->last_use))
+    for (uint32_t i = 0; indexes_in(g)->n >= INDEX_MAX && i < indexes_in(g)->n; i++)
+        if (indexes_in(g)->list[i]->searches == 0 &&
+            (oldest == WEIR_NONE || indexes_in(g)->list[i]->last_use < indexes_in(g)->list[oldest]->last_use))
             oldest = i;
     if (oldest != WEIR_NONE)
         drop_at(g, oldest);
@@ -501,9 +501,9 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read
     weir_order_of_type(&o, t);
     x = find(g, &o, t, mode);
     if (!x) {
-        if (weir_array_reserve(&g->indexes.list, &g->indexes.cap, g->indexes.n + 1, sizeof *g->indexes.list))
+        struct indexes *all = weir_record_make(g, RECORD_INDEXES, sizeof *all, &weir_index_observer);
+        if (!all || weir_array_reserve(&all->list, &all->cap, all->n + 1, sizeof *all->list))
             return weir_fail_nomem(err);
-        weir_observe(g, &weir_index_observer);
         x = weir_mem_zalloc(1, sizeof *x);
         if (!x)
             return weir_fail_nomem(err);
@@ -516,9 +516,9 @@ int weir_index_get(weir_graph *g, const weir_policy *p, const struct order *read
             return rc;
         }
         drop_oldest(g);
-        g->indexes.list[g->indexes.n++] = x;
+        all->list[all->n++] = x;
     }
-    x->last_use = ++g->uses;
+    x->last_use = weir_next_use(g);
     *out = x;
     return catch_up(g, p, x, err);
 }
@@ -609,9 +609,9 @@ static weir_vertex touch_parent(weir_graph *g, struct index *x, weir_vertex v)
 /* Updates the rows of the parent after a change of v, without rows above. */
 static void touch_kid(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (g->indexes.list[i]->mode != INDEX_ANY)
-            (void)touch_parent(g, g->indexes.list[i], v);
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        if (indexes_in(g)->list[i]->mode != INDEX_ANY)
+            (void)touch_parent(g, indexes_in(g)->list[i], v);
 }
 
 /* Changed children from which on the rows are marked as unknown. */
@@ -623,8 +623,8 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 
     for (uint32_t i = from; to - from + 1 < MANY_KIDS && i <= to; i++)
         touch_kid(g, in->kids[i]);
-    for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < g->indexes.n; i++) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = 0; to - from + 1 >= MANY_KIDS && i < indexes_in(g)->n; i++) {
+        struct index *x = indexes_in(g)->list[i];
         for (uint32_t pos = from; x->mode != INDEX_ANY && index_has_rows(g, x, in) && pos <= to;
              pos = (pos / WEIR_FAN + 1) * WEIR_FAN)
             forget(g, x, p, pos, false);
@@ -633,10 +633,10 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 
 static void used(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (g->indexes.list[i]->mode != INDEX_ANY)
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        if (indexes_in(g)->list[i]->mode != INDEX_ANY)
             for (weir_vertex u = v; u != WEIR_NONE;)
-                u = touch_parent(g, g->indexes.list[i], u);
+                u = touch_parent(g, indexes_in(g)->list[i], u);
 }
 
 void weir_index_forget(const weir_graph *g, struct index *x, weir_vertex v)
@@ -663,8 +663,8 @@ void weir_index_rescored(weir_graph *g, const struct score_memory *memory, weir_
 
     if (p != WEIR_NONE && what == RESCORED_ALIKE && !children_only(g, p, memory->type))
         what = RESCORED_SIBLINGS;
-    for (uint32_t i = 0; i < g->indexes.n; i++) {
-        struct index *x = g->indexes.list[i];
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++) {
+        struct index *x = indexes_in(g)->list[i];
         if (x->order.scores != memory)
             continue;
         weir_index_list_drop(x);
@@ -680,15 +680,15 @@ void weir_index_rescored(weir_graph *g, const struct score_memory *memory, weir_
 
 void weir_index_drop_scored(weir_graph *g, const struct score_memory *memory)
 {
-    for (uint32_t i = g->indexes.n; i-- > 0;)
-        if (g->indexes.list[i]->order.scores == memory)
+    for (uint32_t i = indexes_in(g)->n; i-- > 0;)
+        if (indexes_in(g)->list[i]->order.scores == memory)
             drop_at(g, i);
 }
 
 bool weir_index_scored_in_use(const weir_graph *g, const struct score_memory *memory)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (g->indexes.list[i]->order.scores == memory && g->indexes.list[i]->searches > 0)
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        if (indexes_in(g)->list[i]->order.scores == memory && indexes_in(g)->list[i]->searches > 0)
             return true;
     return false;
 }
@@ -745,10 +745,10 @@ static bool index_right(const weir_graph *g, const struct index *x)
 
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (!weir_order_room(g, &g->indexes.list[i]->order))
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        if (!weir_order_room(g, &indexes_in(g)->list[i]->order))
             return weir_fail(err, WEIR_EINVAL, "weir_check: index %u has no room for the keys of each vertex", i);
-        else if (!index_right(g, g->indexes.list[i]))
+        else if (!index_right(g, indexes_in(g)->list[i]))
             return weir_fail(err, WEIR_EINVAL, "weir_check: index %u does not name the best", i);
     return WEIR_OK;
 }
@@ -757,10 +757,10 @@ static size_t bytes(const weir_graph *g)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        n +=
-            (size_t)g->indexes.list[i]->rows * (sizeof(weir_vertex) + (g->indexes.list[i]->last ? sizeof(double) : 0)) +
-            (dirty_keys(g, i) ? weir_order_bytes(&g->indexes.list[i]->order) : 0);
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        n += (size_t)indexes_in(g)->list[i]->rows *
+                 (sizeof(weir_vertex) + (indexes_in(g)->list[i]->last ? sizeof(double) : 0)) +
+             (dirty_keys(g, i) ? weir_order_bytes(&indexes_in(g)->list[i]->order) : 0);
     return n;
 }
 

@@ -48,6 +48,19 @@ struct index {
     uint64_t bits_of; /* serial of the occupancy; 0: none */
 };
 
+struct indexes {
+    struct index **list;
+    uint32_t n, cap;
+};
+
+/* The candidate indexes of a graph. */
+static inline const struct indexes *indexes_in(const weir_graph *g)
+{
+    static const struct indexes none;
+
+    return g->records[RECORD_INDEXES] ? g->records[RECORD_INDEXES] : &none;
+}
+
 /* Whether the index has rows at an inner vertex (or NULL). */
 static inline bool index_has_rows(const weir_graph *g, const struct index *x, const struct inner *in)
 {

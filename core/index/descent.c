@@ -75,9 +75,9 @@ bool weir_descent_before(const weir_graph *g, const struct descent *d, weir_vert
 
 static void changed(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->indexes.n; i++)
-        if (g->indexes.list[i]->order.descent.n)
-            weir_index_forget(g, g->indexes.list[i], v);
+    for (uint32_t i = 0; i < indexes_in(g)->n; i++)
+        if (indexes_in(g)->list[i]->order.descent.n)
+            weir_index_forget(g, indexes_in(g)->list[i], v);
 }
 
 static void changed_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)

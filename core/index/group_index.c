@@ -12,17 +12,18 @@
 
 static void drop_at(weir_graph *g, uint32_t i)
 {
-    weir_groups_free(g->groups.list[i]);
-    g->groups.list[i] = g->groups.list[--g->groups.n];
+    struct group_indexes *all = g->records[RECORD_GROUPS];
+
+    weir_groups_free(all->list[i]);
+    all->list[i] = all->list[--all->n];
 }
 
 static void drop_all(weir_graph *g)
 {
-    while (g->groups.n > 0)
-        drop_at(g, g->groups.n - 1);
-    WEIR_FREE(g->groups.list, g->groups.totals);
-    memset(&g->groups, 0, sizeof g->groups);
-    weir_observe_end(g, &weir_group_observer);
+    while (groups_in(g)->n > 0)
+        drop_at(g, groups_in(g)->n - 1);
+    WEIR_FREE(groups_in(g)->list, groups_in(g)->totals);
+    weir_record_drop(g, RECORD_GROUPS, &weir_group_observer);
 }
 
 /* ---- bits ---- */
@@ -274,11 +275,11 @@ static struct group_index *find(weir_graph *g, const struct group_index *like)
 {
     struct group_index *found = NULL;
 
-    for (uint32_t i = g->groups.n; i-- > 0;)
-        if (g->groups.list[i]->serial != g->serial)
+    for (uint32_t i = groups_in(g)->n; i-- > 0;)
+        if (groups_in(g)->list[i]->serial != g->serial)
             drop_at(g, i);
-        else if (is_same(g->groups.list[i], like))
-            found = g->groups.list[i];
+        else if (is_same(groups_in(g)->list[i], like))
+            found = groups_in(g)->list[i];
     return found;
 }
 
@@ -286,23 +287,23 @@ static void drop_oldest(weir_graph *g)
 {
     uint32_t oldest = 0;
 
-    for (uint32_t i = 1; i < g->groups.n; i++)
-        if (g->groups.list[i]->last_use < g->groups.list[oldest]->last_use)
+    for (uint32_t i = 1; i < groups_in(g)->n; i++)
+        if (groups_in(g)->list[i]->last_use < groups_in(g)->list[oldest]->last_use)
             oldest = i;
-    if (g->groups.n == GROUP_INDEXES)
+    if (groups_in(g)->n == GROUP_INDEXES)
         drop_at(g, oldest);
 }
 
 static int make(weir_graph *g, const struct group_index *like, struct group_index **out, weir_err *err)
 {
+    struct group_indexes *all = weir_record_make(g, RECORD_GROUPS, sizeof *all, &weir_group_observer);
     struct group_index *x = weir_mem_alloc(sizeof *x);
     int rc;
 
-    if (!x || weir_array_reserve(&g->groups.list, &g->groups.cap, GROUP_INDEXES, sizeof *g->groups.list)) {
+    if (!x || !all || weir_array_reserve(&all->list, &all->cap, GROUP_INDEXES, sizeof *all->list)) {
         weir_mem_free(x);
         return weir_fail_nomem(err);
     }
-    weir_observe(g, &weir_group_observer);
     *x = *like;
     rc = weir_groups_place(g, x, err);
     if (rc) {
@@ -312,7 +313,7 @@ static int make(weir_graph *g, const struct group_index *like, struct group_inde
     drop_oldest(g);
     for (uint32_t i = 0; i < x->n; i++)
         note(x->changed_bits, x->changed, &x->nchanged, i);
-    g->groups.list[g->groups.n++] = *out = x;
+    all->list[all->n++] = *out = x;
     return WEIR_OK;
 }
 
@@ -335,7 +336,7 @@ int weir_groups_get(weir_graph *g, const struct group_question *q, struct group_
     if (rc)
         return rc;
     (*out)->rule.policy = (*out)->asked.policy = q->policy;
-    (*out)->last_use = ++g->uses;
+    (*out)->last_use = weir_next_use(g);
     return WEIR_OK;
 }
 
@@ -366,10 +367,10 @@ static void change(const weir_graph *g, struct group_index *x, weir_vertex v, bo
 static void spans_changed(weir_graph *g, weir_vertex v, bool above)
 {
     (void)above;
-    for (uint32_t i = g->groups.n; i-- > 0;) {
+    for (uint32_t i = groups_in(g)->n; i-- > 0;) {
         bool lost = false;
-        if (g->groups.list[i]->serial == g->serial)
-            change(g, g->groups.list[i], v, &lost);
+        if (groups_in(g)->list[i]->serial == g->serial)
+            change(g, groups_in(g)->list[i], v, &lost);
         if (lost)
             drop_at(g, i);
     }
@@ -378,8 +379,8 @@ static void spans_changed(weir_graph *g, weir_vertex v, bool above)
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     (void)v;
-    for (uint32_t i = g->groups.n; i-- > 0;) {
-        const struct group_index *x = g->groups.list[i];
+    for (uint32_t i = groups_in(g)->n; i-- > 0;) {
+        const struct group_index *x = groups_in(g)->list[i];
         if (weir_order_reads(&x->order, map, key) || weir_group_rule_reads(&x->rule, map, key))
             drop_at(g, i);
     }
@@ -389,8 +390,8 @@ static size_t bytes(const weir_graph *g)
 {
     size_t n = 0;
 
-    for (uint32_t i = 0; i < g->groups.n; i++)
-        n += weir_groups_bytes(g->groups.list[i]);
+    for (uint32_t i = 0; i < groups_in(g)->n; i++)
+        n += weir_groups_bytes(groups_in(g)->list[i]);
     return n;
 }
 
@@ -423,8 +424,8 @@ static bool place_right(const weir_graph *g, const struct group_index *x, uint32
 
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t k = 0; k < g->groups.n; k++) {
-        const struct group_index *x = g->groups.list[k];
+    for (uint32_t k = 0; k < groups_in(g)->n; k++) {
+        const struct group_index *x = groups_in(g)->list[k];
         bool right = true;
         if (x->serial != g->serial)
             continue;

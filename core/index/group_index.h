@@ -75,6 +75,20 @@ struct group_index {
     uint32_t nwide, wide_cap;
 };
 
+struct group_indexes {
+    struct group_index **list;
+    uint32_t n, cap;
+    struct group_totals *totals; /* NULL until a choice has needs */
+};
+
+/* The group indexes of a graph. */
+static inline const struct group_indexes *groups_in(const weir_graph *g)
+{
+    static const struct group_indexes none;
+
+    return g->records[RECORD_GROUPS] ? g->records[RECORD_GROUPS] : &none;
+}
+
 /* Finds or makes an index. Members are as they were at the last query: call
  * weir_groups_settle(). WEIR_ENOMEM, WEIR_EPOLICY; O(n log n) where made */
 int weir_groups_get(weir_graph *g, const struct group_question *q, struct group_index **out,

@@ -41,7 +41,8 @@ static struct total compute(const weir_graph *g, weir_type t, weir_type need, in
 
 int64_t weir_groups_total(weir_graph *g, weir_type t, weir_type need, int64_t amount)
 {
-    struct group_totals *x = g->groups.totals ? g->groups.totals : weir_mem_zalloc(1, sizeof *x);
+    struct group_indexes *all = weir_record_make(g, RECORD_GROUPS, sizeof *all, &weir_group_observer);
+    struct group_totals *x = all ? all->totals : NULL;
     struct total found;
 
     for (uint32_t i = 0; x && i < x->n; i++) {
@@ -50,9 +51,8 @@ int64_t weir_groups_total(weir_graph *g, weir_type t, weir_type need, int64_t am
             return k->total;
     }
     found = compute(g, t, need, amount);
-    if (x && !g->groups.totals)
-        weir_observe(g, &weir_group_observer);
-    g->groups.totals = x;
+    if (all && !x)
+        all->totals = x = weir_mem_zalloc(1, sizeof *x);
     if (x && found.total >= 0) {
         x->list[x->next] = found;
         x->n = x->n < TOTALS ? x->n + 1 : x->n;

@@ -31,14 +31,14 @@ void weir_node_table_free(struct node_table *r)
 
 static void drop(weir_graph *g)
 {
-    weir_node_table_free(g->node_table);
-    g->node_table = NULL;
+    weir_node_table_free(node_table_in(g));
+    g->records[RECORD_NODES] = NULL;
     weir_observe_end(g, &weir_node_table_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    const struct node_table *r = g->node_table;
+    const struct node_table *r = node_table_in(g);
     size_t n = sizeof *r + (size_t)r->cap * sizeof *r->nodes + (size_t)r->rows_cap * sizeof *r->rows + r->ntypes;
 
     n += weir_map32_bytes(&r->numbers) + weir_map32_bytes(&r->names) + (size_t)r->next_cap * sizeof *r->next;
@@ -437,7 +437,7 @@ int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_t
     if (!r)
         return WEIR_ENOMEM;
     r->type = node_type;
-    r->nrows = g->aggregates->nrows;
+    r->nrows = aggregates_in(g)->nrows;
     r->ntypes = g->ntypes;
     if (fill(g, r)) {
         weir_node_table_free(r);
@@ -449,12 +449,16 @@ int weir_node_table_make(const weir_graph *g, weir_type node_type, struct node_t
 
 int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out)
 {
-    if (g->node_table && g->node_table->type != node_type)
+    if (node_table_in(g) && node_table_in(g)->type != node_type)
         drop(g);
-    if (!g->node_table && weir_node_table_make(g, node_type, &g->node_table))
-        return WEIR_ENOMEM;
+    if (!node_table_in(g)) {
+        struct node_table *r;
+        if (weir_node_table_make(g, node_type, &r))
+            return WEIR_ENOMEM;
+        g->records[RECORD_NODES] = r;
+    }
     weir_observe(g, &weir_node_table_observer);
-    *out = g->node_table;
+    *out = node_table_in(g);
     return WEIR_OK;
 }
 
@@ -536,7 +540,7 @@ static int join(const weir_graph *g, struct node_table *r, weir_vertex v, bool i
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    struct node_table *r = g->node_table;
+    struct node_table *r = node_table_in(g);
     const weir_vertex *kids = p == WEIR_NONE ? g->roots : inner_of(g, p)->kids;
     bool inside = is_inside(g, r, p);
     int rc = widen_types(g, r);
@@ -576,7 +580,7 @@ static int leave(const weir_graph *g, struct node_table *r, uint32_t node)
 
 static void unlinked(weir_graph *g, weir_vertex v)
 {
-    struct node_table *r = g->node_table;
+    struct node_table *r = node_table_in(g);
     struct node_table_span s = numbers_of(g, r, v);
     int rc = s.lo < s.hi && r->templates ? WEIR_ELIMIT : WEIR_OK;
 
@@ -591,7 +595,7 @@ static void unlinked(weir_graph *g, weir_vertex v)
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    struct node_table *r = g->node_table;
+    struct node_table *r = node_table_in(g);
 
     if (weir_array_reserve(&r->rows, &r->rows_cap, (size_t)first + count, sizeof *r->rows)) {
         drop(g);
@@ -605,7 +609,7 @@ static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 
 static void rows_moved(weir_graph *g, weir_vertex v)
 {
-    struct node_table *r = g->node_table;
+    struct node_table *r = node_table_in(g);
     const struct inner *in = inner_of(g, v);
 
     for (uint32_t i = 0; i < in->nkids; i++) {
@@ -621,7 +625,7 @@ static void rows_moved(weir_graph *g, weir_vertex v)
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
-    struct node_table *r = g->node_table;
+    struct node_table *r = node_table_in(g);
     struct node_table_span s = numbers_of(g, r, v);
     int rc = WEIR_OK;
 

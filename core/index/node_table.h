@@ -55,6 +55,12 @@ struct node_table {
     uint32_t next_cap;
 };
 
+/* NULL until a constraint needs nodes. */
+static inline struct node_table *node_table_in(const weir_graph *g)
+{
+    return g->records[RECORD_NODES];
+}
+
 /* The node table of a graph, made where missing; WEIR_ENOMEM. */
 int weir_node_table_get(weir_graph *g, weir_type node_type, struct node_table **out) WEIR_CHECKED;
 void weir_node_table_free(struct node_table *r);

@@ -111,7 +111,7 @@ static int check_nodes(const struct comparison *c, bool *same)
 
 int weir_node_table_check(const weir_graph *g, weir_err *err)
 {
-    struct comparison c = {.g = g, .kept = g->node_table};
+    struct comparison c = {.g = g, .kept = node_table_in(g)};
     uint32_t *numbers = NULL, n = 0;
     bool same = false;
     int rc = weir_node_table_make(g, c.kept->type, &c.made);

@@ -9,7 +9,7 @@
 
 static void drop_all(weir_graph *g)
 {
-    struct nogoods *x = g->nogoods;
+    struct nogoods *x = nogoods_in(g);
 
     for (uint32_t i = 0; x && i < x->n; i++) {
         weir_buf_free(&x->list[i].key);
@@ -17,14 +17,12 @@ static void drop_all(weir_graph *g)
     }
     if (x)
         weir_mem_free(x->rows);
-    weir_mem_free(x);
-    g->nogoods = NULL;
-    weir_observe_end(g, &weir_nogood_observer);
+    weir_record_drop(g, RECORD_NOGOODS, &weir_nogood_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    const struct nogoods *x = g->nogoods;
+    const struct nogoods *x = nogoods_in(g);
     size_t n = x ? sizeof *x + (size_t)x->cap * sizeof *x->rows : 0;
 
     for (uint32_t i = 0; x && i < x->n; i++)
@@ -42,30 +40,29 @@ static uint32_t place_of(const struct nogoods *x, const weir_buf *key)
 
 struct nogood_bit weir_nogood_find(weir_graph *g, const weir_buf *key, int64_t end)
 {
-    struct nogoods *x = g->nogoods;
+    struct nogoods *x = nogoods_in(g);
     uint32_t i = x ? place_of(x, key) : WEIR_NONE;
 
     if (i == WEIR_NONE)
         return (struct nogood_bit){0};
-    x->list[i].last_use = ++g->uses;
+    x->list[i].last_use = weir_next_use(g);
     return (struct nogood_bit){end >= x->list[i].end ? x->list[i].born : 0, i};
 }
 
 static struct nogoods *make(weir_graph *g)
 {
-    struct nogoods *x = weir_mem_zalloc(1, sizeof *x);
+    struct nogoods *x = weir_record_make(g, RECORD_NOGOODS, sizeof *x, &weir_nogood_observer);
 
     if (!x)
         return NULL;
-    x->cap = g->aggregates->nrows + 1;
+    x->cap = aggregates_in(g)->nrows + 1;
     x->rows = weir_mem_zalloc(x->cap, sizeof *x->rows);
     if (!x->rows) {
-        weir_mem_free(x);
+        drop_all(g);
         return NULL;
     }
-    x->nrows = g->aggregates->nrows;
-    weir_observe(g, &weir_nogood_observer);
-    return g->nogoods = x;
+    x->nrows = aggregates_in(g)->nrows;
+    return x;
 }
 
 /* The number for a new search: the next, or the number of the least recently used search. */
@@ -112,7 +109,7 @@ static void clear_all(struct nogoods *x, uint32_t bits)
 
 int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapped, struct nogood_bit *out)
 {
-    struct nogoods *x = g->nogoods ? g->nogoods : make(g);
+    struct nogoods *x = nogoods_in(g) ? nogoods_in(g) : make(g);
     uint32_t i = x ? place_for(x, key) : WEIR_NONE, mask;
 
     if (i == WEIR_NONE)
@@ -122,7 +119,7 @@ int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapp
     x->mapped = mapped ? x->mapped | mask : x->mapped & ~mask;
     x->passing = lasting ? x->passing & ~mask : x->passing | mask;
     x->list[i].end = INT64_MIN;
-    x->list[i].born = x->list[i].last_use = ++g->uses;
+    x->list[i].born = x->list[i].last_use = weir_next_use(g);
     *out = (struct nogood_bit){x->list[i].born, i};
     return WEIR_OK;
 }
@@ -131,8 +128,8 @@ int weir_nogood_make(weir_graph *g, const weir_buf *key, bool lasting, bool mapp
 
 static void described_many(weir_graph *g)
 {
-    if (g->nogoods->mapped)
-        clear_all(g->nogoods, g->nogoods->mapped);
+    if (nogoods_in(g)->mapped)
+        clear_all(nogoods_in(g), nogoods_in(g)->mapped);
 }
 
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
@@ -166,18 +163,18 @@ static weir_vertex clear_parent(const weir_graph *g, struct nogoods *x, weir_ver
 static void spans_changed(weir_graph *g, weir_vertex v, bool above)
 {
     const struct inner *in = inner_of(g, v);
-    uint32_t passing = g->nogoods->passing;
+    uint32_t passing = nogoods_in(g)->passing;
 
     if (in)
-        clear(g->nogoods, in->row, passing);
-    v = clear_parent(g, g->nogoods, v, passing);
+        clear(nogoods_in(g), in->row, passing);
+    v = clear_parent(g, nogoods_in(g), v, passing);
     while (above && v != WEIR_NONE)
-        v = clear_parent(g, g->nogoods, v, passing);
+        v = clear_parent(g, nogoods_in(g), v, passing);
 }
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
 {
-    struct nogoods *x = g->nogoods;
+    struct nogoods *x = nogoods_in(g);
     const struct inner *in = p == WEIR_NONE ? NULL : inner_of(g, p);
     struct levels lv;
 
@@ -212,7 +209,7 @@ static int widen(struct nogoods *x, uint32_t rows)
 
 static void rows_given(weir_graph *g, uint32_t first, uint32_t count)
 {
-    struct nogoods *x = g->nogoods;
+    struct nogoods *x = nogoods_in(g);
 
     if (widen(x, first + count)) {
         drop_all(g);

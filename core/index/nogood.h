@@ -37,6 +37,12 @@ struct nogoods {
     uint32_t n;
 };
 
+/* NULL until a search fails. */
+static inline struct nogoods *nogoods_in(const weir_graph *g)
+{
+    return g->records[RECORD_NOGOODS];
+}
+
 /* Reference to the bit of a search, valid while `born` matches. */
 struct nogood_bit {
     uint64_t born; /* 0: no bit */
@@ -55,15 +61,15 @@ extern const struct weir_observer weir_nogood_observer;
 /* Whether the bit still belongs to the search. */
 static inline bool nogood_counts(const weir_graph *g, struct nogood_bit b)
 {
-    return b.born != 0 && g->nogoods && g->nogoods->list[b.at].born == b.born;
+    return b.born != 0 && nogoods_in(g) && nogoods_in(g)->list[b.at].born == b.born;
 }
 
 /* Whether the bit is set for a row; then *first is the candidate before which nothing serves. */
 static inline bool nogood_at(const weir_graph *g, struct nogood_bit b, uint32_t row, weir_vertex *first)
 {
-    if (!nogood_counts(g, b) || !(g->nogoods->rows[row] >> b.at & 1))
+    if (!nogood_counts(g, b) || !(nogoods_in(g)->rows[row] >> b.at & 1))
         return false;
-    *first = g->nogoods->list[b.at].first[row];
+    *first = nogoods_in(g)->list[b.at].first[row];
     return true;
 }
 
@@ -75,8 +81,8 @@ static inline void nogood_set(weir_graph *g, struct nogood_bit b, uint32_t row, 
 
     if (!nogood_counts(g, b))
         return;
-    x = &g->nogoods->list[b.at];
-    g->nogoods->rows[row] |= UINT32_C(1) << b.at;
+    x = &nogoods_in(g)->list[b.at];
+    nogoods_in(g)->rows[row] |= UINT32_C(1) << b.at;
     x->first[row] = first;
     x->end = x->end > end ? x->end : end;
 }

@@ -21,7 +21,7 @@ static void memory_free(struct score_memory *x)
 
 static void drop_at(weir_graph *g, uint32_t i)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
     struct score_memory *x = all->list[i];
 
     weir_index_drop_scored(g, x);
@@ -33,18 +33,18 @@ static void drop(weir_graph *g, const struct score_memory *x)
 {
     uint32_t i = 0;
 
-    while (g->scores->list[i] != x)
+    while (scores_in(g)->list[i] != x)
         i++;
     drop_at(g, i);
 }
 
 void weir_scores_drop_all(weir_graph *g)
 {
-    while (g->scores->n > 0)
-        drop_at(g, g->scores->n - 1);
-    weir_mem_free(g->scores->closed);
-    g->scores->closed = NULL;
-    g->scores->nclosed = 0;
+    while (scores_in(g)->n > 0)
+        drop_at(g, scores_in(g)->n - 1);
+    weir_mem_free(scores_in(g)->closed);
+    scores_in(g)->closed = NULL;
+    scores_in(g)->nclosed = 0;
 }
 
 size_t weir_score_bytes(const struct score_memory *x)
@@ -58,7 +58,7 @@ size_t weir_score_bytes(const struct score_memory *x)
 /* Drops memories, the least recently used first, until one more may be added. */
 static void drop_oldest(weir_graph *g, const struct score_memory *keep)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
 
     for (;;) {
         uint32_t oldest = WEIR_NONE;
@@ -78,13 +78,11 @@ static void drop_oldest(weir_graph *g, const struct score_memory *keep)
 
 int weir_scores_begin(weir_graph *g)
 {
-    if (!g->scores) {
-        g->scores = weir_mem_zalloc(1, sizeof *g->scores);
-        if (!g->scores)
-            return WEIR_ENOMEM;
-        weir_observe(g, &weir_scores_observer);
-    }
-    g->scores->match++;
+    struct score_memories *all = weir_record_make(g, RECORD_SCORES, sizeof *all, &weir_scores_observer);
+
+    if (!all)
+        return WEIR_ENOMEM;
+    all->match++;
     return WEIR_OK;
 }
 
@@ -101,7 +99,7 @@ static bool within_limits(const struct score_memory *x, int64_t duration)
 
 static struct score_memory *find(const struct score_query *q, weir_type t, const uint8_t *key, size_t len)
 {
-    struct score_memories *all = q->g->scores;
+    struct score_memories *all = scores_in(q->g);
 
     for (uint32_t i = 0; i < all->n; i++) {
         struct score_memory *x = all->list[i];
@@ -147,14 +145,14 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
     struct score_memory *x;
 
     drop_oldest(g, NULL);
-    x = g->scores->n < SCORE_MEMORIES && !weir_scores_look(g) ? weir_mem_zalloc(1, sizeof *x) : NULL;
+    x = scores_in(g)->n < SCORE_MEMORIES && !weir_scores_look(g) ? weir_mem_zalloc(1, sizeof *x) : NULL;
     if (!x)
         return NULL;
     *x = (struct score_memory){.serial = q->policy->serial,
                                .kind = q->kind,
                                .type = t,
                                .structure = g->serial,
-                               .match = g->scores->match,
+                               .match = scores_in(g)->match,
                                .now = g->now,
                                .duration = q->duration,
                                .exact = true,
@@ -169,7 +167,7 @@ static struct score_memory *make(const struct score_query *q, weir_type t, const
         return NULL;
     }
     x->inner_cap = g->ninners;
-    g->scores->list[g->scores->n++] = x;
+    scores_in(g)->list[scores_in(g)->n++] = x;
     return x;
 }
 
@@ -198,13 +196,13 @@ int weir_scores_of(const struct score_query *q, weir_type t, struct score_memory
         drop(q->g, x);
         x = NULL;
     }
-    if (!x && q->g->scores->n == SCORE_MEMORIES)
+    if (!x && scores_in(q->g)->n == SCORE_MEMORIES)
         drop_oldest(q->g, NULL);
     x = x ? x : make(q, t, key, len);
-    q->g->scores->duration = q->duration;
+    scores_in(q->g)->duration = q->duration;
     if (!x)
-        return q->g->scores->n < SCORE_MEMORIES ? weir_fail_nomem(q->err) : WEIR_OK;
-    x->last_use = ++q->g->uses;
+        return scores_in(q->g)->n < SCORE_MEMORIES ? weir_fail_nomem(q->err) : WEIR_OK;
+    x->last_use = weir_next_use(q->g);
     follow_time(q, x);
     *out = x;
     return WEIR_OK;
@@ -295,7 +293,7 @@ static int evaluate_failed(const struct score_query *q)
 static int ask(const struct score_query *q, struct score_memory *x, weir_vertex v, enum wanted what, double *score,
                bool *shared)
 {
-    struct score_memories *all = q->g->scores;
+    struct score_memories *all = scores_in(q->g);
     int rc;
 
     all->recording = true;
@@ -497,8 +495,8 @@ int weir_score_get(const struct score_query *q, struct score_memory *x, weir_ver
 /* Whether a memory was not dropped. */
 static bool has_memory(const weir_graph *g, const struct score_memory *x)
 {
-    for (uint32_t i = 0; i < g->scores->n; i++)
-        if (g->scores->list[i] == x)
+    for (uint32_t i = 0; i < scores_in(g)->n; i++)
+        if (scores_in(g)->list[i] == x)
             return true;
     return false;
 }

@@ -139,6 +139,12 @@ struct score_memories {
     uint32_t nclosed;
 };
 
+/* NULL until a policy gives scores. */
+static inline struct score_memories *scores_in(const weir_graph *g)
+{
+    return g->records[RECORD_SCORES];
+}
+
 /* The question for scores. */
 struct score_query {
     weir_graph *g;

@@ -35,7 +35,7 @@ static void note(struct score_memories *all, weir_vertex v, unsigned what, unsig
 /* Notes a fact, and reads its numbers. */
 static void note_numbers(const weir_graph *g, weir_vertex v, enum weir_read what, weir_type type, int64_t limit)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
     struct score_fact fact = {.v = v, .type = type, .what = (uint8_t)what, .limit = limit};
 
     note(all, v, BIT(what), 0);
@@ -51,7 +51,7 @@ static void note_numbers(const weir_graph *g, weir_vertex v, enum weir_read what
 
 void weir_read(const weir_graph *g, weir_vertex v, enum weir_read what)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
 
     if (!all || !all->recording)
         return;
@@ -79,7 +79,7 @@ void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_
 {
     weir_type t = weir_type_find(g, type);
 
-    if (g->scores && g->scores->recording)
+    if (scores_in(g) && scores_in(g)->recording)
         note_numbers(g, v, WEIR_READ_BELOW, t, 0);
     weir_units_below(g, v, t, out);
     out->type = type;
@@ -87,7 +87,7 @@ void weir_read_below(const weir_graph *g, weir_vertex v, const char *type, weir_
 
 void weir_read_limit(const weir_graph *g, int64_t limit)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
     struct score_memory *x = all && all->recording ? all->into : NULL;
     uint32_t i = 0;
 
@@ -106,13 +106,13 @@ void weir_read_limit(const weir_graph *g, int64_t limit)
 
 void weir_read_other(const weir_graph *g, const char *what)
 {
-    if (g->scores && g->scores->recording)
-        g->scores->trouble = what;
+    if (scores_in(g) && scores_in(g)->recording)
+        scores_in(g)->trouble = what;
 }
 
 const char *weir_read_trouble(const weir_graph *g)
 {
-    return g->scores ? g->scores->trouble : NULL;
+    return scores_in(g) ? scores_in(g)->trouble : NULL;
 }
 
 /* The number of the source of a vertex, made where there is none; WEIR_NONE: out of memory. */
@@ -160,7 +160,7 @@ static int depend(const weir_graph *g, struct score_memory *x, uint32_t i, weir_
 
 int weir_score_depend(const weir_graph *g, struct score_memory *x, uint32_t i)
 {
-    const struct score_memories *all = g->scores;
+    const struct score_memories *all = scores_in(g);
     int rc = WEIR_OK;
 
     for (uint32_t k = 0; !rc && k < all->nnoted; k++)
@@ -216,7 +216,7 @@ static void touch_below(const weir_graph *g, struct score_memory *x, weir_vertex
 
 int weir_scores_look(weir_graph *g)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
 
     if (all->closed)
         return WEIR_OK;
@@ -232,7 +232,7 @@ int weir_scores_look(weir_graph *g)
 /* Follows a change of v: of its units, or of its state, or of the rows over the vertices below. */
 static void touch_vertex(const weir_graph *g, weir_vertex v)
 {
-    struct score_memories *all = g->scores;
+    struct score_memories *all = scores_in(g);
     uint32_t inner = vertex_at(g, v)->inner;
     bool flips = inner < all->nclosed && all->closed[inner] == vertex_open(g, v);
 
@@ -248,8 +248,8 @@ static void touch_vertex(const weir_graph *g, weir_vertex v)
 static void touch_up(const weir_graph *g, weir_vertex v)
 {
     for (; v != WEIR_NONE; v = vertex_at(g, v)->parent)
-        for (uint32_t i = 0; i < g->scores->n; i++)
-            weir_score_touch(g->scores->list[i], v, BIT(WEIR_READ_BELOW));
+        for (uint32_t i = 0; i < scores_in(g)->n; i++)
+            weir_score_touch(scores_in(g)->list[i], v, BIT(WEIR_READ_BELOW));
 }
 
 static void used(weir_graph *g, weir_vertex v)
@@ -271,8 +271,8 @@ static void used_run(weir_graph *g, weir_vertex p, uint32_t from, uint32_t to)
 static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 {
     (void)map;
-    for (uint32_t i = 0; i < g->scores->n; i++)
-        weir_score_touch(g->scores->list[i], v, BIT(key == WEIR_NO_NAME ? WEIR_READ_RANK : WEIR_READ_MAPS));
+    for (uint32_t i = 0; i < scores_in(g)->n; i++)
+        weir_score_touch(scores_in(g)->list[i], v, BIT(key == WEIR_NO_NAME ? WEIR_READ_RANK : WEIR_READ_MAPS));
 }
 
 static void linked(weir_graph *g, weir_vertex p, uint32_t pos, uint32_t count)
@@ -292,25 +292,23 @@ static void changed(weir_graph *g, weir_vertex v)
 static void freed(weir_graph *g)
 {
     weir_scores_drop_all(g);
-    weir_mem_free(g->scores);
-    g->scores = NULL;
-    weir_observe_end(g, &weir_scores_observer);
+    weir_record_drop(g, RECORD_SCORES, &weir_scores_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = sizeof *g->scores + g->scores->nclosed * sizeof *g->scores->closed;
+    size_t n = sizeof *scores_in(g) + scores_in(g)->nclosed * sizeof *scores_in(g)->closed;
 
-    for (uint32_t i = 0; i < g->scores->n; i++)
-        n += weir_score_bytes(g->scores->list[i]);
+    for (uint32_t i = 0; i < scores_in(g)->n; i++)
+        n += weir_score_bytes(scores_in(g)->list[i]);
     return n;
 }
 
 /* The own facts of each score lead back to the score, and each stale score is queued once. */
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t i = 0; i < g->scores->n; i++) {
-        const struct score_memory *x = g->scores->list[i];
+    for (uint32_t i = 0; i < scores_in(g)->n; i++) {
+        const struct score_memory *x = scores_in(g)->list[i];
         uint32_t queued = 0;
         for (uint32_t k = 0; k < x->n; k++) {
             queued += x->list[k].queued;

@@ -30,7 +30,7 @@ void weir_score_fact_read(const weir_graph *g, struct score_fact *f)
     case WEIR_READ_STATE: f->n[0] = (int64_t)vertex_at(g, f->v)->state; break;
     case WEIR_READ_NOW: f->n[0] = g->now; break;
     case WEIR_READ_DURATION:
-        f->n[0] = f->limit == SCORE_NO_LIMIT ? g->scores->duration : g->scores->duration <= f->limit;
+        f->n[0] = f->limit == SCORE_NO_LIMIT ? scores_in(g)->duration : scores_in(g)->duration <= f->limit;
         break;
     default:
         weir_units_below(g, f->v, f->type, &a);
@@ -100,7 +100,7 @@ void weir_score_versions_drop(struct score_memory *x, struct score *s)
 
 int weir_score_version_add(const weir_graph *g, struct score_memory *x, uint32_t i, double value)
 {
-    const struct score_memories *all = g->scores;
+    const struct score_memories *all = scores_in(g);
     uint32_t version, facts, *last = &x->list[i].version;
 
     if (all->many || all->nfacts == 0)

@@ -14,46 +14,46 @@
 #include "time/schedule.h"
 #include "time/usage_totals.h"
 
-int64_t weir_graph_now(const weir_graph *g)
-{
-    return g->now;
-}
-
 enum weir_overrun weir_graph_overrun_rule(const weir_graph *g)
 {
-    return g->expire ? WEIR_OVERRUN_EXPIRE : WEIR_OVERRUN_HOLD;
+    return jobs_expire(g) ? WEIR_OVERRUN_EXPIRE : WEIR_OVERRUN_HOLD;
 }
 
-void weir_graph_overrun(weir_graph *g, enum weir_overrun rule)
+int weir_graph_overrun(weir_graph *g, enum weir_overrun rule, weir_err *err)
 {
     bool expire = rule == WEIR_OVERRUN_EXPIRE;
 
-    for (uint32_t i = 0; expire != g->expire && i < live_jobs(g); i++) {
-        uint32_t job = g->jobs->order[i];
-        if (g->jobs->list[job].a.state != WEIR_ALLOCATED || g->jobs->list[job].a.expires)
+    if (expire == jobs_expire(g))
+        return WEIR_OK;
+    if (weir_jobs_make(g))
+        return weir_fail_nomem(err);
+    for (uint32_t i = 0; i < live_jobs(g); i++) {
+        uint32_t job = jobs_in(g)->order[i];
+        if (jobs_in(g)->list[job].a.state != WEIR_ALLOCATED || jobs_in(g)->list[job].a.expires)
             continue;
         if (expire)
             weir_start_queue_add(g, job);
         else
             weir_start_queue_remove(g, job);
     }
-    g->expire = expire;
+    jobs_in(g)->expire = expire;
+    return WEIR_OK;
 }
 
 const weir_clock_event *weir_graph_events(const weir_graph *g, uint32_t *n)
 {
-    *n = g->jobs ? g->jobs->nevents : 0;
-    return g->jobs ? g->jobs->events : NULL;
+    *n = jobs_in(g) ? jobs_in(g)->nevents : 0;
+    return jobs_in(g) ? jobs_in(g)->events : NULL;
 }
 
 /* Records an event of a job. Memory is reserved. */
 static void add_event(weir_graph *g, uint32_t job, enum weir_clock_change kind)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
 
     if (a->expires)
         return;
-    g->jobs->events[g->jobs->nevents++] =
+    jobs_in(g)->events[jobs_in(g)->nevents++] =
         (weir_clock_event){a->job, kind == WEIR_CLOCK_EXPIRE ? a->end : a->start, (int)kind};
 }
 
@@ -81,7 +81,7 @@ static bool is_blocked(const weir_graph *g, const weir_pick *p)
 
 static bool job_blocked(const weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
 
     for (uint32_t i = 0; i < a->npicks; i++)
         if (is_blocked(g, &a->picks[i]))
@@ -102,8 +102,9 @@ struct conflicts {
 /* Whether `other` stays in place when `job` is put off. */
 static bool stays(const weir_graph *g, uint32_t other, uint32_t job)
 {
-    const struct job *o = &g->jobs->list[other];
-    return o->a.state == WEIR_ALLOCATED || o->settled == g->jobs->advances || weir_start_queue_earlier(g, other, job);
+    const struct job *o = &jobs_in(g)->list[other];
+    return o->a.state == WEIR_ALLOCATED || o->settled == jobs_in(g)->advances ||
+           weir_start_queue_earlier(g, other, job);
 }
 
 static bool is_over(const struct conflicts *r, const struct span *s)
@@ -178,7 +179,7 @@ static void pass_over(struct conflicts *r, const struct span *s)
 /* The first start from t on without a conflict that stays. */
 static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     struct conflicts r = {.g = g, .job = job, .t0 = t, .each = pass_over};
     uint32_t clear = 0;
 
@@ -195,7 +196,7 @@ static int64_t first_start(weir_graph *g, uint32_t job, int64_t t)
 /* Displaces an overlapped reservation later than the job. */
 static void displace(struct conflicts *r, const struct span *s)
 {
-    if (stays(r->g, s->job, r->job) || r->g->jobs->list[s->job].displaced)
+    if (stays(r->g, s->job, r->job) || jobs_in(r->g)->list[s->job].displaced)
         return;
     weir_usage_remove(r->g, s->job);
     weir_displaced_add(r->g, s->job);
@@ -204,7 +205,7 @@ static void displace(struct conflicts *r, const struct span *s)
 /* Gives a job new times, in the schedules of all picks. */
 static void move_spans(weir_graph *g, uint32_t job, int64_t start)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     int64_t end = j->a.end == WEIR_FOREVER ? WEIR_FOREVER : time_add(start, j->a.end - j->a.start);
 
     note_job(g, j->a.job);
@@ -214,14 +215,14 @@ static void move_spans(weir_graph *g, uint32_t job, int64_t start)
         weir_schedule_move(g, v, job, start, end);
         weir_rows_soon(g, v, next);
     }
-    j->a.start = g->jobs->starts[job] = start;
+    j->a.start = jobs_in(g)->starts[job] = start;
     j->a.end = end;
 }
 
 /* Puts a reservation, in no queue and not in the usage totals, off to the first start from t on. */
 static void put_off(weir_graph *g, uint32_t job, int64_t t)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     int64_t start = first_start(g, job, t);
     struct conflicts r = {.g = g, .job = job, .each = displace};
 
@@ -236,7 +237,7 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
             add_event(g, job, WEIR_CLOCK_HOLD);
         j->put_off = true;
     }
-    j->settled = g->jobs->advances;
+    j->settled = jobs_in(g)->advances;
     weir_usage_keep(g, job);
     weir_start_queue_add(g, job);
 }
@@ -245,11 +246,11 @@ static void put_off(weir_graph *g, uint32_t job, int64_t t)
 
 static void begin(weir_graph *g, uint32_t job)
 {
-    g->jobs->list[job].a.state = WEIR_ALLOCATED;
-    g->jobs->list[job].put_off = false;
+    jobs_in(g)->list[job].a.state = WEIR_ALLOCATED;
+    jobs_in(g)->list[job].put_off = false;
     add_event(g, job, WEIR_CLOCK_START);
     weir_spans_begin(g, job);
-    if (g->expire && !g->jobs->list[job].a.expires)
+    if (jobs_in(g)->expire && !jobs_in(g)->list[job].a.expires)
         weir_start_queue_add(g, job);
 }
 
@@ -257,7 +258,7 @@ static void begin(weir_graph *g, uint32_t job)
 static void process(weir_graph *g, uint32_t job)
 {
     weir_start_queue_remove(g, job);
-    if (g->jobs->list[job].a.state == WEIR_ALLOCATED) {
+    if (jobs_in(g)->list[job].a.state == WEIR_ALLOCATED) {
         add_event(g, job, WEIR_CLOCK_EXPIRE);
         weir_job_drop(g, job);
     } else if (job_blocked(g, job)) {
@@ -271,7 +272,7 @@ static void process(weir_graph *g, uint32_t job)
 /* Processes a displaced reservation: begins, or is put off in turn. */
 static void process_displaced(weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     bool due = a->start <= g->now;
 
     weir_displaced_take(g);
@@ -288,10 +289,11 @@ static int reserve_events(weir_graph *g, int64_t now)
 {
     uint32_t job = weir_start_queue_first(g);
     bool due = job != WEIR_NONE && weir_start_queue_time(g, job) <= now;
-    size_t n = (due ? (size_t)g->jobs->nqueue * 2 : 0) + weir_stages_due(g, now);
+    size_t n = (due ? (size_t)jobs_in(g)->nqueue * 2 : 0) + weir_stages_due(g, now);
 
-    return n > 0 && weir_array_reserve(&g->jobs->events, &g->jobs->events_cap, n, sizeof *g->jobs->events) ? WEIR_ENOMEM
-                                                                                                           : WEIR_OK;
+    return n > 0 && weir_array_reserve(&jobs_in(g)->events, &jobs_in(g)->events_cap, n, sizeof *jobs_in(g)->events)
+               ? WEIR_ENOMEM
+               : WEIR_OK;
 }
 
 int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
@@ -307,11 +309,11 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
     if (reserve_events(g, now))
         return weir_fail_nomem(err);
     g->now = now;
-    g->revision++;
-    if (!g->jobs)
+    g->saves.revision++;
+    if (!jobs_in(g))
         return WEIR_OK;
-    g->jobs->nevents = 0;
-    g->jobs->advances++;
+    jobs_in(g)->nevents = 0;
+    jobs_in(g)->advances++;
     weir_stages_expire(g);
     for (;;) {
         job = weir_start_queue_first(g);
@@ -333,12 +335,12 @@ int weir_graph_advance(weir_graph *g, int64_t now, weir_err *err)
  * right keeps the start; a job that is overdue stays overdue. */
 static void move_back(weir_graph *g, uint32_t job, int64_t back)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     int64_t start = j->a.start - back;
 
     if (j->a.start <= g->now - back)
         start = j->a.start;
-    j->a.start = g->jobs->starts[job] = start > 0 ? start : 0;
+    j->a.start = jobs_in(g)->starts[job] = start > 0 ? start : 0;
     if (j->a.expires && j->a.expires != WEIR_FOREVER)
         j->a.expires -= back;
     if (j->a.end != WEIR_FOREVER)
@@ -350,7 +352,7 @@ static void move_back(weir_graph *g, uint32_t job, int64_t back)
 static void move_jobs_back(weir_graph *g, int64_t back)
 {
     for (uint32_t i = 0; i < live_jobs(g); i++)
-        move_back(g, g->jobs->order[i], back);
+        move_back(g, jobs_in(g)->order[i], back);
     weir_stages_retimed(g, back);
     weir_schedules_retimed(g);
     for (weir_vertex v = 0; v < g->limit; v++) {
@@ -371,14 +373,14 @@ int weir_graph_rewind(weir_graph *g, int64_t now, weir_err *err)
                          g->now, now);
     weir_occupancies_clear(g); /* starts found before may be after further starts now */
     weir_usage_clear(g);
-    if (g->jobs)
+    if (jobs_in(g))
         move_jobs_back(g, g->now - now);
-    if (g->jobs) {
-        g->jobs->nevents = 0;
-        g->jobs->advances++;
+    if (jobs_in(g)) {
+        jobs_in(g)->nevents = 0;
+        jobs_in(g)->advances++;
     }
     g->now = now;
-    g->revision++;
+    g->saves.revision++;
     g->state_changes++; /* records of jobs (weir_job_record) made before refer to the clock before */
     return WEIR_OK;
 }

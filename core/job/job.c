@@ -24,9 +24,9 @@ static uint32_t id_hash(const weir_graph *g, int64_t id)
 
 static uint32_t find(const weir_graph *g, int64_t id)
 {
-    if (g->jobs)
-        WEIR_MAP32_EACH (&g->jobs->ids, id_hash(g, id), i)
-            if (g->jobs->list[i].a.job == id)
+    if (jobs_in(g))
+        WEIR_MAP32_EACH (&jobs_in(g)->ids, id_hash(g, id), i)
+            if (jobs_in(g)->list[i].a.job == id)
                 return i;
     return WEIR_NONE;
 }
@@ -45,7 +45,7 @@ uint32_t weir_stage_index(const weir_graph *g, int64_t stage)
 
 static void clear_all(weir_graph *g)
 {
-    struct jobs *jobs = g->jobs;
+    struct jobs *jobs = jobs_in(g);
 
     for (uint32_t i = 0; jobs && i < jobs->n; i++)
         WEIR_FREE(jobs->list[i].picks, jobs->list[i].flows);
@@ -55,8 +55,7 @@ static void clear_all(weir_graph *g)
         weir_map32_free(&jobs->ids);
         WEIR_FREE(jobs->queue, jobs->events);
     }
-    weir_mem_free(jobs);
-    g->jobs = NULL;
+    weir_record_drop(g, RECORD_JOBS, NULL);
 }
 
 static const struct weir_observer job_observer = {
@@ -74,12 +73,15 @@ void weir_jobs_observe(weir_graph *g)
 
 int weir_jobs_make(weir_graph *g)
 {
-    if (g->jobs)
+    struct jobs *all;
+
+    if (jobs_in(g))
         return WEIR_OK;
-    g->jobs = weir_mem_zalloc(1, sizeof *g->jobs);
-    if (!g->jobs)
+    all = weir_record_make(g, RECORD_JOBS, sizeof *all, &job_observer);
+    if (!all)
         return WEIR_ENOMEM;
-    g->jobs->first_expiry = WEIR_FOREVER;
+    all->first_expiry = WEIR_FOREVER;
+    all->next_id = 1;
     weir_jobs_observe(g);
     return WEIR_OK;
 }
@@ -87,7 +89,7 @@ int weir_jobs_make(weir_graph *g)
 /* Reserves one more job. */
 static int table_reserve(weir_graph *g)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
 
     return weir_map32_reserve(&all->ids, (size_t)all->live + 1) ||
                    weir_array_reserve(&all->list, &all->cap, all->n + 1, sizeof *all->list) ||
@@ -105,14 +107,25 @@ static int64_t id_after(int64_t id)
 
 int64_t weir_job_next_id(weir_graph *g)
 {
-    while (weir_job_index(g, g->next_job) != WEIR_NONE)
-        g->next_job = id_after(g->next_job);
-    return g->next_job;
+    struct jobs *all = jobs_in(g);
+
+    while (all && weir_job_index(g, all->next_id) != WEIR_NONE)
+        all->next_id = id_after(all->next_id);
+    return jobs_next_id(g);
+}
+
+int weir_jobs_start_at(weir_graph *g, int64_t id)
+{
+    int rc = id == 1 ? WEIR_OK : weir_jobs_make(g);
+
+    if (!rc && jobs_in(g))
+        jobs_in(g)->next_id = id;
+    return rc;
 }
 
 void weir_job_id_given(weir_graph *g)
 {
-    g->next_job = id_after(g->next_job);
+    jobs_in(g)->next_id = id_after(jobs_in(g)->next_id);
 }
 
 static void put_in_order(struct jobs *all, uint32_t job, uint32_t place)
@@ -140,7 +153,7 @@ static int record_make(weir_graph *g, int64_t id, int64_t expires, uint32_t *out
 
     if (weir_jobs_make(g) || table_reserve(g))
         return weir_fail_nomem(err);
-    all = g->jobs;
+    all = jobs_in(g);
     i = all->live < all->n ? all->order[all->live] : all->n;
     if (weir_map32_add(&all->ids, id_hash(g, id), i))
         return weir_fail_nomem(err);
@@ -187,7 +200,7 @@ static void leave_order(struct jobs *all, uint32_t i)
 /* Removes the record of a job without spans. */
 static void job_forget(weir_graph *g, uint32_t i)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
     struct job *j = &all->list[i];
 
     leave_order(all, i);
@@ -213,7 +226,7 @@ int weir_job_reserve(struct job *j, size_t n)
 
 int weir_job_flow(weir_graph *g, uint32_t job, const struct flow_use *flows, uint32_t n)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
 
     if (n == 0)
         return WEIR_OK;
@@ -235,7 +248,7 @@ static int64_t next_of(const weir_graph *g, weir_vertex v)
 
 int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     bool active = a->start <= g->now;
     int64_t next = next_of(g, p->vertex);
     int rc;
@@ -253,10 +266,10 @@ int weir_span_add(weir_graph *g, uint32_t job, const weir_pick *p)
 
 void weir_span_remove(weir_graph *g, uint32_t job, weir_vertex v)
 {
-    bool active = g->jobs->list[job].a.start <= g->now;
+    bool active = jobs_in(g)->list[job].a.start <= g->now;
     int64_t next = next_of(g, v);
 
-    note_job(g, g->jobs->list[job].a.job);
+    note_job(g, jobs_in(g)->list[job].a.job);
     if (active)
         weir_rows_before(g, v);
     weir_schedule_remove(g, v, job);
@@ -271,7 +284,7 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
     bool whole = amount == kind_of(g, p->vertex)->size;
     int rc;
 
-    note_job(g, g->jobs->list[job].a.job);
+    note_job(g, jobs_in(g)->list[job].a.job);
     weir_rows_before(g, p->vertex);
     rc = weir_schedule_resize(g, p->vertex, job, amount, whole);
     weir_rows_after(g, p->vertex);
@@ -286,10 +299,10 @@ int weir_pick_resize(weir_graph *g, uint32_t job, weir_pick *p, int64_t amount)
 static int record_fill(weir_graph *g, uint32_t i, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                        weir_err *err)
 {
-    struct job *j = &g->jobs->list[i];
+    struct job *j = &jobs_in(g)->list[i];
     int rc;
 
-    j->a.start = g->jobs->starts[i] = start;
+    j->a.start = jobs_in(g)->starts[i] = start;
     j->a.end = end;
     j->a.state = start <= g->now ? WEIR_ALLOCATED : WEIR_RESERVED;
     note_job(g, j->a.job);
@@ -307,7 +320,7 @@ static int record_fill(weir_graph *g, uint32_t i, int64_t start, int64_t end, co
         job_forget(g, i);
         return weir_fail_nomem(err);
     }
-    if (start > g->now || (g->expire && !j->a.expires))
+    if (start > g->now || (jobs_expire(g) && !j->a.expires))
         weir_start_queue_add(g, i);
     return WEIR_OK;
 }
@@ -330,21 +343,21 @@ int weir_job_commit(weir_graph *g, int64_t id, int64_t start, int64_t end, const
 int weir_stage_book(weir_graph *g, int64_t expires, int64_t start, int64_t end, const weir_pick *picks, uint32_t n,
                     uint32_t *out, weir_err *err)
 {
-    int64_t number = (g->jobs ? g->jobs->last_stage : 0) + 1;
+    int64_t number = (jobs_in(g) ? jobs_in(g)->last_stage : 0) + 1;
     uint32_t i = 0;
     int rc = record_make(g, -number, expires, &i, err);
 
     rc = rc ? rc : record_fill(g, i, start, end, picks, n, err);
     if (rc)
         return rc;
-    g->jobs->last_stage = number;
+    jobs_in(g)->last_stage = number;
     *out = i;
     return WEIR_OK;
 }
 
 int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
     struct job *j = &all->list[stage];
     bool queued = j->queue_place != WEIR_NONE;
 
@@ -357,7 +370,7 @@ int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id)
     j->a.expires = 0;
     all->stages--;
     move_among_jobs(all, stage);
-    if (queued || g->expire)
+    if (queued || jobs_expire(g))
         weir_start_queue_add(g, stage);
     note_job(g, id);
     return WEIR_OK;
@@ -365,7 +378,7 @@ int weir_stage_rename(weir_graph *g, uint32_t stage, int64_t id)
 
 void weir_job_drop(weir_graph *g, uint32_t job)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
 
     weir_usage_remove(g, job);
     note_job(g, j->a.job);
@@ -389,13 +402,13 @@ int weir_release(weir_graph *g, int64_t job, weir_err *err)
 const weir_allocation *weir_job_get(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    return i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
+    return i == WEIR_NONE ? NULL : &jobs_in(g)->list[i].a;
 }
 
 const char *weir_job_policy(const weir_graph *g, int64_t job)
 {
     uint32_t i = weir_job_index(g, job);
-    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
+    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, jobs_in(g)->list[i].policy);
     const char *end = text ? strchr(text, JOB_QUEUE_END) : NULL;
 
     return end ? end + 1 : text;
@@ -404,7 +417,7 @@ const char *weir_job_policy(const weir_graph *g, int64_t job)
 const char *weir_job_queue(const weir_graph *g, int64_t job, size_t *len)
 {
     uint32_t i = weir_job_index(g, job);
-    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, g->jobs->list[i].policy);
+    const char *text = i == WEIR_NONE ? NULL : weir_strtab_text(&g->names, jobs_in(g)->list[i].policy);
     const char *end = text ? strchr(text, JOB_QUEUE_END) : NULL;
 
     *len = end ? (size_t)(end - text) : 0;
@@ -413,12 +426,12 @@ const char *weir_job_queue(const weir_graph *g, int64_t job, size_t *len)
 
 uint32_t weir_job_count(const weir_graph *g)
 {
-    return g->jobs ? g->jobs->live - g->jobs->stages : 0;
+    return jobs_in(g) ? jobs_in(g)->live - jobs_in(g)->stages : 0;
 }
 
 const weir_allocation *weir_job_at(const weir_graph *g, uint32_t i)
 {
-    return i < weir_job_count(g) ? &g->jobs->list[g->jobs->order[i]].a : NULL;
+    return i < weir_job_count(g) ? &jobs_in(g)->list[jobs_in(g)->order[i]].a : NULL;
 }
 
 /* ---- single vertices ---- */
@@ -465,7 +478,7 @@ static int check_window(const weir_graph *g, const struct job *j, int64_t start,
 
 static bool has_below(const weir_graph *g, weir_vertex v, uint32_t job)
 {
-    const weir_allocation *a = job == WEIR_NONE ? NULL : &g->jobs->list[job].a;
+    const weir_allocation *a = job == WEIR_NONE ? NULL : &jobs_in(g)->list[job].a;
 
     for (uint32_t i = 0; a && i < a->npicks; i++)
         if (a->picks[i].vertex != v && weir_vertex_within(g, a->picks[i].vertex, v))
@@ -532,7 +545,7 @@ static int resize_units(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 /* Adds a pick to a job. */
 static int pick_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
 
     if (weir_job_reserve(j, (size_t)j->a.npicks + 1) || weir_span_add(g, job, p))
         return WEIR_ENOMEM;
@@ -545,7 +558,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
                          weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    struct job *j = i == WEIR_NONE ? NULL : &g->jobs->list[i];
+    struct job *j = i == WEIR_NONE ? NULL : &jobs_in(g)->list[i];
     weir_pick *had = j && vertex_valid(g, v) && weir_job_has(g, i, v) ? weir_job_pick(j, v) : NULL;
     weir_pick p = {v, WEIR_NONE, amount, false};
     int rc = weir_graph_writable(g, err);
@@ -573,7 +586,7 @@ int weir_vertex_allocate(weir_graph *g, weir_vertex v, int64_t job, int64_t amou
 int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amount, weir_err *err)
 {
     uint32_t i = weir_job_index(g, job);
-    weir_pick *p = i == WEIR_NONE ? NULL : weir_job_pick(&g->jobs->list[i], v);
+    weir_pick *p = i == WEIR_NONE ? NULL : weir_job_pick(&jobs_in(g)->list[i], v);
     int rc = weir_graph_writable(g, err);
 
     if (rc)
@@ -583,14 +596,14 @@ int weir_vertex_release(weir_graph *g, weir_vertex v, int64_t job, int64_t amoun
     if (amount < 0 || amount > p->amount)
         return weir_fail(err, WEIR_EINVAL, "%" PRId64 " units cannot be freed: job %" PRId64 " has %" PRId64, amount,
                          job, p->amount);
-    if (weir_job_has_flow(&g->jobs->list[i], v))
+    if (weir_job_has_flow(&jobs_in(g)->list[i], v))
         return weir_job_flow_release(g, i, v, amount ? amount : p->amount) ? weir_fail_nomem(err) : WEIR_OK;
     if (amount > 0 && amount < p->amount)
         return resize_units(g, i, p, p->amount - amount) ? weir_fail_nomem(err) : WEIR_OK;
     weir_usage_remove(g, i);
     weir_span_remove(g, i, v);
-    memmove(p, p + 1, (size_t)(g->jobs->list[i].picks + g->jobs->list[i].a.npicks - p - 1) * sizeof *p);
-    if (--g->jobs->list[i].a.npicks == 0)
+    memmove(p, p + 1, (size_t)(jobs_in(g)->list[i].picks + jobs_in(g)->list[i].a.npicks - p - 1) * sizeof *p);
+    if (--jobs_in(g)->list[i].a.npicks == 0)
         job_forget(g, i);
     else
         weir_usage_keep(g, i);

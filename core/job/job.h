@@ -6,6 +6,8 @@
 
 /* The next free id. There are more ids than jobs, so a search from 1 on ends. */
 int64_t weir_job_next_id(weir_graph *g);
+/* Sets the next id, of a graph without jobs. */
+int weir_jobs_start_at(weir_graph *g, int64_t id) WEIR_CHECKED;
 /* The next free id has been given to a job. */
 void weir_job_id_given(weir_graph *g);
 /* Makes a job with picks, as a whole or not at all. The caller has checked that the picks fit. id 0: the next id

@@ -20,7 +20,7 @@ static int check_schedule_sums(const weir_graph *g, weir_vertex v, const struct 
     int64_t used = 0, next = WEIR_FOREVER;
 
     for (uint32_t i = 0; i < b->count; i++, last = s) {
-        if (span_job(b, i) >= g->jobs->n || !g->jobs->list[span_job(b, i)].used)
+        if (span_job(b, i) >= jobs_in(g)->n || !jobs_in(g)->list[span_job(b, i)].used)
             return broken(err, "a span is of no job", v);
         s = weir_schedule_span(g, b, i);
         if (s.start < last.start)
@@ -110,7 +110,7 @@ static int check_schedule(const weir_graph *g, weir_vertex v, const struct sched
 /* Compares the number of vertices of each schedule. */
 static int check_refs(const weir_graph *g, weir_err *err)
 {
-    uint32_t *refs = weir_mem_zalloc((size_t)(g->schedules ? g->schedules->n : 0) + 1, sizeof *refs), users = 0;
+    uint32_t *refs = weir_mem_zalloc((size_t)(schedules_in(g) ? schedules_in(g)->n : 0) + 1, sizeof *refs), users = 0;
     int rc = refs ? WEIR_OK : weir_fail_nomem(err);
 
     for (weir_vertex v = 0; !rc && v < g->limit; v++)
@@ -118,10 +118,10 @@ static int check_refs(const weir_graph *g, weir_err *err)
             refs[vertex_at(g, v)->schedule]++;
             users++;
         }
-    for (uint32_t i = 0; !rc && g->schedules && i < g->schedules->n; i++)
-        if (refs[i] != g->schedules->list[i].refs)
+    for (uint32_t i = 0; !rc && schedules_in(g) && i < schedules_in(g)->n; i++)
+        if (refs[i] != schedules_in(g)->list[i].refs)
             rc = broken(err, "a schedule is of more or fewer vertices than it says", i);
-    if (!rc && g->schedules && (users != g->schedules->users || g->schedules->users > g->schedules->cap))
+    if (!rc && schedules_in(g) && (users != schedules_in(g)->users || schedules_in(g)->users > schedules_in(g)->cap))
         rc = broken(err, "the vertices with schedules are miscounted", users);
     weir_mem_free(refs);
     return rc;
@@ -139,10 +139,10 @@ static int check_schedules(const weir_graph *g, weir_err *err)
     }
     if (rc)
         return rc;
-    for (uint32_t i = 0; i < g->jobs->n; i++)
-        for (uint32_t k = 0; g->jobs->list[i].used && k < g->jobs->list[i].a.npicks; k++, picks++)
-            if (!has_span(g, i, &g->jobs->list[i].picks[k]))
-                return broken(err, "a pick is in no schedule", g->jobs->list[i].picks[k].vertex);
+    for (uint32_t i = 0; i < jobs_in(g)->n; i++)
+        for (uint32_t k = 0; jobs_in(g)->list[i].used && k < jobs_in(g)->list[i].a.npicks; k++, picks++)
+            if (!has_span(g, i, &jobs_in(g)->list[i].picks[k]))
+                return broken(err, "a pick is in no schedule", jobs_in(g)->list[i].picks[k].vertex);
     return spans == picks ? WEIR_OK : broken(err, "spans and picks differ in number", (uint32_t)spans);
 }
 
@@ -152,7 +152,7 @@ static int check_schedules(const weir_graph *g, weir_err *err)
  * stage.c), and fewer picks and flows are written over those that a job has (job_resize.c). */
 static int check_room(const weir_graph *g, weir_err *err)
 {
-    const struct jobs *all = g->jobs;
+    const struct jobs *all = jobs_in(g);
 
     if (all->queue_cap < all->n || all->starts_cap < all->n || all->order_cap < all->n)
         return broken(err, "there is no room for an event of each job", all->queue_cap);
@@ -172,34 +172,36 @@ static int check_records(const weir_graph *g, weir_err *err)
 
     if (check_room(g, err))
         return WEIR_EINVAL;
-    for (uint32_t i = 0; i < g->jobs->n; i++) {
-        const struct job *j = &g->jobs->list[i];
+    for (uint32_t i = 0; i < jobs_in(g)->n; i++) {
+        const struct job *j = &jobs_in(g)->list[i];
         if (!j->used)
             continue;
         live++;
-        if (g->jobs->starts[i] != j->a.start)
+        if (jobs_in(g)->starts[i] != j->a.start)
             return broken(err, "a job does not start when it says", i);
-        if (j->place >= g->jobs->live || g->jobs->order[j->place] != i)
+        if (j->place >= jobs_in(g)->live || jobs_in(g)->order[j->place] != i)
             return broken(err, "a job does not stand in the list where it says", i);
         if ((j->a.expires ? weir_stage_index(g, -j->a.job) : weir_job_index(g, j->a.job)) != i)
             return broken(err, "a job is not found by its id", i);
         if ((j->a.state == WEIR_RESERVED) != (j->a.start > g->now) || j->displaced)
             return broken(err, "a job is reserved that has begun, or the other way round", i);
-        if ((j->a.expires != 0) != (j->place >= g->jobs->live - g->jobs->stages))
+        if ((j->a.expires != 0) != (j->place >= jobs_in(g)->live - jobs_in(g)->stages))
             return broken(err, "a stage stands among the jobs, or the other way round", i);
-        if (j->a.expires && (j->a.expires < g->jobs->first_expiry || j->a.expires <= g->now))
+        if (j->a.expires && (j->a.expires < jobs_in(g)->first_expiry || j->a.expires <= g->now))
             return broken(err, "a stage has expired, or the first expiry is wrong", i);
         if ((j->queue_place != WEIR_NONE) !=
-            (j->a.state == WEIR_RESERVED || (g->expire && j->a.end != WEIR_FOREVER && !j->a.expires)))
+            (j->a.state == WEIR_RESERVED || (jobs_expire(g) && j->a.end != WEIR_FOREVER && !j->a.expires)))
             return broken(err, "a job is queued without an event, or the other way round", i);
-        if (j->queue_place != WEIR_NONE && (j->queue_place >= g->jobs->nqueue || g->jobs->queue[j->queue_place] != i))
+        if (j->queue_place != WEIR_NONE &&
+            (j->queue_place >= jobs_in(g)->nqueue || jobs_in(g)->queue[j->queue_place] != i))
             return broken(err, "a job does not stand in the heap where it says", i);
         pending += j->queue_place != WEIR_NONE;
     }
-    for (uint32_t i = 1; i < g->jobs->nqueue; i++)
-        if (weir_start_queue_earlier(g, g->jobs->queue[i], g->jobs->queue[(i - 1) / 2]))
+    for (uint32_t i = 1; i < jobs_in(g)->nqueue; i++)
+        if (weir_start_queue_earlier(g, jobs_in(g)->queue[i], jobs_in(g)->queue[(i - 1) / 2]))
             return broken(err, "the start queue is out of order", i);
-    return live == g->jobs->live && pending == g->jobs->nqueue ? WEIR_OK : broken(err, "jobs are miscounted", live);
+    return live == jobs_in(g)->live && pending == jobs_in(g)->nqueue ? WEIR_OK
+                                                                     : broken(err, "jobs are miscounted", live);
 }
 
 int weir_jobs_check(const weir_graph *g, weir_err *err)

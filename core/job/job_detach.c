@@ -51,7 +51,7 @@ int weir_job_detach(weir_graph *g, int64_t job, weir_detached **out, weir_err *e
     if (i == WEIR_NONE)
         return weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job);
     x = weir_mem_zalloc(1, sizeof *x);
-    if (!x || keep(x, &g->jobs->list[i])) {
+    if (!x || keep(x, &jobs_in(g)->list[i])) {
         weir_detached_free(x);
         return weir_fail_nomem(err);
     }
@@ -97,8 +97,8 @@ int weir_job_attach(weir_graph *g, weir_detached *x, int64_t end, weir_err *err)
         weir_job_drop(g, i);
         return weir_fail_nomem(err);
     }
-    g->jobs->list[i].policy = x->policy;
-    g->jobs->list[i].a.nslots = x->a.nslots;
+    jobs_in(g)->list[i].policy = x->policy;
+    jobs_in(g)->list[i].a.nslots = x->a.nslots;
     weir_detached_free(x);
     return WEIR_OK;
 }
@@ -108,7 +108,7 @@ int weir_job_attach(weir_graph *g, weir_detached *x, int64_t end, weir_err *err)
 char *weir_job_record(const weir_graph *g, int64_t job, weir_err *err)
 {
     uint32_t index = weir_job_index(g, job);
-    const struct job *j = index == WEIR_NONE ? NULL : &g->jobs->list[index];
+    const struct job *j = index == WEIR_NONE ? NULL : &jobs_in(g)->list[index];
     weir_buf b = {0};
 
     if (!j) {

@@ -110,7 +110,7 @@ static int64_t left_of(const struct trim *t, const struct job *j, const weir_pic
 /* Reserves the memory for settle(). */
 static int get_ready(const struct trim *t, uint32_t job, int64_t direct)
 {
-    const struct job *j = &t->g->jobs->list[job];
+    const struct job *j = &jobs_in(t->g)->list[job];
 
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         int64_t left = left_of(t, j, &j->picks[i], direct);
@@ -123,7 +123,7 @@ static int get_ready(const struct trim *t, uint32_t job, int64_t direct)
 /* Gives back the units by which the uses have become smaller, and `direct` units of the unit. Cannot fail. */
 static void settle(const struct trim *t, uint32_t job, int64_t direct)
 {
-    struct job *j = &t->g->jobs->list[job];
+    struct job *j = &jobs_in(t->g)->list[job];
     uint32_t kept = 0;
 
     weir_usage_remove(t->g, job);
@@ -155,7 +155,7 @@ bool weir_job_has_flow(const struct job *j, weir_vertex unit)
 
 int weir_job_flow_release(weir_graph *g, uint32_t job, weir_vertex unit, int64_t amount)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     struct trim t = {.g = g, .n = j->nflows, .unit = unit};
     int64_t had = weir_job_pick(j, unit)->amount - sum_of(j->flows, j->nflows, unit);
     int64_t direct = amount < had ? amount : had, left = amount - direct;
@@ -177,7 +177,7 @@ int weir_job_flow_release(weir_graph *g, uint32_t job, weir_vertex unit, int64_t
     if (!rc)
         settle(&t, job, direct);
     weir_mem_free(t.uses);
-    if (!rc && g->jobs->list[job].a.npicks == 0)
+    if (!rc && jobs_in(g)->list[job].a.npicks == 0)
         weir_job_drop(g, job);
     return rc;
 }

@@ -135,6 +135,6 @@ int weir_job_allocate(weir_graph *g, int64_t job, const weir_pick *picks, uint32
     rc = rc ? rc : book(g, job, kept, n, start, end, &i, lost, nlost, err);
     weir_mem_free(all);
     if (!rc && out)
-        *out = &g->jobs->list[i].a;
+        *out = &jobs_in(g)->list[i].a;
     return rc;
 }

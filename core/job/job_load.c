@@ -138,9 +138,9 @@ static int make_jobs(const struct loading *l)
         rc = weir_job_commit(l->g, h->job, h->start, h->end, h->n ? b->picks + h->first : NULL, h->n, &job, l->err);
         if (rc)
             break;
-        l->g->jobs->list[job].policy = h->policy;
-        l->g->jobs->list[job].a.nslots = h->nslots;
-        l->g->jobs->list[job].put_off = h->put_off;
+        jobs_in(l->g)->list[job].policy = h->policy;
+        jobs_in(l->g)->list[job].a.nslots = h->nslots;
+        jobs_in(l->g)->list[job].put_off = h->put_off;
     }
     return rc;
 }

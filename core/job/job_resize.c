@@ -20,7 +20,7 @@ static void resize_down(weir_graph *g, uint32_t job, weir_pick *p, int64_t amoun
 /* Adds one pick: a new vertex, or more units of a vertex that the job has. */
 static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     weir_pick *had = weir_job_has(g, job, p->vertex) ? weir_job_pick(j, p->vertex) : NULL;
 
     if (had)
@@ -34,7 +34,7 @@ static int extend_one(weir_graph *g, uint32_t job, const weir_pick *p)
 /* Undoes the last extend_one. */
 static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     weir_pick *had = weir_job_pick(j, p->vertex);
 
     if (had->amount > p->amount) {
@@ -48,7 +48,7 @@ static void retract_one(weir_graph *g, uint32_t job, const weir_pick *p)
 int weir_job_extend(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, const struct flow_use *flows,
                     uint32_t nflows)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     uint32_t done = 0, had = j->nflows, npicks = j->a.npicks;
     bool counted = true; /* the first npicks picks are in the usage totals */
     int rc = weir_job_reserve(j, (size_t)j->a.npicks + n);
@@ -205,7 +205,7 @@ static int remainder_give_back(const weir_graph *g, struct remainder *p, weir_ve
 static int remainder_make(const weir_graph *g, uint32_t job, const weir_vertex *list, uint32_t n, struct remainder *p,
                           weir_err *err)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
 
     for (uint32_t i = 0; i < a->npicks; i++)
         if (remainder_add(p, a->picks[i]))
@@ -240,7 +240,7 @@ static bool keeps_endpoint(const weir_graph *g, const struct remainder *p, weir_
 /* Drops units of flows for vertices that the job gives up. */
 static void drop_flows(const weir_graph *g, uint32_t job, struct remainder *p)
 {
-    const struct job *j = &g->jobs->list[job];
+    const struct job *j = &jobs_in(g)->list[job];
 
     for (uint32_t i = 0; i < j->nflows; i++) {
         weir_pick *unit = remainder_find(p, j->flows[i].unit);
@@ -266,7 +266,7 @@ static void forget_flows(struct job *j, const weir_graph *g, const struct remain
 /* Releases picks, and units of picks, outside the remainder. Cannot fail. */
 static void give_back(weir_graph *g, uint32_t job, const struct remainder *p)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
 
     for (uint32_t i = 0; i < j->a.npicks; i++) {
         weir_pick *keep = remainder_find(p, j->picks[i].vertex);
@@ -313,7 +313,7 @@ static void shrinking_clear(struct shrinking *s)
 /* Computes the remainder, and reserves memory. */
 static int prepare(weir_graph *g, struct shrinking *s, const weir_vertex *list, uint32_t n, weir_err *err)
 {
-    struct job *j = &g->jobs->list[s->job];
+    struct job *j = &jobs_in(g)->list[s->job];
     int rc = remainder_make(g, s->job, list, n, &s->p, err);
 
     if (rc)
@@ -355,7 +355,7 @@ static int add_new(weir_graph *g, const struct shrinking *s)
 /* Makes the remainder the picks of the job. Cannot fail. */
 static void finish(weir_graph *g, const struct shrinking *s)
 {
-    struct job *j = &g->jobs->list[s->job];
+    struct job *j = &jobs_in(g)->list[s->job];
 
     if (s->p.n == 0) {
         weir_job_drop(g, s->job);

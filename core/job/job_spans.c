@@ -32,7 +32,7 @@ static void fetch_ahead(const weir_graph *g, const struct changing *c, uint32_t 
     }
     b = schedule_of(g, c->picks[i + AHEAD / 4].vertex);
     if (b)
-        weir_schedule_fetch(b, g->jobs->starts[c->job]);
+        weir_schedule_fetch(b, jobs_in(g)->starts[c->job]);
 }
 
 /* Number of picks, from the first on, with equal changes: exclusive, of one kind and schedule. */
@@ -70,7 +70,7 @@ static int change_schedules(weir_graph *g, struct changing *c, uint32_t n)
 static int change_run(weir_graph *g, struct changing *c, uint32_t n)
 {
     const weir_pick *picks = c->picks + c->done;
-    bool active = g->jobs->list[c->job].a.start <= g->now;
+    bool active = jobs_in(g)->list[c->job].a.start <= g->now;
     int64_t next[WEIR_FAN];
     int rc;
 
@@ -135,7 +135,7 @@ void weir_spans_remove(weir_graph *g, uint32_t job, const weir_pick *picks, uint
 
 void weir_spans_begin(weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     struct changing c = {.job = job, .what = SCHEDULE_BEGIN, .picks = a->picks, .n = a->npicks};
     int rc = change_all(g, &c);
     (void)rc;

@@ -34,10 +34,10 @@ int weir_stage_make(weir_graph *g, const struct job *found, const weir_allocatio
         weir_job_drop(g, i);
         return weir_fail_nomem(err);
     }
-    note_expiry(g->jobs, a->expires);
-    g->jobs->list[i].policy = found->policy;
-    g->jobs->list[i].a.nslots = a->nslots;
-    *out = &g->jobs->list[i].a;
+    note_expiry(jobs_in(g), a->expires);
+    jobs_in(g)->list[i].policy = found->policy;
+    jobs_in(g)->list[i].a.nslots = a->nslots;
+    *out = &jobs_in(g)->list[i].a;
     return WEIR_OK;
 }
 
@@ -67,14 +67,14 @@ int weir_claim_make(weir_graph *g, const struct job *found, const weir_allocatio
     struct claim c;
     struct jobs *all;
 
-    if (weir_jobs_make(g) || weir_array_reserve(&g->jobs->claims, &g->jobs->claims_cap, (size_t)g->jobs->nclaims + 1,
-                                                sizeof *g->jobs->claims))
+    if (weir_jobs_make(g) || weir_array_reserve(&jobs_in(g)->claims, &jobs_in(g)->claims_cap,
+                                                (size_t)jobs_in(g)->nclaims + 1, sizeof *jobs_in(g)->claims))
         return weir_fail_nomem(err);
     if (claim_fill(&c, found)) {
         claim_clear(&c);
         return weir_fail_nomem(err);
     }
-    all = g->jobs;
+    all = jobs_in(g);
     c.j.a.job = -++all->last_stage;
     note_expiry(all, c.j.a.expires);
     all->claims[all->nclaims] = c;
@@ -86,20 +86,20 @@ int weir_claim_make(weir_graph *g, const struct job *found, const weir_allocatio
 
 static struct claim *claim_find(const weir_graph *g, int64_t stage)
 {
-    for (uint32_t i = 0; g->jobs && i < g->jobs->nclaims; i++)
-        if (g->jobs->claims[i].j.a.job == -stage)
-            return &g->jobs->claims[i];
+    for (uint32_t i = 0; jobs_in(g) && i < jobs_in(g)->nclaims; i++)
+        if (jobs_in(g)->claims[i].j.a.job == -stage)
+            return &jobs_in(g)->claims[i];
     return NULL;
 }
 
 uint32_t weir_stage_count(const weir_graph *g)
 {
-    return g->jobs ? g->jobs->stages + g->jobs->nclaims : 0;
+    return jobs_in(g) ? jobs_in(g)->stages + jobs_in(g)->nclaims : 0;
 }
 
 const weir_allocation *weir_stage_at(const weir_graph *g, uint32_t i)
 {
-    const struct jobs *all = g->jobs;
+    const struct jobs *all = jobs_in(g);
 
     if (i >= weir_stage_count(g))
         return NULL;
@@ -111,7 +111,7 @@ const weir_allocation *weir_stage_get(const weir_graph *g, int64_t stage)
     uint32_t i = weir_stage_index(g, stage);
     const struct claim *c = i == WEIR_NONE && stage > 0 ? claim_find(g, stage) : NULL;
 
-    return i != WEIR_NONE ? &g->jobs->list[i].a : c ? &c->j.a : NULL;
+    return i != WEIR_NONE ? &jobs_in(g)->list[i].a : c ? &c->j.a : NULL;
 }
 
 /* ---- dropping ---- */
@@ -133,7 +133,7 @@ int weir_stage_drop(weir_graph *g, int64_t stage, weir_err *err)
     if (i != WEIR_NONE)
         weir_job_drop(g, i);
     else if (c)
-        claim_drop(g->jobs, c);
+        claim_drop(jobs_in(g), c);
     else
         return weir_fail(err, WEIR_ENOENT, "there is no stage %" PRId64, stage);
     return WEIR_OK;
@@ -141,7 +141,7 @@ int weir_stage_drop(weir_graph *g, int64_t stage, weir_err *err)
 
 uint32_t weir_stages_due(const weir_graph *g, int64_t now)
 {
-    return g->jobs && now >= g->jobs->first_expiry ? weir_stage_count(g) : 0;
+    return jobs_in(g) && now >= jobs_in(g)->first_expiry ? weir_stage_count(g) : 0;
 }
 
 static void add_event(struct jobs *all, const weir_allocation *a)
@@ -155,7 +155,7 @@ static void add_event(struct jobs *all, const weir_allocation *a)
 
 void weir_stages_expire(weir_graph *g)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
 
     if (g->now < all->first_expiry)
         return;
@@ -176,7 +176,7 @@ void weir_stages_expire(weir_graph *g)
 
 void weir_stages_drop_at(weir_graph *g, weir_vertex v)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
 
     for (uint32_t i = all ? all->stages : 0; i-- > 0;) {
         uint32_t job = all->order[all->live - all->stages + i];
@@ -199,7 +199,7 @@ static int64_t earlier_by(int64_t t, int64_t back)
 
 void weir_stages_retimed(weir_graph *g, int64_t back)
 {
-    struct jobs *all = g->jobs;
+    struct jobs *all = jobs_in(g);
 
     all->first_expiry = earlier_by(all->first_expiry, back);
     for (uint32_t i = 0; i < all->nclaims; i++) {
@@ -212,8 +212,8 @@ void weir_stages_retimed(weir_graph *g, int64_t back)
 
 void weir_stages_reclaimed(weir_graph *g, weir_vertex v)
 {
-    for (uint32_t i = 0; i < g->jobs->nclaims; i++) {
-        struct job *j = &g->jobs->claims[i].j;
+    for (uint32_t i = 0; i < jobs_in(g)->nclaims; i++) {
+        struct job *j = &jobs_in(g)->claims[i].j;
         for (uint32_t k = 0; k < j->a.npicks; k++)
             if (j->picks[k].vertex == v)
                 j->picks[k].vertex = WEIR_NONE;
@@ -231,7 +231,7 @@ void weir_stages_free(struct jobs *jobs)
 
 static int commit_locked(weir_graph *g, uint32_t i, int64_t job, weir_loss **lost, uint32_t *nlost, weir_err *err)
 {
-    const weir_allocation *a = &g->jobs->list[i].a;
+    const weir_allocation *a = &jobs_in(g)->list[i].a;
     int64_t id = job ? job : weir_job_next_id(g);
     int rc = weir_picks_check(g, a->picks, a->npicks, a->start, a->end, true, lost, nlost, err);
 
@@ -259,9 +259,9 @@ static int commit_claim(weir_graph *g, struct claim *c, int64_t job, uint32_t *i
         weir_job_drop(g, *i);
         return weir_fail_nomem(err);
     }
-    g->jobs->list[*i].policy = c->j.policy;
-    g->jobs->list[*i].a.nslots = a->nslots;
-    claim_drop(g->jobs, c);
+    jobs_in(g)->list[*i].policy = c->j.policy;
+    jobs_in(g)->list[*i].a.nslots = a->nslots;
+    claim_drop(jobs_in(g), c);
     return WEIR_OK;
 }
 
@@ -287,6 +287,6 @@ int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allo
         return weir_fail(err, WEIR_EEXIST, "job %" PRId64 " is there already", job);
     rc = c ? commit_claim(g, c, job, &i, lost, nlost, err) : commit_locked(g, i, job, lost, nlost, err);
     if (!rc)
-        *out = &g->jobs->list[i].a;
+        *out = &jobs_in(g)->list[i].a;
     return rc;
 }

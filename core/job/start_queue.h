@@ -9,7 +9,7 @@
 /* The time of the next event of a job. */
 static inline int64_t weir_start_queue_time(const weir_graph *g, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     return a->state == WEIR_RESERVED ? a->start : a->end;
 }
 

@@ -182,7 +182,7 @@ static int use_fit_index(struct match *m, weir_type host, bool make)
     bool made = false;
     int rc = WEIR_OK;
 
-    m->known.occupancy = m->g->occupancies.n || make ? weir_occupancy_of(m->g, host) : NULL;
+    m->known.occupancy = occupancies_in(m->g)->n || make ? weir_occupancy_of(m->g, host) : NULL;
     if (make && weir_occupancy_get(m->g, host, &m->known.occupancy))
         return WEIR_ENOMEM;
     if (m->known.occupancy)
@@ -198,14 +198,14 @@ static int use_occupancy(struct match *m, bool make)
     weir_type t;
 
     m->known.fits.n = 0;
-    if ((make || m->g->occupancies.n > 0) && read_fit_request(m, &t) && use_fit_index(m, t, make))
+    if ((make || occupancies_in(m->g)->n > 0) && read_fit_request(m, &t) && use_fit_index(m, t, make))
         return weir_fail_nomem(m->err);
     if (match_has_fits(m)) {
         m->known.occupancy_askers = 0;
         weir_occupancy_reset(m->known.occupancy);
         return refuse_constrained(m);
     }
-    t = !make && m->g->occupancies.n == 0 ? WEIR_NO_TYPE : occupancy_type(m);
+    t = !make && occupancies_in(m->g)->n == 0 ? WEIR_NO_TYPE : occupancy_type(m);
     m->known.occupancy = t == WEIR_NO_TYPE ? NULL : weir_occupancy_of(m->g, t);
     if ((t != WEIR_NO_TYPE && make && weir_occupancy_get(m->g, t, &m->known.occupancy)) ||
         (m->known.occupancy && weir_occupancy_open(m->g, m->known.occupancy, make, &open)))

@@ -63,7 +63,7 @@ static int give_preview(const struct errand *e, const weir_allocation *a, const 
 /* Takes the flows of job i of the view, from number `from` on, and drops the job. */
 static int take_flows(const struct errand *e, uint32_t i, uint32_t from, struct job *found)
 {
-    struct job *j = &e->h->view->jobs->list[i];
+    struct job *j = &jobs_in(e->h->view)->list[i];
     uint32_t n = j->nflows - from;
 
     found->flows = n ? weir_mem_alloc(n * sizeof *found->flows) : NULL;
@@ -192,7 +192,7 @@ static int list_times(const weir_graph *view, int64_t from, int64_t to, int64_t 
     list[0] = from;
     *n = 1;
     for (uint32_t i = 0; i < all; i++) {
-        int64_t end = view->jobs->list[view->jobs->order[i]].a.end;
+        int64_t end = jobs_in(view)->list[jobs_in(view)->order[i]].a.end;
         if (end > from && end < to)
             list[(*n)++] = end;
     }
@@ -353,16 +353,16 @@ static int carry_more(const struct errand *e, int64_t job, const struct pick_lis
 {
     weir_graph *view = e->h->view;
     uint32_t i = weir_job_index(view, job), k = weir_job_index(e->g, job);
-    uint32_t slots = view->jobs->list[i].a.nslots, *had = &e->g->jobs->list[k].a.nslots;
+    uint32_t slots = jobs_in(view)->list[i].a.nslots, *had = &jobs_in(e->g)->list[k].a.nslots;
     struct pick_list more = {0}, picks = {0};
     struct job found = {0};
-    int rc = added_picks(&view->jobs->list[i].a, before, &more);
+    int rc = added_picks(&jobs_in(view)->list[i].a, before, &more);
 
     rc = rc ? rc : weir_hierarchy_expand(e->g, e->h, more.list, more.n, &picks);
     rc = take_flows(e, i, nflows, &found) ? WEIR_ENOMEM : rc;
     note_job(e->g, job); /* the view copies the job again */
     rc = rc ? weir_fail_nomem(e->err)
-            : weir_match_tell_grown(e->own, e->g, &e->g->jobs->list[k].a, picks.list, picks.n, e->err);
+            : weir_match_tell_grown(e->own, e->g, &jobs_in(e->g)->list[k].a, picks.list, picks.n, e->err);
     if (!rc && weir_job_extend(e->g, k, picks.list, picks.n, found.flows, found.nflows))
         rc = weir_fail_nomem(e->err);
     if (!rc)
@@ -378,8 +378,8 @@ static int keep_before(const struct errand *e, int64_t job, struct pick_list *be
 
     if (i == WEIR_NONE)
         return weir_fail(e->err, WEIR_ENOENT, "there is no job %" PRId64, job);
-    *nflows = e->h->view->jobs->list[i].nflows;
-    return keep_picks(&e->h->view->jobs->list[i].a, before) ? weir_fail_nomem(e->err) : WEIR_OK;
+    *nflows = jobs_in(e->h->view)->list[i].nflows;
+    return keep_picks(&jobs_in(e->h->view)->list[i].a, before) ? weir_fail_nomem(e->err) : WEIR_OK;
 }
 
 /* Grows the job in the view, and then in the graph. WEIR_EBUSY, WEIR_EINFEASIBLE: not with these parents. */

@@ -406,9 +406,9 @@ int weir_match_book(weir_graph *g, const weir_request *r, const weir_match_optio
     }
     if (rc)
         return rc;
-    g->jobs->list[job].policy = found->policy;
-    g->jobs->list[job].a.nslots = found->a.nslots;
-    *out = &g->jobs->list[job].a;
+    jobs_in(g)->list[job].policy = found->policy;
+    jobs_in(g)->list[job].a.nslots = found->a.nslots;
+    *out = &jobs_in(g)->list[job].a;
     return WEIR_OK;
 }
 
@@ -583,8 +583,8 @@ int weir_match_tell_grown(const weir_policy *p, weir_graph *g, const weir_alloca
 /* Adds the picks to a job. */
 static int extend_job(struct match *m, uint32_t job)
 {
-    uint32_t nslots = count_slots(m), *had = &m->g->jobs->list[job].a.nslots;
-    const weir_allocation *a = &m->g->jobs->list[job].a;
+    uint32_t nslots = count_slots(m), *had = &jobs_in(m->g)->list[job].a.nslots;
+    const weir_allocation *a = &jobs_in(m->g)->list[job].a;
 
     if (merge_picks(m))
         return weir_fail_nomem(m->err);
@@ -602,7 +602,7 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
     uint32_t i = weir_job_index(g, job);
     weir_err own = {0};
     struct match m;
-    const weir_allocation *a = i == WEIR_NONE ? NULL : &g->jobs->list[i].a;
+    const weir_allocation *a = i == WEIR_NONE ? NULL : &jobs_in(g)->list[i].a;
     int rc = weir_graph_writable(g, err);
 
     if (out)
@@ -623,7 +623,7 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
         return rc;
     }
     m.window.end = a->end;
-    m.ask.growing = &g->jobs->list[i];
+    m.ask.growing = &jobs_in(g)->list[i];
     rc = weir_request_bind(r, g, &m.ask.request) ? weir_fail_nomem(err)
                                                  : weir_match_attempt(&m, a->start <= g->now ? VIEW_NOW : VIEW_RESERVED,
                                                                       a->start > g->now ? a->start : g->now);
@@ -635,7 +635,7 @@ int weir_grow_here(weir_graph *g, int64_t job, const weir_request *r, const weir
     end_match(&m);
     add_stats(o->stats, &m.result.stats);
     if (!rc && out)
-        *out = &g->jobs->list[i].a;
+        *out = &jobs_in(g)->list[i].a;
     return rc;
 }
 

@@ -34,7 +34,7 @@ static void evaluate_types(struct finder *s)
         struct query_facts o = {type_text(g, (weir_type)t), NULL, 0};
         s->types[t] = pays ? (uint8_t)weir_query_results(s->q, &o, s->reach) : RESULT_NO | RESULT_YES;
     }
-    for (uint32_t i = 0; s->enter && i < g->aggregates->nschemas; i++) {
+    for (uint32_t i = 0; s->enter && i < aggregates_in(g)->nschemas; i++) {
         const struct schema *schema = schema_at(g, i);
         for (uint32_t k = 0; k < schema->ntypes; k++)
             s->enter[i] |= s->types[schema->codes[k]] & RESULT_YES;
@@ -55,7 +55,7 @@ static int search_begin(struct finder *s, const weir_graph *g, const weir_query 
     s->bound = weir_mem_alloc(q->ntests * sizeof *s->bound);
     s->reach = weir_mem_alloc(q->ntests);
     s->types = weir_mem_zalloc(g->ntypes, 1);
-    s->enter = weir_mem_zalloc(g->aggregates->nschemas, 1);
+    s->enter = weir_mem_zalloc(aggregates_in(g)->nschemas, 1);
     if (!s->bound || !s->reach || !s->types || !s->enter)
         return WEIR_ENOMEM;
     if (g->building) {

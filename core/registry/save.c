@@ -34,10 +34,10 @@ static int write_text(const weir_graph *g, const char *path, const char *format,
 /* Whether neither file nor graph have changed since the last save. */
 static bool unchanged(const weir_graph *g, const char *path, const char *format)
 {
-    const struct weir_text_save *s = g->text_save;
+    const struct weir_text_save *s = g->saves.text_save;
     struct weir_file_id now = {0};
 
-    return s && s->revision == g->revision && strcmp(s->format, format) == 0 && weir_file_look(path, &now) &&
+    return s && s->revision == g->saves.revision && strcmp(s->format, format) == 0 && weir_file_look(path, &now) &&
            now.device == s->file.device && now.inode == s->file.inode && now.size == s->file.size &&
            now.modified == s->file.modified;
 }
@@ -58,7 +58,7 @@ static int save_text(weir_graph *g, const char *path, const char *format, bool c
         return rc;
     }
     snprintf(s->format, sizeof s->format, "%s", format);
-    s->revision = g->revision;
+    s->revision = g->saves.revision;
     weir_text_save_set(g, s);
     return WEIR_OK;
 }

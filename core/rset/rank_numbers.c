@@ -8,11 +8,9 @@ static const struct weir_observer observer;
 
 static void drop(weir_graph *g)
 {
-    if (g->rank_numbers)
-        weir_map32_free(&g->rank_numbers->ranks);
-    weir_mem_free(g->rank_numbers);
-    g->rank_numbers = NULL;
-    weir_observe_end(g, &observer);
+    if (rank_numbers_in(g))
+        weir_map32_free(&rank_numbers_in(g)->ranks);
+    weir_record_drop(g, RECORD_RANKS, &observer);
 }
 
 /* ---- making the numbers ----------------------------------------------------------------------------------------- */
@@ -86,15 +84,14 @@ const struct weir_rank_numbers *weir_rank_numbers(const weir_graph *constant)
     weir_graph *g = (weir_graph *)constant;
     struct weir_rank_numbers *x;
 
-    if (g->rank_numbers)
-        return g->rank_numbers;
-    x = weir_mem_zalloc(1, sizeof *x);
-    if (!x || make(g, x) < 0) {
-        weir_mem_free(x);
-        return NULL;
+    if (rank_numbers_in(g))
+        return rank_numbers_in(g);
+    x = weir_record_make(g, RECORD_RANKS, sizeof *x, &observer);
+    if (x && make(g, x) < 0) {
+        drop(g);
+        x = NULL;
     }
-    weir_observe(g, &observer);
-    return g->rank_numbers = x;
+    return x;
 }
 
 /* ---- changes of the graph --------------------------------------------------------------------------------------- */
@@ -120,12 +117,12 @@ static void described(weir_graph *g, weir_vertex v, int map, weir_name key)
 
 static size_t bytes(const weir_graph *g)
 {
-    return sizeof *g->rank_numbers + weir_map32_bytes(&g->rank_numbers->ranks);
+    return sizeof *rank_numbers_in(g) + weir_map32_bytes(&rank_numbers_in(g)->ranks);
 }
 
 static int check(const weir_graph *g, weir_err *err)
 {
-    const struct weir_rank_numbers *is = g->rank_numbers;
+    const struct weir_rank_numbers *is = rank_numbers_in(g);
     struct weir_rank_numbers anew = {0};
     int rc = make(g, &anew) < 0 ? weir_fail_nomem(err) : WEIR_OK;
 

@@ -374,7 +374,7 @@ static void write_sets(struct difference *d, const struct job **list, const uint
         old.len = new.len = 0;
         weir_jgf_write_job(d->b.g, list[i], d->b.numbers, &new);
         if (had != WEIR_NONE)
-            weir_jgf_write_job(d->a.g, &d->a.g->jobs->list[had], moved, &old);
+            weir_jgf_write_job(d->a.g, &jobs_in(d->a.g)->list[had], moved, &old);
         d->out.failed |= old.failed || new.failed;
         if (d->out.failed)
             break;
@@ -415,13 +415,13 @@ static int write_jobs(struct difference *d)
 /* Writes the words of containment, unless they are the usual words. */
 static void write_words(const weir_graph *g, weir_buf *b)
 {
-    if (!g->word_down)
+    if (!g->words.down)
         return;
     weir_buf_puts(b, "\"contains\":");
     weir_write_string(b, weir_word_down(g));
-    if (g->word_up) {
+    if (g->words.up) {
         weir_buf_puts(b, ",\"in\":");
-        weir_write_string(b, weir_strtab_text(&g->names, g->word_up - 1));
+        weir_write_string(b, weir_strtab_text(&g->names, g->words.up - 1));
     }
     weir_buf_puts(b, ",\n");
 }

@@ -451,7 +451,7 @@ static int keep_jobs(struct application *p)
     if (p->ngone > 1)
         qsort(p->gone, p->ngone, sizeof *p->gone, by_number);
     for (uint32_t i = 0; i < weir_job_count(g); i++) {
-        const struct job *j = &g->jobs->list[g->jobs->order[i]];
+        const struct job *j = &jobs_in(g)->list[jobs_in(g)->order[i]];
         if (p->ngone > 0 && bsearch(&j->a.job, p->gone, p->ngone, sizeof *p->gone, by_number))
             continue;
         if (loses_vertex(p, j))

@@ -337,7 +337,7 @@ static int give_flows(struct graph_document *d, weir_graph *g)
         uint32_t job = weir_job_index(g, d->jobs.list[f->job].job);
         rc = translate(d, g, "flows", &f->use.endpoint);
         rc = rc ? rc : translate(d, g, "flows", &f->use.unit);
-        if (rc == WEIR_OK && !weir_job_pick(&g->jobs->list[job], f->use.unit))
+        if (rc == WEIR_OK && !weir_job_pick(&jobs_in(g)->list[job], f->use.unit))
             rc = bad(d, JOBS ": flows of job %" PRId64 " name a vertex that the job does not hold",
                      d->jobs.list[f->job].job);
         if (rc == WEIR_OK && weir_job_flow(g, job, &f->use, 1) < 0)
@@ -353,14 +353,14 @@ static int give_jobs(struct graph_document *d, weir_graph *g)
     if (rc < 0)
         return rc;
     g->now = d->now;
-    g->next_job = d->next_job;
     g->valid_from = d->valid_from;
     g->valid_until = d->valid_until;
-    rc = translate_picks(d, g);
+    rc = weir_jobs_start_at(g, d->next_job) < 0 ? weir_fail_nomem(d->jgf.err) : WEIR_OK;
+    rc = rc ? rc : translate_picks(d, g);
     rc = rc ? rc : weir_jobs_load(g, &d->jobs, JOBS, d->jgf.err);
     rc = rc ? rc : give_flows(d, g);
     if (rc == WEIR_OK && d->expire)
-        weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+        rc = weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE, d->jgf.err);
     return rc;
 }
 

@@ -70,7 +70,7 @@ static int flush(struct image_writer *w)
 /* Writes a job's R for other programs. A job without nodes has no R. */
 static int write_rset(struct image_writer *w, int64_t id)
 {
-    const struct job *j = &w->g->jobs->list[weir_job_index(w->g, id)];
+    const struct job *j = &jobs_in(w->g)->list[weir_job_index(w->g, id)];
     weir_err why = {0};
     char key[64], *text = weir_write_allocation(weir_rv1_write_nosched, w->g, &j->a, &why);
 
@@ -181,8 +181,8 @@ int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out,
 
     if (!p)
         return weir_fail_nomem(err);
-    p->revision = g->revision;
-    rc = write_graph(&w, !stamp || !g->journal || strcmp(stamp, g->journal->stamp) != 0, err);
+    p->revision = g->saves.revision;
+    rc = write_graph(&w, !stamp || !g->saves.journal || strcmp(stamp, g->saves.journal->stamp) != 0, err);
     weir_buf_free(&w.text);
     if (rc)
         weir_pieces_free(p);
@@ -193,7 +193,7 @@ int weir_graph_pieces(const weir_graph *g, const char *stamp, weir_pieces **out,
 
 int weir_pieces_stored(weir_pieces *p, weir_graph *g, weir_err *err)
 {
-    if (!p->next || p->revision != g->revision)
+    if (!p->next || p->revision != g->saves.revision)
         return weir_fail(err, WEIR_EINVAL, "these pieces are not of the graph as it is");
     weir_journal_set(g, p->next);
     p->next = NULL;

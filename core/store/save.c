@@ -171,7 +171,7 @@ static int write_all_vertices(const struct weir_db_store *s)
 
 static int write_vertices(const struct weir_db_store *s, bool all)
 {
-    struct weir_journal *c = s->g->journal;
+    struct weir_journal *c = s->g->saves.journal;
     struct journal *j;
     weir_vertex first, end;
     int rc;
@@ -256,7 +256,7 @@ static int write_blocks(const struct weir_db_store *s, const int64_t *blocks, ui
 static int write_changed_edges(const struct weir_db_store *s)
 {
     const weir_graph *g = s->g;
-    const struct weir_journal *c = g->journal;
+    const struct weir_journal *c = g->saves.journal;
     int64_t *blocks;
     uint32_t n = 0;
     int rc = WEIR_OK;
@@ -283,7 +283,7 @@ static int write_edges(const struct weir_db_store *s, bool all)
 {
     int rc;
 
-    if (!all && !s->g->journal->edges.all)
+    if (!all && !s->g->saves.journal->edges.all)
         return write_changed_edges(s);
     rc = s->drop(s->data, DB_EDGE, DB_EVERY);
     return rc ? rc : write_blocks(s, NULL, 0);
@@ -326,7 +326,7 @@ static int write_changed_jobs(const struct weir_db_store *s, struct journal *j)
         uint32_t job = weir_job_index(s->g, j->list[i]);
         rc = drop_tables(s, DB_JOB, DB_FEED, j->list[i]);
         if (!rc && job != WEIR_NONE)
-            rc = put_job(s, &s->g->jobs->list[job]);
+            rc = put_job(s, &jobs_in(s->g)->list[job]);
     }
     return rc;
 }
@@ -336,11 +336,11 @@ static int write_jobs(const struct weir_db_store *s, bool all)
     const weir_graph *g = s->g;
     int rc;
 
-    if (!all && !g->journal->jobs.all)
-        return write_changed_jobs(s, &g->journal->jobs);
+    if (!all && !g->saves.journal->jobs.all)
+        return write_changed_jobs(s, &g->saves.journal->jobs);
     rc = drop_tables(s, DB_JOB, DB_FEED, DB_EVERY);
     for (uint32_t i = 0; !rc && i < weir_job_count(g); i++)
-        rc = put_job(s, &g->jobs->list[g->jobs->order[i]]);
+        rc = put_job(s, &jobs_in(g)->list[jobs_in(g)->order[i]]);
     return rc;
 }
 
@@ -353,15 +353,15 @@ static int put_meta(const struct weir_db_store *s, const char *stamp)
     char uuid[37];
     const struct weir_db_cell rows[][2] = {{text("now"), number(s->g->now)},
                                            {text("uuid"), text(uuid)},
-                                           {text("generations"), number(s->g->generations)},
-                                           {text("next_job"), number(s->g->next_job)},
+                                           {text("generations"), number(s->g->uuids.generations)},
+                                           {text("next_job"), number(jobs_next_id(s->g))},
                                            {text("valid_from"), number(s->g->valid_from)},
                                            {text("valid_until"), number(s->g->valid_until)},
                                            {text("stamp"), text(stamp)},
                                            {text("weir"), text(WEIR_VERSION)}};
     int rc = WEIR_OK;
 
-    const weir_name words[] = {s->g->word_down, s->g->word_up};
+    const weir_name words[] = {s->g->words.down, s->g->words.up};
 
     weir_graph_uuid(s->g, uuid);
     for (size_t i = 0; !rc && i < sizeof rows / sizeof *rows; i++)

@@ -89,7 +89,7 @@ static int take_feed(struct weir_db_reader *r)
     if (weir_db_unfit(r))
         return WEIR_EPARSE;
     job = weir_job_index(r->g, h->job);
-    if (!weir_job_pick(&r->g->jobs->list[job], f.unit))
+    if (!weir_job_pick(&jobs_in(r->g)->list[job], f.unit))
         return weir_fail(&r->why, WEIR_EPARSE, "the job has nothing of vertex %u", f.unit);
     return weir_job_flow(r->g, job, &f, 1);
 }

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "graph/vertex_range.h"
+#include "job/job.h"
 
 /* ---- the clock ---- */
 
@@ -28,22 +29,23 @@ static int take_word(struct weir_db_reader *r, weir_name *word)
 static int take_meta(struct weir_db_reader *r)
 {
     const char *key = weir_db_text(r, 0);
+    int rc = WEIR_OK;
 
     if (strcmp(key, "now") == 0)
         r->g->now = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "next_job") == 0)
-        r->g->next_job = weir_db_int(r, 1, 1, WEIR_NEXT_JOB_MAX);
+        rc = weir_jobs_start_at(r->g, weir_db_int(r, 1, 1, WEIR_NEXT_JOB_MAX));
     else if (strcmp(key, "valid_from") == 0)
         r->g->valid_from = weir_db_int(r, 1, 0, WEIR_FOREVER - 1);
     else if (strcmp(key, "valid_until") == 0)
         r->g->valid_until = weir_db_int(r, 1, 1, WEIR_FOREVER);
     else if (strcmp(key, "word_down") == 0 || strcmp(key, "word_up") == 0)
-        return take_word(r, strcmp(key, "word_up") == 0 ? &r->g->word_up : &r->g->word_down);
+        return take_word(r, strcmp(key, "word_up") == 0 ? &r->g->words.up : &r->g->words.down);
     else if (strcmp(key, "generations") == 0)
-        r->g->generations = (uint16_t)weir_db_int(r, 1, 0, WEIR_GENERATION_MAX);
-    else if (strcmp(key, "uuid") == 0 && !weir_uuid_parse(weir_db_text(r, 1), r->g->uuid))
+        r->g->uuids.generations = (uint16_t)weir_db_int(r, 1, 0, WEIR_GENERATION_MAX);
+    else if (strcmp(key, "uuid") == 0 && !weir_uuid_parse(weir_db_text(r, 1), r->g->uuids.graph))
         r->wrong = 2;
-    return weir_db_unfit(r) ? WEIR_EPARSE : WEIR_OK;
+    return weir_db_unfit(r) ? WEIR_EPARSE : rc;
 }
 
 /* ---- vertices ---- */

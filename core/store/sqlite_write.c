@@ -157,7 +157,7 @@ static bool same_file(const struct weir_file_id *last, const char *path)
  * s->all. */
 static int choose(struct save *s, const char *path, bool changed, int found)
 {
-    const struct weir_journal *c = s->g->journal;
+    const struct weir_journal *c = s->g->saves.journal;
     char stamp[STAMP_SIZE];
     int rc;
 
@@ -316,8 +316,8 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
         clean_up(s.db, path);
     else
         sqlite3_close(s.db);
-    if (rc == WEIR_EUNSURE && g->journal)
-        memcpy(g->journal->unsure, stamp, sizeof stamp);
+    if (rc == WEIR_EUNSURE && g->saves.journal)
+        memcpy(g->saves.journal->unsure, stamp, sizeof stamp);
     if (rc)
         weir_journal_drop(next);
     else

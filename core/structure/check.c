@@ -118,8 +118,8 @@ static int check_room(const weir_graph *g, weir_err *err)
         for (int m = 0; m < 3; m++)
             if (!has_room(g->pools[i].maps[m].entries, g->pools[i].maps[m].count, g->pools[i].maps[m].cap))
                 return broken(err, "there is no room for the entries of a map", i);
-    for (uint32_t i = 0; i < g->aggregates->nschemas; i++)
-        if (schema_at(g, i)->width > g->aggregates->scratch_width || !g->aggregates->scratch)
+    for (uint32_t i = 0; i < aggregates_in(g)->nschemas; i++)
+        if (schema_at(g, i)->width > aggregates_in(g)->scratch_width || !aggregates_in(g)->scratch)
             return broken(err, "the scratch vectors are too short for a schema", i);
     return WEIR_OK;
 }
@@ -161,10 +161,10 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
         if (in->vertex == WEIR_NONE || !in->cells)
             continue;
         weir_levels_of(in->rows_cap, &lv);
-        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + g->aggregates->scratch_width, err);
+        rc = check_row(g, in, &lv, 0, 0, scratch, scratch + aggregates_in(g)->scratch_width, err);
         for (uint32_t l = 1; !rc && l <= lv.n; l++)
             for (uint32_t r = lv.first[l]; !rc && r < lv.first[l] + lv.count[l]; r++)
-                rc = check_row(g, in, &lv, l, r, scratch, scratch + g->aggregates->scratch_width, err);
+                rc = check_row(g, in, &lv, l, r, scratch, scratch + aggregates_in(g)->scratch_width, err);
         if (rc)
             return rc;
     }
@@ -174,7 +174,7 @@ static int check_rows(const weir_graph *g, int64_t *scratch, weir_err *err)
 int weir_check(const weir_graph *g, weir_err *err)
 {
     const struct weir_observer *o;
-    uint32_t width = g->aggregates->scratch_width;
+    uint32_t width = aggregates_in(g)->scratch_width;
     int64_t *scratch;
     int rc = check_room(g, err);
 

@@ -17,7 +17,6 @@ weir_graph *weir_graph_new(void)
         return NULL;
     g->free.vertices = g->free.inners = g->free.pools = g->free.edges = WEIR_NONE;
     g->kind_index.last = WEIR_NONE;
-    g->next_job = 1;
     g->valid_until = WEIR_FOREVER;
     weir_uuid_begin(g);
     g->map_index = weir_map_index_new();
@@ -49,8 +48,8 @@ void weir_graph_free(weir_graph *g)
     if (!g)
         return;
     WEIR_TELL(g, freed, g);
-    if (g->owns_viewed)
-        weir_graph_free(g->viewed);
+    if (g->viewed.owned)
+        weir_graph_free(g->viewed.graph);
     weir_journal_set(g, NULL);
     weir_text_save_set(g, NULL);
     free_records(g);
@@ -150,7 +149,7 @@ static void give_back(weir_graph *g, weir_vertex first, uint32_t count)
         if (v->generation == WEIR_GENERATION_MAX)
             continue; /* generations are used up: the number is never reused, as old references would match */
         v->generation++;
-        g->generations = v->generation > g->generations ? v->generation : g->generations;
+        g->uuids.generations = v->generation > g->uuids.generations ? v->generation : g->uuids.generations;
         v->pos = g->free.vertices;
         g->free.vertices = first + i;
     }
@@ -287,9 +286,8 @@ int weir_vertex_set_state(weir_graph *g, weir_vertex v, int state, weir_err *err
     weir_rows_before(g, v);
     g->unavailable += (uint32_t)!state_available(state) - (uint32_t)!state_available(x->state);
     x->state = (uint8_t)state;
-    g->state_changes++;
     weir_rows_after(g, v);
-    note_vertex(g, v);
+    note_state(g, v);
     return WEIR_OK;
 }
 
@@ -467,16 +465,17 @@ static size_t inners_bytes(const weir_graph *g)
 size_t weir_graph_bytes(const weir_graph *g)
 {
     const struct weir_observer *o;
-    size_t n = sizeof *g + sizeof *g->aggregates + (size_t)g->limit * sizeof *g->vertices;
+    size_t n = sizeof *g + sizeof *aggregates_in(g) + (size_t)g->limit * sizeof *g->vertices;
 
-    n += g->owns_viewed ? weir_graph_bytes(g->viewed) : 0;
+    n += g->viewed.owned ? weir_graph_bytes(g->viewed.graph) : 0;
     n += weir_strtab_bytes(&g->names);
     n += (size_t)g->uuids.cap * sizeof *g->uuids.list + weir_map32_bytes(&g->uuids.vertices);
     n += pools_bytes(g) + inners_bytes(g) + (size_t)g->nedges * sizeof *g->edges;
     WEIR_EACH_OBSERVER (g, bytes, o)
         n += o->bytes(g);
-    if (g->journal)
-        n += sizeof *g->journal +
-             ((size_t)g->journal->vertices.n + g->journal->edges.n + g->journal->jobs.n) * sizeof(int64_t);
+    if (g->saves.journal)
+        n += sizeof *g->saves.journal +
+             ((size_t)g->saves.journal->vertices.n + g->saves.journal->edges.n + g->saves.journal->jobs.n) *
+                 sizeof(int64_t);
     return n;
 }

@@ -55,7 +55,7 @@ size_t weir_fits_bytes(const struct occupancy *c)
 void weir_fits_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
-        if (weir_host_usage_change(g, c, &c->fits->units[i], &g->jobs->list[job].a, from, 1))
+        if (weir_host_usage_change(g, c, &c->fits->units[i], &jobs_in(g)->list[job].a, from, 1))
             weir_fits_free(c);
 }
 
@@ -75,7 +75,7 @@ static int note_release(struct occupancy *c, uint32_t bit, int64_t start)
 /* Records a release of every host of a job; exclusive hosts are marked in c->mask. */
 static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     struct host_picks p = {.to = 0};
     int rc = WEIR_OK;
 
@@ -90,7 +90,7 @@ static int note_hosts(const weir_graph *g, struct occupancy *c, uint32_t job)
 void weir_fits_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
     for (uint32_t i = 0; c->fits && i < c->fits->nunits; i++)
-        if (weir_host_usage_change(g, c, &c->fits->units[i], &g->jobs->list[job].a, 0, -1))
+        if (weir_host_usage_change(g, c, &c->fits->units[i], &jobs_in(g)->list[job].a, 0, -1))
             weir_fits_free(c);
     if (c->fits && c->fits->ntables > 0 && note_hosts(g, c, job))
         weir_fits_free(c);
@@ -110,8 +110,8 @@ static int add_jobs(const weir_graph *g, const struct occupancy *c, struct host_
     int rc = weir_host_usage_reserve(c, u);
 
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        if (g->jobs->list[i].used)
-            rc = weir_host_usage_change(g, c, u, &g->jobs->list[i].a, 0, 1);
+        if (jobs_in(g)->list[i].used)
+            rc = weir_host_usage_change(g, c, u, &jobs_in(g)->list[i].a, 0, 1);
     return rc;
 }
 
@@ -471,7 +471,7 @@ static int check_units(const weir_graph *g, const struct occupancy *c, const str
 
     for (uint32_t bit = 0; !rc && same && bit < occupancy_bits(c); bit++)
         for (uint32_t i = 0; same && i < job_records(g); i++) {
-            int64_t t = g->jobs->list[i].a.start;
+            int64_t t = jobs_in(g)->list[i].a.start;
             int64_t a = anew.timelines[bit] ? weir_timeline_used_at(anew.timelines[bit], t) : 0;
             same = (u->timelines[bit] ? weir_timeline_used_at(u->timelines[bit], t) : 0) == a;
         }

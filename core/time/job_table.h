@@ -58,20 +58,40 @@ struct jobs {
     uint64_t advances;
     struct claim *claims; /* stages without locks (job/stage.c) */
     uint32_t nclaims, claims_cap;
+    int64_t next_id;      /* of the next job */
+    bool expire;          /* a job ends at the end of its interval (weir_graph_overrun) */
     int64_t last_stage;   /* the number of the last stage */
     int64_t first_expiry; /* no stage expires before this time */
 };
 
+/* NULL until the first job. */
+static inline struct jobs *jobs_in(const weir_graph *g)
+{
+    return g->records[RECORD_JOBS];
+}
+
+/* The next id of a job, if no job has it. */
+static inline int64_t jobs_next_id(const weir_graph *g)
+{
+    return jobs_in(g) ? jobs_in(g)->next_id : 1;
+}
+
+/* Whether a job ends at the end of its interval. */
+static inline bool jobs_expire(const weir_graph *g)
+{
+    return jobs_in(g) && jobs_in(g)->expire;
+}
+
 /* Number of job records, in use or free. */
 static inline uint32_t job_records(const weir_graph *g)
 {
-    return g->jobs ? g->jobs->n : 0;
+    return jobs_in(g) ? jobs_in(g)->n : 0;
 }
 
 /* Number of jobs and stages with locks. */
 static inline uint32_t live_jobs(const weir_graph *g)
 {
-    return g->jobs ? g->jobs->live : 0;
+    return jobs_in(g) ? jobs_in(g)->live : 0;
 }
 
 #endif

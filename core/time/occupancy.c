@@ -44,7 +44,7 @@ static void touch_below(const weir_graph *g, struct occupancy *c, weir_vertex v)
 
 void weir_occupancy_touch(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
-    const struct job *j = &g->jobs->list[job];
+    const struct job *j = &jobs_in(g)->list[job];
 
     for (uint32_t i = from; i < j->a.npicks; i++) {
         if (i + AHEAD < j->a.npicks)
@@ -93,7 +93,7 @@ static void give_bit(weir_graph *g, struct occupancy *c, weir_vertex v)
     c->vertices[bit] = v;
     c->gone[bit / 64] &= ~(UINT64_C(1) << (bit % 64));
     c->live++;
-    c->serial = ++g->uses;
+    c->serial = weir_next_use(g);
     vertex_at(g, v)->bit = bit;
 }
 
@@ -140,34 +140,35 @@ static int occupancy_make(weir_graph *g, weir_type t, struct occupancy **out)
 
 struct occupancy *weir_occupancy_of(const weir_graph *g, weir_type t)
 {
-    return t < g->occupancies.n ? g->occupancies.by_type[t] : NULL;
+    return t < occupancies_in(g)->n ? occupancies_in(g)->by_type[t] : NULL;
 }
 
 int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out)
 {
-    uint32_t had = g->occupancies.n;
+    struct occupancies *all;
+    uint32_t had = occupancies_in(g)->n;
     int rc;
 
     *out = weir_occupancy_of(g, t);
     if (*out)
         return WEIR_OK;
-    if (weir_array_reserve(&g->occupancies.by_type, &g->occupancies.n, (size_t)t + 1, sizeof *g->occupancies.by_type))
+    all = weir_record_make(g, RECORD_OCCUPANCIES, sizeof *all, &weir_occupancy_observer);
+    if (!all || weir_array_reserve(&all->by_type, &all->n, (size_t)t + 1, sizeof *all->by_type))
         return WEIR_ENOMEM;
-    for (uint32_t i = had; i < g->occupancies.n; i++)
-        g->occupancies.by_type[i] = NULL;
-    weir_observe(g, &weir_occupancy_observer);
+    for (uint32_t i = had; i < all->n; i++)
+        all->by_type[i] = NULL;
     rc = occupancy_make(g, t, out);
     if (rc)
         occupancy_free(*out);
     else
-        g->occupancies.by_type[t] = *out;
+        all->by_type[t] = *out;
     return rc;
 }
 
 static void occupancy_drop(weir_graph *g, weir_type t)
 {
-    occupancy_free(g->occupancies.by_type[t]);
-    g->occupancies.by_type[t] = NULL;
+    occupancy_free(occupancies_in(g)->by_type[t]);
+    occupancies_in(g)->by_type[t] = NULL;
 }
 
 /* ---- changes of jobs ---- */
@@ -184,7 +185,7 @@ static struct occupancy *to_update(weir_graph *g, weir_type t)
 
 void weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from)
 {
-    for (uint32_t t = 0; t < g->occupancies.n; t++) {
+    for (uint32_t t = 0; t < occupancies_in(g)->n; t++) {
         struct occupancy *c = to_update(g, (weir_type)t);
         if (!c)
             continue;
@@ -197,7 +198,7 @@ void weir_occupancies_add(weir_graph *g, uint32_t job, uint32_t from)
 
 void weir_occupancies_remove(weir_graph *g, uint32_t job)
 {
-    for (uint32_t t = 0; t < g->occupancies.n; t++) {
+    for (uint32_t t = 0; t < occupancies_in(g)->n; t++) {
         struct occupancy *c = to_update(g, (weir_type)t);
         if (!c)
             continue;
@@ -255,27 +256,25 @@ static void reclaimed(weir_graph *g, weir_vertex v)
     if (!c || !occupancy_knows(g, c, v))
         return;
     c->vertices[bit] = WEIR_NONE;
-    c->serial = ++g->uses;
+    c->serial = weir_next_use(g);
     c->gone[bit / 64] |= UINT64_C(1) << (bit % 64);
     c->live--;
 }
 
 void weir_occupancies_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->occupancies.n; t++)
-        occupancy_free(g->occupancies.by_type[t]);
-    weir_mem_free(g->occupancies.by_type);
-    g->occupancies.by_type = NULL;
-    g->occupancies.n = 0;
-    weir_observe_end(g, &weir_occupancy_observer);
+    for (uint32_t t = 0; t < occupancies_in(g)->n; t++)
+        occupancy_free(occupancies_in(g)->by_type[t]);
+    weir_mem_free(occupancies_in(g)->by_type);
+    weir_record_drop(g, RECORD_OCCUPANCIES, &weir_occupancy_observer);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = g->occupancies.n * sizeof(struct occupancy *);
+    size_t n = occupancies_in(g)->n * sizeof(struct occupancy *);
 
-    for (uint32_t t = 0; t < g->occupancies.n; t++) {
-        const struct occupancy *c = g->occupancies.by_type[t];
+    for (uint32_t t = 0; t < occupancies_in(g)->n; t++) {
+        const struct occupancy *c = occupancies_in(g)->by_type[t];
         n += c ? sizeof *c + c->bytes + weir_fits_bytes(c) + weir_host_usage_bytes(c, &c->parts) +
                      occupancy_bits(c) * sizeof *c->vertices
                : 0;

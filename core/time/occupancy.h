@@ -69,6 +69,19 @@ struct occupancy {
     struct host_usage parts; /* with pages: number of picks of jobs that are parts of the vertices */
 };
 
+struct occupancies {
+    struct occupancy **by_type; /* NULL for a type without occupancy */
+    uint32_t n;
+};
+
+/* The occupancies of a graph. */
+static inline const struct occupancies *occupancies_in(const weir_graph *g)
+{
+    static const struct occupancies none;
+
+    return g->records[RECORD_OCCUPANCIES] ? g->records[RECORD_OCCUPANCIES] : &none;
+}
+
 /* The occupancy of a type of pools of size 1, none inside another, made on first use, without pages. O(vertices of the
  * type) */
 int weir_occupancy_get(weir_graph *g, weir_type t, struct occupancy **out) WEIR_CHECKED;

@@ -12,7 +12,7 @@ static int broken(weir_err *err, const weir_graph *g, const struct occupancy *c,
 static bool is_used(const weir_graph *g, weir_vertex v, int64_t t)
 {
     for (uint32_t i = 0; i < job_records(g); i++) {
-        const struct job *j = &g->jobs->list[i];
+        const struct job *j = &jobs_in(g)->list[i];
         if (!j->used || t < j->a.start || t >= j->a.end)
             continue;
         for (uint32_t k = 0; k < j->a.npicks; k++)
@@ -74,8 +74,8 @@ int weir_occupancies_check(const weir_graph *g, weir_err *err)
 {
     int rc = WEIR_OK;
 
-    for (uint32_t t = 0; !rc && t < g->occupancies.n; t++)
+    for (uint32_t t = 0; !rc && t < occupancies_in(g)->n; t++)
         if (weir_occupancy_of(g, (weir_type)t) && !weir_type_above(g, (weir_type)t, (weir_type)t))
-            rc = check_occupancy(g, g->occupancies.by_type[t], err);
+            rc = check_occupancy(g, occupancies_in(g)->by_type[t], err);
     return rc;
 }

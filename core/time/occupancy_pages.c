@@ -287,12 +287,12 @@ static void keep(const weir_graph *g, struct occupancy *c, int rc)
 void weir_occupancy_pages_add(const weir_graph *g, struct occupancy *c, uint32_t job, uint32_t from)
 {
     if (c->npages > 0)
-        keep(g, c, add_job(g, c, &g->jobs->list[job].a, from));
+        keep(g, c, add_job(g, c, &jobs_in(g)->list[job].a, from));
 }
 
 void weir_occupancy_pages_remove(const weir_graph *g, struct occupancy *c, uint32_t job)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     int rc;
 
     if (c->npages == 0)
@@ -329,9 +329,9 @@ static int fill(const weir_graph *g, struct occupancy *c)
     slice_insert(c, first, 0, INT64_MIN);
     first->edges[0] = 1;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        if (g->jobs->list[i].used) {
+        if (jobs_in(g)->list[i].used) {
             weir_occupancy_touch(g, c, i, 0);
-            rc = add_job(g, c, &g->jobs->list[i].a, 0);
+            rc = add_job(g, c, &jobs_in(g)->list[i].a, 0);
             weir_occupancy_untouch(c);
         }
     return rc;

@@ -31,38 +31,39 @@ static void free_contents(struct schedule *b)
 /* Takes a record without vertices. */
 static struct schedule *record_take(weir_graph *g)
 {
-    uint32_t i = g->schedules->free;
+    uint32_t i = schedules_in(g)->free;
 
     if (i == WEIR_NONE)
-        return &g->schedules->list[g->schedules->n++];
-    g->schedules->free = g->schedules->list[i].count;
-    return &g->schedules->list[i];
+        return &schedules_in(g)->list[schedules_in(g)->n++];
+    schedules_in(g)->free = schedules_in(g)->list[i].count;
+    return &schedules_in(g)->list[i];
 }
 
 static void record_drop(weir_graph *g, struct schedule *b)
 {
     free_contents(b);
     memset(b, 0, sizeof *b);
-    b->count = g->schedules->free;
-    g->schedules->free = (uint32_t)(b - g->schedules->list);
+    b->count = schedules_in(g)->free;
+    schedules_in(g)->free = (uint32_t)(b - schedules_in(g)->list);
 }
 
 int weir_schedules_make(weir_graph *g)
 {
-    g->schedules = weir_mem_zalloc(1, sizeof *g->schedules);
-    if (!g->schedules)
+    struct schedules *all = weir_record_make(g, RECORD_SCHEDULES, sizeof *all, NULL);
+
+    if (!all)
         return WEIR_ENOMEM;
-    g->schedules->free = WEIR_NONE;
+    all->free = WEIR_NONE;
     return WEIR_OK;
 }
 
 /* Reserves the records of n more vertices. */
 static int reserve_records(weir_graph *g, uint32_t n)
 {
-    if (!g->schedules && weir_schedules_make(g))
+    if (!schedules_in(g) && weir_schedules_make(g))
         return WEIR_ENOMEM;
-    return weir_array_reserve(&g->schedules->list, &g->schedules->cap, (size_t)g->schedules->users + n,
-                              sizeof *g->schedules->list);
+    return weir_array_reserve(&schedules_in(g)->list, &schedules_in(g)->cap, (size_t)schedules_in(g)->users + n,
+                              sizeof *schedules_in(g)->list);
 }
 
 static struct schedule *schedule_make(weir_graph *g, weir_vertex v)
@@ -73,8 +74,8 @@ static struct schedule *schedule_make(weir_graph *g, weir_vertex v)
         return NULL;
     b = record_take(g);
     *b = (struct schedule){.refs = 1, .kind = vertex_at(g, v)->kind, .next = WEIR_FOREVER};
-    vertex_at(g, v)->schedule = (uint32_t)(b - g->schedules->list);
-    g->schedules->users++;
+    vertex_at(g, v)->schedule = (uint32_t)(b - schedules_in(g)->list);
+    schedules_in(g)->users++;
     return b;
 }
 
@@ -83,9 +84,9 @@ static void schedule_leave(weir_graph *g, weir_vertex v)
 {
     uint32_t *at = &vertex_at(g, v)->schedule;
 
-    g->schedules->users--;
-    if (--g->schedules->list[*at].refs == 0)
-        record_drop(g, &g->schedules->list[*at]);
+    schedules_in(g)->users--;
+    if (--schedules_in(g)->list[*at].refs == 0)
+        record_drop(g, &schedules_in(g)->list[*at]);
     *at = WEIR_NONE;
 }
 
@@ -100,7 +101,7 @@ static struct schedule *schedule_own(weir_graph *g, weir_vertex v)
     *own = *b;
     own->refs = 1;
     b->refs--;
-    vertex_at(g, v)->schedule = (uint32_t)(own - g->schedules->list);
+    vertex_at(g, v)->schedule = (uint32_t)(own - schedules_in(g)->list);
     return own;
 }
 
@@ -111,12 +112,12 @@ static const uint32_t *jobs_of(const struct schedule *b)
 
 static int64_t start_of(const weir_graph *g, const struct schedule *b, uint32_t i)
 {
-    return g->jobs->starts[jobs_of(b)[i]];
+    return jobs_in(g)->starts[jobs_of(b)[i]];
 }
 
 static bool is_active(const weir_graph *g, uint32_t job)
 {
-    return g->jobs->list[job].a.state == WEIR_ALLOCATED;
+    return jobs_in(g)->list[job].a.state == WEIR_ALLOCATED;
 }
 
 static bool is_whole(const struct schedule *b, uint32_t i)
@@ -127,7 +128,7 @@ static bool is_whole(const struct schedule *b, uint32_t i)
 struct span weir_schedule_span(const weir_graph *g, const struct schedule *b, uint32_t i)
 {
     uint32_t job = jobs_of(b)[i];
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     bool whole = is_whole(b, i);
     int64_t amount = whole ? g->kinds[b->kind].size : b->detail->amounts[i];
 
@@ -271,7 +272,7 @@ static uint32_t position_of(const weir_graph *g, const struct schedule *b, int64
 
 static void set_last(const weir_graph *g, struct schedule *b)
 {
-    const weir_allocation *last = &g->jobs->list[jobs_of(b)[b->count - 1]].a;
+    const weir_allocation *last = &jobs_in(g)->list[jobs_of(b)[b->count - 1]].a;
 
     b->last_start = last->start;
     b->last_end = last->end;
@@ -313,7 +314,7 @@ static void remove_at(struct schedule *b, uint32_t at)
 /* Adds the first span of a vertex, an exclusive span. */
 static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     bool active = is_active(g, job);
     struct schedule *b = schedule_make(g, v);
 
@@ -330,7 +331,7 @@ static int add_first(weir_graph *g, uint32_t job, weir_vertex v)
 
 int weir_schedule_add(weir_graph *g, uint32_t job, const weir_pick *p)
 {
-    const weir_allocation *a = &g->jobs->list[job].a;
+    const weir_allocation *a = &jobs_in(g)->list[job].a;
     struct span s = {a->start, a->end, p->amount, job, p->exclusive, is_active(g, job)};
     struct schedule *b = schedule_of(g, p->vertex);
 
@@ -358,7 +359,7 @@ int weir_schedule_add(weir_graph *g, uint32_t job, const weir_pick *p)
 uint32_t weir_schedule_find(const weir_graph *g, weir_vertex v, uint32_t job)
 {
     const struct schedule *b = schedule_of(g, v);
-    int64_t start = g->jobs->starts[job];
+    int64_t start = jobs_in(g)->starts[job];
 
     for (uint32_t at = b ? position_of(g, b, start) : 0; at-- > 0 && start_of(g, b, at) == start;)
         if (jobs_of(b)[at] == job)
@@ -402,7 +403,7 @@ void weir_schedule_remove(weir_graph *g, weir_vertex v, uint32_t job)
 
 void weir_schedule_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t start, int64_t end)
 {
-    weir_allocation *a = &g->jobs->list[job].a;
+    weir_allocation *a = &jobs_in(g)->list[job].a;
     uint32_t at = weir_schedule_find(g, v, job);
     struct schedule *b = schedule_own(g, v);
     struct span s = weir_schedule_span(g, b, at), was = s;
@@ -413,13 +414,13 @@ void weir_schedule_move(weir_graph *g, weir_vertex v, uint32_t job, int64_t star
         set_last(g, b);
         set_next(g, b, 0);
     }
-    s.start = a->start = g->jobs->starts[job] = start;
+    s.start = a->start = jobs_in(g)->starts[job] = start;
     s.end = a->end = end;
     insert(b, position_of(g, b, start), &s);
     set_last(g, b);
     set_next(g, b, 0);
     timeline_change(b, &s, s.amount);
-    a->start = g->jobs->starts[job] = was.start;
+    a->start = jobs_in(g)->starts[job] = was.start;
     a->end = was.end;
 }
 
@@ -454,11 +455,11 @@ static void move_many(weir_graph *g, const weir_pick *picks, uint32_t n, uint32_
 
     for (uint32_t i = 0; i < n; i++)
         vertex_at(g, picks[i].vertex)->schedule = to;
-    g->schedules->users += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
+    schedules_in(g)->users += n * (uint32_t)(from == WEIR_NONE) - n * (uint32_t)(to == WEIR_NONE);
     if (to != WEIR_NONE)
-        g->schedules->list[to].refs += n;
-    if (from != WEIR_NONE && (g->schedules->list[from].refs -= n) == 0)
-        record_drop(g, &g->schedules->list[from]);
+        schedules_in(g)->list[to].refs += n;
+    if (from != WEIR_NONE && (schedules_in(g)->list[from].refs -= n) == 0)
+        record_drop(g, &schedules_in(g)->list[from]);
 }
 
 int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, uint32_t n, enum schedule_change what,
@@ -469,7 +470,7 @@ int weir_schedule_change(weir_graph *g, uint32_t job, const weir_pick *picks, ui
     bool small =
         picks->exclusive && (!b || (b->cap == 0 && !b->detail && (what != SCHEDULE_ADD || b->count < SCHEDULE_FEW)));
     bool known = memo->known && memo->from == from &&
-                 (from != WEIR_NONE || g->schedules->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
+                 (from != WEIR_NONE || schedules_in(g)->list[memo->to].kind == vertex_at(g, picks->vertex)->kind);
     int rc = WEIR_OK;
 
     *done = 0;
@@ -537,8 +538,8 @@ static void sort_active(const weir_graph *g, struct schedule *b)
 
 void weir_schedules_retimed(weir_graph *g)
 {
-    for (uint32_t i = 0; g->schedules && i < g->schedules->n; i++) {
-        struct schedule *b = &g->schedules->list[i];
+    for (uint32_t i = 0; schedules_in(g) && i < schedules_in(g)->n; i++) {
+        struct schedule *b = &schedules_in(g)->list[i];
         if (b->refs == 0)
             continue;
         if (b->detail) {
@@ -570,7 +571,7 @@ static bool touched_alone(const weir_graph *g, const struct schedule *b, int64_t
     if (b->last_start < t1)
         return b->last_end > t0;
     before = position_of(g, b, t1 - 1);
-    return before > 0 && g->jobs->list[jobs_of(b)[before - 1]].a.end > t0;
+    return before > 0 && jobs_in(g)->list[jobs_of(b)[before - 1]].a.end > t0;
 }
 
 bool weir_schedule_touched(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1, bool exclusive_only)
@@ -607,7 +608,7 @@ int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t
     uint32_t i = b->shared == 0 ? position_of(g, b, t) : 0;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
-        const weir_allocation *a = &g->jobs->list[jobs_of(b)[i]].a;
+        const weir_allocation *a = &jobs_in(g)->list[jobs_of(b)[i]].a;
         if (a->start > t && a->start - t >= duration)
             break;
         if (is_whole(b, i) && a->end > t)
@@ -625,7 +626,7 @@ int64_t weir_schedule_next_end(const weir_graph *g, weir_vertex v, int64_t t)
     int64_t next = WEIR_FOREVER;
 
     for (i = i > 0 ? i - 1 : 0; i < b->count; i++) {
-        int64_t end = g->jobs->list[jobs_of(b)[i]].a.end;
+        int64_t end = jobs_in(g)->list[jobs_of(b)[i]].a.end;
         if (end > t && end < next)
             next = end;
         if (b->shared == 0 && end > t)
@@ -681,7 +682,7 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
     if (!b || i >= b->count)
         return false;
     s = weir_schedule_span(g, b, i);
-    *out = (weir_use){g->jobs->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive, s.active};
+    *out = (weir_use){jobs_in(g)->list[s.job].a.job, s.start, s.end, s.amount, s.exclusive, s.active};
     return true;
 }
 
@@ -689,21 +690,22 @@ bool weir_vertex_use(const weir_graph *g, weir_vertex v, uint32_t i, weir_use *o
 
 static void clear_all(weir_graph *g)
 {
-    if (!g->schedules)
+    if (!schedules_in(g))
         return;
-    for (uint32_t i = 0; i < g->schedules->n; i++)
-        free_contents(&g->schedules->list[i]);
-    WEIR_FREE(g->schedules->list, g->schedules);
-    g->schedules = NULL;
+    for (uint32_t i = 0; i < schedules_in(g)->n; i++)
+        free_contents(&schedules_in(g)->list[i]);
+    weir_mem_free(schedules_in(g)->list);
+    weir_record_drop(g, RECORD_SCHEDULES, NULL);
 }
 
 static size_t bytes(const weir_graph *g)
 {
-    size_t n = g->schedules ? sizeof *g->schedules + (size_t)g->schedules->cap * sizeof *g->schedules->list : 0;
+    size_t n =
+        schedules_in(g) ? sizeof *schedules_in(g) + (size_t)schedules_in(g)->cap * sizeof *schedules_in(g)->list : 0;
 
-    for (uint32_t i = 0; g->schedules && i < g->schedules->n; i++) {
-        const struct schedule_detail *p = g->schedules->list[i].detail;
-        n += (size_t)g->schedules->list[i].cap * sizeof *g->schedules->list[i].jobs;
+    for (uint32_t i = 0; schedules_in(g) && i < schedules_in(g)->n; i++) {
+        const struct schedule_detail *p = schedules_in(g)->list[i].detail;
+        n += (size_t)schedules_in(g)->list[i].cap * sizeof *schedules_in(g)->list[i].jobs;
         n += p ? sizeof *p + p->cap * sizeof *p->amounts + (p->timeline ? weir_timeline_bytes(p->timeline) : 0) : 0;
     }
     return n;

@@ -10,14 +10,12 @@
 
 void weir_usage_clear(weir_graph *g)
 {
-    for (uint32_t t = 0; t < g->usage.n; t++)
-        weir_timeline_free(g->usage.by_type[t]);
+    for (uint32_t t = 0; t < usage_in(g)->n; t++)
+        weir_timeline_free(usage_in(g)->by_type[t]);
     for (uint32_t i = 0; i < job_records(g); i++)
-        g->jobs->list[i].counted = false;
-    weir_mem_free(g->usage.by_type);
-    g->usage.by_type = NULL;
-    g->usage.n = 0;
-    weir_observe_end(g, &weir_usage_observer);
+        jobs_in(g)->list[i].counted = false;
+    weir_mem_free(usage_in(g)->by_type);
+    weir_record_drop(g, RECORD_USAGE, &weir_usage_observer);
 }
 
 int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t)
@@ -33,7 +31,7 @@ int64_t weir_usage_pick(const weir_graph *g, const weir_pick *p, weir_type t)
 
 static bool is_end_timeline(const weir_graph *g, uint32_t t)
 {
-    return t + END_TIMELINES >= g->usage.n;
+    return t + END_TIMELINES >= usage_in(g)->n;
 }
 
 /* Units of type t in the picks of a job from number `from` on. */
@@ -62,13 +60,13 @@ static int change(weir_graph *g, uint32_t t, struct job *j, int sign)
     int64_t n;
 
     if (is_end_timeline(g, t)) {
-        bool odd = t + 1 == g->usage.n;
+        bool odd = t + 1 == usage_in(g)->n;
         if (j->a.end == WEIR_FOREVER || (j->a.end & 1) != odd)
             return WEIR_OK;
-        return weir_timeline_add(g->usage.by_type[t], j->a.end, j->a.end + 1, sign);
+        return weir_timeline_add(usage_in(g)->by_type[t], j->a.end, j->a.end + 1, sign);
     }
-    n = g->usage.by_type[t] ? job_count(j, g, (weir_type)t) : 0;
-    return n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
+    n = usage_in(g)->by_type[t] ? job_count(j, g, (weir_type)t) : 0;
+    return n ? weir_timeline_add(usage_in(g)->by_type[t], j->a.start, j->a.end, sign * n) : WEIR_OK;
 }
 
 /* Subtracts a job in the first n timelines. */
@@ -83,7 +81,7 @@ static void take_back(weir_graph *g, struct job *j, uint32_t n)
 
 static int add_to_timelines(weir_graph *g, struct job *j)
 {
-    for (uint32_t t = 0; t < g->usage.n; t++)
+    for (uint32_t t = 0; t < usage_in(g)->n; t++)
         if (change(g, t, j, 1)) {
             take_back(g, j, t);
             return WEIR_ENOMEM;
@@ -93,7 +91,7 @@ static int add_to_timelines(weir_graph *g, struct job *j)
 
 int weir_usage_add(weir_graph *g, uint32_t job)
 {
-    int rc = add_to_timelines(g, &g->jobs->list[job]);
+    int rc = add_to_timelines(g, &jobs_in(g)->list[job]);
 
     if (!rc)
         weir_occupancies_add(g, job, 0);
@@ -102,23 +100,23 @@ int weir_usage_add(weir_graph *g, uint32_t job)
 
 void weir_usage_keep(weir_graph *g, uint32_t job)
 {
-    g->jobs->list[job].counted = false;
-    if (add_to_timelines(g, &g->jobs->list[job]))
+    jobs_in(g)->list[job].counted = false;
+    if (add_to_timelines(g, &jobs_in(g)->list[job]))
         weir_usage_clear(g);
     weir_occupancies_add(g, job, 0);
 }
 
 void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 {
-    struct job *j = &g->jobs->list[job];
+    struct job *j = &jobs_in(g)->list[job];
     int rc = WEIR_OK;
 
     if (from < j->a.npicks)
         weir_occupancies_add(g, job, from);
     j->counted = false;
-    for (uint32_t t = 0; !rc && t < g->usage.n && !is_end_timeline(g, t); t++) {
-        int64_t n = g->usage.by_type[t] ? job_takes(g, j, from, (weir_type)t) : 0;
-        rc = n ? weir_timeline_add(g->usage.by_type[t], j->a.start, j->a.end, n) : WEIR_OK;
+    for (uint32_t t = 0; !rc && t < usage_in(g)->n && !is_end_timeline(g, t); t++) {
+        int64_t n = usage_in(g)->by_type[t] ? job_takes(g, j, from, (weir_type)t) : 0;
+        rc = n ? weir_timeline_add(usage_in(g)->by_type[t], j->a.start, j->a.end, n) : WEIR_OK;
     }
     if (rc)
         weir_usage_clear(g);
@@ -126,19 +124,19 @@ void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from)
 
 void weir_usage_remove(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->usage.n);
-    g->jobs->list[job].counted = false; /* the picks mostly change now */
+    take_back(g, &jobs_in(g)->list[job], usage_in(g)->n);
+    jobs_in(g)->list[job].counted = false; /* the picks mostly change now */
     weir_occupancies_remove(g, job);
 }
 
 void weir_usage_hide(weir_graph *g, uint32_t job)
 {
-    take_back(g, &g->jobs->list[job], g->usage.n);
+    take_back(g, &jobs_in(g)->list[job], usage_in(g)->n);
 }
 
 void weir_usage_show(weir_graph *g, uint32_t job)
 {
-    if (add_to_timelines(g, &g->jobs->list[job]))
+    if (add_to_timelines(g, &jobs_in(g)->list[job]))
         weir_usage_clear(g);
 }
 
@@ -146,13 +144,13 @@ int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
 {
     int64_t first = WEIR_FOREVER;
 
-    for (uint32_t i = g->usage.n - END_TIMELINES; i < g->usage.n; i++) {
+    for (uint32_t i = usage_in(g)->n - END_TIMELINES; i < usage_in(g)->n; i++) {
         int64_t at = t;
-        if (t == g->now && weir_timeline_max(g->usage.by_type[i], INT64_MIN / 2, t + 1) > 0)
+        if (t == g->now && weir_timeline_max(usage_in(g)->by_type[i], INT64_MIN / 2, t + 1) > 0)
             return t + 1;
         do
-            at = weir_timeline_next_change(g->usage.by_type[i], at);
-        while (at != WEIR_FOREVER && weir_timeline_used_at(g->usage.by_type[i], at) == 0);
+            at = weir_timeline_next_change(usage_in(g)->by_type[i], at);
+        while (at != WEIR_FOREVER && weir_timeline_used_at(usage_in(g)->by_type[i], at) == 0);
         first = at < first ? at : first;
     }
     return first;
@@ -163,30 +161,32 @@ static int build_timeline(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
 
-    g->usage.by_type[t] = weir_timeline_new();
-    if (!g->usage.by_type[t])
+    usage_in(g)->by_type[t] = weir_timeline_new();
+    if (!usage_in(g)->by_type[t])
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        if (g->jobs->list[i].used)
-            rc = change(g, t, &g->jobs->list[i], 1);
+        if (jobs_in(g)->list[i].used)
+            rc = change(g, t, &jobs_in(g)->list[i], 1);
     if (rc) {
-        weir_timeline_free(g->usage.by_type[t]);
-        g->usage.by_type[t] = NULL;
+        weir_timeline_free(usage_in(g)->by_type[t]);
+        usage_in(g)->by_type[t] = NULL;
     }
     return rc;
 }
 
 int weir_usage_build(weir_graph *g)
 {
-    if (g->usage.by_type && g->usage.n == g->ntypes + END_TIMELINES)
+    struct usage_totals *x;
+
+    if (usage_in(g)->n == g->ntypes + END_TIMELINES)
         return WEIR_OK;
     weir_usage_clear(g);
-    g->usage.by_type = weir_mem_zalloc(g->ntypes + END_TIMELINES, sizeof *g->usage.by_type);
-    if (!g->usage.by_type)
-        return WEIR_ENOMEM;
-    g->usage.n = g->ntypes + END_TIMELINES;
-    weir_observe(g, &weir_usage_observer);
-    if (build_timeline(g, g->ntypes) || build_timeline(g, g->ntypes + 1)) {
+    x = weir_record_make(g, RECORD_USAGE, sizeof *x, &weir_usage_observer);
+    if (x)
+        x->by_type = weir_mem_zalloc(g->ntypes + END_TIMELINES, sizeof *x->by_type);
+    if (x && x->by_type)
+        x->n = g->ntypes + END_TIMELINES;
+    if (!x || !x->by_type || build_timeline(g, g->ntypes) || build_timeline(g, g->ntypes + 1)) {
         weir_usage_clear(g);
         return WEIR_ENOMEM;
     }
@@ -195,24 +195,24 @@ int weir_usage_build(weir_graph *g)
 
 int weir_usage_of(weir_graph *g, weir_type t, const weir_timeline **out)
 {
-    int rc = g->usage.by_type[t] ? WEIR_OK : build_timeline(g, t);
+    int rc = usage_in(g)->by_type[t] ? WEIR_OK : build_timeline(g, t);
 
-    *out = g->usage.by_type[t];
+    *out = usage_in(g)->by_type[t];
     return rc;
 }
 
 /* Compares with sums over all jobs, at the start of each job. O(jobs^2) */
 static int check(const weir_graph *g, weir_err *err)
 {
-    for (uint32_t t = 0; t + END_TIMELINES < g->usage.n; t++)
+    for (uint32_t t = 0; t + END_TIMELINES < usage_in(g)->n; t++)
         for (uint32_t i = 0; i < job_records(g); i++) {
-            int64_t at = g->jobs->list[i].a.start, sum = 0;
-            if (!g->jobs->list[i].used || !g->usage.by_type[t])
+            int64_t at = jobs_in(g)->list[i].a.start, sum = 0;
+            if (!jobs_in(g)->list[i].used || !usage_in(g)->by_type[t])
                 continue;
             for (uint32_t k = 0; k < job_records(g); k++)
-                if (g->jobs->list[k].used && g->jobs->list[k].a.start <= at && at < g->jobs->list[k].a.end)
-                    sum += job_takes(g, &g->jobs->list[k], 0, (weir_type)t);
-            if (sum != weir_timeline_used_at(g->usage.by_type[t], at))
+                if (jobs_in(g)->list[k].used && jobs_in(g)->list[k].a.start <= at && at < jobs_in(g)->list[k].a.end)
+                    sum += job_takes(g, &jobs_in(g)->list[k], 0, (weir_type)t);
+            if (sum != weir_timeline_used_at(usage_in(g)->by_type[t], at))
                 return weir_fail(err, WEIR_EINVAL, "weir_check: the units of %s taken over time are wrong",
                                  type_text(g, (weir_type)t));
         }

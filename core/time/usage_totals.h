@@ -8,6 +8,19 @@
 #include "time/job_table.h"
 #include "time/timeline.h"
 
+struct usage_totals {
+    struct weir_timeline **by_type; /* NULL for a type that no reservation asked for */
+    uint32_t n;
+};
+
+/* The usage totals of a graph, without a type until a reservation asks for one. */
+static inline const struct usage_totals *usage_in(const weir_graph *g)
+{
+    static const struct usage_totals none;
+
+    return g->records[RECORD_USAGE] ? g->records[RECORD_USAGE] : &none;
+}
+
 /* The first end of a job after t, or WEIR_FOREVER. A job past the end of its interval counts as ending right after
  * the clock's time. */
 int64_t weir_usage_next_end(const weir_graph *g, int64_t t);

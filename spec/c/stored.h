@@ -31,7 +31,8 @@ static inline void same_numbers(const weir_graph *a, const weir_graph *b)
         if (!CHECK(vertex_at(a, v)->pos == vertex_at(b, v)->pos && strcmp(x, y) == 0, "place and UUID of %u", v))
             return;
     }
-    CHECK(a->nkinds == b->nkinds && a->ntypes == b->ntypes && a->next_job == b->next_job, "kinds, types, the next job");
+    CHECK(a->nkinds == b->nkinds && a->ntypes == b->ntypes && jobs_next_id(a) == jobs_next_id(b),
+          "kinds, types, the next job");
 }
 
 static inline void same_subsystems(const weir_graph *a, const weir_graph *b)
@@ -60,12 +61,12 @@ static inline void same_job(const weir_graph *a, const weir_graph *b, const weir
 static inline void same_feeds(const weir_graph *a, const weir_graph *b)
 {
     for (uint32_t i = 0; i < job_records(a); i++) {
-        const struct job *x = &a->jobs->list[i], *y = NULL;
+        const struct job *x = &jobs_in(a)->list[i], *y = NULL;
         if (!x->used)
             continue;
         for (uint32_t k = 0; k < job_records(b); k++)
-            if (b->jobs->list[k].used && b->jobs->list[k].a.job == x->a.job)
-                y = &b->jobs->list[k];
+            if (jobs_in(b)->list[k].used && jobs_in(b)->list[k].a.job == x->a.job)
+                y = &jobs_in(b)->list[k];
         if (!CHECK(y && x->nflows == y->nflows && x->a.npicks == y->a.npicks, "job %lld", (long long)x->a.job))
             continue;
         same_job(a, b, &x->a, &y->a);

@@ -22,7 +22,7 @@ local NONE = {
   { "core/match/place/slot.c", "h->list[h->n - 1].given <", "add_host has added a host where it returns 1" },
   { "core/match/place/slot.c", "h->order[--h->norder]", "where hosts are in order there is an order" },
   { "core/match/match.c", "*out = a;", "a place for the job is given in all modes that make one" },
-  { "core/match/match.c", "*out = &g->jobs->list[job].a", "as above" },
+  { "core/match/match.c", "*out = &jobs_in(g)->list[job].a", "as above" },
   { "core/match/candidate/flow.c", "f->stack[f->nstack++] = a", "weir_array_reserve makes an array, or fails" },
   { "core/match/place/slot.c", "weir_flow_find(m->g, r->type)", "no place in the list is NULL; `without` may be" },
   { "core/match/place/slot.c", "r == without", "as above" },

@@ -409,7 +409,7 @@ return {
   { "^core/hierarchy/hierarchy_picks%.c$", "last->", "two picks of one vertex, in two hierarchies" },
   { "^core/hierarchy/hierarchy_around%.c$", "there is no vertex", TWICE },
   { "^core/hierarchy/hierarchy_around%.c$", "return 0;", "an ancestor that is in no hierarchy" },
-  { "^core/hierarchy/hierarchy%.c$", "jobs->order[live_jobs", NOMEM },
+  { "^core/hierarchy/hierarchy%.c$", "->order[live_jobs", NOMEM },
   { "^core/hierarchy/hierarchy%.c$", "return rc;", TWICE },
   { "^core/hierarchy/hierarchy%.c$", "return WEIR_OK;", "the view of a graph that has none" },
   { "^core/graph/uuid%.c$", "was, 16", "a UUID given to a pool that another derives from the next UUID of the graph" },

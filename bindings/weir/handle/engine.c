@@ -115,9 +115,9 @@ int weirlua_engine_new(lua_State *L)
     lua_setiuservalue(L, 3, 3);
     e->scores = weirlua_scores_mode(L, 1);
     e->number = handle->number;
-    if (overrun >= 0)
-        weir_graph_overrun(handle->g, (enum weir_overrun)overrun);
     lua_settop(L, 3);
+    if (overrun >= 0 && weir_graph_overrun(handle->g, (enum weir_overrun)overrun, &err))
+        return weirlua_fail(L, &err, WEIR_ENOMEM);
     return 1;
 }
 

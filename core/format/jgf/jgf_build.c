@@ -401,9 +401,9 @@ static int add_edges(struct jgf *r)
 static void keep_words(struct jgf *r)
 {
     if (r->down && strcmp(jgf_text(r, r->down - 1), "contains") != 0)
-        r->g->word_down = r->down;
+        r->g->words.down = r->down;
     if (r->up && strcmp(jgf_text(r, r->up - 1), "in") != 0)
-        r->g->word_up = r->up;
+        r->g->words.up = r->up;
 }
 
 int weir_jgf_make(struct jgf *r, weir_graph **out)

@@ -109,7 +109,7 @@ const struct job **weir_jgf_jobs(const weir_graph *g)
     const struct job **list = weir_mem_alloc(((size_t)n + 1) * sizeof *list);
 
     for (uint32_t i = 0; list && i < n; i++)
-        list[i] = &g->jobs->list[g->jobs->order[i]];
+        list[i] = &jobs_in(g)->list[jobs_in(g)->order[i]];
     if (list && n > 1)
         qsort(list, n, sizeof *list, by_id);
     return list;
@@ -134,12 +134,12 @@ void weir_jgf_write_clock(const weir_graph *g, weir_buf *b)
 {
     write_number(b, "\"version\":", VERSION);
     write_number(b, ",\"now\":", g->now);
-    write_number(b, ",\"next_job\":", g->next_job);
+    write_number(b, ",\"next_job\":", jobs_next_id(g));
     if (g->valid_from != 0)
         write_number(b, ",\"valid_from\":", g->valid_from);
     if (g->valid_until != WEIR_FOREVER)
         write_number(b, ",\"valid_until\":", g->valid_until);
-    if (g->expire)
+    if (jobs_expire(g))
         WEIR_WRITE(b, ",\"expire\":true");
     WEIR_WRITE(b, ",\"subsystems\":[");
     for (uint32_t i = 1; i < g->nsubsystems; i++) {
@@ -193,7 +193,7 @@ uint32_t *weir_jgf_numbers(const weir_graph *g)
 void weir_jgf_write_shares(const struct weir_written *w, const struct weir_pick_entry *p, weir_buf *b)
 {
     uint32_t job = weir_job_index(w->g, w->a->job), n = 0;
-    const struct job *j = job == WEIR_NONE ? NULL : &w->g->jobs->list[job];
+    const struct job *j = job == WEIR_NONE ? NULL : &jobs_in(w->g)->list[job];
     int64_t rest = p->amount;
 
     if (p->amount == kind_of(w->g, p->v)->size && (!j || !weir_job_has_flow(j, p->v)))

@@ -379,7 +379,7 @@ static int read_graph_metadata(struct jgf *r, int type)
         }
         type = weir_json_next(r->json);
         if (uuid && type == WEIR_JSON_STRING && weir_uuid_parse(weir_json_text(r->json, NULL), given))
-            memcpy(r->g->uuid, given, 16);
+            memcpy(r->g->uuids.graph, given, 16);
         rc = weir_json_skip(r->json, type);
     }
     return rc == WEIR_OK && type < 0 ? type : rc;

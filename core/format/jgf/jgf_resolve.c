@@ -302,12 +302,12 @@ int weir_job_resolve_flows(weir_graph *g, int64_t job, const char *text, size_t 
     int64_t n = 0;
     int rc = index == WEIR_NONE ? weir_fail(err, WEIR_ENOENT, "there is no job %" PRId64, job) : WEIR_OK;
 
-    if (rc == WEIR_OK && g->jobs->list[index].nflows > 0)
+    if (rc == WEIR_OK && jobs_in(g)->list[index].nflows > 0)
         rc = weir_fail(err, WEIR_EEXIST, "the flows of job %" PRId64 " are known already", job);
     rc = rc ? rc : resolve_begin(&s, text, len);
     flows = rc == WEIR_OK ? weir_mem_alloc(((size_t)s.nshares + 1) * sizeof *flows) : NULL;
     if (rc == WEIR_OK)
-        n = flows ? flows_of(&s, &g->jobs->list[index], flows) : WEIR_ENOMEM;
+        n = flows ? flows_of(&s, &jobs_in(g)->list[index], flows) : WEIR_ENOMEM;
     if (n == WEIR_EINVAL)
         rc = weir_fail_at(err, WEIR_EINVAL, source, 0, 0, "job %" PRId64 " has fewer units than `shares` tell", job);
     if (rc == WEIR_OK && (n < 0 || weir_job_flow(g, index, flows, (uint32_t)n) < 0))

@@ -58,7 +58,7 @@ static bool others_fit(const weir_graph *g)
         if (g->edges[i].source != WEIR_NONE && (!is_utf8(g, g->edges[i].type) || !is_utf8(g, g->edges[i].back)))
             return false;
     for (uint32_t i = 0; i < weir_job_count(g); i++)
-        if (!is_utf8(g, g->jobs->list[g->jobs->order[i]].policy))
+        if (!is_utf8(g, jobs_in(g)->list[jobs_in(g)->order[i]].policy))
             return false;
     return true;
 }

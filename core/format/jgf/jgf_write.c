@@ -516,13 +516,13 @@ static void contain(struct jgf_writer *w, weir_vertex source, weir_vertex target
 
     if (!at)
         return;
-    if (!w->g->word_down && !weir_vertex_count(w->g, target, WEIR_EXTENDED)) {
+    if (!w->g->words.down && !weir_vertex_count(w->g, target, WEIR_EXTENDED)) {
         finish_element(w, PUT(at, "\"containment\",\"relationship\":\"contains\"}}"));
         return;
     }
     weir_buf_end(w->b, PUT(at, "\"containment\",\"relationship\":"));
     weir_write_string(w->b, weir_word_down(w->g));
-    if (w->g->word_up) {
+    if (w->g->words.up) {
         weir_edge e;
         WEIR_WRITE(w->b, ",\"back\":");
         if (weir_vertex_edge(w->g, target, "containment", false, 0, &e))

@@ -210,7 +210,7 @@ static int64_t take_whole(struct match *m, weir_vertex v, const weir_resource *r
 static int64_t own_units(const struct match *m, weir_vertex v)
 {
     const struct schedule *b = m->ask.growing && m->scope.view <= VIEW_RESERVED ? schedule_of(m->g, v) : NULL;
-    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->ask.growing - m->g->jobs->list)) : WEIR_NONE;
+    uint32_t i = b ? weir_schedule_find(m->g, v, (uint32_t)(m->ask.growing - jobs_in(m->g)->list)) : WEIR_NONE;
 
     return i != WEIR_NONE ? weir_schedule_span(m->g, b, i).amount : 0;
 }
@@ -218,7 +218,7 @@ static int64_t own_units(const struct match *m, weir_vertex v)
 /* Whether further jobs use v in the window. A growing job without units of v counts as a further job. */
 static bool others_use(const struct match *m, weir_vertex v, int64_t own)
 {
-    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->ask.growing - m->g->jobs->list), m->window.t0,
+    return own > 0 ? weir_schedule_others(m->g, v, (uint32_t)(m->ask.growing - jobs_in(m->g)->list), m->window.t0,
                                           m->window.t1)
                    : !weir_candidate_unused(m, v);
 }

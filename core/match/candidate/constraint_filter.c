@@ -61,7 +61,7 @@ int weir_filter_allows_whole(struct match *m, weir_vertex v)
     int rc;
 
     if (!weir_request_constrained(m->ask.request) || m->ask.node_type == WEIR_NO_TYPE || !in || !in->cells ||
-        !type_cell(m->g->aggregates->schemas[in->schema], m->ask.node_type))
+        !type_cell(aggregates_in(m->g)->schemas[in->schema], m->ask.node_type))
         return 1;
     rc = weir_filter_prepare(m);
     if (rc)

@@ -133,7 +133,7 @@ static int rank(struct match *m, weir_vertex under, const struct score_query *q,
         return WEIR_OK;
     if (weir_scores_of(q, t, &x))
         return WEIR_ENOMEM;
-    if (!x || x->match == m->g->scores->match)
+    if (!x || x->match == scores_in(m->g)->match)
         return WEIR_OK;
     rc = weir_scores_settle(q, x);
     if (rc == 1) {

@@ -64,7 +64,7 @@ static void fetch_records(const struct free_list *l, uint32_t i)
     const struct vertex *x = vertex_at(l->g, l->ahead[i % FREE_LIST_AHEAD]);
 
     if (x->schedule != WEIR_NONE)
-        __builtin_prefetch(&l->g->schedules->list[x->schedule]);
+        __builtin_prefetch(&schedules_in(l->g)->list[x->schedule]);
     if (x->inner != WEIR_NONE)
         __builtin_prefetch(&l->g->inners[x->inner]);
 }

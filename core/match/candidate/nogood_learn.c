@@ -184,7 +184,7 @@ void weir_nogood_begin(struct search *s)
 
     l->popped_from = l->pushed_from = s->accepted_key = WEIR_NONE;
     l->active = applies(s);
-    if (!l->active || !s->m->g->nogoods)
+    if (!l->active || !nogoods_in(s->m->g))
         return;
     find_bit(s);
     if (l->bit.born)

@@ -77,7 +77,7 @@ bool weir_search_row_ok(struct search *s, const struct schema *sc, const int64_t
 static bool below_bound_ok(struct search *s, weir_vertex v)
 {
     const struct inner *in = inner_of(s->m->g, v);
-    return in && in->cells && weir_search_row_ok(s, s->m->g->aggregates->schemas[in->schema], in->cells);
+    return in && in->cells && weir_search_row_ok(s, aggregates_in(s->m->g)->schemas[in->schema], in->cells);
 }
 
 bool weir_search_vertex_ok(struct search *s, weir_vertex v)

@@ -51,7 +51,7 @@ static bool could_hold(struct match *m, weir_vertex v, const weir_resource *slot
     for (uint32_t i = 0; i < n; i++) {
         weir_type t = weir_match_type_named(m, needs[i].type);
         uint32_t cell =
-            t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(m->g->aggregates->schemas[in->schema], t);
+            t == WEIR_NO_TYPE || !in || !in->cells ? 0 : type_cell(aggregates_in(m->g)->schemas[in->schema], t);
         if (weir_flow_find(m->g, needs[i].type) == WEIR_NONE &&
             (cell ? in->cells[cell + TYPE_TOTAL] : 0) < needs[i].amount)
             return false;
@@ -64,7 +64,7 @@ static bool one_could_hold(struct match *m, weir_vertex v, weir_type t, const we
 {
     const struct inner *in = inner_of(m->g, v);
 
-    if (!in || !in->cells || !type_cell(m->g->aggregates->schemas[in->schema], t))
+    if (!in || !in->cells || !type_cell(aggregates_in(m->g)->schemas[in->schema], t))
         return false;
     for (uint32_t i = 0; i < in->nkids; i++) {
         weir_vertex kid = in->kids[i];

@@ -120,10 +120,10 @@ static void test_many_types(void)
     for (int i = 0; i < 2; i++) {
         CHECK(weir_match(g, r, &o, &a, &err) == WEIR_OK && a->npicks == 3 * (INDEX_MAX + 9), "a slot of many types: %s",
               err.text);
-        CHECK(g->indexes.n <= INDEX_MAX + 1, "%u indexes are left", g->indexes.n);
+        CHECK(indexes_in(g)->n <= INDEX_MAX + 1, "%u indexes are left", indexes_in(g)->n);
         CHECK(weir_check(g, &err) == WEIR_OK && a && weir_release(g, a->job, &err) == WEIR_OK, "%s", err.text);
-        for (uint32_t k = 0; k < g->indexes.n; k++)
-            CHECK(g->indexes.list[k]->searches == 0, "index %u is in no search", k);
+        for (uint32_t k = 0; k < indexes_in(g)->n; k++)
+            CHECK(indexes_in(g)->list[k]->searches == 0, "index %u is in no search", k);
     }
     weir_buf_free(&shape);
     weir_request_free(r);

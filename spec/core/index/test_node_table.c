@@ -136,7 +136,7 @@ static void run(uint64_t from, int steps)
         CHECK(weir_node_table_get(g, weir_type_find(g, "node"), &r) == WEIR_OK, "a node table");
         before = r;
         change(g);
-        kept += g->node_table == before;
+        kept += node_table_in(g) == before;
         if (!compare(g, &policies[dice(3)])) {
             printf("seed %llu step %d\n", (unsigned long long)from, i);
             break;

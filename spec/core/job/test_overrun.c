@@ -66,7 +66,7 @@ static void history(uint64_t from, enum weir_overrun rule, uint32_t *kinds)
     weir_err err = {0};
 
     seed = from;
-    weir_graph_overrun(g, rule);
+    weir_graph_overrun(g, rule, NULL);
     for (int i = 0; i < 120; i++) {
         switch (dice(6)) {
         case 0:
@@ -98,13 +98,13 @@ static void test_change(void)
     CHECK(weir_graph_overrun_rule(g) == WEIR_OVERRUN_HOLD, "jobs are held back unless something else was said");
     CHECK(weir_graph_advance(g, 12 * SECOND, &err) == WEIR_OK && weir_job_get(g, 2)->state == WEIR_RESERVED,
           "the second waits");
-    weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+    weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE, NULL);
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
     CHECK(weir_graph_advance(g, 12 * SECOND + 1, &err) == WEIR_OK && !weir_job_get(g, 1), "the first is gone");
     CHECK(weir_job_get(g, 2)->state == WEIR_ALLOCATED && weir_job_get(g, 2)->start == 12 * SECOND + 1,
           "the second has begun");
     CHECK(weir_job_get(g, 2)->end == 22 * SECOND + 1, "and lasts as long as it was to");
-    weir_graph_overrun(g, WEIR_OVERRUN_HOLD);
+    weir_graph_overrun(g, WEIR_OVERRUN_HOLD, NULL);
     CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
     CHECK(weir_graph_advance(g, 40 * SECOND, &err) == WEIR_OK && weir_job_get(g, 2), "the second stays");
     weir_graph_free(g);

@@ -90,7 +90,7 @@ static void some_clock(weir_graph *g)
 
     CHECK(rc == WEIR_OK, "the clock: %s", err.text);
     if (dice(10) == 0)
-        weir_graph_overrun(g, dice(2) ? WEIR_OVERRUN_HOLD : WEIR_OVERRUN_EXPIRE);
+        weir_graph_overrun(g, dice(2) ? WEIR_OVERRUN_HOLD : WEIR_OVERRUN_EXPIRE, NULL);
 }
 
 static void some_end(weir_graph *g)
@@ -155,12 +155,12 @@ static void test_committed_in_copy(void)
         for (int late = 0; late < 2; late++) {
             weir_graph *g = machine();
             if (!late)
-                weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+                weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE, NULL);
             for (int i = 0; i < n; i++)
                 CHECK(match(g, "slot=1/core=1", job, &a) == WEIR_OK, "a job");
             CHECK(match(g, "slot=1/core=1", held, &a) == WEIR_OK, "a stage");
             g = moved_to_copy(g);
-            weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE);
+            weir_graph_overrun(g, WEIR_OVERRUN_EXPIRE, NULL);
             CHECK(weir_stage_commit(g, -weir_stage_at(g, 0)->job, 0, &a, NULL, NULL, &err) == WEIR_OK, "%s", err.text);
             CHECK(weir_check(g, &err) == WEIR_OK, "%d jobs: %s", n, err.text);
             weir_graph_free(g);

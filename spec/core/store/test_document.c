@@ -23,7 +23,7 @@ static void round_trips(void)
         if (CHECK(rc == WEIR_OK, "seed %lld: %s", (long long)s, err.text)) {
             sound(h, "what was loaded");
             same(g, h, true, "what was saved and loaded");
-            CHECK(g->next_job == h->next_job && g->now == h->now, "clock and next job");
+            CHECK(jobs_next_id(g) == jobs_next_id(h) && g->now == h->now, "clock and next job");
             again = document(h);
             CHECK(again && strcmp(text, again) == 0, "seed %lld: equal bytes", (long long)s);
             weir_free(again);

@@ -123,11 +123,12 @@ static void overflow(void)
     for (int round = 0; round < 3; round++)
         for (weir_vertex v = 10; v < 20010; v++)
             CHECK(weir_vertex_set_state(g, v, WEIR_DOWN + round, NULL) == WEIR_OK, "down");
-    CHECK(!g->journal->vertices.all && count_changed(g) == 20000, "the same vertices again do not fill the journal");
+    CHECK(!g->saves.journal->vertices.all && count_changed(g) == 20000,
+          "the same vertices again do not fill the journal");
     save(g, WEIR_SAVE_CHANGED);
     for (weir_vertex v = 0; v <= last; v++)
         CHECK(weir_vertex_set(g, v, WEIR_TAGS, "t", "", NULL) == WEIR_OK, "a tag");
-    CHECK(g->journal->vertices.all && count_changed(g) == weir_graph_count(g), "too many are all");
+    CHECK(g->saves.journal->vertices.all && count_changed(g) == weir_graph_count(g), "too many are all");
     save(g, WEIR_SAVE_CHANGED);
     CHECK(count_changed(g) == 0, "and are forgotten by the save");
     back = load();

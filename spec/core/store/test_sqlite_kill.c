@@ -341,7 +341,7 @@ static void failing_notes(void)
 
     save(g, 0);
     weir_mem_fail_after(1);
-    CHECK(weir_vertex_set_state(g, 2, WEIR_DOWN, NULL) == WEIR_OK && g->journal->vertices.all,
+    CHECK(weir_vertex_set_state(g, 2, WEIR_DOWN, NULL) == WEIR_OK && g->saves.journal->vertices.all,
           "a note that finds no room");
     weir_mem_fail_after(0);
     save(g, WEIR_SAVE_CHANGED);

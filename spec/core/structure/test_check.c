@@ -84,7 +84,7 @@ static struct schedule *schedule_at(const weir_graph *g, const char *path)
 
 static struct job *job_of(const weir_graph *g, int64_t id)
 {
-    return &g->jobs->list[weir_job_index(g, id)];
+    return &jobs_in(g)->list[weir_job_index(g, id)];
 }
 
 /* ---- the damage ---- */
@@ -118,13 +118,13 @@ DAMAGE(shared, BOOK(SHARED)->shared, 2)
 DAMAGE(longer, job_of(g, 1)->a.end, 15 * SECOND)
 DAMAGE(last_end, BOOK(HELD)->last_end, 5)
 DAMAGE(amount, job_of(g, 2)->picks[0].amount, 3)
-DAMAGE(start, g->jobs->starts[weir_job_index(g, 3)], 1)
+DAMAGE(start, jobs_in(g)->starts[weir_job_index(g, 3)], 1)
 DAMAGE(list, job_of(g, 2)->place, 60)
 DAMAGE(pending, job_of(g, 3)->queue_place, WEIR_NONE)
 DAMAGE(heap, job_of(g, 3)->queue_place, 9)
 DAMAGE(id, job_of(g, 2)->a.job, 9)
-DAMAGE(jobs, g->jobs->live, 4)
-DAMAGE(heap_count, g->jobs->nqueue, 0)
+DAMAGE(jobs, jobs_in(g)->live, 4)
+DAMAGE(heap_count, jobs_in(g)->nqueue, 0)
 
 static const struct {
     struct damage (*make)(weir_graph *g);
