@@ -1,9 +1,8 @@
 /* lua.c - the lua_State of the module, or of a shadow. weir.core is linked in; weir's Lua files are searched in the
  * tree of the build, in the folder of the installation, in a prefix common to module and files, and on Lua's path.
  * Invariant: no function that could raise is called outside of lua_pcall. */
+#include "host.h"
 #include "sched.h"
-
-#include "handle/weirlua.h"
 
 #include <dlfcn.h>
 #include <errno.h>

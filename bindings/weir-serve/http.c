@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "handle/support.h"
 #include "net.h"
 
 #define CLIENT  "weir.http"

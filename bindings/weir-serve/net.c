@@ -1,5 +1,6 @@
 /* net.c - luaopen_weir_serve_net: the module "weir.serve.net", TLS and HTTP for the service and its clients. Invariant:
  * the module has handles and classes of its own, and none of graphs. */
+#include "handle/state.h"
 #include "net.h"
 
 __attribute__((visibility("default"))) int luaopen_weir_serve_net(lua_State *L);

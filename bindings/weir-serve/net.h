@@ -2,7 +2,7 @@
 #ifndef WEIR_SERVE_NET_H
 #define WEIR_SERVE_NET_H
 
-#include "handle/weirlua.h"
+#include "handle/state.h"
 
 /* ---- http.c ---- */
 

@@ -1,5 +1,6 @@
 /* tls.c - TLS (OpenSSL, memory BIOs) without sockets: the caller reads and writes the stream, and passes the bytes as
  * strings. Invariant: no function waits; after each call the bytes to be sent can be taken. */
+#include "handle/support.h"
 #include "net.h"
 
 #include <openssl/err.h>

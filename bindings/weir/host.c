@@ -1,5 +1,5 @@
 /* host.c - prepares a lua_State for weir; used by weir(1) and by programs that embed weir. */
-#include "handle/weirlua.h"
+#include "host.h"
 
 #include <limits.h>
 #include <stdlib.h>

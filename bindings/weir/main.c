@@ -14,7 +14,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "handle/weirlua.h"
+#include "host.h"
+#include "system/interrupt.h"
 
 #define INTERRUPTED        "interrupted"
 #define INTERRUPTED_STATUS 130

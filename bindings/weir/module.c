@@ -1,6 +1,25 @@
 /* module.c - luaopen_weir_core: the module "weir.core". Invariant: a second load in a lua_State gives the classes and
  * handles of the first. */
+#include "handle/accumulator.h"
+#include "handle/allocation.h"
+#include "handle/engine.h"
+#include "handle/hostlist.h"
+#include "handle/idset.h"
+#include "handle/numbers.h"
+#include "handle/query.h"
+#include "handle/request.h"
+#include "handle/rset.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "handle/walk.h"
+#include "host.h"
 #include "policy/policy.h"
+#include "replay/handle.h"
+#include "system/editor.h"
+#include "system/interrupt.h"
+#include "system/json.h"
+#include "system/snapshot.h"
+#include "system/system.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 /* absent.c - adds to the error of a match about a type that the machine has no pool of the type that was meant,
  * perhaps. */
-#include "handle/weirlua.h"
+#include "handle/request.h"
+#include "handle/support.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* allocation.c - the result of a match, as a copy that outlives the job. Invariant: each pick keeps the generation of
  * the vertex at the time of the match, so that a vertex removed since is recognized as stale. */
-#include "handle/weirlua.h"
+#include "handle/allocation.h"
+#include "handle/rset.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <string.h>
 

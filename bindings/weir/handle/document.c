@@ -1,5 +1,7 @@
 /* document.c - texts in formats for plain data, as Lua values: YAML, JSON, recipes, hwloc's objects. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/support.h"
+#include "system/json.h"
 
 #include <string.h>
 

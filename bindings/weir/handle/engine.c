@@ -1,5 +1,11 @@
 /* engine.c - an engine: a graph, a policy, matches. Invariant: weir_match is entered with everything allocated and left
  * before anything may raise; during a match the graph is marked, so that no hook can change or close the graph. */
+#include "handle/allocation.h"
+#include "handle/engine.h"
+#include "handle/graph.h"
+#include "handle/request.h"
+#include "handle/support.h"
+#include "handle/trace.h"
 #include "policy/policy.h"
 
 #include <string.h>

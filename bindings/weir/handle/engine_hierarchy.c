@@ -1,5 +1,7 @@
 /* engine_hierarchy.c - the hierarchies in which engines search. Invariant: the handle of a graph has the view of a
  * hierarchy only between begin and end; vertices have equal numbers in both, so that handles of vertices stay valid. */
+#include "handle/engine.h"
+#include "handle/support.h"
 #include "policy/policy.h"
 
 #include <string.h>

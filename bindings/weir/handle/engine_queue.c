@@ -27,6 +27,10 @@
  *   id; busy: some resource of the record is in use, or vertices or states have changed since the fork.
  * @method attach(detached: any, end_: number?): boolean?, string?, string? -- Attaches a detached job again, with the
  *   old end or a new end; busy: some resource of the job is in use. */
+#include "handle/allocation.h"
+#include "handle/engine.h"
+#include "handle/request.h"
+#include "handle/support.h"
 #include "policy/policy.h"
 
 #include <string.h>

@@ -1,5 +1,8 @@
 /* engine_stage.c - stages, and jobs of listed resources. Invariant: as in engine.c. */
-#include "handle/weirlua.h"
+#include "handle/allocation.h"
+#include "handle/engine.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <string.h>
 

@@ -1,4 +1,6 @@
 /* explain.c - e:levels, the causes that exclude vertices. Invariant: the graph is only read. */
+#include "handle/engine.h"
+#include "handle/support.h"
 #include "policy/policy.h"
 
 static void push_cause(lua_State *L, const weir_cause *cause)

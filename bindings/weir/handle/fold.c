@@ -5,7 +5,7 @@
  *
  * Invariant: runs[base..n) are the runs of children of the vertex whose children are being read; the runs of the
  * vertices above lie before. The runs are a userdata of Lua, so that an error frees them. */
-#include "handle/weirlua.h"
+#include "handle/vertex.h"
 
 #include <stdio.h>
 #include <string.h>

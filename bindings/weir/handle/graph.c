@@ -1,6 +1,11 @@
 /* graph.c - the graph handle and the methods that read a graph. Invariant: a handle is made closed, opened once,
  * registered while open; all methods go through weirlua_check_graph, which raises for a closed handle. */
-#include "handle/weirlua.h"
+#include "handle/accumulator.h"
+#include "handle/rset.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "handle/walk.h"
+#include "policy/charge.h"
 
 #include <string.h>
 

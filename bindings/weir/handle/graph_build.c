@@ -1,5 +1,6 @@
 /* graph_build.c - the methods that change a graph. Invariant: each method calls weirlua_check_writable first. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <string.h>
 

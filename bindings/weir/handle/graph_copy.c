@@ -1,6 +1,7 @@
 /* graph_copy.c - graphs made from graphs: duplicates, copies, extracts, coarse views. Invariant: the new handle is made
  * closed before the core is called, and opened after. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <string.h>
 

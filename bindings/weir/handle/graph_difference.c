@@ -1,6 +1,7 @@
 /* graph_difference.c - g:diff(other) and g:apply(difference). Invariant: neither graph changes; the new handle is made
  * closed before the core is called, and opened after. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/support.h"
 
 /* diff(other): the difference as a text; or nil, message, code. */
 static int graph_diff(lua_State *L)

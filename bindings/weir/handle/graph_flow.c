@@ -1,7 +1,8 @@
 /* graph_flow.c - g:flow{subsystem =, to = vertex | vertex[], from = the one source?, units = wanted by each?, at =,
  * duration =, capacity =}: the maximum flow to vertices: {amount =, all = whether each gets what it wants, served =
  * amounts, shares = {{vertex =, unit =, amount =}...}, cut = {{unit =, left =, size =}...}}. Not for policies. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 static void free_flow(void *p)
 {

@@ -1,6 +1,8 @@
 /* graph_force.c - the jobs that prevent an unlink, and unlinking in spite of jobs. Invariant: a job has units of a
  * vertex when a pick of the job is at or below the vertex, or is a whole vertex above. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "policy/charge.h"
 
 #include <string.h>
 

@@ -1,6 +1,7 @@
 /* graph_format.c - g:format(format, opts) and g:write(file, format, opts): a graph as a text. Invariant: no Lua runs
  * between reading the options and the end of the writing. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,7 @@
 /* graph_pieces.c - g:pieces(stamp) and pieces(): the key-value image of a graph: texts under keys, for stores such as
  * etcd. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/support.h"
 
 #define PIECES "weir.pieces"
 

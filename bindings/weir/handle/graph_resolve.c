@@ -1,6 +1,7 @@
 /* graph_resolve.c - g:resolve(text, {source = name}): the vertices of the graph named by the JSON graph of an
  * allocation, as a list like allocation:vertices(); and g:resolve_flows(job, text, {source = name}). */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 static void push_pick(lua_State *L, const struct weirlua_graph *handle, const weir_pick *pick)
 {

@@ -1,6 +1,7 @@
 /* graph_save.c - g:save(path, opts) writes a graph to a file; g:changed() lists the vertices that the next save would
  * write. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 /* save(path[, {format=, changed=}]): true; or nil, message, code. */
 static int graph_save(lua_State *L)

@@ -2,7 +2,8 @@
  * sort and uniq change a list. == compares the names and the order. As a key of a table a list is compared by identity:
  * use the text of the list as a key to compare by content. Wherever a list is expected, a text or a list of texts is
  * accepted. Invariant: a list that a script can reach holds a weir_hostlist, until the finalizer has run. */
-#include "handle/weirlua.h"
+#include "handle/hostlist.h"
+#include "handle/support.h"
 
 #include <stdio.h>
 #include <string.h>

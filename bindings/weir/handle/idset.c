@@ -3,7 +3,8 @@
  * set is compared by identity: use the text of the set as a key to compare by content. Wherever a set is expected, an
  * id, a list of ids or a text is accepted. Invariant: a set that a script can reach holds a weir_idset, until the
  * finalizer has run. */
-#include "handle/weirlua.h"
+#include "handle/idset.h"
+#include "handle/support.h"
 
 #define IDSET "weir.idset"
 

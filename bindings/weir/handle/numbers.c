@@ -4,7 +4,7 @@
  *   n, first, second, ... = numbers "12 -1 0.5 x"      4, 12, -1, 0.5, false
  *
  * n counts all words; only the first WORDS_MAX words are returned, with false for a word that is no number. */
-#include "handle/weirlua.h"
+#include "handle/numbers.h"
 
 #include <string.h>
 

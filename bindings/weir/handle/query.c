@@ -1,6 +1,9 @@
 /* query.c - conditions on vertices, parsed once: queries (the language of find) and constraints (RFC 31). Invariant: an
  * object that a script can reach holds a condition, and the condition never changes. */
-#include "handle/weirlua.h"
+#include "handle/query.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "system/json.h"
 
 #include <string.h>
 

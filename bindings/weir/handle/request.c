@@ -1,6 +1,9 @@
 /* request.c - requests: a text, a shape or a Lua table becomes a jobspec, parsed once. Invariant: a request that a
  * script can reach holds a weir_request and never changes. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/request.h"
+#include "handle/support.h"
+#include "system/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,7 +1,13 @@
 /* rset.c - weir.rset: resource sets (RFC 20). A set never changes: methods that change something return a new set.
  * Wherever a set is expected, an R as text or as a table is accepted. Invariant: a set that a script can reach holds a
  * weir_rset, until the finalizer has run. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/hostlist.h"
+#include "handle/idset.h"
+#include "handle/query.h"
+#include "handle/rset.h"
+#include "handle/support.h"
+#include "system/json.h"
 
 #include <stdlib.h>
 #include <string.h>

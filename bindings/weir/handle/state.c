@@ -1,7 +1,7 @@
 /* state.c - the state that the binding keeps for a lua_State: open graphs by number, and classes. Invariant: a graph is
  * in the table exactly while a handle is open; the number of a closed graph is reused only after all numbers were
  * used. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
 
 #include <string.h>
 

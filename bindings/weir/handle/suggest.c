@@ -1,7 +1,8 @@
 /* suggest.c - the known word nearest to a mistyped word, for messages. The distance of two words is the number of
  * letters to add, remove, replace, or exchange with a neighbour; upper and lower case are equal. Of the words
  * that begin with the mistyped word the shortest is the nearest. */
-#include "handle/weirlua.h"
+#include "handle/request.h"
+#include "handle/support.h"
 
 #include <ctype.h>
 #include <string.h>

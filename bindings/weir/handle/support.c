@@ -1,6 +1,6 @@
 /* support.c - owners of C memory, results, times and option tables. Invariant: an owner frees the memory exactly
  * once. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
 
 #include <limits.h>
 #include <math.h>

@@ -1,6 +1,8 @@
 /* trace.c - the events of a match, as a list for scripts. Invariant: during the match events are only collected, in C;
  * the table is filled afterwards. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/trace.h"
+#include "handle/vertex.h"
 
 #include <stdlib.h>
 

@@ -6,7 +6,8 @@
  *
  * Invariant: a single function turns bits into a vertex, by finding the graph by number and comparing the generation; a
  * graph number is never 0, so that NULL is no vertex. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 
 #include <string.h>
 

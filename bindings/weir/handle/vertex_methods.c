@@ -1,6 +1,10 @@
 /* vertex_methods.c - methods of vertices. Invariant: the graph is anchored on the stack wherever the graph is read
  * after an allocation; arguments that may be converted to strings are converted before the vertex is looked up. */
-#include "handle/weirlua.h"
+#include "handle/allocation.h"
+#include "handle/engine.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "policy/charge.h"
 
 #include <string.h>
 

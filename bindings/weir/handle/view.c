@@ -1,6 +1,8 @@
 /* view.c - properties, tags and data of a vertex as tables: v.tags.KEY. Invariant: a view is a light userdata without
  * content; each access reads or writes the graph. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "system/json.h"
 
 #include <string.h>
 

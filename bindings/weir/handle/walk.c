@@ -1,6 +1,9 @@
 /* walk.c - g:walk{...}. Invariant: the walk lives in a userdata that anchors the graph, and the graph is looked up
  * again after each call of Lua code, so that a filter may do anything, even close the graph. */
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "handle/walk.h"
+#include "policy/charge.h"
 
 #include <string.h>
 

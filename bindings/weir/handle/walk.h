@@ -2,7 +2,7 @@
 #ifndef WEIRLUA_WALK_H
 #define WEIRLUA_WALK_H
 
-#include "handle/weirlua.h"
+#include "handle/vertex.h"
 
 /* User values of the userdata of a walk. */
 enum walk_slot {
@@ -59,5 +59,9 @@ void weirlua_walk_sort(lua_State *L, int at, struct walk *walk);
 
 /* walk_open.c: reads the options at index 2 into the closed walk at index 3. Raises for wrong options. */
 void weirlua_walk_read(lua_State *L, struct walk *walk, struct weirlua_graph *handle);
+
+/* walk.c */
+int weirlua_walk(lua_State *L); /* g:walk{...} */
+void weirlua_walk_open(lua_State *L, struct weirlua *s);
 
 #endif

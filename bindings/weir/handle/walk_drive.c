@@ -4,7 +4,9 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "handle/vertex.h"
 #include "handle/walk.h"
+#include "policy/charge.h"
 
 #define AHEAD 32 /* visits read at once */
 #define TYPES 8  /* types with a string kept on the stack */

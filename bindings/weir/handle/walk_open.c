@@ -1,6 +1,8 @@
 /* walk_open.c - the options of g:walk. Invariant: a walk is opened only after all options were read and accepted. */
 #include <string.h>
 
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "handle/walk.h"
 
 static void wrong_filter(lua_State *L, const char *key)

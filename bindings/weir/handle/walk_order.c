@@ -3,7 +3,10 @@
  * checked after each call. */
 #include <string.h>
 
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "handle/walk.h"
+#include "policy/charge.h"
 
 static struct weirlua_graph *check_same(lua_State *L, const struct walk *walk)
 {

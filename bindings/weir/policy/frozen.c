@@ -1,5 +1,6 @@
 /* frozen.c - tables that can only be read: an empty table stands in front of the table with the values, which code of a
  * policy cannot reach. Invariant: the values behind a frozen table never change. */
+#include "handle/support.h"
 #include "policy/policy.h"
 
 static const char behind_key = 0;  /* in the metatable of a frozen table: the table behind */

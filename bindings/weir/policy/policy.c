@@ -1,6 +1,8 @@
 /* policy.c - policies as Lua values: made from a file or a text (in a sandbox) or from a table (trusted, in the user's
  * state). Invariant: a policy that a script can reach is complete and never changes. */
+#include "handle/support.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

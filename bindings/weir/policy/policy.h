@@ -5,7 +5,7 @@
 
 #include <time.h>
 
-#include "handle/weirlua.h"
+#include "handle/vertex.h"
 #include "policy/siphash.h"
 
 #define POLICY_EXCLUSIVE 16

@@ -1,7 +1,11 @@
 /* policy_admit.c - the hooks around matches: init, called for a graph before the first match, and admit, called for
  * each request. Invariant: both run under lua_pcall, with a full budget each, before the graph is marked as
  * matching. */
+#include "handle/graph.h"
+#include "handle/request.h"
+#include "handle/support.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <stdlib.h>
 #include <string.h>

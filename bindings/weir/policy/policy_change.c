@@ -1,6 +1,9 @@
 /* policy_change.c - a policy with changes for a single match: without some parts, limited to the surroundings of a
  * vertex, or with a preference for vertices with few obstacles. Invariant: the hooks given to the core never raise, and
  * the policy itself stays as written. */
+#include "handle/request.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "policy/policy.h"
 
 #include <string.h>

@@ -26,6 +26,7 @@
  *   table?. As a function in `select`: puts the candidates in order, best first, before the choice.
  * @field emptiest: boolean? -- For "each", by parent or by type, without evaluate: the groups with the most free units
  *   of the type of the candidates come first, also where hosts for slots are chosen. */
+#include "handle/support.h"
 #include "policy/policy.h"
 
 #include <string.h>

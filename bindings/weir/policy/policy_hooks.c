@@ -1,6 +1,7 @@
 /* policy_hooks.c - the calls from the matcher into Lua. Invariant: no function here raises: only pushes that cannot
  * fail, and lua_pcall. The first failure stays on the stack until the core has returned; after a failure no hook is
  * called. */
+#include "handle/vertex.h"
 #include "policy/policy.h"
 
 #include <limits.h>

@@ -5,7 +5,10 @@
  * the caller's lua_State. A table of requests is made for each match, and is the current table of the lua_State of the
  * hooks while the match runs: requests by number of the resource + 1, and besides T_OUTER, T_JOB and T_ABOUT.
  * Invariant: T_JOB is read only from tables that are current or outer of a current table. */
+#include "handle/request.h"
+#include "handle/support.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <math.h>
 #include <string.h>

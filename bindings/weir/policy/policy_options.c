@@ -8,7 +8,9 @@
  *
  * Types: boolean, integer, number, string, table. Since options come from the command line, a text is accepted for any
  * type when the text can be converted (for a table: from JSON). */
+#include "handle/support.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,8 @@
 /* policy_profile.c - the costs of a policy: calls and time of each hook, and samples of the lines executed. Invariant:
  * without a profile, a hook call costs one test of a pointer more. */
+#include "handle/support.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,9 @@
 /* policy_read.c - checks and reads the table of a policy. Invariant: the table is read raw and once; the anchor keeps
  * all values used later, so that changes of the table have no effect. */
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <string.h>
 

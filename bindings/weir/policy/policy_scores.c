@@ -6,6 +6,8 @@
  * evaluate may read variables outside of the function, such as those that init or admit has set. A digest of
  * all values that evaluate can reach stands for these in the key. Where evaluate itself changes a value, scores depend
  * on the order of the calls, and are not remembered. */
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "policy/policy.h"
 
 #include <math.h>

@@ -3,7 +3,10 @@
  * rank, under "weir.policy.NAME" or, for a policy with an origin, "weir.policy.NAME@HASH" with the hash of the origin:
  * so the state belongs to the graph, is saved and copied with the graph, and outlives the policy. Invariant: the text
  * is replaced as a whole, and only together with the job for which `placed` was called. */
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,6 +2,7 @@
  * function, what these hold, and the options. The digest has 128 bits and a random key, so that equal digests mean
  * equal values, and an answer of the function may be remembered. Invariant: no function here raises, or changes the
  * stack. */
+#include "handle/graph.h"
 #include "policy/policy.h"
 
 #include <string.h>

@@ -6,6 +6,8 @@
  *   filter_walk(policy, graph[, {start =, subsystem =, type =, best =, seconds =}])
  *       {{vertex =, score =}...} in descending score; without evaluate the visited vertices, with score 0; or nil,
  *       message, code. As in a match, a vertex refused by prune is left out, with all vertices below. */
+#include "handle/support.h"
+#include "handle/vertex.h"
 #include "policy/policy.h"
 
 #include <math.h>

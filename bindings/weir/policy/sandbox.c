@@ -7,7 +7,13 @@
  * resort, a match is limited to a budget of seconds. The count hook checks budget, clock and signals every COUNT
  * instructions, and every HASTE instructions once the state has had a string of LONG_TEXT bytes, because an instruction
  * on such a string takes as long as hundreds of instructions on short strings. */
+#include "handle/accumulator.h"
+#include "handle/support.h"
+#include "handle/vertex.h"
+#include "handle/walk.h"
+#include "policy/charge.h"
 #include "policy/policy.h"
+#include "system/json.h"
 
 #include <stdlib.h>
 #include <string.h>

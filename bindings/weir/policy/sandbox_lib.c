@@ -5,6 +5,8 @@
  *
  * A function without wrapper takes no longer than a few instructions, or the time to read one string; the allocator
  * gives no string longer than SANDBOX_TEXT_MAX, and long strings make the count hook run more often. */
+#include "handle/support.h"
+#include "policy/charge.h"
 #include "policy/policy.h"
 
 #include <math.h>

@@ -17,6 +17,8 @@
  * define globals, the file may not. The prelude returns a function; the function gets the result of the main text, and
  * returns the table of functions to be called. A function "place" of the table returns the place that an error without
  * a place is given. */
+#include "handle/request.h"
+#include "handle/support.h"
 #include "policy/policy.h"
 
 #include <stdlib.h>

@@ -6,6 +6,7 @@
  * may return a function that converts the result of the main text. source(name) compiles, in the sandbox, the text
  * returned by the host's opts.source(name): a text and a name, or nil and a message. opts.instructions, memory (bytes)
  * and seconds are budgets. */
+#include "handle/support.h"
 #include "policy/policy.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 /* handle.c - flat simulators for scripts of the library. Invariant: a simulator behind a handle that a script can reach
  * has jobs, users and names in C memory of its own. */
+#include "handle/support.h"
+#include "replay/handle.h"
 #include "replay/placer.h"
 
 #include <math.h>

@@ -2,7 +2,7 @@
 #ifndef WEIRLUA_PLACER_H
 #define WEIRLUA_PLACER_H
 
-#include "handle/weirlua.h"
+#include "handle/state.h"
 #include "replay/flat.h"
 
 /* Reads the field placer of the options at `options`, a table of functions book, begin, finish, drop, extend and

@@ -20,7 +20,9 @@
 #include <unistd.h>
 #include <wchar.h>
 
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "system/editor.h"
+#include "system/interrupt.h"
 
 #define EDITOR "weir.editor"
 

@@ -1,5 +1,7 @@
 /* file.c - files for the library's Lua: read whole or by line, up to a limit; written as a whole or not at all. */
-#include "handle/weirlua.h"
+#include "handle/graph.h"
+#include "handle/support.h"
+#include "system/system.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -11,7 +11,8 @@
 #include <signal.h>
 #include <sys/time.h>
 
-#include "handle/weirlua.h"
+#include "system/editor.h"
+#include "system/interrupt.h"
 
 #define INTERRUPTED "interrupted"
 #define WATCH_EVERY 10000 /* instructions */

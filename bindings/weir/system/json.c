@@ -1,6 +1,7 @@
 /* json.c - the functions about JSON, and JSON as Lua values, with jansson; json_text.c has the way back. Invariant: a
  * userdata owns the tree under construction at all times. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "system/json.h"
 
 #include <string.h>
 

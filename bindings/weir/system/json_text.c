@@ -1,5 +1,7 @@
 /* json_text.c - Lua values as JSON text. Invariant: the C stack or a userdata owns the text at all times. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "policy/charge.h"
+#include "system/json.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,7 @@
 /* process.c - functions of the system that a service needs beside the event loop: the user at the far end of a socket,
  * the service manager's sockets, locks, private files, memory. For Linux. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "system/system.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -22,7 +22,9 @@
  *                   and the processor time of the child in seconds
  *
  * Invariant: only the handle of a child waits for the child, so that no further process gets the process id before. */
-#include "handle/weirlua.h"
+#include "handle/support.h"
+#include "system/interrupt.h"
+#include "system/snapshot.h"
 
 #include <errno.h>
 #include <fcntl.h>
