@@ -79,10 +79,9 @@ static void read_environment(void)
         weir_vertices_limit((uint32_t)most);
 }
 
-/* Pushes {name = true} for an array of methods. */
-static void push_names(lua_State *L, const luaL_Reg *list)
+/* Adds the names of a list to the table on top of the stack. */
+static void add_names(lua_State *L, const luaL_Reg *list)
 {
-    lua_newtable(L);
     for (; list->name; list++) {
         lua_pushboolean(L, 1);
         lua_setfield(L, -2, list->name);
@@ -97,9 +96,12 @@ static int members(lua_State *L)
     lua_createtable(L, 0, 4);
     weirlua_push_members(L, weirlua_of(L));
     lua_setfield(L, 1, "vertex");
-    push_names(L, weirlua_graph_readers);
+    lua_newtable(L);
+    add_names(L, weirlua_graph_readers);
+    add_names(L, weirlua_graph_visitors);
     lua_setfield(L, 1, "graph");
-    push_names(L, weirlua_allocation_methods);
+    lua_newtable(L);
+    add_names(L, weirlua_allocation_methods);
     lua_setfield(L, 1, "allocation");
     lua_newtable(L);
     for (int i = 0; weirlua_policy_fields[i]; i++) {

@@ -8,7 +8,7 @@ local ROOMS = {
   "base", "idset", "hostlist", "graph", "aggregate", "structure", "index", "time", "flow", "job", "copy", "hierarchy", "request",
   "query", "match", "explain", "format", "rset", "store", "registry",
 }
-local OBJECTS = "build/obj/release/core"
+local OBJECTS = "build/obj/release/"
 
 local rank = {}
 for level, name in ipairs(ROOMS) do rank[name] = level end
@@ -108,10 +108,11 @@ local function check_folders(calls)
   end
 end
 
--- Checks calls: object files tell the symbols defined and needed by each file.
-local function check_calls()
-  local home, needs, sources = {}, {}, {}
-  for _, line in ipairs(lines_of("find " .. OBJECTS .. " -name '*.o' | sort | xargs nm -A")) do
+-- Returns which files of a folder call which, from the symbols of the object files: a set of files by file. Calls
+-- found(file, other, symbol) for each.
+local function calls_of(folder, found)
+  local home, needs, sources, calls = {}, {}, {}, {}
+  for _, line in ipairs(lines_of("find " .. OBJECTS .. folder .. " -name '*.o' | sort | xargs nm -A")) do
     local object, kind, symbol = line:match "^([^:]+):%x*%s+(%a) ([%w_]+)$"
     if object then
       local file = object:gsub("^build/obj/release/", ""):gsub("o$", "c")
@@ -122,18 +123,25 @@ local function check_calls()
     end
     ::next_symbol::
   end
-  if not next(home) then problem("%s: no objects there; run make build first", OBJECTS) end
-  local calls = {}
+  if not next(home) then problem("%s%s: no objects there; run make build first", OBJECTS, folder) end
   for _, need in ipairs(needs) do
     local file, other = need[1], home[need[2]]
     if other then
-      check_use(file, file:match "^core/([^/]+)/", other:match "^core/([^/]+)/", "calls " .. need[2])
+      found(file, other, need[2])
       calls[file] = calls[file] or {}
       calls[file][other] = true
     end
   end
+  return calls
+end
+
+local function check_calls()
+  local calls = calls_of("core", function(file, other, symbol)
+    check_use(file, file:match "^core/([^/]+)/", other:match "^core/([^/]+)/", "calls " .. symbol)
+  end)
   check_circles(calls)
   check_folders(calls)
+  check_circles(calls_of("bindings/weir", function() end))
 end
 
 -- ---- packages ----

@@ -39,6 +39,12 @@ void weirlua_push_allocation(lua_State *L, const struct weirlua_graph *handle, c
     lua_setiuservalue(L, -2, 2);
 }
 
+void weirlua_push_holder(lua_State *L, int64_t job)
+{
+    lua_pushinteger(L, job < 0 ? -job : job);
+    lua_setfield(L, -2, job < 0 ? "stage" : "job");
+}
+
 int64_t weirlua_check_job(lua_State *L, int arg, const struct weirlua_graph *handle)
 {
     struct allocation *own = luaL_testudata(L, arg, ALLOCATION);

@@ -22,8 +22,6 @@ int weirlua_engine_drop(lua_State *L);
 int weirlua_engine_allocate(lua_State *L); /* a function of the module */
 /* Pushes a copy of an allocation of the engine at index 1. Raises without memory. */
 void weirlua_push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a);
-/* Sets `job`, or for a negative id `stage`, of the table on top of the stack. */
-void weirlua_push_holder(lua_State *L, int64_t job);
 int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_hierarchy(lua_State *L); /* engine_hierarchy.c */
 int weirlua_engine_admitted(lua_State *L);

@@ -6,12 +6,6 @@
 
 #include <string.h>
 
-void weirlua_push_holder(lua_State *L, int64_t job)
-{
-    lua_pushinteger(L, job < 0 ? -job : job);
-    lua_setfield(L, -2, job < 0 ? "stage" : "job");
-}
-
 void weirlua_push_job(lua_State *L, const struct weirlua_graph *handle, const weir_allocation *a)
 {
     weirlua_push_allocation(L, handle, a);

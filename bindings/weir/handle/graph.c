@@ -1,10 +1,7 @@
 /* graph.c - the graph handle and the methods that read a graph. Invariant: a handle is made closed, opened once,
  * registered while open; all methods go through weirlua_check_graph, which raises for a closed handle. */
-#include "handle/accumulator.h"
-#include "handle/rset.h"
 #include "handle/support.h"
 #include "handle/vertex.h"
-#include "handle/walk.h"
 #include "policy/charge.h"
 
 #include <string.h>
@@ -472,8 +469,7 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
                                           {"aggregate", graph_aggregate},
                                           {"now", graph_now},
                                           {"validity", graph_validity},
-                                          {"walk", weirlua_walk},
-                                          {"accumulator", weirlua_graph_accumulator},
+
                                           {NULL, NULL}};
 
 /* @class script_graph What scripts can do with a graph besides; a policy can call none of these. What fails
@@ -555,42 +551,17 @@ const luaL_Reg weirlua_graph_readers[] = {{"root", graph_root},
  * @method check(): boolean?, string?, string? -- Checks the whole structure, for tests.
  * @method bytes(): integer -- The memory that the graph takes.
  * @method close(): nil -- Frees the graph; its vertices and engines raise from then on. */
-void weirlua_graph_open(lua_State *L, struct weirlua *s)
-{
-    static const luaL_Reg meta[] = {{"__gc", graph_gc},
-                                    {"__close", graph_close},
-                                    {"__tostring", graph_tostring},
-                                    {"__call", graph_vertex},
-                                    {NULL, NULL}};
-    static const luaL_Reg owners[] = {{"format", weirlua_graph_format}, /* may take long: not for policies */
-                                      {"write", weirlua_graph_write},
-                                      {"fold", weirlua_graph_fold},
-                                      {"resolve", weirlua_graph_resolve},
-                                      {"resolve_flows", weirlua_graph_resolve_flows},
-                                      {"flow", weirlua_graph_flow},
-                                      {"check", graph_check},
-                                      {"bytes", graph_bytes},
-                                      {"rset", weirlua_graph_rset},
-                                      {"close", graph_close},
-                                      {NULL, NULL}};
-    const luaL_Reg *const lists[] = {owners,
-                                     weirlua_graph_writers,
-                                     weirlua_graph_copies,
-                                     weirlua_graph_finders,
-                                     weirlua_graph_savers,
-                                     weirlua_graph_differences};
+const luaL_Reg weirlua_graph_meta[] = {{"__gc", graph_gc},
+                                       {"__close", graph_close},
+                                       {"__tostring", graph_tostring},
+                                       {"__call", graph_vertex},
+                                       {NULL, NULL}};
+/* They may take long: not for policies. */
+const luaL_Reg weirlua_graph_owners[] = {
+    {"check", graph_check}, {"bytes", graph_bytes}, {"close", graph_close}, {NULL, NULL}};
 
-    weirlua_class(L, s, WEIRLUA_GRAPH, weirlua_graph_readers, meta);
-    luaL_getmetatable(L, WEIRLUA_GRAPH);
-    if (!s->readonly) {
-        lua_getfield(L, -1, "__index");
-        for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
-            lua_pushlightuserdata(L, s);
-            luaL_setfuncs(L, lists[i], 1);
-        }
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
+void weirlua_graph_handles_open(lua_State *L)
+{
     lua_newtable(L);
     lua_createtable(L, 0, 1);
     lua_pushliteral(L, "v");

@@ -35,11 +35,14 @@ int weirlua_graph_format(lua_State *L); /* g:format */
 int weirlua_graph_fold(lua_State *L);   /* fold.c */
 int weirlua_graph_write(lua_State *L);  /* g:write */
 int weirlua_graph_resolve_flows(lua_State *L);
-int weirlua_graph_resolve(lua_State *L);       /* g:resolve */
-int weirlua_graph_flow(lua_State *L);          /* g:flow */
-extern const luaL_Reg weirlua_graph_readers[]; /* methods that only read: policies have them too */
-extern const luaL_Reg weirlua_graph_writers[]; /* methods that change a graph */
-extern const luaL_Reg weirlua_graph_copies[];  /* methods that make a graph from a graph */
+int weirlua_graph_resolve(lua_State *L); /* g:resolve */
+int weirlua_graph_flow(lua_State *L);    /* g:flow */
+extern const luaL_Reg weirlua_graph_meta[], weirlua_graph_owners[];
+extern const luaL_Reg weirlua_graph_visitors[]; /* graph_class.c: walk and accumulator, which policies have, too */
+void weirlua_graph_handles_open(lua_State *L);  /* makes the table of the handles by number */
+extern const luaL_Reg weirlua_graph_readers[];  /* methods that only read: policies have them too */
+extern const luaL_Reg weirlua_graph_writers[];  /* methods that change a graph */
+extern const luaL_Reg weirlua_graph_copies[];   /* methods that make a graph from a graph */
 extern const luaL_Reg weirlua_graph_finders[];
 extern const luaL_Reg weirlua_graph_savers[];
 extern const luaL_Reg weirlua_graph_differences[];
@@ -65,9 +68,6 @@ bool weirlua_unlink_refused(lua_State *L, const struct weirlua_graph *handle, we
 weir_vertex *weirlua_check_list(lua_State *L, int arg, const struct weirlua_graph *handle, uint32_t *n);
 /* Pushes {source, target, subsystem, type, back} for an edge. */
 void weirlua_push_edge(lua_State *L, const struct weirlua_graph *handle, const weir_edge *e);
-
-FILE *weirlua_check_file(lua_State *L, int arg);               /* raises unless the file is open */
-int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
 int weirlua_document(lua_State *L);
 

@@ -49,19 +49,6 @@ int weirlua_graph_format(lua_State *L)
     return weirlua_text(L, text, weir_graph_format_with(handle->g, format, &o, &err), &err);
 }
 
-int weirlua_to_file(void *data, const char *text, size_t len)
-{
-    return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
-}
-
-FILE *weirlua_check_file(lua_State *L, int arg)
-{
-    luaL_Stream *file = luaL_checkudata(L, arg, LUA_FILEHANDLE);
-
-    luaL_argcheck(L, file->closef, arg, "the file is closed");
-    return file->f;
-}
-
 int weirlua_graph_write(lua_State *L)
 {
     struct weirlua_graph *handle = weirlua_check_graph(L, weirlua_of(L), 1);

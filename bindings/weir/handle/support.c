@@ -398,3 +398,16 @@ unsigned weirlua_field_strict(lua_State *L, int table)
         strict |= weirlua_field_boolean(L, table, known[i].key, false) ? known[i].bit : 0u;
     return strict;
 }
+
+int weirlua_to_file(void *data, const char *text, size_t len)
+{
+    return fwrite(text, 1, len, data) == len ? WEIR_OK : WEIR_EIO;
+}
+
+FILE *weirlua_check_file(lua_State *L, int arg)
+{
+    luaL_Stream *file = luaL_checkudata(L, arg, LUA_FILEHANDLE);
+
+    luaL_argcheck(L, file->closef, arg, "the file is closed");
+    return file->f;
+}

@@ -81,5 +81,7 @@ void weirlua_note_empty(lua_State *L, const char *what);
 /* Returns the bits of enum weir_strict, from the booleans with these names. */
 #define WEIRLUA_STRICT "strict_levels", "strict_pools", "strict_slots"
 unsigned weirlua_field_strict(lua_State *L, int table);
+FILE *weirlua_check_file(lua_State *L, int arg);               /* raises unless the file is open */
+int weirlua_to_file(void *file, const char *text, size_t len); /* a weir_sink */
 
 #endif

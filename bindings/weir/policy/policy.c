@@ -32,15 +32,6 @@ static void push_name(lua_State *L, const char *path)
 
 /* ---- sandboxed policies ---- */
 
-uint64_t weirlua_policy_hash(const char *text, size_t len)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
-    return hash;
-}
-
 /* Pushes a field that is a table as JSON, and returns the text; pushes nil and returns NULL for nil or an empty
  * table. */
 static const char *push_json(lua_State *L, int table, const char *key)

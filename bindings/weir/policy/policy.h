@@ -221,6 +221,8 @@ struct sandbox *weirlua_sandbox_of(lua_State *S);
 void weirlua_sandbox_place(lua_State *S, char *buf, size_t size);
 /* A message handler: puts the innermost place in Lua before a message without a place, and keeps the traceback. */
 int weirlua_sandbox_locate(lua_State *S);
+/* Keeps the value on top of the stack, the table of the policy, as the anchor; pops it. */
+void weirlua_sandbox_keep(lua_State *S);
 /* Pushes the anchor table. Never raises. */
 void weirlua_sandbox_anchor(struct sandbox *sb);
 /* Moves the error value on top of the stack of S, as text, into err. Never raises. */

@@ -14,9 +14,6 @@
 
 #define CANDIDATES_MAX 1000000000
 
-const char *const weirlua_hook_names[HOOKS] = {"order", "prune",  "evaluate",          "select", "admit",
-                                               "init",  "placed", "evaluate_siblings", "group"};
-
 int weirlua_policy_refuse(lua_State *L, const struct policy_spec *spec, const char *fmt, ...)
 {
     va_list args;

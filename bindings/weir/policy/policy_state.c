@@ -20,6 +20,15 @@
 
 /* ---- the text ---- */
 
+uint64_t weirlua_policy_hash(const char *text, size_t len)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)text[i]) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* The first root without a rank, as targets may leave the graph; else the first root. */
 static weir_vertex root_of(const weir_graph *g)
 {

@@ -7,13 +7,9 @@
  * resort, a match is limited to a budget of seconds. The count hook checks budget, clock and signals every COUNT
  * instructions, and every HASTE instructions once the state has had a string of LONG_TEXT bytes, because an instruction
  * on such a string takes as long as hundreds of instructions on short strings. */
-#include "handle/accumulator.h"
 #include "handle/support.h"
-#include "handle/vertex.h"
-#include "handle/walk.h"
 #include "policy/charge.h"
 #include "policy/policy.h"
-#include "system/json.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -31,6 +27,9 @@
 #define LOOK_STEPS 10000     /* steps of C functions between two looks at the clock */
 #define STEPS      16        /* steps of a C function charged as one instruction */
 #define COLLECTED  8         /* bytes examined by a full collection in the time of one instruction */
+
+const char *const weirlua_hook_names[HOOKS] = {"order", "prune",  "evaluate",          "select", "admit",
+                                               "init",  "placed", "evaluate_siblings", "group"};
 
 static const char anchor_key = 0;
 
@@ -269,104 +268,6 @@ void weirlua_sandbox_give(lua_State *S, size_t bytes)
 
 /* ---- opening ---- */
 
-struct job {
-    struct weirlua *home;
-    const struct policy_source *source;
-    struct policy_spec *spec;
-    int code; /* of the failure */
-};
-
-void weirlua_compile(lua_State *S, const char *text, size_t len, const char *name)
-{
-    lua_pushfstring(S, "@%s", name);
-    if (luaL_loadbufferx(S, text, len, lua_tostring(S, -1), "t") != LUA_OK)
-        lua_error(S);
-    lua_remove(S, -2);
-}
-
-static void load_chunk(lua_State *S, struct job *job)
-{
-    const struct policy_source *from = job->source;
-    lua_Debug ar;
-
-    job->code = WEIR_EPOLICY;
-    weirlua_compile(S, from->text, from->len, from->chunk);
-    lua_pushvalue(S, -1);
-    lua_getinfo(S, ">S", &ar);
-    snprintf(weirlua_sandbox_of(S)->chunk, LUA_IDSIZE, "%s", ar.short_src);
-}
-
-/* (text, chunk name, options): adds the part {policy = result of the text, options = values}. */
-static void load_part(lua_State *S, int part)
-{
-    size_t len;
-    const char *text;
-
-    lua_getfield(S, part, "text");
-    lua_getfield(S, part, "name");
-    text = luaL_checklstring(S, -2, &len);
-    weirlua_compile(S, text, len, luaL_checkstring(S, -1));
-    lua_call(S, 0, 1);
-    lua_createtable(S, 0, 2);
-    lua_insert(S, -2);
-    lua_setfield(S, -2, "policy");
-    lua_getfield(S, part, "options");
-    if (lua_isnil(S, -1)) {
-        lua_pop(S, 1);
-        lua_newtable(S);
-    }
-    lua_setfield(S, -2, "options");
-    lua_replace(S, part);
-    lua_settop(S, part);
-}
-
-/* Pushes the parts of a policy made from several policies; returns the number of parts. */
-static int load_parts(lua_State *S, const char *parts)
-{
-    int list = lua_gettop(S) + 1, n = 0;
-
-    if (!parts)
-        return 0;
-    weirlua_json_read(S, parts, strlen(parts));
-    while (luaL_checkstack(S, 8, "parts"), lua_rawgeti(S, list, n + 1) == LUA_TTABLE) {
-        load_part(S, lua_gettop(S));
-        n++;
-    }
-    lua_pop(S, 1);
-    lua_remove(S, list);
-    return n;
-}
-
-static int build(lua_State *S)
-{
-    struct job *job = lua_touserdata(S, 1);
-    struct weirlua *s;
-
-    weirlua_sandbox_libraries(S);
-    s = weirlua_state(S, job->home);
-    weirlua_owner_open(S, s);
-    weirlua_json_open(S, s);
-    weirlua_graph_open(S, s);
-    weirlua_walk_open(S, s);
-    weirlua_accumulator_open(S, s);
-    weirlua_vertex_open(S, s);
-    weirlua_job_open(S);
-    weirlua_sandbox_close_globals(S);
-    lua_pushcfunction(S, weirlua_policy_read);
-    load_chunk(S, job);
-    lua_call(S, load_parts(S, job->source->parts), 1);
-    lua_pushlightuserdata(S, job->spec);
-    lua_pushstring(S, job->source->name);
-    lua_pushnil(S);
-    if (job->source->options) {
-        lua_pop(S, 1);
-        weirlua_json_read(S, job->source->options, strlen(job->source->options));
-    }
-    lua_call(S, 4, 1);
-    lua_rawsetp(S, LUA_REGISTRYINDEX, &anchor_key);
-    return 0;
-}
-
 /* Returns a key that scripts cannot know. */
 static struct siphash_key random_key(void)
 {
@@ -403,28 +304,6 @@ bool weirlua_sandbox_new(struct sandbox *sb, const struct sandbox_budget *b)
     return true;
 }
 
-int weirlua_sandbox_open(struct sandbox *sb, struct weirlua *home, const struct policy_source *source,
-                         struct policy_spec *spec, weir_err *err)
-{
-    struct job job = {home, source, spec, WEIR_ENOMEM};
-
-    if (!weirlua_sandbox_new(sb, &source->budget)) {
-        err->code = WEIR_ENOMEM;
-        return WEIR_ENOMEM;
-    }
-    lua_pushcfunction(sb->S, weirlua_sandbox_locate);
-    lua_pushcfunction(sb->S, build);
-    lua_pushlightuserdata(sb->S, &job);
-    if (lua_pcall(sb->S, 1, 0, 1) == LUA_OK) {
-        lua_settop(sb->S, 0);
-        return WEIR_OK;
-    }
-    weirlua_sandbox_error(sb, source->name, NULL, err);
-    err->code = job.code;
-    weirlua_sandbox_close(sb);
-    return job.code;
-}
-
 void weirlua_sandbox_close(struct sandbox *sb)
 {
     lua_State *S = sb->S;
@@ -435,6 +314,11 @@ void weirlua_sandbox_close(struct sandbox *sb)
 }
 
 /* ---- use ---- */
+
+void weirlua_sandbox_keep(lua_State *S)
+{
+    lua_rawsetp(S, LUA_REGISTRYINDEX, &anchor_key);
+}
 
 void weirlua_sandbox_anchor(struct sandbox *sb)
 {

@@ -1,5 +1,4 @@
 /* file.c - files for the library's Lua: read whole or by line, up to a limit; written as a whole or not at all. */
-#include "handle/graph.h"
 #include "handle/support.h"
 #include "system/system.h"
 
