@@ -166,7 +166,7 @@ describe("the state of a queue policy", function()
     end
     assert.equal(3, kept())
     local groups = s.service.scheduler.queues
-    groups:use(assert(groups:open { queue = path, queues = {}, requires = {}, texts = {} }))
+    groups:use(assert(groups:open { queue = path, queues = {}, requires = {}, parents = {}, texts = {} }))
     client_of_flux.submit(s, 4, 1)
     client_of_flux.settle(s)
     assert.equal(4, kept())
