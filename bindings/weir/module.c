@@ -14,7 +14,7 @@
 #include "handle/walk.h"
 #include "host.h"
 #include "policy/policy.h"
-#include "replay/handle.h"
+#include "queue/handle.h"
 #include "system/editor.h"
 #include "system/interrupt.h"
 #include "system/json.h"

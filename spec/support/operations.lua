@@ -2,7 +2,10 @@
 -- garbage collected all the time. An operation is a text that runs on a small world; see M.world.
 local core = require "weir.core"
 local grug = require "spec.support.grug"
+local queue_policy = require "weir.sim.queue_policy"
 local weir = require "weir"
+
+local function queue_of(name) return (assert(queue_policy.open(name, print))) end
 
 local M = {}
 
@@ -315,20 +318,20 @@ group("sets", [[
       must(s:copy()) == s and s:has(12) and s:contains "10" and s:overlaps "10-20" or s:count()
   local n = 0 for id in must(core.idset "1-3,5"):ids() do n = n + id end for lo, hi in must(core.idset
       "1-3,5"):ranges() do n = n + hi - lo end return n
-  local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, node = 1, per_node = 2, lines = true, ended = true,
-      series = 20, naming = { type = "core", stretches = { 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 4, 2, 0, 0, 1 } } }
+  local s = core.flat { units = 6, queue = queue_of "easy", levels = { { 0, 2, 4 } }, node = 1, per_node = 2, lines = true,
+      ended = true, series = 20, naming = { type = "core", stretches = { 0, 0, 0, 0, 1, 2, 1, 0, 0, 1, 4, 2, 0, 0, 1 } } }
       for i = 1, 9 do s:submit(i % 2 == 0 and i or "j" .. i, i // 3, 9 - i, 3, i % 5 + 1, i) end
       while s:run() do end
       return #s:lines() > 0 and s:pop() and #s:waits() == 9 and s:figures().jobs == 9 and #s:series().used > 0
-  local s = core.flat { units = 300, queue = "conservative", lines = true,
+  local s = core.flat { units = 300, queue = queue_of "conservative", lines = true,
       naming = { texts = { "core0", "" }, stretches = { 0, 0, 0, 0, 1, 9, 9, 1, 0, 1 } } }
       for i = 1, 99 do s:submit(i, 0, 9 + i % 7, 3, i * 3, 1) end
       while s:run() do end return s:lines()
   local units = { { 0, 2 }, { 2, 1, 4, 1 } }
-      local s = core.flat { units = 6, queue = "easy", levels = { { 0, 2, 4 } }, placer = { book = function() end, finish = function() end,
-        begin = function(i) return units[i] end, advance = function() end } }
+      local s = core.flat { units = 6, queue = queue_of "easy", levels = { { 0, 2, 4 } }, placer = { book = function() end,
+        finish = function() end, begin = function(i) return units[i] end, advance = function() end } }
       s:submit(1, 0, 9, 3, 2, 1) s:submit(2, 0, 9, 5, 2, 1) s:run() return s:figures().jobs == 2
-  local s = core.flat { units = 6, queue = "easy", start = 9, overrun = true } s:resume(1, 3, 9, 99, 4, 1, 0, 5)
+  local s = core.flat { units = 6, queue = queue_of "easy", start = 9, overrun = true } s:resume(1, 3, 9, 99, 4, 1, 0, nil, 5)
       for i = 2, 9 do s:submit(i, 9, 9, 9, 5, 1, i % 3) end s:run() return s:figures().jobs == 9
   local h = must(core.hostlist "node[1-9],x") must(h:append "y[1-3]") must(h:delete "x") must(h:delete_at(2))
       h:sort() h:uniq() return #h .. tostring(h) .. h:find "y2" .. h[1] .. tostring(h:has "y1")
@@ -424,7 +427,7 @@ function M.stage(dir)
   texts.record = assert(other.e:record(assert(other.e:match "slot=1/core=1").id))
   return function(text)
     local own = M.world(dir)
-    own.texts, own.sets, own.trace, own.inside, own.policies = texts, sets, {}, {}, {}
+    own.queue_of, own.texts, own.sets, own.trace, own.inside, own.policies = queue_of, texts, sets, {}, {}, {}
     own.files = setmetatable({ out = assert(io.open(dir .. "/out", "w")) }, { __index = files })
     for name in text:gmatch "policies%.(%w+)" do own.policies[name] = assert(POLICIES[name](own)) end
     setmetatable(own, { __index = _G })

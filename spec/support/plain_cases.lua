@@ -27,7 +27,7 @@ M.SCORING = { "best_fit", "worst_fit", "spread", "weighted", "round_robin", "con
   { name = "whole", exclusive = "node" }, { name = "ordered", order = { "node.id", "id" }, exclusive = "node" },
   { name = "unused", descend = { "node", "core" }, exclusive = "node" } }
 
-M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative" }
+M.QUEUES = { "fcfs", "easy", "sjbf", "hybrid:k=1", "hybrid:k=3", "conservative", "preempt", "priority", "turns" }
 local UNITS = { 1, 0.1, 1.03, 0.000001 } -- seconds
 
 -- Numbers of jobs as traces may have them, for the i-th job.
@@ -50,6 +50,7 @@ local function random_jobs(random, units, beyond)
     jobs[i] = { number = number, submit = at, procs = random(random(largest)), estimate = estimate,
       runtime = random(3) == 1 and estimate or random(0, estimate + (random(9) == 1 and 5 or 0)), user = random(3),
       recorded = random(8) > 1 and at + random(0, longest) or nil, queue = QUEUE_NAMES[random(#QUEUE_NAMES)] }
+    if random(3) == 1 then jobs[i].preemptible, jobs[i].qos = random(0, 9), random(3) end
     if beyond and random(5) == 1 then jobs[i].runtime = estimate + random(200) end
   end
   return jobs
@@ -64,7 +65,7 @@ local function trace_of(jobs, unit)
     if not job then return nil end
     local copy = {}
     for key, x in pairs(job) do copy[key] = x end
-    for _, key in ipairs { "submit", "estimate", "runtime", "recorded" } do copy[key] = job[key] and job[key] * unit end
+    for _, key in ipairs { "submit", "estimate", "runtime", "recorded", "preemptible" } do copy[key] = job[key] and job[key] * unit end
     return copy
   end }
 end

@@ -287,6 +287,15 @@ void weirlua_sandbox_run_open(lua_State *L, struct weirlua *s);
 int weirlua_sandbox_live(lua_State *L);
 void weirlua_sandbox_live_open(lua_State *L, struct weirlua *s);
 
+#define WEIRLUA_LIVE "weir.sandbox"
+/* Runs f(data) in the sandbox whose handle, an open WEIRLUA_LIVE, has the index `handle` of L, as a call with the whole
+ * budget. Returns false with the error in buf. */
+bool weirlua_live_run(lua_State *L, int handle, lua_CFunction f, void *data, char *buf, size_t size);
+/* The state of the sandbox whose handle has the index; NULL: closed. */
+lua_State *weirlua_live_state(lua_State *L, int handle);
+/* Pushes the table of the functions of a sandbox. */
+void weirlua_live_functions(lua_State *S);
+
 /* ---- policy.c ---- */
 
 /* An answer of admit, remembered for a request: admit has read nothing but the request and the values that the function

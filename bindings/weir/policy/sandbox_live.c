@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LIVE "weir.sandbox"
+#define LIVE WEIRLUA_LIVE
 
 struct live {
     struct sandbox sandbox;
@@ -378,6 +378,36 @@ static int live_call(lua_State *L)
         return 3;
     }
     return 1 + out.n;
+}
+
+bool weirlua_live_run(lua_State *L, int handle, lua_CFunction f, void *data, char *buf, size_t size)
+{
+    struct live *live = lua_touserdata(L, handle);
+    lua_State *S = live->sandbox.S;
+
+    buf[0] = '\0';
+    if (!S || live->busy || !lua_checkstack(S, 8)) {
+        snprintf(buf, size, "%s", S ? "it is running" : "it is closed");
+        return false;
+    }
+    lua_settop(S, 0);
+    lua_pushcfunction(S, f);
+    lua_pushlightuserdata(S, data);
+    if (run(L, live, handle, 1, 0) == LUA_OK)
+        return true;
+    error_text(live, buf, size);
+    lua_settop(S, 0);
+    return false;
+}
+
+lua_State *weirlua_live_state(lua_State *L, int handle)
+{
+    return ((struct live *)lua_touserdata(L, handle))->sandbox.S;
+}
+
+void weirlua_live_functions(lua_State *S)
+{
+    lua_rawgetp(S, LUA_REGISTRYINDEX, &functions_key);
 }
 
 /* slice(seconds[, on]) */

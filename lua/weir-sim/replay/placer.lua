@@ -57,7 +57,10 @@ function M.new(engine, numbers, jobs, forget)
     if forget then jobs[made] = nil end
   end
 
-  function functions.drop(made) broker.unreserve(host, jobs[made]) end
+  function functions.drop(made)
+    local job = jobs[made]
+    if job.reserved then broker.unreserve(host, job) else assert(engine:release(made)) end -- else it was preempted
+  end
 
   function functions.extend(made, due) assert(engine:attach(assert(engine:detach(made)), due)) end
 

@@ -1,7 +1,7 @@
---- plain.lua - replays of plain jobs, which ask for a number of cores, or of whole nodes, that are all alike, under a
---- bundled queue policy. A simulator in C (bindings/weir/replay) decides their starts as the general one (weir.sim) does, and
---- costs what counting processors costs. Which units a job has is decided by the simulator where the placement policy is
---- an order, else by the engine, and by nobody where nobody asks. Whatever is not plain is left to the general simulator.
+--- plain.lua - replays of plain jobs, which ask for a number of cores, or of whole nodes, that are all alike. A queue in C
+--- (core/queue) decides by counting free units when they start, as the general simulator (weir.sim) decides with the engine.
+--- Which units a job has is decided by the queue where the placement policy is an order, else by the engine, and is left open where
+--- no result needs it. All other replays are left to the general simulator.
 
 local about = require "weir.about"
 local begin = require "weir.replay.from"
@@ -13,8 +13,9 @@ local map = require "weir.trace.map"
 local metrics = require "weir.replay.metrics"
 local needs = require "weir.trace.needs"
 local placer = require "weir.replay.placer"
-local policy = require "weir.policy"
-local tables = require "weir.tables"
+local job_fields = require "weir.sim.job_fields"
+local queue_policy = require "weir.sim.queue_policy"
+local words = require "weir.texts"
 local weir = require "weir"
 
 local M = {}
@@ -23,25 +24,6 @@ local LAST = instant.LAST
 local BATCH = 512 -- jobs entered until results are taken
 
 -- ---- what is plain ----------------------------------------------------------------------------------------------
-
-local QUEUES = { fcfs = true, easy = true, sjbf = true, hybrid = true, conservative = true }
-
--- Returns the name and the k of a bundled queue policy that the simulator knows; nil for any further policy, also for a user's
--- file that hides a bundled policy by its name.
-local function queue_of(x)
-  if type(x) ~= "string" then return nil end
-  local name, k = x, nil
-  if x:find ":" then
-    name, k = x:match "^(hybrid):k=(%d+)$"
-    k = math.tointeger(tonumber(k))
-    if not k then return nil end
-  end
-  if not QUEUES[name] then return nil end
-  for _, dir in ipairs(policy.path()) do
-    local file <close> = io.open(dir .. "/queue/" .. name .. ".lua")
-    if file then return tables.has(policy.bundled(), dir) and name or nil, k or 4 end
-  end
-end
 
 local FORMATS = { swf = true, csv = true, lublin = true }
 
@@ -66,21 +48,22 @@ end
 -- Returns the unit of jobs that ask for processors; or nil.
 local function processors(shape)
   local type, by = map.unit(shape)
-  return type and { unit = type, type = type, weight = 1, units_of = function(job) return -(-job.procs // by) // 1 end }
+  return type and { unit = type, type = type, weight = 1, units_of = function(job) return -(-job.procs // by) // 1 end,
+    sized = function(units) return { procs = units * by } end }
 end
 
---- Returns what the replay of a trace needs, where it is plain; else nil: {engine, graph, machine, queue, k; unit = the type
---- of units, units_of = a function from a job to the number of its units, type = of what jobs are counted in, weight = how
---- many of these a unit counts; placed = whether the engine chooses units, so that jobs need requests; check = a function
---- from a job to true, or false for a job that is not plain, or nil and why it can be none, nil where all jobs are plain}.
---- opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of jobs are to be
---- written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is not plain.
+--- Returns what the replay of a trace needs, where it is plain; else nil: {engine, graph, machine, queue = the
+--- sandbox of the queue policy; unit = the type of units, units_of = a function from a job to the number of its units, type = of
+--- what jobs are counted in, weight = how many of these a unit counts; placed = whether the engine chooses units, so that jobs need
+--- requests; check = a function from a job to true, or false for a job that is not plain, or nil and why it can be none, nil where
+--- all jobs are plain}. opts: those of weir.replay.run; shape: of the requests, see weir.trace.map; names: whether the resources of
+--- jobs are to be written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is
+--- not plain.
 function M.plan(opts, shape, graph, trace, names, first)
   if opts.simulator == "general" or opts.granularity or opts.keep_going then return nil end
   local plan
   if processors_only(trace) then plan = processors(shape) elseif shape == "job" then plan = whole_nodes(graph, first) end
-  local queue, k = queue_of(opts.queue or "easy")
-  if not plan or not queue or opts.budget or opts.note or opts.type and opts.type ~= plan.type then return nil end
+  if not plan or opts.note or opts.type and opts.type ~= plan.type then return nil end
   local engine = weir.engine { resources = graph, policy = opts.policy or "low" }
   if not engine then return nil end -- the general simulator says why
   local machine = machines.of(graph, engine, plan.unit, names, plan.nodes)
@@ -88,7 +71,15 @@ function M.plan(opts, shape, graph, trace, names, first)
     engine:close()
     return nil
   end
-  plan.engine, plan.graph, plan.machine, plan.queue, plan.k = engine, graph, machine, queue, k
+  plan.queue_of = opts.queue or "easy"
+  local queue, name = queue_policy.open(plan.queue_of, function() error("the queue is in C", 0) end, opts.budget)
+  if not queue then
+    engine:close()
+    return nil -- the general simulator says why
+  end
+  plan.engine, plan.graph, plan.machine, plan.queue, plan.queue_name = engine, graph, machine, queue, name
+  plan.seconds = opts.budget and opts.budget.seconds or queue_policy.SECONDS
+  plan.keeps, plan.state_key = queue_policy.keep(queue, plan.queue_of, graph)
   plan.overrun = opts.overrun or trace.detailed and "run" or "kill"
   plan.placed = machine.numbers and (machine.naming or #machine.levels > 0) and true
   plan.check = plan.whole and function(job)
@@ -104,7 +95,7 @@ end
 
 -- The sums of the simulator, as a collector of metrics has them; see metrics.lua.
 local SUMS = { "first", "last", "jobs", "backfilled", "killed", "wait", "flow", "slowdown", "worst", "longest", "queued",
-  "queue_most", "queue_sum", "idle_waiting", "waiting_time", "fragmented", "free_sum" }
+  "preempted", "queue_most", "queue_sum", "idle_waiting", "waiting_time", "fragmented", "free_sum" }
 
 -- Hands the sums to the collector.
 local function hand_over(plan, gathered, users)
@@ -167,12 +158,23 @@ local function facade(plan, opts)
     passes = 0, total = function() return total end }
 end
 
+-- Returns a function from a job, by its order of submission, with so many units, and the name of a field to what queue
+-- policies are given for it.
+local function asker(plan, run)
+  return function(made, units, field)
+    local job = plan.entered and plan.entered[made] or plan.sized(units)
+    job.request = job.request or run.request_of(job)
+    return job_fields.of(job, field)
+  end
+end
+
 -- Opens the simulator.
 local function open(plan, run, gathered)
   local opts, machine = run.opts, plan.machine
   return core.flat {
-    units = machine.units, weight = plan.weight, queue = plan.queue, k = plan.k, per_event = opts.rule == "per-event", tau = opts.tau,
-    from = run.from, levels = machine.levels, node = machine.node, per_node = gathered.per_node,
+    units = machine.units, weight = plan.weight, queue = plan.queue, ask = asker(plan, run),
+    per_event = opts.rule == "per-event", tau = opts.tau, from = run.from, levels = machine.levels, node = machine.node,
+    per_node = gathered.per_node,
     start = plan.simulator.now, overrun = plan.overrun == "run",
     placer = plan.placed and placer.new(plan.engine, machine.numbers, plan.entered, not run.ended) or nil,
     naming = machine.naming, lines = #run.files > 0, ended = run.ended ~= nil, series = gathered.series and gathered.series.most,
@@ -187,10 +189,33 @@ local function refuse(plan, run, gathered, job)
   run.rejected(job)
 end
 
+-- What a queue policy did that was stopped at a limit, see queue:again.
+local LIMITS = {
+  turns = function() return "it called queue:again and queue:preempt 100000 times, and meanwhile" end,
+  seconds = function(plan) return ("it asked to be called again and took more than its %g seconds, and meanwhile"):format(plan.seconds) end,
+}
+
+-- Raises an error of the queue policy, which was called for the job of a number, or for none. limit: whether the message is
+-- the name of a limit.
+local function policy_failed(plan, message, number, limit)
+  if message == "interrupted" then error(message, 0) end -- by a signal
+  local figures = plan.flat:figures()
+  local why = ("queue policy %s: %s"):format(plan.queue_name, limit and LIMITS[message](plan) or message)
+  if limit then
+    why = ("%s no job came, started for the first time or ended; at time %s it is stopped"):format(why, figures.now)
+  else
+    why = ("%s (%sat time %s, after the start of %s)"):format(why, number and ("job %s, "):format(number) or "",
+      ("%.14g"):format(figures.now), words.counted(figures.started, "job"))
+  end
+  failure.raise(why, "failed")
+end
+
 -- Raises {replay = message, code = "invalid"} for a job that would end behind the end of the clock; takes the results of
--- the simulator: nil, the number of the job, the time, its estimate and run time; or a boolean, which is returned.
-local function check_late(ok, number, now, estimate, runtime)
+-- the simulator: nil, the number of the job, the time, its estimate and run time; nil, false, and an error of the queue policy;
+-- or a boolean, which is returned.
+local function check_late(plan, ok, number, now, estimate, runtime)
   if ok ~= nil then return ok end
+  if number == false then policy_failed(plan, now, estimate, runtime) end
   local _, why = instant.ends_in_time(now, { estimate = estimate, runtime = runtime })
   failure.raise(("job %s: %s"):format(number, why), "invalid")
 end
@@ -230,8 +255,8 @@ local function resume(plan, user_of, job, began)
   keep(entered or {}, made, job)
   local estimate, units = job.estimate, plan.units_of(job)
   job.estimate = instant.of(instant.due(began, estimate, now) - now) -- the engine is asked for the rest
-  local done = check_late(plan.flat:resume(job.number, job.submit, estimate, job.runtime, units, user_of(job),
-    plan.ranked and job.priority or 0, began))
+  local done = check_late(plan, plan.flat:resume(job.number, job.submit, estimate, job.runtime, units, user_of(job),
+    plan.ranked and job.priority or 0, job, began))
   job.estimate = estimate
   if not done and entered then entered[made] = nil end
   return done
@@ -251,8 +276,8 @@ local function enter(plan, run, gathered, user_of, next_job)
     check_times(number, submit, job)
     if limit and math.max(submit, simulator.now) > limit then return end
     if entered then keep(entered, made, job) end
-    if not check_late(flat:submit(number, submit, job.estimate, job.runtime, units_of(job), user_of(job),
-      ranked and job.priority or 0)) then
+    if not check_late(plan, flat:submit(number, submit, job.estimate, job.runtime, units_of(job), user_of(job),
+      ranked and job.priority or 0, job)) then
       if entered then entered[made] = nil end
       refuse(plan, run, gathered, job)
     elseif spare then
@@ -273,7 +298,11 @@ local function simulate(plan, run, gathered, next_job)
   enter(plan, run, gathered, user_of, next_job)
   local limit = run.opts["until"]
   if limit and limit >= instant.LAST then limit = nil end
-  while check_late(plan.flat:run(limit)) do drain(plan, run, gathered) end
+  while check_late(plan, plan.flat:run(limit)) do drain(plan, run, gathered) end
+  if plan.keeps then
+    local ok, why = plan.keeps()
+    if not ok then policy_failed(plan, "the state: " .. why) end
+  end
   hand_over(plan, gathered, users)
   drain(plan, run, gathered)
   if gathered.series then gathered.series:take(plan.flat:series()) end
@@ -286,7 +315,7 @@ end
 --- the replay begins in the middle, see from.lua. next_job: the source of jobs. Returns the collector of metrics, and a
 --- table with the fields of a simulator.
 function M.run(plan, run, next_job)
-  plan.entered = (run.ended or plan.placed) and {} or nil
+  plan.entered = (run.ended or plan.placed or not plan.sized) and {} or nil
   plan.simulator = facade(plan, run.opts)
   local gathered = metrics.new(plan.simulator, { tau = run.opts.tau, points = run.opts.points, series = run.opts.series })
   plan.flat = open(plan, run, gathered)

@@ -195,12 +195,17 @@ end
 
 -- Reading an absent field costs a call. A policy may add fields to jobs, and read a field before setting it, so only words of
 -- five letters and more that are one slip away from a field of jobs are errors.
-local JOB = { __index = function(job, key)
-  if ASKED[key] then return asked(job, key) end
+local function missing(_, key)
   if known_fields[key] or type(key) ~= "string" then return nil end
   local near = #key > 4 and nearest(key, FIELDS_OF_JOB)
-  if near and is_slip(key, near) then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 2) end
+  if near and is_slip(key, near) then error(("a job has no field '%s' (did you mean \"%s\"?)"):format(key, near), 3) end
   known_fields[key], strange[#strange + 1] = true, key -- one of the policy's own
+end
+
+local JOB = { __index = function(job, key)
+  if ASKED[key] then return asked(job, key) end
+  local value = missing(job, key) -- a call of its own: errors name the line of the policy
+  return value
 end }
 
 -- ---- waiting jobs -------------------------------------------------------------------------------------------
@@ -517,12 +522,15 @@ function queue.preempt(_, job)
   return true
 end
 
+local function ask_again(time) bridge(AGAIN, time) end -- replaced by that of a queue in C
+local sort -- of a queue in C
+
 function queue.again(self, time)
   if type(time) ~= "number" or time ~= time or time > LAST then
     error(("a time of up to %g seconds is expected, not %s"):format(LAST, type(time) == "number" and time or "a " .. type(time)), 2)
   end
   time = instant(time)
-  if time > self.now then bridge(AGAIN, time) end
+  if time > self.now then ask_again(time) end
 end
 
 function queue.time(_, seconds)
@@ -617,6 +625,37 @@ function host.schedule(now, units)
   fresh = last + 1
   local n = last - first + 1
   if first + holes > 32 and (holes > n // 2 or first > n) then squeeze() end -- lists beginning at 1 are faster
+end
+
+-- ---- a queue in C -------------------------------------------------------------------------------------------
+
+-- What a queue in C calls (bindings/weir/queue/contract.c).
+function host.calls()
+  local calls = { order = policy.order ~= nil, missing = missing, wrong_keys = wrong_keys }
+  for _, hook in ipairs { "started", "finished" } do
+    calls[hook] = policy[hook] and function(job, now)
+      queue.now = now
+      tell_policy(hook, job)
+    end
+  end
+  function calls.pass(now)
+    queue.now = now
+    if policy.order then
+      doing = "order"
+      sort(policy.order, now, options, shown)
+    end
+    doing = "schedule"
+    policy.schedule(queue, options, shown)
+    doing = nil
+  end
+  return calls
+end
+
+-- Puts a queue in C in the place of the one in this file: its methods by name; again(time); sort(order, now, options, state),
+-- which orders the waiting jobs; the units of the machine.
+function host.attach(methods, again, sort_jobs, units)
+  for name, f in pairs(methods) do queue[name] = f end
+  ask_again, sort, queue.units = again, sort_jobs, units
 end
 
 -- Runs a pass in parts: `begin`, then `go` as long as it returns false. No further function may be called in between.

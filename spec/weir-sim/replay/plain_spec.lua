@@ -1,8 +1,9 @@
--- Replays of plain jobs (lua/weir-sim/replay/plain.lua, bindings/weir/replay): equal to those of the general simulator in every
+-- Replays of plain jobs (lua/weir-sim/replay/plain.lua, core/queue): equal to those of the general simulator in every
 -- start and every unit, and left to the general simulator where jobs, machine or policies are not plain.
 local cases = require "spec.support.plain_cases"
 local core = require "weir.core"
 local lublin = require "weir.trace.lublin"
+local queue_policy = require "weir.sim.queue_policy"
 local replay = require "weir.replay"
 local shell = require "spec.support.shell"
 local weir = require "weir"
@@ -94,6 +95,8 @@ describe("a replay is plain", function()
     ["for jobs that run on beyond their estimate"] = { resources = "cluster:1 core:4", overrun = "run" },
     ["from a time on"] = { resources = "cluster:1 core:4", from = 2 },
     ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
+    ["under a queue policy with an order and a hook"] = { resources = "cluster:1 core:4", queue = "priority" },
+    ["with a budget of the queue policy"] = { resources = "cluster:1 core:4", budget = { seconds = 5 } },
   } do
     it(what, function() assert.is_true(is_plain(opts)) end)
   end
@@ -113,7 +116,6 @@ describe("a replay is left to the general simulator", function()
   for what, opts in pairs {
     ["with memory beside cores"] = { resources = "node:2 core:4 memory:1(size=8)", map = "core+memory" },
     ["for several cores of a slot"] = { resources = "node:4 core:4", map = "slot=N/core=2" },
-    ["under a queue policy that is not among the simple ones"] = { resources = "cluster:1 core:4", queue = "priority" },
     ["under a policy of one's own that scores"] = { resources = "cluster:1 core:4", policy = { evaluate = function() return 1 end } },
     ["under a policy of one's own that leaves out"] = { resources = "cluster:1 core:4", policy = { prune = function() return true end } },
     ["under a policy that gives whole nodes"] = { resources = "node:2 core:4", policy = NODES_WHOLE },
@@ -133,11 +135,53 @@ describe("a replay is left to the general simulator", function()
     local path = file("requests.csv", "job_id,submit,runtime,shape\n1,0,10,slot=3/core=1\n")
     assert.is_false(is_plain { resources = "cluster:1 core:4", trace = path })
   end)
+end)
 
-  it("under a file of one's own with the name of a bundled queue policy", function()
-    local queue = file("easy.lua", "return { schedule = function(queue) for job in queue:pending() do queue:start(job) end end }")
-    assert.is_false(is_plain { resources = "cluster:1 core:4", queue = queue })
-  end)
+describe("a queue policy of one's own counts units as a bundled one does", function()
+  local function lublin_jobs() return assert(lublin.new { jobs = 120, units = 16, load = 1.1, seed = 3 }) end
+  for _, name in ipairs { "conservative", "easy", "fcfs", "hybrid", "preempt", "priority", "sjbf", "turns" } do
+    it("a copy of " .. name, function()
+      local copy = file("copy.lua", shell.slurp(("policies/queue/%s.lua"):format(name)))
+      local results = {}
+      for i, queue in ipairs { name, copy } do
+        results[i] = assert(replay.run { resources = "cluster:1 core:16", queue = queue, trace = lublin_jobs() })
+        assert.is_nil(results[i].sim.queue)
+      end
+      assert.same(results[1].metrics, results[2].metrics)
+    end)
+  end
+end)
+
+describe("an error of a queue policy ends a plain replay as it ends one in the general simulator", function()
+  local START = "schedule = function(q) for job in q:candidates() do q:start(job) end end, "
+  for what, fields in pairs {
+    ["in schedule"] = "schedule = function(q) error 'oops' end",
+    ["in schedule, about a field"] = "schedule = function(q) for job in q:pending() do local x = job.estimat end end",
+    ["in schedule, about a method"] = "schedule = function(q) q:reserv() end",
+    ["in schedule, about a job"] = "schedule = function(q) q:start {} end",
+    ["in schedule, about victims"] = "schedule = function(q) q:start(q:first(), 7) end",
+    ["in schedule, about a time"] = "schedule = function(q) q:again(1e300) end",
+    ["in started"] = START .. "started = function(job) if job.number == 2 then error 'oops' end end",
+    ["in finished"] = START .. "finished = function(job) error('oops ' .. job.start) end",
+    ["in order"] = START .. "order = function(job) return 'x' end",
+    ["in order, with too many numbers"] = START .. "order = function(job) return 1, 2, 3, 4, 5 end",
+    ["in order, with nan"] = START .. "order = function(job) return 0 / 0 end",
+    ["calling again for ever"] = "schedule = function(q) q:again(q.now + 1e-6) end",
+    ["calling again too often, caught"] = "schedule = function(q) for i = 1, 1e6 do pcall(q.again, q, q.now + i * 1e-6) end end",
+    ["in a state that grows"] = START .. "state = { list = {} }, started = function(_, _, _, s) s.list[1] = ('x'):rep(200000) end",
+  } do
+    it(what, function()
+      local queue = file("mine.lua", "return {" .. fields .. "}")
+      local said = {}
+      for i, simulator in ipairs { "general", false } do
+        local result, why, code = replay.run { resources = "cluster:1 core:4", queue = queue, trace = file("jobs.csv", JOBS),
+          simulator = simulator or nil }
+        said[i] = { result == nil, why, code }
+      end
+      assert.is_true(said[1][1])
+      assert.same(said[1], said[2])
+    end)
+  end
 end)
 
 describe("a replay of an accounting", function()
@@ -228,12 +272,13 @@ describe("the simulator of plain jobs", function()
   local function simulator(changes)
     local opts = { units = 4, queue = "easy" }
     for key, x in pairs(changes or {}) do opts[key] = x end
+    if type(opts.queue) == "string" then opts.queue = assert(queue_policy.open(opts.queue, function() end)) end
     return core.flat(opts)
   end
 
   for what, changes in pairs {
     ["no units"] = { units = 0 }, ["a start before all time"] = { start = -1 },
-    ["an unknown queue"] = { queue = "best" }, ["an unknown field"] = { colour = 1 },
+    ["a queue policy that is none"] = { queue = 7 }, ["an unknown field"] = { colour = 1 },
     ["a level out of order"] = { levels = { { 0, 3, 2 } } }, ["a level behind the units"] = { levels = { { 0, 4 } } },
     ["a level of nothing"] = { levels = { {} } }, ["a vertex that is none"] = { levels = { { 0, 1, 2, 3, scattered = 3 } } },
     ["lines without names"] = { lines = true }, ["a node that is no level"] = { node = 1 },
@@ -254,17 +299,17 @@ describe("the simulator of plain jobs", function()
 
   it("takes jobs that run already until its clock has begun, as far as there is room", function()
     local s = simulator { start = 10 }
-    assert.is_true(s:resume(1, 0, 20, 20, 3, 1, 0, 5))
-    assert.is_false(s:resume(2, 0, 20, 20, 2, 1, 0, 6))
+    assert.is_true(s:resume(1, 0, 20, 20, 3, 1, 0, nil, 5))
+    assert.is_false(s:resume(2, 0, 20, 20, 2, 1, 0, nil, 6))
     s:submit(3, 3, 5, 5, 4, 1)
     s:submit(4, 11, 5, 5, 1, 1)
-    assert.has_error(function() s:resume(5, 0, 20, 20, 1, 1, 0, 5) end)
+    assert.has_error(function() s:resume(5, 0, 20, 20, 1, 1, 0, nil, 5) end)
     s:run()
     assert.equal(30, s:figures().now) -- 25, when job 1 ends, and the 5 of job 3
   end)
 
   it("refuses to take a job that begins after its clock", function()
-    assert.has_error(function() simulator { start = 10 }:resume(1, 0, 20, 20, 3, 1, 0, 11) end)
+    assert.has_error(function() simulator { start = 10 }:resume(1, 0, 20, 20, 3, 1, 0, nil, 11) end)
   end)
 
   it("puts jobs of a higher priority first", function()

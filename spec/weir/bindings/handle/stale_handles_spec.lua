@@ -3,6 +3,7 @@
 -- here, and has to be added with the handles it takes.
 local core = require "weir.core"
 local operations = require "spec.support.operations"
+local queue_policy = require "weir.sim.queue_policy"
 require "weir" -- adds methods
 
 local registry = debug.getregistry()
@@ -90,7 +91,7 @@ local DEAD = {
   editor = { { finished("editor", function() return core.editor {} end) } },
   engine = { { function(w) w.e:close() return w.e end }, { with_closed_graph(function(w) return w.e end) },
     { function(w) finish("graph", w.g) return w.e end } },
-  flat = { { finished("flat", function() return core.flat { units = 4, queue = "easy" } end) } },
+  flat = { { finished("flat", function() return core.flat { units = 4, queue = queue_policy.open("easy", print) } end) } },
   graph = { { closed_graph }, { finished("graph", function(w) return w.g end) } },
   hostlist = { { finished("hostlist", function() return core.hostlist "a" end) } },
   idset = { { finished("idset", function() return core.idset "1" end) } },

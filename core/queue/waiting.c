@@ -1,6 +1,6 @@
-/* queue.c - the waiting jobs of a flat simulator, by rank, submission and number. Invariant: jobs[i] of a waiting job
+/* waiting.c - the waiting jobs, by their keys, submission and number. Invariant: jobs[i] of a waiting job
  * is at place i, and smallest[b] is at most the smallest units[i] of the block b. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -29,11 +29,15 @@ int flat_number_compare(const struct number *a, const struct number *b)
 /* Whether a comes after b in the queue. */
 static bool behind(const struct flat_job *a, const struct flat_job *b)
 {
-    if (a->rank != b->rank)
-        return a->rank > b->rank;
+    int order;
+
+    for (int i = 0; i < FLAT_KEYS; i++)
+        if (a->keys[i] != b->keys[i])
+            return a->keys[i] > b->keys[i];
     if (a->submit != b->submit)
         return a->submit > b->submit;
-    return flat_number_compare(&a->number, &b->number) > 0;
+    order = flat_number_compare(&a->number, &b->number);
+    return order != 0 ? order > 0 : a->made > b->made;
 }
 
 /* Moves all jobs to the front of the arrays, and computes the bounds of the blocks. */
@@ -79,17 +83,24 @@ static bool grow(struct queue *q)
     return true;
 }
 
-static void link_newest(struct flat *s, uint32_t job)
+/* Adds a job to the list in the order of submission: behind all others, but for a job that waits again. */
+static void link_job(struct flat *s, uint32_t job)
 {
     struct queue *q = &s->queue;
+    uint32_t older = q->newest, newer = FLAT_NONE;
 
-    s->jobs[job].older = q->newest;
-    s->jobs[job].newer = FLAT_NONE;
-    if (q->newest == FLAT_NONE)
+    for (; older != FLAT_NONE && s->jobs[older].made > s->jobs[job].made; older = s->jobs[older].older)
+        newer = older;
+    s->jobs[job].older = older;
+    s->jobs[job].newer = newer;
+    if (older == FLAT_NONE)
         q->oldest = job;
     else
-        s->jobs[q->newest].newer = job;
-    q->newest = job;
+        s->jobs[older].newer = job;
+    if (newer == FLAT_NONE)
+        q->newest = job;
+    else
+        s->jobs[newer].older = job;
 }
 
 static void unlink_job(struct flat *s, uint32_t job)
@@ -161,28 +172,31 @@ static void insert(struct flat *s, uint32_t job)
     else
         move_up(s, at);
     put(s, at, job);
-    s->freed = true; /* all jobs are looked at again */
 }
 
 bool flat_queue_add(struct flat *s, uint32_t job)
 {
     struct queue *q = &s->queue;
+    bool inserted = false;
 
-    while (q->end > q->first && q->jobs[q->end - 1] == FLAT_NONE)
+    while (!s->passing && q->end > q->first && q->jobs[q->end - 1] == FLAT_NONE)
         q->end--;
     q->fresh = q->fresh < q->end ? q->fresh : q->end;
-    if (q->end == q->cap && q->n < q->cap / 2)
+    if (q->end == q->cap && q->n < q->cap / 2 && !s->passing)
         squeeze(s, q);
     if (q->end == q->cap && !grow(q))
         return false;
-    if (q->end > q->first && behind(&s->jobs[q->jobs[q->end - 1]], &s->jobs[job])) {
+    if (q->end > q->first && !s->passing && behind(&s->jobs[q->jobs[q->end - 1]], &s->jobs[job]))
+        inserted = s->freed = true;
+    if (inserted && !s->unsorted && !s->ordered) {
         insert(s, job);
     } else {
         if (q->end % QUEUE_BLOCK == 0)
             q->smallest[q->end / QUEUE_BLOCK] = INT32_MAX;
         put(s, q->end++, job);
     }
-    link_newest(s, job);
+    link_job(s, job);
+    s->jobs[job].waiting = true;
     q->n++;
     return true;
 }
@@ -194,6 +208,7 @@ void flat_queue_remove(struct flat *s, uint32_t job)
 
     q->jobs[at] = FLAT_NONE;
     q->units[at] = INT32_MAX;
+    s->jobs[job].waiting = false;
     q->n--;
     unlink_job(s, job);
 }
@@ -233,6 +248,34 @@ size_t flat_queue_next(struct queue *q, size_t at, int32_t units)
     return q->end;
 }
 
+static int by_place(const void *a, const void *b, void *data)
+{
+    const struct flat *s = data;
+    const struct flat_job *x = &s->jobs[*(const uint32_t *)a], *y = &s->jobs[*(const uint32_t *)b];
+
+    return x == y ? 0 : behind(x, y) ? 1 : -1;
+}
+
+bool flat_queue_sort(struct flat *s)
+{
+    struct queue *q = &s->queue;
+    size_t i = 1;
+
+    squeeze(s, q);
+    s->unsorted = false;
+    while (i < q->end && !behind(&s->jobs[q->jobs[i - 1]], &s->jobs[q->jobs[i]]))
+        i++;
+    if (i >= q->end)
+        return true;
+    if (!flat_grow(&s->sorted, &s->sorted_cap, q->end, sizeof *s->sorted))
+        return false;
+    memcpy(s->sorted, q->jobs, q->end * sizeof *s->sorted);
+    qsort_r(s->sorted, q->end, sizeof *s->sorted, by_place, s);
+    for (i = 0; i < q->end; i++)
+        put(s, i, s->sorted[i]);
+    return true;
+}
+
 uint32_t flat_queue_head(struct queue *q)
 {
     while (q->first < q->end && q->jobs[q->first] == FLAT_NONE)
@@ -240,11 +283,15 @@ uint32_t flat_queue_head(struct queue *q)
     return q->first < q->end ? q->jobs[q->first] : FLAT_NONE;
 }
 
-void flat_queue_tidy(struct queue *q)
+void flat_queue_tidy(struct flat *s)
 {
+    struct queue *q = &s->queue;
+
     flat_queue_head(q);
     if (q->first == q->end)
         q->first = q->end = 0;
+    else if (q->end - q->first > 2 * q->n + QUEUE_BLOCK)
+        squeeze(s, q);
     q->fresh = q->end;
 }
 

@@ -1,6 +1,6 @@
 /* profile.c - free units over time, as changes at the times at which bookings begin or end. Invariant: the times of the
  * steps ascend, all lie behind the present, and the sum of `now` and all changes is the number of all units. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 #include <string.h>

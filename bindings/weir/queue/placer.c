@@ -1,7 +1,7 @@
 /* placer.c - units that a table of Lua functions chooses for the jobs of a flat simulator (weir.replay.placer),
  * where the placement policy is more than an order. Invariant: the functions run under lua_pcall(); the first error is
  * kept in user value 2 of the simulator until the method that runs has left the simulator. */
-#include "replay/placer.h"
+#include "queue/placer.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* clock.c - events and the clock of a flat simulator, by the event rule of lua/weir/sim: submissions before ends at a
  * time, and a job whose estimate is over at a time has released its units when the policy is called at that time.
  * Invariant: events[1] is the first event, by time, then by creation. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,6 +84,7 @@ void flat_close(struct flat *s)
     free(s->reserved);
     free(s->sorted);
     free(s->ended);
+    free(s->agains);
     free(s->measure.users);
     free(s->measure.waits);
     flat_series_close(&s->measure.series);
@@ -99,8 +100,8 @@ static bool before(const struct flat_event *a, const struct flat_event *b)
 {
     if (a->time != b->time)
         return a->time < b->time;
-    if ((a->job == FLAT_NONE) != (b->job == FLAT_NONE))
-        return b->job == FLAT_NONE;
+    if ((a->job >= FLAT_AGAIN) != (b->job >= FLAT_AGAIN))
+        return b->job >= FLAT_AGAIN;
     return a->made < b->made;
 }
 
@@ -119,11 +120,16 @@ static bool push(struct flat *s, int64_t time, uint32_t job)
     return true;
 }
 
-static struct flat_event pop(struct flat *s)
+/* Fills the place `i`, whose event has gone, with the last event. */
+static void refill(struct flat *s, size_t i)
 {
-    struct flat_event top = s->events[1], last = s->events[s->nevents--];
-    size_t i = 1, kid;
+    struct flat_event last = s->events[s->nevents--];
+    size_t kid;
 
+    if (i > s->nevents)
+        return;
+    for (; i > 1 && before(&last, &s->events[i / 2]); i /= 2)
+        s->events[i] = s->events[i / 2];
     for (; (kid = 2 * i) <= s->nevents; i = kid) {
         if (kid < s->nevents && before(&s->events[kid + 1], &s->events[kid]))
             kid++;
@@ -132,6 +138,13 @@ static struct flat_event pop(struct flat *s)
         s->events[i] = s->events[kid];
     }
     s->events[i] = last;
+}
+
+static struct flat_event pop(struct flat *s)
+{
+    struct flat_event top = s->events[1];
+
+    refill(s, 1);
     return top;
 }
 
@@ -197,10 +210,16 @@ static int64_t end_of(struct flat *s, struct flat_job *j, int64_t began)
 static void run(struct flat *s, uint32_t job, int64_t began)
 {
     struct flat_job *j = &s->jobs[job];
+    uint64_t turns = s->turns;
     int64_t end;
 
     if (!ends_in_time(s, job))
         return;
+    s->turns = 0;
+    if (j->preempted == 0)
+        s->nstarted++;
+    else
+        s->turns = turns;
     flat_forget(s, job);
     flat_measure_start(s, j);
     flat_queue_remove(s, job);
@@ -217,6 +236,7 @@ static void run(struct flat *s, uint32_t job, int64_t began)
     if (j->late && j->due < s->late)
         s->late = j->due;
     j->place = s->nrunning;
+    j->running = true;
     s->running[s->nrunning++] = job;
 }
 
@@ -249,32 +269,28 @@ static void begin_reserved(struct flat *s)
         if (first == FLAT_NONE || s->jobs[first].reserved > s->now || !flat_ok(s))
             return;
         flat_begin(s, first); /* the units are booked from now on */
+        if (flat_ok(s) && !s->policy->started(s, first))
+            s->failed = true;
     }
 }
 
 /* ---- the clock ---- */
 
-static void free_units(struct flat *s, uint32_t job)
+/* Frees the units of a running job; `ended`: it does not wait again. Returns false where the placer fails. */
+static bool free_units(struct flat *s, uint32_t job, bool ended)
 {
     flat_units_end(&s->units, &s->jobs[job]);
-    if (s->placer && !s->placer->end(s, job))
-        s->failed = true;
+    if (!ended)
+        flat_units_drop(&s->jobs[job]);
+    return !s->placer || (ended ? s->placer->end(s, job) : s->placer->drop(s, job));
 }
 
 /* Drops all reservations: the end of a running job is unknown. */
 static void drop_reservations(struct flat *s)
 {
     while (s->nreserved > 0) {
-        uint32_t job = s->reserved[0];
-        struct flat_job *j = &s->jobs[job];
-        flat_profile_give(&s->profile, s->now, j->reserved, flat_after(j->reserved, j->estimate), j->units);
-        flat_forget(s, job);
-        flat_queue_offer(&s->queue, j, true);
-        flat_units_drop(j);
-        if (s->follow && s->placer && !s->placer->drop(s, job))
-            s->failed = true;
+        flat_unreserve(s, s->reserved[0]);
     }
-    s->freed = s->early = true;
 }
 
 /* Extends the jobs due at `time` that run on: before the clock goes on, only the ends known to the policy. */
@@ -322,11 +338,11 @@ static void let_go(struct flat *s, size_t i, int64_t time)
 
     if (i > s->nevents || s->events[i].time > time)
         return;
-    j = s->events[i].job == FLAT_NONE ? NULL : &s->jobs[s->events[i].job];
+    j = s->events[i].job >= FLAT_AGAIN ? NULL : &s->jobs[s->events[i].job];
     if (j && j->on_time) {
         j->released = s->dirty = s->freed = true;
-        if (s->follow)
-            free_units(s, s->events[i].job);
+        if (s->follow && !free_units(s, s->events[i].job, true))
+            s->failed = true;
     }
     let_go(s, 2 * i, time);
     let_go(s, 2 * i + 1, time);
@@ -362,19 +378,76 @@ void flat_settle(struct flat *s, int64_t next)
     flat_pass(s);
 }
 
-static void finish(struct flat *s, uint32_t job)
+/* Removes a job from the list of running jobs. */
+static void stop_running(struct flat *s, uint32_t job)
 {
     struct flat_job *j = &s->jobs[job];
-    bool early = !j->released;
     uint32_t last = s->running[--s->nrunning];
 
     s->running[j->place] = last;
     s->jobs[last].place = j->place;
+    j->running = false;
+}
+
+void flat_preempt(struct flat *s, uint32_t job)
+{
+    struct flat_job *j = &s->jobs[job];
+    size_t i = 1;
+
+    while (i <= s->nevents && s->events[i].job != job)
+        i++;
+    if (i <= s->nevents)
+        refill(s, i);
+    stop_running(s, job);
+    if (!j->released && j->due > s->now)
+        flat_return(s, job);
+    if (!j->released && s->follow && !free_units(s, job, false))
+        s->failed = true;
+    j->released = j->killed = j->late = j->on_time = false;
+    j->preempted++;
+    flat_measure_preempt(s, j);
+    s->unsorted = s->freed = s->early = true;
+    if (!flat_queue_add(s, job))
+        s->failed = true;
+}
+
+bool flat_again(struct flat *s, int64_t time, bool *made)
+{
+    size_t low = 0, high = s->nagains;
+
+    *made = false;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (s->agains[middle] < time)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (time <= s->now || (low < s->nagains && s->agains[low] == time))
+        return true;
+    if (!flat_grow(&s->agains, &s->agains_cap, s->nagains + 1, sizeof *s->agains) || !push(s, time, FLAT_AGAIN))
+        return false;
+    memmove(s->agains + low + 1, s->agains + low, (s->nagains++ - low) * sizeof *s->agains);
+    s->agains[low] = time;
+    return *made = true;
+}
+
+static void finish(struct flat *s, uint32_t job)
+{
+    struct flat_job *j = &s->jobs[job];
+    bool early = !j->released;
+
+    stop_running(s, job);
+    s->turns = 0;
     j->finish = s->now;
     if (early && j->due > s->now)
-        flat_return(s, j);
-    if (early && s->follow)
-        free_units(s, job);
+        flat_return(s, job);
+    if (early && s->follow && !free_units(s, job, true))
+        s->failed = true;
+    if (flat_ok(s) && !s->policy->finished(s, job)) {
+        s->failed = true;
+        return;
+    }
     s->freed = s->dirty = true;
     s->early = s->early || early || s->moved;
     if (!flat_measure_finish(s, j) || (s->write_lines && !flat_lines_job(s, j)))
@@ -387,10 +460,19 @@ static void finish(struct flat *s, uint32_t job)
     flat_job_free(s, job);
 }
 
-static void handle(struct flat *s, struct flat_event e)
+/* Handles the next event. Stops of the clock at one time are one event. */
+static void handle_next(struct flat *s)
 {
-    if (e.job != FLAT_NONE)
+    struct flat_event e = pop(s);
+
+    if (e.job < FLAT_AGAIN) {
         finish(s, e.job);
+    } else if (e.job == FLAT_AGAIN) {
+        s->dirty = true;
+        memmove(s->agains, s->agains + 1, --s->nagains * sizeof *s->agains);
+    }
+    if (e.job >= FLAT_AGAIN && s->nevents > 0 && s->events[1].time == e.time)
+        handle_next(s);
 }
 
 bool flat_run(struct flat *s, int64_t until, uint64_t most)
@@ -407,7 +489,7 @@ bool flat_run(struct flat *s, int64_t until, uint64_t most)
             return true;
         flat_advance(s, time);
         if (flat_ok(s) && s->nevents > 0 && s->events[1].time == time)
-            handle(s, pop(s));
+            handle_next(s);
         if (s->per_event)
             flat_settle(s, time);
     }
@@ -430,6 +512,7 @@ bool flat_submit(struct flat *s, uint32_t job)
         return true;
     }
     s->dirty = true;
+    s->turns = 0;
     flat_measure_submit(s, j);
     if (s->per_event)
         flat_settle(s, s->now);

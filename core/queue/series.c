@@ -1,6 +1,6 @@
 /* series.c - usage and queue length over time; see struct series. The sums are those of weir.replay.series, in
  * the same order of additions. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* handle.h - flat simulations as Lua values. */
-#ifndef WEIRLUA_REPLAY_HANDLE_H
-#define WEIRLUA_REPLAY_HANDLE_H
+#ifndef WEIRLUA_QUEUE_HANDLE_H
+#define WEIRLUA_QUEUE_HANDLE_H
 
 #include "handle/state.h"
 

@@ -1,6 +1,6 @@
 /* measure.c - sums for the metrics of a replay, as weir.replay.metrics defines and gathers them in the general
  * simulator, in the same order of additions, so that both give equal figures. Times are seconds here. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 
@@ -70,10 +70,20 @@ void flat_measure_start(struct flat *s, struct flat_job *job)
 {
     struct measure *m = &s->measure;
 
-    job->backfilled = s->jobs[s->queue.oldest].made < job->made;
+    job->backfilled = job->backfilled || s->jobs[s->queue.oldest].made < job->made;
     m->queued--;
     m->busy += (int64_t)job->units * m->weight;
     m->stale = m->moved = true;
+}
+
+void flat_measure_preempt(struct flat *s, const struct flat_job *job)
+{
+    struct measure *m = &s->measure;
+
+    m->queued++;
+    m->busy -= (int64_t)job->units * m->weight;
+    m->stale = m->moved = true;
+    m->preempted += job->submit >= m->from;
 }
 
 bool flat_measure_finish(struct flat *s, const struct flat_job *job)

@@ -3,7 +3,7 @@
 #define WEIRLUA_PLACER_H
 
 #include "handle/state.h"
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 /* Reads the field placer of the options at `options`, a table of functions book, begin, finish, drop, extend and
  * advance, into the simulator at index 1. Returns false without memory. */

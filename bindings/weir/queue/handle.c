@@ -1,8 +1,10 @@
 /* handle.c - flat simulators for scripts of the library. Invariant: a simulator behind a handle that a script can reach
  * has jobs, users and names in C memory of its own. */
 #include "handle/support.h"
-#include "replay/handle.h"
-#include "replay/placer.h"
+#include "policy/policy.h"
+#include "queue/contract.h"
+#include "queue/handle.h"
+#include "queue/placer.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +64,12 @@ static void check_ok(lua_State *L, const struct flat *s)
         return;
     weirlua_placer_check(L);
     luaL_error(L, "out of memory");
+}
+
+/* As check_ok(), but returns the number of values pushed where the policy has failed, else 0. */
+static int policy_failed(lua_State *L, const struct flat *s)
+{
+    return s->failed ? weirlua_contract_error(L, s) : 0;
 }
 
 /* Pushes the values of a call about the job that would end behind the end of the clock: nil, the job's number, the
@@ -217,15 +225,17 @@ static void read_naming(lua_State *L, struct flat *s, int options)
 
 static void read_queue(lua_State *L, struct flat *s, int options)
 {
-    static const char *const queues[] = {"fcfs", "easy", "sjbf", "hybrid", "conservative", NULL};
-
-    lua_getfield(L, options, "queue");
-    s->policy = (enum flat_queue_policy)luaL_checkoption(L, -1, NULL, queues);
-    s->k = weirlua_field_integer(L, options, "k", 0);
     s->per_event = weirlua_field_boolean(L, options, "per_event", false);
     s->overrun = weirlua_field_boolean(L, options, "overrun", false);
     lua_getfield(L, options, "start");
     s->now = lua_isnil(L, -1) ? 0 : check_instant(L, -1);
+    lua_getfield(L, options, "queue");
+    luaL_checkudata(L, -1, WEIRLUA_LIVE);
+    lua_setiuservalue(L, 1, FLAT_POLICY);
+    lua_getfield(L, options, "ask");
+    lua_setiuservalue(L, 1, FLAT_ASK);
+    lua_newtable(L);
+    lua_setiuservalue(L, 1, FLAT_NUMBERS);
     lua_settop(L, options);
 }
 
@@ -252,16 +262,17 @@ static void read_measure(lua_State *L, struct flat *s, int options)
     lua_settop(L, options);
 }
 
-/* flat{...}: a simulator of plain jobs. Fields: units, the number of units; queue (fcfs, easy, sjbf, hybrid,
- * conservative), k (of hybrid); per_event, the event rule; overrun, whether jobs run on beyond their estimates; start,
- * of the clock (seconds); tau, from (seconds): see weir.replay.metrics; series, its number of steps, 0 for none;
- * levels, a list of lists, the first unit of each vertex of a type above the units; node, which of the levels has the
- * nodes, and per_node, the units of a node in the mean; weight (1), what a unit counts in the measurement; naming, how
- * units are written; lines and ended, what to keep of jobs that have ended. Units are followed where there are levels
- * or a naming; placer, a table of functions that choose them, see weir.replay.placer. */
+/* flat{...}: a simulator of plain jobs. Fields: units, the number of units; queue, the sandbox of the queue policy;
+ * ask(made, units, field), a function that returns the fields wants and attributes of a job as JSON; per_event, the
+ * event rule; overrun, whether jobs run on beyond their estimates; start, of the clock (seconds); tau, from (seconds):
+ * see weir.replay.metrics; series, its number of steps, 0 for none; levels, a list of lists, the first unit of each
+ * vertex of a type above the units; node, which of the levels has the nodes, and per_node, the units of a node in the
+ * mean; weight (1), what a unit counts in the measurement; naming, how units are written; lines and ended, what to keep
+ * of jobs that have ended. Units are followed where there are levels or a naming; placer, a table of functions that
+ * choose them, see weir.replay.placer. */
 int weirlua_flat_new(lua_State *L)
 {
-    static const char *const known[] = {"units",  "queue",  "k",     "per_event", "tau",    "from",
+    static const char *const known[] = {"units",  "queue",  "ask",   "per_event", "tau",    "from",
                                         "series", "levels", "node",  "per_node",  "naming", "lines",
                                         "ended",  "placer", "start", "overrun",   "weight", NULL};
     struct flat *s;
@@ -271,7 +282,7 @@ int weirlua_flat_new(lua_State *L)
     lua_settop(L, 1);
     units = weirlua_field_integer(L, 1, "units", 0);
     luaL_argcheck(L, units > 0 && units < INT32_MAX, 1, "units: a number from 1 to 2^31-2 expected");
-    s = lua_newuserdatauv(L, sizeof *s, 2);
+    s = lua_newuserdatauv(L, sizeof *s, FLAT_USER_VALUES);
     *s = (struct flat){.endless = FLAT_NONE,
                        .late = FLAT_NEVER,
                        .entering = FLAT_NONE,
@@ -297,13 +308,18 @@ int weirlua_flat_new(lua_State *L)
     s->profile.now = s->total;
     if ((s->follow && !flat_units_open(&s->units, (uint32_t)units)) || !weirlua_placer_open(L, s, 2))
         return luaL_error(L, "out of memory");
+    weirlua_contract_open(L, s, s->measure.weight);
     lua_settop(L, 1);
     return 1;
 }
 
 static int flat_gc(lua_State *L)
 {
-    flat_close(luaL_checkudata(L, 1, FLAT));
+    struct flat *s = luaL_checkudata(L, 1, FLAT);
+
+    lua_settop(L, 1);
+    weirlua_contract_close(L, s);
+    flat_close(s);
     return 0;
 }
 
@@ -337,20 +353,21 @@ static void check_user(lua_State *L, struct flat *s, lua_Integer user)
     s->measure.nusers = (size_t)user;
 }
 
-/* Reads the arguments of a new job: number, submit, estimate, runtime, units, user, priority. Returns its entry. */
+/* Reads the arguments of a new job: number, submit, estimate, runtime, units, user, rank, fields. Returns its entry. */
 static uint32_t read_job(lua_State *L, struct flat *s)
 {
     int64_t submit = check_instant(L, 3), estimate = check_instant(L, 4), runtime = check_instant(L, 5);
     lua_Integer units = luaL_checkinteger(L, 6), user = luaL_checkinteger(L, 7);
-    double priority = luaL_optnumber(L, 8, 0);
+    double rank = luaL_optnumber(L, 8, 0);
     uint32_t job;
     struct flat_job *j;
 
     luaL_argcheck(L, units > 0, 6, "units from 1 on expected");
     luaL_argcheck(L, lua_type(L, 2) == LUA_TNUMBER || lua_type(L, 2) == LUA_TSTRING, 2, "a number or text expected");
-    luaL_argcheck(L, !isnan(priority), 8, "a number expected");
+    luaL_argcheck(L, !isnan(rank), 8, "a number expected");
     check_user(L, s, user);
     weirlua_placer_enter(L, s);
+    weirlua_contract_enter(L, s);
     job = flat_job_new(s);
     if (job == FLAT_NONE)
         luaL_error(L, "out of memory");
@@ -362,16 +379,21 @@ static uint32_t read_job(lua_State *L, struct flat *s)
     j->made = s->made++;
     j->units = units <= s->total ? (int32_t)units : s->total + 1;
     j->user = (uint32_t)user - 1;
-    j->rank = -priority;
+    j->keys[0] = -rank;
     read_number(L, j, 2);
+    weirlua_contract_about(L, s, 9, j);
     return job;
 }
 
 /* Returns whether a job was entered, or what tell_late() says; the entry of a job that was not is unused. */
 static int tell_entered(lua_State *L, struct flat *s, uint32_t job, bool entered)
 {
+    int failed = policy_failed(L, s);
+
     if (!entered)
         flat_job_free(s, job);
+    if (failed)
+        return failed;
     check_ok(L, s);
     if (s->endless != FLAT_NONE)
         return tell_late(L, s);
@@ -379,14 +401,18 @@ static int tell_entered(lua_State *L, struct flat *s, uint32_t job, bool entered
     return 1;
 }
 
-/* s:submit(number, submit, estimate, runtime, units, user[, priority]): enters the next job, in the order of
+/* s:submit(number, submit, estimate, runtime, units, user[, rank[, fields]]): enters the next job, in the order of
  * submission; all that happens before is done. Times are seconds; the user is a number from 1 on; a job of a higher
- * priority comes first. Returns false for a job that takes more than all units, which is refused. */
+ * rank comes first; fields is a table with further fields of the job. Returns false for a job that takes more than all
+ * units, which is refused. After a failure of the queue policy: see weirlua_contract_error(). */
 static int flat_method_submit(lua_State *L)
 {
     struct flat *s = check_flat(L);
+    int failed = policy_failed(L, s);
     uint32_t job;
 
+    if (failed)
+        return failed;
     check_ok(L, s);
     if (s->endless != FLAT_NONE)
         return tell_late(L, s);
@@ -394,18 +420,18 @@ static int flat_method_submit(lua_State *L)
     return tell_entered(L, s, job, flat_submit(s, job));
 }
 
-/* s:resume(number, submit, estimate, runtime, units, user, priority, began): enters a job that began before the clock
- * and runs still; before all that are submitted. Returns false where too few units are left. */
+/* s:resume(number, submit, estimate, runtime, units, user, rank, fields, began): enters a job that began before the
+ * clock and runs still; before all that are submitted. Returns false where too few units are left. */
 static int flat_method_resume(lua_State *L)
 {
     struct flat *s = check_flat(L);
-    int64_t began = check_instant(L, 9);
+    int64_t began = check_instant(L, 10);
     uint32_t job;
 
     check_ok(L, s);
     if (s->endless != FLAT_NONE)
         return tell_late(L, s);
-    luaL_argcheck(L, !s->began && began <= s->now, 9, "a start before the clock expected");
+    luaL_argcheck(L, !s->began && began <= s->now, 10, "a start before the clock expected");
     job = read_job(L, s);
     return tell_entered(L, s, job, flat_resume(s, job, began));
 }
@@ -416,13 +442,20 @@ static int flat_method_run(lua_State *L)
 {
     struct flat *s = check_flat(L);
     int64_t limit = lua_isnoneornil(L, 2) ? FLAT_NEVER - 1 : check_instant(L, 2);
+    int failed = policy_failed(L, s);
     bool more;
 
+    if (failed)
+        return failed;
     check_ok(L, s);
     weirlua_placer_enter(L, s);
+    weirlua_contract_enter(L, s);
     more = flat_run(s, limit + 1, EVENTS);
     if (!more && limit < FLAT_LAST && limit > s->now && flat_ok(s))
         flat_advance(s, limit);
+    failed = policy_failed(L, s);
+    if (failed)
+        return failed;
     check_ok(L, s);
     if (s->endless != FLAT_NONE)
         return tell_late(L, s);
@@ -541,7 +574,7 @@ static int flat_method_figures(lua_State *L)
     struct measure *m = &s->measure;
 
     flat_measure_stop(s);
-    lua_createtable(L, 0, 32);
+    lua_createtable(L, 0, 34);
     if (m->began) {
         weirlua_flat_push_time(L, m->first);
         lua_setfield(L, -2, "first");
@@ -560,6 +593,8 @@ static int flat_method_figures(lua_State *L)
     } sums[] = {{"jobs", (double)m->jobs},
                 {"backfilled", (double)m->backfilled},
                 {"killed", (double)m->killed},
+                {"preempted", (double)m->preempted},
+                {"started", (double)s->nstarted},
                 {"wait", m->wait},
                 {"flow", m->flow},
                 {"longest", m->longest},

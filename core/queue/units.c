@@ -2,7 +2,7 @@
  * job has while the job lasts, as the engine chooses units; reservations in the way move to free units at their times,
  * as in lua/weir/sim/broker.lua. Invariant: a bit of `idle` is set where no running job has the unit, and bits behind
  * the last unit are 0. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -188,19 +188,19 @@ static bool make_room(struct flat *s, uint32_t job, int64_t at)
     size_t n = 0;
     bool done;
 
-    if (!flat_grow(&s->sorted, &s->sorted_cap, s->sorted_used + s->nreserved, sizeof *s->sorted))
+    if (!flat_grow(&s->sorted, &s->sorted_cap, s->nreserved, sizeof *s->sorted))
         return false;
     for (uint32_t i = 0; i < s->nreserved; i++)
         if (s->reserved[i] != job && s->jobs[s->reserved[i]].reserved >= at) {
-            s->sorted[s->sorted_used + n++] = s->reserved[i];
+            s->sorted[n++] = s->reserved[i];
             flat_units_drop(&s->jobs[s->reserved[i]]);
         }
-    qsort_r(s->sorted + s->sorted_used, n, sizeof *s->sorted, by_start, s);
+    qsort_r(s->sorted, n, sizeof *s->sorted, by_start, s);
     done = choose(s, job, at) == CHOSEN;
     s->entering = job;
     s->entering_at = at;
     for (size_t i = 0; i < n && done; i++) {
-        uint32_t other = s->sorted[s->sorted_used + i];
+        uint32_t other = s->sorted[i];
         done = choose(s, other, s->jobs[other].reserved) == CHOSEN;
     }
     s->entering = FLAT_NONE;

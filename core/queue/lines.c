@@ -1,6 +1,6 @@
 /* lines.c - a line of CSV for each ended job, and the short form of its resources: "rank[0-1]/core[0-3]
  * rank2/core0". Ranks with equal ids are named together, in the order of the first rank, as core/rset writes sets. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 #include <stdlib.h>
 #include <string.h>

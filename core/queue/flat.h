@@ -1,15 +1,16 @@
-/* flat.h - a simulator of plain jobs: each job takes a number of units that are all alike, under one of the bundled
- * queue policies. The general simulator (lua/weir/sim) asks a Lua policy and the engine for each start; this one
- * computes the same starts from the number of free units over time (profile.c), and where the units themselves are
- * wanted, the same units (units.c). Times are whole microseconds. Invariant: a job is in the queue of waiting jobs or
- * in the list of running jobs; its entry is reused once the job has ended and was taken by the caller.
+/* flat.h - a queue by counting: each job takes a number of units that are all alike. The general simulator
+ * (lua/weir/sim) asks the engine for each start; this one computes the same starts from the number of free units over
+ * time (profile.c), and where the units themselves are needed, the same units (units.c). The queue policy is called by
+ * struct flat_policy, and decides by the functions of decide.c. Times are whole microseconds. Invariant: a job is in
+ * the queue of waiting jobs or in the list of running jobs; its entry is reused once the job has ended and was taken by
+ * the caller.
  *
- *   handle.c     what Lua sees            queue.c    waiting jobs, in the order of the queue
+ *   waiting.c    the waiting jobs, in the order of the queue
  *   clock.c      events and the clock     profile.c  free units over time
- *   passes.c     the queue policies       units.c    which units a job has
+ *   decide.c     starts and reservations  units.c    which units a job has
  *   measure.c    sums for the metrics     levels.c   vertices above the units: how many are in use
  *   series.c     usage over time
- *   lines.c      a line of CSV a job      placer.c   units chosen by somebody else, in Lua */
+ *   lines.c      a line of CSV a job */
 #ifndef WEIRLUA_FLAT_H
 #define WEIRLUA_FLAT_H
 
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #define FLAT_NONE   UINT32_MAX
+#define FLAT_AGAIN  (UINT32_MAX - 1)
 #define FLAT_NEVER  INT64_MAX
 #define FLAT_SECOND INT64_C(1000000)
 #define FLAT_LAST   (9000000000000 * FLAT_SECOND) /* no job ends later */
@@ -72,6 +74,9 @@ int64_t flat_profile_earliest(const struct profile *p, const struct wanted *w, i
 
 /* ---- jobs ---- */
 
+#define FLAT_KEYS         4
+#define FLAT_ABOUT_FIELDS 9
+
 enum flat_number { FLAT_INTEGER, FLAT_REAL, FLAT_TEXT };
 
 /* The number of a job in the trace: orders jobs of one time, and is written to files. */
@@ -90,20 +95,24 @@ struct unit_run {
 struct flat_job {
     int64_t submit, estimate, runtime;
     int64_t reserved; /* start of the reservation; FLAT_NEVER: none */
-    int32_t level; /* units that are free when the reservation begins, beside it; not kept by fcfs and conservative */
+    int32_t level;    /* units that are free when the reservation begins, beside it; see `levelled` */
     int64_t start, due, finish;
     struct number number;
     uint32_t made; /* the order of submission */
     int32_t units;
     uint32_t user;
-    uint32_t place;        /* in the queue; later, in the list of running jobs */
-    uint32_t reservation;  /* place in the list of reservations */
-    uint32_t older, newer; /* the waiting jobs in the order of submission */
-    double rank;           /* jobs of a lower rank come first in the queue */
+    uint32_t place;         /* in the queue; later, in the list of running jobs */
+    uint32_t reservation;   /* place in the list of reservations */
+    uint32_t older, newer;  /* the waiting jobs in the order of submission */
+    double keys[FLAT_KEYS]; /* jobs of smaller keys come first in the queue */
     bool backfilled, killed;
-    bool late;     /* runs on when its estimate is over */
-    bool on_time;  /* ends with its estimate, so that its units are free throughout */
-    bool released; /* its units are free already */
+    bool waiting, running;
+    bool seen;                         /* the policy has a handle of the job */
+    uint32_t preempted;                /* how often */
+    uint32_t about[FLAT_ABOUT_FIELDS]; /* numbers of values that the caller keeps; 0: none */
+    bool late;                         /* runs on when its estimate is over */
+    bool on_time;                      /* ends with its estimate, so that its units are free throughout */
+    bool released;                     /* its units are free already */
     uint32_t nruns;
     struct unit_run *runs; /* the units; NULL where units are not followed, or none are chosen yet */
 };
@@ -130,6 +139,8 @@ struct queue {
 /* Adds a job, at its place. O(1) for a job that comes last, else O(jobs up to the next hole). Returns false without
  * memory. */
 bool flat_queue_add(struct flat *s, uint32_t job);
+/* Orders all waiting jobs by their keys, submission and number. Returns false without memory. O(n log n) */
+bool flat_queue_sort(struct flat *s);
 void flat_queue_remove(struct flat *s, uint32_t job);
 /* Says whether a waiting job may be backfilled. */
 void flat_queue_offer(struct queue *q, const struct flat_job *job, bool offered);
@@ -137,7 +148,7 @@ void flat_queue_offer(struct queue *q, const struct flat_job *job, bool offered)
 size_t flat_queue_next(struct queue *q, size_t at, int32_t units);
 /* The first waiting job, or FLAT_NONE. */
 uint32_t flat_queue_head(struct queue *q);
-void flat_queue_tidy(struct queue *q);
+void flat_queue_tidy(struct flat *s);
 void flat_queue_free(struct queue *q);
 /* Compares the numbers of jobs: below 0, 0 or above 0. Numbers come before texts. */
 int flat_number_compare(const struct number *a, const struct number *b);
@@ -185,9 +196,9 @@ void flat_units_close(struct units *u);
 struct placer {
     /* Gives units to a job from `at` on, and takes back the units of the job's reservation, if any. */
     bool (*book)(struct flat *s, uint32_t job, int64_t at);
-    bool (*begin)(struct flat *s, uint32_t job);               /* the job begins now: sets its runs */
-    bool (*end)(struct flat *s, uint32_t job);                 /* the units of a running job are free */
-    bool (*drop)(struct flat *s, uint32_t job);                /* the reservation of a job is dropped */
+    bool (*begin)(struct flat *s, uint32_t job); /* the job begins now: sets its runs */
+    bool (*end)(struct flat *s, uint32_t job);   /* the units of a running job are free */
+    bool (*drop)(struct flat *s, uint32_t job);  /* the job has neither units nor a reservation any more */
     bool (*extend)(struct flat *s, uint32_t job, int64_t due); /* a running job keeps its units until `due` */
     bool (*advance)(struct flat *s);                           /* the clock has gone on */
 };
@@ -223,7 +234,7 @@ struct measure {
     int node; /* the level of the nodes, for fragments; -1: none */
     double per_node;
     double used_sum, queue_sum, idle_waiting, waiting_time, fragmented, free_sum, touched_sum[FLAT_LEVELS];
-    uint64_t jobs, backfilled, killed;
+    uint64_t jobs, backfilled, killed, preempted;
     double wait, flow, slowdown, worst, longest;
     struct user *users;
     size_t nusers, users_cap;
@@ -239,6 +250,7 @@ void flat_series_close(struct series *series);
 void flat_measure_look(struct flat *s); /* before the clock moves on */
 void flat_measure_submit(struct flat *s, const struct flat_job *job);
 void flat_measure_start(struct flat *s, struct flat_job *job);
+void flat_measure_preempt(struct flat *s, const struct flat_job *job);
 bool flat_measure_finish(struct flat *s, const struct flat_job *job);
 /* Ends the measurement, when the clock stands. */
 void flat_measure_stop(struct flat *s);
@@ -289,14 +301,20 @@ void flat_naming_close(struct naming *n);
 struct flat_event {
     int64_t time;
     uint64_t made;
-    uint32_t job; /* that ends; FLAT_NONE: the clock stops, as a job with `late` is due. These come last at a time */
+    uint32_t job; /* that ends; FLAT_NONE: the clock stops, as a job with `late` is due; FLAT_AGAIN: the policy is
+                   * called. These two come last at a time */
 };
 
-enum flat_queue_policy { FLAT_FCFS, FLAT_EASY, FLAT_SJBF, FLAT_HYBRID, FLAT_CONSERVATIVE };
+/* The queue policy. Each function returns false where the policy failed; the caller knows why. */
+struct flat_policy {
+    bool (*pass)(struct flat *s);                  /* decides, by the functions of decide.c */
+    bool (*started)(struct flat *s, uint32_t job); /* a reservation has begun */
+    bool (*finished)(struct flat *s, uint32_t job);
+};
 
 struct flat {
-    enum flat_queue_policy policy;
-    int64_t k;        /* of hybrid */
+    const struct flat_policy *policy;
+    void *policy_data;
     bool per_event;   /* the event rule */
     bool overrun;     /* jobs run on when their estimate is over, instead of being killed */
     int64_t late;     /* no job with `late` has an earlier due; FLAT_NEVER: there is none */
@@ -305,7 +323,18 @@ struct flat {
     int32_t total;
     int64_t now;
     bool began, dirty;
-    bool freed, early, moved; /* as in lua/weir/sim/queue_runtime.lua */
+    /* freed: units became free since the last pass; early: an earlier start may exist for a reservation; moved: a
+     * reservation was given up for an earlier start when the reservations were looked at last, so that jobs looked at
+     * before may fit into the hole, and are looked at again at the next end */
+    bool freed, early, moved;
+    bool passing;   /* the policy runs: places of waiting jobs do not change */
+    bool unsorted;  /* the waiting jobs are to be ordered before the next pass */
+    bool ordered;   /* the policy gives keys at each pass: jobs come last until then */
+    bool levelled;  /* the levels of all reservations are kept */
+    uint64_t turns; /* calls of queue:again and queue:preempt since a job came, started for the first time or ended */
+    uint64_t nstarted;
+    int64_t *agains; /* times at which the policy is called, ascending */
+    size_t nagains, agains_cap;
     struct profile profile;
     struct queue queue;
     struct flat_job *jobs;
@@ -317,8 +346,8 @@ struct flat {
     uint32_t *running, nrunning, running_cap;
     uint32_t *reserved, nreserved, reserved_cap;
     int64_t soonest;  /* no reservation begins earlier */
-    uint32_t *sorted; /* scratch: jobs being sorted, of which the first sorted_used are in use by passes.c */
-    size_t sorted_cap, sorted_used;
+    uint32_t *sorted; /* scratch: jobs being sorted */
+    size_t sorted_cap;
     uint32_t entering; /* the job that reservations make room for, and when; FLAT_NONE: none */
     int64_t entering_at;
     uint32_t made;
@@ -338,11 +367,22 @@ struct flat {
 /* Grows an array to hold at least `want` elements. Returns false without memory. */
 bool flat_grow(void *array, size_t *cap, size_t want, size_t size);
 bool flat_grow32(void *array, uint32_t *cap, uint32_t want, size_t size);
-/* ---- passes.c ---- */
+/* ---- decide.c: what a queue policy asks for ---- */
 
+/* Start a waiting job now: return whether it has started. _reserve: otherwise the job gets a reservation for its
+ * earliest start, or keeps the one it has. A job with a reservation is only looked at where an earlier start may exist.
+ */
+bool flat_start(struct flat *s, uint32_t job);
+bool flat_reserve(struct flat *s, uint32_t job);
+/* Starts a waiting job in place of the first of the running jobs `victims`, as few as needed, which wait again. Returns
+ * their number, or -1 where nothing has changed. */
+int64_t flat_start_over(struct flat *s, uint32_t job, const uint32_t *victims, size_t n);
+void flat_unreserve(struct flat *s, uint32_t job);
+int64_t flat_earliest(struct flat *s, uint32_t job);
+/* Calls the queue policy. */
 void flat_pass(struct flat *s);
 /* Gives back the units of a running job up to the end of its estimate. */
-void flat_return(struct flat *s, const struct flat_job *job);
+void flat_return(struct flat *s, uint32_t job);
 
 /* ---- clock.c ---- */
 
@@ -360,6 +400,11 @@ bool flat_run(struct flat *s, int64_t before, uint64_t most);
 /* Calls the queue policy if it is due, when the next event comes at `next`. */
 void flat_settle(struct flat *s, int64_t next);
 void flat_advance(struct flat *s, int64_t time);
+/* Puts a running job back among the waiting jobs, behind all others until the next pass. */
+void flat_preempt(struct flat *s, uint32_t job);
+/* Has the policy called at a time. Returns false without memory; *made: whether it was not to be called then already.
+ */
+bool flat_again(struct flat *s, int64_t time, bool *made);
 /* Starts a waiting job whose units are booked. */
 void flat_begin(struct flat *s, uint32_t job);
 /* Forgets a reservation; the booking is left to the caller. */

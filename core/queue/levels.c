@@ -1,7 +1,7 @@
 /* levels.c - vertices above the units of a flat simulator, such as the nodes above cores: how many have a unit in use.
  * Invariant: held[i] is the number of units in use of vertex i, except for vertices inside one run of units of a
  * running job: such vertices belong to the job alone and are counted in `used` only. */
-#include "replay/flat.h"
+#include "queue/flat.h"
 
 static uint32_t vertex_of(const struct level *level, uint32_t unit)
 {
