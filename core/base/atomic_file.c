@@ -96,10 +96,11 @@ static int open_draft(struct weir_draft *d, const struct stat *old, weir_err *er
 }
 
 /* Whether the path is written directly. /dev/stdout may be a regular file held open by another process, which would
- * not see a replacement. */
+ * not see a replacement. /dev/shm has files like those of any directory. */
 static bool is_device(const char *path, const struct stat *there)
 {
-    return strncmp(path, "/dev/", 5) == 0 || strncmp(path, "/proc/", 6) == 0 || (there && !S_ISREG(there->st_mode));
+    return (strncmp(path, "/dev/", 5) == 0 && strncmp(path, "/dev/shm/", 9) != 0) || strncmp(path, "/proc/", 6) == 0 ||
+           (there && !S_ISREG(there->st_mode));
 }
 
 static int open_device(struct weir_draft *d, weir_err *err)

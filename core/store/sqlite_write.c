@@ -3,6 +3,7 @@
  */
 #include "store/sqlite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -224,12 +225,19 @@ static int transact(struct save *s, const char *path, bool changed, const char *
 
 #define PAGE 4096 /* size of a database without tables */
 
+/* Whether a file is known not to exist: a stat that fails in another way tells nothing. */
+static bool is_missing(const char *path, struct weir_file_id *out)
+{
+    errno = 0;
+    return !weir_file_look(path, out) && errno == ENOENT;
+}
+
 static uint64_t size_of(const char *path, const char *suffix, char *name, size_t size)
 {
-    struct weir_file_id now = {0};
+    struct weir_file_id now = {.size = UINT64_MAX};
 
     snprintf(name, size, "%s%s", path, suffix);
-    return weir_file_look(name, &now) ? now.size : 0;
+    return is_missing(name, &now) ? 0 : now.size;
 }
 
 /* Whether a new file has no data. If the disk is full, db may be NULL or unreadable; then the sizes of the files
@@ -299,7 +307,7 @@ int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *er
     struct weir_file_id before = {0};
     char stamp[STAMP_SIZE];
     struct weir_journal *next = NULL;
-    bool existed = weir_file_look(path, &before);
+    bool existed = !is_missing(path, &before);
     int rc = weir_vertex_range_holes(g, err);
 
     rc = rc ? rc : weir_db_new_stamp(stamp, err);

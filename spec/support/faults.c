@@ -162,6 +162,19 @@ HOOK_PATH(stat64, (const char *path, struct stat64 *st), (path, st))
 HOOK_PATH(stat, (const char *path, struct stat *st), (path, st))
 HOOK_PATH(lstat64, (const char *path, struct stat64 *st), (path, st))
 
+#define HOOK_FOPEN(name)                                                                                               \
+    FILE *name(const char *path, const char *mode)                                                                     \
+    {                                                                                                                  \
+        return fails_on(#name, path) ? NULL : REAL(name)(path, mode);                                                  \
+    }
+HOOK_FOPEN(fopen)
+HOOK_FOPEN(fopen64)
+
+int statx(int dir, const char *restrict path, int flags, unsigned mask, struct statx *restrict out)
+{
+    return fails_on("statx", path) ? -1 : REAL(statx)(dir, path, flags, mask, out);
+}
+
 /* A file that cannot be closed properly is closed all the same. */
 int close(int fd)
 {
@@ -229,6 +242,13 @@ static int control(const char *name, int fd, int op, void *arg)
     }
 HOOK_FCNTL(fcntl)
 HOOK_FCNTL(fcntl64)
+
+/* SQLite waits between tries, up to 10 s; here nobody else holds a lock that would be given up meanwhile. */
+int usleep(useconds_t n)
+{
+    (void)n;
+    return 0;
+}
 
 void *mmap64(void *at, size_t size, int prot, int flags, int fd, off64_t offset)
 {
