@@ -242,10 +242,12 @@ local function recorder_of(path)
   if not path then return nil end
   local file, why = core.open_own(path)
   if not file then out.fail(2, "serve: --record: %s", why) end
-  file:setvbuf "line"
   return require("weir.acquire.recording").writer(function(text)
     local ok, wrong = file:write(text)
-    if not ok then log(("the recording is not complete: %s"):format(wrong)) end
+    if ok then
+      ok, wrong = file:flush() -- of a buffer that is flushed at each line the C library reports no failure
+    end
+    if not ok then log(("the recording is not complete: %s"):format(wrong), { often = "record" }) end
   end, require("weir.serve.server").now)
 end
 
@@ -304,7 +306,7 @@ local function begin(opts, store, within, late)
   within.link = parent and parent.link
   local service = make(opts, store, parent, late)
   if parent then parent:attach(service, function(why) within.server:finish(why) end) end
-  service:begin(require("weir.serve.clock").wall())
+  service:begin(within.clock)
   local saved, why = service:commit()
   if not saved then out.fail(2, "%s", why) end
   service.opts.period = store and store.period and store:period()
@@ -350,6 +352,7 @@ function M.run(opts)
   end })
   access.limits, access.log = out.check(servers.fitting(limits_of(opts.limit), log)), log
   access.clock = require("weir.serve.clock").new { jump = opts["clock-jump"], log = log }
+  within.clock = access.clock
   local store <close>, waits = store_of(opts, list[1])
   local open <close> = within -- luacheck: ignore
   local service = waits and stand_by(opts, store, within) or begin(opts, store, within)

@@ -5,6 +5,9 @@
 -- `jump`, uptime carries the time on, and the log says so once, until the wall clock is plausible again or an
 -- administrator makes the service follow the wall clock (SIGHUP, the method clock.follow, or a restart). Only clock.follow
 -- sets engine time back (Service:follow).
+--
+-- A wall clock behind the time of the state is wrong, as the state was saved later: a service that was started before the
+-- clock was set follows a jump to that time or beyond.
 
 local core = require "weir.core"
 local uv = require "luv"
@@ -31,6 +34,10 @@ function Clock:now()
   local due = self.time + uptime - self.at
   local off = wall - due
   local jumped = math.abs(off) > self.jump
+  if jumped and due < self.known and wall >= self.known then
+    jumped, self.jumped = false, false
+    self.log(("the wall clock was behind the time of the state; it was set %.0f s ahead, and is followed"):format(off))
+  end
   if jumped ~= self.jumped then
     self.jumped = jumped
     self.log(jumped
@@ -41,13 +48,16 @@ function Clock:now()
   return self.time
 end
 
+--- Notes a time that has been: the time of a state.
+function Clock:knows(time) self.known = math.max(self.known, time) end
+
 --- Follows the wall clock from now on, however far away.
 function Clock:follow() self.time, self.at, self.jumped = self.wall(), self.uptime(), false end
 
 --- Makes a clock. opts: jump (seconds; 3600 by default), log(text, fields); for specs also wall() and uptime().
 function M.new(opts)
   local self = setmetatable({
-    jump = opts.jump or M.JUMP, log = opts.log, wall = opts.wall or M.wall, uptime = opts.uptime or core.uptime,
+    jump = opts.jump or M.JUMP, known = 0, log = opts.log, wall = opts.wall or M.wall, uptime = opts.uptime or core.uptime,
   }, Clock)
   self:follow()
   return self

@@ -81,8 +81,16 @@ local function refusal(address, opts)
   if address.kind == "tls" and not opts.tls then return addresses.text(address) .. ": --tls-cert FILE and --tls-key FILE are missing" end
 end
 
-local function listener(handle, kind, opts)
-  local name = handle:getsockname()
+-- Returns the listener of a bound handle; or nil, message, code. libuv reports an address in use only when the handle is
+-- used.
+local function listener(handle, kind, opts, wanted)
+  local name, why, code = handle:getsockname()
+  if not name then
+    handle:close()
+    uv.run "nowait"
+    if code == "EADDRINUSE" then return nil, addresses.text(wanted) .. ": another program listens there", "exists" end
+    return failed(addresses.text(wanted), why)
+  end
   local address = { kind = kind, host = name.ip, port = name.port }
   return { kind = kind, handle = handle, address = addresses.text(address), tls = kind == "tls" and opts.tls or nil }
 end
@@ -95,7 +103,7 @@ local function open_net(address, opts)
   local handle = uv.new_tcp()
   local ok
   ok, why = handle:bind(ip, address.port)
-  if ok then return listener(handle, address.kind, opts) end
+  if ok then return listener(handle, address.kind, opts, address) end
   handle:close()
   return failed(addresses.text(address), why)
 end
@@ -127,7 +135,7 @@ local function adopt(fd, opts)
   end
   local wrong = refusal(address, opts)
   if wrong then return nil, wrong, "invalid" end
-  return listener(handle, kind, opts)
+  return listener(handle, kind, opts, address)
 end
 
 --- Returns a list of the sockets handed over by the service manager (sd_listen_fds(3)), as of `open`; or nil, message,

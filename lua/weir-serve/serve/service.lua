@@ -420,10 +420,12 @@ function Service:advance(to)
   return true
 end
 
---- Sets the clock of a loaded state before first use. A clock ahead of the wall clock goes back if no job depends on
---- the time.
-function Service:begin(now)
+--- Sets the clock of a loaded state before first use, by the clock of the service (clock.lua). A state ahead of the wall
+--- clock goes back if no job depends on the time.
+function Service:begin(clock)
   if self.opts.clock ~= "wall" then return end
+  clock:knows(self.engine:now())
+  local now = clock:now()
   local ahead = self.engine:now() - now
   if ahead <= 0 then return self:tick(now) end
   if #self.engine:jobs() == 0 and self.graph:rewind(now) then

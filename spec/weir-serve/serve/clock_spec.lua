@@ -41,6 +41,28 @@ describe("the clock of a service", function()
     end)
   end
 
+  -- {title, time of the state, steps as above, lines of the log}, with the beginning at 0
+  local BEHIND = {
+    { "follows a wall that was a day behind the state and is put right", 86400,
+      { { 60, 0, 60 }, { 60, 86400, 86520 }, { 1, 0, 86521 } }, 1 },
+    { "does not follow a jump that does not reach the state", 86400, { { 1, 40000, 1 }, { 1, 0, 2 } }, 1 },
+    { "follows a second jump that does", 86400, { { 1, 40000, 1 }, { 1, 46400, 86402 }, { 1, 0, 86403 } }, 2 },
+    { "follows one such jump, and none after it", 86400, { { 1, 86400, 86401 }, { 1, 100 * YEAR, 86402 } }, 2 },
+    { "follows no jump back either", 86400, { { 1, -7200, 1 } }, 1 },
+    { "follows no jump ahead of a wall that was right", -1, { { 1, 86400, 1 } }, 1 },
+  }
+  for _, case in ipairs(BEHIND) do
+    it(case[1], function()
+      local clock, w, said = on_hands()
+      clock:knows(BEGIN + case[2])
+      for i, step in ipairs(case[3]) do
+        w.wall, w.up = w.wall + step[1] + step[2], w.up + step[1]
+        assert.near(step[3], clock:now() - BEGIN, 1e-3, "step " .. i)
+      end
+      assert.equal(case[4], #said, table.concat(said, "; "))
+    end)
+  end
+
   it("believes the wall when it is told to", function()
     local clock, w, said = on_hands(60)
     w.wall = BEGIN + YEAR
@@ -58,19 +80,19 @@ describe("the clock of a service", function()
   end)
 end)
 
--- A service without sockets or state on a graph, at a time; and a log.
-local function serving(graph, now)
-  local said = {}
+-- A service without sockets or state on a graph, at a time; its log, clock and hands.
+local function serving(graph)
+  local clock, w, said = on_hands()
   local s = assert(services.new(graph, { clock = "wall", log = function(text) said[#said + 1] = text end, state_loaded = false }))
-  s:begin(now)
-  return s, said
+  s:begin(clock)
+  return s, said, clock, w
 end
 
 describe("a state whose time is ahead of the wall clock", function()
   it("goes back where there is no job, and can be matched on at the wall's time", function()
     local g = assert(weir.synthetic "cluster:1 node:4")
     assert(g:advance(BEGIN + 100 * YEAR))
-    local s, said = serving(g, BEGIN)
+    local s, said = serving(g)
     assert.equal(BEGIN, s.engine:now())
     assert.matches("100 s ahead", (said[1]:gsub("3153600000", "100")), 1, true)
     assert(s.engine:match("slot=1/node", { mode = "reserve", at = BEGIN + 60, duration = 10 }))
@@ -81,13 +103,30 @@ describe("a state whose time is ahead of the wall clock", function()
     local g = assert(weir.synthetic "cluster:1 node:4")
     assert(g:advance(BEGIN + 1000))
     assert(weir.engine({ resources = g }):match("slot=1/node", { duration = 10 }))
-    local s, said = serving(g, BEGIN)
+    local s, said = serving(g)
     assert.equal(BEGIN + 1000, s.engine:now())
     assert.matches("there are jobs: it stands still until then", said[1], 1, true)
     s:tick(BEGIN + 500)
     assert.equal(BEGIN + 1000, s.engine:now())
     s:tick(BEGIN + 2000)
     assert.equal(BEGIN + 2000, s.engine:now())
+  end)
+
+  it("goes on where there are jobs, once the wall clock is put right", function()
+    local g = assert(weir.synthetic "cluster:1 node:4")
+    assert(g:advance(BEGIN + 86400))
+    assert(weir.engine({ resources = g }):match("slot=1/node", { duration = 1e6 }))
+    local s, said, clock, w = serving(g)
+    w.wall, w.up = BEGIN + 60, w.up + 60
+    s:tick(clock:now())
+    assert.equal(BEGIN + 86400, s.engine:now())
+    w.wall, w.up = BEGIN + 90000, w.up + 60
+    s:tick(clock:now())
+    assert.equal(BEGIN + 90000, s.engine:now())
+    w.wall, w.up = w.wall + 10, w.up + 10
+    s:tick(clock:now())
+    assert.equal(BEGIN + 90010, s.engine:now())
+    assert.matches("the wall clock was behind the time of the state; it was set 89880 s ahead, and is followed", said[2], 1, true)
   end)
 
   it("is set back only so far, and finds the starts that there are then", function()

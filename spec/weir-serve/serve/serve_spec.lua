@@ -332,6 +332,15 @@ describe("starting a service", function()
     fails({ "serve", "-r", MACHINE, "--state", "/nope/x.sqlite" }, 2, "/nope/x.sqlite")
   end)
 
+  it("reports a port that is in use", function()
+    local dir = shell.directory()
+    local tokens = { "--token-file", shell.path(dir, "tokens") }
+    local s = service.start(dir, { "-r", MACHINE, "-l", "tcp:127.0.0.1:0", table.unpack(tokens) })
+    local address = s.out.text:match "tcp:127.0.0.1:%d+"
+    fails({ "serve", "-r", MACHINE, "-l", address, table.unpack(tokens) }, 2, address .. ": another program listens there")
+    assert.equal(0, s:stop())
+  end)
+
   it("does not take over the socket of one that runs, but that of one that was killed", function()
     local dir = shell.directory()
     local s = service.start(dir, { "-r", MACHINE })

@@ -153,6 +153,25 @@ describe("a service with its state in SQLite", function()
   end)
 end)
 
+describe("a recording on a full disk", function()
+  it("is reported at most ten times at once", function()
+    local dir = shell.directory()
+    local record = shell.path(dir, "record")
+    local s = service.spawn({ "serve", "-r", MACHINE, "-l", "unix:" .. dir .. "/s", "--record", record }, with_limit(64))
+    s.path = shell.path(dir, "s")
+    service.wait("the service to listen", function() return s.out.text:find "\n" or s.code end)
+    local c <close> = s:connect()
+    for _ = 1, 200 do
+      assert(c:ask("resource.offline", { targets = "0" }))
+      assert(c:ask("resource.online", { targets = "0" }))
+    end
+    assert.equal(0, s:stop())
+    local lines = select(2, s.err.text:gsub("the recording is not complete: ", ""))
+    -- ten, and one for each six seconds
+    assert.is_true(lines > 0 and lines < 40, s.err.text)
+  end)
+end)
+
 -- ---- failing disks --------------------------------------------------------------------------------------------------
 
 -- A commit whose checkpoint fails stays in the write-ahead log, and the log is not begun again: the commit after it needs
