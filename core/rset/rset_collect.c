@@ -616,13 +616,12 @@ static void end_collecting(struct collecting *w)
     weir_map32_free(&w->roots);
 }
 
-static void set_times(weir_rset *r, const weir_allocation *a)
+/* Gives the set both times, which readers of R expect. An expiration of 0 means that there is none. */
+static void set_times(weir_rset *r, int64_t start, int64_t end)
 {
-    r->start = a->start;
-    r->has_start = true;
-    r->has_end = a->end != WEIR_FOREVER;
-    r->end = r->has_end ? a->end : 0;
-    r->nslots = a->nslots;
+    r->has_start = r->has_end = true;
+    r->start = start;
+    r->end = end != WEIR_FOREVER ? end : 0;
 }
 
 /* Gives the set the attributes that name the queue of a job, if any. */
@@ -635,15 +634,6 @@ static int set_queue(weir_rset *r, const weir_graph *g, int64_t job)
         return WEIR_OK;
     r->document = json_pack("{s:{s:{s:{s:s%}}}}", "attributes", "system", "scheduler", "queue", queue, len);
     return r->document || !weir_text_utf8(queue, len) ? WEIR_OK : WEIR_ENOMEM;
-}
-
-/* The set of a machine is valid as long as the machine. */
-static void set_validity(weir_rset *r, const weir_graph *g)
-{
-    r->start = g->valid_from;
-    r->has_start = r->start != 0;
-    r->has_end = g->valid_until != WEIR_FOREVER;
-    r->end = r->has_end ? g->valid_until : 0;
 }
 
 int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_rset **out, weir_err *err)
@@ -669,10 +659,8 @@ int weir_rset_collect(const struct weir_written *in, int what, bool names, weir_
         weir_rset_free(w.r);
         return w.rc;
     }
-    if (in->a)
-        set_times(w.r, in->a);
-    else
-        set_validity(w.r, in->g);
+    set_times(w.r, in->a ? in->a->start : in->g->valid_from, in->a ? in->a->end : in->g->valid_until);
+    w.r->nslots = in->a ? in->a->nslots : 0;
     if (in->a && set_queue(w.r, in->g, in->a->job)) {
         weir_rset_free(w.r);
         return weir_fail_nomem(err);

@@ -98,15 +98,27 @@ local function at(self, path)
   return v
 end
 
--- Returns the vertices at a path or at each of a list of paths; or nil, message, code.
+-- Returns all vertices with the path of v. Brokers on one host make several nodes with one name.
+local function namesakes(v)
+  local parent, list = v:parent(), {}
+  if not parent then return { v } end
+  for _, p in ipairs(namesakes(parent)) do
+    for child in p:children() do
+      if child.name == v.name then list[#list + 1] = child end
+    end
+  end
+  return list
+end
+
+-- Returns all vertices at a path, or at each of a list of paths; or nil, message, code.
 local function all_at(self, paths)
   local list = {}
   if type(paths) ~= "table" then paths = { paths } end
   if #paths == 0 then return nil, "a path or a list of paths is expected", "invalid" end
-  for i, path in ipairs(paths) do
+  for _, path in ipairs(paths) do
     local v, why, code = at(self, path)
     if not v then return nil, why, code end
-    list[i] = v
+    for _, each in ipairs(namesakes(v)) do list[#list + 1] = each end
   end
   return list
 end
@@ -131,25 +143,29 @@ function ANSWER.remove_property(self, given)
   return "{}"
 end
 
--- {gp_resource_path =, gp_key =}: {"values": [value]}
+-- {gp_resource_path =, gp_key =}: {"values": [the value of each vertex at the path that has the property]}
 function ANSWER.get_property(self, given)
-  local v, why, code = at(self, given.gp_resource_path)
-  if not v then return nil, why, code end
-  local value = v.properties[tostring(given.gp_key)]
-  if value == nil then
+  local list, why, code = all_at(self, given.gp_resource_path)
+  if not list then return nil, why, code end
+  local values = {}
+  for _, v in ipairs(list) do
+    local value = v.properties[tostring(given.gp_key)]
+    if value ~= nil then values[#values + 1] = value == true and "" or value end
+  end
+  if #values == 0 then
     return nil, ("Property '%s' was not found for resource %s"):format(tostring(given.gp_key), given.gp_resource_path), "unknown"
   end
-  return encode { values = core.array { value == true and "" or value } }
+  return encode { values = core.array(values) }
 end
 
 -- {resource_path =, status = "up" or "down"}
 function ANSWER.set_status(self, given)
-  local v = at(self, given.resource_path)
-  if not v then return nil, ("could not find path '%s' in resource graph"):format(tostring(given.resource_path)), "invalid" end
+  local list = type(given.resource_path) == "string" and all_at(self, given.resource_path)
+  if not list then return nil, ("could not find path '%s' in resource graph"):format(tostring(given.resource_path)), "invalid" end
   if given.status ~= "up" and given.status ~= "down" then
     return nil, ("unrecognized status '%s'"):format(tostring(given.status)), "invalid"
   end
-  v.state = given.status
+  for _, v in ipairs(list) do v.state = given.status end
   self:machine_changed()
   return "{}"
 end
@@ -260,37 +276,60 @@ local function queue_params(self, policy)
     ["policy-params"] = (options:gsub("^k=", "reservation-depth=")) }
 end
 
--- {"params"}: of the instance, and by name of each queue. A virtual queue has none: its jobs wait in the queue of its parent.
-function QMANAGER.params(self)
+-- Returns the parameters of the instance, and by name of each queue. A virtual queue has none: its jobs wait in the queue of its
+-- parent.
+local function params_of(self)
   local own, names = self.settings, {}
   for _, name in ipairs(own.names) do
     if not own.parents[name] then names[#names + 1] = name end
   end
   if own.fluxion and own.fluxion.qmanager and not own.argued.queue then
-    return encode { params = fluxion_settings.parameters(own.fluxion.qmanager, names) }
+    return fluxion_settings.parameters(own.fluxion.qmanager, names)
   end
   local params = queue_params(self, own.queue)
   for _, name in ipairs(names) do params[name] = queue_params(self, own.queues[name] or own.queue) end
-  return encode { params = params }
+  return params
 end
 
--- Returns the jobs of a group of queues by state: ids as texts, and times.
-local function counts(self, group)
-  local pending, running = {}, {}
-  for id, job in pairs(self.jobs) do
-    if job.group == group then (job.state == "running" and running or pending)[tostring(id)] = job.start or job.submit end
+-- {"params"}
+function QMANAGER.params(self) return encode { params = params_of(self) } end
+
+local MOST_DEPTH = 1000000 -- Fluxion's default of max-queue-depth
+
+-- Returns the parameters of "queue-depth=8,max-queue-depth=100" by name.
+local function by_name(text)
+  local list = {}
+  for name, value in text:gmatch "([^,=]+)=([^,]+)" do list[name] = value end
+  return list
+end
+
+-- Returns the counts of a group of queues. Jobs are listed by id in F58 (RFC 19). The depths are the configured ones; a depth that is
+-- not limited is the largest one.
+local function counts(self, group, params)
+  local pending, running = core.array {}, core.array {}
+  for _, id in ipairs(tables.keys(self.jobs)) do
+    local job = self.jobs[id]
+    if job.group == group then
+      local list = job.state == "running" and running or pending
+      list[#list + 1] = jobid.f58(id, "f")
+    end
   end
-  local function n(t) return #tables.keys(t) end
-  return { policy = group.name, queue_depth = n(pending), max_queue_depth = 1000000, queue_parameters = {}, policy_parameters = {},
-    action_counts = { pending = n(pending), running = n(running), reserved = self.nreserved, rejected = self.denied,
+  local none, own = core.array {}, by_name(params["queue-params"])
+  local depth = math.tointeger(tonumber(own["queue-depth"]))
+  local most = math.tointeger(tonumber(own["max-queue-depth"])) or not self.settings.fluxion and depth or MOST_DEPTH
+  return { policy = group.name, queue_depth = math.min(depth or most, most), max_queue_depth = most, queue_parameters = own,
+    policy_parameters = by_name(params["policy-params"]),
+    action_counts = { pending = #pending, running = #running, reserved = self.nreserved, rejected = self.denied,
       complete = group.complete or 0, cancelled = group.cancelled or 0, reprioritized = 0 },
-    pending_queues = { pending = pending, pending_provisional = {}, blocked = {} },
-    scheduled_queues = { running = running, rejected = {}, canceled = {} } }
+    pending_queues = { pending = pending, pending_provisional = none, blocked = none },
+    scheduled_queues = { running = running, rejected = none, canceled = none } }
 end
 
 QMANAGER["stats-get"] = function(self)
-  local queues = {}
-  for name, group in pairs(self.queues.by_queue) do queues[name == "" and "default" or name] = counts(self, group) end
+  local queues, params = {}, params_of(self)
+  for name, group in pairs(self.queues.by_queue) do
+    queues[name == "" and "default" or name] = counts(self, group, params[name] or params)
+  end
   return encode { queues = queues }
 end
 

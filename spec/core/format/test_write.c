@@ -133,7 +133,8 @@ static void test_allocations(void)
         weir_pick picks[PICKS];
         weir_allocation a = allocation(g, row->want, picks);
         char r[1024];
-        snprintf(r, sizeof r, "{\"version\":1,\"execution\":{\"R_lite\":%s,\"nodelist\":%s,\"starttime\":0}}",
+        snprintf(r, sizeof r,
+                 "{\"version\":1,\"execution\":{\"R_lite\":%s,\"nodelist\":%s,\"starttime\":0,\"expiration\":0}}",
                  row->rlite, row->nodelist);
         expect_text(g, &a, "rlite", row->rlite, row->what);
         expect_text(g, &a, "rv1_nosched", r, row->what);
@@ -159,11 +160,11 @@ static void test_times(void)
         int64_t start, end;
         const char *expected;
     } rows[] = {
-        {0, WEIR_FOREVER, "\"starttime\":0"},
+        {0, WEIR_FOREVER, "\"starttime\":0,\"expiration\":0"},
         {1676560542000000, 1676562342000000, "\"starttime\":1676560542,\"expiration\":1676562342"},
         {1, 1500000, "\"starttime\":0.000001,\"expiration\":1.5"},
         {-1500000, 10000010, "\"starttime\":-1.5,\"expiration\":10.00001"},
-        {WEIR_FOREVER - 1, WEIR_FOREVER, "\"starttime\":9223372036854.775806"},
+        {WEIR_FOREVER - 1, WEIR_FOREVER, "\"starttime\":9223372036854.775806,\"expiration\":0"},
     };
     weir_graph *g = weir_graph_new();
 
@@ -193,7 +194,7 @@ static void test_ranks(void)
     add_pools(g, s, "core", 2, 1);
     expect_text(g, &all, "rv1_nosched",
                 "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0-1\",\"children\":{\"core\":\"0-2\"}}],"
-                "\"nodelist\":[\"node[7-8]\"],\"starttime\":0}}",
+                "\"nodelist\":[\"node[7-8]\"],\"starttime\":0,\"expiration\":0}}",
                 "no ranks: nodes are numbered");
     picks[0].vertex = b;
     all.npicks = 1;
@@ -206,13 +207,13 @@ static void test_ranks(void)
     CHECK(weir_vertex_set_rank(g, b, 4, NULL) == WEIR_OK, "rank 4");
     expect_text(g, &all, "rv1_nosched",
                 "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"4,9\",\"children\":{\"core\":\"0-2\"}}],"
-                "\"nodelist\":[\"node[8,7]\"],\"starttime\":0}}",
+                "\"nodelist\":[\"node[8,7]\"],\"starttime\":0,\"expiration\":0}}",
                 "ranks against the order");
     CHECK(weir_vertex_set_rank(g, s, 5, NULL) == WEIR_OK, "rank 5");
     expect_text(g, &all, "rv1_nosched",
                 "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"4\",\"children\":{\"core\":\"0-1\"}},"
                 "{\"rank\":\"5\",\"children\":{\"core\":\"2\"}},{\"rank\":\"9\",\"children\":{\"core\":\"0-2\"}}],"
-                "\"nodelist\":[\"node[8,8,7]\"],\"starttime\":0}}",
+                "\"nodelist\":[\"node[8,8,7]\"],\"starttime\":0,\"expiration\":0}}",
                 "a rank inside a rank");
     weir_graph_free(g);
 }
@@ -233,7 +234,7 @@ static void test_properties(void)
     expect_text(g, &a, "rv1_nosched",
                 "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"0,3\",\"children\":{\"core\":\"0-7\",\"gpu\":"
                 "\"0-1\"}}],\"nodelist\":[\"node[0,3]\"],\"properties\":{\"fast@gpu\":\"0\",\"perf_class\":\"0,3\","
-                "\"ssd\":\"0,3\"},\"starttime\":0}}",
+                "\"ssd\":\"0,3\"},\"starttime\":0,\"expiration\":0}}",
                 "properties");
     weir_graph_free(g);
 }
@@ -347,7 +348,8 @@ static void test_jgf(void)
     expect_text(
         g, &a, "rv1",
         "{\"version\":1,\"execution\":{\"R_lite\":[{\"rank\":\"5\",\"children\":{\"core\":\"\"}}],\"nodelist\":["
-        "\"nvme3\"],\"properties\":{\"fast\":\"5\",\"k\":\"5\"},\"starttime\":0},\"scheduling\":{\"graph\":"
+        "\"nvme3\"],\"properties\":{\"fast\":\"5\",\"k\":\"5\"},\"starttime\":0,\"expiration\":0},\"scheduling\":{"
+        "\"graph\":"
         "{\"nodes\":[" RICH_TOP "," RICH_DISK("100", "\"exclusive\":true,") "],\"edges\":[" RICH_EDGE "]}}}",
         "R with its graph");
     weir_graph_free(g);
@@ -567,7 +569,7 @@ static void test_many(void)
     text = weir_graph_format(g, "rv1", NULL);
     CHECK(text && strstr(text, "\"R_lite\":[{\"rank\":\"0,1000,2000\",\"children\":{\"core\":\"0-2\"}},{\"rank\":"
                                "\"1-999,1001-1999,2001-2999\",\"children\":{\"core\":\"0-3\"}}],\"nodelist\":["
-                               "\"node[0-2999]\"]}"),
+                               "\"node[0-2999]\"],\"starttime\":0,\"expiration\":0}"),
           "two entries");
     weir_free(text);
     memset(name, 'x', sizeof name - 1);

@@ -343,8 +343,10 @@ static void test_odd_machines(void)
     weir_rset *r = NULL;
 
     CHECK(g && weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
-    expect_format(r, "rv1", DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"]}}"),
-                  "the root is the host");
+    expect_format(
+        r, "rv1",
+        DOC(ENTRY("0", "\"core\":\"0-3\""), ",\"nodelist\":[\"cluster0\"],\"starttime\":0,\"expiration\":0}}"),
+        "the root is the host");
     weir_rset_free(r);
     weir_graph_free(g);
     g = weir_graph_new();
@@ -361,7 +363,9 @@ static void test_odd_machines(void)
     d.id = 3;
     CHECK(weir_graph_add(g, w, &d, &w, NULL) == WEIR_OK, "a core");
     CHECK(weir_graph_rset(g, WEIR_RSET_ALL, false, &r, &err) == WEIR_OK, "%s", err.text);
-    expect_format(r, "rv1", DOC(ENTRY("1", "\"core\":\"0,3\""), ",\"nodelist\":[\"node5\"]}}"), "one rank is one host");
+    expect_format(r, "rv1",
+                  DOC(ENTRY("1", "\"core\":\"0,3\""), ",\"nodelist\":[\"node5\"],\"starttime\":0,\"expiration\":0}}"),
+                  "one rank is one host");
     weir_rset_free(r);
     weir_graph_free(g);
     g = parse(NULL, "node:2 memory:1", &err);

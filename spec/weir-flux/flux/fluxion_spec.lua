@@ -371,7 +371,57 @@ describe("a request to Fluxion", function()
     assert.same({ 21, 20 }, { ask(s, "stats-get").V, ask(s, "stats-get").E })
     assert.same({ ["0-3"] = 5 }, ask(s, "stats-get").by_rank)
     local queue = ask(s, "qmanager.stats-get").queues.default
-    assert.same({ 1, 1, 1 }, { queue.queue_depth, queue.action_counts.running, queue.action_counts.reserved })
+    assert.same({ 1, 1, 1 }, { queue.action_counts.pending, queue.action_counts.running, queue.action_counts.reserved })
+    assert.same({ { "f3" }, { "f2" } }, { queue.pending_queues.pending, queue.scheduled_queues.running })
+  end)
+
+  -- {configuration, arguments, queue, queue_depth, max_queue_depth, queue_parameters}
+  local DEPTHS = {
+    unlimited = { {}, {}, "default", 1000000, 1000000, {} },
+    ["by an argument"] = { {}, { "queue-depth=10000" }, "default", 10000, 10000, { ["queue-depth"] = "10000" } },
+    ["by [sched-weir]"] = { { ["sched-weir"] = { ["queue-depth"] = 8 } }, {}, "default", 8, 8, { ["queue-depth"] = "8" } },
+    ["by Fluxion's table"] = { { ["sched-fluxion-qmanager"] = { ["queue-params"] = { ["queue-depth"] = 16, ["max-queue-depth"] = 100 } } },
+      {}, "default", 16, 100, { ["queue-depth"] = "16", ["max-queue-depth"] = "100" } },
+    ["by Fluxion's table, for a queue"] = { { queues = { a = { requires = { "p" } } }, ["sched-fluxion-qmanager"] = {
+      ["queue-params"] = { ["queue-depth"] = 16 }, ["queue-params-per-queue"] = "a:queue-depth=4" } }, {}, "a", 4, 1000000,
+      { ["queue-depth"] = "4" } },
+  }
+  for what, row in pairs(DEPTHS) do
+    it("tells the depth of a queue: " .. what, function()
+      local s = flux.started(row[2], 4, 4, row[1], { properties = { p = "0-3" } })
+      local queue = ask(s, "qmanager.stats-get").queues[row[3]]
+      assert.same({ row[4], row[5], row[6] }, { queue.queue_depth, queue.max_queue_depth, queue.queue_parameters })
+    end)
+  end
+
+  it("lists the jobs of a virtual queue in the queue of its parent", function()
+    local config = { queues = { batch = { requires = { "p" } }, expedite = { parent = "batch" } } }
+    local s = flux.started({}, 4, 4, config, { properties = { p = "0-3" } })
+    for id = 1, 3 do submit(s, id, 4, { queue = id == 2 and "batch" or "expedite" }) end
+    settle(s)
+    local queues = ask(s, "qmanager.stats-get").queues
+    assert.same({ { "f3", "f4" }, { "f2" } }, { queues.batch.pending_queues.pending, queues.batch.scheduled_queues.running })
+    assert.is_nil(queues.expedite)
+  end)
+
+  it("treats all nodes of one name alike", function()
+    local s = flux.started({}, 4, 4, nil, { nodelist = { "a,a,b,b" } })
+    local function down() return ranks { R = ask(s, "status").down } end
+    assert(ask(s, "set_status", { resource_path = "/cluster0/b", status = "down" }))
+    assert.equal("2-3", down())
+    assert(ask(s, "set_status", { resource_path = "/cluster0/a/core1", status = "down" }))
+    submit(s, 1, 1, { shared = true, cores = 4 })
+    submit(s, 2, 2, { shared = true, cores = 3, priority = 17 })
+    settle(s)
+    assert.equal("2", flux.ids(s, "alloc"), "each node a has a core that is down")
+    assert(ask(s, "set_status", { resource_path = "/cluster0/a/core1", status = "up" }))
+    assert(ask(s, "set_status", { resource_path = "/cluster0/b", status = "up" }))
+    assert.is_nil(down())
+    local path = "/cluster0/a"
+    assert(ask(s, "set_property", { sp_resource_path = path, sp_keyval = "class=one" }))
+    assert.same({ "one", "one" }, ask(s, "get_property", { gp_resource_path = path, gp_key = "class" }).values)
+    assert(ask(s, "remove_property", { resource_path = path, key = "class" }))
+    assert.is_nil((ask(s, "get_property", { gp_resource_path = path, gp_key = "class" })))
   end)
 
   it("that reveals a mistake does not end the scheduler", function()
