@@ -23,9 +23,9 @@
  *   time      Times are int64_t microseconds on a clock of the caller's choice. WEIR_FOREVER means "no end". An
  *             interval [start, end) contains its start and not its end.
  *   amounts   Amounts are int64_t in the unit of the pool, and never negative.
- *   threads   A graph is used by one thread at a time; different graphs are independent. The library has three
- *             variables for the whole process: the flag of weir_interrupt(), the limit of weir_vertices_limit(), and a
- *             switch that lets allocations fail in tests.
+ *   threads   A graph is used by one thread at a time; different graphs are independent. The library has four
+ *             variables for the whole process: the flag of weir_interrupt(), the limits of weir_vertices_limit() and
+ *             weir_flow_steps(), and a switch that lets allocations fail in tests.
  *   costs     n: vertices of the graph. d: depth of the containment tree. f: logarithm of the widest fan-out. k:
  *             picks.
  *
@@ -210,6 +210,11 @@ int weir_graph_reserve(weir_graph *g, uint32_t n);
  * fail with WEIR_ELIMIT. */
 #define WEIR_VERTICES_DEFAULT 10000000
 uint32_t weir_vertices_limit(uint32_t most);
+/* Sets the most steps in which a match decides whether vertices exist that one flow can serve, for the whole process,
+ * unless `most` is 0, and returns the limit before the call. To choose such vertices is NP-hard in general: a match
+ * that needs more steps fails with WEIR_ELIMIT. The default takes less than a second. */
+#define WEIR_FLOW_STEPS_DEFAULT 40000000
+uint64_t weir_flow_steps(uint64_t most);
 
 /* The description of a new pool (RFC 4, resource pool data). Callers start from WEIR_POOL_DESC_INIT and set `type`. */
 typedef struct weir_pool_desc {

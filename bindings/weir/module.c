@@ -68,15 +68,24 @@ static int vertices_limit(lua_State *L)
     return 1;
 }
 
-/* Sets the limit of vertices to the environment variable WEIR_VERTICES, if valid. */
+/* The number in an environment variable; 0: it is not set, or no number. */
+static unsigned long environment_number(const char *name)
+{
+    const char *text = getenv(name);
+    char *end;
+    unsigned long n = text ? strtoul(text, &end, 10) : 0;
+
+    return text && *text >= '0' && *text <= '9' && *end == '\0' ? n : 0;
+}
+
+/* Sets the limits that the environment names. */
 static void read_environment(void)
 {
-    const char *text = getenv("WEIR_VERTICES");
-    char *end;
-    unsigned long most = text ? strtoul(text, &end, 10) : 0;
+    unsigned long most = environment_number("WEIR_VERTICES");
 
-    if (text && *text >= '0' && *text <= '9' && *end == '\0' && most <= UINT32_MAX)
+    if (most <= UINT32_MAX)
         weir_vertices_limit((uint32_t)most);
+    weir_flow_steps(environment_number("WEIR_FLOW_STEPS"));
 }
 
 /* Adds the names of a list to the table on top of the stack. */

@@ -467,7 +467,7 @@ bool weir_interrupted(void)
     return atomic_load_explicit(&interruption, memory_order_relaxed) != 0;
 }
 
-/* ---- sizes of graphs ---- */
+/* ---- limits ---- */
 
 static uint32_t vertices_most = WEIR_VERTICES_DEFAULT;
 
@@ -476,5 +476,15 @@ uint32_t weir_vertices_limit(uint32_t most)
     uint32_t was = vertices_most;
 
     vertices_most = most ? most : was;
+    return was;
+}
+
+static uint64_t flow_steps_most = WEIR_FLOW_STEPS_DEFAULT;
+
+uint64_t weir_flow_steps(uint64_t most)
+{
+    uint64_t was = flow_steps_most;
+
+    flow_steps_most = most ? most : was;
     return was;
 }

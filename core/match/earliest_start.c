@@ -340,9 +340,9 @@ static int certain(struct match *m, int64_t start)
         return 1;
     return weir_fail(m->err, WEIR_ELIMIT,
                      "the request fits at %.15g s, but the search for a choice of vertices was cut off at %u earlier "
-                     "start%s, the first at %.15g s; to look from %.15g s on (at) takes the later start",
+                     "start%s, the first at %.15g s; to look from %.15g s on (at) takes the later start%s",
                      seconds(start), m->window.undecided, m->window.undecided == 1 ? "" : "s",
-                     seconds(m->window.undecided_at), seconds(start));
+                     seconds(m->window.undecided_at), seconds(start), weir_flow_hint(m));
 }
 
 int weir_match_reserve(struct match *m, int64_t t, int64_t *start)

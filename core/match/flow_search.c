@@ -1,16 +1,19 @@
 /* flow_search.c - chooses vertices for which one flow exists where the choice in the order of the policy has found too
  * few. Whoever serves the request otherwise serves one of the vertices chosen less: each in turn is capped at less than
- * it got, and those before it keep what they got at least; so every choice is met once, at most SEARCH_TRIES of them,
- * and as many as SEARCH_VISITS allows. A network tells beforehand where no choice of the vertices seen can serve all,
+ * it got, and those before it keep what they got at least; so every choice is met once, as many as
+ * weir_flow_steps() allows. A network tells beforehand where no choice of the vertices seen can serve all,
  * and where any other choice is as good. Where the request has direct resources (flow_direct.c), these wait until the
  * flows are there, and the vertices below which they wait are capped likewise.
  *
  * Invariant: between attempts, the caps are those of the levels of the search.
  */
+#include <inttypes.h>
+
 #include "match/candidate/flow_state.h"
 #include "match/place/place.h"
 
-enum { SEARCH_TRIES = 3000, SEARCH_VISITS = 300000 };
+/* Of the steps that a match may take, an attempt with another choice counts as so many, and a visit. */
+enum { STEPS_OF_TRY = WEIR_FLOW_STEPS_DEFAULT / 3000, STEPS_OF_VISIT = WEIR_FLOW_STEPS_DEFAULT / 300000 };
 
 struct flow_search {
     struct match *m;
@@ -144,7 +147,7 @@ static int list_served(const struct flow_search *s, struct served *out)
 
 /* ---- caps ---- */
 
-static int cap_key(struct flow_state *s, uint32_t key, int64_t most)
+int weir_flow_set_cap(struct flow_state *s, uint32_t key, int64_t most)
 {
     uint32_t last = weir_map32_get(&s->cap_numbers, key);
 
@@ -166,6 +169,15 @@ static int uncap_last(struct flow_state *s)
     return c->last == WEIR_NONE ? WEIR_OK : weir_map32_add(&s->cap_numbers, c->key, c->last);
 }
 
+int weir_flow_drop_caps(struct flow_state *s)
+{
+    int rc = WEIR_OK;
+
+    while (!rc && s->ncaps > 0)
+        rc = uncap_last(s);
+    return rc;
+}
+
 static int keep(struct flow_search *s, const struct flow_cap *c)
 {
     return WEIR_ARRAY_ADD(s->kept, s->nkept, s->kept_cap, *c);
@@ -175,7 +187,8 @@ static int keep(struct flow_search *s, const struct flow_cap *c)
 
 static bool may_go_on(const struct flow_search *s)
 {
-    return s->tries < SEARCH_TRIES && s->m->result.stats.visited - s->visits < SEARCH_VISITS;
+    return s->tries < weir_flow_steps(0) / STEPS_OF_TRY &&
+           s->m->result.stats.visited - s->visits < weir_flow_steps(0) / STEPS_OF_VISIT;
 }
 
 /* Whether a resource asks for a varying number of units. */
@@ -202,7 +215,7 @@ static int search_level(struct flow_search *s)
     rc = list_served(s, &served) ? WEIR_ENOMEM : 0;
     for (uint32_t i = 0; rc == 0 && i < served.n && may_go_on(s); i++) {
         s->tries++;
-        if (cap_key(m->progress.flow, served.list[i].key, served.list[i].most - 1)) {
+        if (weir_flow_set_cap(m->progress.flow, served.list[i].key, served.list[i].most - 1)) {
             rc = WEIR_ENOMEM;
             break;
         }
@@ -232,7 +245,13 @@ static int search(struct flow_search *s)
     m->progress.flow->tries = 0;
     if (m->progress.flow->mixed || counts_vary(m))
         rc = weir_place_request(m, s->view, s->t0);
-    rc = rc ? rc : search_level(s);
+    if (rc == 0 && (rc = flows_may_differ(m)) == 1) {
+        rc = weir_flow_choice(m, s->view, s->t0);
+        if (rc == WEIR_ENOENT) {
+            rc = weir_place_request(m, s->view, s->t0);
+            rc = rc ? rc : search_level(s);
+        }
+    }
     m->progress.flow->search = m->progress.flow->waits = false;
     m->ask.options = options;
     return rc;
@@ -241,7 +260,7 @@ static int search(struct flow_search *s)
 int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
 {
     struct flow_search s = {.m = m, .view = view, .t0 = t0};
-    bool undecided;
+    bool crowded;
     int rc;
 
     if (!m->progress.flow)
@@ -249,10 +268,15 @@ int weir_flow_search(struct match *m, enum match_view view, int64_t t0)
     s.visits = m->result.stats.visited;
     rc = search(&s);
     weir_mem_free(s.kept);
-    undecided = rc == 0 && (m->progress.flow->gave_up || m->progress.flow->crowded || !may_go_on(&s));
+    crowded = m->progress.flow->crowded;
     m->progress.flow->crowded = false;
-    if (undecided)
+    if (rc == 0 && (m->progress.flow->gave_up || !may_go_on(&s)))
         return weir_fail(m->err, WEIR_ELIMIT,
-                         "%u choices of vertices did not tell whether one flow can serve the request", s.tries);
+                         "undecided: no vertices were found that one flow can serve, in %" PRIu64 " steps%s",
+                         weir_flow_steps(0), weir_flow_hint(m));
+    if (rc == 0 && crowded)
+        return weir_fail(m->err, WEIR_ELIMIT,
+                         "undecided: flows of several subsystems pass the same units, and not all of their ways were "
+                         "tried");
     return rc == WEIR_ENOMEM ? weir_fail_nomem(m->err) : rc;
 }

@@ -218,8 +218,8 @@ static int busy(struct match *m)
     if (m->window.undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "no start was found, but the search for a choice of vertices was cut off at %u of the starts, "
-                         "the first at %.15g s",
-                         m->window.undecided, seconds(m->window.undecided_at));
+                         "the first at %.15g s%s",
+                         m->window.undecided, seconds(m->window.undecided_at), weir_flow_hint(m));
     if (m->window.tried > m->window.latest)
         return weir_fail(m->err, WEIR_EBUSY,
                          "the resources that would do are in use, down or reserved, and valid until %.15g s only",

@@ -7,7 +7,8 @@
  *     alternatives.c       requests with xor_slots
  *     elsewhere.c, deal.c  matches in another hierarchy than containment; vertices with several parents
  *     earliest_start.c     the earliest start of a reservation
- *     attempt.c            an attempt at one start; flow_search.c: other choices of vertices, for which one flow exists
+ *     attempt.c            an attempt at one start
+ *     flow_choice.c        vertices for which one flow exists, by a flow over all candidates; flow_search.c: by trial
  *     whole.c              matches that give a type as a whole
  *   core/match/place       the recursion: what a request asks for, below a vertex (place/place.h)
  *   core/match/candidate   what the recursion asks about vertices
@@ -263,6 +264,11 @@ int weir_match_reserve(struct match *m, int64_t t, int64_t *start);
 /* Notes that a search at `start` was cut off (rc is WEIR_ELIMIT), so that later starts may be tried. Returns 0; or rc,
  * where it is another failure, or too many starts are undecided. */
 int weir_match_undecided(struct match *m, int rc, int64_t start);
+/* How to let flows be searched longer, for the end of a message; empty where the match has no flow. */
+static inline const char *weir_flow_hint(const struct match *m)
+{
+    return m->progress.flow ? " (WEIR_FLOW_STEPS=N in the environment allows more steps)" : "";
+}
 /* The latest start of a job that ends while the resources are valid; WEIR_FOREVER: any. May be negative. */
 int64_t weir_match_latest(const struct match *m);
 /* Sets *start to the earliest time from t on at which the usage totals of all jobs leave enough; WEIR_FOREVER:
@@ -399,6 +405,9 @@ int weir_flow_place(struct match *m);
 /* Drops the demands and networks of an attempt; of the match. */
 void weir_flow_reset(struct match *m);
 void weir_flow_end(struct match *m);
+/* Chooses vertices by one flow over all candidates, and places the request on them. Returns 1; 0: there are none;
+ * WEIR_ENOENT: that is not known; or another negative status. */
+int weir_flow_choice(struct match *m, enum match_view view, int64_t t0);
 /* After an attempt without success: tries choices of vertices that share flows. Returns 1, 0 or negative. */
 int weir_flow_search(struct match *m, enum match_view view, int64_t t0);
 

@@ -167,7 +167,7 @@ static struct flow_net *find_net(struct match *m, uint32_t subsystem, const weir
     return NULL;
 }
 
-static struct flow_net *get_net(struct match *m, uint32_t subsystem, const weir_resource *r)
+struct flow_net *weir_flow_net(struct match *m, uint32_t subsystem, const weir_resource *r)
 {
     struct flow_net *f = find_net(m, subsystem, r);
 
@@ -399,7 +399,7 @@ int64_t weir_flow_cap(const struct match *m, uint32_t key, int64_t had)
 {
     uint32_t i = m->progress.flow->ncaps ? weir_map32_get(&m->progress.flow->cap_numbers, key) : WEIR_NONE;
 
-    return i == WEIR_NONE                         ? WEIR_FOREVER
+    return i == WEIR_NONE                         ? (m->progress.flow->chosen ? 0 : WEIR_FOREVER)
            : m->progress.flow->caps[i].most > had ? m->progress.flow->caps[i].most - had
                                                   : 0;
 }
@@ -442,9 +442,8 @@ static int demand(struct match *m, struct flow_net *f, weir_vertex v, const weir
     return note_refused(m, f, v);
 }
 
-/* The vertex that a flow for resources below `under` enters, or WEIR_NONE: resources inside a node draw from the way up
- * from the node. */
-static weir_vertex entry_of(const struct match *m, weir_vertex under, uint32_t subsystem)
+/* Resources inside a node draw from the way up from the node. */
+weir_vertex weir_flow_entry(const struct match *m, weir_vertex under, uint32_t subsystem)
 {
     while (under != WEIR_NONE && !weir_flow_enters(weir_graph_edges(m->g), under, subsystem))
         under = vertex_at(m->g, under)->parent;
@@ -453,7 +452,7 @@ static weir_vertex entry_of(const struct match *m, weir_vertex under, uint32_t s
 
 int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t most)
 {
-    weir_vertex v = entry_of(m, under, subsystem);
+    weir_vertex v = weir_flow_entry(m, under, subsystem);
     struct flow_net *f;
     int64_t got = saturating_mul(most, r->count.min), want;
     uint32_t demands;
@@ -461,7 +460,7 @@ int64_t weir_flow_bound(struct match *m, weir_vertex under, uint32_t subsystem, 
 
     if (v == WEIR_NONE || m->scope.view == VIEW_CAPACITY || r->count.min == 0 || most == 0)
         return most;
-    f = get_net(m, subsystem, r);
+    f = weir_flow_net(m, subsystem, r);
     rc = f ? weir_flow_follow(m, f) : weir_fail_nomem(m->err);
     if (rc < 0)
         return rc;
@@ -484,29 +483,31 @@ int64_t weir_flow_units(struct match *m, weir_vertex under, uint32_t subsystem, 
     one.count = (weir_count){.min = 1, .max = 1};
     if (m->scope.view == VIEW_CAPACITY)
         return WEIR_FOREVER / 2;
-    if (entry_of(m, under, subsystem) == WEIR_NONE)
+    if (weir_flow_entry(m, under, subsystem) == WEIR_NONE)
         return 0;
-    if (!get_net(m, subsystem, r)) /* which keeps r, not `one` */
+    if (!weir_flow_net(m, subsystem, r)) /* which keeps r, not `one` */
         return weir_fail_nomem(m->err);
     return weir_flow_bound(m, under, subsystem, &one, WEIR_FOREVER / 2);
 }
 
 int weir_flow_allocate(struct match *m, weir_vertex under, uint32_t subsystem, const weir_resource *r, int64_t times)
 {
+    weir_vertex entry = weir_flow_entry(m, under, subsystem);
     struct flow_net *f;
     int rc;
 
-    under = entry_of(m, under, subsystem);
-    if (under == WEIR_NONE)
+    if (entry == WEIR_NONE)
         return 0;
     if (times == 0)
         return 1;
-    f = get_net(m, subsystem, r);
+    f = weir_flow_net(m, subsystem, r);
     if (!f)
         return weir_fail_nomem(m->err);
+    if (flow_surveys(m))
+        return weir_survey_note(m, under, entry, saturating_mul(r->count.min, times), 1);
     m->progress.shared = true; /* a distribution unit may have several picks */
     rc = weir_flow_follow(m, f);
-    return rc == 1 ? demand(m, f, under, r, times) : rc;
+    return rc == 1 ? demand(m, f, entry, r, times) : rc;
 }
 
 int weir_flows_allocate(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)

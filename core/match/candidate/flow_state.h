@@ -1,5 +1,5 @@
-/* flow_state.h - the flows of a match. Private to flow.c, flow_direct.c, flow_waiting.c and
- * flow_search.c. */
+/* flow_state.h - the flows of a match. Private to flow*.c, and to those of the recursion that tell a survey what
+ * they cannot list. */
 #ifndef WEIR_FLOW_STATE_H
 #define WEIR_FLOW_STATE_H
 
@@ -55,6 +55,21 @@ struct flow_cap {
     int64_t most;
 };
 
+/* A vertex that asks for units, in a survey (flow_survey.c). */
+struct flow_candidate {
+    weir_vertex under; /* the vertex */
+    weir_vertex entry; /* the vertex at or above it that the flow enters */
+    int64_t most;      /* demands that it has room for */
+};
+
+struct flow_survey {
+    struct flow_candidate *list;
+    uint32_t n, cap;
+    struct weir_map32 numbers; /* by `under` */
+    int64_t each;              /* units of a demand; 0: none was seen */
+    bool odd;                  /* demands differ in size, or candidates could not be listed */
+};
+
 struct flow_state {
     struct flow_net *nets;
     struct flow_demand *demands; /* by stamp - 1, of this attempt */
@@ -75,6 +90,8 @@ struct flow_state {
     struct flow_cap *caps;
     uint32_t ncaps, caps_cap;
     struct weir_map32 cap_numbers; /* in `caps`, by key */
+    bool chosen;                   /* a vertex without a cap gets nothing */
+    struct flow_survey *survey;    /* NULL: flows are made */
 };
 
 static inline int64_t flow_waiting_units(const struct flow_waiting *w)
@@ -89,9 +106,35 @@ static inline uint32_t flow_waiting_key(weir_vertex under)
 
 /* The most units that the vertex of a key may be served, beyond `had`; WEIR_FOREVER: any. */
 int64_t weir_flow_cap(const struct match *m, uint32_t key, int64_t had);
+/* Caps a key, until weir_flow_drop_caps() (flow_search.c). */
+int weir_flow_set_cap(struct flow_state *s, uint32_t key, int64_t most);
+int weir_flow_drop_caps(struct flow_state *s);
 /* Makes the network have what the picks have: entries of dropped picks go, moved ones come back. Returns 1, 0 or
  * negative. */
 int weir_flow_follow(struct match *m, struct flow_net *f);
+/* The network of a subsystem in this attempt, for resources with the unit of r; made where missing. NULL: out of
+ * memory. */
+struct flow_net *weir_flow_net(struct match *m, uint32_t subsystem, const weir_resource *r);
+/* The vertex that a flow for resources below `under` enters, or WEIR_NONE. */
+weir_vertex weir_flow_entry(const struct match *m, weir_vertex under, uint32_t subsystem);
+/* The resource that asks for units, if a survey can list the candidates of the request; or NULL. */
+const weir_resource *weir_survey_asker(const struct match *m);
+/* Notes that `under` has room for `most` demands of `units` units. Returns 0 (refused) or negative. */
+int weir_survey_note(struct match *m, weir_vertex under, weir_vertex entry, int64_t units, int64_t most);
+/* Likewise for `most` slots below `under`. */
+int weir_survey_slots(struct match *m, weir_vertex under, const weir_resource *slot, int64_t most);
+void weir_survey_end(struct flow_survey *s);
+/* Whether the match only lists candidates. */
+static inline bool flow_surveys(const struct match *m)
+{
+    return m->progress.flow && m->progress.flow->survey && m->scope.view != VIEW_CAPACITY;
+}
+/* Notes that a survey cannot list all candidates. Returns 0 (refused). */
+static inline int flow_survey_odd(struct match *m)
+{
+    m->progress.flow->survey->odd = true;
+    return 0;
+}
 /* The fewest units of the subsystem that serve the request. */
 int64_t weir_flow_needed(const struct match *m, const struct flow_net *f);
 

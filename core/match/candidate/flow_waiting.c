@@ -1,7 +1,7 @@
 /* flow_waiting.c - direct resources (flow_direct.c) that wait for their units. A list of resources is placed with its
  * direct resources last. Where that serves nobody, the search for other vertices (flow_search.c) lets all direct
  * resources wait: a pick without units stands for each until all flows of the request are there. The units are then
- * taken in all ways, at most DIRECT_TRIES, until one serves all.
+ * taken in all ways, as many as weir_flow_steps() allows, until one serves all.
  *
  * Invariant: a resource that waits is an entry of m->progress.flow->waiting whose pick is among the picks.
  */
@@ -11,8 +11,8 @@
 #include "match/candidate/flow_state.h"
 
 enum {
-    DIRECT_TRIES = 20000, /* for one search */
-    DIRECT_MOST = 4000    /* candidates of all resources that wait, as each is a level of a recursion */
+    STEPS_OF_TAKE = WEIR_FLOW_STEPS_DEFAULT / 20000, /* of those that a match may take */
+    DIRECT_MOST = 4000 /* candidates of all resources that wait, as each is a level of a recursion */
 };
 
 /* ---- waiting ---- */
@@ -139,6 +139,11 @@ static int64_t most_of(struct taking *t, uint32_t i, uint32_t k, int64_t want)
     return sum;
 }
 
+static bool may_take(const struct match *m)
+{
+    return m->progress.flow->tries < weir_flow_steps(0) / STEPS_OF_TAKE;
+}
+
 static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want);
 
 /* Takes units of candidate k of the i-th resource, the most first, and the rest elsewhere. */
@@ -151,8 +156,7 @@ static int take_from(struct taking *t, uint32_t i, uint32_t k, int64_t want)
     int64_t units;
     int rc = 0;
 
-    for (int64_t most = want; rc == 0 && most > 0 && m->progress.flow->tries < DIRECT_TRIES;
-         most = fewer ? units - 1 : 0) {
+    for (int64_t most = want; rc == 0 && most > 0 && may_take(m); most = fewer ? units - 1 : 0) {
         m->progress.flow->tries++;
         units = weir_candidate_take(m, v, t->waiting[i].r, most);
         if (units <= 0)
@@ -176,7 +180,7 @@ static int take_all(struct taking *t, uint32_t i, uint32_t k, int64_t want)
         return take_all(t, i + 1, 0, flow_waiting_units(&t->waiting[i + 1]));
     }
     t->refused |= k == t->supplies[i].n;
-    if (k == t->supplies[i].n || t->m->progress.flow->tries >= DIRECT_TRIES)
+    if (k == t->supplies[i].n || !may_take(t->m))
         return 0;
     most = t->refused ? most_of(t, i, k, want) : want;
     if (most < want)
@@ -261,7 +265,7 @@ int weir_direct_place(struct match *m)
     if (rc >= 0 && t.n)
         rc = take_all(&t, 0, 0, flow_waiting_units(&t.waiting[0]));
     scope_end(m, &mark, rc);
-    m->progress.flow->gave_up |= rc == 0 && (!all || m->progress.flow->tries >= DIRECT_TRIES);
+    m->progress.flow->gave_up |= rc == 0 && (!all || !may_take(m));
     m->progress.flow->unfit = rc == 0;
     if (rc == 1)
         drop_waiting(m);

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "match/candidate/competing.h"
-#include "match/match.h"
+#include "match/candidate/flow_state.h"
 #include "match/place/place.h"
 #include "aggregate/schema.h"
 
@@ -528,6 +528,8 @@ int weir_place_competing(struct match *m, weir_vertex under, const weir_resource
     struct scope mark = scope_mark(m);
     int rc;
 
+    if (flow_surveys(m))
+        return flow_survey_odd(m);
     m->progress.shared = true;
     rc = scope_end(m, &mark, run_once(m, under, list, n, times, true));
     if (rc == 0) /* counts with a range may have taken too much, or a vertex that another sibling needs */

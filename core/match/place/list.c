@@ -39,7 +39,7 @@ static int place_slot(struct match *m, weir_vertex under, const weir_resource *s
     if (times == 1 && weir_slot_divide(m, under, slot, &divided))
         return WEIR_ENOMEM;
     if (divided)
-        return place_divided(m, under, divided);
+        return flow_surveys(m) ? flow_survey_odd(m) : place_divided(m, under, divided);
     if (slot->count.min != most) {
         n = weir_slot_bound(m, under, slot, most);
         if (n < 0)
@@ -82,6 +82,12 @@ static int place_one(struct match *m, weir_vertex under, const weir_resource *r,
     return m->scope.view == VIEW_CAPACITY ? 1 : weir_flow_allocate(m, under, subsystem, r, times);
 }
 
+/* Whether a resource of a list is placed when the others are: a direct one; in a survey, one that asks for units. */
+static bool comes_last(const struct match *m, const weir_resource *r)
+{
+    return weir_direct_is(m, r) || (flow_surveys(m) && !r->slot && weir_flow_find(m->g, r->type) != WEIR_NONE);
+}
+
 int weir_place_list(struct match *m, weir_vertex under, const weir_resource *list, uint32_t n, int64_t times)
 {
     struct scope mark = scope_mark(m);
@@ -93,9 +99,9 @@ int weir_place_list(struct match *m, weir_vertex under, const weir_resource *lis
         return weir_place_or_slots(m, under, list, n, times);
     if (m->scope.conflicts_from == WEIR_NONE && weir_siblings_compete(m, list, n))
         return weir_place_competing(m, under, list, n, times);
-    for (int direct = 0; direct < 2; direct++)
+    for (int last = 0; last < 2; last++)
         for (uint32_t i = 0; rc == 1 && i < n; i++)
-            if (weir_direct_is(m, &list[i]) == direct)
+            if (comes_last(m, &list[i]) == last)
                 rc = place_one(m, under, &list[i], times);
     scope_end(m, &mark, rc);
     if (rc == 0 && m->scope.conflicts_from == WEIR_NONE && weir_siblings_nest(m, list, n, times))
@@ -110,6 +116,7 @@ int weir_place_request(struct match *m, enum match_view view, int64_t t0)
     int rc;
 
     m->scope = (struct scope){.view = view, .conflicts_from = WEIR_NONE};
+    m->scope.minimum = flow_surveys(m);
     m->window.t0 = t0;
     m->window.t1 = m->window.end != WEIR_NO_END ? m->window.end : time_add(t0, m->window.duration);
     m->progress.shared = false;

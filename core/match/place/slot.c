@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "match/candidate/flow_state.h"
 #include "match/place/place.h"
 #include "index/rank_order.h"
 #include "match/candidate/group_hosts.h"
@@ -53,6 +53,14 @@ static int64_t count_shares(const struct match *m, uint32_t from, const weir_res
     return shares;
 }
 
+static bool has_flow(const struct match *m, const weir_resource *slot)
+{
+    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < slot->nwith; i++)
+        if (weir_flow_find(m->g, slot->with[i].type) != WEIR_NONE)
+            return true;
+    return false;
+}
+
 /* weir_slot_bound() by the resources of the slot but one (or NULL). */
 static int64_t bound_without(struct match *m, weir_vertex under, const weir_resource *slot,
                              const weir_resource *without, int64_t most)
@@ -64,7 +72,7 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
         struct scope mark = scope_mark(m);
         uint32_t subsystem = weir_flow_find(m->g, r->type);
         int64_t units;
-        if (r->count.min == 0 || r == without)
+        if (r->count.min == 0 || r == without || (subsystem != WEIR_NONE && flow_surveys(m)))
             continue;
         if (subsystem != WEIR_NONE) {
             most = weir_flow_bound(m, under, subsystem, r, most);
@@ -80,7 +88,7 @@ static int64_t bound_without(struct match *m, weir_vertex under, const weir_reso
         if (units < most)
             most = units;
     }
-    return most;
+    return flow_surveys(m) && has_flow(m, slot) ? weir_survey_slots(m, under, slot, most) : most;
 }
 
 /* Whether `slots` slots fit below `under` beside the picks so far. Returns 1, 0 or negative. */
@@ -128,6 +136,8 @@ int weir_place_slots_in(struct match *m, weir_vertex under, const weir_resource 
 
     if (slots == 1 || !weir_slot_whole_pools(m, slot))
         return weir_place_list(m, under, slot->with, slot->nwith, slots);
+    if (flow_surveys(m))
+        return flow_survey_odd(m);
     scope_conflict(m);
     for (int64_t i = 0; rc == 1 && i < slots; i++)
         rc = weir_place_list(m, under, slot->with, slot->nwith, 1);
@@ -496,14 +506,6 @@ static int place_given(struct hosts *h, int64_t count)
 
 /* ---- slots with flows ---- */
 
-static bool has_flow(const struct match *m, const weir_resource *slot)
-{
-    for (uint32_t i = 0; m->g->nsubsystems > 1 && i < slot->nwith; i++)
-        if (weir_flow_find(m->g, slot->with[i].type) != WEIR_NONE)
-            return true;
-    return false;
-}
-
 /* Whether the policy wants v. Returns 1, 0 or negative. */
 static int is_wanted(struct match *m, const weir_resource *slot, weir_vertex v)
 {
@@ -587,7 +589,7 @@ int weir_place_slots(struct match *m, weir_vertex under, const weir_resource *sl
     count = weir_count_floor(&slot->count, h.norder);
     if (!rc)
         rc = count < 0 ? 0 : place_given(&h, count);
-    if (rc == 0 && has_flow(m, slot)) {
+    if (rc == 0 && has_flow(m, slot) && !flow_surveys(m)) {
         count = place_anew(&h, under, host, &rc);
         rc = rc ? rc : count >= 0;
     }
