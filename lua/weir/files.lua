@@ -17,6 +17,16 @@ local LINE_MAX = 1 << 24 -- bytes
 
 local MARK = "\xEF\xBB\xBF" -- the byte order mark of UTF-8, written by some editors
 
+local DIRECTORY = debug.getinfo(1, "S").source:match "^@(.*)files%.lua$" -- of weir's own files
+local TAIL = DIRECTORY:sub(-12) -- what Lua leaves of it where it shortens a long path: .../lua/weir/
+
+--- Returns the rest of a text that begins with a path of one of weir's own files, behind their directory; or nil.
+function M.own(text)
+  if text:sub(1, #DIRECTORY) == DIRECTORY then return text:sub(#DIRECTORY + 1) end
+  local _, last = text:find(TAIL, 1, true)
+  return last and text:find "^%.%.%.%S*%.lua:" and text:sub(last + 1) or nil
+end
+
 --- A text without a byte order mark.
 function M.unmarked(text) return text:sub(1, #MARK) == MARK and text:sub(#MARK + 1) or text end
 

@@ -72,10 +72,10 @@ function M.plan(opts, shape, graph, trace, names, first)
     return nil
   end
   plan.queue_of = opts.queue or "easy"
-  local queue, name = queue_policy.open(plan.queue_of, function() error("the queue is in C", 0) end, opts.budget)
+  local queue, name, code = queue_policy.open(plan.queue_of, function() error("the queue is in C", 0) end, opts.budget)
   if not queue then
     engine:close()
-    return nil -- the general simulator says why
+    failure.raise(name, code) -- now, as a policy from a pipe cannot be read again
   end
   plan.engine, plan.graph, plan.machine, plan.queue, plan.queue_name = engine, graph, machine, queue, name
   plan.seconds = opts.budget and opts.budget.seconds or queue_policy.SECONDS

@@ -25,14 +25,12 @@ local function compile(path)
   return out.check(load(text, "@" .. path, "t"))
 end
 
-local LIBRARY = debug.getinfo(1, "S").short_src:match "^(.*)cli/run%.lua$" -- the directory of weir's own files
-
 -- Cuts the levels at the top of a traceback that are weir's own: a method that raises, and error.
 local function from_caller(trace)
   local head, levels = trace:match "^(.-\nstack traceback:\n)(.*)$"
   local kept = {}
   for line in (levels or ""):gmatch "[^\n]+" do
-    local own = line:match "^%s*(.*)":sub(1, #LIBRARY) == LIBRARY or line:find "^%s*%[C%]: in function 'error'"
+    local own = files.own(line:match "^%s*(.*)") or line:find "^%s*%[C%]: in function 'error'"
       or line:find "^%s*%(%.%.%.tail calls%.%.%.%)"
     if #kept > 0 or not own then kept[#kept + 1] = line end
   end

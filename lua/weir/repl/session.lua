@@ -2,6 +2,7 @@
 
 local commands = require "weir.repl.commands"
 local core = require "weir.core"
+local files = require "weir.files"
 local journal = require "weir.repl.journal"
 local meant = require "weir.repl.meant"
 local modes = require "weir.repl.modes"
@@ -99,11 +100,10 @@ function M:guarded(f, ...)
   return self.remote.guarded(f, ...)
 end
 
-local LIBRARY = debug.getinfo(1, "S").short_src:match "^(.*)repl/session%.lua$" -- the directory of weir's own files
-
 -- Returns an error without the places in the typed input's first line and in weir's own files.
 local function without_place(text)
-  if text:sub(1, #LIBRARY) == LIBRARY then text = text:sub(#LIBRARY + 1):gsub("^[%w_/]+%.lua:%d+: ", "", 1) end
+  local own = files.own(text)
+  if own then text = own:gsub("^[%w_/]+%.lua:%d+: ", "", 1) end
   return (text:gsub("^input:1: ", ""):gsub("^input:", "line "))
 end
 

@@ -210,14 +210,6 @@ describe("weir FILE", function()
   it("shows a machine", function() assert.matches("^cluster0\n", (run(machine))) end)
   it("takes options of show", function() assert.matches("^type ", (run(machine .. " --totals"))) end)
   it("checks a policy", function() assert.matches("low%.lua: ok", (run "policies/low.lua")) end)
-  it("says what a trace needs", function()
-    local trace = os.tmpname() .. ".swf"
-    assert(io.open(trace, "w")):close()
-    local text, status = run(trace)
-    os.remove(trace)
-    assert.matches("is a trace: weir replay %-r MACHINE", text)
-    assert.equal(2, status)
-  end)
   -- {what, text of the script, output, status}
   for _, case in ipairs {
     { "runs a script that uses weir", 'print(weir.synthetic "node:2":count())', "^3\n$", 0 },

@@ -1,6 +1,5 @@
 -- The module weir.core: JSON, files, processes, clocks.
 local shell = require "spec.support.shell"
-local uv = require "luv"
 local core = require "weir.core"
 
 describe("JSON", function()
@@ -133,9 +132,9 @@ describe("the system", function()
     assert(own:close())
     assert.equal("text", shell.slurp(path))
     local link = path .. ".link"
-    assert(uv.fs_symlink(path, link))
+    assert(os.execute(("ln -s %s %s"):format(path, link)))
     local none, why, code = core.open_own(link)
-    assert(uv.fs_unlink(link))
+    assert(os.remove(link))
     assert.same({ nil, "io" }, { none, code })
     assert.matches(link, why, 1, true)
   end)
