@@ -3,6 +3,7 @@
 #include "registry/formats.h"
 
 #include <ctype.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -71,9 +72,24 @@ static int load_whole(FILE *file, weir_buf *text, const char *source, const char
     return rc < 0 ? rc : weir_graph_parse(text->data, text->len, source, format, out, err);
 }
 
-/* Reads an open file. A reader that streams gets the first block and the file, others the whole text. */
-static int load_file(FILE *file, const char *source, const char *format, weir_graph **out, weir_err *err)
+/* Whether a format's own loader takes the file, as further files belong to the format. Pipes are read as a text. If
+ * that cannot be known, nothing is read: the bytes of the file alone may be an older state. */
+static int is_loaded_by_path(const struct format *f, FILE *file, const char *source, weir_err *err)
 {
+    struct stat st;
+
+    if (!f || !f->load)
+        return 0;
+    if (fstat(fileno(file), &st) != 0)
+        return weir_fail_at(err, WEIR_EIO, source, 0, 0, "cannot read: %s", strerror(errno));
+    return S_ISREG(st.st_mode);
+}
+
+/* Reads an open file. A format's own loader gets the path, a reader that streams the first block and the file, others
+ * the whole text. */
+static int load_file(FILE *file, const char *path, const char *format, weir_graph **out, weir_err *err)
+{
+    const char *source = strcmp(path, "-") == 0 ? "<stdin>" : path;
     struct weir_input in = {.rest = file, .option = ""};
     weir_buf first = {0};
     const struct format *f;
@@ -84,6 +100,9 @@ static int load_file(FILE *file, const char *source, const char *format, weir_gr
         return rc;
     in.text = block;
     f = format ? find_reader(format, &in.option) : weir_format_probe(block, in.len);
+    rc = is_loaded_by_path(f, file, source, err);
+    if (rc != 0)
+        return rc < 0 ? rc : f->load(path, out, err);
     if (f && in.len > 0 && f->traits & STREAMED) {
         rc = f->read(&in, source, out, err);
         if (rc < 0)
@@ -96,38 +115,14 @@ static int load_file(FILE *file, const char *source, const char *format, weir_gr
     return rc;
 }
 
-/* The format of a file to be loaded by path, as the bytes of the file alone are not enough: further files belong to
- * the format. NULL: the file is read as a text. */
-static const struct format *loaded_by_path(const char *path, const char *format)
-{
-    const struct format *f = NULL;
-    char start[16];
-    struct stat st;
-    FILE *file;
-
-    if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-        return NULL;
-    file = fopen(path, "rb");
-    if (!file)
-        return NULL;
-    f = format ? weir_format_find(format, strlen(format))
-               : weir_format_probe(start, fread(start, 1, sizeof start, file));
-    fclose(file);
-    return f && f->load ? f : NULL;
-}
-
 int weir_graph_load(const char *path, const char *format, weir_graph **out, weir_err *err)
 {
-    const struct format *f = loaded_by_path(path, format);
     FILE *file;
-    int rc;
+    int rc = weir_file_open(path, &file, err);
 
-    if (f)
-        return f->load(path, out, err);
-    rc = weir_file_open(path, &file, err);
     if (rc < 0)
         return rc;
-    rc = load_file(file, strcmp(path, "-") == 0 ? "<stdin>" : path, format, out, err);
+    rc = load_file(file, path, format, out, err);
     weir_file_close(file);
     return rc;
 }

@@ -4,6 +4,7 @@
  */
 #include "store/sqlite.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -284,7 +285,9 @@ static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
     char *bytes;
     int rc;
 
-    if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal || (stat(wal, &st) == 0 && st.st_size > 0))
+    if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal)
+        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot be read: its path is too long");
+    if (stat(wal, &st) == 0 ? st.st_size > 0 : errno != ENOENT)
         return weir_fail_at(err, WEIR_EIO, path, 0, 0,
                             "cannot be read: a save was not finished, and its directory cannot be written to");
     rc = weir_file_read(path, "a database that cannot be locked", WEIR_MACHINE_MAX, &bytes, &in.len, err);

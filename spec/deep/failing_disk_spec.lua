@@ -86,6 +86,48 @@ describe("a save on a failing disk", function()
   end)
 end)
 
+-- The number of jobs in the file `path`, or why it cannot be loaded.
+local COUNT = [[
+local g, why = require "weir".load(...)
+print(g and #require "weir".engine({ resources = g }):jobs() or why)]]
+
+-- Saves a second job to the database.
+local ADD = [[
+local weir = require "weir"
+local g = assert(weir.load(...))
+assert(weir.engine({ resources = g }):match "slot=1/core")
+assert(g:save(..., { changed = true }))]]
+
+describe("a load on a failing disk", function()
+  it("has the last save, or fails", function()
+    local dir = directory()
+    local faults, path = faulty.new(dir .. "/at/"), dir .. "/at/m.db"
+    assert(os.execute(("mkdir %s/at %s/kept"):format(dir, dir)))
+    local count, add = shell.path(dir, "count.lua", COUNT), shell.path(dir, "add.lua", ADD)
+    local command = table.concat(faults:within(), " ") .. " '" .. shell.bin .. "' run '%s' " .. path .. " 2>&1"
+    local g = assert(weir.synthetic(MACHINE))
+    assert(weir.engine({ resources = g }):match "slot=1/core")
+    assert(g:save(path))
+    faults:plan "pwrite64:m.db:1" -- the save stays in the write-ahead log
+    assert(os.execute(command:format(add)))
+    assert(os.execute(("cp %s* %s/kept"):format(path, dir)))
+    local function load(plan)
+      assert(os.execute(("rm -f %s*; cp %s/kept/* %s/at"):format(path, dir, dir)))
+      faults:plan(plan)
+      local pipe <close> = assert(io.popen(command:format(count)))
+      local text = pipe:read "a"
+      assert(text == "2\n" or plan ~= "" and text:find("m.db: ", 1, true), ("plan %q, seed %d: %s"):format(plan, SEED, text))
+      return faults:failed() ~= ""
+    end
+    load ""
+    local calls = 0
+    repeat calls = calls + 1 until not load(tostring(calls)) or calls > MOST
+    assert.is_true(calls > 30 and calls < MOST, calls)
+    for i = 1, math.ceil(300 * service.scale) do load(("random %d 200"):format(SEED + i)) end
+    os.execute("rm -r " .. dir)
+  end)
+end)
+
 -- ---- services -------------------------------------------------------------------------------------------------------
 
 local random
