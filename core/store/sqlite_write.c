@@ -197,6 +197,21 @@ static void finalize(struct save *s)
     sqlite3_finalize(s->find);
 }
 
+/* Chooses WAL mode. Where there is none, for instance without shared memory, the rollback journal is used. A disk that
+ * fails may leave a journal that the next process rolls back, with all that is written after it. */
+static int use_wal(sqlite3 *db, weir_err *err)
+{
+    int status;
+
+    if (sqlite3_exec(db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL) == SQLITE_OK)
+        return WEIR_OK;
+    status = sqlite3_extended_errcode(db);
+    return status == SQLITE_IOERR_DELETE || status == SQLITE_IOERR_FSYNC || status == SQLITE_IOERR_DIR_FSYNC ||
+                   status == SQLITE_IOERR_WRITE || status == SQLITE_IOERR_TRUNCATE
+               ? weir_db_fail(db, err)
+               : WEIR_OK;
+}
+
 /* Writes the graph in one transaction. In WAL mode concurrent readers see the old state until the commit. */
 static int transact(struct save *s, const char *path, bool changed, const char *stamp)
 {
@@ -207,9 +222,8 @@ static int transact(struct save *s, const char *path, bool changed, const char *
         return weir_fail(s->err, WEIR_EEXIST, "is a file of another kind: no database is written over it");
     if (rc < 0)
         return weir_fail(s->err, rc, "%s", why.text);
-    /* a failure is harmless: the rollback journal is used */
-    sqlite3_exec(s->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
-    rc = weir_db_run(s->db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", s->err);
+    rc = use_wal(s->db, s->err);
+    rc = rc ? rc : weir_db_run(s->db, "PRAGMA synchronous = FULL; BEGIN IMMEDIATE", s->err);
     if (rc)
         return rc;
     rc = write_graph(s, path, changed, stamp);
