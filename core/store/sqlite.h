@@ -51,6 +51,9 @@ extern const struct weir_db_layout weir_db_layout[DB_TABLES];
 
 /* Open a database file. `create`: the file need not exist. Close with sqlite3_close(). */
 int weir_db_open(const char *path, bool create, sqlite3 **out, weir_err *err) WEIR_CHECKED;
+/* The size of a file of a database in bytes, with `suffix` "", "-wal" or "-journal". -1: there is no such file;
+ * INT64_MAX: not known, as a stat that fails in another way does not say that the file is missing. */
+int64_t weir_db_file_size(const char *path, const char *suffix);
 /* Open the bytes of a database file as a read-only database in memory. `bytes` must stay unchanged until the close. */
 int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err *err) WEIR_CHECKED;
 /* Report the last error of a database. Returns the corresponding weir_status. */

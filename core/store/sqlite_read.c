@@ -4,11 +4,9 @@
  */
 #include "store/sqlite.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "graph/vertex_range.h"
 #include "job/job.h"
@@ -280,14 +278,10 @@ int weir_sqlite_read(const struct weir_input *in, const char *source, weir_graph
 static int load_at_rest(const char *path, weir_graph **out, weir_err *err)
 {
     struct weir_input in = {0};
-    char wal[4096];
-    struct stat st;
     char *bytes;
     int rc;
 
-    if (snprintf(wal, sizeof wal, "%s-wal", path) >= (int)sizeof wal)
-        return weir_fail_at(err, WEIR_EIO, path, 0, 0, "cannot be read: its path is too long");
-    if (stat(wal, &st) == 0 ? st.st_size > 0 : errno != ENOENT)
+    if (weir_db_file_size(path, "-wal") > 0)
         return weir_fail_at(err, WEIR_EIO, path, 0, 0,
                             "cannot be read: a save was not finished, and its directory cannot be written to");
     rc = weir_file_read(path, "a database that cannot be locked", WEIR_MACHINE_MAX, &bytes, &in.len, err);

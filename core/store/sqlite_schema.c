@@ -3,6 +3,8 @@
  */
 #include "store/sqlite.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -260,6 +262,19 @@ int weir_db_open(const char *path, bool create, sqlite3 **out, weir_err *err)
     int status = sqlite3_open_v2(path, &db, flags, NULL);
 
     return opened(db, status & 0xff, out, err);
+}
+
+int64_t weir_db_file_size(const char *path, const char *suffix)
+{
+    struct weir_file_id now = {0};
+    char name[PATH_MAX];
+
+    errno = 0;
+    if (snprintf(name, sizeof name, "%s%s", path, suffix) >= (int)sizeof name)
+        return INT64_MAX;
+    if (weir_file_look(name, &now))
+        return (int64_t)now.size;
+    return errno == ENOENT ? -1 : INT64_MAX;
 }
 
 int weir_db_open_bytes(unsigned char *bytes, size_t len, sqlite3 **out, weir_err *err)

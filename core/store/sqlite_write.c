@@ -3,7 +3,6 @@
  */
 #include "store/sqlite.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -239,28 +238,13 @@ static int transact(struct save *s, const char *path, bool changed, const char *
 
 #define PAGE 4096 /* size of a database without tables */
 
-/* Whether a file is known not to exist: a stat that fails in another way tells nothing. */
-static bool is_missing(const char *path, struct weir_file_id *out)
-{
-    errno = 0;
-    return !weir_file_look(path, out) && errno == ENOENT;
-}
-
-static uint64_t size_of(const char *path, const char *suffix, char *name, size_t size)
-{
-    struct weir_file_id now = {.size = UINT64_MAX};
-
-    snprintf(name, size, "%s%s", path, suffix);
-    return is_missing(name, &now) ? 0 : now.size;
-}
-
 /* Whether a new file has no data. If the disk is full, db may be NULL or unreadable; then the sizes of the files
  * decide. */
-static bool is_empty(sqlite3 *db, const char *path, char *name, size_t size)
+static bool is_empty(sqlite3 *db, const char *path)
 {
     int found = db ? weir_db_identify(db, WEIR_EEXIST, NULL) : -1;
 
-    return found == 0 || (found < 0 && size_of(path, "-wal", name, size) == 0 && size_of(path, "", name, size) <= PAGE);
+    return found == 0 || (found < 0 && weir_db_file_size(path, "-wal") <= 0 && weir_db_file_size(path, "") <= PAGE);
 }
 
 /* Closes the database after a failed save, and removes a new file without data. */
@@ -268,11 +252,11 @@ static void clean_up(sqlite3 *db, const char *path)
 {
     static const char *const suffixes[] = {"-shm", "-wal", ""};
     char name[PATH_MAX];
-    bool empty = is_empty(db, path, name, sizeof name);
+    bool empty = is_empty(db, path);
 
     sqlite3_close(db);
     for (size_t i = 0; empty && i < sizeof suffixes / sizeof *suffixes; i++) {
-        size_of(path, suffixes[i], name, sizeof name);
+        snprintf(name, sizeof name, "%s%s", path, suffixes[i]);
         unlink(name);
     }
 }
@@ -318,10 +302,9 @@ static int look_again(const struct save *s, const char *path, const char *stamp,
 int weir_sqlite_save(weir_graph *g, const char *path, bool changed, weir_err *err)
 {
     struct save s = {.g = g, .err = err};
-    struct weir_file_id before = {0};
     char stamp[STAMP_SIZE];
     struct weir_journal *next = NULL;
-    bool existed = !is_missing(path, &before);
+    bool existed = weir_db_file_size(path, "") >= 0;
     int rc = weir_vertex_range_holes(g, err);
 
     rc = rc ? rc : weir_db_new_stamp(stamp, err);
