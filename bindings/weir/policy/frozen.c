@@ -19,6 +19,19 @@ static bool push_behind(lua_State *S, int arg)
     return false;
 }
 
+int weirlua_lock(lua_State *S)
+{
+    luaL_checktype(S, 1, LUA_TTABLE);
+    lua_settop(S, 1);
+    if (!lua_getmetatable(S, 1))
+        return luaL_error(S, "a table with a metatable is expected");
+    lua_newtable(S);
+    lua_rawsetp(S, 2, &behind_key);
+    weirlua_set_boolean(S, "__metatable", 0);
+    lua_settop(S, 1);
+    return 1;
+}
+
 bool weirlua_frozen(lua_State *S, int arg)
 {
     bool frozen = push_behind(S, arg);

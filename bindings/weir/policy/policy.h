@@ -260,6 +260,8 @@ int weirlua_policy_print(lua_State *L);
 /* Replaces the table on top by a table through which the values can be read; `refuse` is called as __newindex, and
  * raises. */
 void weirlua_freeze(lua_State *S, lua_CFunction refuse, unsigned how);
+/* lock(t): makes an empty table, through which its metatable shows values that change, a frozen table. */
+int weirlua_lock(lua_State *S);
 /* Returns whether the value at `arg` is a frozen table; _lasting: one with FREEZE_LASTING; _bare replaces such a table
  * by the table behind. */
 bool weirlua_frozen(lua_State *S, int arg);

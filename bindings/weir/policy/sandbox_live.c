@@ -13,10 +13,10 @@
  *
  * opts.prelude is a text with privileges: a function bridge(...), which calls opts.bridge(...) on the host; the
  * library of coroutines; a function place(f), which returns where a function begins, as "file:line: ";
- * nearest(word, words), see suggest.c; encode(state, declared) and decode(text), see policy_state.c. The prelude may
- * define globals, the file may not. The prelude returns a function; the function gets the result of the main text, and
- * returns the table of functions to be called. A function "place" of the table returns the place that an error without
- * a place is given. */
+ * nearest(word, words), see suggest.c; encode(state, declared) and decode(text), see policy_state.c; lock(t), see
+ * frozen.c. The prelude may define globals, the file may not. The prelude returns a function; the function gets the
+ * result of the main text, and returns the table of functions to be called. A function "place" of the table returns the
+ * place that an error without a place is given. */
 #include "handle/request.h"
 #include "handle/support.h"
 #include "policy/policy.h"
@@ -212,7 +212,8 @@ static int build(lua_State *S)
     lua_pushcfunction(S, weirlua_nearest);
     lua_pushcfunction(S, weirlua_state_encode);
     lua_pushcfunction(S, weirlua_state_decode);
-    lua_call(S, 6, 1);
+    lua_pushcfunction(S, weirlua_lock);
+    lua_call(S, 7, 1);
     weirlua_sandbox_close_globals(S);
     weirlua_compile(S, source.text, source.len, source.name);
     lua_call(S, 0, 1);

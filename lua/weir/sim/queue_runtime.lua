@@ -76,7 +76,7 @@
 -- @field preemptible: number? -- Seconds after which the job may be preempted.
 -- @field preempted: integer? -- The number of preemptions.
 
-local bridge, coroutines, place, nearest, encode, decode = ...
+local bridge, coroutines, place, nearest, encode, decode, lock = ...
 
 local START, RESERVE, UNRESERVE, EARLIEST, FREE, PREEMPT, AGAIN, ABOUT = 1, 2, 3, 4, 5, 6, 7, 8
 local LAST = 9e12 -- seconds; the last time to ask for
@@ -137,7 +137,7 @@ local function show(x)
     if inner[key] ~= value then inner[key], shown_inner[key] = value, show(value) end
     return shown_inner[key]
   end
-  return setmetatable({}, {
+  return lock(setmetatable({}, {
     __index = function(_, key) return look(key, x[key]) end,
     __newindex = refuse_change,
     __len = function() return #x end,
@@ -148,7 +148,7 @@ local function show(x)
         return k, look(k, value)
       end, t, start
     end,
-  })
+  }))
 end
 
 -- Calls a hook that may change the state.

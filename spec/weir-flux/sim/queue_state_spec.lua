@@ -110,6 +110,10 @@ describe("the state of a queue policy", function()
       for _, change in ipairs { function() state.n = 7 end, function() state.users.eve = 1 end, function() state.new = {} end } do
         local ok, why = pcall(change)
         assert(not ok and why:find("a state can be changed by the hooks 'started' and 'finished' only", 1, true))
+      end
+      for _, t in ipairs { state, state.users } do
+        local ok, why = pcall(rawset, t, "n", 7)
+        assert(not ok and why:find("a table that can only be read", 1, true) and rawget(t, "n") == nil and getmetatable(t) == false)
       end]])
     for _ = 1, 3 do submit(s) end
     s:run()
