@@ -71,6 +71,7 @@ local M = {
       max = 1000 },
     { nil, "largest", "N", "the most processors of a generated job; all that are up if not given", kind = "some", max = 1000000000 },
     { nil, "seed", "S", "the seed of --generate, --scale and --sample; 1 if not given", kind = "count" },
+    { nil, "stats", nil, "whether starts were decided by counting, or by the engine and why, which costs more" },
     { nil, "keep-going", nil, "an error of the placement policy does not end the replay: the jobs that it fails for wait on, and are "
       .. "counted at the end" },
     { nil, "quiet", nil, "print neither progress nor remarks" },
@@ -351,6 +352,7 @@ local function show_one(opts, path, which)
   local missing = outcome.missing(result.outcome)
   if missing then out.line(missing .. ": waits and slowdowns are those of the other jobs.\n") end
   out.table(said.rows { result }, { false, true })
+  if opts.stats then out.line("\n" .. said.starts(result.starts)) end
   if opts["against-actual"] then show_against(path, result) end
 end
 
@@ -393,6 +395,9 @@ local function compare(opts, path, variants)
   local right = {}
   for i = 2, 2 * #results do right[i] = true end
   out.table(said.rows(list), right, said.colour)
+  if not opts.stats then return end
+  out.line ""
+  for i, result in ipairs(list) do out.line(variants[i].name .. ": " .. said.starts(result.starts)) end
 end
 
 -- Writes trace and machine without names.

@@ -2,7 +2,8 @@
 ---
 --- summary (weir replay --json): {"version": 1, "queue", "policy", "trace", "name"?, "machine": {"type", "total"},
 ---   "read", "malformed", "left_out", "outcome": {"jobs" that came, "unfinished", "failed", "refused": "2,5-7" in the order of
----   submission}, "incomparable": why a run of --compare is not comparable, "metrics": {...}}.
+---   submission}, "incomparable": why a run of --compare is not comparable, "starts": {"counting", "engine", "why"?}, see weir.replay,
+---   "metrics": {...}}.
 ---   "metrics" is from weir.replay.metrics: jobs, rejected,
 ---   killed, failed,
 ---   preempted, unfinished, first_submit, last_end, makespan, utilisation, whole and touched {type: share}, told [the types
@@ -63,6 +64,7 @@ function M.summary(result)
     version = 1, name = result.name, queue = result.queue, policy = result.policy, trace = t.path, read = t.read, malformed = t.malformed,
     left_out = t.left_out, reasons = t.reasons and as_array(t.reasons), against_actual = result.against,
     machine = { type = result.sim.type, total = result.sim:total() }, metrics = result.metrics, outcome = result.outcome,
+    starts = result.starts,
   }
 end
 

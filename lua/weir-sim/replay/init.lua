@@ -184,6 +184,7 @@ local function result_of(run, gathered, simulator)
   return { metrics = figures, outcome = came, series = gathered.series and gathered.series:result(), kept = kept and kept:list(),
     left = kept and kept.left, spread = run.spread and run.spread:result(), refused = run.refused, trace = run.trace,
     began = run.began, against = run.against and run.against:result(came), policy_errors = simulator.policy_errors,
+    starts = { counting = run.engine and 0 or simulator.nstarted, engine = run.engine and simulator.nstarted or 0, why = run.engine },
     sim = simulator, policy = opts.policy or "low", queue = opts.queue or "easy" }
 end
 
@@ -245,15 +246,18 @@ local function peek(t)
   return job
 end
 
--- Returns the plan of a plain replay, or nil; and the source of jobs.
+-- Returns the plan of a plain replay, or nil; and the source of jobs. run.engine: why the engine decides about starts.
 local function plan_of(run, graph, request_of)
   local opts, first = run.opts, nil
   if run.map == "job" and may_begin_again(opts) then
     first = peek(run.trace)
     if type(opts.resources) ~= "string" then graph = graph:dup() end -- the caller's stays for another replay
   end
-  local plan = plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept, first)
-  if not plan then return nil, feeder(run, request_of) end
+  local plan, not_plain = plain.plan(opts, run.map, graph, run.trace, #run.writers > 0 or opts.jobs_kept, first)
+  if not plan then
+    run.engine = not_plain or "of the placement policy"
+    return nil, feeder(run, request_of)
+  end
   local wanted = plan.placed and request_of or not_asked
   return plan, feeder(run, plan.check and function(job)
     local ok, why = plan.check(job)
@@ -292,7 +296,8 @@ local function go(run)
 end
 
 --- Replays a trace. Returns {metrics, outcome (see weir.sim.outcome), series, kept, left, spread, refused, trace, sim, policy,
---- queue}, where refused has the number of the first rejected jobs, and why; or nil, message, code,
+--- queue, starts = {counting =, engine = how many jobs each way of deciding started, why = the reason for the engine, or nil}}, where
+--- refused has the number of the first rejected jobs, and why; or nil, message, code,
 --- where the code is "failed" for an error of a policy
 --- that ended the replay. With keep_going, result.policy_errors is {jobs = their number, first = message}. opts:
 ---   resources   the machine, as weir.resources takes
@@ -327,7 +332,7 @@ function M.run(opts)
   if type(result) == "table" and result.again then
     run.trace.close()
     local again = tables.copy(opts)
-    again.simulator = "general"
+    again.simulator, again.why = "general", plain.JOBS
     return M.run(again)
   end
   if run.sim and result == run.sim.failure then return nil, result, run.sim.failed_policy and "failed" or "invalid" end

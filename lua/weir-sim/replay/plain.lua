@@ -20,6 +20,9 @@ local weir = require "weir"
 
 local M = {}
 
+--- Why jobs are not plain.
+M.JOBS = "jobs request more than a number of cores, or of whole nodes"
+
 local LAST = instant.LAST
 local BATCH = 512 -- jobs entered until results are taken
 
@@ -52,7 +55,7 @@ local function processors(shape)
     sized = function(units) return { procs = units * by } end }
 end
 
---- Returns what the replay of a trace needs, where it is plain; else nil: {engine, graph, machine, queue = the
+--- Returns what the replay of a trace needs, where it is plain; else nil, and why not: {engine, graph, machine, queue = the
 --- sandbox of the queue policy; unit = the type of units, units_of = a function from a job to the number of its units, type = of
 --- what jobs are counted in, weight = how many of these a unit counts; placed = whether the engine chooses units, so that jobs need
 --- requests; check = a function from a job to true, or false for a job that is not plain, or nil and why it can be none, nil where
@@ -60,16 +63,20 @@ end
 --- jobs are to be written; first: the first job of a trace whose jobs tell nodes, where another replay may be begun once a job is
 --- not plain.
 function M.plan(opts, shape, graph, trace, names, first)
-  if opts.simulator == "general" or opts.granularity or opts.keep_going then return nil end
+  if opts.simulator == "general" then return nil, opts.why or "as the caller said" end
+  if opts.granularity then return nil, "jobs are given parts of a hierarchy" end
   local plan
   if processors_only(trace) then plan = processors(shape) elseif shape == "job" then plan = whole_nodes(graph, first) end
-  if not plan or opts.note or opts.type and opts.type ~= plan.type then return nil end
+  if not plan or opts.note or opts.type and opts.type ~= plan.type then return nil, M.JOBS end
   local engine = weir.engine { resources = graph, policy = opts.policy or "low" }
   if not engine then return nil end -- the general simulator says why
-  local machine = machines.of(graph, engine, plan.unit, names, plan.nodes)
+  local machine, why = machines.of(graph, engine, plan.unit, names, plan.nodes)
+  if machine and machine.numbers and opts.keep_going then
+    machine, why = nil, "with --keep-going, a placement policy that scores is called for each start"
+  end
   if not machine then
     engine:close()
-    return nil
+    return nil, why
   end
   plan.queue_of = opts.queue or "easy"
   local queue, name, code = queue_policy.open(plan.queue_of, function() error("the queue is in C", 0) end, opts.budget)
@@ -116,8 +123,8 @@ local function hand_over(plan, gathered, users)
     local own = sums[t.name] or { 0, 0 }
     t.sum, t.touched_sum = own[1], own[2]
   end
-  simulator.now, simulator.nrunning, simulator.passes, simulator.matches = figures.now, figures.running, figures.passes,
-    figures.decisions
+  simulator.now, simulator.nrunning, simulator.passes, simulator.matches, simulator.nstarted = figures.now, figures.running,
+    figures.passes, figures.decisions, figures.started
 end
 
 -- Hands over the jobs that have ended, each with its fate.

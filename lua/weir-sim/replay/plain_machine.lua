@@ -11,6 +11,7 @@ local tables = require "weir.tables"
 local M = {}
 
 local LEVELS = 8
+local DIFFER = "the units of type %s are not all identical"
 
 -- ---- the policy ---------------------------------------------------------------------------------------------
 
@@ -322,23 +323,26 @@ end
 --- Returns a machine as plain jobs see it: {units = their number, levels = for each type above, the first unit of each
 --- vertex, or with a field scattered, the number of vertices, the vertex of each unit; level_types = these types; node =
 --- which of them is node; below = units of each type within a unit; naming; numbers = the number of each unit by the index
---- of its vertex, where the engine is to choose the units}; or nil where the general simulator is needed. `names`: whether
+--- of its vertex, where the engine is to choose the units}; or nil where the general simulator is needed, and why. `names`: whether
 --- the resources of jobs are to be written; nodes: whether jobs take all cores of nodes, where type is core. Costs a walk over the units.
 function M.of(graph, engine, type, names, nodes)
   local _, policy = engine:policy()
   local words = policy and policy.order
   local order = words and read_order(words)
   local totals = graph:aggregate(nil, { all = true })
-  if not totals[type] or not untouched(graph, totals) or not (order or policy and takes_any(policy, type, totals)) then return nil end
+  if not totals[type] then return nil, ("the machine has no %s"):format(type) end
+  if not untouched(graph, totals) then return nil, "parts of the machine are down, taken or in further hierarchies" end
+  if not (order or policy and takes_any(policy, type, totals)) then return nil, "the placement policy may leave out free units" end
   local units = list_units(graph, type, order or {})
-  if not units or units.n ~= totals[type].total or not order and not gives_all(engine, type, units.n) then return nil end
+  if not units or units.n ~= totals[type].total then return nil, DIFFER:format(type) end
+  if not order and not gives_all(engine, type, units.n) then return nil, "the placement policy does not give all units to one job" end
   local places = sorted(units)
   local machine = { units = units.n, below = units.below }
-  if not add_levels(machine, totals, units, places) then return nil end
+  if not add_levels(machine, totals, units, places) then return nil, DIFFER:format(type) end
   if not order or nodes and not in_nodes(machine, order) then machine.numbers = numbered(units, places) end
   if names then
     machine.naming = (type == "core" and name_cores or name_nodes)(graph, units, places)
-    if not machine.naming then return nil end
+    if not machine.naming then return nil, ("rank and id do not name each %s"):format(type) end
   end
   return machine
 end

@@ -139,4 +139,10 @@ function M.rows(results)
   return rows
 end
 
+--- Returns a sentence about the way in which starts were decided. starts: of a result, see weir.replay.
+function M.starts(starts)
+  local by = starts.why and ("by the engine, as %s"):format(starts.why) or "by counting free units"
+  return ("%s decided %s"):format(texts.counted(starts.counting + starts.engine, "start"), by)
+end
+
 return M

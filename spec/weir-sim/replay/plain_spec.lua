@@ -96,6 +96,7 @@ describe("a replay is plain", function()
     ["from a time on"] = { resources = "cluster:1 core:4", from = 2 },
     ["under hybrid with options"] = { resources = "cluster:1 core:4", queue = "hybrid:k=2" },
     ["under a queue policy with an order and a hook"] = { resources = "cluster:1 core:4", queue = "priority" },
+    ["with --keep-going, under a policy without functions"] = { resources = "cluster:1 core:4", keep_going = true },
     ["with a budget of the queue policy"] = { resources = "cluster:1 core:4", budget = { seconds = 5 } },
   } do
     it(what, function() assert.is_true(is_plain(opts)) end)
@@ -123,6 +124,7 @@ describe("a replay is left to the general simulator", function()
     ["where somebody has something later"] = { resources = with_job },
     ["where units have units besides"] = { resources = "cluster:1 node:2[core:2] node:2[core:4]", map = "node" },
     ["where a core is a pool"] = { resources = "cluster:1 core:2(size=4)" },
+    ["with --keep-going, under a policy that scores"] = { resources = "node:2 core:4", policy = "best_fit", keep_going = true },
     ["where it is asked for"] = { resources = "cluster:1 core:4", simulator = "general" },
   } do
     it(what, function()

@@ -560,6 +560,22 @@ describe("weir replay", function()
       value.machine.total })
   end)
 
+  it("prints how starts were decided", function()
+    for sentence, words in pairs {
+      ["3 starts decided by counting free units"] = { "-q", "conservative", "--keep-going" },
+      ["3 starts decided by the engine, as the placement policy may leave out free units"] = { "-p",
+        file("mine.lua", "return { evaluate = function(v) return v.id end }") },
+      ["2 starts decided by the engine, as jobs request more than a number of cores, or of whole nodes"] = { "--map", "slot={N/2}/core=2" },
+      ["fcfs: 3 starts decided by counting free units\neasy: 3 starts decided by counting free units"] = { "--compare", "fcfs easy" },
+    } do
+      local r = weir_replay(path, "--stats", table.unpack(words))
+      assert.equal(0, r.status, r.err)
+      assert.equal("\n\n" .. sentence .. "\n", r.out:sub(-#sentence - 3))
+    end
+    local value = assert(core.json_decode(weir_replay(path, "--json").out))
+    assert.same({ counting = 3, engine = 0 }, value.starts)
+  end)
+
   it("compares policies, of the queue and of placement", function()
     for _, words in ipairs { { path, "--compare", "fcfs", "easy", "fcfs@high" }, { "--compare", "fcfs easy fcfs@high", path } } do
       local r = weir_replay(table.unpack(words))
