@@ -645,8 +645,9 @@ struct weir_resource {
     uint32_t number;             /* preorder number among the resources of all alternatives */
 };
 
-/* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46); the content
- * decides. Slots within slots are read as their contents, as many times. Sibling slots that are
+/* Reads a jobspec (YAML or JSON, the full grammar of RFC 14 in each version) or a shape string (RFC 46), in which a
+ * resource may state the duration of the job ("slot=2{duration:1h}/node": seconds, or a unit, ms, s, m, h or d). The
+ * content decides. Slots within slots are read as their contents, as many times. Sibling slots that are
  * alternatives (or_slot, xor_slot) may share a label. `source` names the text in errors.
  * WEIR_ELIMIT: more than 32 levels, 4096 resources, 256 alternatives, 16384 resources in these, or
  * WEIR_JOBSPEC_MAX bytes. O(len) for each alternative */
@@ -677,8 +678,8 @@ const char *weir_request_attribute(const weir_request *r, const char *key);
  *                canonical form; a single line, keys sorted. A request without a version gets version 9999 and a task
  *                for each slot. NULL and "jobspec" mean "json".
  *   "yaml"       the canonical jobspec for people
- *   "shape"      a shape string (RFC 46). WEIR_EINVAL: the jobspec says more than resources; the error names the
- *                excess, such as a duration.
+ *   "shape"      a shape string (RFC 46). WEIR_EINVAL: the jobspec says more than resources and a duration; the error
+ *                names the excess, such as a constraint.
  *   "resources"  the shape of the resources, without the rest of the jobspec
  * O(size of the text) */
 char *weir_request_format(const weir_request *r, const char *format, weir_err *err);

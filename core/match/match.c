@@ -213,8 +213,18 @@ static int not_yet(struct match *m, int64_t start)
 
 /* ---- modes ---- */
 
+/* Whether jobs without an end are all that is in the way of a reservation for which no start was found: the request
+ * fits what is up. Returns 1, 0 or negative. */
+static int endless(struct match *m)
+{
+    const weir_match_options *o = m->ask.options;
+    return o->mode == WEIR_RESERVE && !o->assume_feasible ? weir_match_attempt(m, VIEW_CAPACITY, m->g->now) : 0;
+}
+
 static int busy(struct match *m)
 {
+    int rc;
+
     if (m->window.undecided)
         return weir_fail(m->err, WEIR_ELIMIT,
                          "no start was found, but the search for a choice of vertices was cut off at %u of the starts, "
@@ -224,7 +234,10 @@ static int busy(struct match *m)
         return weir_fail(m->err, WEIR_EBUSY,
                          "the resources that would do are in use, down or reserved, and valid until %.15g s only",
                          seconds(m->g->valid_until));
-    return weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
+    rc = endless(m);
+    if (rc == 1)
+        return weir_fail(m->err, WEIR_EBUSY, "no start time can be predicted: jobs in the way have no end time");
+    return rc < 0 ? rc : weir_fail(m->err, WEIR_EBUSY, "the resources that would do are in use, down or reserved");
 }
 
 static int not_now(struct match *m)

@@ -1,4 +1,5 @@
-/* shape.c - reads RFC 46 shape strings such as "slot=4/node/core=8" into the list of resources of a jobspec.
+/* shape.c - reads RFC 46 shape strings such as "slot=4/node/core=8" into the list of resources of a jobspec, and the
+ * duration of the job, which a resource may state: "slot=4{duration:1h}/node".
  *
  * Invariant: every value is attached to the document when made, so freeing the root frees all values. Values of keys
  * are checked by the compiler (jobspec.c), whose errors use the columns recorded here.
@@ -7,6 +8,7 @@
 #include "base/utf8.h"
 
 #include <ctype.h>
+#include <math.h>
 #include <string.h>
 
 struct shape_reader {
@@ -221,7 +223,55 @@ static int read_item_value(struct shape_reader *r, json_t *dict, const char *key
     return read_value(r, dict, key);
 }
 
-/* Reads an item: key:value, key, +key or -key. In a vertex, x is short for exclusive. */
+/* Reads a duration: a number of seconds, or a number with the unit ms, s, m, h or d. */
+static int read_seconds(struct shape_reader *r, json_t **out)
+{
+    static const struct {
+        const char *name;
+        double seconds;
+    } units[] = {{"ms", 1e-3}, {"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}};
+    const char *start = r->at, *end = plain_end(r), *unit = end;
+
+    while (unit > start && isalpha((unsigned char)unit[-1]))
+        unit--;
+    *out = json_loadb(start, (size_t)(unit - start), JSON_DECODE_ANY, NULL);
+    r->at = end;
+    if (json_is_number(*out) && unit == end)
+        return WEIR_OK;
+    for (size_t i = 0; json_is_number(*out) && i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) != (size_t)(end - unit) || memcmp(unit, units[i].name, (size_t)(end - unit)) != 0)
+            continue;
+        double seconds = json_number_value(*out) * units[i].seconds;
+        json_decref(*out);
+        *out =
+            seconds == floor(seconds) && fabs(seconds) < 1e15 ? json_integer((json_int_t)seconds) : json_real(seconds);
+        return *out ? WEIR_OK : weir_fail_nomem(r->err);
+    }
+    json_decref(*out);
+    return fail_here(r, start, "expected a duration in seconds, or with a unit, as in 90m, 1.5h or 2d");
+}
+
+/* Reads the duration of the job, behind its key, into attributes.system. */
+static int read_duration(struct shape_reader *r, const char *start)
+{
+    json_t *attributes, *value;
+    int rc;
+
+    skip_blanks(r);
+    if (!take(r, ':'))
+        return fail_here(r, r->at, "expected a value, as in {duration:1h}");
+    skip_blanks(r);
+    if (json_object_get(r->doc->root, "attributes"))
+        return fail_here(r, start, "a job has one duration");
+    attributes = json_pack("{s:{}}", "system");
+    rc = attach(r, r->doc->root, "attributes", attributes, start);
+    start = r->at;
+    rc = rc ? rc : read_seconds(r, &value);
+    return rc ? rc : attach(r, json_object_get(attributes, "system"), "duration", value, start);
+}
+
+/* Reads an item: key:value, key, +key or -key. In a vertex, x is short for exclusive, and duration is that of the job.
+ */
 static int read_item(struct shape_reader *r, json_t *dict, bool vertex)
 {
     const char *start = r->at, *name;
@@ -236,6 +286,8 @@ static int read_item(struct shape_reader *r, json_t *dict, bool vertex)
         name = "exclusive";
     if (vertex && strcmp(name, "with") == 0)
         rc = fail_here(r, start, "what is within a resource follows a '/', as in node/core");
+    else if (vertex && !sign && strcmp(name, "duration") == 0)
+        rc = read_duration(r, start);
     else
         rc = read_item_value(r, dict, name, sign, start);
     json_decref(key);
@@ -262,6 +314,19 @@ static int read_label(struct shape_reader *r, json_t *dict)
     return attach(r, dict, "label", label, start);
 }
 
+/* Whether the cursor is at "duration:", an item where the label of a slot is left out. */
+static bool at_duration(const struct shape_reader *r)
+{
+    static const char key[] = "duration";
+    const char *p = r->at + sizeof key - 1;
+
+    if (r->end - r->at < (ptrdiff_t)sizeof key || memcmp(r->at, key, sizeof key - 1) != 0)
+        return false;
+    while (p < r->end && (*p == ' ' || *p == '\t'))
+        p++;
+    return p < r->end && *p == ':';
+}
+
 /* Reads the items after '{', up to and including '}'. `labelled`: the first entry is a label. */
 static int read_items(struct shape_reader *r, json_t *dict, bool vertex, bool labelled)
 {
@@ -273,7 +338,7 @@ static int read_items(struct shape_reader *r, json_t *dict, bool vertex, bool la
         return WEIR_OK;
     do {
         skip_blanks(r);
-        rc = labelled && first ? read_label(r, dict) : read_item(r, dict, vertex);
+        rc = labelled && first && !at_duration(r) ? read_label(r, dict) : read_item(r, dict, vertex);
         first = false;
         skip_blanks(r);
     } while (rc == WEIR_OK && take(r, ','));

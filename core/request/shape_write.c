@@ -43,7 +43,11 @@ static void name_attributes(struct names *s, const json_t *attributes)
         if (strcmp(key, "system") != 0)
             name_part(s, "attributes.", key);
     }
-    json_object_foreach(json_object_get(attributes, "system"), key, part) name_part(s, "attributes.system.", key);
+    json_object_foreach(json_object_get(attributes, "system"), key, part)
+    {
+        if (strcmp(key, "duration") != 0)
+            name_part(s, "attributes.system.", key);
+    }
 }
 
 static int refuse_rest(const weir_request *r, weir_err *err)
@@ -66,9 +70,10 @@ static int refuse_rest(const weir_request *r, weir_err *err)
     name_attributes(&s, json_object_get(r->root, "attributes"));
     if (s.n == 0)
         return WEIR_OK;
-    return weir_fail(err, WEIR_EINVAL,
-                     "a shape says resources only, not %s%s; format \"resources\" writes the resources alone", s.text,
-                     s.n > NAMED ? ", ..." : "");
+    return weir_fail(
+        err, WEIR_EINVAL,
+        "a shape says resources and a duration only, not %s%s; format \"resources\" writes the resources alone", s.text,
+        s.n > NAMED ? ", ..." : "");
 }
 
 /* ---- writing ----------------------------------------------------------------------------------------------- */
@@ -130,7 +135,25 @@ static const char *given(const json_t *vertex, const char *key)
     return json_string_value(json_object_get(vertex, key));
 }
 
-static int write_items(const json_t *vertex, const weir_resource *r, bool named, weir_buf *b, weir_err *err)
+/* Writes the duration of the job, unless `seconds` is NULL. */
+static int write_duration(const json_t *seconds, uint32_t *items, weir_buf *b, weir_err *err)
+{
+    char *text;
+
+    if (!seconds)
+        return WEIR_OK;
+    text = json_dumps(seconds, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    if (!text)
+        return weir_fail_nomem(err);
+    begin_item(items, b);
+    weir_buf_printf(b, "duration:%s", text);
+    free(text);
+    return WEIR_OK;
+}
+
+/* lasts: the duration of the job, or NULL. */
+static int write_items(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b,
+                       weir_err *err)
 {
     uint32_t items = 0;
     int rc = WEIR_OK;
@@ -147,6 +170,7 @@ static int write_items(const json_t *vertex, const weir_resource *r, bool named,
     if (rc == WEIR_OK && !r->slot)
         rc = write_item("label", given(vertex, "label"), &items, b, err);
     rc = rc ? rc : write_item("id", given(vertex, "id"), &items, b, err);
+    rc = rc ? rc : write_duration(lasts, &items, b, err);
     weir_buf_puts(b, items ? "}" : "");
     return rc;
 }
@@ -169,7 +193,8 @@ static bool must_name(const weir_request *r, const json_t *vertex, const weir_re
 }
 
 /* Writes a resource without its children. */
-static int write_head(const json_t *vertex, const weir_resource *r, bool named, weir_buf *b, weir_err *err)
+static int write_head(const json_t *vertex, const weir_resource *r, bool named, const json_t *lasts, weir_buf *b,
+                      weir_err *err)
 {
     int rc = write_string(r->type, false, b, err);
 
@@ -177,11 +202,11 @@ static int write_head(const json_t *vertex, const weir_resource *r, bool named, 
         weir_buf_puts(b, "=");
         weir_count_write(&r->count, b);
     }
-    return rc ? rc : write_items(vertex, r, named, b, err);
+    return rc ? rc : write_items(vertex, r, named, lasts, b, err);
 }
 
-static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n, weir_buf *b,
-                      weir_err *err)
+static int write_list(const weir_request *req, const json_t *list, const weir_resource *r, uint32_t n,
+                      const json_t *lasts, weir_buf *b, weir_err *err)
 {
     int rc = WEIR_OK;
 
@@ -189,18 +214,18 @@ static int write_list(const weir_request *req, const json_t *list, const weir_re
     for (uint32_t i = 0; rc == WEIR_OK && i < n; i++) {
         const json_t *vertex = json_array_get(list, i);
         weir_buf_puts(b, i ? ";" : "");
-        rc = write_head(vertex, &r[i], r[i].slot && must_name(req, vertex, &r[i]), b, err);
+        rc = write_head(vertex, &r[i], r[i].slot && must_name(req, vertex, &r[i]), i ? NULL : lasts, b, err);
         if (rc != WEIR_OK || r[i].nwith == 0)
             continue;
         weir_buf_puts(b, "/");
-        rc = write_list(req, json_object_get(vertex, "with"), r[i].with, r[i].nwith, b, err);
+        rc = write_list(req, json_object_get(vertex, "with"), r[i].with, r[i].nwith, NULL, b, err);
     }
     weir_buf_puts(b, n > 1 ? "]" : "");
     return rc;
 }
 
 /* Writes resources with xor_slots, as written: only the alternatives of these are compiled. */
-static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
+static int write_alternatives(const json_t *list, const json_t *lasts, weir_buf *b, weir_err *err)
 {
     size_t n = json_array_size(list);
     int rc = WEIR_OK;
@@ -218,12 +243,12 @@ static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
         if (rc == WEIR_OK && r.slot && !r.label && (exclusive || given(vertex, "unit") || given(vertex, "id")))
             rc = weir_fail(err, WEIR_EINVAL, "a shape cannot say more of a slot without a label than its count");
         weir_buf_puts(b, i ? ";" : "");
-        rc = rc ? rc : write_head(vertex, &r, r.slot && r.label, b, err);
+        rc = rc ? rc : write_head(vertex, &r, r.slot && r.label, i ? NULL : lasts, b, err);
         weir_count_clear(&r.count);
         if (rc != WEIR_OK || json_array_size(with) == 0)
             continue;
         weir_buf_puts(b, "/");
-        rc = write_alternatives(with, b, err);
+        rc = write_alternatives(with, NULL, b, err);
     }
     weir_buf_puts(b, n > 1 ? "]" : "");
     return rc;
@@ -231,10 +256,12 @@ static int write_alternatives(const json_t *list, weir_buf *b, weir_err *err)
 
 int weir_shape_write(const weir_request *r, bool resources_only, weir_buf *out, weir_err *err)
 {
+    const json_t *system = json_object_get(json_object_get(r->root, "attributes"), "system");
+    const json_t *lasts = resources_only ? NULL : json_object_get(system, "duration");
     int rc = resources_only ? WEIR_OK : refuse_rest(r, err);
 
     if (rc != WEIR_OK)
         return rc;
-    return r->nalternatives ? write_alternatives(json_object_get(r->root, "resources"), out, err)
-                            : write_list(r, r->resources, r->pool, r->top, out, err);
+    return r->nalternatives ? write_alternatives(json_object_get(r->root, "resources"), lasts, out, err)
+                            : write_list(r, r->resources, r->pool, r->top, lasts, out, err);
 }

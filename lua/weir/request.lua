@@ -24,12 +24,13 @@ local function named(name, request, why, code)
 end
 
 --- Makes a request from a jobspec as a table, as YAML or JSON text, as the name of a file, or from a shape string.
---- `name`: the name of a text in errors; with a name, x is never the name of a file.
-function M.read(x, name)
-  if type(x) ~= "string" or name or M.kind(x) == "text" then return named(name, core.request(x)) end
+--- `name`: the name of a text in errors; with a name, x is never the name of a file. `duration`: seconds, in place of the request's
+--- own; math.huge: no end.
+function M.read(x, name, duration)
+  if type(x) ~= "string" or name or M.kind(x) == "text" then return named(name, core.request(x, duration)) end
   local text, why, code = files.read(x, "jobspec")
   if not text then return nil, why, code end
-  return named(x, core.request(text))
+  return named(x, core.request(text, duration))
 end
 
 return M

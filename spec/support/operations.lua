@@ -209,6 +209,7 @@ group("requests", [[
       } } }, tasks = { { command = { "x" }, slot = "x", count = { per_slot = 1 } } }, version = 1, attributes = {
       system = { duration = 5, constraints = { properties = { "fast" } } } } }
   return core.request(texts.yaml)
+  return core.request("slot=2{duration:1h}/node", 7)
   local r = must(core.request(texts.yaml)) return must(r:format "json") and must(r:format "yaml") and must(r:format
       "shape") and must(r:format "resources")
   local r = must(core.request(texts.yaml)) return #r:resources() .. r:duration() .. tostring(r:attribute "x") ..

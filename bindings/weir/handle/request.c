@@ -75,11 +75,23 @@ weir_request *weirlua_request_at(lua_State *L, struct weirlua *s, int arg)
     return handle->r;
 }
 
+/* request(text or table[, duration in seconds, in place of its own]) */
 int weirlua_request_new(lua_State *L)
 {
+    bool lasts = !lua_isnoneornil(L, 2);
+    int64_t duration = lasts ? weirlua_check_duration(L, 2) : 0;
+    weir_request *r;
+    weir_err err = {0};
+    int rc;
+
     luaL_checkany(L, 1);
+    luaL_argcheck(L, !lasts || !weirlua_is_request(L, 1), 2, "a request that is made has its duration");
     lua_settop(L, 1);
-    return weirlua_request_at(L, weirlua_of(L), 1) ? 1 : 3;
+    r = weirlua_request_at(L, weirlua_of(L), 1);
+    rc = r && lasts ? weir_request_set_duration(r, duration, &err) : WEIR_OK;
+    if (!r)
+        return 3;
+    return rc ? weirlua_fail(L, &err, rc) : 1;
 }
 
 static int request_gc(lua_State *L)

@@ -18,6 +18,7 @@ local M = {
     { nil, "at", "VERTEX", "only about this vertex, by its path or name: why not there?" },
     { nil, "about", "LIST", "what policies may know of the job besides: user=ada,bank=physics,urgency=20" },
     { nil, "time", "SECONDS", "the time at which the job is to start; now if not given", kind = "time" },
+    inputs.duration_option,
     { nil, "down", "VERTEX", "assume that this vertex is down: a path, names such as node[3-5], or an expression of weir find; "
       .. "can be given several times", many = true },
     { nil, "up", "VERTEX", "assume that it is up", many = true },
@@ -48,7 +49,7 @@ Exit status: 0 it fits, 1 it does not, 2 wrong use or unreadable input.
   weir explain -r cluster.json job.yaml
   weir explain -r cluster.json job.yaml --at node17
   weir explain -r cluster.db job.yaml --release 7 --up /cluster0/rack3
-  weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node]],
+  weir explain -r "rack:2 node:4 core:8" -j "slot=5{duration:1h}/node" -p spread slot=4/node]],
 }
 
 local function constraint(text)

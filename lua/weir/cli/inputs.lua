@@ -69,8 +69,8 @@ end
 --- Returns the policy named by -p.
 function M.policy(name) return out.check(weir.policy(name)) end
 
-local function read_shape(job)
-  local request, why = weir.request(job, job)
+local function read_shape(job, duration)
+  local request, why = weir.request(job, job, duration)
   if not request then out.fail(2, "%s (there is no such file, so it was read as a shape)", why) end
   return request
 end
@@ -96,12 +96,12 @@ function M.missing_type(request, g)
 end
 
 -- Returns the request of a JOB on the command line: a file, "-", or a shape.
-local function read_request(job)
+local function read_request(job, duration)
   if job == "" then out.fail(2, 'JOB: "" is neither a file nor a shape') end
   if job == "-" or weir.request_kind(job) == "file" then
-    return out.check(weir.request(out.check(files.read(job, "jobspec")), job == "-" and "<stdin>" or job))
+    return out.check(weir.request(out.check(files.read(job, "jobspec")), job == "-" and "<stdin>" or job, duration))
   end
-  return read_shape(job)
+  return read_shape(job, duration)
 end
 
 --- Options of all commands that show a machine, with or without jobs allocated.
@@ -125,10 +125,15 @@ function M.check_stdin(opts, ...)
   end
 end
 
---- Reads all jobs. Returns a list of {name=, request=}.
+--- The option --duration of commands that match jobs.
+M.duration_option = { nil, "duration", "TIME", "the duration of the jobs, in place of their own: seconds, or with a unit, 90m, 1.5h, 2d; "
+  .. "0: no end", kind = "duration" }
+
+--- Reads all jobs, which last names.duration seconds if given. Returns a list of {name=, request=}.
 function M.jobs(names)
   if count(names, "-") > 1 then out.fail(2, TWICE) end
-  return tables.map(names, function(name) return { name = name, request = read_request(name) } end)
+  local duration = names.duration == 0 and math.huge or names.duration
+  return tables.map(names, function(name) return { name = name, request = read_request(name, duration) } end)
 end
 
 --- Sets the clock of an engine to the time from which the resources are valid: a command has no time of its own.

@@ -23,6 +23,7 @@ local M = {
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "about", "LIST", "what policies may know of the jobs besides: user=ada,bank=physics,urgency=20" },
     { nil, "at", "SECONDS", "the time at which the jobs are to start; 0 if not given", kind = "time" },
+    inputs.duration_option,
     { nil, "json", nil, "one line of JSON a job: what it got, or why not" },
     { "S", "subsystem", "HIERARCHY", "the hierarchy to search in, such as power, in place of containment; with :TYPE, as in "
       .. "containment:rack, jobs get whole racks" },
@@ -34,8 +35,8 @@ local M = {
     { "q", "quiet", nil, "print nothing on standard output; the exit status tells" },
   },
   notes = [[
-A JOB is a jobspec file (YAML or JSON), - for standard input, or a shape such as slot=4/node/core=8. What names
-no existing file and does not look like a path is read as a shape.
+A JOB is a jobspec file (YAML or JSON), - for standard input, or a shape such as slot=4/node/core=8 or, with a duration,
+slot=4{duration:1h}/node. What names no existing file and does not look like a path is read as a shape.
 
 Modes: now gives the job its resources or fails; reserve gives them now or at the earliest later time; feasible
 tells whether it could ever run on this machine; preview shows what now would take, and takes nothing.
@@ -44,7 +45,8 @@ Formats: a tree is for people; the others are one JSON document a job and line.
 Exit status: 0 all jobs matched, 1 some did not, 2 wrong use or unreadable input (nothing is matched then).
 
   weir match -r local slot=1/core=2
-  weir match -r "rack:2 node:4 core:8" -p spread -F rlite job.yaml slot=1/node]],
+  weir match -r "rack:2 node:4 core:8" -p spread -F rlite job.yaml slot=1/node
+  weir match -r "node:4 core:8" -m reserve --duration 2h slot=4/node slot=2/node]],
 }
 
 -- ---- reports of a job ---------------------------------------------------------------------------------------
@@ -162,7 +164,7 @@ local function refuse(run, job, why, code)
   if run.opts.json and not run.opts.quiet then
     out.json { request = job.name, error = why, code = code, trace = run.trace and trace_json(run.trace) }
   end
-  out.warn(why)
+  out.warn(why:find("have no end time", 1, true) and not run.opts.duration and why .. " (--duration gives jobs an end)" or why)
 end
 
 -- Matches a job. Returns whether the job got an allocation.

@@ -45,6 +45,15 @@ function KINDS.time(value)
   return n and n >= 0 and n <= 9e12 and n or nil, "a number of seconds from 0 to 9e12"
 end
 
+local UNITS = { ms = 1e-3, s = 1, m = 60, h = 3600, d = 86400, [""] = 1 }
+
+-- A time in seconds, or with a unit as in 90m.
+function KINDS.duration(value)
+  local number, unit = value:match "^(.-)(%a*)$"
+  local n, each = tonumber(number), UNITS[unit]
+  return n and each and KINDS.time(n * each) or nil, "a number of seconds, or with a unit, as in 90m, 1.5h or 2d,"
+end
+
 -- A whole number from option.min (0) to option.max.
 function KINDS.count(value, option)
   local min, max = option.min or 0, option.max or math.maxinteger

@@ -16,7 +16,8 @@ A shape (RFC 46) says what a job needs. `weir match`, `explain`, e:match and sce
 
 What follows a "/" is within one of what stands before it; resources in brackets are side by side. A slot is the unit in which a job
 counts: slot=4/node is four slots of a node each. The first entry of a slot's braces is its label. Without a node around it, a slot of
-cores lies in one node. Words with any of []{};=/,: or blanks are quoted.]],
+cores lies in one node. Words with any of []{};=/,: or blanks are quoted. An item
+duration:TIME of any resource is the duration of the job: seconds, or a number with the unit ms, s, m, h or d.]],
   examples = {
     { "slot=4/node/core=8", "4 slots, each with a whole node of at least 8 cores" },
     { "slot=2/node{x}", "2 whole nodes" },
@@ -24,6 +25,7 @@ cores lies in one node. Words with any of []{};=/,: or blanks are quoted.]],
     { "slot=1/[core=4;gpu=1]", "4 cores and a gpu together in one node" },
     { "rack=2/slot=3/node", "3 nodes in each of 2 racks" },
     { "slot=2-8/node", "as many nodes as there are, at least 2 and at most 8" },
+    { "slot=4{duration:1h}/node", "4 whole nodes for an hour" },
     { "slot=1/node/memory=64{unit:GB}", "an amount of a pool, with its unit" },
   },
 }

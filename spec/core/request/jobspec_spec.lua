@@ -481,7 +481,6 @@ describe("shapes", function()
   end
 
   local UNSAID = {
-    { { resources = { CORE }, attributes = { system = { duration = 5 } } }, "attributes.system.duration" },
     { { resources = { CORE }, attributes = { system = { constraints = { ranks = { "0" } } } } }, "attributes.system.constraints" },
     { { resources = { CORE }, attributes = { system = {}, user = { a = 1 } } }, "attributes.user" },
     { { resources = { CORE }, tasks = { { command = { "app" }, slot = "s", count = { total = 1 } } } }, "tasks" },
@@ -491,8 +490,8 @@ describe("shapes", function()
     it("[J8] cannot say " .. case[2], function()
       local r = assert(weir.request(case[1]))
       local text, why, code = r:format "shape"
-      assert.same({ nil, ('a shape says resources only, not %s; format "resources" writes the resources alone'):format(case[2]),
-        "invalid" },
+      local excess = 'a shape says resources and a duration only, not %s; format "resources" writes the resources alone'
+      assert.same({ nil, excess:format(case[2]), "invalid" },
         { text, why, code })
       assert.equal("core", r:format "resources")
     end)

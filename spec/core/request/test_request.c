@@ -227,13 +227,22 @@ static void test_written_shapes(void)
                     "slot=2+:3:*{\"-a\",unit:\"x y\"}/[core=1,3-4;gpu{id:\"0-3\"}]", "");
     check_format_as("\": ^\"", "shape", "\": ^\"", ""); /* a quoted name, no key of YAML */
     check_format_as("slot{default,-x}/node", "shape", "slot{default,-x}/node", "");
+    check_format_as("slot=4{ duration : 1.5h }/node", "shape", "slot=4{duration:5400}/node", "");
+    check_format_as("[slot{a,duration:250ms}/node;slot{b}/core]", "shape", "[slot{a,duration:0.25}/node;slot{b}/core]",
+                    "");
+    check_format_as("[node;core{x,duration:2d}]", "shape", "[node{duration:172800};core{x}]", "");
+    check_format_as("[xor_slot=2{a,duration:0}/node;xor_slot{b}/core]", "shape",
+                    "[xor_slot=2{a,duration:0}/node;xor_slot{b}/core]", "");
+    check_format_as("slot{duration}/node", "shape", "slot{duration}/node", ""); /* a label */
+    check_format_as("[node;core{x,duration:2}]", "resources", "[node;core{x}]", "");
+    check_format_as(SYSTEM("\"duration\":5"), "shape", "node{duration:5}", "");
     check_format_as(SYSTEM("\"duration\":5,\"a\":1"), "shape", NULL,
-                    "a shape says resources only, not attributes.system.duration, attributes.system.a; format "
-                    "\"resources\" writes the resources alone");
+                    "a shape says resources and a duration only, not attributes.system.a; format \"resources\" writes "
+                    "the resources alone");
     check_format_as(SYSTEM("\"duration\":5"), "resources", "node", "");
     check_format_as(V1(SLOT_CORE), "shape", NULL,
-                    "a shape says resources only, not version, tasks, attributes.system.duration; format \"resources\" "
-                    "writes the resources alone");
+                    "a shape says resources and a duration only, not version, tasks; format \"resources\" writes the "
+                    "resources alone");
     check_format_as(V1(SLOT_CORE), "toml", NULL,
                     "a request has no format 'toml'; known: json (jobspec), yaml, shape, resources");
 }

@@ -12,6 +12,8 @@ struct refused {
 #define KNOWN  "type, count, unit, exclusive, with, label, id"
 #define COUNTS "counts look like 4, 2-8, 2+, 2-16:2:* or 4,9,16"
 
+#define DURATION "expected a duration in seconds, or with a unit, as in 90m, 1.5h or 2d"
+
 static const struct refused refused[] = {
     {"", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
     {" \n\t ", WEIR_EPARSE, 0, 0, "empty; a jobspec (YAML or JSON) or a shape such as slot=4/node/core=8 is wanted"},
@@ -158,6 +160,16 @@ static const struct refused refused[] = {
     {"slot=[4/node", WEIR_EPARSE, 1, 8, "shape: count \"[4\": ']' is missing"},
     {"slot=4x/node", WEIR_EPARSE, 1, 7, "shape: count \"4x\": unexpected here; " COUNTS},
     {"slot/node core", WEIR_EPARSE, 1, 10, "shape: unexpected here; resources side by side look like [node=2;switch]"},
+    {"slot{duration:}/node", WEIR_EPARSE, 1, 15, "shape: " DURATION},
+    {"slot{duration:1w}/node", WEIR_EPARSE, 1, 15, "shape: " DURATION},
+    {"slot{duration:h}/node", WEIR_EPARSE, 1, 15, "shape: " DURATION},
+    {"slot{duration:true}/node", WEIR_EPARSE, 1, 15, "shape: " DURATION},
+    {"slot{duration:-3}/node", WEIR_EINVAL, 1, 15,
+     "attributes.system.duration must be 0 (no end) or more seconds, not -3"},
+    {"slot{duration:1e10h}/node", WEIR_EINVAL, 1, 15,
+     "attributes.system.duration is more than 9e12 seconds; 0 means no end"},
+    {"slot{duration:3}/node{duration:3}", WEIR_EPARSE, 1, 23, "shape: a job has one duration"},
+    {"node{duration}", WEIR_EPARSE, 1, 14, "shape: expected a value, as in {duration:1h}"},
     {"node;core", WEIR_EPARSE, 1, 5, "shape: unexpected here; resources side by side look like [node=2;switch]"},
     {"[node;core", WEIR_EPARSE, 1, 11, "shape: ';', '/' or ']' is wanted here"},
     {"[]", WEIR_EPARSE, 1, 2, "shape: a resource type is wanted here, as in slot=4/node/core=8"},

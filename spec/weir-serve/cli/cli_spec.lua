@@ -152,6 +152,8 @@ describe("weir", function()
     { { "match", "-r" }, "--resources needs an argument" },
     { { "match", "--resorces=x", "a" }, 'unknown option --resorces (did you mean "--resources"?)' },
     { { "match", "-z", "a" }, "unknown option -z" },
+    { { "match", "-r", MACHINE, "--duration", "2w", "slot=1/node" },
+      '--duration: a number of seconds, or with a unit, as in 90m, 1.5h or 2d, is wanted, not "2w"' },
     { { "match", "-r", MACHINE, "-m", "reserv", "slot=1/node" }, '"reserv" is none of now, reserve' },
     { { "match", "-r", MACHINE, "-F", "rv2", "slot=1/node" }, '"rv2" is none of tree, rv1' },
     { { "match", "-r", MACHINE, "--at", "soon", "slot=1/node" }, '--at: a number' },
@@ -393,6 +395,31 @@ cluster0
     assert.matches("weir: slot=1/node: ", lines[1], 1, true)
     assert.matches("weir: slot=1/quantum=1: .*no \"quantum\" here", lines[2])
     assert.matches("weir: slot=9/node: ", lines[3], 1, true)
+  end)
+
+  it("takes durations from options and shapes", function()
+    local hour = match("-m", "reserve", "--duration", "1h", "slot=8/node", "slot=1{duration:5}/node").out
+    assert.matches("job 1: slot=8/node  allocated  start 0 s  for 3600 s", hour, 1, true)
+    assert.matches("job 2: slot=1{duration:5}/node  reserved  start 3600 s  for 3600 s", hour, 1, true)
+    assert.matches("reserved  start 90 s  no end", match("-m", "reserve", "slot=8{duration:1.5m}/node", "slot=1/node").out, 1, true)
+    assert.matches("reserved  start 60 s  for 7200 s", match("-m", "reserve", write_file(JOBSPEC:gsub("count: 2", "count: 8"), ".yaml"),
+      "slot=1{duration:2h}/node").out, 1, true)
+    assert.matches("for 5 s", match("--duration", "5", write_file(JOBSPEC, ".yaml")).out, 1, true)
+    assert.matches("no end", match("--duration", "0", write_file(JOBSPEC, ".yaml")).out, 1, true)
+  end)
+
+  it("says that a reservation fails because jobs have no end", function()
+    local endless = "no start time can be predicted: jobs in the way have no end time"
+    assert.equal(("weir: slot=1/node: %s (--duration gives jobs an end)\n"):format(endless),
+      match("-m", "reserve", "slot=8/node", "slot=1/node").err)
+    assert.equal(("weir: slot=1/node: %s\n"):format(endless),
+      match("-m", "reserve", "--duration", "0", "slot=8/node", "slot=1/node").err)
+    assert.equal("weir: slot=1/node: the resources that would do are in use, down or reserved\n", match("slot=8/node", "slot=1/node").err)
+  end)
+
+  it("explains when jobs of a duration have ended", function()
+    assert.matches("Earliest start: 120 s, once job 2 has ended",
+      run({ "explain", "-r", MACHINE, "-j", "slot=7/node", "-j", "slot=1{duration:2m}/node", "slot=1/node" }).out, 1, true)
   end)
 
   it("has a mode for every question", function()

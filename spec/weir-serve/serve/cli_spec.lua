@@ -29,6 +29,8 @@ cluster0
     `-- node1
         `-- core[0-1]
 ]] },
+    { "match reserves by durations", { "match", "-m", "reserve", "--duration", "1m", "slot=4/node", "slot=1{duration:5}/node" },
+      "reserved  start 60 s  for 60 s\n", pattern = true },
     { "match writes R", { "match", "-F", "rlite", "slot=1/node" }, '[{"children":{"core":"0-3"},"rank":"0"}]\n' },
     { "match tells what could be", { "match", "-m", "feasible", "slot=4/node" }, "slot=4/node: feasible\n" },
     { "find lists paths", { "find", "type=rack" }, "/cluster0/rack0\n/cluster0/rack1\n" },
@@ -72,6 +74,12 @@ drained: 3  disk
   it("times of the wall's clock are dates", function()
     local jobs = after({ "match", "-q", "--at", "1700000000", "slot=1/node" }, "jobs")
     assert.truthy(jobs.out:find(os.date(" %Y-%m-%d %H:%M:%S ", 1700000000), 1, true), jobs.out)
+  end)
+
+  it("explain takes a duration", function()
+    local short = after({ "match", "-q", "--at", "100", "slot=4/node" }, "explain", "--duration", "1m", "slot=1/node")
+    assert.matches("^slot=1/node: fits", short.out)
+    assert.matches("1 node is needed; .* reserved too soon", (run("explain", "--duration", "2m", "slot=1/node").out:gsub("\n", " ")))
   end)
 
   it("match takes a filter from a file", function()

@@ -16,6 +16,7 @@ M.match = {
     { "F", "format", "FORMAT", "how it is written; tree if not given",
       choices = { "tree", "rv1", "rv1_nosched", "rv1_shorthand", "rlite", "jgf", "jgf_shorthand" } },
     { nil, "at", "SECONDS", "the time at which the jobs are to start", kind = "time" },
+    inputs.duration_option,
     { nil, "job", "ID", "the id that the job is to have", kind = "count" },
     { nil, "stage", "SECONDS", "lock what is found for this long, without a job; weir -s SOCKET commit makes a job of a stage",
       kind = "time" },
@@ -113,7 +114,7 @@ end
 
 M.commit = {
   name = "-s SOCKET commit", doc = "Make a job of a stage.", usage = "[OPTION...] STAGE", operand = "STAGE", min = 1, max = 1,
-  options = { M.match.options[2], M.match.options[4], { nil, "json", nil, "as one line of JSON" } },
+  options = { M.match.options[2], M.match.options[5], { nil, "json", nil, "as one line of JSON" } },
 }
 
 function M.commit.run(client, opts)
@@ -186,6 +187,7 @@ M.explain = {
   min = 1, max = 1,
   options = {
     { nil, "at", "VERTEX", "only about this vertex, by its path or name: why not there?" },
+    inputs.duration_option,
     { nil, "down", "VERTEX", "assume that this vertex is down: a path, names such as node[3-5], or an expression of weir find; "
       .. "can be given several times", many = true },
     { nil, "up", "VERTEX", "assume that it is up", many = true },

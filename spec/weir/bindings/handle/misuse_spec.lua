@@ -43,7 +43,7 @@ local CALLS = {
     for i = 1, 20 do keys[i] = ('"%s%d":1'):format(("k"):rep(60), i) end
     local text = '{"resources":[{"type":"node","count":1}],"attributes":{"system":{' .. table.concat(keys, ",") .. '}}}'
     return core.request(text):format "shape"
-  end, "a shape says resources only" },
+  end, "a shape says resources and a duration only" },
   { "hosts of another shape", function(w) return w.must(w.g:rset()):remap { hosts = 3 } end, "hostlist" },
   { "a vertex taken for a table", function(w) return #w.v end, "a vertex is no table; its properties, tags and data are" },
   { "pairs of a vertex", function(w) return pairs(w.v) end, "a vertex is no table; its properties, tags and data are" },
