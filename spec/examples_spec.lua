@@ -1,5 +1,6 @@
--- Every example line of weir COMMAND --help is run as printed, and what HACKING.md names is there. The examples of the
--- README and of doc/ are run by readme_spec.
+-- Every example line of weir COMMAND --help, of weir -s SOCKET COMMAND --help, of the demo and of new policies is run as printed;
+-- each command that a text of weir names is there, with its options; and what HACKING.md names is there. The examples of the README
+-- and of doc/ are run by readme_spec, those of weir help TOPIC by topics_spec.
 
 local examples = require "spec.support.examples"
 local service = require "spec.support.service"
@@ -54,4 +55,96 @@ describe("an example", function()
       end)
     end
   end
+end)
+
+describe("an example of weir -s SOCKET", function()
+  local remote = require "weir.cli.remote"
+  setup(function()
+    service.clean()
+    examples.start "weir serve -r cluster.json -l unix:/run/weir.sock --filter-ms 1000"
+    assert.equal(0, (examples.run "weir -s /run/weir.sock match -q slot=2/node"))
+  end)
+  teardown(service.clean)
+  for _, name in ipairs(remote.names()) do
+    for line in (remote.command(name).notes or ""):gmatch "[^\n]+" do
+      local example = line:match "^  (weir %-s .*)$"
+      if example and not example:find("child.sock", 1, true) then -- a service without a parent
+        it("runs: " .. example, function()
+          local command = example:gsub("%-s %S+", "-s /run/weir.sock", 1):gsub("   +.*$", "")
+          local status, text = examples.run("timeout 1 " .. command)
+          assert.is_true(status == 0 or status == 124 and command:find "events$" ~= nil, text) -- a stream has no end
+        end)
+      end
+    end
+  end
+end)
+
+describe("a command of the demo", function()
+  for command in shell.slurp("spec/tools/demo.lua"):match("\nlocal NEXT = {\n(.-)\n}\n"):gmatch "{ ([\"'].-[\"']), " do
+    command = load("return " .. command)()
+    it("runs: " .. command, function() examples.try((command:gsub("^build/", ""))) end)
+  end
+end)
+
+describe("a command in the comments of a new policy", function()
+  for _, kind in ipairs { "", "--queue " } do
+    it("runs: weir policy new " .. kind .. "NAME", function()
+      local name = kind == "" and "place" or "order"
+      assert.equal(0, (examples.run("weir policy new " .. kind .. name)))
+      local _, text = examples.run(("cat %s.lua %s_spec.lua"):format(name, name))
+      local n = 0
+      for command in text:gmatch "\n%-%-[^\n]- (weir %l+ [^\n]+)" do
+        examples.try(command)
+        n = n + 1
+      end
+      assert.equal(kind == "" and 3 or 4, n)
+    end)
+  end
+end)
+
+describe("the texts", function()
+  -- Returns the options of a command, or of a command of a service; nil where there is none.
+  local function command_of(name, of_service)
+    if not of_service then
+      local known = require("weir.cli").commands
+      for _, one in ipairs(known) do
+        if one == name then return require("weir.cli." .. name) end
+      end
+    end
+    for _, one in ipairs(of_service and require("weir.cli.remote").names() or {}) do
+      if one == name then return require("weir.cli.remote").command(name) end
+    end
+  end
+
+  -- Whether a command has an option, "-x" or "--xy". A command that parses its words itself is not examined.
+  local function has_option(command, word)
+    if command.raw or word == "--help" or word == "-h" then return true end
+    local short = word:match "^%-(%l+)$"
+    for _, option in ipairs(command.options) do
+      if word == "--" .. option[2] then return true end
+      if short and option[1] then short = short:gsub(option[1], "") end
+    end
+    return short == ""
+  end
+
+  -- Appends what is wrong with the commands in a line.
+  local function check(line, where, wrong)
+    line = line:gsub("weir %-s [%w:/.-]*[:/.%u][%w:/.-]* ", "weir -s SOCKET "):gsub("SOCKET %-%-token%-file %S+ %-%-ca %S+", "SOCKET")
+    for socket, name, rest in line:gmatch "%f[%w]weir (%-?s? ?%u*) ?(%l[%l-]+)([^\n]*)" do
+      local of_service = socket == "-s SOCKET"
+      local command = (socket == "" or of_service) and command_of(name, of_service)
+      if of_service and name ~= "top" and not command then wrong[#wrong + 1] = where .. ": " .. line end
+      for word in (command and rest:match "^[^.;:)`\"]*" or ""):gmatch "%f[%S]%-%-?%l[%l-]*" do
+        if not has_option(command, word) then wrong[#wrong + 1] = ("%s: weir %s %s: %s"):format(where, name, word, line) end
+      end
+    end
+  end
+
+  it("name commands that are there, with their options", function()
+    local wrong, pipe <close> = {}, assert(io.popen "find lua doc README.md packaging spec/tools/demo.lua -type f | sort")
+    for path in pipe:lines() do
+      for line in shell.slurp(path):gmatch "[^\n]+" do check(line, path, wrong) end
+    end
+    assert.same({}, wrong)
+  end)
 end)

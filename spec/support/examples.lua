@@ -90,7 +90,8 @@ local function make_files()
   local rows = { "submit,runtime,procs,estimate" }
   for i = 1, 24 do rows[i + 1] = ("%d,%d,%d,60"):format(i, 20 + i, i % 5 + 1) end
   put("trace.csv", table.concat(rows, "\n") .. "\n")
-  put("my_queue.lua", shell.slurp "policies/queue/easy.lua")
+  for _, name in ipairs { "my_queue.lua", "mine_queue.lua" } do put(name, shell.slurp "policies/queue/easy.lua") end
+  put("mine.lua", "return { options = { k = { default = 1, min = 1, max = 9 } }, order = function(v) return v.id end }")
   for i, name in ipairs { "box7.xml", "box9-groups.xml" } do put("node" .. i .. ".xml", shell.slurp("spec/data/hwloc/" .. name)) end
   for _, name in ipairs { "slurm.conf", "nodes.conf", "gres.conf", "topology.conf", "scontrol.txt", "sacct.txt" } do
     put(name, shell.slurp("spec/data/slurm/" .. name))
@@ -181,7 +182,8 @@ end
 
 -- Examples of requests that do not fit, and of machines that differ.
 local STATUS = { ["weir diff monday.weir tuesday.weir > day.diff"] = 1,
-  ['weir explain -r "rack:2 node:4 core:8" -j slot=5/node -p spread slot=4/node'] = 1 }
+  ['weir explain -r "rack:2 node:4 core:8" -j "slot=5{duration:1h}/node" -p spread slot=4/node'] = 1,
+  ['weir explain -r "rack:2 node:3 core:8" slot=7/node'] = 1 }
 
 --- Runs an example line, which must do what it says; starts a service, and parses what needs another machine.
 function M.try(line)

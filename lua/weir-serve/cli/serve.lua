@@ -11,6 +11,7 @@ local M = {
   doc = "Run a service that keeps a machine and its jobs for many clients.",
   usage = "-r RESOURCES | --parent ADDRESS [OPTION...]",
   max = 0,
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help .. '; ignored if the state exists' },
     { "l", "listen", "ADDRESS", "unix:PATH, tcp:HOST:PORT on this machine, or tls:HOST:PORT; can be given several times; "

@@ -29,8 +29,9 @@ local workers = require "weir.replay.workers"
 local M = {
   name = "replay",
   doc = "Replay a trace of jobs on a machine, under policies of your choice.",
-  usage = "-r RESOURCES [OPTION...] TRACE",
+  usage = "[-r] RESOURCES [OPTION...] TRACE",
   operand = "TRACE",
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "the placement policy: a name (see weir policy list) or a file; low if not given. With --compare it may "
@@ -41,8 +42,8 @@ local M = {
       .. "QUEUE@PLACEMENT; can be given several times, and more may follow the TRACE", many = true },
     { nil, "workers", "N", "replays of --compare that run at the same time; the number of processors if not given",
       kind = "some", max = 256 },
-    { nil, "map", "MAP", "what a processor is: core (the default), node, core+memory, node+memory, job (as in an accounting), "
-      .. "or a shape such as slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
+    { nil, "map", "MAP", "what a processor is: core (or node, where the machine has no cores), node, core+memory, node+memory, job (as in "
+      .. "an accounting), or a shape such as slot=N/core=1 (N processors, M memory of each, {N/16} rounded up)" },
     { nil, "format", "FORMAT", "the format of the trace; recognized by name and content if not given", choices = trace.formats },
     { nil, "malformed", "WHAT", "what to do with malformed lines; skip if not given", choices = { "skip", "stop" } },
     { nil, "overrun", "WHAT", "what happens to jobs that exceed their estimate; kill if not given, run for an accounting",
@@ -218,9 +219,9 @@ end
 
 local function units(opts, graph)
   local there = graph:aggregate(nil, { all = true })
-  local type = (opts.map or "core"):find "core" and "core" or "node"
+  local type = (opts.map or map.default(graph)):find "core" and "core" or "node"
   if not there[type] then
-    out.fail(2, "replay: the machine has no %s%s", type, type == "core" and there.node and "; --map node takes nodes for processors" or "")
+    out.fail(2, "replay: the machine has no %s: --map says what a processor is", type)
   end
   for _, row in ipairs(totals.rows(graph)) do
     if row.type == type then return totals.up(row) end
@@ -295,7 +296,7 @@ end
 -- Returns the type that stands for a processor if the machine lacks the type, else nil. Fails if --map asks for the
 -- type.
 local function missing_type(opts, graph)
-  local one = map.one(opts.map or needs.fits(graph) and "job" or "core")
+  local one = map.one(opts.map or map.default(graph, needs.fits(graph)))
   local missing = one and inputs.missing_type(one, graph)
   if missing and opts.map then
     out.fail(2, 'replay: --map %s: there is no "%s" in the machine%s', opts.map, missing, suggest.hint(missing, graph:types()))

@@ -15,8 +15,9 @@ local weir = require "weir"
 local M = {
   name = "tune",
   doc = "Search for the options of policies under which the jobs of a trace would have waited least.",
-  usage = "-r RESOURCES [OPTION...] TRACE",
+  usage = "[-r] RESOURCES [OPTION...] TRACE",
   operand = "TRACE",
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "the placement policy; options given with it are fixed; low if not given" },
@@ -33,7 +34,7 @@ local M = {
     { nil, "seed", "S", "the seed of the search; 1 if not given", kind = "count" },
     { nil, "workers", "N", "trials that run at the same time; the number of processors if not given", kind = "some",
       max = 256 },
-    { nil, "map", "MAP", "what a processor is, as with weir replay; core if not given" },
+    { nil, "map", "MAP", "what a processor is, as with weir replay" },
     { nil, "format", "FORMAT", "the format of the trace; recognized by name and content if not given", choices = trace.formats },
     { nil, "overrun", "WHAT", "what happens to jobs that exceed their estimate; kill if not given", choices = { "kill", "run" } },
     { nil, "tau", "SECONDS", "the minimum run time in slowdowns; 10 if not given", kind = "time" },

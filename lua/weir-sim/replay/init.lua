@@ -276,7 +276,7 @@ local function go(run)
     must(scale.machine(graph, change))
     run.trace = must(scale.trace(run.trace, change, opts.seed))
   end
-  run.map = opts.map or run.trace.detailed and "job" or "core"
+  run.map = opts.map or map.default(graph, run.trace.detailed)
   local request_of = must(map.new(run.map, graph))
   local ranked
   run.complete, ranked = limits.new(graph, run.trace)

@@ -12,6 +12,7 @@
 
 local core = require "weir.core"
 local needs = require "weir.trace.needs"
+local tables = require "weir.tables"
 
 local M = {}
 
@@ -31,6 +32,14 @@ local function memory_unit(graph)
   local unit = pool and pool.unit
   if not unit or unit == "" then return 1 end
   return BYTES[unit] and BYTES[unit] / 1e3
+end
+
+--- Returns what a processor is where nothing says so: "job" for an accounting; otherwise a core, or a node of a machine without
+--- cores.
+function M.default(graph, accounting)
+  if accounting then return "job" end
+  local there = tables.set(graph:types())
+  return there.node and not there.core and "node" or "core"
 end
 
 --- Returns the unit of a shape that asks for a number of units of one type and nothing else, core or node, and the

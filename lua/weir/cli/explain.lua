@@ -8,8 +8,9 @@ local weir = require "weir"
 local M = {
   name = "explain",
   doc = "Say why a job does not fit on a machine, when it could start, and what would have to change.",
-  usage = "-r RESOURCES [OPTION...] JOB",
+  usage = "[-r] RESOURCES [OPTION...] JOB",
   operand = "JOB", min = 1, max = 1,
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "the policy that the job is placed by; low if not given" },

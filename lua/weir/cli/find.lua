@@ -11,8 +11,9 @@ local view = require "weir.view"
 local M = {
   name = "find",
   doc = "List the vertices that match an expression.",
-  usage = "-r RESOURCES [OPTION...] EXPRESSION",
+  usage = "[-r] RESOURCES [OPTION...] EXPRESSION",
   operand = "EXPRESSION", min = 1,
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "F", "format", "FORMAT", "paths (the default), names, JSON or a count", choices = { "paths", "names", "json", "count" } },

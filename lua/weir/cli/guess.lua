@@ -58,6 +58,19 @@ local function describes(word)
   return weir.synthetic(word) ~= nil
 end
 
+-- Whether an existing file is of a kind that is no machine.
+local function is_other(path)
+  local text = beginning(path)
+  return tables.any(tables.append(packages.all "kinds", KINDS), function(kind) return kind[1](path, text) end)
+end
+
+--- Takes the first operand as the machine of a command that needs one, where -r is not given and it can be nothing else.
+function M.machine(opts)
+  local word = opts[1]
+  if opts.resources or not word then return end
+  if describes(word) or files.exists(word) and not is_other(word) then opts.resources = table.remove(opts, 1) end
+end
+
 --- Takes a machine that was given as an operand in place of -r: a file, a description or "local"; nothing with -r, or for the
 --- path of a vertex. Fails for anything else.
 function M.resources(opts, command)

@@ -11,10 +11,11 @@ local weir = require "weir"
 local M = {
   name = "match",
   doc = "Match jobs on a machine, one after the other on the same books, and print what each one got.",
-  usage = "-r RESOURCES [OPTION...] JOB...",
+  usage = "[-r] RESOURCES [OPTION...] JOB...",
   operand = "JOB", min = 1,
   meant = { reserve = "-m reserve is meant, or weir show --reserve", preview = "-m preview is meant", feasible = "-m feasible is meant",
     satisfiability = "-m feasible is meant", down = "weir explain --down says what would be" },
+  machine = true,
   options = {
     { "r", "resources", "RESOURCES", inputs.resources_help, required = true },
     { "p", "policy", "POLICY", "what to prefer: a name (see weir policy list) or a file; low if not given" },

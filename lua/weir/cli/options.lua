@@ -2,11 +2,12 @@
 --
 --   { name = "match", doc = "what it does", usage = "-r RESOURCES JOB...", notes = "more text",
 --     options = { { "r", "resources", "RESOURCES", "help", choices = {...}, kind = "time" }, { nil, "json", nil, "help" } },
---     min = 1, max = 1, operand = "JOB", stop = true, meant = { reserve = "-m reserve ..." } }
+--     min = 1, max = 1, operand = "JOB", machine = true, stop = true, meant = { reserve = "-m reserve ..." } }
 --
 -- An option is {short, long, argument, help}; without an argument it is a flag. `stop` ends the options at the first
--- operand. `meant` tells what to write in place of options that the command does not have. An option with `many` may be
--- given several times; its value is a list. `min` and `max` bound a number.
+-- operand. `machine`: the machine may be the first operand, in place of -r. `meant` tells what to write in place of options
+-- that the command does not have. An option with `many` may be given several times; its value is a list. `min` and `max`
+-- bound a number.
 
 local failure = require "weir.failure"
 local suggest = require "weir.suggest"
@@ -148,6 +149,7 @@ end
 
 local function check_operands(command, out)
   local operand = command.operand or "operand"
+  if command.machine then require("weir.cli.guess").machine(out) end
   for _, option in ipairs(command.options or {}) do
     if option.required and not out[option[2]] then fail("-%s %s is missing", option[1], option[3]) end
   end

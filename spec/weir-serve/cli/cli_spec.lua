@@ -1,6 +1,7 @@
 -- The command line: the output, the failures and the exit status of each command.
 local weir = require "weir"
 local figures = require "spec.support.figures"
+local tables = require "weir.tables"
 
 local BIN = os.getenv "WEIR_BIN" or "build/weir"
 local MACHINE = "cluster:1 rack:2 node:4 core:8 memory:2(size=16,unit=GB)"
@@ -230,7 +231,7 @@ describe("weir", function()
     { { "convert", MACHINE, "" }, 'convert: "" is no OUT' },
     { { "convert", "/", "x.json" }, "/: is a directory, a file is wanted" },
     { { "replay", "-r", "core:4", "nope.swf.gz", "--compare", "easy fcfs" }, "nope.swf.gz: there is no such file" },
-    { { "replay", "-r", "node:4", "--generate", "5" }, "the machine has no core; --map node takes nodes for processors" },
+    { { "replay", "-r", "rack:4", "--generate", "5" }, "the machine has no core" },
     { { "hepl" }, 'did you mean "help"' },
     { { "test", "README.md" }, "README.md: the name of a scenario ends in .lua" },
     { { "test", "--random", "0" }, "--random: a whole number from 1 to 1000000000" },
@@ -395,6 +396,37 @@ cluster0
     assert.matches("weir: slot=1/node: ", lines[1], 1, true)
     assert.matches("weir: slot=1/quantum=1: .*no \"quantum\" here", lines[2])
     assert.matches("weir: slot=9/node: ", lines[3], 1, true)
+  end)
+
+  it("takes a machine as the first operand of each command, too", function()
+    local file = write_file(weir.synthetic(MACHINE):format "jgf", ".json")
+    for _, machine in ipairs { file, MACHINE, "local" } do
+      for _, words in ipairs { { "match", "slot=1/core" }, { "explain", "slot=1/core" }, { "find", "type=core and id=0" },
+        { "replay", "--quiet", "--generate=5", "--json" }, { "show" }, { "list" } } do
+        local plain, short = tables.copy(words), tables.copy(words)
+        table.insert(plain, 2, "-r")
+        table.insert(plain, 3, machine)
+        if words[1] == "list" then table.remove(plain, 2) end
+        table.insert(short, 2, machine)
+        local wanted, found = run(plain), run(short)
+        assert.same({ wanted.out, wanted.err, 0 }, { found.out, found.err, found.status }, table.concat(short, " "))
+      end
+    end
+    assert.matches("JOB is missing", run({ "match", MACHINE }).err, 1, true)
+  end)
+
+  it("takes no other file for the machine", function()
+    local job, trace = write_file(JOBSPEC, ".yaml"), write_file("; a trace\n", ".swf")
+    assert.matches("match: -r RESOURCES is missing", run({ "match", job, "slot=1/node" }).err, 1, true)
+    assert.matches("replay: -r RESOURCES is missing", run({ "replay", trace }).err, 1, true)
+    assert.matches("find: -r RESOURCES is missing", run({ "find", "type=node" }).err, 1, true)
+  end)
+
+  it("replays in nodes on a machine without cores", function()
+    local words = { "replay", "node:8", "--generate", "20", "--json", "--quiet" }
+    local nodes = run(words)
+    assert.equal(0, nodes.status, nodes.err)
+    assert.equal(nodes.out, run(tables.append(words, { "--map", "node" })).out)
   end)
 
   it("takes durations from options and shapes", function()
