@@ -131,11 +131,19 @@ void weir_usage_remove(weir_graph *g, uint32_t job)
 
 void weir_usage_hide(weir_graph *g, uint32_t job)
 {
-    take_back(g, &jobs_in(g)->list[job], usage_in(g)->n);
+    struct usage_totals *x = g->records[RECORD_USAGE];
+
+    x->hidden = job + 1;
+    take_back(g, &jobs_in(g)->list[job], x->n);
 }
 
 void weir_usage_show(weir_graph *g, uint32_t job)
 {
+    struct usage_totals *x = g->records[RECORD_USAGE];
+
+    if (!x)
+        return;
+    x->hidden = 0;
     if (add_to_timelines(g, &jobs_in(g)->list[job]))
         weir_usage_clear(g);
 }
@@ -156,7 +164,7 @@ int64_t weir_usage_next_end(const weir_graph *g, int64_t t)
     return first;
 }
 
-/* Builds a timeline from all jobs. */
+/* Builds a timeline from all jobs but a hidden one. */
 static int build_timeline(weir_graph *g, uint32_t t)
 {
     int rc = WEIR_OK;
@@ -165,7 +173,7 @@ static int build_timeline(weir_graph *g, uint32_t t)
     if (!usage_in(g)->by_type[t])
         return WEIR_ENOMEM;
     for (uint32_t i = 0; !rc && i < job_records(g); i++)
-        if (jobs_in(g)->list[i].used)
+        if (jobs_in(g)->list[i].used && i + 1 != usage_in(g)->hidden)
             rc = change(g, t, &jobs_in(g)->list[i], 1);
     if (rc) {
         weir_timeline_free(usage_in(g)->by_type[t]);

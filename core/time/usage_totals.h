@@ -11,6 +11,7 @@
 struct usage_totals {
     struct weir_timeline **by_type; /* NULL for a type that no reservation asked for */
     uint32_t n;
+    uint32_t hidden; /* number of the hidden job + 1; 0: none */
 };
 
 /* The usage totals of a graph, without a type until a reservation asks for one. */
@@ -36,7 +37,8 @@ void weir_usage_keep(weir_graph *g, uint32_t job);
 void weir_usage_grow(weir_graph *g, uint32_t job, uint32_t from);
 /* Removes a job from usage totals and occupancies. Cannot fail. */
 void weir_usage_remove(weir_graph *g, uint32_t job);
-/* Hides the units of a job from the totals for a moment; occupancies stay as they are. */
+/* Hides the units of a job from the totals for a moment, also from totals of types that are built meanwhile;
+ * occupancies stay as they are. After weir_usage_build(). */
 void weir_usage_hide(weir_graph *g, uint32_t job);
 /* Shows the units of a job hidden before. */
 void weir_usage_show(weir_graph *g, uint32_t job);
