@@ -74,14 +74,22 @@ static void add_losses(struct losses *l, const weir_pick *p)
         add_below(l, p->vertex);
 }
 
-/* Whether v and all ancestors are there and up. */
+/* Whether v and all ancestors are in containment and up. */
 static bool is_available(const weir_graph *g, weir_vertex v)
 {
-    if (v == WEIR_NONE || !vertex_valid(g, v))
+    if (v == WEIR_NONE || !vertex_valid(g, v) || vertex_detached(g, v))
         return false;
     while (v != WEIR_NONE && state_available(vertex_at(g, v)->state))
         v = vertex_at(g, v)->parent;
     return v == WEIR_NONE;
+}
+
+/* Whether a pick is of all units where it is exclusive, else of a part: the pool may have changed since the match. */
+static bool suits_pool(const weir_graph *g, const weir_pick *p)
+{
+    const struct kind *k = kind_of(g, p->vertex);
+
+    return p->exclusive ? p->amount == k->size : (p->amount < k->size || p->amount == 0) && !k->exclusive;
 }
 
 static int refuse(const struct losses *l, uint32_t picks, uint32_t n, weir_err *err)
@@ -108,7 +116,7 @@ int weir_picks_check(const weir_graph *g, const weir_pick *picks, uint32_t n, in
 
     for (l.pick = 0; l.pick < n; l.pick++) {
         const weir_pick *p = &picks[l.pick];
-        bool there = is_available(g, p->vertex);
+        bool there = is_available(g, p->vertex) && (held || suits_pool(g, p));
         if (there && (held || weir_pick_free(g, p, t0, t1, &open)))
             continue;
         bad++;

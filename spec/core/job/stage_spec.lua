@@ -186,6 +186,17 @@ describe("a list of resources", function()
     assert.error_matches(function() e:allocate({ memory }, { stop = 4 }) end, "stop")
     assert.equal(0, #e:jobs())
   end)
+
+  it("refuses a vertex that has left containment", function()
+    local e = engine "cluster:1 node:2"
+    local g = e:resources()
+    local node, pdu = g "/cluster0/node1", must(g:add(nil, { type = "pdu" }))
+    must(g:add_edge(pdu, node, { subsystem = "power", type = "supplies" }))
+    must(g:unlink(node))
+    local _, why, code, lost = e:allocate { node }
+    assert.same({ "busy", 1, node }, { code, #lost, lost[1].vertex })
+    assert.matches("node1 is not available", why)
+  end)
 end)
 
 -- ---- random histories -----------------------------------------------------------------------------------------------

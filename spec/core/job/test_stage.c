@@ -192,6 +192,41 @@ static void test_gone(void)
     weir_graph_free(g);
 }
 
+/* A pool that changes while a stage without locks claims all or a part of it, and the outcome of the commit. */
+static void test_changed(void)
+{
+    static const struct {
+        const char *shape;
+        int64_t size; /* 0: the pool becomes exclusive */
+        int rc;
+    } rows[] = {
+        {"slot=1/memory=8", 8, WEIR_OK},    {"slot=1/memory=8", 20, WEIR_EBUSY}, {"slot=1/memory=8", 3, WEIR_EBUSY},
+        {"slot=1/memory=3", 20, WEIR_OK},   {"slot=1/memory=3", 4, WEIR_OK},     {"slot=1/memory=3", 3, WEIR_EBUSY},
+        {"slot=1/memory=3", 2, WEIR_EBUSY}, {"slot=1/memory=3", 0, WEIR_EBUSY},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        weir_graph *g = machine();
+        weir_match_options o = {.stage = WEIR_FOREVER, .unlocked = true};
+        const weir_allocation *a = NULL;
+        weir_loss *lost = NULL;
+        weir_err err = {0};
+        uint32_t n = 0;
+        int rc = match(g, rows[i].shape, o, &a);
+
+        CHECK(rc == WEIR_OK && a->npicks == 1, "a claim");
+        rc = rows[i].size ? weir_vertex_set_size(g, a->picks[0].vertex, rows[i].size, NULL)
+                          : weir_vertex_set_exclusive(g, a->picks[0].vertex, true, NULL);
+        CHECK(rc == WEIR_OK, "a claim does not keep a pool");
+        rc = weir_stage_commit(g, -a->job, 0, &a, &lost, &n, &err);
+        CHECK(rc == rows[i].rc && n == (rc != WEIR_OK) && (!n || lost[0].job == 0), "%s of %d: %s", rows[i].shape,
+              (int)rows[i].size, weir_status_name(rc));
+        CHECK(weir_check(g, &err) == WEIR_OK, "%s", err.text);
+        weir_free(lost);
+        weir_graph_free(g);
+    }
+}
+
 /* ---- memory ---- */
 
 static bool without_locks;
@@ -281,6 +316,7 @@ int main(void)
     test_random();
     test_committed_in_copy();
     test_gone();
+    test_changed();
     test_nomem();
     return check_report();
 }
