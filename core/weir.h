@@ -1233,8 +1233,8 @@ const weir_allocation *weir_stage_at(const weir_graph *g, uint32_t i);
 const weir_allocation *weir_stage_get(const weir_graph *g, int64_t stage);
 /* Turns a stage into the job `job`; 0: the next id. A stage without locks books its resources, from now on where the
  * start has passed. WEIR_EBUSY: a vertex is not available any more or, of a stage without locks, not free or of another
- * size: *lost, to be freed with weir_free, lists all losses (may be NULL), and the stage remains. WEIR_ENOENT: no such stage.
- * WEIR_EEXIST: a job has the id. Locked: O(picks d) */
+ * size: *lost, to be freed with weir_free, lists all losses (may be NULL), and the stage remains. WEIR_ENOENT: no such
+ * stage. WEIR_EEXIST: a job has the id. Locked: O(picks d) */
 int weir_stage_commit(weir_graph *g, int64_t stage, int64_t job, const weir_allocation **out, weir_loss **lost,
                       uint32_t *nlost, weir_err *err);
 /* Drops a stage. WEIR_ENOENT: no such stage. O(k d f) */

@@ -516,6 +516,7 @@ static int match_or_look(weir_graph *g, const weir_request *r, const weir_match_
     struct match m;
     int64_t start = 0;
     bool fresh = err && err->code == WEIR_OK; /* else the caller gets no text of this match */
+    bool demanding;
     int rc = weir_match_check(g, o, err);
 
     clear_nested(o);
@@ -536,9 +537,10 @@ static int match_or_look(weir_graph *g, const weir_request *r, const weir_match_
     }
     if (!rc && !first)
         give_nested(&m, o);
-    end_match(&m);
+    demanding = policy_demands(&m);
+    end_match(&m); /* frees the policy of a match that gives whole vertices */
     add_stats(o->stats, &m.result.stats);
-    if (rc == WEIR_EINFEASIBLE && fresh && policy_demands(&m))
+    if (rc == WEIR_EINFEASIBLE && fresh && demanding)
         name_policy(g, r, o, err);
     return rc;
 }

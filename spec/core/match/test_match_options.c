@@ -98,9 +98,26 @@ static void check_row(size_t i)
     weir_graph_free(t.g);
 }
 
+/* The error of a request that cannot be met names the policy, but not the one made for whole vertices of a type. */
+static void check_whole(void)
+{
+    weir_policy p = {.name = "p"};
+    weir_match_options o = {.mode = WEIR_NOW, .policy = &p, .whole = "socket"};
+    weir_graph *g = make_machine();
+    weir_request *r = NULL;
+    const weir_allocation *a;
+    weir_err err = {0};
+
+    CHECK(weir_request_parse("slot=99/core=1", strlen("slot=99/core=1"), "r", &r, NULL) == WEIR_OK, "a request");
+    CHECK(weir_match(g, r, &o, &a, &err) == WEIR_EINFEASIBLE && !strstr(err.text, "policy"), "whole: %s", err.text);
+    weir_request_free(r);
+    weir_graph_free(g);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         check_row(i);
+    check_whole();
     return check_report();
 }
