@@ -1,6 +1,7 @@
 /* edge.c - subsystems: edges and roots; lookup by URI. Invariant: an edge is in the chain of edges that leave the
  * source, and in the chain of edges that enter the target. Edges of containment are the tree itself. */
 #include "graph/journal.h"
+#include "graph/observer.h"
 
 #include <string.h>
 
@@ -95,7 +96,7 @@ int weir_edge_link(weir_graph *g, weir_vertex source, weir_vertex target, uint32
     chain_out(g, from, i);
     chain_in(g, to, i);
     g->live_edges++;
-    g->serial++;
+    weir_tree_changed(g);
     g->saves.revision++;
     return WEIR_OK;
 }
@@ -132,7 +133,7 @@ void weir_edge_drop(weir_graph *g, uint32_t i)
     e->next_out = g->free.edges;
     g->free.edges = i;
     g->live_edges--;
-    g->serial++;
+    weir_tree_changed(g);
 }
 
 int weir_edge_remove(weir_graph *g, weir_vertex source, weir_vertex target, const char *subsystem, const char *type,

@@ -66,3 +66,14 @@ void weir_record_drop(weir_graph *g, enum weir_record which, const struct weir_o
     if (o)
         weir_observe_end(g, o);
 }
+
+void weir_tree_changed(weir_graph *g)
+{
+    bool linked = weir_graph_edges(g) != g;
+
+    g->serial++;
+    if (!linked)
+        return;
+    g->shuffled++; /* the numbers are in the order of the graph behind, not in the order of this tree */
+    WEIR_TELL(g, reset, g);
+}

@@ -70,6 +70,11 @@ void weir_observe_end(weir_graph *g, const struct weir_observer *o);
     for (unsigned told_ = (g)->told[WEIR_EVENT(event)]; told_ && ((o) = (g)->observers[__builtin_ctz(told_)]);         \
          told_ &= told_ - 1)
 
+/* Counts a change of the tree or of the edges. The first change of a view of a hierarchy ends its link to the graph
+ * behind (weir_graph_edges): from then on the view has its own edges and order, so that all derived records are void.
+ */
+void weir_tree_changed(weir_graph *g);
+
 /* Calls the function of every observer for `event`. */
 #define WEIR_TELL(g, event, ...)                                                                                       \
     do {                                                                                                               \

@@ -197,12 +197,13 @@ static size_t bytes(const weir_graph *g)
     return n;
 }
 
+/* Checks the views of the tree as it is now: an older view is made again before it is used. */
 static int check_views(const weir_graph *g, weir_err *err)
 {
     int rc = WEIR_OK;
 
     for (const struct hierarchy *h = hierarchies_in(g) ? hierarchies_in(g)->first : NULL; !rc && h; h = h->next)
-        rc = h->view ? weir_check(h->view, err) : WEIR_OK;
+        rc = h->view && h->serial == g->serial ? weir_check(h->view, err) : WEIR_OK;
     return rc;
 }
 

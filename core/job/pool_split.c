@@ -77,7 +77,7 @@ void weir_pool_resize(weir_graph *g, weir_vertex v, uint32_t kind)
     if (b) /* with shared spans only, and so not the schedule of any other vertex */
         b->kind = kind;
     weir_rows_resize_after(g, v);
-    g->serial++;
+    weir_tree_changed(g);
     note_vertex(g, v);
     WEIR_TELL(g, reset, g);
 }

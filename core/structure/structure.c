@@ -185,7 +185,7 @@ static int link_vertices(weir_graph *g, weir_vertex p, weir_vertex first, uint32
     g->live += count;
     g->kinds[vertex_at(g, first)->kind].count += count;
     g->units += size * (int64_t)count;
-    g->serial++;
+    weir_tree_changed(g);
     if (g->building)
         return WEIR_OK;
     weir_tree_order_added(g, first, count);
@@ -367,7 +367,7 @@ void weir_vertex_detach(weir_graph *g, weir_vertex v)
 {
     cut(g, v);
     detach(g, v);
-    g->serial++;
+    weir_tree_changed(g);
 }
 
 int weir_unlink_ready(weir_graph *g, weir_vertex v, weir_err *err)
@@ -400,7 +400,7 @@ int weir_graph_unlink(weir_graph *g, weir_vertex v, weir_err *err)
         return rc;
     cut(g, v);
     reclaim(g, v);
-    g->serial++;
+    weir_tree_changed(g);
     return WEIR_OK;
 }
 
@@ -432,7 +432,7 @@ int weir_graph_attach(weir_graph *g, weir_vertex v, weir_vertex parent, weir_err
         return weir_fail_nomem(err);
     }
     g->detached--;
-    g->serial++;
+    weir_tree_changed(g);
     weir_tree_order_added(g, v, 1);
     WEIR_TELL(g, linked, g, parent, pos, 1);
     note_vertex(g, v);

@@ -602,6 +602,18 @@ bool weir_schedule_others(const weir_graph *g, weir_vertex v, uint32_t job, int6
     return false;
 }
 
+bool weir_schedule_whole(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1)
+{
+    const struct schedule *b = schedule_of(g, v);
+
+    for (uint32_t i = 0; b && i < b->count; i++) {
+        struct span s = weir_schedule_span(g, b, i);
+        if (s.amount > 0 && s.amount == kind_of(g, v)->size && touches(g, &s, t0, t1))
+            return true;
+    }
+    return false;
+}
+
 int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t duration)
 {
     const struct schedule *b = schedule_of(g, v);

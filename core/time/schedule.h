@@ -71,5 +71,7 @@ int64_t weir_schedule_gap(const weir_graph *g, weir_vertex v, int64_t t, int64_t
 int64_t weir_schedule_next_end(const weir_graph *g, weir_vertex v, int64_t t);
 /* Whether a span of a job, `job` excepted, overlaps [t0, t1). */
 bool weir_schedule_others(const weir_graph *g, weir_vertex v, uint32_t job, int64_t t0, int64_t t1);
+/* Whether one job has all units of v at a time in [t0, t1), exclusively or not. */
+bool weir_schedule_whole(const weir_graph *g, weir_vertex v, int64_t t0, int64_t t1);
 
 #endif

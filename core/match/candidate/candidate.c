@@ -275,6 +275,12 @@ static int64_t take_shared(struct match *m, weir_vertex v, const weir_resource *
         return 0;
     if (conflict.used > 0 && conflict.used + own_units(m, v) == size) /* nothing is left to share */
         return 0;
+    /* in a hierarchy, a vertex above parts that its job does not have is not marked as exclusive (hierarchy_picks.c) */
+    if (m->g->viewed.graph && m->scope.view <= VIEW_RESERVED &&
+        weir_schedule_whole(m->g, v, m->window.t0, m->window.t1)) {
+        count_event(m, WEIR_EVENT_BUSY, v, r);
+        return 0;
+    }
     rc = weir_pick_add(m, v, r, 0, false);
     return rc ? rc : size < want ? size : want;
 }

@@ -207,6 +207,37 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert.same({ "/cluster0/rack0/node0", "/cluster0/rack1/node4", "/cluster0/rack2/node8" }, paths(a))
   end)
 
+  it("shares no vertex that a job has as a whole, now or later", function()
+    assert(e:allocate({ g "pdu0" }, { start = 5, duration = 9 }))
+    assert.same({ "/pdu1" }, paths(assert(e:match("pdu=1", { subsystem = "power", duration = 8 }))))
+    assert(g:check())
+  end)
+
+  -- A machine whose nodes are in a different order in the hierarchy, and not in the order of their numbers.
+  local function turned()
+    local own = weir.synthetic "cluster:1 node:3 core:1"
+    local pdu = assert(own:add(nil, { type = "pdu", id = 0 }))
+    assert(own:add(own:root(), { type = "node", id = 9 }))
+    for _, i in ipairs { 9, 2, 1, 0 } do
+      assert(own:add_edge(pdu, own("/cluster0/node" .. i), { subsystem = "power", type = "supplies" }))
+    end
+    return own
+  end
+
+  it("as a graph of its own has its own order from the first change on", function()
+    local own = assert(turned():hierarchy "power")
+    assert(weir.engine { resources = own, policy = "spread" }:match "slot=1/node")
+    assert(own:add_edge(own "/pdu0/node0", own "/pdu0/node1", { subsystem = "net", type = "x" }))
+    assert(own:check())
+  end)
+
+  it("is checked as the graph is now", function()
+    local own = turned()
+    assert(weir.engine { resources = own, policy = "spread" }:match("slot=1/core=1", { subsystem = "power" }))
+    assert(own:unlink(own "/cluster0/node1"))
+    assert(own:check())
+  end)
+
   it("is asked for by a policy", function()
     assert(e:use { name = "power", subsystem = "power" })
     assert.equal("power", e:hierarchy())
