@@ -39,8 +39,9 @@ static int check_edge(const weir_graph *g, weir_vertex source, weir_vertex targe
                          target);
     if (!subsystem || !subsystem[0] || !type || !type[0])
         return weir_fail(err, WEIR_EINVAL, "an edge needs a subsystem and a type");
-    if (strcmp(subsystem, "containment") == 0)
-        return weir_fail(err, WEIR_EINVAL, "containment is made by adding vertices below their parent, not by edges");
+    if (weir_subsystem_find(g, subsystem) == 0) /* containment; in a view, its hierarchy */
+        return weir_fail(err, WEIR_EINVAL, "%.100s is made by adding vertices below their parent, not by edges",
+                         subsystem);
     return WEIR_OK;
 }
 

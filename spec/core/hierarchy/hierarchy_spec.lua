@@ -231,6 +231,12 @@ describe("a hierarchy beside containment [G6][RFC4b:101]", function()
     assert(own:check())
   end)
 
+  it("as a graph of its own takes no edges of the hierarchy", function()
+    local own = assert(turned():hierarchy "power")
+    local _, why, code = own:add_edge(own "/pdu0/node0", own "/pdu0/node1", { subsystem = "power", type = "x" })
+    assert.same({ "power is made by adding vertices below their parent, not by edges", "invalid" }, { why, code })
+  end)
+
   it("is checked as the graph is now", function()
     local own = turned()
     assert(weir.engine { resources = own, policy = "spread" }:match("slot=1/core=1", { subsystem = "power" }))
