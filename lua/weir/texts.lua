@@ -73,6 +73,12 @@ function M.moment(t, number)
   return (t < M.WALL or t == math.huge) and M.seconds(t, number) or M.date(t)
 end
 
+--- Returns the unit, {seconds, name}, of an axis of times up to `most` seconds.
+function M.unit_of_time(most)
+  if most < 120 then return { 1, "seconds" } end
+  return most < 7200 and { 60, "minutes" } or { 3600, "hours" }
+end
+
 --- Formats a length of time in the unit in which it is 2 or more: "90 s", "30 min", "2.5 h", "3.0 days".
 function M.span(t)
   if t < 120 then return ("%.0f s"):format(t) end

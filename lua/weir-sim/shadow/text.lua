@@ -97,18 +97,21 @@ function M.plain(told)
   return table.concat(lines, "\n") .. "\n"
 end
 
--- Steps of a series, in hours from the beginning.
-local function steps(series, name, scale)
+-- Steps of a series from the beginning, in a unit of seconds.
+local function steps(series, name, scale, unit)
   local list = {}
   for i, x in ipairs(series[name]) do
-    list[2 * i - 1], list[2 * i] = (i - 1) * series.step / 3600, x * scale
+    list[2 * i - 1], list[2 * i] = (i - 1) * series.step / unit, x * scale
   end
   return list
 end
 
 local function picture(s, name, scale, what)
-  return figures.steps({ { name = "in force", class = "now", points = steps(s.series.truth, name, scale) },
-    { name = "shadow", class = "found", points = steps(s.series.shadow, name, scale) } }, { x = "hours from the beginning", y = what })
+  local truth, shadow = s.series.truth, s.series.shadow
+  local unit = texts.unit_of_time(math.max(#truth[name] * truth.step, #shadow[name] * shadow.step))
+  return figures.steps({ { name = "in force", class = "now", points = steps(truth, name, scale, unit[1]) },
+    { name = "shadow", class = "found", points = steps(shadow, name, scale, unit[1]) } },
+    { x = unit[2] .. " from the beginning", y = what })
 end
 
 --- Returns the page of a shadow, for weir.html.report.findings.

@@ -70,6 +70,7 @@ end
 --- Returns a value as text.
 function M.text(one, value)
   if one.unit ~= "s" then return ("%.4g"):format(value) end
+  if value < 0.0005 then return "0 s" end
   if value < 10 then return ("%.3g s"):format(value) end
   if value < 7200 then return ("%.0f s"):format(value) end
   return ("%.2f h"):format(value / 3600)

@@ -11,7 +11,7 @@ local M = {}
 local CLEAR = 0.01 -- change below which nothing has changed, as a share
 local TOLD = 0.03  -- share of the differences from which an option is said to matter
 
-local grouped, moved = texts.number, texts.moved
+local grouped = texts.number
 
 M.paste = space.paste
 
@@ -20,11 +20,14 @@ local function share(x) return ("%d %%"):format(math.floor(x * 100 + 0.5)) end
 -- ---- options ------------------------------------------------------------------------------------------------
 
 local function value_text(value)
-  if type(value) == "number" then return ("%.4g"):format(value) end
+  if type(value) == "number" then
+    local whole = math.abs(value) >= 1e3 and math.floor(value + 0.5)
+    return whole and math.abs(whole) < 1e9 and ("%d"):format(whole) or ("%.4g"):format(value)
+  end
   return tostring(value)
 end
 
--- The quarter of an option's range with the best mean rank, as text.
+-- The quarter of an option's range with the best mean rank, as text; "" if there is none.
 local function best_range(option)
   local best
   for b, mean in ipairs(option.quarters) do
@@ -35,22 +38,38 @@ local function best_range(option)
   return ("%s to %s"):format(value_text(option.bounds[best]), value_text(option.bounds[best + 1]))
 end
 
+-- An option's share of the differences and its best quarter, as text.
+local function weight_text(option, of)
+  local best = best_range(option)
+  return share(option.matters) .. (of or "") .. (best ~= "" and (of and "; best " or ", best ") .. best or "")
+end
+
 -- The options by how much they matter, the most first.
 local function by_weight(report)
   local list = table.move(report.options, 1, #report.options, 1, {})
   return tables.sort(list, "-matters", "name")
 end
 
+-- Whether all settings have the same value of the first objective, as far as it is printed.
+local function is_flat(report, one)
+  local now = objective.text(one, report.now.first[1])
+  return tables.all(report.tried, function(entry) return objective.text(one, entry.first[1]) == now end)
+end
+
 local function sentence_of_options(report)
   local strong, weak = {}, {}
   for _, option in ipairs(by_weight(report)) do
     if option.matters >= TOLD then
-      strong[#strong + 1] = ("%s (%s of the differences; best %s)"):format(option.name, share(option.matters), best_range(option))
+      strong[#strong + 1] = ("%s (%s)"):format(option.name, weight_text(option, " of the differences"))
     else
       weak[#weak + 1] = option.name
     end
   end
-  local first = report.objectives[1].label
+  local one = report.objectives[1]
+  local first = one.label
+  if is_flat(report, one) then
+    return ("No setting that was tried changes %s: it is %s."):format(first, objective.text(one, report.now.first[1]))
+  end
   if #strong == 0 then return ("None of the options alone matters much for %s: %s."):format(first, table.concat(weak, ", ")) end
   local rest = #weak > 0 and ("; alone, %s hardly matter%s"):format(table.concat(weak, ", "), #weak == 1 and "s" or "") or ""
   return ("What matters for %s is %s%s."):format(first, table.concat(strong, ", "), rest)
@@ -58,8 +77,13 @@ end
 
 -- ---- sentences ----------------------------------------------------------------------------------------------
 
+-- The change of a value in percent; "" for none, as far as the values are printed.
+local function moved(one, from, to)
+  return objective.text(one, from) ~= objective.text(one, to) and texts.moved(from, to) or ""
+end
+
 local function change(one, from, to)
-  local share_moved = moved(from, to)
+  local share_moved = moved(one, from, to)
   return ("%s from %s to %s%s"):format(one.label, objective.text(one, from), objective.text(one, to),
     share_moved ~= "" and (" (%s)"):format(share_moved) or "")
 end
@@ -67,7 +91,9 @@ end
 local function sentence_of_first(report, best)
   local one, from, to = report.objectives[1], report.now.first[1], best.first[1]
   local jobs = ("%s first jobs"):format(grouped(report.jobs.first))
-  if to >= from then return ("On the %s nothing was found that is better than the policies in force."):format(jobs) end
+  if to >= from or objective.text(one, to) == objective.text(one, from) then
+    return ("On the %s nothing was found that is better than the policies in force."):format(jobs)
+  end
   local many = #report.objectives > 1 and (" (one of %d ways between %d objectives)"):format(#report.found, #report.objectives) or ""
   return ("On the %s, \"%s\" brings %s%s."):format(jobs, M.paste(best), change(one, from, to), many)
 end
@@ -79,7 +105,9 @@ local function sentence_of_second(report, best)
   local after = ("On the %s jobs after, of which the search knew nothing,"):format(grouped(report.jobs.second))
   if best.first[1] >= report.now.first[1] then return ("%s %s is %s."):format(after, one.label, objective.text(one, from)) end
   if to > from * (1 + CLEAR) then return ("%s it does not hold: %s. Keep what you have."):format(after, change(one, from, to)) end
-  if to == from then return ("%s nothing changes: %s is %s."):format(after, one.label, objective.text(one, from)) end
+  if objective.text(one, to) == objective.text(one, from) then
+    return ("%s nothing changes: %s is %s."):format(after, one.label, objective.text(one, from))
+  end
   if to >= from * (1 - CLEAR) then return ("%s nothing changes: %s."):format(after, change(one, from, to)) end
   return ("%s it holds: %s."):format(after, change(one, from, to))
 end
@@ -111,8 +139,9 @@ function M.rows(report)
   local function add(name, entry)
     for i, one in ipairs(report.objectives) do
       local second, was = entry.second and entry.second[i], report.now.second and report.now.second[i]
-      rows[#rows + 1] = { i == 1 and name or "", one.label, objective.text(one, entry.first[i]), moved(report.now.first[i], entry.first[i]),
-        second and objective.text(one, second) or "-", second and moved(was, second) or "" }
+      rows[#rows + 1] = { i == 1 and name or "", one.label, objective.text(one, entry.first[i]),
+        moved(one, report.now.first[i], entry.first[i]), second and objective.text(one, second) or "-",
+        second and moved(one, was, second) or "" }
     end
   end
   add("now: " .. M.paste(report.now), report.now)
@@ -152,8 +181,14 @@ M.note = note
 local function picture(report)
   local two, list = #report.objectives > 1, {}
   local a, b = report.objectives[1], report.objectives[2]
-  local function scaled(one, value) return one.unit == "s" and value / 3600 or value end
-  local function axis(one) return one.label .. (one.unit == "s" and ", hours" or "") end
+  local function unit_of(one)
+    local i, most = one == b and 2 or 1, 0
+    for _, entry in ipairs { report.now, table.unpack(report.tried) } do most = math.max(most, entry.first[i]) end
+    return one.unit == "s" and texts.unit_of_time(most) or { 1, "" }
+  end
+  local units = { [a] = unit_of(a), [b or a] = unit_of(b or a) }
+  local function scaled(one, value) return value / units[one][1] end
+  local function axis(one) return one.label .. (one.unit == "s" and ", " .. units[one][2] or "") end
   local function add(entry, place, class)
     list[#list + 1] = { two and scaled(a, entry.first[1]) or place, scaled(two and b or a, entry.first[two and 2 or 1]), class = class,
       title = M.paste(entry) }
@@ -175,7 +210,7 @@ end
 function M.page(report)
   local bars = {}
   for i, option in ipairs(by_weight(report)) do
-    bars[i] = { option.name, option.matters, ("%s, best %s"):format(share(option.matters), best_range(option)) }
+    bars[i] = { option.name, option.matters, weight_text(option) }
   end
   local rows, options = M.rows(report), M.option_rows(report)
   local name = report.trace and report.trace:match "[^/]*$" or "a trace"

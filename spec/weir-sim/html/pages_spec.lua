@@ -426,6 +426,37 @@ describe("a timeline", function()
     assert.is_true(has(p.texts, "node[0-9]"))
   end)
 
+  -- Two nodes, one in use for a time from the wall clock's present on.
+  local function of_today(seconds)
+    local g = weir.synthetic "node:2 core:1"
+    local e = weir.engine { resources = g }
+    assert(e:advance(1795000000))
+    assert(e:match("slot=1/node", { duration = seconds }))
+    return g
+  end
+
+  it("has dates where the clock is that of the wall", function()
+    local from = os.date("%Y-%m-%d %H:%M:%S", 1795000000)
+    for seconds, to in pairs { [20] = "%H:%M:%S", [7200] = "%H:%M", [40 * 86400] = "%Y-%m-%d" } do
+      local g <close> = of_today(seconds)
+      local p = read_timeline(assert(picture.timeline(g)))
+      assert.truthy(p.jobs[("job 1: %s to %s"):format(from, os.date("%Y-%m-%d %H:%M:%S", 1795000000 + seconds))])
+      local ticks, like = 0, "^" .. os.date(to, 1795000000):gsub("%d", "%%d"):gsub("%-", "%%-") .. "$"
+      for _, words in ipairs(p.texts) do
+        assert.is_nil(words:find "%d d %d", words)
+        ticks = ticks + (words:find(like) and 1 or 0)
+      end
+      assert.is_true(ticks >= 3, seconds)
+    end
+  end)
+
+  in_browser("has dates on the page of a machine, too", function()
+    local g <close> = of_today(60)
+    local from, to = os.date("%Y-%m-%d %H:%M:%S", 1795000000), os.date("%Y-%m-%d %H:%M:%S", 1795000060)
+    local text = browser.load(picture.html(g))
+    assert.truthy(text:find(("from %s to %s"):format(from, to), 1, true), text)
+  end)
+
   it("says where nothing is booked, and marks what has no end", function()
     local g <close> = weir.synthetic "node:2 core:1"
     assert.truthy(picture.timeline(g):find("no job has anything, now or later", 1, true))

@@ -1,5 +1,6 @@
 -- Looking for the best options: what can vary, what is made small, orders and fronts, samples, searches, the command.
 local core = require "weir.core"
+local findings = require "weir.html.report.findings"
 local lublin = require "weir.trace.lublin"
 local objective = require "weir.tune.objective"
 local pty = require "pty"
@@ -365,6 +366,41 @@ local function trace_file(n)
   for job in t.next do lines[#lines + 1] = ("%d,%d,%d,%d"):format(job.submit, job.runtime, job.procs, job.estimate) end
   return shell.path(dir, "trace.csv", table.concat(lines, "\n") .. "\n")
 end
+
+describe("what is told of a search", function()
+  -- A report on values of the mean wait: in force, tried, the best of them, on the first part and on the second.
+  local function report(now, tried, best)
+    local option = { name = "k", where = "queue", quarters = {}, bounds = {}, min = 0, max = 31536000, default = 604800, matters = 0.5 }
+    local function entry(first, second) return { queue = "easy", policy = "low", options = {}, first = { first }, second = { second } } end
+    local list = {}
+    for i, value in ipairs(tried) do list[i] = entry(value, value) end
+    return { objectives = objective.read "mean_wait", now = entry(now, now), found = { entry(best, best) }, tried = list, samples = {},
+      options = { option }, jobs = { first = 10, second = 10 }, failed = 0, whole = 1, spent = 1, seed = 1, fixed = {}, queue = "easy",
+      policy = "low" }
+  end
+
+  it("has no change that is not printed", function()
+    local told = report(0.0003, { 0.0003, 0.00029 }, 0.00029)
+    assert.same({ "On the 10 first jobs nothing was found that is better than the policies in force.",
+      "On the 10 jobs after, of which the search knew nothing, nothing changes: wait, mean is 0 s.",
+      "No setting that was tried changes wait, mean: it is 0 s." }, text.sentences(told))
+    for _, row in ipairs(text.rows(told)) do assert.is_nil(table.concat(row, " "):find "%%") end
+  end)
+
+  it("has no range where none is known, and whole numbers", function()
+    local told = report(20, { 20, 10 }, 10)
+    assert.equal("What matters for wait, mean is k (50 % of the differences).", text.sentences(told)[3])
+    assert.same({ "k", "easy", "0 to 31536000", "604800", "50 %", "" }, { table.unpack(text.option_rows(told)[2], 1, 6) })
+  end)
+
+  for most, unit in pairs { [0.2] = "seconds", [600] = "minutes", [90000] = "hours" } do
+    it("counts a page's axis in " .. unit, function()
+      local page = findings.html(text.page(report(most, { most, most / 2 }, most / 2)))
+      assert.matches(">wait, mean, " .. unit .. "<", page, 1, true)
+      assert.is_nil(page:find ">%d+e%-%d+<")
+    end)
+  end
+end)
 
 describe("weir tune", function()
   local path

@@ -11,8 +11,11 @@ local M = {}
 
 local escape = markup.escape
 
+-- A text, in which a long word such as priority:age=1,fair=2 may be broken behind a comma.
+local function broken(text) return (escape(text):gsub(",(%S)", ",<wbr>%1")) end
+
 -- A cell: a number stands right, and in every column but the first where the table says so.
-local function cell(tag, value, right) return ("<%s%s>%s</%s>"):format(tag, right and ' class="number"' or "", escape(value), tag) end
+local function cell(tag, value, right) return ("<%s%s>%s</%s>"):format(tag, right and ' class="number"' or "", broken(value), tag) end
 
 local function row_of(tag, row, wide)
   local cells = {}
@@ -21,10 +24,10 @@ local function row_of(tag, row, wide)
 end
 
 local function table_of(t)
-  local parts = { ('<section><h2>%s</h2>\n<table class="findings">\n<thead>%s</thead>\n<tbody>\n'):format(escape(t.title),
-    row_of("th", t.head, t.wide)) }
+  local parts = { ('<section><h2>%s</h2>\n<div class="scroll"><table class="findings">\n<thead>%s</thead>\n<tbody>\n'):format(
+    escape(t.title), row_of("th", t.head, t.wide)) }
   for _, row in ipairs(t.rows) do parts[#parts + 1] = row_of("td", row, t.wide) end
-  parts[#parts + 1] = "</tbody></table></section>\n"
+  parts[#parts + 1] = "</tbody></table></div></section>\n"
   return table.concat(parts)
 end
 
@@ -32,8 +35,8 @@ end
 --- {title, head, rows, wide}, cells are texts, and columns from the second on stand right unless wide[column]; notes, texts.
 function M.html(page)
   local parts = { ("<h1>%s</h1>\n"):format(escape(page.title)) }
-  for _, sentence in ipairs(page.sentences) do parts[#parts + 1] = ('<p class="said">%s</p>\n'):format(escape(sentence)) end
-  if page.paste then parts[#parts + 1] = ("<pre>%s</pre>\n"):format(escape(page.paste)) end
+  for _, sentence in ipairs(page.sentences) do parts[#parts + 1] = ('<p class="said">%s</p>\n'):format(broken(sentence)) end
+  if page.paste then parts[#parts + 1] = ("<pre>%s</pre>\n"):format(broken(page.paste)) end
   for _, figure in ipairs(page.figures or {}) do
     parts[#parts + 1] = ("<section><h2>%s</h2>\n%s\n</section>\n"):format(escape(figure.title), figure.svg)
   end

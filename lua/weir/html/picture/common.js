@@ -69,10 +69,16 @@ function percent(fraction) {
 
 function two(n) { return n < 10 ? "0" + n : String(n); }
 
+const WALL = 1e9; // as in texts.lua
+
 // A point in time, in seconds: "90 s" where all times of the page are below an hour, else "12 d 03:04:05", with as much as a
-// step of `step` seconds shows.
+// step of `step` seconds shows; a date where the clock is that of the wall.
 const times = { extent: Infinity };
 function timeText(t, step) {
+  if (t >= WALL) {
+    const d = new Date(t * 1000), day = [d.getFullYear(), two(d.getMonth() + 1), two(d.getDate())].join("-");
+    return day + " " + [d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":");
+  }
   if (t < 0) return "-" + timeText(-t, step);
   const s = Math.floor(t), days = Math.floor(s / 86400);
   if (times.extent < 3600) return +t.toFixed(6) + " s";

@@ -214,10 +214,10 @@ end
 
 local function draw_axis(p)
   local step = times.step(p.last - p.first, math.max(1, p.inner // TICK))
-  for i = math.ceil(p.first / step), math.floor(p.last / step) do
-    local x = x_of(p, i * step)
+  for _, tick in ipairs(times.ticks(p.first, p.last, step)) do
+    local x = x_of(p, tick[1])
     say(p, '<path class="g" d="M%s %sv%s"/>\n', number(x), number(p.top - 4), number(p.height + 8))
-    text(p, "m c", x, p.top - 10, 11, times.text(i * step, step, p.last))
+    text(p, "m c", x, p.top - 10, 11, tick[2])
   end
 end
 
