@@ -102,7 +102,7 @@ describe("the sentences of a report", function()
     { "dates", { run("easy", { job(1, 2, 0, 0, 864000) }, { epoch = 843436800 }) }, "1 job ran on 4 cores from 1996-09-23 to 1996-10-03 "
       .. "(10 days). 50.0 % of the cores were in use; no job waited. On average 0 jobs waited, at most 0." },
     { "what went wrong", { run("easy", { job(1, 4, 0, 0, 100), { id = 2, submit = 0 } }) }, "1 job ran on 4 cores in 100 s. 100.0 % of the "
-      .. "cores were in use; no job waited. On average 1 jobs waited, at most 1; of the jobs, 1 not ended." },
+      .. "cores were in use; no job waited. On average 1 job waited, at most 1; of the jobs, 1 not ended." },
     { "two runs", { run("easy", WAITED), run("fcfs", { job(1, 4, 0, 0, 100), job(2, 4, 0, 300, 100) }) },
       "2 jobs ran on 4 cores in 3.3 min. The mean wait was 50 s under easy and 2.5 min under fcfs, "
       .. "3 times as long; 100.0 % and 50.0 % of the cores were in use. "

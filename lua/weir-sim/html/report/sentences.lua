@@ -60,11 +60,11 @@ local function waited(wait)
 end
 
 local function one(run, facts)
-  local wrong = wrongs(facts)
+  local wrong, mean = wrongs(facts), ("%.3g"):format(facts.queue.mean)
   return {
     scene(run, facts) .. ".",
     ("%s of the %s were in use; %s."):format(percent(facts.utilisation), texts.plural(run.machine.type or "unit"), waited(facts.wait)),
-    ("On average %.3g jobs waited, at most %s%s."):format(facts.queue.mean, texts.number(facts.queue.max),
+    ("On average %s waited, at most %s%s."):format(mean == "1" and "1 job" or mean .. " jobs", texts.number(facts.queue.max),
       #wrong > 0 and "; of the jobs, " .. listed(wrong) or ""),
   }
 end
