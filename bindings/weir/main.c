@@ -34,7 +34,7 @@ static void push_exe_dir(lua_State *L)
     lua_pushlstring(L, slash ? path : ".", slash ? (size_t)(slash - path) : 1);
 }
 
-/* Pushes the folder of weir's Lua files, and adds the folder of C modules to package.cpath. */
+/* Pushes the folder of weir's Lua files, and adds the folders of C modules, installed or built, to package.cpath. */
 static void push_lua(lua_State *L, const char *dir)
 {
     static const char *const folders[] = {"lua", "../share/lua/5.4", NULL};
@@ -44,7 +44,7 @@ static void push_lua(lua_State *L, const char *dir)
         luaL_error(L, "cannot find its Lua files: neither %s/lua nor %s/../share/lua/5.4 has weir/init.lua", dir, dir);
     lua_getglobal(L, "package");
     lua_getfield(L, -1, "cpath");
-    lua_pushfstring(L, "%s/../lib/lua/5.4/?.so;%s", dir, lua_tostring(L, -1));
+    lua_pushfstring(L, "%s/../lib/lua/5.4/?.so;%s/?.so;%s", dir, lua_tostring(L, -3), lua_tostring(L, -1));
     lua_setfield(L, -3, "cpath");
     lua_pop(L, 2);
 }

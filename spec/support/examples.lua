@@ -134,7 +134,8 @@ end
 
 --- Runs a line of a shell in the directory, and returns its status and what it printed.
 function M.run(line)
-  local script = ("cd %s && export PATH=%s/bin:$PATH && { %s ; } </dev/null 2>&1"):format(quote(dir), quote(dir), placed(line))
+  local script = ("unset LUA_PATH LUA_CPATH && cd %s && export PATH=%s/bin:$PATH && { %s ; } </dev/null 2>&1"):format(
+    quote(dir), quote(dir), placed(line)) -- as a user's shell has it, without the variables of the specs
   local pipe = assert(io.popen(script))
   local text = pipe:read "a"
   local _, _, status = pipe:close()
