@@ -112,11 +112,10 @@ local function check_options(opts)
   if opts.depth == 0 then out.fail(2, "show: --depth: there is always one level") end
 end
 
-function M.run(opts)
-  guess.resources(opts, "show")
-  if opts[2] then out.fail(2, "show: one URI too many: %s", opts[2]) end
+--- Shows a machine. graph(): the machine, made once the options are known to be right.
+function M.show(opts, graph)
   check_options(opts)
-  local g <close> = inputs.booked(opts)
+  local g <close> = graph()
   if picture.format(opts) then
     picture.show(g, opts)
   elseif opts.totals then
@@ -126,6 +125,12 @@ function M.run(opts)
   else
     (opts.json and tree_json or show_tree)(g, opts)
   end
+end
+
+function M.run(opts)
+  guess.resources(opts, "show")
+  if opts[2] then out.fail(2, "show: one URI too many: %s", opts[2]) end
+  M.show(opts, function() return inputs.booked(opts) end)
 end
 
 return M

@@ -37,11 +37,11 @@ cluster0
     { "find counts", { "find", "-F", "count", "type=core", "-s", "/cluster0/rack1" }, "8\n" },
     { "show draws the machine", { "show", "-d", "2" }, "cluster0\n`-- rack[0-1]  each: 2 node, 8 core\n" },
     { "show totals", { "show", "--totals" }, [[
-type     total  free  idle
+type     total  free  idle  unit
 cluster      1     1     1
-core        16    16    16
-node         4     4     4
 rack         2     2     2
+node         4     4     4
+core        16    16    16
 ]] },
     { "jobs prints nothing where there is none", { "jobs" }, "" },
     { "policy tells which", { "policy", "load", "spread" },
@@ -82,6 +82,24 @@ drained: 3  disk
     assert.matches("1 node is needed; .* reserved too soon", (run("explain", "--duration", "2m", "slot=1/node").out:gsub("\n", " ")))
   end)
 
+  it("show draws the state of the service as weir show draws a file", function()
+    assert.equal(0, run("call", "advance", '{"to":1795000000}').status)
+    assert.equal(0, run("match", "-q", "-m", "reserve", "--duration", "1h", "slot=3/node", "slot=2/node").status)
+    assert.equal(0, run("resource", "drain", "3").status)
+    local saved = weir.json.decode(run("call", "save", '{"format":"document"}').out)
+    local file = shell.path(shell.directory(), "now.weir", saved.text)
+    for _, words in ipairs { { "--svg" }, { "--html" }, { "--timeline", "--by", "rack" }, { "--totals" }, { "--totals", "--json", "rack1" },
+      { "--full", "node1" }, { "--full", "--json", "node1" }, { "--csv" }, { "--dot" }, { "--json" }, { "-d", "3" },
+      { "--svg", "--colour", "state", "/cluster0/rack1" } } do
+      local drawn, wanted = run("show", table.unpack(words)), shell.weir { "show", "-r", file, table.unpack(words) }
+      assert.same({ wanted.out, "", 0 }, { drawn.out, drawn.err, drawn.status }, table.concat(words, " "))
+    end
+    assert.matches(os.date("at %Y%%-%m%%-%d %H:%M:%S", 1795000000), run("show", "--svg").out)
+    local path = shell.path(shell.directory(), "now.svg")
+    assert.equal("", run("show", "--svg", "-o", path).out)
+    assert.equal(run("show", "--svg").out, shell.slurp(path))
+  end)
+
   it("match takes a filter from a file", function()
     local file = shell.path(shell.directory(), "f.lua", "return {evaluate = function(v) return v.id end}")
     assert.equal('[{"children":{"core":"0-3"},"rank":"3"}]\n', run("match", "--filter", file, "-F", "rlite", "slot=1/node").out)
@@ -115,6 +133,9 @@ drained: 3  disk
     { { "show", "node9" }, 1, "there is no vertex 'node9' here" },
     { { "resource", "drain", "99" }, 1, "no target 99" },
     { { "policy", "load", "nope" }, 1, "no policy" },
+    { { "show", "--html", "--svg" }, 2, "show: --svg and --html: one of them is wanted" },
+    { { "show", "--html", "node9" }, 2, "there is no vertex 'node9' here" },
+    { { "show", "-j", "slot=1/node" }, 2, "unknown option -j" },
   }
   for _, case in ipairs(FAILS) do
     it(("%s ends with %d"):format(table.concat(case[1], " "), case[2]), function()

@@ -51,6 +51,21 @@ end
 
 after_each(service.clean)
 
+describe("weir -s SOCKET show", function()
+  after_each(service.clean)
+
+  it("draws for readers, and for nobody without a token", function()
+    local s = serve()
+    for _, format in ipairs { "--tree", "--svg", "--html", "--timeline", "--totals" } do
+      local file = shell.path(s.dir, "reader", TOKENS.reader .. "\n")
+      assert.equal(0, shell.weir({ "-s", s.tcp, "--token-file", file, "show", format }).status)
+      local other = shell.weir { "-s", s.tcp, "show", format }
+      assert.same({ "", 1 }, { other.out, other.status })
+      assert.matches('not before "login" with a token', other.err, 1, true)
+    end
+  end)
+end)
+
 describe("roles", function()
   local WORDS = {
     { { "reader=*" }, { { role = "reader", all = true } } },

@@ -2,7 +2,9 @@
 
 local out = require "weir.cli.output"
 local remote = require "weir.cli.remote"
+local show = require "weir.cli.show"
 local tables = require "weir.tables"
+local weir = require "weir"
 
 local M = {}
 
@@ -31,38 +33,37 @@ function M.find.run(client, opts)
   return #found > 0 and 0 or 1
 end
 
+-- The options of weir show that choose another machine, or jobs to be matched first.
+local OTHER = tables.set { "resources", "job", "policy", "reserve" }
+
 M.show = {
-  name = "-s SOCKET show", doc = "Show the machine, a part of it below one vertex, or one pool in detail.", usage = "[OPTION...] [URI]",
-  operand = "URI", max = 1,
-  options = {
-    { "d", "depth", "N", "the number of levels of the tree", kind = "count" },
-    { "a", "all", nil, "do not shorten long lists of siblings" },
-    { "t", "totals", nil, "a table by type: total, free, idle" },
-    { "f", "full", nil, "one pool: its data, edges and jobs, as JSON" },
-    { nil, "json", nil, "the totals as JSON" },
-  },
+  name = "-s SOCKET show", doc = show.doc, usage = "[OPTION...] [URI]", operand = "URI", max = 1,
+  options = tables.filter(show.options, function(option) return not OTHER[option[2]] end),
+  notes = [[
+A URI is that of weir show. All but a plain tree is drawn here, from the state that the service sends.
+
+  weir -s SOCKET show --html -o now.html
+  weir -s SOCKET show --timeline --by rack -o racks.svg]],
 }
 
-local function show_totals(totals, json)
-  if json then return out.json(totals) end
-  local rows = { { "type", "total", "free", "idle" } }
-  for type, row in tables.sorted(totals) do
-    rows[#rows + 1] = { type, tostring(row.total), tostring(row.free), tostring(row.idle) }
+-- Whether the service draws the tree itself: it then need not send the state of each vertex.
+local function is_plain(opts)
+  for name in pairs(opts) do
+    if name ~= 1 and name ~= "tree" and name ~= "depth" and name ~= "all" then return false end
   end
-  out.table(rows, { false, true, true, true })
+  return opts.depth ~= 0
 end
 
 function M.show.run(client, opts)
-  if opts.depth == 0 then out.fail(2, "show: --depth: there is always one level") end
-  local as = opts.totals and "totals" or opts.full and "pool" or "tree"
-  local result = remote.ask(client, "show", { uri = opts[1], as = as, depth = opts.depth, all = opts.all })
-  if as == "totals" then
-    show_totals(result.totals, opts.json)
-  elseif as == "pool" then
-    out.json(result)
-  else
-    for _, tree in ipairs(result.trees) do out.tree(tree) end
+  if is_plain(opts) then
+    for _, tree in ipairs(remote.ask(client, "show", { uri = opts[1], as = "tree", depth = opts.depth, all = opts.all }).trees) do
+      out.tree(tree)
+    end
+    return
   end
+  show.show(opts, function()
+    return out.check(weir.parse(remote.ask(client, "save", { format = "document" }).text, { format = "document" }))
+  end)
 end
 
 return M

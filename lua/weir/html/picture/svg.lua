@@ -92,7 +92,7 @@ local function facts_of(page)
   if page.coarse > 1 or page.members or page.top_members > 1 then
     words[#words + 1] = "what is within small boxes is left out: --all draws it"
   end
-  if now > 0 then words[#words + 1] = ("at %s s"):format(plain.number(math.floor(now))) end
+  if now > 0 then words[#words + 1] = "at " .. plain.moment(math.floor(now), plain.number) end
   return words
 end
 
