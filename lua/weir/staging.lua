@@ -67,7 +67,7 @@ function engine.commit(self, stage, opts)
   local done
   done, why, code = self:placed(job.id, known[1], known[2])
   if done then return job end
-  self:release(job.id)
+  self:release(job.id, false)
   return nil, why, code
 end
 

@@ -22,7 +22,8 @@ local STATE = [[return { name = "stateful", state = { n = 0, users = {} },
   prune = function(_, request) return request.state.n >= 0 and request.job.user ~= "eve" and request.job.name == nil end,
   placed = function(job, state, vertices)
     state.n, state.users[job.user or "none"] = state.n + #vertices, job.wants.core
-  end }]]
+  end,
+  finished = function(job, state, vertices) state.n, state.users[job.user or "none"] = state.n - #vertices, nil end }]]
 local SELECT = [[return { name = "choosy", select = function(list, request, min)
   local out = {}
   for i = 1, min do out[i] = list[#list + 1 - i] end
@@ -270,6 +271,10 @@ group("matches", [[
   return must(core.engine { resources = g, policy = policies.stateful }:grow(1, "slot=1/core=1"))
   return must(core.engine { resources = g, policy = policies.stateful }:placed(1, must(core.request "slot=1/core=1")))
   return core.engine { resources = g, policy = policies.stateful }:state()
+  return must(core.engine { resources = g, policy = policies.stateful }:release(1, "slot=1/core=1", { user = "ada" }))
+  return must(core.engine { resources = g, policy = policies.stateful }:shrink(1, e:job(1):vertices()[1].vertex))
+  local own = core.engine { resources = g, policy = policies.stateful } local x = must(own:detach(1))
+      local ok, done, why = pcall(own.finished, own, x) must(own:attach(x)) return must(ok and not why, why or done)
   return e:free "core" + e:visits()
   return e:attach(must(e:detach(1)), 60)
   return e:record(1)

@@ -437,53 +437,7 @@ static int engine_grow(lua_State *L)
     return search(L, e, job);
 }
 
-/* Pushes the allocation of a job after some of its picks were released, or true when nothing is left. `graph` is the
- * stack index of the graph's handle. */
-static int push_rest(lua_State *L, struct weirlua_graph *handle, int graph, int64_t job)
-{
-    const weir_allocation *a = weir_job_get(handle->g, job);
-
-    if (a)
-        return give_allocation(L, handle, graph, a, true, NULL);
-    lua_pushboolean(L, 1);
-    return 1;
-}
-
-/* shrink(job, vertex | list of vertices): the allocation of the job with less, or true when nothing is left. */
-static int engine_shrink(lua_State *L)
-{
-    struct weirlua_graph *handle;
-    int64_t job;
-    uint32_t n;
-    const weir_vertex *list;
-    weir_err err = {0};
-    int rc;
-
-    check_idle(L, &handle);
-    job = weirlua_check_job(L, 2, handle);
-    lua_settop(L, 3);
-    lua_getiuservalue(L, 1, 1); /* 4 */
-    if (lua_type(L, 3) != LUA_TTABLE) {
-        lua_createtable(L, 1, 0);
-        lua_pushvalue(L, 3);
-        lua_rawseti(L, -2, 1);
-        lua_replace(L, 3);
-    }
-    list = weirlua_check_list(L, 3, handle, &n);
-    rc = weir_job_shrink(handle->g, job, list, n, &err);
-    return rc ? weirlua_fail(L, &err, rc) : push_rest(L, handle, 4, job);
-}
-
 /* ---- jobs ---- */
-
-static int engine_release(lua_State *L)
-{
-    struct weirlua_graph *handle;
-    weir_err err = {0};
-
-    check_idle(L, &handle);
-    return weirlua_status(L, weir_release(handle->g, weirlua_check_job(L, 2, handle), &err), &err);
-}
 
 static int engine_job(lua_State *L)
 {
@@ -512,40 +466,6 @@ static int engine_jobs(lua_State *L)
     if (weir_job_count(handle->g) == 0)
         weirlua_note_empty(L, NULL);
     return 1;
-}
-
-/* Pushes the list of the changes made by the last advance. */
-static void push_clock_events(lua_State *L, const weir_graph *g)
-{
-    /* enum weir_clock_change has the order of the words */
-    static const char *const words[] = {"start", "hold", "expire", "unstage"};
-    uint32_t n;
-    const weir_clock_event *events = weir_graph_events(g, &n);
-
-    lua_createtable(L, (int)n, 0);
-    for (uint32_t i = 0; i < n; i++) {
-        lua_createtable(L, 0, 3);
-        weirlua_push_holder(L, events[i].job);
-        weirlua_set_text(L, "event", words[events[i].kind]);
-        weirlua_push_time(L, events[i].time);
-        lua_setfield(L, -2, "time");
-        lua_rawseti(L, -2, (lua_Integer)i + 1);
-    }
-}
-
-static int engine_advance(lua_State *L)
-{
-    struct weirlua_graph *handle;
-    weir_err err = {0};
-    int rc;
-
-    check_idle(L, &handle);
-    rc = weir_graph_advance(handle->g, weirlua_check_time(L, 2), &err);
-    if (rc)
-        return weirlua_status(L, rc, &err);
-    lua_pushboolean(L, true);
-    push_clock_events(L, handle->g);
-    return 2;
 }
 
 static int engine_now(lua_State *L)
@@ -685,45 +605,38 @@ static int engine_tostring(lua_State *L)
  *   the type of each resource, {type =, unit =, resource = number in the jobspec, need =, visited = vertices of the
  *   type, left = vertices without a cause, causes = {{by =, type =, of =, count =}...}}, each vertex under one cause.
  *   Options: about, at, within, without, subsystem as for match.
- * @method release(job: any): boolean?, string?, string? -- Releases all resources of a job (id or allocation).
  * @method grow(job: any, request: any, options: table?): allocation?, string?, string? -- Gives a job more resources.
  *   Options: about, subsystem as for match.
  * @method hierarchy(policy: any): string? -- Where matches search: what the policy (of the engine, if not given) says,
  *   or else weir.engine{granularity =}: "power", "containment:rack", nil for containment. In "HIERARCHY:TYPE" jobs get
  *   whole vertices of the type only.
- * @method shrink(job: any, what: any): allocation | boolean | nil, string?, string? -- Releases some of the resources
- *   of a job.
  * @method jobs(): allocation[] -- All jobs.
  * @method job(id: any): allocation?, string?, string? -- One job, by number or allocation.
  * @method stages(): allocation[] -- All stages.
  * @method drop(stage: any): boolean?, string?, string? -- Drops a stage, given by number or as an allocation, and gives
  *   the resources back.
- * @method advance(to: number): boolean?, any, string? -- Moves the clock: true, and a list of the changes, in order:
- *   {job = id, event = "start" (a reservation began), "hold" (the start was put off for the first time, since resources
- *   of the job are in use past the end of an earlier job) or "expire" (a job was released at the end), time = the start
- *   or the end}. A stage that expired is {stage = number, event = "unstage", time = the expiry}; these come first.
  * @method now(): number -- The clock, in seconds.
  * @method stats(): table -- Counts of the last match: visited, pruned, state, constraint, busy, policy, callbacks,
  *   starts.
  * @method policy(): string, loaded_policy -- The policy in use.
  * @method state(): table? -- The state that the policy in use keeps on this machine; nil for a policy without a state.
- *   The table is a copy: only the hook placed changes the state.
+ *   The table is a copy: only the hooks placed and finished change the state.
  * @method resources(): graph -- The graph.
  * @method close() -- Closes the engine. The graph stays open. */
 void weirlua_engine_open(lua_State *L, struct weirlua *s)
 {
     static const luaL_Reg methods[] = {{"match", engine_match},
-                                       {"release", engine_release},
+                                       {"release", weirlua_engine_release},
                                        {"jobs", engine_jobs},
                                        {"job", engine_job},
                                        {"use", engine_use},
                                        {"policy", engine_policy},
-                                       {"advance", engine_advance},
+                                       {"advance", weirlua_engine_advance},
                                        {"now", engine_now},
                                        {"stats", engine_stats},
                                        {"resources", engine_resources},
                                        {"grow", engine_grow},
-                                       {"shrink", engine_shrink},
+                                       {"shrink", weirlua_engine_shrink},
                                        {"place", weirlua_engine_place},
                                        {"soonest", weirlua_engine_soonest},
                                        {"hierarchy", weirlua_engine_hierarchy},
@@ -731,6 +644,7 @@ void weirlua_engine_open(lua_State *L, struct weirlua *s)
                                        {"admitted", weirlua_engine_admitted},
                                        {"personal", engine_personal},
                                        {"placed", weirlua_engine_placed},
+                                       {"finished", weirlua_engine_finished},
                                        {"state", engine_state},
                                        {"levels", weirlua_engine_levels},
                                        {"visits", weirlua_engine_visits},

@@ -26,6 +26,17 @@ int weirlua_engine_soonest(lua_State *L);
 int weirlua_engine_hierarchy(lua_State *L); /* engine_hierarchy.c */
 int weirlua_engine_admitted(lua_State *L);
 int weirlua_engine_placed(lua_State *L);
+/* engine_end.c: methods of engines */
+int weirlua_engine_release(lua_State *L);
+int weirlua_engine_shrink(lua_State *L);
+int weirlua_engine_advance(lua_State *L);
+int weirlua_engine_finished(lua_State *L);
+/* Pushes a copy of what a job of the engine at index 1 has, for the hook `finished` of the policy; nil where `a` is
+ * NULL or no hook asks. Raises without memory. */
+void weirlua_ending_push(lua_State *L, const weir_allocation *a);
+/* Pushes what the detached job at an index had, or nil, as above. Raises for a job that was put back, or of another
+ * graph. */
+void weirlua_detached_ending(lua_State *L, int arg, const struct weirlua_graph *handle);
 int weirlua_engine_free(lua_State *L);
 int weirlua_engine_visits(lua_State *L);
 int weirlua_engine_detach(lua_State *L);

@@ -275,25 +275,44 @@ int weirlua_engine_detach(lua_State *L)
 
     weirlua_engine_idle(L, &handle);
     job = weirlua_check_job(L, 2, handle);
-    own = lua_newuserdatauv(L, sizeof *own, 0);
+    lua_settop(L, 2);
+    weirlua_ending_push(L, weir_job_get(handle->g, job));
+    own = lua_newuserdatauv(L, sizeof *own, 1);
     *own = (struct detached){NULL, handle->number};
     luaL_setmetatable(L, DETACHED);
+    lua_insert(L, 3);
+    lua_setiuservalue(L, 3, 1);
     rc = weir_job_detach(handle->g, job, &own->x, &err);
     return rc ? weirlua_fail(L, &err, rc) : 1;
+}
+
+/* Returns the detached job at an index. Raises for one that was put back, and for one of another graph. */
+static struct detached *check_detached(lua_State *L, int arg, const struct weirlua_graph *handle)
+{
+    struct detached *own = luaL_checkudata(L, arg, DETACHED);
+
+    luaL_argcheck(L, own->x, arg, "it was put back already");
+    luaL_argcheck(L, own->number == handle->number, arg, "it is of another graph");
+    return own;
+}
+
+void weirlua_detached_ending(lua_State *L, int arg, const struct weirlua_graph *handle)
+{
+    check_detached(L, arg, handle);
+    lua_getiuservalue(L, arg, 1);
 }
 
 /* attach(detached[, end]) */
 int weirlua_engine_attach(lua_State *L)
 {
     struct weirlua_graph *handle;
-    struct detached *own = luaL_checkudata(L, 2, DETACHED);
+    struct detached *own;
     int64_t end = lua_isnoneornil(L, 3) ? 0 : weirlua_check_time(L, 3);
     weir_err err = {0};
     int rc;
 
     weirlua_engine_idle(L, &handle);
-    luaL_argcheck(L, own->x, 2, "it was put back already");
-    luaL_argcheck(L, own->number == handle->number, 2, "it is of another graph");
+    own = check_detached(L, 2, handle);
     rc = weir_job_attach(handle->g, own->x, end, &err);
     if (!rc)
         own->x = NULL;

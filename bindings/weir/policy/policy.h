@@ -19,6 +19,7 @@ enum policy_hook {
     HOOK_ADMIT,
     HOOK_INIT,
     HOOK_PLACED,
+    HOOK_FINISHED,
     HOOK_SIBLINGS,
     HOOK_GROUP,
     HOOKS
@@ -407,8 +408,8 @@ struct policy_job {
     const weir_graph *g; /* of the state; NULL: none */
     lua_State *home;     /* the state of the caller */
     int about; /* index in `home` of the table, or nil, of what only the caller knows; 0: the hooks run in `home` */
-    const weir_request *request;
-    int64_t duration, id; /* 0: the duration of the request; an id still to be chosen */
+    const weir_request *request; /* NULL: not known, of a job that has ended */
+    int64_t duration, id;        /* 0: the duration of the request; an id still to be chosen */
     struct policy *policy;
     bool entered;
 };
@@ -454,7 +455,7 @@ int weirlua_state_encode(lua_State *S);
 int weirlua_state_decode(lua_State *S);
 const char *weirlua_state_push_key(lua_State *S, const char *name, const char *origin);
 
-/* A call of the hook `placed`. */
+/* A call of the hook `placed` or `finished`. */
 struct placing {
     const struct policy_spec *spec;
     struct weirlua_graph *handle;
@@ -513,6 +514,8 @@ void weirlua_scores_verify(struct hooks *h);
  * caller, or nil. Of `job`, the request, and where known `about`, duration and id are filled. */
 int weirlua_hooks_begin(lua_State *L, struct hooks *h, int policy, struct weirlua_graph *handle,
                         const struct policy_job *job, weir_err *err);
+/* Calls the hook `finished` of a policy that has it, as the core calls `placed`. */
+int weirlua_hook_finished(struct hooks *h, const weir_graph *g, const weir_allocation *a);
 /* Removes the hooks from the stack. After a failed hook, err is overwritten with the hook's error. */
 void weirlua_hooks_end(struct hooks *h, weir_err *err);
 

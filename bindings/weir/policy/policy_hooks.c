@@ -489,12 +489,11 @@ static int hook_group(void *data, const weir_graph *g, weir_vertex v, uint32_t *
     return rc;
 }
 
-/* ---- placed ---- */
+/* ---- placed and finished ---- */
 
-/* Calls placed, and keeps the state in the graph. */
-static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a)
+/* Calls one of the two hooks, and keeps the state in the graph. */
+static int call_with_state(struct hooks *h, int hook, const weir_graph *g, const weir_allocation *a)
 {
-    struct hooks *h = data;
     struct placing p = {&h->policy->spec, h->handle, a, &h->job, NULL};
     struct sandbox *sb = sandbox_of(h);
     weir_graph *seen = h->handle->g; /* in a search of another hierarchy: the view, which keeps no state */
@@ -510,16 +509,25 @@ static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a
     h->job.id = a->job;
     lua_pushcfunction(L, weirlua_placed);
     lua_pushlightuserdata(L, &p);
-    lua_pushvalue(L, h->base + HOOK_PLACED);
+    lua_pushvalue(L, h->base + hook);
     lua_pushvalue(L, h->base + SLOT_REQUESTS);
     lua_pushvalue(L, h->base + SLOT_ABOUT);
     lua_pushvalue(L, h->base + SLOT_OPTIONS);
-    rc = weirlua_hooks_call(h, HOOK_PLACED, 5, 0) == LUA_OK
-             ? weirlua_state_put(&h->moved, h->handle->g, p.spec, p.text, &err)
-             : fail(h, "placed", NULL);
+    rc = weirlua_hooks_call(h, hook, 5, 0) == LUA_OK ? weirlua_state_put(&h->moved, h->handle->g, p.spec, p.text, &err)
+                                                     : fail(h, weirlua_hook_names[hook], NULL);
     h->handle->g = seen;
     free(p.text);
     return rc;
+}
+
+static int hook_placed(void *data, const weir_graph *g, const weir_allocation *a)
+{
+    return call_with_state(data, HOOK_PLACED, g, a);
+}
+
+int weirlua_hook_finished(struct hooks *h, const weir_graph *g, const weir_allocation *a)
+{
+    return call_with_state(h, HOOK_FINISHED, g, a);
 }
 
 /* ---- around a match ---- */

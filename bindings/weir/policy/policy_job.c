@@ -198,9 +198,9 @@ static const weir_resource *find_resource(const weir_request *r, lua_Integer num
 
 /* ---- the job ----
  *
- * @class job The job of a match, as prune, evaluate and select (request.job), admit (third argument) and placed (first
- *   argument) see the job: a field costs only where a hook reads the field, and none can be set. User, urgency,
- *   priority and the time of submission come from the host only (a scheduler, the service, the option `about` of
+ * @class job The job of a match, as prune, evaluate and select (request.job), admit (third argument), placed and
+ * finished (first argument) see the job: a field costs only where a hook reads the field, and none can be set. User,
+ * urgency, priority and the time of submission come from the host only (a scheduler, the service, the option `about` of
  *   e:match), never from the jobspec, so that a policy may trust them. Name, bank, project, queue and QOS come from the
  *   host, else from the jobspec. Nodes for root alone: `prune = function(v, request) return not v.tags.reserved or
  *   request.job.user == "root" end`. At most 4 nodes for a job of a bank: `admit = function(jobspec, options, job) if
@@ -248,7 +248,7 @@ static void push_job(lua_State *S, int requests)
 
 static void push_duration(lua_State *S, const struct policy_job *job)
 {
-    int64_t own = weir_request_duration(job->request);
+    int64_t own = job->request ? weir_request_duration(job->request) : 0;
 
     if (job->duration && job->duration != own)
         job->policy->personal = true;
@@ -270,6 +270,10 @@ static void push_attributes(lua_State *S, const struct policy_job *job)
         luaL_error(S, "field 'about': attributes: the JSON text of an object expected");
     }
     job->policy->personal = personal;
+    if (!job->request) {
+        lua_newtable(S);
+        return;
+    }
     text = weirlua_owner_push(S, weir_free);
     text->p = weir_request_format(job->request, "jobspec", NULL);
     if (!text->p)
@@ -282,8 +286,8 @@ static void push_attributes(lua_State *S, const struct policy_job *job)
 /* Pushes a table made at the first reading. Index 1 has the job. */
 static void push_kept(lua_State *S, const struct policy_job *job, int value)
 {
-    uint32_t n;
-    const weir_resource *list = weir_request_resources(job->request, &n);
+    uint32_t n = 0;
+    const weir_resource *list = job->request ? weir_request_resources(job->request, &n) : NULL;
 
     if (lua_getiuservalue(S, 1, value) == LUA_TTABLE)
         return;
@@ -354,7 +358,7 @@ static bool push_about(lua_State *S, const struct policy_job *job, const char *k
     if (strcmp(key, "name") == 0)
         push_own_name(S, job);
     else
-        lua_pushstring(S, weir_request_attribute(job->request, key));
+        lua_pushstring(S, job->request ? weir_request_attribute(job->request, key) : NULL);
     return true;
 }
 

@@ -140,15 +140,20 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   after a change of the graph's structure. The graph can only be read.
  * @field state: table? -- What the policy keeps from job to job: names with first values, such as {next = 0}; booleans,
  *   numbers, texts, and tables of these, at most 16 KB as JSON (users may be numbers: state.users[tostring(job.user)]).
- *   Hooks read request.state; only placed changes the state. The state belongs to the machine and the policy: a reload
- *   keeps the fields that are still declared with the same type, and the state is saved with the machine, in
- *   root.data[policy.state_key]. Files of equal names in different folders have states of their own; policies from
- *   tables and texts have the state of their name. Previews, explanations, tests of feasibility, and matches that fail
- *   leave the state as it was.
+ *   Hooks read request.state; only placed and finished change the state. The state belongs to the machine and the
+ * policy: a reload keeps the fields that are still declared with the same type, and the state is saved with the
+ * machine, in root.data[policy.state_key]. Files of equal names in different folders have states of their own; policies
+ * from tables and texts have the state of their name. Previews, explanations, tests of feasibility, and matches that
+ * fail leave the state as it was.
  * @field placed: function? -- fun(job: job, state: table, vertices: vertex[], options: table). Called once for each job
  *   that gets resources: in a match (mode now or reserve) and in grow, before the job has the resources; under a queue,
  *   when the job starts. Changes the state: `placed = function(job, state, vertices) state.next = vertices[1].index + 1
  *   end`. An error ends the match, and neither a job nor the state has changed.
+ * @field finished: function? -- fun(job: job, state: table, vertices: vertex[], options: table). With placed: called
+ * once for each job that has ended, with the vertices that it had: by release, by a shrink that left nothing, at the
+ * end of a job that expires, and when a job under a queue is preempted. Changes the state: `finished = function(job,
+ * state) state.owner[tostring(job.id)] = nil end`. Where the host does not know the request any more, job has id and
+ * duration alone. An error leaves the state as it was, and a job that was to be released has its resources.
  * @field rotate: string? -- With an order of fields that begins with id, index, TYPE.id or TYPE.index: the name of a
  *   number in the state. Vertices whose first field is at least the number come first, in order, then all others, in
  *   order, so that vertices take turns: `order = "node.index", rotate = "next"`, where placed sets state.next. A match
@@ -169,14 +174,14 @@ static uint32_t keep_list(lua_State *L, const struct policy_spec *spec, const ch
  *   candidates in the order, or twice the requested number if greater; the next candidates only where the first do not
  *   suffice. Without the field, select gets all fitting candidates, so that a match visits the whole machine. */
 const char *const weirlua_policy_fields[] = {
-    "name",  "doc",    "version",   "subsystem",         "order",   "prune",  "evaluate",   "select",
-    "admit", "init",   "exclusive", "locality",          "descend", "fields", "candidates", "options",
-    "state", "placed", "rotate",    "evaluate_siblings", NULL};
+    "name",     "doc",       "version",           "subsystem", "order",  "prune",      "evaluate", "select", "admit",
+    "init",     "exclusive", "locality",          "descend",   "fields", "candidates", "options",  "state",  "placed",
+    "finished", "rotate",    "evaluate_siblings", NULL};
 
 /* A misspelt field may be one of a queue policy. */
 static const char *hint_of_field(lua_State *L, const char *key)
 {
-    static const char *const queue_fields[] = {"schedule", "finished", NULL};
+    static const char *const queue_fields[] = {"schedule", "started", NULL};
     const char *hint = weirlua_hint(L, key, weirlua_policy_fields);
 
     return *hint ? hint : weirlua_hint(L, key, queue_fields);
@@ -186,13 +191,13 @@ static void check_known(lua_State *L, const struct policy_spec *spec)
 {
     for (lua_pushnil(L); lua_next(L, TABLE); lua_pop(L, 1)) {
         const char *key = lua_type(L, -2) == LUA_TSTRING ? lua_tostring(L, -2) : NULL;
-        if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "started") == 0 || strcmp(key, "finished") == 0))
+        if (key && (strcmp(key, "schedule") == 0 || strcmp(key, "started") == 0))
             refuse(L, spec, "there is no field '%s' here: this is a queue policy, which says when jobs start", key);
         if (!key || weirlua_word(weirlua_policy_fields, key) < 0)
             refuse(L, spec,
                    "there is no field '%s'%s; a policy has name, doc, version, subsystem, order, prune, evaluate,"
                    " select, admit, init, exclusive, locality, descend, fields, candidates, options, state, placed,"
-                   " rotate, evaluate_siblings",
+                   " finished, rotate, evaluate_siblings",
                    weirlua_quote(L, key ? key : luaL_typename(L, -2)), key ? hint_of_field(L, key) : "");
     }
 }
@@ -316,6 +321,9 @@ static void read_state(lua_State *L, struct policy_spec *spec)
 
     if (declared != spec->has[HOOK_PLACED])
         refuse(L, spec, "the fields 'state' and 'placed' go together: placed(job, state, vertices) changes the state");
+    if (spec->has[HOOK_FINISHED] && !declared)
+        refuse(L, spec,
+               "the field 'finished' goes with 'state' and 'placed': finished(job, state, vertices) changes the state");
     if (!declared)
         return;
     lua_pushcfunction(L, declared_state);

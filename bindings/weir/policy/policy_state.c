@@ -1,8 +1,8 @@
 /* policy_state.c - the state that a policy keeps: plain data declared by the policy, such as state = {next = 0}, and
- * changed by the hook `placed` alone. The state is a JSON text in the extended data of the graph's first root without a
- * rank, under "weir.policy.NAME" or, for a policy with an origin, "weir.policy.NAME@HASH" with the hash of the origin:
- * so the state belongs to the graph, is saved and copied with the graph, and outlives the policy. Invariant: the text
- * is replaced as a whole, and only together with the job for which `placed` was called. */
+ * changed by the hooks `placed` and `finished` alone. The state is a JSON text in the extended data of the graph's
+ * first root without a rank, under "weir.policy.NAME" or, for a policy with an origin, "weir.policy.NAME@HASH" with the
+ * hash of the origin: so the state belongs to the graph, is saved and copied with the graph, and outlives the policy.
+ * Invariant: the text is replaced as a whole, and by `placed` only together with the job for which it was called. */
 #include "handle/support.h"
 #include "handle/vertex.h"
 #include "policy/policy.h"
@@ -235,7 +235,7 @@ void weirlua_state_push(lua_State *S, const weir_graph *g, const struct policy_s
 
 static int refuse_change(lua_State *S)
 {
-    return luaL_error(S, "a state can be changed by the hook 'placed' only");
+    return luaL_error(S, "a state can be changed by the hooks 'placed' and 'finished' only");
 }
 
 /* Replaces the table on top, and all tables inside, by tables through which the values can be read. */

@@ -28,8 +28,8 @@
 #define STEPS      16        /* steps of a C function charged as one instruction */
 #define COLLECTED  8         /* bytes examined by a full collection in the time of one instruction */
 
-const char *const weirlua_hook_names[HOOKS] = {"order", "prune",  "evaluate",          "select", "admit",
-                                               "init",  "placed", "evaluate_siblings", "group"};
+const char *const weirlua_hook_names[HOOKS] = {"order",  "prune",    "evaluate",          "select", "admit", "init",
+                                               "placed", "finished", "evaluate_siblings", "group"};
 
 static const char anchor_key = 0;
 

@@ -110,6 +110,7 @@ local function on_stream(self)
       self.log("info", ("job %s: cut to the expiration of the resources, %.0f"):format(jobid.f58(id), stop))
     end,
     changed = function() self.changes = true end,
+    policy = function(why) self:placement_failed(why) end,
     exit = function(why) self.broken = why end,
   }
 end
@@ -445,7 +446,7 @@ function M:free(text)
     self.log("debug", ("free: %s%s"):format(set and set:format "rlist" or "?", message.final and " (final)" or ""))
   end
   if message.final then
-    self.follow:free(job.id)
+    self.follow:free(job.id, nil, job.request, job)
     self:leave(job)
   else
     self.follow:free(job.id, ranks_of(message.R))
@@ -463,7 +464,7 @@ function M:cancel(text)
   if not job then return true end
   self:tick()
   if job.state == "running" then
-    self.follow:free(job.id)
+    self.follow:free(job.id, nil, job.request, job)
     self.releases = self.releases + 1
   end
   self:leave(job)
@@ -758,7 +759,7 @@ function M.new(opts)
   self.annotations = annotations.new(self)
   local ok, why, code = policies.open(self, opts.spares or function() return false end)
   if not ok then return nil, why, code end
-  self.follow = scheduler_client.new { style = "keyed", policy = "first", send = function() end, on = on_stream(self) }
+  self.follow = scheduler_client.new { style = "keyed", policy = "first", queued = true, send = function() end, on = on_stream(self) }
   return self
 end
 

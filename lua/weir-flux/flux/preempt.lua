@@ -26,7 +26,7 @@ end
 function M.fits(self, job)
   self.matches = self.matches + 1
   if self.engine:place(job.request, job.id, self.now, job.estimate, nil, nil, job) ~= self.now then return false end
-  assert(self.engine:release(job.id))
+  assert(self.engine:release(job.id, false))
   return true
 end
 

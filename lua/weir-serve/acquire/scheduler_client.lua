@@ -17,6 +17,7 @@
 --
 -- opts.on, all optional:
 --   exception{job =, severity = 0, type = "resources", note =, targets =}   targets were taken: the job must end
+--   policy(why)            the hook `finished` of the policy has failed
 --   requeue(job)           the job's reservation used targets taken or offline: the job must wait again
 --   unsatisfiable(name)    a pending request can never run on the remaining resources
 --   cut(job, stop)         the resources are no longer valid than until `stop`, in seconds: the job ends then
@@ -91,7 +92,7 @@ local function requeue(self, set)
     for job in pairs(self.targets:jobs(target)) do
       local a = self.engine:job(job)
       if a and a.state == "reserved" then
-        assert(self.engine:release(job))
+        assert(self.engine:release(job, self.untold))
         tell(self, "requeue", job)
       end
     end
@@ -115,7 +116,7 @@ local function trim(self)
   start, stop = start or 0, stop or math.huge
   for _, a in ipairs(self.engine:jobs()) do
     if a.state == "reserved" and (a.at < start or a.at + a.duration > stop) then
-      assert(self.engine:release(a.id))
+      assert(self.engine:release(a.id, self.untold))
       tell(self, "requeue", a.id)
     elseif a.state == "allocated" and a.at + a.duration > stop then
       cut(self, a, stop)
@@ -353,7 +354,7 @@ function SchedulerClient:book(record, job, request, about)
   if not ok then return nil, why, code end
   ok, why, code = self.engine:placed(own.job, request, about)
   if not ok then
-    assert(self.engine:release(own.job))
+    assert(self.engine:release(own.job, false))
     return nil, why, code
   end
   if given then self.last = given end
@@ -432,11 +433,16 @@ local function shrink_job(self, job, set)
   return self.engine:shrink(job, { ranks = tostring(core.idset(here)) })
 end
 
---- Serves sched.free: a job has ended, or has left the targets `what` (an idset). Returns true; or nil, message, code.
-function SchedulerClient:free(job, what)
+--- Serves sched.free: a job has ended, or has left the targets `what` (an idset). request and about: of its match, for the hook
+--- `finished` of the policy. Returns true; or nil, message, code.
+function SchedulerClient:free(job, what, request, about)
   local set = what and core.idset(what)
   local done, why, code
-  if set then done, why, code = shrink_job(self, job, set) else done, why, code = self.engine:release(job) end
+  if set then done, why, code = shrink_job(self, job, set) else done, why, code = self.engine:release(job, request, about) end
+  if code == "policy" then
+    done = done or self.engine:release(job, false)
+    tell(self, "policy", why)
+  end
   local left = forget(self, job, set)
   give_back(self)
   tell(self, "changed")
@@ -452,6 +458,7 @@ function SchedulerClient:advance(to)
   local gone = false
   for _, x in ipairs(events) do
     if x.event == "expire" then
+      if x.error then tell(self, "policy", x.error) end
       forget(self, x.job)
       gone = true
     end
@@ -490,7 +497,8 @@ end
 --- Returns the jobs on targets to be given back: target -> {job = true}. To be saved together with the graph.
 function SchedulerClient:owing() return self.users end
 
---- Makes a client. opts: send, groups, style (see consumer.lua); policy; overrun, granularity (see engine.lua); graph, if it exists
+--- Makes a client. opts: queued (true: reservations are those of a queue, whose jobs the policy is notified of when they start);
+--- send, groups, style (see consumer.lua); policy; overrun, granularity (see engine.lua); graph, if it exists
 --- already; users, from `owing`; last, the last id assigned (by default the largest id of a job in the graph); on;
 --- record(entry), called with every message in and out (see recording.lua).
 function M.new(opts)
@@ -499,6 +507,7 @@ function M.new(opts)
     pending = {}, users = opts.users or {}, record = opts.record,
     again = false, valid = {}, last = opts.last or not opts.graph and 0 or nil,
   }, SchedulerClient)
+  if opts.queued then self.untold = false end -- see engine:release
   self.consumer = consumer.new {
     groups = opts.groups, style = opts.style, on = handlers(self),
     send = function(method, payload, group)

@@ -125,6 +125,7 @@ local function events_of(self)
       self:event { event = "cut", job = job, at = stop }
     end,
     unsatisfiable = function(name) self:event { event = "unsatisfiable", request = name } end,
+    policy = function(why) self.opts.log(why, { level = "error", often = "policy" }) end,
     exit = function(why) self:event { event = "exit", note = why } end,
   }
 end

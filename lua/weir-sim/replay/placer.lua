@@ -53,13 +53,13 @@ function M.new(engine, numbers, jobs, forget)
   end
 
   function functions.finish(made)
-    assert(engine:release(made))
+    broker.release(host, jobs[made])
     if forget then jobs[made] = nil end
   end
 
   function functions.drop(made)
     local job = jobs[made]
-    if job.reserved then broker.unreserve(host, job) else assert(engine:release(made)) end -- else it was preempted
+    if job.reserved then broker.unreserve(host, job) else broker.release(host, job) end -- else it was preempted
   end
 
   function functions.extend(made, due) assert(engine:attach(assert(engine:detach(made)), due)) end

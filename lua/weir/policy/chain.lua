@@ -184,16 +184,23 @@ local function prune(parts)
   end
 end
 
--- Returns the states of all parts as one, and the hook `placed` that calls the parts' hooks; nil where no part has a state.
+-- Returns the states of all parts as one, and the hooks `placed` and `finished` that call the parts' hooks; nil where no part
+-- has a state, or the hook.
 local function state(parts)
   local list, all = {}, {}
   for _, part in ipairs(parts) do
     if part.policy.state then list[#list + 1], all[state_name(part)] = part, part.policy.state end
   end
   if #list == 0 then return nil end
-  return all, function(job, values, vertices)
-    for _, part in ipairs(list) do part.policy.placed(job, values[state_name(part)], vertices, part.options) end
+  local function calls(hook)
+    local of = {}
+    for _, part in ipairs(list) do of[#of + 1] = part.policy[hook] and part end
+    if #of == 0 then return nil end
+    return function(job, values, vertices)
+      for _, part in ipairs(of) do part.policy[hook](job, values[state_name(part)], vertices, part.options) end
+    end
   end
+  return all, calls "placed", calls "finished"
 end
 
 local function common(parts, name, doc)
@@ -202,7 +209,7 @@ local function common(parts, name, doc)
     name = name, doc = doc, init = init(parts), admit = admit(parts), prune = prune(parts),
     exclusive = exclusive(parts),
   }
-  policy.state, policy.placed = state(parts)
+  policy.state, policy.placed, policy.finished = state(parts)
   return policy
 end
 

@@ -74,9 +74,9 @@ local function image_of(engine, id)
   return known and a and image(a) or nil
 end
 
-function FOLLOW.release(self, original, engine, id)
+function FOLLOW.release(self, original, engine, id, ...)
   local was = image_of(engine, id)
-  local ok, why, code = original.release(engine, id)
+  local ok, why, code = original.release(engine, id, ...)
   if ok and was then note(self, ("job %d has its resources again"):format(was.id), function() return book(was) end) end
   return ok, why, code
 end

@@ -37,10 +37,18 @@ end
 local function told(self, job)
   local ok, why, code = self.engine:placed(job.id, job.request, job)
   if ok then return true end
-  assert(self.engine:release(job.id))
+  assert(self.engine:release(job.id, false))
   job.why, job.code = why, code
   self:placement_failed(why, job)
   return false
+end
+
+--- Releases the resources of a job that has started; also where the placement policy fails, which is handled afterwards.
+function M.release(self, job)
+  local ok, why, code = self.engine:release(job.id, job.request, job)
+  if ok then return end
+  assert(self.engine:release(job.id, false))
+  if code == "policy" then self:placement_failed(why, job) else error(why, 0) end
 end
 
 -- ---- existing reservations ----------------------------------------------------------------------------------
@@ -67,7 +75,7 @@ end
 
 function M.unreserve(self, job)
   if not job.reserved then return end
-  assert(self.engine:release(job.id))
+  assert(self.engine:release(job.id, false))
   M.forget(self, job)
 end
 
@@ -127,8 +135,8 @@ local function place_all(self, job, t, others)
   if not place(self, job, t) then return false end
   for i, other in ipairs(others) do
     if not place(self, other, other.reserved) then
-      for k = 1, i - 1 do self.engine:release(others[k].id) end
-      self.engine:release(job.id)
+      for k = 1, i - 1 do self.engine:release(others[k].id, false) end
+      self.engine:release(job.id, false)
       return false
     end
   end
@@ -207,18 +215,15 @@ local function book_beside(self, job)
 end
 
 local function book_now(self, job)
-  if has_others(self, job) then
-    if not book_beside(self, job) then return false end
-  elseif self.steady and was_refused(self, job) then
-    return false
-  elseif not place(self, job, self.now) then
-    return refuse(self, job)
-  end
-  return told(self, job)
+  if has_others(self, job) then return book_beside(self, job) end
+  if self.steady and was_refused(self, job) then return false end
+  return place(self, job, self.now) or refuse(self, job)
 end
 
+local function book_and_tell(self, job) return book_now(self, job) and told(self, job) end
+
 local function start(self, job)
-  if not without_reservation(self, job, book_now) then return false end
+  if not without_reservation(self, job, book_and_tell) then return false end
   M.forget(self, job)
   self:begin(job)
   return true
@@ -250,7 +255,14 @@ local function book_over(self, job, victims)
     detached[i] = not victim.released and assert(self.engine:detach(id))
     self.releases = self.releases + 1 -- what was refused is asked again
     if book_now(self, job) then
+      for k = 1, i do
+        local own = self.jobs[victims[k]]
+        local _, why
+        if detached[k] then _, why = self.engine:finished(detached[k], own.request, own) end
+        if why then self:placement_failed(why, own) end
+      end
       forget_detached(detached)
+      if not told(self, job) then error(job.why, 0) end -- the victims have ended
       return i
     end
   end
@@ -283,7 +295,7 @@ end
 ASK[PREEMPT] = function(self, job)
   if job.state ~= "running" then return false end
   self:turn()
-  if not job.released then assert(self.engine:release(job.id)) end
+  if not job.released then M.release(self, job) end
   M.back(self, job, "preempt")
   return true
 end
@@ -300,7 +312,7 @@ end
 local function book_sooner(self, job, t)
   t = book_from(self, job, t)
   if not t or not job.reserved or t < job.reserved then return t end
-  assert(self.engine:release(job.id))
+  assert(self.engine:release(job.id, false))
 end
 
 local function reserve(self, job)
@@ -330,7 +342,7 @@ ASK[EARLIEST] = function(self, job)
   without_reservation(self, job, function()
     local t = soonest(self, job)
     earliest = t < math.huge and book_from(self, job, t)
-    if earliest then assert(self.engine:release(job.id)) end
+    if earliest then assert(self.engine:release(job.id, false)) end
   end)
   return earliest
 end

@@ -436,7 +436,7 @@ function M:resume(job, began)
   if ok then ok, why, code = self.engine:placed(job.id, job.request, job) end
   if not ok then
     if code == "policy" then self:placement_failed(why, job) end
-    self.engine:release(job.id)
+    self.engine:release(job.id, false)
     self.jobs[job.id] = nil
     return nil, why, code
   end
@@ -492,7 +492,7 @@ end
 
 local function leave(self, job, state)
   local sooner = not job.released
-  if sooner then self.engine:release(job.id) end
+  if sooner then broker.release(self, job) end
   self.releases = self.releases + 1
   self.nrunning = self.nrunning - 1
   job.released = nil
@@ -582,7 +582,7 @@ end
 -- events.
 local function let_go(self, t)
   for _, job in ipairs(take_list(self.due, t)) do
-    self.engine:release(job.id)
+    broker.release(self, job)
     job.released = true
     self.releases = self.releases + 1
   end
@@ -715,7 +715,7 @@ end
 --- Puts a running job back into the queue, to begin anew. Returns false if the job is not running.
 function M:requeue(job)
   if job.state ~= "running" then return false end
-  if not job.released then assert(self.engine:release(job.id)) end
+  if not job.released then broker.release(self, job) end
   broker.back(self, job, "requeue")
   self:ask("back", job.id, self.now)
   self.dirty = true

@@ -95,7 +95,7 @@ describe("the state of a policy", function()
             assert(table.concat(keys) == "a1b2")
             for _, change in ipairs { function() s.n = 1 end, function() s.map.c = 1 end, function() s.new = 1 end } do
               local ok, why = pcall(change)
-              assert(not ok and why:find "a state can be changed by the hook 'placed' only")
+              assert(not ok and why:find "a state can be changed by the hooks 'placed' and 'finished' only")
             end
             return %s
           end }]]):format(hook, result)

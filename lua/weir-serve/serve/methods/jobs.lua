@@ -92,7 +92,8 @@ function M.release(self, call, p)
     params.fail("busy", "job %d is an instance of its own: shrink it, and it gives them back", job)
   end
   local owes = self.follower:owes(job)
-  params.check(self.follower:free(job, set))
+  local known = self.requests[job] or {}
+  params.check(self.follower:free(job, set, known.request, known.about))
   self:changed()
   self.child_instances:touch(job)
   if owes then self:settle() end

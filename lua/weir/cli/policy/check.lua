@@ -9,7 +9,7 @@ local trial = require "weir.policy.bench"
 -- Formats {evaluate = {calls, seconds}} as "evaluate 12 calls of 0.4 us".
 local function hooks_line(hooks)
   local parts = {}
-  for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "evaluate_siblings", "select", "group", "placed" } do
+  for _, name in ipairs { "init", "admit", "order", "prune", "evaluate", "evaluate_siblings", "select", "group", "placed", "finished" } do
     local hook = hooks[name]
     if hook and hook.calls > 0 then
       parts[#parts + 1] = ("%s %d calls of %.1f us"):format(name, hook.calls, hook.seconds / hook.calls * 1e6)

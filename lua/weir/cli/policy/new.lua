@@ -48,9 +48,10 @@ local policy = {
   -- select = function(candidates, request, min, max, scores) return { 1 } end,
 
   -- State that is kept from job to job, over reloads and with the machine: hooks read request.state; `placed`, called
-  -- for each job that gets resources, changes it.
+  -- for each job that gets resources, and `finished`, called for each job that has ended, change it.
   -- state = { next = 0 },
   -- placed = function(job, state, vertices, options) state.next = vertices[1].index + 1 end,
+  -- finished = function(job, state, vertices, options) end,
 
   -- Called once for each job: return false and a reason to reject it, or a changed jobspec.
   -- admit = function(jobspec, options) if #jobspec.resources > 9 then return false, "too many" end end,

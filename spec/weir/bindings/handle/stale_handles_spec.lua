@@ -216,7 +216,10 @@ local TAKES = {
     core.filter_walk core.filter_walk(X, g)
     core.filter_limit core.filter_limit(X, 1)
   ]],
-  detached = "engine.attach e:attach(X)",
+  detached = [[
+    engine.attach e:attach(X)
+    engine.finished e:finished(X)
+  ]],
   query = "graph.find g:find(X)",
   constraint = "rset.where rset:where(X)",
   rset = [[
